@@ -84,7 +84,7 @@ class ConfigError(Exception):
         super().__init__("; ".join(f"{name}: {' '.join(texts)}" for name, texts in errors.items()))
 
 
-class CaseProblem(Exception):
+class CaseProblem(Exception):  # noqa: N818 - the word the project uses
     """One case cannot be scored; the run goes on. `code` is stable, the text says what to do."""
 
     def __init__(self, code: str, text: str) -> None:

@@ -1,0 +1,61 @@
+"""Where a value lies inside a JSON value: `result.items[0].name`, `["odd key"].x`, `[2]`.
+
+One syntax serves problems, target keys, ignored paths and the leaf table, so that a path copied
+from a page works in a config.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from json.encoder import encode_basestring
+from typing import Final
+
+Step = str | int
+Path = tuple[Step, ...]
+
+ANY: Final = "*"  # as a key or inside brackets: every key, every position
+
+_PLAIN_KEY = re.compile(r"[^.\[\]\"\s*\x00-\x1f]+")
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_STEP = re.compile(rf"\[(?P<index>\d{{1,9}}|\*)\]|\[(?P<quoted>{_QUOTED})\]|(?P<key>[^.\[\]]+)")
+
+
+def path_text(path: Sequence[Step]) -> str:
+    """The path as people write it; the whole value is `$`."""
+    if not path:
+        return "$"
+    return "".join(_step_text(step, at_start=place == 0) for place, step in enumerate(path))
+
+
+def _step_text(step: Step, *, at_start: bool) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    if not _PLAIN_KEY.fullmatch(step):
+        return f"[{encode_basestring(step)}]"
+    return step if at_start else f".{step}"
+
+
+def parse_path(text: str) -> Path:
+    """The steps of a written path. ValueError says where it cannot be read."""
+    if text == "$":
+        return ()
+    steps: list[Step] = []
+    position = 0
+    while position < len(text) or not steps:
+        if steps and text[position] == ".":
+            position += 1
+        found = _STEP.match(text, position)
+        if found is None:
+            raise ValueError(f"cannot read the path {text[:80]!r} at character {position + 1}")
+        steps.append(_step_of(found))
+        position = found.end()
+    return tuple(steps)
+
+
+def _step_of(found: re.Match[str]) -> Step:
+    if (index := found["index"]) is not None:
+        return ANY if index == ANY else int(index)
+    if (quoted := found["quoted"]) is not None:
+        return re.sub(r"\\(.)", r"\1", quoted[1:-1])
+    return found["key"]
