@@ -1,0 +1,1 @@
+"""Everything computed and stored: the pure core, the rows, the engine that joins them."""

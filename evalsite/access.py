@@ -1,0 +1,106 @@
+"""The one door to every object, for pages and API alike.
+
+A person reaches an object only through here. A stranger to its team gets the 404 that a missing
+object gets; a member whose role is too small gets 403.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TypeVar, cast
+
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.http import Http404
+
+from scoring.models import Dataset, Member, Output, Role, Run, Scorer, Suite, Team, Upload, User
+
+Row = TypeVar("Row", bound=models.Model)
+
+
+def team_for(user: User, slug: str, role: Role = Role.VIEWER) -> Team:
+    """The team with this slug, if the person is a member with at least `role`."""
+    member = _member(user, models.Q(team__slug=slug))
+    return _with_role(member, role).team
+
+
+def may(user: User, team: Team, role: Role) -> bool:
+    """Whether the person is a member of the team with at least `role`."""
+    member = Member.objects.filter(user=user, team=team).first()
+    return member is not None and _as_signed_in(member, user).may(role)
+
+
+def dataset_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Dataset:
+    """A dataset with its team and latest version joined; it may still be loading."""
+    found = Dataset.objects.visible_to(user).select_related("team", "latest", "suite")
+    return _opened(user, found, uid, role)
+
+
+def run_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Run:
+    """A run with its team, output set, version and dataset joined."""
+    found = Run.objects.visible_to(user).select_related(
+        "team", "output_set__version__dataset", "created_by", "suite"
+    )
+    return _opened(user, found, uid, role)
+
+
+def output_for(user: User, uid: uuid.UUID, position: int, trial: int = 0) -> tuple[Run, Output]:
+    """The output a run has for the case at `position` of its dataset version."""
+    run = run_for(user, uid)
+    output = (
+        Output.objects.select_related("case")
+        .filter(output_set=run.output_set_id, case__version=run.output_set.version_id)
+        .filter(case__position=position, trial=trial)
+        .first()
+    )
+    if output is None:
+        raise Http404
+    return run, output
+
+
+def scorer_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Scorer:
+    """A scorer with its team and current version joined."""
+    found = Scorer.objects.visible_to(user).select_related("team", "current")
+    return _opened(user, found, uid, role)
+
+
+def suite_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Suite:
+    """A suite with its team joined and its entries' scorers prefetched."""
+    found = Suite.objects.visible_to(user).select_related("team")
+    return _opened(user, found.prefetch_related("entries__scorer__current"), uid, role)
+
+
+def upload_for(user: User, uid: uuid.UUID, role: Role = Role.EDITOR) -> Upload:
+    """An upload with its team and dataset joined."""
+    found = Upload.objects.visible_to(user).select_related("team", "dataset", "version__dataset")
+    return _opened(user, found, uid, role)
+
+
+def _opened(user: User, found: models.QuerySet[Row], uid: uuid.UUID, role: Role) -> Row:
+    row = found.filter(uuid=uid).first()
+    if row is None:
+        raise Http404
+    if role > Role.VIEWER:
+        _with_role(_member(user, models.Q(team=cast("Run", row).team_id)), role)
+    return row
+
+
+def _member(user: User, team: models.Q) -> Member:
+    teams = Team.objects.of(user)
+    member = Member.objects.select_related("team").filter(team, user=user, team__in=teams).first()
+    if member is None:
+        raise Http404
+    return _as_signed_in(member, user)
+
+
+def _as_signed_in(member: Member, user: User) -> Member:
+    member.user = user  # it may carry the token that narrows the role
+    return member
+
+
+def _with_role(member: Member, role: Role) -> Member:
+    if not member.may(role):
+        raise PermissionDenied(
+            f"This needs the role {role.label}; yours is {member.get_role_display()}."
+        )
+    return member

@@ -1,0 +1,66 @@
+"""Every environment variable Evalsite knows, each read once; docs/environment.md lists them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def flag(name: str, default: bool) -> bool:
+    """True for 1, true, yes, on; False for 0, false, no, off or an empty value."""
+    text = os.environ.get(name, "1" if default else "0").strip().lower()
+    if text in {"1", "true", "yes", "on"}:
+        return True
+    if text in {"", "0", "false", "no", "off"}:
+        return False
+    raise ImproperlyConfigured(f"{name} is {text!r}; use 1 or 0")
+
+
+def listed(name: str, default: str = "") -> list[str]:
+    """The comma-separated values of a variable, blanks dropped."""
+    return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
+
+
+def whole_number(name: str, default: int, minimum: int = 1) -> int:
+    """A whole number of at least `minimum`."""
+    text = os.environ.get(name, str(default))
+    if not text.isdecimal() or int(text) < minimum:
+        raise ImproperlyConfigured(f"{name} is {text!r}; use a whole number, {minimum} or more")
+    return int(text)
+
+
+def kept_secret(folder: Path, name: str) -> str:
+    """The secret kept in `folder`/`name`, made on first use and readable by its owner only.
+
+    Two processes starting together agree: the file is created exclusively and the loser reads
+    the winner's.
+    """
+    path = folder / name
+    folder.mkdir(parents=True, exist_ok=True)
+    staged = folder / f".{name}.{os.getpid()}"
+    if not path.exists():
+        staged.touch(mode=0o600)
+        staged.write_text(secrets.token_urlsafe(50))
+        try:
+            os.link(staged, path)
+        except FileExistsError:
+            pass
+        finally:
+            staged.unlink()
+    return path.read_text()
+
+
+DATA_DIR = Path(os.environ.get("EVALSITE_DATA_DIR", ROOT / "var")).resolve()
+DEBUG = flag("EVALSITE_DEBUG", False)
+SECRET_KEY = os.environ.get("EVALSITE_SECRET_KEY") or kept_secret(DATA_DIR, "secret_key")
+ALLOWED_HOSTS = listed("EVALSITE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = listed("EVALSITE_CSRF_TRUSTED_ORIGINS")
+HTTPS = flag("EVALSITE_HTTPS", False)
+SCORERS = listed("EVALSITE_SCORERS")
+WORKER_PROCESSES = whole_number("EVALSITE_WORKER_PROCESSES", os.cpu_count() or 1)
+MAX_UPLOAD_MB = whole_number("EVALSITE_MAX_UPLOAD_MB", 512)

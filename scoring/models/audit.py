@@ -1,0 +1,70 @@
+"""Who changed what, from what, to what, when: written in the same transaction, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import models
+
+from scoring.models.team import Team, User
+
+
+class AuditQuerySet(models.QuerySet["AuditEntry"]):
+    def record(
+        self,
+        team: Team | None,
+        actor: User | None,
+        action: str,
+        target: models.Model,
+        *,
+        old: Mapping[str, Any] | None = None,
+        new: Mapping[str, Any] | None = None,
+    ) -> AuditEntry:
+        """One entry. `actor` is None when the site itself acted; `action` reads `noun.verb`."""
+        return self.create(
+            team=team,
+            actor=actor,
+            action=action,
+            target_type=str(target._meta.verbose_name),
+            target_id=str(getattr(target, "uuid", target.pk)),
+            target_name=str(target)[:200],
+            old=dict(old or {}),
+            new=dict(new or {}),
+        )
+
+
+class AppendOnlyError(Exception):
+    """Raised by any attempt to change or delete an audit entry."""
+
+
+class AuditEntry(models.Model):
+    """One state change."""
+
+    team = models.ForeignKey(Team, models.SET_NULL, null=True, related_name="audit_entries")
+    actor = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    action = models.CharField(max_length=60)
+    target_type = models.CharField(max_length=60)
+    target_id = models.CharField(max_length=40)
+    target_name = models.CharField(max_length=200)
+    old = models.JSONField(default=dict)
+    new = models.JSONField(default=dict)
+    at = models.DateTimeField(auto_now_add=True)
+
+    objects = AuditQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "audit entries"
+        indexes = [models.Index(fields=["target_type", "target_id"], name="audit_by_target")]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.target_name}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.pk is not None:
+            raise AppendOnlyError("an audit entry is never changed")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:  # noqa: ARG002
+        raise AppendOnlyError("an audit entry is never deleted")

@@ -1,0 +1,24 @@
+"""What every row with an address of its own shares."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from uuid_utils.compat import uuid7
+
+
+def new_uuid() -> uuid.UUID:
+    """A UUIDv7: unguessable enough for a URL, and in order of creation."""
+    value: uuid.UUID = uuid7()
+    return value
+
+
+class AddressedRow(models.Model):
+    """A row that URLs and the API name by `uuid`; other rows point at it by its small id."""
+
+    uuid = models.UUIDField(default=new_uuid, unique=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        abstract = True

@@ -1,0 +1,219 @@
+"""Output sets and runs: what was produced, which frozen suite scores it, and how far it got."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from scoring.models.base import AddressedRow
+from scoring.models.dataset import Case, DatasetVersion
+from scoring.models.scorer import UNIT, ScorerVersion, Suite
+from scoring.models.team import Team, User
+
+
+class OutputSetState(models.TextChoices):
+    LOADING = "loading"
+    READY = "ready"
+
+
+class OutputSetQuerySet(models.QuerySet["OutputSet"]):
+    def ready(self) -> Self:
+        return self.filter(state=OutputSetState.READY)
+
+    def visible_to(self, user: User) -> Self:
+        return self.filter(version__dataset__team__in=Team.objects.of(user))
+
+
+class OutputSet(AddressedRow):
+    """The outputs of one model or prompt version over one dataset version."""
+
+    version = models.ForeignKey(DatasetVersion, models.CASCADE, related_name="output_sets")
+    state = models.CharField(
+        max_length=10, choices=OutputSetState.choices, default=OutputSetState.LOADING
+    )
+    name = models.CharField(max_length=120, blank=True)
+    series = models.CharField(max_length=120, help_text="Runs of one series make one drift line.")
+    dated = models.DateTimeField(default=timezone.now)
+    labels = models.JSONField(default=dict, blank=True)
+    source_name = models.CharField(max_length=255, blank=True)
+    output_count = models.PositiveIntegerField(default=0)
+    created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+
+    objects = OutputSetQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name or self.series
+
+
+class Output(models.Model):
+    """What was answered for one case in one trial.
+
+    `text` is None where nothing was produced; `error` then says why. `is_json` tells a stored JSON
+    value from plain text. Bulk rows carry no database constraint on `case`: removing a failed
+    import would otherwise search this table once per case.
+    """
+
+    output_set = models.ForeignKey(
+        OutputSet, models.CASCADE, related_name="outputs", db_index=False
+    )
+    case = models.ForeignKey(
+        Case, models.CASCADE, related_name="outputs", db_index=False, db_constraint=False
+    )
+    trial = models.PositiveSmallIntegerField(default=0)
+    text = models.TextField(null=True)
+    is_json = models.BooleanField(default=False)
+    error = models.TextField(blank=True, default="")
+    latency_ms = models.FloatField(null=True)
+    tokens_in = models.PositiveIntegerField(null=True)
+    tokens_out = models.PositiveIntegerField(null=True)
+    cost_usd = models.FloatField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["output_set", "case", "trial"], name="output_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.case} trial {self.trial}"
+
+
+class RunState(models.TextChoices):
+    QUEUED = "queued"
+    RUNNING = "running"
+    CANCELLING = "cancelling"
+    CANCELLED = "cancelled"
+    FINISHED = "finished"
+
+
+UNFINISHED = (RunState.QUEUED, RunState.RUNNING, RunState.CANCELLING)
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    def visible_to(self, user: User) -> Self:
+        return self.filter(team__in=Team.objects.of(user))
+
+    def for_list(self) -> Self:
+        """Newest first, with output set, version and dataset joined."""
+        return self.select_related("output_set__version__dataset").order_by("-id")
+
+    def unfinished(self) -> Self:
+        return self.filter(state__in=UNFINISHED)
+
+    def free_to_work_on(self, at: Any) -> Self:
+        """Unfinished runs whose outputs are whole and which nobody holds at this moment."""
+        unheld = Q(held_until=None) | Q(held_until__lt=at)
+        return self.unfinished().filter(unheld, output_set__state=OutputSetState.READY)
+
+
+class Run(AddressedRow):
+    """One output set scored by one frozen suite.
+
+    The counts are of case verdicts, None until the run has ended, and can be rebuilt from rows.
+    `held_by`/`held_until` name the process that works on it; a hold that ran out is free again.
+    """
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="runs")
+    output_set = models.ForeignKey(OutputSet, models.CASCADE, related_name="runs")
+    suite = models.ForeignKey(Suite, models.SET_NULL, null=True, blank=True, related_name="runs")
+    suite_name = models.CharField(max_length=120, blank=True)
+    suite_revision = models.PositiveIntegerField(null=True)
+    name = models.CharField(max_length=120)
+    state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.QUEUED)
+    created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    held_by = models.CharField(max_length=80, blank=True, default="")
+    held_until = models.DateTimeField(null=True, blank=True)
+    pass_count = models.PositiveIntegerField(null=True)
+    fail_count = models.PositiveIntegerField(null=True)
+    error_count = models.PositiveIntegerField(null=True)
+    skipped_count = models.PositiveIntegerField(null=True)
+    missing_expected_count = models.PositiveIntegerField(null=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["state"], name="run_by_state")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_unfinished(self) -> bool:
+        return self.state in UNFINISHED
+
+    def request_cancel(self) -> bool:
+        """Ask for the run to stop; True when it was still going. Asking twice changes nothing."""
+        going = Run.objects.filter(pk=self.pk, state__in=(RunState.QUEUED, RunState.RUNNING))
+        changed = going.update(state=RunState.CANCELLING)
+        self.refresh_from_db(fields=["state"])
+        return bool(changed)
+
+
+class RunScorer(models.Model):
+    """A scorer version with its threshold, frozen into a run."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="scorers")
+    version = models.ForeignKey(ScorerVersion, models.PROTECT, related_name="run_scorers")
+    name = models.CharField(max_length=120)
+    threshold = models.FloatField(validators=UNIT)
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "version"], name="run_scorer_once"),
+            models.UniqueConstraint(fields=["run", "name"], name="run_scorer_name_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AttemptKind(models.TextChoices):
+    SCORE = "score"
+    RETRY = "retry"
+
+
+class Attempt(models.Model):
+    """One go at a run: the first scores everything, a retry reopens only the error rows."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="attempts")
+    number = models.PositiveSmallIntegerField()
+    kind = models.CharField(max_length=10, choices=AttemptKind.choices, default=AttemptKind.SCORE)
+    started_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["run_id", "number"]
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="attempt_once")]
+
+    def __str__(self) -> str:
+        return f"{self.run} {self.kind} {self.number}"
+
+
+class Shard(models.Model):
+    """A range of output ids, both ends included, scored and stored in one transaction.
+
+    `done_at` is set in that transaction, so progress counted from these rows is never ahead of
+    the scores. `tries` counts starts: a shard that keeps killing its process is given up.
+    """
+
+    attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="shards", db_index=False)
+    number = models.PositiveIntegerField()
+    first_output = models.BigIntegerField()
+    last_output = models.BigIntegerField()
+    output_count = models.PositiveIntegerField()
+    tries = models.PositiveSmallIntegerField(default=0)
+    done_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["attempt_id", "number"]
+        constraints = [models.UniqueConstraint(fields=["attempt", "number"], name="shard_once")]
+
+    def __str__(self) -> str:
+        return f"{self.attempt} shard {self.number}"

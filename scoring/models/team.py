@@ -1,0 +1,148 @@
+"""People, teams, what a person may do in a team, and the tokens programs sign in with."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from typing import ClassVar, Self
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.db import models
+from django.utils import timezone
+
+from scoring.models.base import AddressedRow
+
+
+class Role(models.IntegerChoices):
+    """What a member may do; a larger role may do all that a smaller one may."""
+
+    VIEWER = 1, "viewer"
+    REVIEWER = 2, "reviewer"
+    EDITOR = 3, "editor"
+    ADMIN = 4, "admin"
+
+
+class UserManager(BaseUserManager["User"]):
+    """Makes users from an e-mail address."""
+
+    def create_user(self, email: str, password: str | None = None, **fields: object) -> User:
+        user = self.model(email=self.normalize_email(email).lower(), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: object) -> User:
+        return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A person, who signs in by e-mail."""
+
+    email = models.EmailField("e-mail", unique=True)
+    name = models.CharField(max_length=100, blank=True)
+    is_active = models.BooleanField(default=True)
+    is_staff = models.BooleanField("may use the Django admin", default=False)
+    date_joined = models.DateTimeField(default=timezone.now)
+
+    objects: ClassVar[UserManager] = UserManager()
+
+    #: The token this request was signed in with; it narrows teams and role. Not stored.
+    token: Token | None = None
+
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    def __str__(self) -> str:
+        return self.name or self.email
+
+
+class TeamQuerySet(models.QuerySet["Team"]):
+    def of(self, user: User) -> Self:
+        """The teams this person is a member of, by name; through a token only the token's."""
+        mine = self.filter(members__user=user).order_by("name")
+        return mine.filter(pk=user.token.team_id) if user.token else mine
+
+
+class Team(AddressedRow):
+    """The people who share datasets, runs and scorers; nobody else sees them."""
+
+    name = models.CharField(max_length=100)
+    slug = models.SlugField(max_length=60, unique=True)
+
+    objects = TeamQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Member(models.Model):
+    """A person's role in a team."""
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="members")
+    user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
+    role = models.PositiveSmallIntegerField(choices=Role.choices, default=Role.VIEWER)
+    joined_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "user"], name="member_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user} · {self.get_role_display()}"
+
+    def may(self, role: Role) -> bool:
+        """Whether this member, signed in as they are, holds at least `role`."""
+        token = self.user.token
+        return min(self.role, token.role if token else Role.ADMIN) >= role
+
+
+class TokenQuerySet(models.QuerySet["Token"]):
+    def issue(
+        self, team: Team, user: User, name: str, role: Role = Role.EDITOR
+    ) -> tuple[Token, str]:
+        """A new token row and its secret, which is shown once and stored only as a hash."""
+        secret = f"evs_{secrets.token_urlsafe(32)}"
+        token = self.create(
+            team=team,
+            user=user,
+            name=name,
+            role=role,
+            digest=Token.digest_of(secret),
+            last_four=secret[-4:],
+        )
+        return token, secret
+
+    def usable(self, secret: str) -> Token | None:
+        """The token with this secret, unless revoked, expired or its owner left."""
+        now = timezone.now()
+        return (
+            self.select_related("team", "user")
+            .filter(digest=Token.digest_of(secret), revoked_at=None, user__is_active=True)
+            .filter(models.Q(expires_at=None) | models.Q(expires_at__gt=now))
+            .first()
+        )
+
+
+class Token(AddressedRow):
+    """Lets a program act in one team, with at most `role`, in a member's name."""
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="tokens")
+    user = models.ForeignKey(User, models.CASCADE, related_name="tokens")
+    name = models.CharField(max_length=100)
+    role = models.PositiveSmallIntegerField(choices=Role.choices, default=Role.EDITOR)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    last_four = models.CharField(max_length=4, editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = TokenQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.name} (…{self.last_four})"
+
+    @staticmethod
+    def digest_of(secret: str) -> str:
+        """SHA-256 is enough: the secret is 256 random bits, not a password."""
+        return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,95 @@
+"""A file on its way in: received, checked, loaded; and the worker that does it."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from django.db import models
+from django.db.models import Q
+
+from scoring.models.base import AddressedRow
+from scoring.models.dataset import Dataset, DatasetVersion
+from scoring.models.team import Team, User
+
+
+class UploadState(models.TextChoices):
+    RECEIVED = "received"  # lies in the spool, waits for a mapping
+    CHECKING = "checking"  # waits for or is in its dry run
+    CHECKED = "checked"  # the dry run's report is there
+    LOADING = "loading"  # waits for or is in its import
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+WORKING = (UploadState.CHECKING, UploadState.LOADING)
+
+
+class UploadKind(models.TextChoices):
+    DATASET = "dataset"
+    OUTPUTS = "outputs"
+
+
+class UploadQuerySet(models.QuerySet["Upload"]):
+    def visible_to(self, user: User) -> Self:
+        return self.filter(team__in=Team.objects.of(user))
+
+    def free_to_work_on(self, at: Any) -> Self:
+        """Uploads that wait for a dry run or an import and which nobody holds at this moment."""
+        unheld = Q(held_until=None) | Q(held_until__lt=at)
+        return self.filter(unheld, state__in=WORKING)
+
+
+class Upload(AddressedRow):
+    """One file between the browser and the rows. The file lies in the spool under `spool_name`.
+
+    `problems` holds the first hundred as {line, column, code, message}; `row_count` counts rows
+    read so far, by the dry run and then again by the import.
+    """
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="uploads")
+    kind = models.CharField(max_length=10, choices=UploadKind.choices, default=UploadKind.DATASET)
+    state = models.CharField(
+        max_length=10, choices=UploadState.choices, default=UploadState.RECEIVED
+    )
+    dataset = models.ForeignKey(
+        Dataset, models.SET_NULL, null=True, blank=True, related_name="uploads"
+    )
+    dataset_name = models.CharField(max_length=120, blank=True)
+    file_name = models.CharField(max_length=255)
+    spool_name = models.CharField(max_length=80, unique=True, editable=False)
+    size_bytes = models.PositiveBigIntegerField()
+    detected = models.JSONField(default=dict, blank=True)
+    mapping = models.JSONField(default=dict, blank=True)
+    series = models.CharField(max_length=120, blank=True)
+    dated = models.DateTimeField(null=True, blank=True)
+    row_count = models.PositiveIntegerField(default=0)
+    problem_count = models.PositiveIntegerField(default=0)
+    problems = models.JSONField(default=list, blank=True)
+    report = models.JSONField(default=dict, blank=True)
+    version = models.ForeignKey(
+        DatasetVersion, models.SET_NULL, null=True, blank=True, related_name="uploads"
+    )
+    created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    held_by = models.CharField(max_length=80, blank=True, default="")
+    held_until = models.DateTimeField(null=True, blank=True)
+
+    objects = UploadQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.file_name
+
+    @property
+    def is_working(self) -> bool:
+        return self.state in WORKING
+
+
+class Worker(models.Model):
+    """A worker process and when it was last seen alive."""
+
+    name = models.CharField(max_length=80, unique=True)
+    started_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
