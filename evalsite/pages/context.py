@@ -1,0 +1,26 @@
+"""What every page's frame is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+
+from scoring.models import Team
+
+THEMES = {"light", "dark"}
+
+
+def frame(request: HttpRequest) -> dict[str, Any]:
+    """The chosen theme ("" follows the system) and the person's teams, unread until shown.
+
+    A view that shows a team puts it in its own context as `team`, which wins over the None here.
+    """
+    theme = request.COOKIES.get("theme", "")
+    user = getattr(request, "user", None)
+    signed_in = user is not None and user.is_authenticated
+    return {
+        "theme": theme if theme in THEMES else "",
+        "team": None,
+        "teams": Team.objects.of(user) if signed_in else Team.objects.none(),
+    }

@@ -1,0 +1,95 @@
+"""Filters that set numbers and times the way every page sets them.
+
+Numbers stay exact until here. None, "no result", becomes an en dash and never a zero.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django import template
+from django.utils import timezone
+
+register = template.Library()
+
+NOTHING = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
+THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
+
+
+@register.filter
+def count(value: int | None) -> str:
+    """1191 → "1,191"."""
+    return NOTHING if value is None else f"{value:,}"
+
+
+@register.filter
+def score(value: float | None, decimals: int = 2) -> str:
+    """0.8149 → "0.81"."""
+    return NOTHING if value is None else f"{value:.{decimals}f}"
+
+
+@register.filter
+def score_beside(value: float | None, threshold: float | None) -> str:
+    """A score with as many decimals, from 2 on, as show on which side of its threshold it lies.
+
+    0.6996 beside 0.7 is "0.6996": set as "0.70" it would seem to have passed.
+    """
+    if value is None or threshold is None:
+        return score(value)
+    texts = (score(value, decimals) for decimals in range(2, 9))
+    right = (text for text in texts if (float(text) >= threshold) == (value >= threshold))
+    return next(right, score(value, 9))
+
+
+@register.filter
+def share(value: float | None, decimals: int = 1) -> str:
+    """0.872 → "87.2 %"."""
+    return NOTHING if value is None else f"{value * 100:.{decimals}f}{THIN_SPACE}%"
+
+
+@register.filter
+def signed(value: float | None, decimals: int = 2) -> str:
+    """A change with its sign, a true minus too; one that rounds to nothing has no sign."""
+    if value is None:
+        return NOTHING
+    text = f"{abs(value):.{decimals}f}"
+    if float(text) == 0:
+        return text
+    return ("+" if value > 0 else MINUS) + text
+
+
+@register.filter
+def exact(when: datetime | None) -> str:
+    """12 Nov 2026, 14:03 UTC."""
+    return NOTHING if when is None else f"{_day(when)}, {when:%H:%M} UTC"
+
+
+@register.filter
+def ago(when: datetime | None) -> str:
+    """How long ago, in one unit; the date itself after two weeks. app.js says the same."""
+    if when is None:
+        return NOTHING
+    seconds = (timezone.now() - when).total_seconds()
+    if abs(seconds) >= 14 * 86_400:
+        return _day(when)
+    length = _length(abs(seconds))
+    if not length:
+        return "just now"
+    return f"{length} ago" if seconds > 0 else f"in {length}"
+
+
+def _length(seconds: float) -> str:
+    """A length of time in its largest unit; "" under a minute."""
+    if seconds < 60:
+        return ""
+    if seconds < 3_600:
+        return f"{seconds // 60:.0f} min"
+    if seconds < 86_400:
+        return f"{seconds // 3_600:.0f} h"
+    days = int(seconds // 86_400)
+    return "1 day" if days == 1 else f"{days} days"
+
+
+def _day(when: datetime) -> str:
+    return f"{when.day} {when:%b %Y}"

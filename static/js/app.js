@@ -1,0 +1,224 @@
+/* What the browser adds to pages that already work without it: the CSRF header for htmx, themes,
+   keys, focus after swaps, copy buttons, fresh times. Listeners sit on the document, so swapped
+   parts need no set-up of their own. */
+
+const root = document.documentElement;
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+const seen = (element) => element.getClientRects().length > 0;
+
+/* htmx: CSRF header, busy marks, and one sentence when a request fails. */
+
+document.addEventListener("htmx:configRequest", ({ detail }) => {
+  if (detail.verb !== "get") {
+    detail.headers["X-CSRFToken"] = document.querySelector("meta[name=csrf-token]").content;
+  }
+});
+
+document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+  detail.target.setAttribute("aria-busy", "true");
+});
+
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  detail.target.removeAttribute("aria-busy");
+});
+
+document.addEventListener("htmx:responseError", ({ detail }) => {
+  say(`The server answered ${detail.xhr.status}. Nothing was changed; load the page again.`);
+});
+
+document.addEventListener("htmx:sendError", () => {
+  say("The server cannot be reached. Nothing was changed; try again.");
+});
+
+/** Adds a message to the live region, as text. */
+function say(text, level = "error") {
+  const notice = document.createElement("div");
+  notice.className = `notice notice-${level}`;
+  const paragraph = document.createElement("p");
+  paragraph.textContent = text;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "button button-quiet button-small";
+  button.dataset.dismiss = ".notice";
+  button.textContent = "Dismiss";
+  notice.append(paragraph, button);
+  document.getElementById("messages").replaceChildren(notice);
+}
+
+/* Focus: htmx keeps it where the focused element has an id. Elsewhere the same link or the
+   control of the same name and value gets it back, else the swapped part itself. */
+
+let focused = null;
+
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  const active = document.activeElement;
+  focused = detail.target.contains(active) ? addressOf(active) : null;
+});
+
+document.addEventListener("htmx:afterSettle", ({ detail }) => {
+  refreshTimes();
+  if (focused === null || document.activeElement !== document.body) return;
+  const part = document.getElementById(detail.target.id) ?? detail.elt;
+  const again = all("a, button, input, select, textarea, summary", part).find(
+    (element) => addressOf(element) === focused,
+  );
+  focused = null;
+  if (!again) part.setAttribute("tabindex", "-1");
+  (again ?? part).focus({ preventScroll: true });
+});
+
+function addressOf(element) {
+  const { tagName, id, name, value } = element;
+  return [tagName, id, name, value, element.getAttribute("href")].join("\n");
+}
+
+/* Clicks: one listener, told apart by data attributes. */
+
+document.addEventListener("click", (event) => {
+  const { target } = event;
+  for (const menu of all("details.menu[open]")) {
+    if (!menu.contains(target)) menu.open = false;
+  }
+  const button = target.closest("button");
+  if (!button) return;
+  const { themeChoice, dismiss, opens, copy } = button.dataset;
+  if (themeChoice !== undefined) chooseTheme(themeChoice);
+  if (dismiss) button.closest(dismiss).remove();
+  if (opens) open(opens);
+  if (copy !== undefined) copyText(button);
+});
+
+function open(id) {
+  for (const menu of all("details.menu[open]")) menu.open = false;
+  document.getElementById(id).showModal();
+}
+
+/** Copies the text of the element that data-copy selects, or data-copy-text itself. */
+async function copyText(button) {
+  const source = button.dataset.copy && document.querySelector(button.dataset.copy);
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(source ? source.textContent : button.dataset.copyText);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Not allowed here";
+  }
+  setTimeout(() => { button.textContent = label; }, 1500);
+}
+
+/* Theme: kept in a cookie, so that the server renders it and nothing flashes. */
+
+function chooseTheme(theme) {
+  const secure = location.protocol === "https:" ? "; secure" : "";
+  const age = theme ? 365 * 86_400 : 0;
+  document.cookie = `theme=${theme}; path=/; max-age=${age}; samesite=lax${secure}`;
+  if (theme) root.dataset.theme = theme;
+  else delete root.dataset.theme;
+  for (const button of all("[data-theme-choice]")) {
+    button.setAttribute("aria-pressed", String(button.dataset.themeChoice === theme));
+  }
+}
+
+/* Times: the server's words, kept fresh; the exact time, in the reader's zone, in the title. */
+
+const exactTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" });
+
+function refreshTimes() {
+  for (const time of all("time[data-ago]")) {
+    const when = new Date(time.dateTime);
+    time.title = exactTime.format(when);
+    const words = ago((Date.now() - when) / 1000);
+    if (words && words !== time.textContent) time.textContent = words;
+  }
+}
+
+/** The words of the server's `ago` filter; "" where it shows the date, which needs no refresh. */
+function ago(seconds) {
+  const length = Math.abs(seconds);
+  const days = Math.floor(length / 86_400);
+  if (days >= 14) return "";
+  if (length < 60) return "just now";
+  const words =
+    length < 3600 ? `${Math.floor(length / 60)} min`
+    : length < 86_400 ? `${Math.floor(length / 3600)} h`
+    : days === 1 ? "1 day"
+    : `${days} days`;
+  return seconds > 0 ? `${words} ago` : `in ${words}`;
+}
+
+setInterval(refreshTimes, 30_000);
+refreshTimes();
+
+/* Keys. Single keys can be switched off in the list of keys (WCAG 2.1.4). */
+
+const keysSwitch = () => document.getElementById("keys-on");
+keysSwitch().checked = localStorage.getItem("keys") !== "off";
+
+document.addEventListener("change", ({ target }) => {
+  if (target === keysSwitch()) localStorage.setItem("keys", target.checked ? "on" : "off");
+  if (target.matches("[data-submits]")) target.form.requestSubmit();
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") closeMenu();
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  const typing = event.target.closest("input:not([type=checkbox], [type=radio]), textarea, select");
+  if (typing || document.querySelector("dialog[open]")) return;
+  if (keysSwitch().checked && pressed(event.key)) event.preventDefault();
+});
+
+function closeMenu() {
+  const menu = document.querySelector("details.menu[open]");
+  if (!menu) return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
+}
+
+/** Does what the key stands for on this page; says whether it stood for anything. */
+function pressed(key) {
+  if (key === "?") return open("keys"), true;
+  if (key === "j") return moveRow(1) || follow("next");
+  if (key === "k") return moveRow(-1) || follow("prev");
+  if (key === "ArrowRight") return follow("next");
+  if (key === "ArrowLeft") return follow("prev");
+  return cycle(key) || use(key);
+}
+
+/** Moves the focus along the rows that open something. */
+function moveRow(step) {
+  const links = all(".row-link").filter(seen);
+  if (links.length === 0) return false;
+  const row = document.activeElement.closest("tr, li");
+  const at = links.findIndex((link) => link === document.activeElement || row?.contains(link));
+  const next = at < 0 ? (step > 0 ? 0 : links.length - 1) : at + step;
+  const link = links[Math.min(Math.max(next, 0), links.length - 1)];
+  link.focus({ preventScroll: true });
+  link.closest("tr, li").scrollIntoView({ block: "nearest" });
+  return true;
+}
+
+/** Follows the previous or next link of a case's place in its list. */
+function follow(rel) {
+  const link = document.querySelector(`.sequence a[rel="${rel}"]`);
+  link?.click();
+  return Boolean(link);
+}
+
+/** A group with data-cycle="d": the key picks the choice after the current one. */
+function cycle(key) {
+  const group = document.querySelector(`[data-cycle="${CSS.escape(key)}"]`);
+  const links = group ? all("a", group) : [];
+  if (links.length === 0) return false;
+  const at = links.findIndex((link) => link.hasAttribute("aria-current"));
+  links[(at + 1) % links.length].click();
+  return true;
+}
+
+/** An element with data-key="…": a field is focused, anything else is pressed. */
+function use(key) {
+  const element = all(`[data-key="${CSS.escape(key)}"]`).find(seen);
+  if (!element) return false;
+  if (element.matches("input, textarea, select")) element.focus();
+  else element.click();
+  return true;
+}
