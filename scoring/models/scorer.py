@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, Self
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -14,10 +17,38 @@ from scoring.models.audit import AuditEntry
 from scoring.models.base import AddressedRow
 from scoring.models.team import Team, User
 
+if TYPE_CHECKING:
+    from scoring.core import bound
+
 UNIT = [MinValueValidator(0.0), MaxValueValidator(1.0)]
 
 
 class ScorerQuerySet(models.QuerySet["Scorer"]):
+    def define(
+        self,
+        team: Team,
+        name: str,
+        type: str,  # noqa: A002  the word the config schema, the API and the pages use
+        config: Mapping[str, Any],
+        threshold: float | None = None,
+        by: User | None = None,
+    ) -> Scorer:
+        """A new scorer with its first version.
+
+        The threshold is the explicit one, else the config's, else the type's default. Raises
+        ConfigError when config or threshold cannot be used, IntegrityError when the name is taken.
+        """
+        from scoring.core import bound
+
+        ready = bound.bind(type, config, threshold)
+        with transaction.atomic():
+            scorer = self.create(
+                team=team, name=name, type=type, threshold=ready.threshold, created_by=by
+            )
+            scorer._add_version(ready, by)
+            AuditEntry.objects.record(team, by, "scorer.created", scorer, new=scorer.described())
+        return scorer
+
     def visible_to(self, user: User) -> Self:
         return self.filter(team__in=Team.objects.of(user))
 
@@ -55,6 +86,51 @@ class Scorer(AddressedRow):
     def __str__(self) -> str:
         return self.name
 
+    def described(self) -> dict[str, Any]:
+        """Name, type, config and threshold, as the audit keeps them."""
+        config = self.current.config if self.current else {}
+        return {"name": self.name, "type": self.type, "config": config, "threshold": self.threshold}
+
+    def revise(self, config: Mapping[str, Any], *, by: User | None) -> ScorerVersion:
+        """The version with this config: a new one if it differs from the current one.
+
+        Raises ConfigError. Old runs keep the version they were scored with.
+        """
+        from scoring.core import bound
+
+        ready = bound.bind(self.type, config, self.threshold)
+        old = self.described()
+        with transaction.atomic():
+            current = self.current
+            if current is None or current.fingerprint != fingerprint(ready):
+                current = self._add_version(ready, by)
+                new = self.described()
+                AuditEntry.objects.record(self.team, by, "scorer.revised", self, old=old, new=new)
+        return current
+
+    def _add_version(self, ready: bound.BoundScorer, by: User | None) -> ScorerVersion:
+        from scoring.core import config
+
+        self.current = ScorerVersion.objects.create(
+            scorer=self,
+            number=self.versions.count() + 1,
+            type=ready.type.name,
+            config=config.as_mapping(ready.config),
+            libraries={name: metadata.version(name) for name in ready.type.libraries},
+            fingerprint=fingerprint(ready),
+            created_by=by,
+        )
+        self.save(update_fields=["current"])
+        return self.current
+
+
+def fingerprint(ready: bound.BoundScorer) -> str:
+    """SHA-256 over type, type version and config; equal fingerprints score alike."""
+    from scoring.core import config
+
+    parts = [ready.type.name, ready.type.version, config.as_mapping(ready.config)]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
 
 class ScorerVersion(models.Model):
     """A scorer's type and config at one moment; frozen, so an old score can be explained.
@@ -82,6 +158,20 @@ class ScorerVersion(models.Model):
 
 
 class SuiteQuerySet(models.QuerySet["Suite"]):
+    def define(
+        self,
+        team: Team,
+        name: str,
+        entries: Iterable[tuple[Scorer, float | None]],
+        by: User | None = None,
+    ) -> Suite:
+        """A new suite; an entry without a threshold takes its scorer's default."""
+        with transaction.atomic():
+            suite = self.create(team=team, name=name)
+            suite._write_entries(entries)
+            AuditEntry.objects.record(team, by, "suite.created", suite, new=suite.described())
+        return suite
+
     def visible_to(self, user: User) -> Self:
         return self.filter(team__in=Team.objects.of(user))
 
@@ -100,6 +190,40 @@ class Suite(AddressedRow):
 
     def __str__(self) -> str:
         return self.name
+
+    def described(self) -> dict[str, Any]:
+        """Name and thresholds by scorer, as the audit keeps them."""
+        thresholds = {e.scorer.name: e.threshold for e in self.entries.select_related("scorer")}
+        return {"name": self.name, "thresholds": thresholds}
+
+    def replace_entries(
+        self, entries: Iterable[tuple[Scorer, float | None]], *, by: User | None
+    ) -> None:
+        """Put these scorers in place of the present ones.
+
+        A scorer that stays keeps its threshold unless one is given here.
+        """
+        old = self.described()
+        kept = {entry.scorer_id: entry.threshold for entry in self.entries.all()}
+        with transaction.atomic():
+            self.entries.all().delete()
+            self._write_entries((s, kept.get(s.pk) if t is None else t) for s, t in entries)
+            self.revision = models.F("revision") + 1
+            self.save(update_fields=["revision"])
+            self.refresh_from_db(fields=["revision"])
+            new = self.described()
+            AuditEntry.objects.record(self.team, by, "suite.changed", self, old=old, new=new)
+
+    def _write_entries(self, entries: Iterable[tuple[Scorer, float | None]]) -> None:
+        SuiteEntry.objects.bulk_create(
+            SuiteEntry(
+                suite=self,
+                scorer=scorer,
+                threshold=scorer.threshold if threshold is None else threshold,
+                position=position,
+            )
+            for position, (scorer, threshold) in enumerate(entries)
+        )
 
 
 class SuiteEntry(models.Model):

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
+from django.core import signing
 from django.db import models
 from django.utils import timezone
 
@@ -146,3 +147,22 @@ class Token(AddressedRow):
     def digest_of(secret: str) -> str:
         """SHA-256 is enough: the secret is 256 random bits, not a password."""
         return hashlib.sha256(secret.encode()).hexdigest()
+
+
+SETUP_LINK_HOURS = 24
+
+
+def setup_token() -> str | None:
+    """The secret part of the one-time set-up link; None once anybody can sign in."""
+    if User.objects.exists():
+        return None
+    return signing.dumps("set up this site", salt="evalsite.setup")
+
+
+def setup_token_is_good(token: str) -> bool:
+    """Whether the link may still make the first user: nobody exists yet and it is not too old."""
+    try:
+        signing.loads(token, salt="evalsite.setup", max_age=SETUP_LINK_HOURS * 3600)
+    except signing.BadSignature:
+        return False
+    return not User.objects.exists()

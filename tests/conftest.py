@@ -1,0 +1,130 @@
+"""People, teams and small datasets for every test. Alice owns, Bob looks, Charlie is a stranger."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from scoring.models import (
+    Case,
+    Dataset,
+    DatasetVersion,
+    Member,
+    Output,
+    OutputSet,
+    OutputSetState,
+    Role,
+    Team,
+    User,
+)
+
+PASSWORD = "a long enough phrase"
+
+
+@pytest.fixture
+def facts() -> Path:
+    """The folder of real data and facts; a test that needs it is skipped without one."""
+    folder = os.environ.get("EVALSITE_FACTS")
+    if not folder:
+        pytest.skip("EVALSITE_FACTS names no folder of real data")
+    return Path(folder)
+
+
+@pytest.fixture
+def team(db: None) -> Team:
+    return Team.objects.create(name="Support", slug="support")
+
+
+def _member(team: Team | None, email: str, role: Role) -> User:
+    user = User.objects.create_user(email, PASSWORD)
+    if team:
+        Member.objects.create(team=team, user=user, role=role)
+    return user
+
+
+@pytest.fixture
+def alice(team: Team) -> User:
+    """An administrator of the team."""
+    return _member(team, "alice@example.org", Role.ADMIN)
+
+
+@pytest.fixture
+def bob(team: Team) -> User:
+    """A viewer in the team."""
+    return _member(team, "bob@example.org", Role.VIEWER)
+
+
+@pytest.fixture
+def charlie(db: None) -> User:
+    """An administrator elsewhere, and a stranger here."""
+    other = Team.objects.create(name="Elsewhere", slug="elsewhere")
+    return _member(other, "charlie@example.org", Role.ADMIN)
+
+
+@pytest.fixture
+def browser_of() -> Callable[[User], Client]:
+    """A test client signed in as this person."""
+
+    def signed_in(user: User) -> Client:
+        client = Client()
+        client.force_login(user)
+        return client
+
+    return signed_in
+
+
+MakeDataset = Callable[..., DatasetVersion]
+MakeOutputs = Callable[..., OutputSet]
+
+
+@pytest.fixture
+def make_dataset(team: Team) -> MakeDataset:
+    """A published version from dicts with key, input, expected, references, metadata, tags."""
+
+    def make(cases: Sequence[dict[str, Any]], name: str = "Answers") -> DatasetVersion:
+        dataset, _ = Dataset.objects.get_or_create(team=team, name=name)
+        version = DatasetVersion.with_loading.create(dataset=dataset)
+        Case.objects.bulk_create(
+            Case(
+                version=version,
+                position=position,
+                key=case.get("key", f"case-{position}"),
+                input_json=json.dumps(case.get("input", ""), ensure_ascii=False),
+                expected_json=json.dumps(case["expected"], ensure_ascii=False)
+                if "expected" in case
+                else None,
+                references_json=json.dumps(case.get("references", []), ensure_ascii=False),
+                metadata_json=json.dumps(case.get("metadata", {}), ensure_ascii=False),
+                tags_json=json.dumps(case.get("tags", []), ensure_ascii=False),
+            )
+            for position, case in enumerate(cases, start=1)
+        )
+        version.publish(content_hash="", case_count=len(cases))
+        return version
+
+    return make
+
+
+@pytest.fixture
+def make_outputs() -> MakeOutputs:
+    """A ready output set over a version, from texts in the order of its cases (None = failed)."""
+
+    def make(version: DatasetVersion, texts: Sequence[str | None], series: str = "a") -> OutputSet:
+        made = OutputSet.objects.create(version=version, series=series, output_count=len(texts))
+        Output.objects.bulk_create(
+            Output(
+                output_set=made, case=case, text=text, error="" if text is not None else "failed"
+            )
+            for case, text in zip(version.cases.all(), texts, strict=True)
+        )
+        made.state = OutputSetState.READY
+        made.save()
+        return made
+
+    return make
