@@ -92,6 +92,10 @@ class CaseProblem(Exception):  # noqa: N818 - the word the project uses
         super().__init__(text)
 
 
+class OutsideProblem(CaseProblem):
+    """A case problem whose cause is not the output: its expected value or the config."""
+
+
 class ServiceError(Exception):
     """Something a scorer depends on did not answer. `retry` says whether trying again may help."""
 

@@ -1,0 +1,127 @@
+"""Patterns that cannot block a worker: RE2 in linear time, else an engine with a time limit.
+
+Used by the `regex` type and by `matches` in expressions. The syntax is JavaScript's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+from scoring.core.contract import ConfigError, OutsideProblem
+from scoring.core.js_pattern import NeedsBacktrackingError, PatternError, rewrite
+
+FLAGS: Final = "imsugy"
+TIME_LIMIT_SECONDS: Final = 1.0
+# RE2 takes program size times text length steps at worst, about 10^8 a second.
+MAX_LINEAR_STEPS: Final = 100_000_000
+
+_LITERAL = re.compile(r"/(?P<body>(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)/(?P<flags>[a-z]*)")
+_ODD_LINE_ENDS = re.compile("[\r\u2028\u2029]")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A compiled pattern. `linear` is None when only the second engine can run it."""
+
+    source: str
+    flags: str
+    linear: Any  # RE2's own object: bytes in, spans out
+    size: int  # of RE2's program
+
+    def is_in(self, text: str) -> bool:
+        """Whether the pattern is found anywhere in the text.
+
+        Raises OutsideProblem `pattern_timeout` after a second.
+        """
+        if self.linear is None or ("m" in self.flags and _ODD_LINE_ENDS.search(text)):
+            return self._is_in_slowly(text)
+        encoded = text.encode("utf-8", "replace")
+        if self.size * len(encoded) > MAX_LINEAR_STEPS:
+            return self._is_in_slowly(text)
+        return bool(self.linear.Match(_anywhere(), encoded, 0, len(encoded))[0] != (-1, -1))
+
+    def _is_in_slowly(self, text: str) -> bool:
+        try:
+            found = self._backtracking.search(text, timeout=TIME_LIMIT_SECONDS, concurrent=True)
+        except TimeoutError:
+            why = f"the pattern took longer than {TIME_LIMIT_SECONDS:g} s on this output"
+            raise OutsideProblem("pattern_timeout", why) from None
+        return found is not None
+
+    @cached_property
+    def _backtracking(self) -> Any:
+        return _compile_backtracking(self.source, self.flags)
+
+
+@lru_cache(maxsize=512)
+def compile_pattern(pattern: str, flags: str = "") -> Pattern:
+    """The pattern ready to search. Raises ConfigError on `pattern` or `flags`.
+
+    `pattern` may be a literal such as `/yes|no/i`; its flags add to the others.
+    """
+    _check_flags(flags)
+    source, flags = _without_slashes(pattern, flags)
+    try:
+        return _compiled(source, flags)
+    except PatternError as refused:
+        raise ConfigError({"pattern": [str(refused)]}) from None
+
+
+def _check_flags(flags: str) -> None:
+    unknown = sorted(set(flags) - set(FLAGS))
+    if unknown:
+        allowed = ", ".join(FLAGS)
+        raise ConfigError({"flags": [f"{unknown[0]!r} is not a flag; use some of {allowed}"]})
+    if len(set(flags)) < len(flags):
+        raise ConfigError({"flags": ["names a flag twice"]})
+
+
+def _without_slashes(pattern: str, flags: str) -> tuple[str, str]:
+    found = _LITERAL.fullmatch(pattern)
+    if found is None or set(found["flags"]) - set(FLAGS):
+        return pattern, flags
+    return found["body"], "".join(sorted(set(flags + found["flags"])))
+
+
+def _compiled(source: str, flags: str) -> Pattern:
+    try:
+        linear = _compile_linear(rewrite(source, flags, "linear"))
+    except NeedsBacktrackingError:
+        linear = None
+    if linear is None:
+        _compile_backtracking(source, flags)
+    return Pattern(source, flags, linear, linear.ProgramSize() if linear else 0)
+
+
+def _compile_linear(rewritten: str) -> Any:
+    """RE2's program, or None when RE2 cannot express the pattern or finds it too large."""
+    from re2 import Options, _re2
+
+    options = Options()
+    options.log_errors = False
+    options.never_capture = True
+    try:
+        program = _re2.RE2(rewritten.encode(), options)
+    except UnicodeEncodeError:
+        raise PatternError("holds half a character (a lone surrogate)") from None
+    return program if program.ok() else None
+
+
+@lru_cache(maxsize=128)
+def _compile_backtracking(source: str, flags: str) -> Any:
+    import regex
+
+    try:
+        return regex.compile(rewrite(source, flags, "backtracking"), regex.VERSION0)
+    except (regex.error, RecursionError, OverflowError) as refused:
+        raise PatternError(f"does not compile: {refused}") from None
+
+
+@lru_cache(maxsize=1)
+def _anywhere() -> Any:
+    from re2 import _re2
+
+    return _re2.RE2.Anchor.UNANCHORED

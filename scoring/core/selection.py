@@ -1,0 +1,265 @@
+"""What of a case is compared: target keys, default and missing expected values, `negate`.
+
+Every scorer type but the combinators passes its cases through here, so the rules for missing and
+unreadable values are the same everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Annotated, Any, ClassVar, Final, TypeVar
+
+from scoring.core.config import About, Config
+from scoring.core.contract import (
+    Case,
+    CaseProblem,
+    ConfigError,
+    Json,
+    OutsideProblem,
+    Result,
+    error,
+    forced_fail,
+    scored,
+)
+from scoring.core.json_path import Step, parse_path
+from scoring.core.json_text import check, parse, text_of
+
+WHOLE: Final = "*"
+EXCERPT_LENGTH: Final = 80
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetConfig(Config):
+    """A config of a scorer that can look at a part of a JSON output."""
+
+    target_output_key: Annotated[
+        str | tuple[str, ...],
+        About(
+            "Target output key",
+            "`*` compares the whole output. A key or a path such as `result.items[0].name`"
+            " compares that part of a JSON output; several keys compare an object of them.",
+            "keys",
+        ),
+    ] = WHOLE
+
+    reads_expected: ClassVar[bool] = False  # a target key then selects from expected too
+    keeps_partial: ClassVar[bool] = False  # of several keys, those missing in the output may be
+
+    def needs_expected(self) -> bool:
+        """Whether a case without expected value fails."""
+        return False
+
+    def check(self) -> None:
+        if not self.target_output_key:
+            raise ConfigError({"target_output_key": ["name at least one key, or * for all"]})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceConfig(TargetConfig):
+    """A config of a scorer that compares the output with an expected value."""
+
+    default_expected: Annotated[
+        Json,
+        About(
+            "Default expected value",
+            "Used for the cases that have none. Without it such a case fails.",
+            "value",
+        ),
+    ] = None
+
+    reads_expected: ClassVar[bool] = True
+
+    def needs_expected(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class NegatableConfig(Config):
+    """A config of a scorer whose answer can be turned round."""
+
+    negate: Annotated[
+        bool, About("Negate", "Score 1 minus the score. Missing or unreadable values still fail.")
+    ] = False
+
+
+AnyTarget = TypeVar("AnyTarget", bound=TargetConfig)
+ScoreOne = Callable[[Case, AnyTarget], Result]
+ScoreMany = Callable[[Sequence[Case], AnyTarget], list[Result]]
+
+
+def one_by_one(score: ScoreOne[AnyTarget]) -> ScoreMany[AnyTarget]:
+    """Make a scorer of many cases from a function of one selected case.
+
+    The function may raise CaseProblem for a fault in the output.
+    """
+
+    @wraps(score)
+    def score_all(cases: Sequence[Case], config: AnyTarget) -> list[Result]:
+        negate = getattr(config, "negate", False)
+        results = [_outcome(score, case, config) for case in cases]
+        return [negated(result) for result in results] if negate else results
+
+    return score_all
+
+
+def _outcome(score: ScoreOne[AnyTarget], case: Case, config: AnyTarget) -> Result:
+    chosen = selected(case, config)
+    if isinstance(chosen, Result):
+        return chosen
+    try:
+        return score(chosen, config)
+    except CaseProblem as problem:
+        return faulty(problem)
+
+
+def faulty(problem: CaseProblem) -> Result:
+    """A forced fail for a fault in the output, an error for any other."""
+    settle = error if isinstance(problem, OutsideProblem) else forced_fail
+    return settle(problem.code, problem.text)
+
+
+def selected(case: Case, config: TargetConfig) -> Case | Result:
+    """The case with only the values to compare, or the result that settles it at once."""
+    key = config.target_output_key
+    expected = case.expected
+    if expected is None and isinstance(config, ReferenceConfig):
+        expected = config.default_expected
+    if expected is None and config.needs_expected():
+        return forced_fail("expected_missing", "no expected output")
+    if key == WHOLE:
+        return case if expected is case.expected else case._replace(expected=expected)
+    return _with_target(case, expected, config)
+
+
+def _with_target(case: Case, expected: Json, config: TargetConfig) -> Case | Result:
+    key = config.target_output_key
+    try:
+        if config.reads_expected:
+            expected = _chosen_expected(expected, key)
+        output = _chosen_output(case.output, key, partial=config.keeps_partial)
+    except CaseProblem as problem:
+        return faulty(problem)
+    if expected is None and config.needs_expected():
+        return forced_fail("expected_missing", "no expected output")
+    return case._replace(output=output, expected=expected)
+
+
+def negated(result: Result) -> Result:
+    """The opposite score; problems and forced results stay as they are."""
+    if result.score is None or result.code:
+        return result
+    reason = "the opposite is wanted (negate)" if result.score == 1.0 else ""
+    return scored(1.0 - result.score, reason, result.metadata)
+
+
+def output_json(output: Json) -> Json:
+    """The JSON value of an output given as text or as JSON. Raises CaseProblem."""
+    if not isinstance(output, str):
+        check(output)
+        return output
+    try:
+        return parse(output)
+    except CaseProblem as problem:
+        text = f"output is not valid JSON: {problem.text}"
+        raise CaseProblem(problem.code, text) from None
+
+
+def expected_json(expected: Json) -> Json:
+    """The JSON value of an expected value, as `output_json`; codes start with `expected_`."""
+    try:
+        if isinstance(expected, str):
+            return parse(expected)
+        check(expected)
+    except CaseProblem as problem:
+        text = f"expected is not valid JSON: {problem.text}"
+        raise OutsideProblem(f"expected_{problem.code}", text) from None
+    return expected
+
+
+def expected_text(expected: Json) -> str:
+    """The text of an expected value."""
+    try:
+        return text_of(expected)
+    except CaseProblem as problem:
+        code, text = f"expected_{problem.code}", f"expected has no text: {problem.text}"
+        raise OutsideProblem(code, text) from None
+
+
+def excerpt(text: str) -> str:
+    """A text short enough for a reason, quoted, on one line."""
+    line = " ".join(text[: EXCERPT_LENGTH * 2].split())
+    cut = line[: EXCERPT_LENGTH - 1] + "…" if len(line) >= EXCERPT_LENGTH else line
+    return f'"{cut}"'
+
+
+def _chosen_output(output: Json, key: str | tuple[str, ...], *, partial: bool) -> Json:
+    value = output_json(output)
+    if isinstance(key, str):
+        return _at_output(value, key)
+    if partial:
+        return {name: found for name in key if (found := _find(value, name)) is not _ABSENT}
+    return {name: _at_output(value, name) for name in key}
+
+
+def _chosen_expected(expected: Json, key: str | tuple[str, ...]) -> Json:
+    value = _object_or_none(expected)
+    if value is None:
+        return expected
+    if isinstance(key, str):
+        return _at_expected(value, key)
+    return {name: _at_expected(value, name) for name in key}
+
+
+def _object_or_none(expected: Json) -> dict[str, Json] | None:
+    """The expected value when it is a JSON object or the text of one."""
+    if isinstance(expected, str):
+        try:
+            expected = expected_json(expected)
+        except OutsideProblem as problem:
+            if problem.code == "expected_invalid_json":
+                return None  # plain text is compared whole
+            raise
+    return expected if isinstance(expected, dict) else None
+
+
+class _Absent:
+    """Marks a key that is not there, which differs from a key holding null."""
+
+
+_ABSENT: Final[Any] = _Absent()
+
+
+def _at_output(output: Json, key: str) -> Json:
+    if (found := _find(output, key)) is _ABSENT:
+        raise CaseProblem("target_not_in_output", f"the output has nothing at {excerpt(key)}")
+    return found
+
+
+def _at_expected(expected: Json, key: str) -> Json:
+    if (found := _find(expected, key)) is _ABSENT:
+        why = f"the expected value has nothing at {excerpt(key)}"
+        raise OutsideProblem("target_not_in_expected", why)
+    return found
+
+
+def _find(value: Json, key: str) -> Json:
+    """The value at a literal key, else at a path; `_ABSENT` when neither is there."""
+    if isinstance(value, dict) and key in value:
+        return value[key]
+    try:
+        steps = parse_path(key)
+    except ValueError:
+        return _ABSENT
+    for step in steps:
+        if not _holds(value, step):
+            return _ABSENT
+        value = value[step]
+    return value
+
+
+def _holds(value: Json, step: Step) -> bool:
+    if isinstance(step, int):
+        return isinstance(value, list) and step < len(value)
+    return isinstance(value, dict) and step in value
