@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 
 from evalsite import env
+
+django_stubs_ext.monkeypatch()  # lets forms and admin classes name their model's type
 
 DEBUG = env.DEBUG
 SECRET_KEY = env.SECRET_KEY

@@ -6,7 +6,7 @@ the same transaction; a suite's threshold changes only with a reason.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib import admin
@@ -25,6 +25,10 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float) else str(value)
 
 
+def _actor(request: HttpRequest) -> rows.User:
+    return cast("rows.User", request.user)  # the admin lets nobody else in
+
+
 class AuditedAdmin(admin.ModelAdmin[Any]):
     """Records every addition, change and deletion, with old and new values."""
 
@@ -34,7 +38,7 @@ class AuditedAdmin(admin.ModelAdmin[Any]):
             super().save_model(request, obj, form, change)
             rows.AuditEntry.objects.record(
                 self.team_of(obj),
-                request.user,
+                _actor(request),
                 f"{self.opts.model_name}.{'changed' if change else 'created'}",
                 obj,
                 old={name: _plain(form.initial.get(name)) for name in changed} if change else {},
@@ -44,7 +48,7 @@ class AuditedAdmin(admin.ModelAdmin[Any]):
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         with transaction.atomic():
             rows.AuditEntry.objects.record(
-                self.team_of(obj), request.user, f"{self.opts.model_name}.deleted", obj
+                self.team_of(obj), _actor(request), f"{self.opts.model_name}.deleted", obj
             )
             super().delete_model(request, obj)
 
@@ -221,7 +225,8 @@ class ThresholdForm(ModelForm[rows.SuiteEntry]):
 class ThresholdChangeInline(admin.TabularInline[Any, Any]):
     model = rows.ThresholdChange
     extra = 0
-    fields = readonly_fields = ["old", "new", "reason", "changed_by", "changed_at"]
+    fields = ["old", "new", "reason", "changed_by", "changed_at"]
+    readonly_fields = ["old", "new", "reason", "changed_by", "changed_at"]
     can_delete = False
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
@@ -250,7 +255,7 @@ class SuiteEntryAdmin(admin.ModelAdmin[rows.SuiteEntry]):
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: ARG002
         obj.threshold = form.initial["threshold"]
         obj.change_threshold(
-            form.cleaned_data["threshold"], by=request.user, reason=form.cleaned_data["reason"]
+            form.cleaned_data["threshold"], by=_actor(request), reason=form.cleaned_data["reason"]
         )
 
 

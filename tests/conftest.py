@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from scoring.models import (
@@ -25,6 +26,11 @@ from scoring.models import (
 )
 
 PASSWORD = "a long enough phrase"
+
+
+def pytest_configure() -> None:
+    """A quick hasher: real ones are slow on purpose, and most tests only need somebody."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture

@@ -20,6 +20,9 @@ from scoring.models.team import Team, User
 if TYPE_CHECKING:
     from scoring.core import bound
 
+#: Whose versions are kept with a scorer version: they compute the scores.
+LIBRARIES = ("rapidfuzz", "google-re2", "regex", "common-expression-language", "jsonschema_rs")
+
 UNIT = [MinValueValidator(0.0), MaxValueValidator(1.0)]
 
 
@@ -116,7 +119,7 @@ class Scorer(AddressedRow):
             number=self.versions.count() + 1,
             type=ready.type.name,
             config=config.as_mapping(ready.config),
-            libraries={name: metadata.version(name) for name in ready.type.libraries},
+            libraries={name: metadata.version(name) for name in LIBRARIES},
             fingerprint=fingerprint(ready),
             created_by=by,
         )
