@@ -1,0 +1,46 @@
+"""A page, or the one part of it that an htmx request swaps."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from django_htmx.middleware import HtmxDetails
+
+from scoring.models import User
+
+
+class SignedInRequest(HttpRequest):
+    """The request of a view behind `login_required`."""
+
+    user: User
+
+
+def show(
+    request: HttpRequest,
+    page: str,
+    context: Mapping[str, Any],
+    *,
+    parts: Collection[str] = (),
+    status: int = 200,
+) -> HttpResponse:
+    """The page, or the one of its parts that an htmx request targets.
+
+    The part `cases` of `dataset/cases.html` is `dataset/_cases.html`, and its root has that id.
+    Whoever goes back gets the whole page.
+    """
+    target = _target(request)
+    name = f"{page.rpartition('/')[0]}/_{target}.html" if target in parts else page
+    response = render(request, name, dict(context), status=status)
+    patch_vary_headers(response, ["HX-Request", "HX-Target"])
+    return response
+
+
+def _target(request: HttpRequest) -> str | None:
+    htmx = HtmxDetails(request)
+    if not htmx or htmx.boosted or htmx.history_restore_request:
+        return None
+    return htmx.target
