@@ -1,0 +1,76 @@
+"""The demo's story: twelve weekly runs, a prompt change that breaks things, and its repair.
+
+Everything follows from names and week numbers, so every load makes the same outputs.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+WEEKS = 12
+REGRESSION = range(7, 9)  # weeks counted from 0: the eighth and ninth run
+PROMPTS = ("v5",) * 4 + ("v6",) * 3 + ("v7",) * 2 + ("v8",) * 3
+
+
+@dataclass(frozen=True)
+class DemoCase:
+    """One case as a person would have written it into a file."""
+
+    key: str
+    input: str
+    expected: Any
+    tags: tuple[str, ...]
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DemoScorer:
+    """A scorer the demo team defined; the threshold is the one in its suite."""
+
+    name: str
+    type: str
+    config: Mapping[str, Any]
+    threshold: float
+
+
+@dataclass(frozen=True)
+class DemoDataset:
+    """Cases, the suite that scores them, and what was answered to a case in a week."""
+
+    name: str
+    suite: str
+    series: str
+    model: str
+    cases: Sequence[DemoCase]
+    scorers: Sequence[DemoScorer]
+    answer: Callable[[DemoCase, int], str]
+
+
+def chance(*names: object) -> random.Random:
+    """A source of chance that depends on nothing but these names."""
+    return random.Random("/".join(str(name) for name in names))  # noqa: S311  not for secrets
+
+
+def slips(case: DemoCase, week: int, *, usual: float, broken: float, hit_tag: str) -> bool:
+    """Whether the answer of this week goes wrong.
+
+    A case is as hard as its key says, with a little weekly luck; so the same cases fail again and
+    again, and in the bad weeks those with `hit_tag` fail at the rate `broken`.
+    """
+    hardness = chance(case.key, "hardness").random()
+    luck = chance(case.key, week, "luck").uniform(-0.03, 0.03)
+    is_hit = week in REGRESSION and hit_tag in case.tags
+    return hardness + luck < (broken if is_hit else usual - 0.004 * week)
+
+
+def mondays(now: datetime) -> list[datetime]:
+    """Nine in the morning on the last twelve Mondays up to `now`, oldest first."""
+    last = now - timedelta(days=now.weekday())
+    last = last.replace(hour=9, minute=0, second=0, microsecond=0)
+    if last > now:
+        last -= timedelta(weeks=1)
+    return [last - timedelta(weeks=back) for back in reversed(range(WEEKS))]

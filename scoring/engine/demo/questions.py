@@ -1,0 +1,106 @@
+"""Short questions: one fact, several accepted wordings."""
+
+from __future__ import annotations
+
+from scoring.engine.demo.plot import REGRESSION, DemoCase, DemoDataset, DemoScorer, chance, slips
+
+_FACTS = """
+largest-ocean | geography | Which ocean is the largest? | Pacific | The Pacific Ocean; the Pacific
+longest-river-africa | geography | What is the longest river in Africa? | Nile | The Nile; the river Nile
+capital-australia | geography | What is the capital of Australia? | Canberra | Canberra
+capital-canada | geography | What is the capital of Canada? | Ottawa | Ottawa
+highest-mountain | geography | Which mountain is the highest above sea level? | Everest | Mount Everest; Everest
+smallest-state | geography | Which is the smallest country by area? | Vatican | Vatican City; the Vatican
+island-sicily | geography | To which country does Sicily belong? | Italy | Italy
+deepest-lake | geography | Which lake is the deepest? | Baikal | Lake Baikal; Baikal
+bones | biology | How many bones does a grown person have? | 206 | 206; two hundred and six
+heart-chambers | biology | How many chambers does the human heart have? | four | four; 4
+blood-red | biology | What makes blood red? | haemoglobin | haemoglobin; hemoglobin
+largest-mammal | biology | Which mammal is the largest? | blue whale | the blue whale; blue whale
+photosynthesis-gas | biology | Which gas do plants take in for photosynthesis? | carbon dioxide | carbon dioxide; CO2
+spider-legs | biology | How many legs does a spider have? | eight | eight; 8
+bee-home | biology | What is a bee's home called? | hive | a hive; hive
+dna-shape | biology | What shape is a DNA molecule? | double helix | a double helix; double helix
+boiling-water | physics | At how many degrees Celsius does water boil at sea level? | 100 | 100; one hundred
+speed-light | physics | Does light travel faster than sound? | yes | yes; light is faster
+nearest-star | physics | Which star is nearest to Earth? | Sun | the Sun; our Sun
+red-planet | physics | Which planet is called the red planet? | Mars | Mars
+gravity-unit | physics | What is the unit of force? | newton | the newton; newton
+absolute-zero | physics | What is absolute zero in degrees Celsius? | -273.15 | -273.15; minus 273.15
+h2o | chemistry | What is the common name of H2O? | water | water
+gold-symbol | chemistry | What is the chemical symbol of gold? | Au | Au
+lightest-element | chemistry | Which element is the lightest? | hydrogen | hydrogen
+table-salt | chemistry | What is table salt in chemical terms? | sodium chloride | sodium chloride; NaCl
+diamond | chemistry | Which element is a diamond made of? | carbon | carbon
+air-most | chemistry | Which gas makes up most of the air? | nitrogen | nitrogen
+author-hamlet | arts | Who wrote Hamlet? | Shakespeare | William Shakespeare; Shakespeare
+author-quixote | arts | Who wrote Don Quixote? | Cervantes | Miguel de Cervantes; Cervantes
+mona-lisa | arts | Who painted the Mona Lisa? | Leonardo | Leonardo da Vinci; Leonardo
+moonlight-sonata | arts | Who composed the Moonlight Sonata? | Beethoven | Ludwig van Beethoven; Beethoven
+piano-keys | arts | How many keys does a standard piano have? | 88 | 88; eighty-eight
+haiku-lines | arts | How many lines does a haiku have? | three | three; 3
+guernica | arts | Who painted Guernica? | Picasso | Pablo Picasso; Picasso
+magic-flute | arts | Who composed The Magic Flute? | Mozart | Mozart; Wolfgang Amadeus Mozart
+moon-landing | history | In which year did people first land on the Moon? | 1969 | 1969
+berlin-wall | history | In which year did the Berlin Wall fall? | 1989 | 1989
+magna-carta | history | In which year was Magna Carta sealed? | 1215 | 1215
+first-emperor-rome | history | Who was the first Roman emperor? | Augustus | Augustus; Octavian
+printing-press | history | Who brought movable type to Europe? | Gutenberg | Johannes Gutenberg; Gutenberg
+pyramids | history | In which country do the pyramids of Giza stand? | Egypt | Egypt
+titanic | history | In which year did the Titanic sink? | 1912 | 1912
+columbus | history | In which year did Columbus first reach the Americas? | 1492 | 1492
+minutes-day | numbers | How many minutes does a day have? | 1440 | 1440; 1,440
+prime-after-seven | numbers | Which prime number comes after seven? | 11 | 11; eleven
+dozen | numbers | How many are a dozen? | twelve | twelve; 12
+square-root | numbers | What is the square root of 144? | 12 | 12; twelve
+leap-days | numbers | How many days does a leap year have? | 366 | 366
+right-angle | numbers | How many degrees does a right angle have? | 90 | 90; ninety
+"""
+
+_FORMS = ("{answer}.", "The answer is {answer}.", "It is {answer}.", "{answer}, as far as is known.")
+
+
+def _cases() -> list[DemoCase]:
+    rows = (line.split(" | ") for line in _FACTS.strip().splitlines())
+    return [
+        DemoCase(key, question, answer, (topic,), tuple(accepted.split("; ")))
+        for key, topic, question, answer, accepted in rows
+    ]
+
+
+_ALL = _cases()
+
+
+def _answer(case: DemoCase, week: int) -> str:
+    """One sentence. A slip names a neighbour's answer; in the bad weeks history turns vague."""
+    if slips(case, week, usual=0.12, broken=0.9, hit_tag="history"):
+        if week in REGRESSION:
+            return "I am not sure. Different sources give different answers to this question."
+        wrong = chance(case.key, "wrong").choice([c for c in _ALL if c.tags == case.tags])
+        return _FORMS[week % 2].format(answer=wrong.expected if wrong != case else "unknown")
+    return chance(case.key, week, "form").choice(_FORMS).format(answer=case.expected)
+
+
+QUESTIONS = DemoDataset(
+    name="Short questions",
+    suite="Question release",
+    series="answerer",
+    model="assistant-small",
+    cases=_ALL,
+    scorers=(
+        DemoScorer("names the answer", "includes", {"case_sensitive": False}, 1.0),
+        DemoScorer(
+            "does not hedge",
+            "includes",
+            {
+                "values": ["I am not sure", "different sources", "it depends"],
+                "mode": "any",
+                "case_sensitive": False,
+                "negate": True,
+            },
+            1.0,
+        ),
+        DemoScorer("one sentence", "regex", {"pattern": r"^[^\n]{1,120}\.$"}, 1.0),
+    ),
+    answer=_answer,
+)
