@@ -26,7 +26,7 @@ class BoundScorer:
     def score(self, cases: Sequence[Case]) -> list[Result]:
         """One judged result per case, in order. Only ServiceError is ever raised."""
         live = [case for case in cases if not case.failure]
-        judged = [self._reported(result) for result in self._scored(live)]
+        judged = self._judged_all(self._scored(live))
         if len(live) == len(cases):
             return judged
         results = iter(judged)
@@ -51,6 +51,12 @@ class BoundScorer:
         except Exception as fault:  # noqa: BLE001 - the fault becomes this case's result
             return error("scorer_failed", f"{type(fault).__name__}: {str(fault)[:200]}")
         return result
+
+    def _judged_all(self, results: Sequence[Result]) -> list[Result]:
+        """Scorers give many cases the very same result object; each is judged once."""
+        by_identity = {id(result): result for result in results}
+        judged = {key: self._reported(result) for key, result in by_identity.items()}
+        return [judged[id(result)] for result in results]
 
     def _reported(self, result: Result) -> Result:
         score = result.score

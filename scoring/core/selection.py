@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from typing import Annotated, Any, ClassVar, Final, TypeVar
+from json.encoder import encode_basestring
+from typing import Annotated, Any, ClassVar, Final
 
 from scoring.core.config import About, Config
 from scoring.core.contract import (
@@ -84,34 +84,31 @@ class NegatableConfig(Config):
     ] = False
 
 
-AnyTarget = TypeVar("AnyTarget", bound=TargetConfig)
-ScoreOne = Callable[[Case, AnyTarget], Result]
-ScoreMany = Callable[[Sequence[Case], AnyTarget], list[Result]]
+def each(
+    score: Callable[[Case], Result], cases: Sequence[Case], config: TargetConfig
+) -> list[Result]:
+    """Score every case after selecting what to compare; the heart of most scorer types.
 
-
-def one_by_one(score: ScoreOne[AnyTarget]) -> ScoreMany[AnyTarget]:
-    """Make a scorer of many cases from a function of one selected case.
-
-    The function may raise CaseProblem for a fault in the output.
+    `score` may raise CaseProblem: a forced fail, or an error when it is an OutsideProblem.
     """
+    is_whole = config.target_output_key == WHOLE
+    needs_expected = config.needs_expected()
+    results: list[Result] = []
+    for case in cases:
+        try:
+            if is_whole and (case.expected is not None or not needs_expected):
+                results.append(score(case))  # the usual case, kept short
+            else:
+                chosen = selected(case, config)
+                results.append(chosen if isinstance(chosen, Result) else score(chosen))
+        except CaseProblem as problem:
+            results.append(faulty(problem))
+    return results
 
-    @wraps(score)
-    def score_all(cases: Sequence[Case], config: AnyTarget) -> list[Result]:
-        negate = getattr(config, "negate", False)
-        results = [_outcome(score, case, config) for case in cases]
-        return [negated(result) for result in results] if negate else results
 
-    return score_all
-
-
-def _outcome(score: ScoreOne[AnyTarget], case: Case, config: AnyTarget) -> Result:
-    chosen = selected(case, config)
-    if isinstance(chosen, Result):
-        return chosen
-    try:
-        return score(chosen, config)
-    except CaseProblem as problem:
-        return faulty(problem)
+def negated(results: list[Result], config: NegatableConfig) -> list[Result]:
+    """The opposite scores when the config wants them; problems stay as they are."""
+    return [_opposite(result) for result in results] if config.negate else results
 
 
 def faulty(problem: CaseProblem) -> Result:
@@ -146,8 +143,7 @@ def _with_target(case: Case, expected: Json, config: TargetConfig) -> Case | Res
     return case._replace(output=output, expected=expected)
 
 
-def negated(result: Result) -> Result:
-    """The opposite score; problems and forced results stay as they are."""
+def _opposite(result: Result) -> Result:
     if result.score is None or result.code:
         return result
     reason = "the opposite is wanted (negate)" if result.score == 1.0 else ""
@@ -188,10 +184,9 @@ def expected_text(expected: Json) -> str:
 
 
 def excerpt(text: str) -> str:
-    """A text short enough for a reason, quoted, on one line."""
-    line = " ".join(text[: EXCERPT_LENGTH * 2].split())
-    cut = line[: EXCERPT_LENGTH - 1] + "…" if len(line) >= EXCERPT_LENGTH else line
-    return f'"{cut}"'
+    """A text short enough for a reason, quoted, line ends escaped."""
+    cut = text if len(text) <= EXCERPT_LENGTH else text[: EXCERPT_LENGTH - 1] + "…"
+    return encode_basestring(cut)
 
 
 def _chosen_output(output: Json, key: str | tuple[str, ...], *, partial: bool) -> Json:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Final, Literal
 
 from annotated_types import Ge, Le
@@ -12,15 +14,20 @@ from scoring.core.contract import Case, ConfigError, Result, scored
 from scoring.core.json_text import text_of
 from scoring.core.pattern import compile_pattern
 from scoring.core.selection import (
+    EXCERPT_LENGTH,
     NegatableConfig,
     ReferenceConfig,
     TargetConfig,
+    each,
     excerpt,
     expected_text,
-    one_by_one,
+    negated,
 )
 
+# One object for many cases: the caller judges it once.
 FOUND: Final = scored(1.0)
+DIFFERENT: Final = scored(0.0, "the output differs from the expected text")
+NOT_INCLUDED: Final = scored(0.0, "the output does not include the expected text")
 
 CaseSensitive = Annotated[
     bool, About("Case-sensitive", "Off: both texts are lower-cased before they are compared.")
@@ -43,19 +50,22 @@ class ExactMatchConfig(ReferenceConfig, NegatableConfig):
     ] = ()
 
 
-@one_by_one
-def exact_match(case: Case, config: ExactMatchConfig) -> Result:
+def exact_match(cases: Sequence[Case], config: ExactMatchConfig) -> list[Result]:
     """1.0 when both texts are equal."""
-    output, expected = text_of(case.output), expected_text(case.expected)
-    if output == expected:
-        return FOUND
-    if not config.case_sensitive:
-        output, expected = output.lower(), expected.lower()
-    if config.trim:
-        output, expected = output.strip(), expected.strip()
-    if output == expected:
-        return FOUND
-    return scored(0.0, f"expected {excerpt(expected)}, got {excerpt(output)}")
+
+    def compare(case: Case) -> Result:
+        output, expected = text_of(case.output), expected_text(case.expected)
+        if not config.case_sensitive:
+            output, expected = output.lower(), expected.lower()
+        if config.trim:
+            output, expected = output.strip(), expected.strip()
+        if output == expected:
+            return FOUND
+        if len(output) + len(expected) > EXCERPT_LENGTH:
+            return DIFFERENT
+        return scored(0.0, f"expected {excerpt(expected)}, got {excerpt(output)}")
+
+    return negated(each(compare, cases, config), config)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,20 +88,25 @@ class IncludesConfig(ReferenceConfig, NegatableConfig):
             raise ConfigError({"values": ["an empty text is inside every output; remove it"]})
 
 
-@one_by_one
-def includes(case: Case, config: IncludesConfig) -> Result:
+def includes(cases: Sequence[Case], config: IncludesConfig) -> list[Result]:
     """1.0 when the wanted text, or all or any of `values`, is inside the output."""
-    output = text_of(case.output)
-    wanted = config.values or (expected_text(case.expected),)
-    if config.case_sensitive:
-        missing = [value for value in wanted if value not in output]
-    else:
-        output = output.lower()
-        missing = [value for value in wanted if value.lower() not in output]
-    if not missing or (config.mode == "any" and len(missing) < len(wanted)):
-        return FOUND
-    more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-    return scored(0.0, f"the output does not include {excerpt(missing[0])}{more}")
+
+    def search(case: Case) -> Result:
+        output = text_of(case.output)
+        wanted = config.values or (expected_text(case.expected),)
+        if config.case_sensitive:
+            missing = [value for value in wanted if value not in output]
+        else:
+            output = output.lower()
+            missing = [value for value in wanted if value.lower() not in output]
+        if not missing or (config.mode == "any" and len(missing) < len(wanted)):
+            return FOUND
+        if not config.values:
+            return NOT_INCLUDED
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        return scored(0.0, f"the output does not include {excerpt(missing[0])}{more}")
+
+    return negated(each(search, cases, config), config)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,11 +132,15 @@ class RegexConfig(TargetConfig, NegatableConfig):
         compile_pattern(self.pattern, self.flags)
 
 
-@one_by_one
-def regex(case: Case, config: RegexConfig) -> Result:
+def regex(cases: Sequence[Case], config: RegexConfig) -> list[Result]:
     """1.0 when the pattern is found anywhere in the output."""
-    is_found = compile_pattern(config.pattern, config.flags).is_in(text_of(case.output))
-    return FOUND if is_found else scored(0.0, f"no match for {excerpt(config.pattern)}")
+    pattern = compile_pattern(config.pattern, config.flags)
+    not_found = scored(0.0, f"no match for {excerpt(config.pattern)}")
+
+    def search(case: Case) -> Result:
+        return FOUND if pattern.is_in(text_of(case.output)) else not_found
+
+    return negated(each(search, cases, config), config)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,23 +160,34 @@ class LevenshteinConfig(ReferenceConfig):
     ] = 10_000
 
 
-@one_by_one
-def levenshtein(case: Case, config: LevenshteinConfig) -> Result:
+def levenshtein(cases: Sequence[Case], config: LevenshteinConfig) -> list[Result]:
     """1 - distance / longer length, in code points. Source: 2Signal's evaluator.
 
     Lower-casing comes before cutting, as there: it may lengthen a text.
     """
     from rapidfuzz.distance import Levenshtein
 
-    output, expected = text_of(case.output), expected_text(case.expected)
-    if not config.case_sensitive:
-        output, expected = output.lower(), expected.lower()
-    longest = max(len(output), len(expected))
-    if truncated := longest > config.max_chars:
-        longest = config.max_chars
-        output, expected = output[:longest], expected[:longest]
-    distance = Levenshtein.distance(output, expected)
-    score = _half_up(longest - distance, longest, config.decimals) if longest else 1.0
+    measure = Levenshtein.distance
+    limit, decimals, keeps_case = config.max_chars, config.decimals, config.case_sensitive
+
+    def compare(case: Case) -> Result:
+        output, expected = case.output, case.expected
+        if not (isinstance(output, str) and isinstance(expected, str)):
+            output, expected = text_of(output), expected_text(expected)
+        if not keeps_case:
+            output, expected = output.lower(), expected.lower()
+        longest = max(len(output), len(expected))
+        if longest <= limit:
+            return _similarity(measure(output, expected), longest, False, decimals)
+        return _similarity(measure(output[:limit], expected[:limit]), limit, True, decimals)
+
+    return each(compare, cases, config)
+
+
+@lru_cache(maxsize=20_000)
+def _similarity(distance: int, longest: int, truncated: bool, decimals: int | None) -> Result:
+    """The result of one distance, shared by all cases that have it."""
+    score = _half_up(longest - distance, longest, decimals) if longest else 1.0
     arithmetic = {"distance": distance, "max_length": longest, "truncated": truncated}
     return scored(score, "", arithmetic)
 
