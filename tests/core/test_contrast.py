@@ -59,7 +59,7 @@ def read_tokens() -> dict[str, dict[str, Colour]]:
 TOKENS = read_tokens()
 
 
-@pytest.mark.parametrize(("text", "ground"), product(TEXTS, GROUNDS))
+@pytest.mark.parametrize(("text", "ground"), list(product(TEXTS, GROUNDS)))
 @pytest.mark.parametrize("theme", THEMES)
 def test_text_stands_out_from_its_ground(text: str, ground: str, theme: str) -> None:
     assert contrast(TOKENS[text][theme], TOKENS[ground][theme]) >= 4.5
