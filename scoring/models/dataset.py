@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 from django.db import models, transaction
 from django.db.models import Q
+from django.db.models.functions import StrIndex
 
 from scoring.models.base import AddressedRow
 from scoring.models.team import Team, User
@@ -123,6 +124,25 @@ class DatasetVersion(AddressedRow):
             self.dataset.save(update_fields=["latest"])
 
 
+class CaseQuerySet(models.QuerySet["Case"]):
+    def matching(self, text: str) -> Self:
+        """Those that hold the text in key, input or expected; the case of ASCII letters is equal.
+
+        Texts lie as JSON, so that a quotation mark or a line end is looked for as JSON writes it.
+        """
+        written = json.dumps(text, ensure_ascii=False)[1:-1]
+        return self.filter(
+            Q(key__icontains=text)
+            | Q(input_json__icontains=written)
+            | Q(expected_json__icontains=written)
+        )
+
+    def tagged(self, tag: str) -> Self:
+        """Those with exactly this tag."""
+        place = StrIndex("tags_json", models.Value(json.dumps(tag, ensure_ascii=False)))
+        return self.alias(place=place).filter(place__gt=0)
+
+
 class Case(models.Model):
     """One input with what is expected of the answer, under a key that lasts through versions.
 
@@ -140,6 +160,8 @@ class Case(models.Model):
     references_json = models.TextField("references", default="[]")
     metadata_json = models.TextField("metadata", default="{}")
     tags_json = models.TextField("tags", default="[]")
+
+    objects = CaseQuerySet.as_manager()
 
     class Meta:
         ordering = ["version_id", "position"]
