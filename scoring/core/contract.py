@@ -85,10 +85,13 @@ class ConfigError(Exception):
 
 
 class CaseProblem(Exception):  # noqa: N818 - the word the project uses
-    """One case cannot be scored; the run goes on. `code` is stable, the text says what to do."""
+    """One case cannot be scored; the run goes on. `code` is stable, the text says what to do.
 
-    def __init__(self, code: str, text: str) -> None:
-        self.code, self.text = code, text
+    `where` is the path of the fault inside a JSON value, where there is one to name.
+    """
+
+    def __init__(self, code: str, text: str, where: str = "") -> None:
+        self.code, self.text, self.where = code, text, where
         super().__init__(text)
 
 

@@ -52,10 +52,11 @@ def check(value: Json, *, refuse_nul: bool = False) -> None:
         if isinstance(part, str):
             _check_text(part, path, refuse_nul)
         elif isinstance(part, float) and not isfinite(part):
-            raise CaseProblem("not_finite", f"the number at {path_text(path)} is not finite")
+            where = path_text(path)
+            raise CaseProblem("not_finite", f"the number at {where} is not finite", where)
         elif not (part is None or isinstance(part, int | float | dict | list)):
-            kind = type(part).__name__
-            raise CaseProblem("invalid_json", f"{kind} at {path_text(path)} is not a JSON value")
+            kind, where = type(part).__name__, path_text(path)
+            raise CaseProblem("invalid_json", f"{kind} at {where} is not a JSON value", where)
 
 
 def text_of(value: Json) -> str:
@@ -155,8 +156,9 @@ def _walk(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
     if isinstance(value, dict):
         _check_keys(value, path)
     elif isinstance(value, _LongNumber):
-        code = "number_too_long"
-        raise CaseProblem(code, f"the number at {path_text(path)} has over {MAX_DIGITS:,} digits")
+        where = path_text(path)
+        text = f"the number at {where} has over {MAX_DIGITS:,} digits"
+        raise CaseProblem("number_too_long", text, where)
     if isinstance(value, dict | list) and len(path) >= MAX_DEPTH:
         raise _too_deep()
     if isinstance(value, dict):
@@ -171,20 +173,21 @@ def _walk(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
 def _check_keys(value: dict[str, Any], path: Path) -> None:
     if len(value) > MAX_KEYS:
         where = path_text(path)
-        raise CaseProblem("too_many_keys", f"the object at {where} has over {MAX_KEYS:,} keys")
+        text = f"the object at {where} has over {MAX_KEYS:,} keys"
+        raise CaseProblem("too_many_keys", text, where)
     repeated = getattr(value, "repeated", None)
     if repeated is not None:
         where = path_text((*path, repeated))
-        raise CaseProblem("duplicate_key", f"the key {where} appears twice")
+        raise CaseProblem("duplicate_key", f"the key {where} appears twice", where)
 
 
 def _check_text(text: str, path: Path, refuse_nul: bool) -> None:
     if _SURROGATE.search(text):
         place = _SURROGATE.sub("\ufffd", path_text(path))
-        raise CaseProblem("invalid_unicode", f"the text at {place} holds half a character")
+        raise CaseProblem("invalid_unicode", f"the text at {place} holds half a character", place)
     if refuse_nul and "\0" in text:
         place = path_text(path)
-        raise CaseProblem("nul_character", f"the text at {place} holds a NUL character")
+        raise CaseProblem("nul_character", f"the text at {place} holds a NUL character", place)
 
 
 def _not_json(text: str, fault: json.JSONDecodeError) -> CaseProblem:
