@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from datetime import timedelta
 from typing import ClassVar, Self
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
@@ -121,6 +122,7 @@ class TokenQuerySet(models.QuerySet["Token"]):
             self.select_related("team", "user")
             .filter(digest=Token.digest_of(secret), revoked_at=None, user__is_active=True)
             .filter(models.Q(expires_at=None) | models.Q(expires_at__gt=now))
+            .filter(team__members__user=models.F("user"))
             .first()
         )
 
@@ -142,6 +144,14 @@ class Token(AddressedRow):
 
     def __str__(self) -> str:
         return f"{self.name} (…{self.last_four})"
+
+    def note_use(self) -> None:
+        """Keep when the token was last used, written at most once a minute."""
+        now = timezone.now()
+        stale = now - timedelta(minutes=1)
+        if self.last_used_at is None or self.last_used_at < stale:
+            self.last_used_at = now
+            self.save(update_fields=["last_used_at"])
 
     @staticmethod
     def digest_of(secret: str) -> str:
