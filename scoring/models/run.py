@@ -26,6 +26,11 @@ class OutputSetQuerySet(models.QuerySet["OutputSet"]):
     def visible_to(self, user: User) -> Self:
         return self.filter(version__dataset__team__in=Team.objects.of(user))
 
+    def for_list(self) -> Self:
+        """Newest first, with `version` joined and the attribute `run_count`."""
+        runs = models.Count("runs")
+        return self.select_related("version").annotate(run_count=runs).order_by("-id")
+
 
 class OutputSet(AddressedRow):
     """The outputs of one model or prompt version over one dataset version."""
