@@ -222,17 +222,6 @@ class ThresholdForm(ModelForm[rows.SuiteEntry]):
         return new
 
 
-class ThresholdChangeInline(admin.TabularInline[Any, Any]):
-    model = rows.ThresholdChange
-    extra = 0
-    fields = ["old", "new", "reason", "changed_by", "changed_at"]
-    readonly_fields = ["old", "new", "reason", "changed_by", "changed_at"]
-    can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-
 @admin.register(rows.SuiteEntry)
 class SuiteEntryAdmin(admin.ModelAdmin[rows.SuiteEntry]):
     """Where an administrator changes a suite's threshold."""
@@ -242,15 +231,24 @@ class SuiteEntryAdmin(admin.ModelAdmin[rows.SuiteEntry]):
     list_filter = ["suite"]
     search_fields = ["suite__name", "scorer__name"]
     list_select_related = ["suite", "scorer"]
-    fields = ["suite", "scorer", "threshold", "reason"]
-    readonly_fields = ["suite", "scorer"]
-    inlines = [ThresholdChangeInline]
+    fields = ["suite", "scorer", "threshold", "reason", "earlier_changes"]
+    readonly_fields = ["suite", "scorer", "earlier_changes"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
         return False
+
+    @admin.display(description="Earlier changes")
+    def earlier_changes(self, entry: rows.SuiteEntry) -> str:
+        changes = entry.suite.threshold_changes.filter(scorer=entry.scorer)
+        lines = (
+            f"{change.changed_at:%Y-%m-%d %H:%M} {change.changed_by or 'the site'}: "
+            f"{change.old} → {change.new}. {change.reason}"
+            for change in changes.select_related("changed_by")
+        )
+        return "\n".join(lines) or "none"
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: ARG002
         obj.threshold = form.initial["threshold"]
@@ -385,9 +383,9 @@ class ShardAdmin(ReadOnlyAdmin):
 
 @admin.register(rows.ThresholdChange)
 class ThresholdChangeAdmin(ReadOnlyAdmin):
-    list_display = ["entry", "old", "new", "reason", "changed_by", "changed_at"]
-    search_fields = ["entry__suite__name", "entry__scorer__name", "reason"]
-    list_select_related = ["entry__suite", "entry__scorer", "changed_by"]
+    list_display = ["suite", "scorer", "old", "new", "reason", "changed_by", "changed_at"]
+    search_fields = ["suite__name", "scorer__name", "reason"]
+    list_select_related = ["suite", "scorer", "changed_by"]
 
 
 @admin.register(rows.Worker)

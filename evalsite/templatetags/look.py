@@ -5,7 +5,9 @@ Numbers stay exact until here. None, "no result", becomes an en dash and never a
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
+from typing import Any
 
 from django import template
 from django.utils import timezone
@@ -46,6 +48,13 @@ def score_beside(value: float | None, threshold: float | None) -> str:
 def share(value: float | None, decimals: int = 1) -> str:
     """0.872 → "87.2 %"."""
     return NOTHING if value is None else f"{value * 100:.{decimals}f}{THIN_SPACE}%"
+
+
+@register.filter
+def as_json(value: Any) -> str:
+    """A value as readable JSON: short ones on a line, others indented."""
+    line = json.dumps(value, ensure_ascii=False)
+    return line if len(line) <= 80 else json.dumps(value, ensure_ascii=False, indent=2)
 
 
 @register.filter

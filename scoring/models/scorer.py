@@ -111,6 +111,10 @@ class Scorer(AddressedRow):
                 AuditEntry.objects.record(self.team, by, "scorer.revised", self, old=old, new=new)
         return current
 
+    def rename(self, name: str, *, by: User | None) -> None:
+        """Give the scorer another name; runs keep the one they were scored under."""
+        _rename(self, "scorer.renamed", name, by)
+
     def _add_version(self, ready: bound.BoundScorer, by: User | None) -> ScorerVersion:
         from scoring.core import config
 
@@ -125,6 +129,16 @@ class Scorer(AddressedRow):
         )
         self.save(update_fields=["current"])
         return self.current
+
+
+def _rename(row: Scorer | Suite, action: str, name: str, by: User | None) -> None:
+    old = row.name
+    if name == old:
+        return
+    with transaction.atomic():
+        row.name = name
+        row.save(update_fields=["name"])
+        AuditEntry.objects.record(row.team, by, action, row, old={"name": old}, new={"name": name})
 
 
 def fingerprint(ready: bound.BoundScorer) -> str:
@@ -178,6 +192,10 @@ class SuiteQuerySet(models.QuerySet["Suite"]):
     def visible_to(self, user: User) -> Self:
         return self.filter(team__in=Team.objects.of(user))
 
+    def for_list(self) -> Self:
+        """By name, with the attribute `scorer_count`."""
+        return self.annotate(scorer_count=models.Count("entries")).order_by("name")
+
 
 class Suite(AddressedRow):
     """A named set of scorers. `revision` goes up with every change of an entry or a threshold."""
@@ -199,6 +217,10 @@ class Suite(AddressedRow):
         thresholds = {e.scorer.name: e.threshold for e in self.entries.select_related("scorer")}
         return {"name": self.name, "thresholds": thresholds}
 
+    def rename(self, name: str, *, by: User | None) -> None:
+        """Give the suite another name; runs keep the one they were scored under."""
+        _rename(self, "suite.renamed", name, by)
+
     def replace_entries(
         self, entries: Iterable[tuple[Scorer, float | None]], *, by: User | None
     ) -> None:
@@ -208,9 +230,10 @@ class Suite(AddressedRow):
         """
         old = self.described()
         kept = {entry.scorer_id: entry.threshold for entry in self.entries.all()}
+        entries = [(s, kept.get(s.pk) if t is None else t) for s, t in entries]
         with transaction.atomic():
             self.entries.all().delete()
-            self._write_entries((s, kept.get(s.pk) if t is None else t) for s, t in entries)
+            self._write_entries(entries)
             self.revision = models.F("revision") + 1
             self.save(update_fields=["revision"])
             self.refresh_from_db(fields=["revision"])
@@ -266,7 +289,12 @@ class SuiteEntry(models.Model):
             self.save(update_fields=["threshold"])
             Suite.objects.filter(pk=self.suite_id).update(revision=models.F("revision") + 1)
             change = ThresholdChange.objects.create(
-                entry=self, old=old, new=new, reason=reason.strip(), changed_by=by
+                suite=self.suite,
+                scorer=self.scorer,
+                old=old,
+                new=new,
+                reason=reason.strip(),
+                changed_by=by,
             )
             described: Mapping[str, Any] = {"threshold": new, "reason": change.reason}
             AuditEntry.objects.record(
@@ -281,9 +309,13 @@ class SuiteEntry(models.Model):
 
 
 class ThresholdChange(models.Model):
-    """A dated change of one suite entry's threshold, and why."""
+    """A dated change of the threshold a suite has for a scorer, and why.
 
-    entry = models.ForeignKey(SuiteEntry, models.CASCADE, related_name="threshold_changes")
+    It outlives the suite's entry, so a scorer that is taken out keeps its past.
+    """
+
+    suite = models.ForeignKey(Suite, models.CASCADE, related_name="threshold_changes")
+    scorer = models.ForeignKey(Scorer, models.CASCADE, related_name="threshold_changes")
     old = models.FloatField()
     new = models.FloatField()
     reason = models.TextField()
@@ -294,4 +326,4 @@ class ThresholdChange(models.Model):
         ordering = ["-id"]
 
     def __str__(self) -> str:
-        return f"{self.entry}: {self.old} → {self.new}"
+        return f"{self.suite} · {self.scorer}: {self.old} → {self.new}"

@@ -1,0 +1,189 @@
+"""Forms for scorers and suites; a scorer's fields come from its type's config."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django import forms
+from django.db import IntegrityError, models, transaction
+
+from scoring.core.config import FieldSpec, config_fields
+from scoring.core.contract import ConfigError
+from scoring.core.registry import ScorerType
+from scoring.models import Scorer, Suite, Team, User
+from scoring.models.scorer import UNIT
+
+CONFIG = "config-"  # before a config field's name, so that it cannot meet `name` or `threshold`
+
+
+def _code(rows: int) -> forms.Textarea:
+    return forms.Textarea(attrs={"rows": rows, "class": "code", "spellcheck": "false"})
+
+
+def _number(field: type[forms.IntegerField], spec: FieldSpec, step: str) -> forms.Field:
+    return field(
+        required=spec.required,
+        min_value=spec.minimum,  # type: ignore[arg-type]  # a float field's limit may be a float
+        max_value=spec.maximum,  # type: ignore[arg-type]
+        widget=forms.NumberInput(attrs={"step": step}),
+    )
+
+
+def _free_name(name: str, others: models.QuerySet[Any], own: models.Model | None) -> str:
+    """The name, unless another of the team's rows has it."""
+    taken = others.filter(name=name)
+    if (taken.exclude(pk=own.pk) if own else taken).exists():
+        raise forms.ValidationError(f"The team has one called {name} already.")
+    return name
+
+
+class JsonTextField(forms.CharField):
+    """JSON in a text area. A text that is no JSON is an error, or with `or_text` means itself."""
+
+    def __init__(self, *, or_text: bool = False, rows: int = 6, **options: Any) -> None:
+        super().__init__(strip=False, widget=_code(rows), **options)
+        self.or_text = or_text
+
+    def prepare_value(self, value: Any) -> Any:
+        if value is None or isinstance(value, str):
+            return value
+        return json.dumps(value, ensure_ascii=False, indent=2)
+
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value) or ""
+        if not text.strip():
+            return None
+        try:
+            return json.loads(text)
+        except ValueError as fault:
+            if self.or_text:
+                return text
+            raise forms.ValidationError(f"This is not JSON: {fault}.") from None
+
+
+class LinesField(forms.CharField):
+    """A list of texts, one a line. Blank lines are dropped; a list has at least one text."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(strip=False, widget=_code(4), **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list | tuple) else value
+
+    def to_python(self, value: Any) -> Any:
+        lines = [line for line in (super().to_python(value) or "").splitlines() if line.strip()]
+        return lines or None
+
+
+FIELDS: Mapping[str, Callable[[FieldSpec], forms.Field]] = {
+    "text": lambda spec: forms.CharField(required=spec.required, strip=False),
+    "long text": lambda spec: forms.CharField(required=spec.required, strip=False, widget=_code(5)),
+    "number": lambda spec: _number(forms.FloatField, spec, "any"),
+    "integer": lambda spec: _number(forms.IntegerField, spec, "1"),
+    "boolean": lambda _: forms.BooleanField(required=False),
+    "choice": lambda spec: forms.ChoiceField(choices=[(c, c) for c in spec.choices]),
+    "list of text": lambda spec: LinesField(required=spec.required),
+    "keys": lambda spec: JsonTextField(or_text=True, rows=1, required=spec.required),
+    "value": lambda spec: JsonTextField(or_text=True, rows=2, required=spec.required),
+    "json": lambda spec: JsonTextField(required=spec.required),
+    "scorers": lambda spec: JsonTextField(rows=12, required=spec.required),
+}
+
+
+class ScorerForm(forms.Form):
+    """Name, threshold and config of one scorer of one type."""
+
+    name = forms.CharField(max_length=120)
+    threshold = forms.FloatField(
+        label="Default threshold",
+        min_value=0,
+        max_value=1,
+        validators=UNIT,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="A score of at least this passes. A suite may set its own.",
+    )
+
+    def __init__(
+        self, *args: Any, team: Team, kind: ScorerType, scorer: Scorer | None = None, **kwargs: Any
+    ) -> None:
+        self.team, self.kind, self.scorer = team, kind, scorer
+        super().__init__(*args, **kwargs)
+        if scorer:  # its threshold changes with a reason, not in passing
+            del self.fields["threshold"]
+        for spec in config_fields(kind.config):
+            self._add_config_field(spec)
+
+    def _add_config_field(self, spec: FieldSpec) -> None:
+        current = self.scorer.current if self.scorer else None
+        field = FIELDS[spec.kind](spec)
+        field.label, field.help_text = spec.label, spec.help
+        field.initial = current.config.get(spec.name) if current else spec.default
+        self.fields[CONFIG + spec.name] = field
+
+    def clean_name(self) -> str:
+        others = Scorer.objects.filter(team=self.team)
+        return _free_name(self.cleaned_data["name"], others, self.scorer)
+
+    def config(self) -> dict[str, Any]:
+        """The config as filled in; a field left empty takes the type's default."""
+        filled = {
+            name.removeprefix(CONFIG): value
+            for name, value in self.cleaned_data.items()
+            if name.startswith(CONFIG)
+        }
+        return {name: value for name, value in filled.items() if value not in (None, "")}
+
+    def save(self, by: User) -> Scorer | None:
+        """The scorer, new or with a new version; None where the config's errors are now shown."""
+        try:
+            with transaction.atomic():
+                return self._saved(by)
+        except ConfigError as problem:
+            for name, texts in problem.errors.items():
+                field = CONFIG + name.partition("[")[0].partition(".")[0]
+                where = f"{name}: " if CONFIG + name != field else ""
+                known = field if field in self.fields else None
+                self.add_error(known, [where + text for text in texts])
+        except IntegrityError:
+            self.add_error("name", "The team has just got a scorer of that name.")
+        return None
+
+    def _saved(self, by: User) -> Scorer:
+        name = self.cleaned_data["name"]
+        if self.scorer is None:
+            threshold = self.cleaned_data["threshold"]
+            define = Scorer.objects.define
+            return define(self.team, name, self.kind.name, self.config(), threshold, by)
+        self.scorer.revise(self.config(), by=by)
+        self.scorer.rename(name, by=by)
+        return self.scorer
+
+
+class SuiteForm(forms.Form):
+    """A suite's name and which of the team's scorers are in it."""
+
+    name = forms.CharField(max_length=120)
+    scorers = forms.ModelMultipleChoiceField(
+        Scorer.objects.none(), widget=forms.CheckboxSelectMultiple
+    )
+
+    def __init__(self, *args: Any, team: Team, suite: Suite | None = None, **kwargs: Any) -> None:
+        self.team, self.suite = team, suite
+        super().__init__(*args, **kwargs)
+        self.fields["scorers"].queryset = Scorer.objects.filter(team=team).order_by("name")  # type: ignore[attr-defined]
+
+    def clean_name(self) -> str:
+        others = Suite.objects.filter(team=self.team)
+        return _free_name(self.cleaned_data["name"], others, self.suite)
+
+    def save(self, by: User) -> Suite:
+        """The suite, new or changed; scorers that stay keep their thresholds."""
+        name = self.cleaned_data["name"]
+        entries = [(scorer, None) for scorer in self.cleaned_data["scorers"]]
+        if self.suite is None:
+            return Suite.objects.define(self.team, name, entries, by)
+        self.suite.rename(name, by=by)
+        self.suite.replace_entries(entries, by=by)
+        return self.suite

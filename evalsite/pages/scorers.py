@@ -1,0 +1,135 @@
+"""Scorers and suites: what a team scores with."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+
+from evalsite.access import may, scorer_for, suite_for, team_for
+from evalsite.pages.forms.scorers import ScorerForm, SuiteForm
+from evalsite.pages.fragments import SignedInRequest, show
+from scoring.core.contract import ConfigError
+from scoring.core.registry import ScorerType, all_types, scorer_type
+from scoring.models import Role, Scorer, Suite
+
+
+@login_required
+def scorers(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The team's scorers and suites."""
+    team = team_for(request.user, slug)
+    context = {
+        "team": team,
+        "scorers": Scorer.objects.filter(team=team).for_list(),
+        "suites": Suite.objects.filter(team=team).for_list(),
+        "may_edit": may(request.user, team, Role.EDITOR),
+    }
+    return show(request, "scorer/list.html", context)
+
+
+@login_required
+def choose_type(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The first step to a new scorer: which type."""
+    team = team_for(request.user, slug, Role.EDITOR)
+    return show(request, "scorer/types.html", {"team": team, "types": all_types().values()})
+
+
+@login_required
+def new_scorer(request: SignedInRequest, slug: str, type_name: str) -> HttpResponse:
+    """The second step: its config."""
+    team = team_for(request.user, slug, Role.EDITOR)
+    kind = _type_or_404(type_name)
+    start = {"threshold": kind.default_threshold}
+    form = ScorerForm(request.POST or None, team=team, kind=kind, initial=start)
+    if form.is_valid() and (made := form.save(request.user)):
+        messages.success(request, f"Scorer {made.name} is ready.")
+        return redirect("scorer", made.uuid)
+    context = {"team": team, "type": kind, "form": form}
+    return show(request, "scorer/edit.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+def scorer(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """One scorer: its config now and before, and the suites it is in."""
+    found = scorer_for(request.user, uid)
+    context = {
+        "team": found.team,
+        "scorer": found,
+        "type": _type_or_none(found.type),
+        "versions": found.versions.select_related("created_by"),
+        "entries": found.entries.select_related("suite").order_by("suite__name"),
+        "may_edit": may(request.user, found.team, Role.EDITOR),
+    }
+    return show(request, "scorer/detail.html", context)
+
+
+@login_required
+def edit_scorer(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """A changed config becomes a new version; old runs keep theirs."""
+    found = scorer_for(request.user, uid, Role.EDITOR)
+    kind, before = _type_or_404(found.type), found.current
+    start = {"name": found.name}
+    form = ScorerForm(request.POST or None, team=found.team, kind=kind, scorer=found, initial=start)
+    if form.is_valid() and form.save(request.user):
+        text = "Saved." if found.current == before else f"Saved as {found.current}."
+        messages.success(request, text)
+        return redirect("scorer", uid)
+    context = {"team": found.team, "type": kind, "scorer": found, "form": form}
+    return show(request, "scorer/edit.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+def new_suite(request: SignedInRequest, slug: str) -> HttpResponse:
+    team = team_for(request.user, slug, Role.EDITOR)
+    form = SuiteForm(request.POST or None, team=team)
+    if form.is_valid():
+        made = form.save(request.user)
+        messages.success(request, f"Suite {made.name} is ready.")
+        return redirect("suite", made.uuid)
+    context = {"team": team, "form": form}
+    return show(request, "scorer/suite_edit.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+def suite(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """One suite: its scorers with the thresholds that count, and how those changed."""
+    found = suite_for(request.user, uid)
+    context = {
+        "team": found.team,
+        "suite": found,
+        "entries": found.entries.all(),
+        "changes": found.threshold_changes.select_related("scorer", "changed_by"),
+        "may_edit": may(request.user, found.team, Role.EDITOR),
+    }
+    return show(request, "scorer/suite.html", context)
+
+
+@login_required
+def edit_suite(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    found = suite_for(request.user, uid, Role.EDITOR)
+    start = {"name": found.name, "scorers": [entry.scorer_id for entry in found.entries.all()]}
+    form = SuiteForm(request.POST or None, team=found.team, suite=found, initial=start)
+    if form.is_valid():
+        form.save(request.user)
+        messages.success(request, "Saved.")
+        return redirect("suite", uid)
+    context = {"team": found.team, "suite": found, "form": form}
+    return show(request, "scorer/suite_edit.html", context, status=422 if form.errors else 200)
+
+
+def _type_or_404(name: str) -> ScorerType:
+    found = _type_or_none(name)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _type_or_none(name: str) -> ScorerType | None:
+    """The type, or None where a custom scorer's package is no longer installed."""
+    try:
+        return scorer_type(name)
+    except ConfigError:
+        return None

@@ -1,0 +1,259 @@
+"""Scorers and suites: list, make, change, and who may."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from scoring.core.config import config_fields
+from scoring.core.registry import all_types
+from scoring.models import AuditEntry, Scorer, Suite, Team, User
+
+BrowserOf = Callable[[User], Client]
+
+
+@pytest.fixture
+def scorer(team: Team) -> Scorer:
+    return Scorer.objects.define(team, "close enough", "levenshtein", {"decimals": 3})
+
+
+@pytest.fixture
+def suite(team: Team, scorer: Scorer) -> Suite:
+    return Suite.objects.define(team, "release", [(scorer, 0.8)])
+
+
+def urls(team: Team, scorer: Scorer, suite: Suite, *, editing: bool) -> list[str]:
+    if editing:
+        return [
+            reverse("new_scorer_type", args=[team.slug]),
+            reverse("new_scorer", args=[team.slug, "regex"]),
+            reverse("edit_scorer", args=[scorer.uuid]),
+            reverse("new_suite", args=[team.slug]),
+            reverse("edit_suite", args=[suite.uuid]),
+        ]
+    return [
+        reverse("scorers", args=[team.slug]),
+        reverse("scorer", args=[scorer.uuid]),
+        reverse("suite", args=[suite.uuid]),
+    ]
+
+
+@pytest.mark.parametrize("editing", [False, True])
+def test_a_stranger_gets_404(
+    browser_of: BrowserOf, charlie: User, team: Team, scorer: Scorer, suite: Suite, editing: bool
+) -> None:
+    browser = browser_of(charlie)
+    for url in urls(team, scorer, suite, editing=editing):
+        assert browser.get(url).status_code == 404, url
+        assert browser.post(url, {"name": "mine"}).status_code == 404 or not editing, url
+
+
+def test_a_viewer_reads_and_may_not_write(
+    browser_of: BrowserOf, bob: User, team: Team, scorer: Scorer, suite: Suite
+) -> None:
+    browser = browser_of(bob)
+    for url in urls(team, scorer, suite, editing=False):
+        assert browser.get(url).status_code == 200, url
+    for url in urls(team, scorer, suite, editing=True):
+        assert browser.get(url).status_code == 403, url
+        assert browser.post(url, {"name": "mine"}).status_code == 403, url
+
+
+def test_nobody_else_gets_past_the_sign_in(
+    client: Client, team: Team, scorer: Scorer, suite: Suite
+) -> None:
+    for editing in (False, True):
+        for url in urls(team, scorer, suite, editing=editing):
+            assert client.get(url).status_code == 302, url
+
+
+@pytest.mark.parametrize("type_name", sorted(all_types()))
+def test_every_type_has_a_form_with_its_fields(
+    browser_of: BrowserOf, alice: User, team: Team, type_name: str
+) -> None:
+    page = browser_of(alice).get(reverse("new_scorer", args=[team.slug, type_name]))
+    assert page.status_code == 200
+    for spec in config_fields(all_types()[type_name].config):
+        assert f'name="config-{spec.name}"' in page.text
+        assert spec.label in page.text
+
+
+@pytest.mark.parametrize(
+    ("type_name", "filled", "config"),
+    [
+        ("levenshtein", {"case_sensitive": "on"}, {"case_sensitive": True}),
+        ("levenshtein", {"decimals": "3"}, {"decimals": 3}),
+        ("regex", {"pattern": r"^\d+ $", "flags": "i"}, {"pattern": r"^\d+ $", "flags": "i"}),
+        ("includes", {"values": "one\ntwo words\n\n"}, {"values": ["one", "two words"]}),
+        ("includes", {"values": "one", "mode": "any"}, {"mode": "any"}),
+        ("exact_match", {"target_output_key": "answer.text"}, {"target_output_key": "answer.text"}),
+        ("exact_match", {"target_output_key": '["a", "b"]'}, {"target_output_key": ["a", "b"]}),
+        ("exact_match", {"default_expected": "4"}, {"default_expected": 4}),
+        ("exact_match", {"default_expected": "four"}, {"default_expected": "four"}),
+    ],
+)  # fmt: skip
+def test_a_scorer_is_made_from_the_form(
+    browser_of: BrowserOf,
+    alice: User,
+    team: Team,
+    type_name: str,
+    filled: dict[str, str],
+    config: dict[str, object],
+) -> None:
+    form = {"name": "mine", "threshold": "0.5"}
+    form |= {f"config-{name}": value for name, value in filled.items()}
+    answer = browser_of(alice).post(reverse("new_scorer", args=[team.slug, type_name]), form)
+
+    made = Scorer.objects.get(name="mine")
+    assert answer.status_code == 302
+    assert answer["Location"] == reverse("scorer", args=[made.uuid])
+    assert made.current is not None
+    assert made.threshold == 0.5
+    assert {name: made.current.config[name] for name in config} == config
+    assert AuditEntry.objects.get(action="scorer.created").actor == alice
+
+
+@pytest.mark.parametrize(
+    ("type_name", "filled", "field", "says"),
+    [
+        ("regex", {"config-pattern": "("}, "config-pattern", ""),
+        ("regex", {}, "config-pattern", "required"),
+        ("levenshtein", {"threshold": "1.2"}, "threshold", "less than or equal to 1"),
+        ("levenshtein", {"config-max_chars": "0"}, "config-max_chars", "greater than"),
+        ("levenshtein", {"name": "close enough"}, "name", "already"),
+    ],
+)
+def test_a_bad_scorer_is_refused_at_its_field(
+    browser_of: BrowserOf,
+    alice: User,
+    team: Team,
+    scorer: Scorer,
+    type_name: str,
+    filled: dict[str, str],
+    field: str,
+    says: str,
+) -> None:
+    form = {"name": "mine", "threshold": "0.5", **filled}
+    answer = browser_of(alice).post(reverse("new_scorer", args=[team.slug, type_name]), form)
+    assert answer.status_code == 422
+    assert says in str(answer.context["form"].errors[field])
+    assert not Scorer.objects.filter(name="mine").exists()
+
+
+def test_an_unknown_type_is_not_found(browser_of: BrowserOf, alice: User, team: Team) -> None:
+    url = reverse("new_scorer", args=[team.slug, "clairvoyance"])
+    assert browser_of(alice).get(url).status_code == 404
+
+
+def test_a_changed_config_is_a_new_version(
+    browser_of: BrowserOf, alice: User, scorer: Scorer
+) -> None:
+    before = scorer.current
+    form = {"name": "close enough", "config-decimals": "2", "config-max_chars": "10000"}
+    browser_of(alice).post(reverse("edit_scorer", args=[scorer.uuid]), form)
+    scorer.refresh_from_db()
+    assert before is not None
+    assert scorer.current is not None
+    assert (before.number, scorer.current.number) == (1, 2)
+    assert scorer.current.config["decimals"] == 2
+    before.refresh_from_db()
+    assert before.config["decimals"] == 3
+
+
+def test_saving_the_same_config_makes_no_version(
+    browser_of: BrowserOf, alice: User, scorer: Scorer
+) -> None:
+    url = reverse("edit_scorer", args=[scorer.uuid])
+    page = browser_of(alice).get(url)
+    shown = page.context["form"]
+    form = {field.html_name: field.value() for field in shown if field.value() not in (None, False)}
+    answer = browser_of(alice).post(url, {**form, "name": "closer"})
+    scorer.refresh_from_db()
+    assert answer.status_code == 302
+    assert (scorer.name, scorer.versions.count()) == ("closer", 1)
+
+
+def test_editing_leaves_the_threshold_alone(
+    browser_of: BrowserOf, alice: User, scorer: Scorer
+) -> None:
+    form = {"name": "close enough", "threshold": "0.1", "config-decimals": "2"}
+    browser_of(alice).post(reverse("edit_scorer", args=[scorer.uuid]), form)
+    scorer.refresh_from_db()
+    assert scorer.threshold == 0.7
+
+
+def test_a_suite_is_made_with_default_thresholds(
+    browser_of: BrowserOf, alice: User, team: Team, scorer: Scorer
+) -> None:
+    form = {"name": "nightly", "scorers": [scorer.pk]}
+    browser_of(alice).post(reverse("new_suite", args=[team.slug]), form)
+    entry = Suite.objects.get(name="nightly").entries.get()
+    assert (entry.scorer, entry.threshold) == (scorer, 0.7)
+
+
+def test_a_changed_suite_keeps_its_thresholds_and_their_past(
+    browser_of: BrowserOf, alice: User, team: Team, scorer: Scorer, suite: Suite
+) -> None:
+    suite.entries.get().change_threshold(0.9, by=alice, reason="Stricter.")
+    other = Scorer.objects.define(team, "same", "exact_match", {})
+    form = {"name": "release", "scorers": [scorer.pk, other.pk]}
+    browser_of(alice).post(reverse("edit_suite", args=[suite.uuid]), form)
+    thresholds = {entry.scorer.name: entry.threshold for entry in suite.entries.all()}
+    assert thresholds == {"close enough": 0.9, "same": 1.0}
+
+    form = {"name": "release", "scorers": [other.pk]}
+    browser_of(alice).post(reverse("edit_suite", args=[suite.uuid]), form)
+    suite.refresh_from_db()
+    page = browser_of(alice).get(reverse("suite", args=[suite.uuid]))
+    assert suite.revision == 4
+    assert "Stricter." in page.text
+
+
+def test_another_teams_scorer_cannot_be_put_into_a_suite(
+    browser_of: BrowserOf, charlie: User, scorer: Scorer
+) -> None:
+    form = {"name": "theirs", "scorers": [scorer.pk]}
+    answer = browser_of(charlie).post(reverse("new_suite", args=["elsewhere"]), form)
+    assert answer.status_code == 422
+    assert not Suite.objects.filter(name="theirs").exists()
+
+
+def test_a_scorer_whose_package_is_gone_says_so(
+    browser_of: BrowserOf, alice: User, scorer: Scorer
+) -> None:
+    Scorer.objects.filter(pk=scorer.pk).update(type="gone")
+    page = browser_of(alice).get(reverse("scorer", args=[scorer.uuid]))
+    assert "is not installed here" in page.text
+    edit = reverse("edit_scorer", args=[scorer.uuid])
+    assert browser_of(alice).get(edit).status_code == 404
+
+
+def test_a_missing_scorer_is_not_found(browser_of: BrowserOf, alice: User) -> None:
+    assert browser_of(alice).get(reverse("scorer", args=[uuid.uuid4()])).status_code == 404
+
+
+@pytest.mark.parametrize("count", [1, 50])
+def test_the_list_takes_the_same_queries_for_any_number(
+    browser_of: BrowserOf,
+    bob: User,
+    team: Team,
+    django_assert_num_queries: Callable[[int], object],
+    count: int,
+) -> None:
+    for number in range(count):
+        made = Scorer.objects.define(team, f"scorer {number}", "exact_match", {})
+        Suite.objects.define(team, f"suite {number}", [(made, None)])
+    browser = browser_of(bob)
+    with django_assert_num_queries(7):
+        browser.get(reverse("scorers", args=[team.slug]))
+
+
+def test_a_config_reads_as_json(browser_of: BrowserOf, bob: User, scorer: Scorer) -> None:
+    page = browser_of(bob).get(reverse("scorer", args=[scorer.uuid]))
+    assert "case_sensitive" in page.text
+    assert json.dumps(False) in page.text
