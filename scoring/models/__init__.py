@@ -2,6 +2,7 @@
 
 from scoring.models.audit import AuditEntry
 from scoring.models.dataset import Case, Dataset, DatasetVersion, VersionState
+from scoring.models.idempotency import IdempotencyKey
 from scoring.models.run import (
     Attempt,
     AttemptKind,
@@ -26,6 +27,7 @@ __all__ = [
     "CaseVerdict",
     "Dataset",
     "DatasetVersion",
+    "IdempotencyKey",
     "Member",
     "Output",
     "OutputSet",
