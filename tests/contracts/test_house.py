@@ -1,0 +1,128 @@
+"""What keeps the house easy to find one's way in, and quick to enter."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ("*.py", "*.html", "*.css", "*.js")
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """The repository's files of these patterns, those not yet committed included."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def run(script: str, data_dir: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "EVALSITE_DATA_DIR": str(data_dir)}
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        check=False,
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+CHECK = """
+import sys
+from django.core.management import execute_from_command_line
+import os
+os.environ["DJANGO_SETTINGS_MODULE"] = "evalsite.settings"
+execute_from_command_line(["manage.py", "check"])
+heavy = {"numpy", "scipy", "torch", "pandas"} & set(sys.modules)
+sys.exit(f"imported {heavy}" if heavy else 0)
+"""
+
+
+def test_check_is_quick_and_imports_nothing_heavy(tmp_path: Path) -> None:
+    seconds = []
+    for _ in range(5):
+        start = perf_counter()
+        done = run(CHECK, tmp_path)
+        seconds.append(perf_counter() - start)
+        assert done.returncode == 0, done.stderr
+    assert min(seconds) <= 1.0
+
+
+def test_the_core_runs_without_django(tmp_path: Path) -> None:
+    script = (
+        "import sys\n"
+        "from scoring.core.bound import bind\n"
+        "from scoring.core.contract import Case\n"
+        "(result,) = bind('levenshtein', {}).score([Case('helo', 'hello')])\n"
+        "assert result.score == 0.8, result\n"
+        "assert 'django' not in sys.modules\n"
+    )
+    done = run(script, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("path", tracked(*KEPT), ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_file_is_longer_than_400_lines(path: Path) -> None:
+    if "migrations" in path.parts:
+        return
+    assert len(path.read_text().splitlines()) <= 400
+
+
+def test_every_environment_variable_is_read_in_one_place_and_documented() -> None:
+    spoken = re.compile(r'"(EVALSITE_[A-Z_]+)"')
+    read = set(spoken.findall((ROOT / "evalsite/env.py").read_text()))
+    told = set(
+        re.findall(
+            r"^\| `(EVALSITE_[A-Z_]+)` \|", (ROOT / "docs/environment.md").read_text(), re.MULTILINE
+        )
+    )
+    assert read == told
+
+
+def test_only_env_py_reads_the_environment() -> None:
+    readers = {
+        str(path.relative_to(ROOT))
+        for path in tracked("evalsite/*.py", "scoring/*.py")
+        if re.search(r"os\.environ(\.get|\[)|getenv", path.read_text())
+    }
+    assert readers <= {"evalsite/env.py"}
+
+
+def test_no_template_or_view_marks_text_as_safe() -> None:
+    marked = [
+        str(path.relative_to(ROOT))
+        for path in tracked("templates/*.html", "evalsite/*.py", "scoring/*.py")
+        if re.search(r"\|\s*safe\b|mark_safe|autoescape off|safeseq", path.read_text())
+    ]
+    assert marked == []
+
+
+def test_the_repository_names_no_machine() -> None:
+    home = re.compile(r"/(root|home)/\w|/work/|index-url|files\.pythonhosted|registry\.npmjs")
+    naming = [
+        str(path.relative_to(ROOT))
+        for path in tracked()
+        if path.name not in {"test_house.py", "LICENSE"}
+        and home.search(path.read_text(errors="replace"))
+    ]
+    assert naming == []
+
+
+def test_requirements_are_pinned_exactly() -> None:
+    for path in ROOT.glob("requirements*.txt"):
+        lines = [line for line in path.read_text().splitlines() if line and line[0] not in "#-"]
+        assert all(re.fullmatch(r"[\w.\[\]-]+==[\w.]+", line) for line in lines), path.name
+
+
+def test_the_readme_names_two_commands_that_match_the_requirements() -> None:
+    readme = (ROOT / "README.md").read_text()
+    venv = "python3 -m venv .venv && .venv/bin/pip install -r "
+    assert f"{venv}requirements.txt && .venv/bin/python manage.py start --demo" in readme
+    assert f"{venv}requirements-dev.txt && .venv/bin/python -m pytest" in readme
