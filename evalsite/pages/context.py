@@ -18,9 +18,8 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     """
     theme = request.COOKIES.get("theme", "")
     user = getattr(request, "user", None)
-    signed_in = user is not None and user.is_authenticated
     return {
         "theme": theme if theme in THEMES else "",
         "team": None,
-        "teams": Team.objects.of(user) if signed_in else Team.objects.none(),
+        "teams": Team.objects.of(user) if user and user.is_authenticated else Team.objects.none(),
     }

@@ -23,11 +23,11 @@ document.addEventListener("htmx:afterRequest", ({ detail }) => {
 });
 
 document.addEventListener("htmx:responseError", ({ detail }) => {
-  say(`The server answered ${detail.xhr.status}. Nothing was changed; load the page again.`);
+  say(`The server answered ${detail.xhr.status}. Load the page again to see what holds.`);
 });
 
 document.addEventListener("htmx:sendError", () => {
-  say("The server cannot be reached. Nothing was changed; try again.");
+  say("The server cannot be reached. Load the page again to see what holds.");
 });
 
 /** Adds a message to the live region, as text. */
