@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import chain
+from typing import Any, Final
 
 from django.db import connection, models
+
+#: A statement's fixed cost (SQLite also keeps its count of ids there) is shared by this many rows.
+ROWS_PER_STATEMENT: Final = 100
 
 
 def insert(
@@ -22,9 +26,13 @@ def insert(
     taken is left out, which makes a repeated insert harmless.
     """
     quote = connection.ops.quote_name
-    marks = ", ".join(["%s"] * len(columns))
     names = ", ".join(quote(name) for name in columns)
-    conflict = " ON CONFLICT DO NOTHING" if ignore_existing else ""
-    statement = f"INSERT INTO {quote(model._meta.db_table)} ({names}) VALUES ({marks}){conflict}"  # noqa: S608  names come from the code, never from users
+    marks = f"({', '.join(['%s'] * len(columns))})"
+    start = f"INSERT INTO {quote(model._meta.db_table)} ({names}) VALUES "  # noqa: S608  names come from the code, never from users
+    end = " ON CONFLICT DO NOTHING" if ignore_existing else ""
+    whole = len(rows) - len(rows) % ROWS_PER_STATEMENT
+    groups = [rows[at : at + ROWS_PER_STATEMENT] for at in range(0, whole, ROWS_PER_STATEMENT)]
     with connection.cursor() as cursor:
-        cursor.executemany(statement, rows)
+        many = start + ", ".join([marks] * ROWS_PER_STATEMENT) + end
+        cursor.executemany(many, [list(chain.from_iterable(group)) for group in groups])
+        cursor.executemany(start + marks + end, rows[whole:])

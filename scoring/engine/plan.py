@@ -1,0 +1,181 @@
+"""What is to be done about a run: make it, cut it into shards, retry, resume, cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from django.db import transaction
+from django.utils import timezone
+
+from scoring.core.contract import ConfigError
+from scoring.models import (
+    Attempt,
+    AttemptKind,
+    AuditEntry,
+    Output,
+    OutputSet,
+    Run,
+    RunScorer,
+    RunState,
+    Score,
+    Scorer,
+    Shard,
+    Status,
+    Suite,
+    User,
+)
+
+SHARD_OUTPUTS = 2_000
+
+ShardRange = tuple[int, int, int]  # first output id, last output id, how many outputs
+
+
+def new_run(
+    output_set: OutputSet,
+    *,
+    suite: Suite | None = None,
+    scorers: Sequence[tuple[Scorer, float]] = (),
+    name: str = "",
+    by: User | None = None,
+) -> Run:
+    """A queued run of the suite's scorers, else of `scorers` with these thresholds, frozen now.
+
+    Raises ConfigError when there is nothing to score with.
+    """
+    if suite:
+        entries = suite.entries.select_related("scorer")
+        scorers = [(entry.scorer, entry.threshold) for entry in entries]
+    if not scorers:
+        raise ConfigError({"scorers": ["name at least one scorer"]})
+    with transaction.atomic():
+        run = Run.objects.create(
+            team_id=output_set.version.dataset.team_id,
+            output_set=output_set,
+            suite=suite,
+            suite_name=suite.name if suite else "",
+            suite_revision=suite.revision if suite else None,
+            name=(name or str(output_set))[:120],
+            created_by=by,
+        )
+        _freeze(run, scorers)
+        thresholds = {scorer.name: threshold for scorer, threshold in scorers}
+        new = {"suite": run.suite_name, "thresholds": thresholds}
+        AuditEntry.objects.record(run.team, by, "run.created", run, new=new)
+    return run
+
+
+def _freeze(run: Run, scorers: Sequence[tuple[Scorer, float]]) -> None:
+    RunScorer.objects.bulk_create(
+        RunScorer(
+            run=run,
+            version=scorer.current,
+            name=scorer.name,
+            threshold=threshold,
+            position=position,
+        )
+        for position, (scorer, threshold) in enumerate(scorers)
+    )
+
+
+def plan(run: Run) -> Attempt:
+    """The attempt to work on now, its shards cut and the run `running`.
+
+    Planning again, by whomever, gives the same attempt and no further shards.
+    """
+    ranges = [] if run.attempts.exists() else list(_cut(_output_ids(run)))
+    with transaction.atomic():
+        attempt = _locked(run).attempts.last() or _add_attempt(run, AttemptKind.SCORE, ranges)
+        if move(run, (RunState.QUEUED,), RunState.RUNNING):
+            Run.objects.filter(pk=run.pk, started_at=None).update(started_at=timezone.now())
+            run.refresh_from_db(fields=["started_at"])
+    return attempt
+
+
+def retry_errors(run: Run, by: User | None) -> Attempt | None:
+    """A further attempt over the ranges that hold error rows, and the run queued again.
+
+    None when the run has not finished or has no errors.
+    """
+    ranges = list(_cut(_error_ids(run)))
+    if not ranges:
+        return None
+    with transaction.atomic():
+        if not move(run, (RunState.FINISHED,), RunState.QUEUED, by):
+            return None
+        return _add_attempt(run, AttemptKind.RETRY, ranges, by)
+
+
+def resume(run: Run, by: User | None) -> bool:
+    """Queue a cancelled run again; what it had scored is kept. False when it is not cancelled."""
+    return move(run, (RunState.CANCELLED,), RunState.QUEUED, by)
+
+
+def cancel(run: Run, by: User | None) -> bool:
+    """Ask for the run to stop; False when there was nothing to stop. Asking twice is harmless.
+
+    A run that nobody has begun is cancelled at once; one at work ends after its present shards.
+    """
+    with transaction.atomic():
+        begun = _locked(run).attempts.exists()
+        if not begun and move(run, (RunState.QUEUED,), RunState.CANCELLED, by):
+            return True
+        return move(run, (RunState.QUEUED, RunState.RUNNING), RunState.CANCELLING, by)
+
+
+def move(run: Run, old: Sequence[RunState], new: RunState, by: User | None = None) -> bool:
+    """Bring the run from one of the states `old` to `new` and audit it; False when it is in none.
+
+    The condition is in the UPDATE, so of two processes that try only one succeeds.
+    """
+    ended = new in (RunState.CANCELLED, RunState.FINISHED)
+    with transaction.atomic():
+        before = _locked(run).state
+        changed = Run.objects.filter(pk=run.pk, state__in=old).update(
+            state=new, finished_at=timezone.now() if ended else None
+        )
+        if changed:
+            states = {"old": {"state": before}, "new": {"state": new.value}}
+            AuditEntry.objects.record(run.team, by, f"run.{new.value}", run, **states)
+    run.refresh_from_db(fields=["state", "finished_at"])
+    return bool(changed)
+
+
+def _locked(run: Run) -> Run:
+    """The run's row, which PostgreSQL keeps for this transaction; SQLite has one writer anyway."""
+    return Run.objects.select_for_update().get(pk=run.pk)
+
+
+def _add_attempt(
+    run: Run, kind: AttemptKind, ranges: Sequence[ShardRange], by: User | None = None
+) -> Attempt:
+    number = run.attempts.count() + 1
+    attempt = Attempt.objects.create(run=run, number=number, kind=kind, started_by=by)
+    Shard.objects.bulk_create(
+        Shard(
+            attempt=attempt,
+            number=place,
+            first_output=first,
+            last_output=last,
+            output_count=count,
+        )
+        for place, (first, last, count) in enumerate(ranges, start=1)
+    )
+    return attempt
+
+
+def _output_ids(run: Run) -> Iterator[int]:
+    of_set = Output.objects.filter(output_set=run.output_set_id).order_by("pk")
+    return of_set.values_list("pk", flat=True).iterator(chunk_size=20_000)
+
+
+def _error_ids(run: Run) -> Iterator[int]:
+    # An error has no score: saying so lets the index on scorer and score find the rows.
+    errors = Score.objects.filter(scorer__run=run, score=None, status=Status.ERROR)
+    return errors.order_by("output").values_list("output", flat=True).distinct().iterator()
+
+
+def _cut(output_ids: Iterator[int]) -> Iterator[ShardRange]:
+    """Ranges of SHARD_OUTPUTS of these ascending ids."""
+    while ids := list(islice(output_ids, SHARD_OUTPUTS)):
+        yield ids[0], ids[-1], len(ids)

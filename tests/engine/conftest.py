@@ -1,0 +1,146 @@
+"""Runs to score, and scorer types that tell what they were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from scoring.core import registry
+from scoring.core.config import Config
+from scoring.core.contract import Case, Result, error, scored, skipped
+from scoring.engine import plan
+from scoring.engine.execute import execute
+from scoring.engine.rows import SCORE_COLUMNS
+from scoring.engine.summaries import summarise
+from scoring.models import (
+    CaseVerdict,
+    OutputSet,
+    Run,
+    RunState,
+    Score,
+    Scorer,
+    Shard,
+    Suite,
+    Team,
+    Verdict,
+)
+from tests.conftest import MakeDataset, MakeOutputs
+
+MakeScorer = Callable[..., Scorer]
+MakeRun = Callable[..., Run]
+
+
+@pytest.fixture
+def make_scorer(team: Team) -> MakeScorer:
+    """A scorer of the team; the name is the type's unless given."""
+
+    def make(kind: str, name: str = "", threshold: float | None = None, **config: Any) -> Scorer:
+        return Scorer.objects.define(team, name or kind, kind, config, threshold)
+
+    return make
+
+
+@pytest.fixture
+def make_run(team: Team, make_dataset: MakeDataset, make_outputs: MakeOutputs) -> MakeRun:
+    """A queued run over outputs, each expected to be `yes` unless `expected` tells otherwise."""
+
+    def make(
+        outputs: Sequence[str | None] | OutputSet,
+        *scorers: Scorer,
+        expected: Sequence[Any] = (),
+        name: str = "first",
+    ) -> Run:
+        if not isinstance(outputs, OutputSet):
+            wanted = expected or ["yes"] * len(outputs)
+            cases = [{} if value is ... else {"expected": value} for value in wanted]
+            outputs = make_outputs(make_dataset(cases), outputs)
+        entries = [(scorer, None) for scorer in scorers]
+        suite = Suite.objects.define(team, f"suite {Suite.objects.count()}", entries)
+        return plan.new_run(outputs, suite=suite, name=name)
+
+    return make
+
+
+@dataclass
+class Spy:
+    """A scorer type `spy`: answers by what an output says, and remembers what it was asked.
+
+    Outputs: a number is the score, `error` and `skip` are what they say, `nan` is not a number.
+    """
+
+    asked: list[str] = field(default_factory=list)
+    cases: list[Case] = field(default_factory=list)
+    answers: dict[str, Result | Iterator[Result]] = field(default_factory=dict)
+    on_asked: Callable[[], object] = field(default=lambda: None)
+
+    def score(self, cases: Sequence[Case], config: Config) -> list[Result]:
+        self.cases += cases
+        self.asked += [str(case.output) for case in cases]
+        self.on_asked()
+        return [self.answer(str(case.output)) for case in cases]
+
+    def answer(self, output: str) -> Result:
+        if output in self.answers:
+            known = self.answers[output]
+            return known if isinstance(known, Result) else next(known)
+        return reply_of(output)
+
+
+def reply_of(output: str) -> Result:
+    if output == "error":
+        return error("service_down", "no answer")
+    if output == "skip":
+        return skipped("nothing", "nothing to judge")
+    return scored(float(output))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpyConfig(Config):
+    """Different labels make different scorer versions."""
+
+    label: str = ""
+
+
+@pytest.fixture
+def spy(monkeypatch: pytest.MonkeyPatch) -> Spy:
+    made = Spy()
+    kind = registry.ScorerType(
+        name="spy",
+        label="Spy",
+        summary="",
+        config=SpyConfig,
+        score=made.score,
+        default_threshold=0.5,
+    )
+    monkeypatch.setitem(registry.TYPES, "spy", kind)
+    monkeypatch.setattr("scoring.engine.execute._bound", {})
+    return made
+
+
+def run_all(run: Run) -> None:
+    """Plan the run and execute its open shards here and now, without finishing it."""
+    plan.plan(run)
+    for shard in Shard.objects.filter(attempt__run=run, done_at=None):
+        execute(shard.pk)
+
+
+def finish(run: Run) -> None:
+    """Score the run to its end, as a worker would."""
+    run_all(run)
+    summarise(run)
+    plan.move(run, (RunState.RUNNING,), RunState.FINISHED)
+
+
+def rows_of(run: Run) -> list[tuple[Any, ...]]:
+    """Everything a run's scores say, in a fixed order and without ids."""
+    columns = ("scorer__name", "output__case__key", "output__trial", *SCORE_COLUMNS[2:])
+    found = Score.objects.filter(scorer__run=run).values_list(*columns)
+    return sorted(found, key=lambda row: row[:3])
+
+
+def verdicts_of(run: Run) -> list[tuple[int, int, str]]:
+    found = CaseVerdict.objects.filter(run=run).order_by("position", "trial")
+    return [(row.position, row.trial, Verdict(row.verdict).label) for row in found]
