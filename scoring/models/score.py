@@ -49,8 +49,9 @@ class Score(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["scorer", "output"], name="score_once"),
             models.CheckConstraint(
-                # SQLite turns NaN into NULL silently, so a scored row must have a number.
-                condition=Q(status=Status.SCORED, score__gte=0, score__lte=1, verdict__lte=1)
+                # SQLite turns NaN into NULL silently, and a CHECK that comes out NULL passes.
+                condition=Q(score__isnull=False, verdict__isnull=False)
+                & Q(status=Status.SCORED, score__gte=0, score__lte=1, verdict__lte=1)
                 | Q(status__gt=Status.SCORED, score=None, verdict=None),
                 name="score_is_finite_and_unit",
             ),
