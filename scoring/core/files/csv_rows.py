@@ -1,0 +1,253 @@
+"""CSV and its relatives: rows as RFC 4180 means them, every cell kept character for character."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from scoring.core.files.lines import Lines, line_ends
+from scoring.core.files.rows import MAX_CELL, MAX_LINE, FileProblem, Row, RowProblem
+from scoring.core.files.source import Source
+from scoring.core.files.table import checked_columns, spoken_delimiter
+
+_DELIMITERS: Final = (",", "\t", ";", "|")
+_QUOTES: Final[tuple[str, ...]] = ('"', "'")
+_SAMPLE_RECORDS: Final = 200
+
+
+class Dialect(NamedTuple):
+    delimiter: str
+    quote: str
+
+
+_UNKNOWN: Final = Dialect("", "")
+
+
+def read_csv(source: Source, dialect: Dialect, encoding: str = "") -> Iterator[Row | RowProblem]:
+    """The rows below the header. Blank lines are left out wherever they are.
+
+    A fault that surely ends with its line is a RowProblem; after one that does not (an open
+    quote) what follows cannot be trusted, so it raises FileProblem.
+    """
+    lines = Lines(source, encoding)
+    records = iter(_Records(lines, dialect))
+    columns = _header(records, dialect)
+    width, is_empty = len(columns), True
+    for line, cells in records:
+        if isinstance(cells, RowProblem):
+            yield cells
+        elif len(cells) != width:
+            if _is_blank(cells):
+                continue
+            yield _wrong_width(line, len(cells), width, dialect)
+        elif lines.has_nul and (place := _with_nul(cells)) is not None:
+            yield _nul(line, columns[place])
+        else:
+            yield Row(line, dict(zip(columns, cells, strict=True)))
+        is_empty = False
+    if is_empty:
+        raise _no_rows("no rows below its header")
+
+
+def read_header(source: Source, dialect: Dialect, encoding: str = "") -> tuple[str, ...]:
+    """The columns' names: the first line that is not blank."""
+    return _header(iter(_Records(Lines(source, encoding), dialect)), dialect)
+
+
+def guess_dialect(
+    lines: Sequence[str],
+    wanted: Dialect = _UNKNOWN,
+    *,
+    is_whole: bool = True,
+    is_tsv: bool = False,
+) -> Dialect:
+    """The dialect under which the most records have one width above 1; `"` and commas at a tie.
+
+    One column is the answer only when no delimiter divides at least half of the records alike.
+    What is `wanted` is not guessed. `is_whole`: the lines are not cut off at the end.
+    """
+    order = ("\t", *_DELIMITERS) if is_tsv else _DELIMITERS
+    delimiters = (wanted.delimiter,) if wanted.delimiter else order
+    # With any `"` about, an open one would pass as text under the other quote.
+    quotes = _QUOTES[:1] if any('"' in line for line in lines) else _QUOTES
+    quotes = (wanted.quote,) if wanted.quote else quotes
+    dialects = [Dialect(delimiter, quote) for quote in quotes for delimiter in delimiters]
+    return max(dialects, key=lambda dialect: _fit(lines, dialect, is_whole=is_whole))
+
+
+class _Records:
+    """Numbered records: cells, or the problem of a record whose end is certain."""
+
+    def __init__(self, lines: Iterable[str], dialect: Dialect) -> None:
+        # The csv module keeps one limit for the whole process; no one else here reads CSV.
+        csv.field_size_limit(MAX_CELL)
+        self._dialect = dialect
+        self._seen: list[str] = []  # physical lines of the record being read
+        self._size = 0
+        self._reader = csv.reader(self._followed(lines), **_strict(dialect))
+
+    def __iter__(self) -> Iterator[tuple[int, list[str] | RowProblem]]:
+        reader, seen = self._reader, self._seen
+        while True:
+            line = reader.line_num + 1
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as fault:
+                yield line, self._problem(str(fault), line)
+            else:
+                yield line, cells
+            seen.clear()
+
+    def _followed(self, lines: Iterable[str]) -> Iterator[str]:
+        for line in lines:
+            if self._seen:
+                self._refuse_endless(line)
+            else:
+                self._size = len(line)
+            self._seen.append(line)
+            yield line
+
+    def _refuse_endless(self, line: str) -> None:
+        self._size += len(line)
+        if self._size > MAX_LINE:
+            start = self._reader.line_num - len(self._seen) + 1
+            text = (
+                f"The record that starts in line {start:,} is longer than {MAX_LINE:,} "
+                "characters. Close its quotes, or shorten it."
+            )
+            raise FileProblem("line_too_long", text, line=start)
+
+    def _problem(self, fault: str, line: int) -> RowProblem:
+        if "unexpected end" in fault:
+            raise self._unclosed(line)
+        place = self._reader.line_num
+        if "field limit" in fault:
+            code, text = "cell_too_long", _cell_too_long(place)
+        else:
+            code, text = "bad_quote", _bad_quote(place, self._dialect)
+        if len(self._seen) > 1 or self._seen[0].count(self._dialect.quote) % 2:
+            raise FileProblem(code, text, line=place)
+        return RowProblem(line, "", code, text)
+
+    def _unclosed(self, start: int) -> FileProblem:
+        line = start + _line_of_open_quote("".join(self._seen), self._dialect)
+        text = (
+            f"The quote opened in line {line:,} is never closed. Close it; a quote inside a "
+            "quoted cell is written twice."
+        )
+        return FileProblem("unclosed_quote", text, line=line)
+
+
+def _strict(dialect: Dialect) -> dict[str, Any]:
+    return {
+        "delimiter": dialect.delimiter,
+        "quotechar": dialect.quote,
+        "doublequote": True,
+        "strict": True,
+    }
+
+
+def _line_of_open_quote(record: str, dialect: Dialect) -> int:
+    """How many lines below the record's first line its unclosed quote stands."""
+    quote, delimiter = re.escape(dialect.quote), re.escape(dialect.delimiter)
+    whole_cell = re.compile(
+        rf"(?:{quote}(?:[^{quote}]|{quote}{quote})*{quote}|(?!{quote})[^{delimiter}\r\n]*)"
+        rf"(?:{delimiter}|\r\n|\r|\n)"
+    )
+    place = 0
+    while found := whole_cell.match(record, place):
+        place = found.end()
+    return line_ends(record[:place])
+
+
+def _header(
+    records: Iterator[tuple[int, list[str] | RowProblem]], dialect: Dialect
+) -> tuple[str, ...]:
+    for line, cells in records:
+        if isinstance(cells, RowProblem):
+            raise FileProblem(cells.code, cells.message, line=line)
+        if not _is_blank(cells):
+            _refuse_spaced_quotes(cells, line, dialect)
+            return checked_columns(cells, line)
+    raise _no_rows("no rows")
+
+
+def _refuse_spaced_quotes(cells: Sequence[str], line: int, dialect: Dialect) -> None:
+    for place, cell in enumerate(cells, start=1):
+        name = cell.strip()
+        if name != cell and len(name) > 1 and name[0] == name[-1] == dialect.quote:
+            text = (
+                f"Line {line:,}, column {place}: the space before the quote makes the quote part "
+                "of the text. Remove the spaces beside the delimiters."
+            )
+            raise FileProblem("bad_quote", text, line=line, column=name)
+
+
+def _no_rows(found: str) -> FileProblem:
+    return FileProblem("no_rows", f"The file has {found}. Add at least one.")
+
+
+def _is_blank(cells: Sequence[str]) -> bool:
+    return not cells or (len(cells) == 1 and not cells[0].strip())
+
+
+def _with_nul(cells: Sequence[str]) -> int | None:
+    return next((place for place, cell in enumerate(cells) if "\0" in cell), None)
+
+
+def _fit(
+    lines: Sequence[str], dialect: Dialect, *, is_whole: bool
+) -> tuple[bool, bool, float, int]:
+    widths, is_clean = _widths(lines, dialect, is_whole=is_whole)
+    usual = max(set(widths), key=widths.count, default=0)
+    share = widths.count(usual) / len(widths) if usual > 1 else 0.0
+    is_even = is_clean and share == 1.0
+    return is_even, dialect.quote == '"', share if share >= 0.5 else 0.0, usual if share else 0
+
+
+def _widths(lines: Sequence[str], dialect: Dialect, *, is_whole: bool) -> tuple[list[int], bool]:
+    """The widths of the first records, and whether all of them could be read."""
+    widths: list[int] = []
+    reader = csv.reader(lines, **_strict(dialect))
+    try:
+        for cells in reader:
+            if not _is_blank(cells):
+                widths.append(len(cells))
+            if len(widths) >= _SAMPLE_RECORDS:
+                return widths, True
+    except csv.Error as fault:
+        return widths, not is_whole and "unexpected end" in str(fault)
+    return (widths if is_whole else widths[:-1] or widths), True
+
+
+def _wrong_width(line: int, found: int, needed: int, dialect: Dialect) -> RowProblem:
+    cells = "1 cell" if found == 1 else f"{found:,} cells"
+    columns = "1 column" if needed == 1 else f"{needed:,} columns"
+    text = (
+        f"Line {line:,} has {cells}, the header has {columns}. Quote texts that hold "
+        f"{spoken_delimiter(dialect.delimiter)} or a line end, or choose another delimiter."
+    )
+    return RowProblem(line, "", "row_width", text)
+
+
+def _nul(line: int, column: str) -> RowProblem:
+    text = f"Line {line:,}, column {column}: the cell holds a NUL character. Remove it."
+    return RowProblem(line, column, "nul_character", text)
+
+
+def _cell_too_long(line: int) -> str:
+    return (
+        f"A cell that reaches line {line:,} is longer than {MAX_CELL:,} characters. "
+        "Shorten it, or close the quote that opens it."
+    )
+
+
+def _bad_quote(line: int, dialect: Dialect) -> str:
+    return (
+        f"Line {line:,}: text follows the closing quote of a cell. Write a quote inside a quoted "
+        f"cell twice ({dialect.quote * 2})."
+    )

@@ -1,0 +1,196 @@
+"""What kind of file it is, and its first rows, told from its beginning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from scoring.core.contract import CaseProblem
+from scoring.core.files.csv_rows import Dialect, guess_dialect, read_csv, read_header
+from scoring.core.files.json_rows import read_json, read_jsonl
+from scoring.core.files.lines import CHUNK, Lines
+from scoring.core.files.rows import MAX_COLUMNS, MAX_LINE, FileProblem, Row, RowProblem
+from scoring.core.files.source import Source, encoding_of, open_source, refuse_foreign
+from scoring.core.json_text import parse
+
+Format = Literal["csv", "json", "jsonl"]
+
+_HEAD: Final = 1024 * 1024  # bytes looked at; more only when no row ends within them
+_SAMPLE_ROWS: Final = 1_000  # columns are gathered from these
+_TABLES: Final = (".csv", ".tsv", ".tab")
+_LINES: Final = (".jsonl", ".ndjson")
+# Faults that may only be the end of what was looked at.
+_CUT_CODES: Final = frozenset({"no_rows", "unclosed_quote", "invalid_json", "encoding"})
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """`columns` of JSON are the keys of the sample, those of inner objects as `outer.inner`.
+
+    `delimiter` and `quote` are "" for JSON. `is_whole`: the sample is the whole file.
+    """
+
+    format: Format
+    encoding: str
+    delimiter: str
+    quote: str
+    columns: tuple[str, ...]
+    sample: tuple[Row, ...]
+    is_whole: bool
+
+    @property
+    def is_open(self) -> bool:
+        """Whether rows behind the sample may have columns that it does not show."""
+        return self.format != "csv" and not self.is_whole
+
+
+def detect(
+    origin: Path | Source,
+    *,
+    kind: Format | None = None,
+    encoding: str = "",
+    delimiter: str = "",
+    quote: str = "",
+) -> Detected:
+    """Looks at the beginning of a file; a Source can still be read from its start afterwards.
+
+    Options win over what the beginning says. Raises FileProblem for what shows there already.
+    """
+    if isinstance(origin, Path):
+        with open_source(origin) as source:
+            return detect(source, kind=kind, encoding=encoding, delimiter=delimiter, quote=quote)
+    head = origin.peek(_HEAD)
+    refuse_foreign(head, origin.name)
+    codec, mark_length = encoding_of(head, encoding)
+    if not head[mark_length:]:
+        raise FileProblem("empty_file", "The file is empty. Choose another one.")
+    wanted = _Outline(kind, codec, Dialect(delimiter, quote))
+    try:
+        found = _detected(origin, wanted)
+    except FileProblem as fault:
+        if origin.is_whole or fault.code not in _CUT_CODES:
+            raise
+    else:
+        if found.sample or origin.is_whole:
+            return found
+    origin.peek(2 * MAX_LINE, waits=True)
+    return _detected(origin, wanted)
+
+
+def read_rows(origin: Path | Source, detected: Detected) -> Iterator[Row | RowProblem]:
+    """Every row or row problem, in order; memory stays flat.
+
+    Raises FileProblem when nothing further can be read: what was given before must not be kept.
+    """
+    if isinstance(origin, Path):
+        with open_source(origin) as source:
+            yield from read_rows(source, detected)
+    elif detected.format == "csv":
+        dialect = Dialect(detected.delimiter, detected.quote)
+        yield from read_csv(origin, dialect, detected.encoding)
+    elif detected.format == "jsonl":
+        yield from read_jsonl(origin, detected.encoding)
+    else:
+        yield from read_json(origin, detected.encoding)
+
+
+class _Outline(NamedTuple):
+    kind: Format | None
+    encoding: str
+    dialect: Dialect
+
+
+def _detected(source: Source, wanted: _Outline) -> Detected:
+    head = source.peek(_HEAD)
+    lines = _first_lines(head, wanted.encoding)
+    kind = wanted.kind or _format_of(source.name, lines)
+    delimiter, quote = "", ""
+    if kind == "csv":
+        is_tsv = source.name.lower().endswith((".tsv", ".tab"))
+        guess = guess_dialect(lines, wanted.dialect, is_whole=source.is_whole, is_tsv=is_tsv)
+        delimiter, quote = guess
+    blank = Detected(kind, wanted.encoding, delimiter, quote, (), (), source.is_whole)
+    sample, is_whole = _sampled(head, blank)
+    if kind == "csv":
+        columns = read_header(Source(BytesIO(head)), Dialect(delimiter, quote), wanted.encoding)
+    else:
+        columns = _columns(sample)
+    return replace(blank, columns=columns, sample=sample, is_whole=is_whole)
+
+
+def _first_lines(head: bytes, encoding: str) -> list[str]:
+    lines: list[str] = []
+    size = 0
+    try:
+        for line in Lines(Source(BytesIO(head)), encoding):
+            lines.append(line)
+            size += len(line)
+            if size > CHUNK:
+                break
+    except FileProblem:  # told with its place when the rows are read
+        pass
+    return lines
+
+
+def _format_of(name: str, lines: Iterable[str]) -> Format:
+    """The name decides for tables and JSON Lines, else the first signs do."""
+    ending = Path(name.lower()).suffix
+    if ending in _TABLES:
+        return "csv"
+    filled = [line for line in lines if not line.isspace()][:2]
+    first = filled[0].lstrip()[:1] if filled else ""
+    if first == "[":
+        return "json"
+    if ending in _LINES:
+        return "jsonl"
+    if first == "{":
+        is_lines = _is_json(filled[0]) and (ending != ".json" or len(filled) > 1)
+        return "jsonl" if is_lines else "json"
+    return "json" if ending == ".json" else "csv"
+
+
+def _is_json(text: str) -> bool:
+    try:
+        parse(text)
+    except CaseProblem as fault:
+        return fault.code != "invalid_json"
+    return True
+
+
+def _sampled(head: bytes, blank: Detected) -> tuple[tuple[Row, ...], bool]:
+    """The first rows, and whether they are all there are."""
+    rows: list[Row] = []
+    is_whole = blank.is_whole
+    try:
+        for row in read_rows(Source(BytesIO(head)), blank):
+            if len(rows) == _SAMPLE_ROWS:
+                return tuple(rows), False
+            if isinstance(row, Row):
+                rows.append(row)
+    except FileProblem:  # told again, in its place, when the rows are read
+        if not rows:
+            raise
+        is_whole = False
+    # A table's last row may have been cut within its last cell, which does not show.
+    is_cut = blank.format == "csv" and not blank.is_whole and not head.endswith(b"\n")
+    return tuple(rows[:-1] if is_cut else rows), is_whole
+
+
+def _columns(sample: Iterable[Row]) -> tuple[str, ...]:
+    """Keys in order of appearance, each followed by the keys most of its objects share."""
+    names: Counter[str] = Counter()
+    inner: dict[str, Counter[str]] = {}
+    for row in sample:
+        names.update(row.fields.keys())
+        for name, value in row.fields.items():
+            if isinstance(value, dict):
+                inner.setdefault(name, Counter()).update(value.keys())
+    columns: list[str] = []
+    for name, count in names.items():
+        shared = (key for key, times in inner.get(name, {}).items() if times * 2 >= count)
+        columns += [name, *(f"{name}.{key}" for key in shared)]
+    return tuple(columns[:MAX_COLUMNS])

@@ -1,0 +1,219 @@
+"""JSON Lines, and one JSON list of objects: read piece by piece, never whole."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Final, NoReturn
+
+from scoring.core.contract import CaseProblem, Json
+from scoring.core.files.lines import Lines, Text, line_ends
+from scoring.core.files.rows import MAX_LINE, FileProblem, Row, RowProblem
+from scoring.core.files.source import Source
+from scoring.core.json_text import parse
+
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+# Only finds where a value ends: `parse` judges it. str keeps integers of any length cheap.
+_EXTENT: Final = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
+# The longest token that a chunk's end can cut: \ud83d\ude00 or -Infinity.
+_CUT_TOKEN: Final = 12
+
+
+def read_jsonl(source: Source, encoding: str = "") -> Iterator[Row | RowProblem]:
+    """One JSON object a line; blank lines are left out."""
+    is_empty = True
+    for line, text in enumerate(Lines(source, encoding), start=1):
+        if text.isspace():
+            continue
+        is_empty = False
+        yield _row(line, text.rstrip("\r\n"), f"Line {line:,}")
+    if is_empty:
+        raise FileProblem("no_rows", "The file has no rows. Add one JSON object a line.")
+
+
+def read_json(source: Source, encoding: str = "") -> Iterator[Row | RowProblem]:
+    """The objects of one list: the document itself, or the only list in its outer object.
+
+    The other members of an outer object are left out.
+    """
+    cursor = _Cursor(Text(source, encoding).chunks())
+    is_empty = True
+    for row in _listed(cursor):
+        is_empty = False
+        yield row
+    if cursor.next_sign():
+        cursor.refuse("something follows the end of the document")
+    if is_empty:
+        raise FileProblem("no_rows", "The list is empty. Add at least one object.")
+
+
+def _row(line: int, text: str, where: str) -> Row | RowProblem:
+    try:
+        fields = parse(text, refuse_nul=True)
+    except CaseProblem as fault:
+        said = fault.text.replace(" at line 1, column ", " at column ")
+        return RowProblem(line, "", fault.code, f"{where}: {said}. Correct it.")
+    if not isinstance(fields, dict):
+        said = f"{where} holds {_kind(fields)}. Each row must be one JSON object: {{…}}."
+        return RowProblem(line, "", "wrong_shape", said)
+    return Row(line, fields)
+
+
+def _listed(cursor: _Cursor) -> Iterator[Row | RowProblem]:
+    sign = cursor.next_sign()
+    if sign == "[":
+        yield from _elements(cursor)
+    elif sign == "{":
+        yield from _only_list(cursor)
+    else:
+        line, text = cursor.take_value()
+        found = _kind(_parsed(text, line))
+        said = f"The document holds {found}. Upload a list of objects: [{{…}}, …]."
+        raise FileProblem("wrong_shape", said, line=line)
+
+
+def _only_list(cursor: _Cursor) -> Iterator[Row | RowProblem]:
+    first = ""
+    for name in _members(cursor):
+        if cursor.next_sign() != "[":
+            cursor.take_value()
+        elif first:
+            said = f"The document holds two lists, “{first}” and “{name}”. Upload one alone."
+            raise FileProblem("wrong_shape", said, line=cursor.line)
+        else:
+            first = name or "(no name)"
+            yield from _elements(cursor)
+    if not first:
+        said = "The document is an object without a list. Upload a list of objects: [{…}, …]."
+        raise FileProblem("wrong_shape", said, line=1)
+
+
+def _members(cursor: _Cursor) -> Iterator[str]:
+    """The names in an object; whoever iterates takes the value of each."""
+    cursor.take()
+    if cursor.next_sign() == "}":
+        cursor.take()
+        return
+    sign = ","
+    while sign == ",":
+        line, text = cursor.take_value()
+        name = _parsed(text, line)
+        if not isinstance(name, str) or cursor.take() != ":":
+            cursor.refuse("a name in quotes and a colon must come here")
+        yield name
+        sign = cursor.take()
+    if sign != "}":
+        cursor.refuse("a comma or } must come here")
+
+
+def _elements(cursor: _Cursor) -> Iterator[Row | RowProblem]:
+    cursor.take()
+    place = 0
+    if cursor.next_sign() == "]":
+        cursor.take()
+        return
+    while True:
+        place += 1
+        line, text = cursor.take_value()
+        yield _row(line, text, f"Item {place:,} (line {line:,})")
+        sign = cursor.take()
+        if sign == "]":
+            return
+        if sign != ",":
+            cursor.refuse("a comma or ] must come here")
+
+
+def _parsed(text: str, line: int) -> Json:
+    try:
+        return parse(text)
+    except CaseProblem as fault:
+        raise FileProblem(fault.code, f"Line {line:,}: {fault.text}.", line=line) from None
+
+
+class _Cursor:
+    """A place in a JSON text of which only a window is held."""
+
+    def __init__(self, chunks: Iterator[str]) -> None:
+        self._chunks = chunks
+        self._window = ""
+        self._at = 0
+        self._line = 1  # where the window begins
+        self._counted = 0  # the window is counted up to here
+
+    @property
+    def line(self) -> int:
+        """The line of the next sign. Counts on from the last call, so ask in order."""
+        self._line += line_ends(self._window[self._counted : self._at])
+        self._counted = self._at
+        return self._line
+
+    def next_sign(self) -> str:
+        """The next character that is no white space, or "" at the end."""
+        while True:
+            found = _SPACE.match(self._window, self._at)
+            self._at = found.end() if found else self._at
+            if self._at < len(self._window):
+                return self._window[self._at]
+            if not self._grow():
+                return ""
+
+    def take(self) -> str:
+        sign = self.next_sign()
+        self._at += len(sign)
+        return sign
+
+    def take_value(self) -> tuple[int, str]:
+        """The line on which the next value starts, and its text."""
+        self.next_sign()
+        while True:
+            end = self._end_of_value()
+            # A number at the window's end may go on behind it.
+            if end is not None and (end < len(self._window) or not self._grow()):
+                break
+        line, text = self.line, self._window[self._at : end]
+        self._at = end
+        return line, text
+
+    def refuse(self, said: str) -> NoReturn:
+        line = self.line
+        raise FileProblem("invalid_json", f"Line {line:,}: {said}. Correct it.", line=line)
+
+    def _end_of_value(self) -> int | None:
+        """Where the value ends in the window; None when the window had to grow first."""
+        try:
+            return _EXTENT.raw_decode(self._window, self._at)[1]
+        except json.JSONDecodeError as fault:
+            if self._may_be_cut(fault) and self._grow():
+                return None
+            self._at = min(fault.pos, len(self._window))
+            self.refuse(fault.msg.removesuffix(" at"))
+        except RecursionError:
+            said = f"Line {self.line:,}: the value is nested too deep. Make it flatter."
+            raise FileProblem("too_deep", said, line=self.line) from None
+
+    def _may_be_cut(self, fault: json.JSONDecodeError) -> bool:
+        is_open_text = fault.msg.startswith("Unterminated string")
+        return is_open_text or fault.pos >= len(self._window) - _CUT_TOKEN
+
+    def _grow(self) -> bool:
+        """Drops what was taken and adds as much again as is left; False at the end."""
+        line = self.line
+        rest = self._window[self._at :]
+        if len(rest) > MAX_LINE:
+            said = f"The value in line {line:,} is longer than {MAX_LINE:,} characters. Shorten it."
+            raise FileProblem("line_too_long", said, line=line)
+        parts = [rest]
+        added = 0
+        while added <= len(rest) and (chunk := next(self._chunks, "")):
+            parts.append(chunk)
+            added += len(chunk)
+        self._window, self._at, self._counted = "".join(parts), 0, 0
+        return added > 0
+
+
+def _kind(value: Json) -> str:
+    if value is None:
+        return "null"
+    kinds = {str: "a text", bool: "true or false", list: "a list", dict: "an object"}
+    return kinds.get(type(value), "a number")

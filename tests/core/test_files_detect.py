@@ -1,0 +1,183 @@
+"""What a file is, told from its name and beginning."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from scoring.core.files import FileProblem, Row, Source, detect, read_rows
+
+
+def source(content: bytes | str, name: str = "") -> Source:
+    raw = content.encode() if isinstance(content, str) else content
+    return Source(io.BytesIO(raw), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("a.csv", "a,b\n1,2\n", "csv"),
+        ("a.CSV", "[id],[name]\n1,2\n", "csv"),
+        ("a.tsv", "a\tb\n1\t2\n", "csv"),
+        ("a.txt", "a|b\n1|2\n", "csv"),
+        ("", "a,b\n1,2\n", "csv"),
+        ("a.jsonl", '{"a": 1}', "jsonl"),
+        ("a.ndjson", '\n{"a": 1}\n', "jsonl"),
+        ("a.jsonl", '[{"a": 1}]', "json"),
+        ("a.json", '[{"a": 1}]', "json"),
+        ("a.json", '{"cases": [{"a": 1}]}', "json"),
+        ("a.json", '{"a": 1}\n{"a": 2}\n', "jsonl"),
+        ("a.json", '{\n"cases": [{"a": 1}]}', "json"),
+        ("", '{"a": 1}\n', "jsonl"),
+        ("", ' {"a": NaN}\n{"a": 1}', "jsonl"),
+        ("", '{\n"cases": [{"a": 1}]}', "json"),
+        ("", ' [\n{"a": 1}]', "json"),
+    ],
+)
+def test_the_format_is_found(name: str, content: str, kind: str) -> None:
+    found = detect(source(content, name))
+    assert found.format == kind
+    assert found.is_whole
+    assert found.columns
+
+
+def test_a_wanted_format_wins() -> None:
+    assert detect(source("not json\n"), kind="jsonl").format == "jsonl"
+
+
+def test_a_table_shows_its_dialect_columns_and_rows() -> None:
+    found = detect(source(codecs.BOM_UTF8 + b"id; text\n1;x\n2\n3;y\n"))
+    assert (found.encoding, found.delimiter, found.quote) == ("utf-8", ";", '"')
+    assert found.columns == ("id", "text")
+    assert found.sample == (Row(2, {"id": "1", "text": "x"}), Row(4, {"id": "3", "text": "y"}))
+    assert not found.is_open
+
+
+def test_the_columns_of_a_table_without_a_usable_row_are_known() -> None:
+    assert detect(source("a,b\n1\n")).columns == ("a", "b")
+
+
+def test_columns_of_json_are_the_keys_with_what_most_inner_objects_share() -> None:
+    rows = [
+        {"q": 1, "m": {"text": "x", "ok": True}},
+        {"q": 2, "m": {"text": "y", "odd": 1}, "late": 3},
+        {"q": 3, "m": {"text": "z"}},
+    ]
+    found = detect(source(json.dumps(rows)))
+    assert found.columns == ("q", "m", "m.text", "late")
+    assert (found.delimiter, found.quote) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [("é", "utf-8"), ("é", "utf-16-le"), ("é", "utf-16-be"), ("é", "cp1252")],
+)
+def test_encodings_are_read_back_with_what_was_detected(content: str, encoding: str) -> None:
+    mark = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}.get(encoding, b"")
+    raw = mark + f"a,b\r\n{content},2\r\n".encode(encoding)
+    found = detect(source(raw), encoding="cp1252" if encoding == "cp1252" else "")
+    assert found.encoding == encoding
+    assert list(read_rows(source(raw), found)) == [Row(2, {"a": content, "b": "2"})]
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"", "empty_file"),
+        (codecs.BOM_UTF8, "empty_file"),
+        (codecs.BOM_UTF16_LE, "empty_file"),
+        (b"\n \n", "no_rows"),
+        (b"a,b\n", "no_rows"),
+        (b"[]", "no_rows"),
+        (b"PK\x03\x04", "type_mismatch"),
+        (b"a,a\n1,2\n", "duplicate_column"),
+        (b"a\xff,b\n1,2\n", "encoding"),
+        (b'a,b\n1,"2\n', "unclosed_quote"),
+    ],
+)
+def test_faults_that_show_at_once_are_raised(content: bytes, code: str) -> None:
+    with pytest.raises(FileProblem) as caught:
+        detect(source(content, "a.csv" if content[:1] != b"[" else "a.json"))
+    assert caught.value.code == code
+
+
+def test_a_fault_behind_good_rows_is_left_to_the_reading() -> None:
+    content = "a,b\n1,2\n" + '3,"open\n'
+    found = detect(source(content))
+    assert [row.line for row in found.sample] == [2]
+    assert not found.is_whole
+    with pytest.raises(FileProblem):
+        list(read_rows(source(content), found))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.json"])
+def test_a_large_file_is_known_by_its_beginning(tmp_path: Path, name: str) -> None:
+    rows = [{"id": str(place), "text": "é" * 300} for place in range(4_000)]
+    path = tmp_path / name
+    texts = {
+        "a.csv": "id,text\n" + "".join(f"{row['id']},{row['text']}\n" for row in rows),
+        "a.jsonl": "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows),
+        "a.json": json.dumps(rows, ensure_ascii=False),
+    }
+    path.write_text(texts[name])
+    found = detect(path)
+    assert found.columns == ("id", "text")
+    assert len(found.sample) == 1_000
+    assert not found.is_whole
+    assert [row.fields for row in read_rows(path, found) if isinstance(row, Row)] == rows
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "json"])
+def test_a_row_larger_than_the_beginning_is_waited_for(ending: str) -> None:
+    text = "x" * 900_000
+    row = json.dumps({"a": text, "b": text, "c": "end"})
+    content = {"csv": f"a,b,c\n{text},{text},end\n", "jsonl": f"{row}\n{row}\n", "json": f"[{row}]"}
+    found = detect(source(content[ending], f"a.{ending}"))
+    assert found.columns == ("a", "b", "c")
+    assert found.sample[0].fields["c"] == "end"
+
+
+def test_a_cell_cut_off_by_the_beginning_is_not_shown() -> None:
+    rows = "".join(f"{place},{'x' * 2_000}\n" for place in range(900))
+    found = detect(source("id,text\n" + rows))
+    assert {len(row.fields["text"]) for row in found.sample} == {2_000}
+
+
+def test_detecting_uses_nothing_up() -> None:
+    stream = source("a,b\n1,2\n3,4\n")
+    found = detect(stream)
+    assert len(list(read_rows(stream, found))) == 2
+
+
+class Pipe(io.BytesIO):
+    def __init__(self, chunks: list[bytes]) -> None:
+        super().__init__()
+        self.chunks = chunks
+
+    def seekable(self) -> bool:
+        return False
+
+    def read1(self, size: int | None = -1, /) -> bytes:
+        return self.chunks.pop(0) if self.chunks else b""
+
+
+def test_json_lines_from_a_pipe_come_as_they_arrive() -> None:
+    pipe = Pipe([b'{"id": 1}\n', b'{"id": 2}\n'])
+    stream = Source(pipe)
+    found = detect(stream)
+    rows = read_rows(stream, found)
+    assert (found.format, len(pipe.chunks)) == ("jsonl", 1)
+    assert next(rows) == Row(1, {"id": 1})
+    assert len(pipe.chunks) == 1
+    assert list(rows) == [Row(2, {"id": 2})]
+
+
+def test_a_table_from_a_pipe_is_waited_for() -> None:
+    stream = Source(Pipe([b"a;b\n", b"1;2\n", b"3;4\n"]))
+    found = detect(stream)
+    assert (found.delimiter, found.columns, len(found.sample)) == (";", ("a", "b"), 2)
+    assert len(list(read_rows(stream, found))) == 2
