@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -25,6 +26,12 @@ def scorer(team: Team) -> Scorer:
 @pytest.fixture
 def suite(team: Team, scorer: Scorer) -> Suite:
     return Suite.objects.define(team, "release", [(scorer, 0.8)])
+
+
+def as_shown(browser: Client, url: str) -> dict[str, Any]:
+    """What a browser would send if nobody touched the form."""
+    shown = browser.get(url).context["form"]
+    return {f.html_name: f.value() for f in shown if f.value() not in (None, False)}
 
 
 def urls(team: Team, scorer: Scorer, suite: Suite, *, editing: bool) -> list[str]:
@@ -105,9 +112,10 @@ def test_a_scorer_is_made_from_the_form(
     filled: dict[str, str],
     config: dict[str, object],
 ) -> None:
-    form = {"name": "mine", "threshold": "0.5"}
+    browser, url = browser_of(alice), reverse("new_scorer", args=[team.slug, type_name])
+    form = as_shown(browser, url) | {"name": "mine", "threshold": "0.5"}
     form |= {f"config-{name}": value for name, value in filled.items()}
-    answer = browser_of(alice).post(reverse("new_scorer", args=[team.slug, type_name]), form)
+    answer = browser.post(url, form)
 
     made = Scorer.objects.get(name="mine")
     assert answer.status_code == 302
@@ -138,8 +146,9 @@ def test_a_bad_scorer_is_refused_at_its_field(
     field: str,
     says: str,
 ) -> None:
-    form = {"name": "mine", "threshold": "0.5", **filled}
-    answer = browser_of(alice).post(reverse("new_scorer", args=[team.slug, type_name]), form)
+    browser, url = browser_of(alice), reverse("new_scorer", args=[team.slug, type_name])
+    form = as_shown(browser, url) | {"name": "mine", "threshold": "0.5", **filled}
+    answer = browser.post(url, form)
     assert answer.status_code == 422
     assert says in str(answer.context["form"].errors[field])
     assert not Scorer.objects.filter(name="mine").exists()
@@ -169,10 +178,8 @@ def test_saving_the_same_config_makes_no_version(
     browser_of: BrowserOf, alice: User, scorer: Scorer
 ) -> None:
     url = reverse("edit_scorer", args=[scorer.uuid])
-    page = browser_of(alice).get(url)
-    shown = page.context["form"]
-    form = {field.html_name: field.value() for field in shown if field.value() not in (None, False)}
-    answer = browser_of(alice).post(url, {**form, "name": "closer"})
+    browser = browser_of(alice)
+    answer = browser.post(url, {**as_shown(browser, url), "name": "closer"})
     scorer.refresh_from_db()
     assert answer.status_code == 302
     assert (scorer.name, scorer.versions.count()) == ("closer", 1)
