@@ -147,6 +147,22 @@ class Run(AddressedRow):
         return self.name
 
     @property
+    def verdict_counts(self) -> dict[str, int | None]:
+        """How many cases have each verdict, by its name; None until the run has ended."""
+        return {
+            "pass": self.pass_count,
+            "fail": self.fail_count,
+            "error": self.error_count,
+            "skipped": self.skipped_count,
+        }
+
+    @property
+    def case_count(self) -> int | None:
+        """How many cases have a verdict, each trial counted; None until the run has ended."""
+        counts = [count for count in self.verdict_counts.values() if count is not None]
+        return sum(counts) if counts else None
+
+    @property
     def is_unfinished(self) -> bool:
         return self.state in UNFINISHED
 

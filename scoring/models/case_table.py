@@ -1,0 +1,238 @@
+"""The cases of a run as a table: filtered, sorted, and paged by where one stands, never by offset.
+
+Whatever the run's size, a page reads about as many rows as it shows, because rows are walked in
+the order of an index.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Left
+
+from scoring.models.case_filters import NO_FILTERS, CaseFilters, Selection
+from scoring.models.run import Output, Run, RunScorer
+from scoring.models.score import CaseVerdict, Score, Verdict
+
+PAGE_SIZE: Final = 50
+OPENING: Final = 160  # characters of a text that a row shows
+
+
+class Place(NamedTuple):
+    """Where a case stands in its run; it names the case in addresses."""
+
+    position: int
+    trial: int = 0
+
+
+@dataclass(frozen=True)
+class CaseOrder:
+    """By the dataset's order, or by one scorer's score with the unscored cases last."""
+
+    scorer: RunScorer | None = None
+    descending: bool = False
+
+
+DATASET_ORDER: Final = CaseOrder()
+
+
+@dataclass
+class CaseRow:
+    """One line of the table; `scores` has a row for each of the run's scorers, or None."""
+
+    place: Place
+    key: str
+    verdict: str
+    input: str
+    output: str | None
+    error: str
+    tags: list[str]
+    scores: list[Score | None] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CasePage:
+    rows: Sequence[CaseRow]
+    has_previous: bool
+    has_next: bool
+
+
+#: The columns each stretch of the table is sorted by. Unscored cases are a stretch of their own,
+#: because no index holds them behind the scored ones.
+_PLACE: Final = ("position", "trial")
+_SCORED: Final = ("score", "output")
+_UNSCORED: Final = ("output", "output")
+
+
+class _Stand(NamedTuple):
+    """Where a walk begins: the values of one row in the columns of its stretch."""
+
+    columns: tuple[str, str]
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """Rows sorted by two columns, both rising or both falling."""
+
+    rows: QuerySet[Any]
+    columns: tuple[str, str]
+    falling: bool
+
+    def beyond(self, stand: _Stand | None) -> QuerySet[Any]:
+        first, second = self.columns
+        sign, onwards, passed = ("-", "lte", "gte") if self.falling else ("", "gte", "lte")
+        rows = self.rows.order_by(f"{sign}{first}", f"{sign}{second}")
+        if stand is None:
+            return rows
+        behind = Q(**{first: stand.values[0], f"{second}__{passed}": stand.values[1]})
+        return rows.filter(~behind, **{f"{first}__{onwards}": stand.values[0]})
+
+
+@dataclass
+class CaseTable:
+    """The cases of a run that pass the filters, in this order."""
+
+    run: Run
+    scorers: Sequence[RunScorer]
+    filters: CaseFilters = NO_FILTERS
+    order: CaseOrder = DATASET_ORDER
+
+    def page(
+        self, *, after: Place | None = None, before: Place | None = None, size: int = PAGE_SIZE
+    ) -> CasePage:
+        """The rows beyond `after`, or those that end before `before`, or the first."""
+        backwards = before is not None
+        found = self._outputs(before or after, size + 1, backwards=backwards)
+        outputs, has_more = found[:size], len(found) > size
+        if backwards:
+            return CasePage(self._rows(outputs[::-1]), has_more, has_next=True)
+        return CasePage(self._rows(outputs), after is not None, has_more)
+
+    def neighbours(self, place: Place) -> tuple[Place | None, Place | None]:
+        """The cases before and after this one in the table, None at its ends."""
+        previous = self._outputs(place, 1, backwards=True)
+        following = self._outputs(place, 1, backwards=False)
+        found = Output.objects.filter(pk__in=previous + following)
+        places = {
+            pk: Place(position, trial)
+            for pk, position, trial in found.values_list("pk", "case__position", "trial")
+        }
+        return (
+            places[previous[0]] if previous else None,
+            places[following[0]] if following else None,
+        )
+
+    @property
+    def count(self) -> int | None:
+        """How many cases pass the filters; None where counting them would take long."""
+        filters = self.filters
+        if filters.reads_texts or self.run.is_unfinished:
+            return None
+        if filters.asks_scores:
+            return self._selection.score_count
+        if filters.case_verdict is not None:
+            return self.run.verdict_counts[filters.case_verdict.label]
+        return self.run.case_count
+
+    @cached_property
+    def _selection(self) -> Selection:
+        return Selection(self.run, self.filters)
+
+    def _outputs(self, place: Place | None, limit: int, *, backwards: bool) -> list[int]:
+        """Ids of the outputs beyond the place, nearest first; with no place, from the end."""
+        stand = self._stand(place)
+        found: list[int] = []
+        for stretch in self._stretches(backwards):
+            if stand is not None and stand.columns != stretch.columns:
+                continue  # it lies before the stretch that holds the place
+            if len(found) < limit:
+                beyond = stretch.beyond(stand).values_list("output", flat=True)
+                found += beyond[: limit - len(found)]
+            stand = None
+        return found
+
+    def _stretches(self, backwards: bool) -> list[_Stretch]:
+        """The parts of the table in the order in which they are walked."""
+        scorer, falling = self.order.scorer, self.order.descending != backwards
+        if scorer is None:
+            return [_Stretch(self._selection.of_verdicts(), _PLACE, falling)]
+        rows = self._selection.by_score(scorer)
+        scored = _Stretch(rows.filter(score__isnull=False), _SCORED, falling)
+        unscored = _Stretch(rows.filter(score=None), _UNSCORED, backwards)
+        return [unscored, scored] if backwards else [scored, unscored]
+
+    def _stand(self, place: Place | None) -> _Stand | None:
+        """Where the place is in the walk; None, the start, if it is not in the run."""
+        if place is None or self.order.scorer is None:
+            return place and _Stand(_PLACE, place)
+        found = Score.objects.filter(
+            scorer=self.order.scorer,
+            output__output_set=self.run.output_set_id,
+            output__case__version=self.run.output_set.version_id,
+            output__case__position=place.position,
+            output__trial=place.trial,
+        )
+        row = found.values_list("score", "output").first()
+        if row is None:
+            return None
+        score, output = row
+        return _Stand(_UNSCORED, (output, output)) if score is None else _Stand(_SCORED, row)
+
+    def _rows(self, outputs: Sequence[int]) -> list[CaseRow]:
+        scores = self._scores_of(outputs)
+        rows = {values["pk"]: _row(values) for values in self._texts_of(outputs)}
+        for output, row in rows.items():
+            row.scores = [scores.get((output, scorer.pk)) for scorer in self.scorers]
+        return [rows[output] for output in outputs]
+
+    def _texts_of(self, outputs: Sequence[int]) -> Iterable[Mapping[str, Any]]:
+        verdict = CaseVerdict.objects.filter(
+            run=self.run, position=OuterRef("case__position"), trial=OuterRef("trial")
+        )
+        return Output.objects.filter(pk__in=outputs).values(
+            "pk",
+            "trial",
+            "error",
+            position=F("case__position"),
+            key=F("case__key"),
+            tags=F("case__tags_json"),
+            verdict=Subquery(verdict.values("verdict")[:1]),
+            input_opening=Left("case__input_json", OPENING),
+            output_opening=Left("text", OPENING),
+        )
+
+    def _scores_of(self, outputs: Sequence[int]) -> dict[tuple[int, int], Score]:
+        scorers = [scorer.pk for scorer in self.scorers]
+        found = Score.objects.filter(scorer__in=scorers, output__in=outputs)
+        return {(score.output_id, score.scorer_id): score for score in found.defer("metadata_json")}
+
+
+def opening(json_text: str) -> str:
+    """What a cut JSON text says: the text itself where it is the start of one string."""
+    if not json_text.startswith('"'):
+        return json_text
+    # The cut may lie inside an escape such as \\u00e9, so up to six characters go.
+    cut = (f'{json_text[: len(json_text) - length]}"' for length in range(7))
+    for written in (json_text, *cut):
+        with suppress(ValueError):
+            return str(json.loads(written)).encode("utf-8", "ignore").decode()
+    return json_text
+
+
+def _row(values: Mapping[str, Any]) -> CaseRow:
+    return CaseRow(
+        place=Place(values["position"], values["trial"]),
+        key=values["key"],
+        verdict=Verdict(values["verdict"]).label,
+        input=opening(values["input_opening"]),
+        output=values["output_opening"],
+        error=values["error"],
+        tags=json.loads(values["tags"]),
+    )
