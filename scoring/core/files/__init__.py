@@ -1,17 +1,31 @@
-"""Readers of uploaded files: a file in, a stream of rows and row problems out."""
+"""Readers of uploaded files: a file in, a stream of rows, cases and problems out."""
 
 from scoring.core.files.detect import Detected, Format, detect, read_rows
+from scoring.core.files.guess import guess_mapping, map_options
+from scoring.core.files.keys import CaseKeys, PlacedKey, case_key
+from scoring.core.files.mapping import MappedCase, Mapping, OutputText
 from scoring.core.files.rows import FileProblem, Row, RowProblem
 from scoring.core.files.source import Source, open_source
+from scoring.core.files.values import MISSING, Missing
 
 __all__ = [
+    "MISSING",
+    "CaseKeys",
     "Detected",
     "FileProblem",
     "Format",
+    "MappedCase",
+    "Mapping",
+    "Missing",
+    "OutputText",
+    "PlacedKey",
     "Row",
     "RowProblem",
     "Source",
+    "case_key",
     "detect",
+    "guess_mapping",
+    "map_options",
     "open_source",
     "read_rows",
 ]

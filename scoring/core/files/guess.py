@@ -1,0 +1,143 @@
+"""A first guess of the mapping, from the names columns have in the wild."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from scoring.core.files.mapping import OUTPUT_WORDS, Mapping
+from scoring.core.files.rows import FileProblem, Row
+
+# In order of preference; compared in lower case with every other sign as "_".
+_NAMES: Final[dict[str, tuple[str, ...]]] = {
+    "id": (
+        *("id", "key", "case_id", "case_key", "example_id", "question_id", "qid", "uid", "uuid"),
+        *("task_id", "sample_id", "test_id", "row_id"),
+    ),
+    "trial": ("trial", "trial_index", "attempt", "repetition"),
+    "latency_ms": ("latency_ms", "duration_ms", "elapsed_ms", "response_time_ms"),
+    "latency_s": (
+        *("latency_s", "latency_seconds", "latency_sec", "duration_s", "duration_seconds"),
+        *("elapsed_s", "elapsed_seconds", "response_time_s"),
+    ),
+    "tokens_in": ("tokens_in", "input_tokens", "prompt_tokens"),
+    "tokens_out": ("tokens_out", "output_tokens", "completion_tokens"),
+    "cost_usd": ("cost_usd", "total_cost_usd", "usd"),
+    "error": ("error", "error_message", "exception"),
+    "references": (
+        *("references", "reference_answers", "correct_answers", "acceptable_answers"),
+        *("golden_answers", "ground_truths", "answers", "aliases"),
+    ),
+    "expected": (
+        *("expected", "expected_output", "expected_answer", "expected_response"),
+        *("ground_truth", "groundtruth", "gold", "golden", "target", "ideal", "best_answer"),
+        *("correct_answer", "golden_answer", "gold_answer", "reference_answer"),
+        *("reference_output", "reference", "answer", "label"),
+    ),
+    "input": (
+        *("input", "question", "prompt", "query", "instruction", "user_input", "problem"),
+        *("inputs", "messages", "text"),
+    ),
+    "metadata": ("metadata", "meta"),
+    "tags": ("tags", "tag", "keywords", "category", "categories", "topic", "subset"),
+}
+_OUTPUT_NAMES: Final = (
+    *("output", "model_output", "actual_output", "completion", "response", "prediction"),
+    *("model_response", "model_answer", "generated_answer", "generated_text", "generation"),
+    *("generated", "actual", "answer"),
+)
+_TRUE_ANSWERS: Final = ("best", "correct", "expected", "gold", "golden", "ideal", "incorrect")
+_TRUE_ANSWERS_TOO: Final = ("reference", "right", "true", "wrong")
+_LISTED_TAGS: Final = ("tags", "tag", "keywords", "categories")
+
+
+def guess_mapping(
+    columns: Sequence[str],
+    sample: Iterable[Row] = (),
+    choices: dict[str, Sequence[str]] | None = None,
+    *,
+    is_open: bool = False,
+) -> Mapping:
+    """The mapping that the names suggest; fields in `choices` are taken as they are.
+
+    `sample` helps to tell outputs from other columns and to find separators. An empty choice
+    leaves a field unmapped. `is_open`: rows behind the sample may have further columns, so a
+    late `error` is looked for. Nothing is checked: see `Mapping.check`.
+    """
+    rows = list(sample)
+    chosen: dict[str, Sequence[str]] = dict(choices or {})
+    claimed = {column for mapped in chosen.values() for column in mapped}
+    free = {_plain(column): column for column in reversed(columns) if column not in claimed}
+    for field, names in _NAMES.items():
+        found = next((name for name in names if name in free), None)
+        if field not in chosen and found is not None:
+            chosen[field] = [free.pop(found)]
+    if "output" not in chosen:
+        chosen["output"] = _outputs(columns, free, rows)
+    if is_open and "error" not in chosen:
+        chosen["error"] = ["error"]
+    for field, marks in (("references", ";|\n"), ("tags", ",;|")):
+        mapped = chosen.get(field, ())
+        is_list = field == "references" or any(_plain(name) in _LISTED_TAGS for name in mapped)
+        if is_list and f"{field}_separator" not in chosen:
+            chosen[f"{field}_separator"] = [_separator(mapped, marks, rows)]
+    return Mapping.of(chosen)
+
+
+def map_options(pairs: Iterable[str]) -> dict[str, Sequence[str]]:
+    """Options such as `expected=ground_truth` as choices; a field may come several times."""
+    choices: dict[str, Sequence[str]] = {}
+    for pair in pairs:
+        field, equals, column = pair.partition("=")
+        if not equals:
+            text = f"“{pair}” is no mapping. Write it as field=column."
+            raise FileProblem("unknown_field", text)
+        name = field.strip()
+        choices[name] = [*choices.get(name, ()), column]
+    return choices
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^0-9a-z.]+", "_", name.casefold()).strip("_")
+
+
+def _outputs(columns: Sequence[str], free: dict[str, str], rows: Sequence[Row]) -> list[str]:
+    exact = next((name for name in _OUTPUT_NAMES if name in free), None)
+    if exact is not None:
+        return [free[exact]]
+    groups: dict[tuple[str, int], list[str]] = {}
+    for column in columns:
+        group = _output_group(_plain(column))
+        if group and column in free.values() and _holds_text(column, rows):
+            groups.setdefault(group, []).append(column)
+    return max(groups.values(), key=len, default=[])
+
+
+def _output_group(name: str) -> tuple[str, int] | None:
+    """The output word of a name and where it stands: inside an object, first or last."""
+    head, dot, leaf = name.rpartition(".")
+    if dot:
+        return (leaf, 0) if leaf in OUTPUT_WORDS and head else None
+    words = name.split("_")
+    if len(words) < 2 or words[0] in _TRUE_ANSWERS or words[0] in _TRUE_ANSWERS_TOO:
+        return None
+    if words[0] in OUTPUT_WORDS:
+        return words[0], 1
+    return (words[-1], 2) if words[-1] in OUTPUT_WORDS else None
+
+
+def _holds_text(column: str, rows: Sequence[Row]) -> bool:
+    """Whether most of the sample's values are texts (true without a sample)."""
+    reader = Mapping(input=column)
+    values = [reader.value(row.fields, column) for row in rows]
+    return sum(isinstance(value, str) for value in values) * 2 >= len(values)
+
+
+def _separator(columns: Iterable[str], marks: str, rows: Sequence[Row]) -> str:
+    """The mark that most texts hold, when at least a tenth of them do."""
+    cells = (row.fields.get(column) for row in rows for column in columns)
+    texts = [text for text in cells if isinstance(text, str) and text]
+    counts = {mark: sum(mark in text for text in texts) for mark in marks}
+    best = max(marks, key=lambda mark: counts[mark])
+    return best if counts[best] and counts[best] * 10 >= len(texts) else ""

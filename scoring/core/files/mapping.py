@@ -1,0 +1,333 @@
+"""Which column holds which field of a case, and a row turned into a case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any, Final, NamedTuple, Self
+
+from scoring.core.contract import CaseProblem, Json
+from scoring.core.files.keys import case_key
+from scoring.core.files.numbers import amount, count
+from scoring.core.files.rows import FileProblem, Row, RowProblem
+from scoring.core.files.values import MISSING, CellProblem, Missing
+from scoring.core.json_path import Path, parse_path
+from scoring.core.json_text import parse, text_of
+
+MAX_ID: Final = 200  # characters
+_Numbers = tuple[float | None, int | None, int | None, float | None]
+_NO_NUMBERS: Final[_Numbers] = (None, None, None, None)
+
+OUTPUT_WORDS: Final = (
+    "output",
+    "completion",
+    "response",
+    "prediction",
+    "answer",
+    "solution",
+    "generation",
+)
+
+_WORD: Final = rf"(?:{'|'.join(OUTPUT_WORDS)})"
+_WORD_FIRST: Final = re.compile(rf"(?i){_WORD}[ _.:-]+(?P<label>.+)", re.DOTALL)
+_WORD_LAST: Final = re.compile(rf"(?i)(?P<label>.+?)[ _.:-]+{_WORD}", re.DOTALL)
+
+
+class OutputText(NamedTuple):
+    """One output of one model. `text` is None when none was produced; `error` then says why."""
+
+    text: str | None
+    error: str
+    latency_ms: float | None
+    tokens_in: int | None
+    tokens_out: int | None
+    cost_usd: float | None
+
+
+class MappedCase(NamedTuple):
+    """A row as a case and its outputs.
+
+    `key` is the id, or a hash of the input where no id is mapped (`has_id` False). `input` and
+    `expected` are MISSING, null or any other JSON value. `outputs` maps a label to the output.
+    """
+
+    line: int
+    key: str
+    has_id: bool
+    trial: int
+    input: Json | Missing
+    expected: Json | Missing
+    references: tuple[str, ...]
+    tags: tuple[str, ...]
+    metadata: dict[str, Json]
+    outputs: dict[str, OutputText]
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """Field → column ("" or () = unmapped). A column is a key, else a path: `model.solution`.
+
+    Several `output` columns are several runs, labelled by what tells them apart. Columns that
+    are neither mapped nor in `drop` become metadata. A text of references or tags is split at
+    its separator ("" = one item).
+    """
+
+    id: str = ""
+    input: str = ""
+    expected: str = ""
+    output: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    metadata: str = ""
+    trial: str = ""
+    latency_ms: str = ""
+    latency_s: str = ""
+    tokens_in: str = ""
+    tokens_out: str = ""
+    cost_usd: str = ""
+    error: str = ""
+    drop: tuple[str, ...] = ()
+    references_separator: str = ""
+    tags_separator: str = ""
+
+    @classmethod
+    def of(cls, choices: dict[str, Sequence[str]]) -> Self:
+        """A mapping of field names to columns; raises FileProblem `unknown_field`."""
+        known = {field.name: field.default for field in fields(cls)}
+        values: dict[str, Any] = {}
+        for name, columns in choices.items():
+            if name not in known:
+                text = f"“{name}” is no field. The fields are: {', '.join(known)}."
+                raise FileProblem("unknown_field", text)
+            chosen = tuple(column for column in columns if column)
+            if isinstance(known[name], tuple):
+                values[name] = chosen
+            elif len(chosen) > 1:
+                text = f"The field {name} takes one column, not {len(chosen)}: {', '.join(chosen)}."
+                raise FileProblem("unknown_field", text)
+            else:
+                values[name] = chosen[0] if chosen else ""
+        return cls(**values)
+
+    def choices(self) -> dict[str, list[str]]:
+        """What `of` takes to make this mapping again; unmapped fields are left out."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: list(value) if isinstance(value, tuple) else [value]
+            for name, value in values.items()
+            if value
+        }
+
+    def check(
+        self, columns: Sequence[str], *, needed: Iterable[str] = (), is_open: bool = False
+    ) -> None:
+        """Raise FileProblem `missing_column` for a mapped column that the file does not have.
+
+        `needed` are fields that must be mapped; "id|input" means either of the two. `is_open`:
+        rows not seen yet may have further columns, so only `needed` is checked.
+        """
+        for field, column in () if is_open else self._mapped:
+            if column not in columns:
+                raise _missing_column(f"“{column}” (for {field})", column, columns)
+        for field in needed:
+            names = field.split("|")
+            if not any(getattr(self, name) for name in names):
+                raise _missing_column(f"one for {' or '.join(names)}", names[-1], columns)
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """Output column → label of its run."""
+        short = {column: _label(column) for column in self.output}
+        are_distinct = len(set(short.values())) == len(short)
+        return short if are_distinct else {column: column for column in self.output}
+
+    def apply(self, row: Row) -> MappedCase | RowProblem:
+        """The row as a case, or the first problem that keeps it from being one."""
+        try:
+            return self._case(row)
+        except CellProblem as fault:
+            where = f"Line {row.line:,}, column {fault.column}: " if fault.column else ""
+            where = where or f"Line {row.line:,}: "
+            return RowProblem(row.line, fault.column, fault.code, where + fault.text)
+
+    def _case(self, row: Row) -> MappedCase:
+        cells = row.fields
+        given = self.value(cells, self.input)
+        key = self._key(cells, given)
+        return MappedCase(
+            row.line,
+            key,
+            bool(self.id),
+            (count(self.value(cells, self.trial), self.trial) or 0) if self.trial else 0,
+            given,
+            self.value(cells, self.expected),
+            self._items(cells, self.references, self.references_separator),
+            tuple(dict.fromkeys(self._items(cells, self.tags, self.tags_separator))),
+            self._rest(cells),
+            self._outputs(cells) if self.output else {},
+        )
+
+    def value(self, cells: dict[str, Json], column: str) -> Json | Missing:
+        """The value of a mapped column, by its name or else by its path."""
+        if not column:
+            return MISSING
+        if column in cells or column not in self._paths:
+            return cells.get(column, MISSING)
+        return _found(cells, self._paths[column])
+
+    def _key(self, cells: dict[str, Json], given: Json | Missing) -> str:
+        if not self.id:
+            if given is MISSING:
+                raise CellProblem("missing_input", self.input, "the case has no input. Add it.")
+            return case_key(given)
+        value = self.value(cells, self.id)
+        key = "" if value is MISSING else text_of(value)
+        if not key.strip():
+            raise CellProblem("missing_id", self.id, "the id is empty. Fill it.")
+        if len(key) > MAX_ID:
+            text = f"the id has {len(key):,} characters; {MAX_ID} are possible. Shorten it."
+            raise CellProblem("id_too_long", self.id, text)
+        return key
+
+    def _items(
+        self, cells: dict[str, Json], columns: tuple[str, ...], separator: str
+    ) -> tuple[str, ...]:
+        if not columns:
+            return ()
+        listed = (_listed(self.value(cells, column), separator) for column in columns)
+        return tuple(item for items in listed for item in items)
+
+    def _rest(self, cells: dict[str, Json]) -> dict[str, Json]:
+        rest = {name: value for name, value in cells.items() if name not in self._taken}
+        for path in self._paths.values():
+            if path[0] in rest:
+                rest[path[0]] = _without(rest[path[0]], path[1:])
+        own = self.value(cells, self.metadata)
+        if isinstance(own, str) and own.startswith("{"):
+            own = _json_or(own, dict)
+        if isinstance(own, dict) and not own.keys() & rest.keys():
+            return {**own, **rest}
+        return rest if own is MISSING else {self.metadata: own, **rest}
+
+    def _outputs(self, cells: dict[str, Json]) -> dict[str, OutputText]:
+        failure = self.value(cells, self.error)
+        error = "" if failure is MISSING else text_of(failure)
+        numbers = self._numbers(cells) if self._has_numbers else _NO_NUMBERS
+        found: dict[str, OutputText] = {}
+        for column, label in self.labels.items():
+            value = self.value(cells, column)
+            if error and (value is MISSING or value is None or value == ""):
+                found[label] = OutputText(None, error, *numbers)
+            elif value is None:
+                found[label] = OutputText(None, "the output is null", *numbers)
+            elif value is not MISSING:
+                found[label] = OutputText(text_of(value), error, *numbers)
+        return found
+
+    @cached_property
+    def _has_numbers(self) -> bool:
+        columns = (self.latency_ms, self.latency_s, self.tokens_in, self.tokens_out, self.cost_usd)
+        return any(columns)
+
+    def _numbers(self, cells: dict[str, Json]) -> _Numbers:
+        latency = amount(self.value(cells, self.latency_ms), self.latency_ms)
+        if latency is None and self.latency_s:
+            seconds = amount(self.value(cells, self.latency_s), self.latency_s)
+            latency = None if seconds is None else seconds * 1000
+        return (
+            latency,
+            count(self.value(cells, self.tokens_in), self.tokens_in),
+            count(self.value(cells, self.tokens_out), self.tokens_out),
+            amount(self.value(cells, self.cost_usd), self.cost_usd),
+        )
+
+    @cached_property
+    def _mapped(self) -> tuple[tuple[str, str], ...]:
+        """Every field with every column it takes."""
+        return tuple(
+            (field, column)
+            for field, columns in self.choices().items()
+            if not field.endswith("_separator")
+            for column in columns
+        )
+
+    @cached_property
+    def _taken(self) -> frozenset[str]:
+        return frozenset(column for _, column in self._mapped)
+
+    @cached_property
+    def _paths(self) -> dict[str, Path]:
+        """The mapped columns that can also be read as a path into inner objects."""
+        paths = {column: _path(column) for column in self._taken}
+        return {column: path for column, path in paths.items() if len(path) > 1}
+
+
+def _path(column: str) -> Path:
+    try:
+        return parse_path(column)
+    except ValueError:
+        return ()
+
+
+def _found(value: Json, path: Path) -> Json | Missing:
+    for step in path:
+        if isinstance(value, str):  # a position would take a character out of it
+            return MISSING
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return MISSING
+    return value
+
+
+def _without(value: Json, path: Path) -> Json:
+    """A copy without the member at the end of the path; list items stay, they have no name."""
+    if not isinstance(value, dict) or path[0] not in value:
+        return value
+    if len(path) > 1:
+        return {**value, path[0]: _without(value[path[0]], path[1:])}
+    return {name: part for name, part in value.items() if name != path[0]}
+
+
+def _listed(value: Json | Missing, separator: str) -> list[str]:
+    if value is MISSING or value is None or value == "":
+        return []
+    if isinstance(value, str) and value.startswith("["):
+        value = _json_or(value, list)
+    if isinstance(value, list):
+        return [text_of(item) for item in value if item is not None]
+    if isinstance(value, str) and separator:
+        items = (item.strip() for item in value.split(separator))
+        return [item for item in items if item]
+    return [text_of(value)]
+
+
+def _json_or(text: str, kind: type) -> Json:
+    """The JSON value of the text when it is of that kind, else the text itself."""
+    try:
+        value = parse(text, refuse_nul=True)
+    except CaseProblem:
+        return text
+    return value if isinstance(value, kind) else text
+
+
+def _label(column: str) -> str:
+    """What tells an output column from its siblings: "gpt-4" of "gpt-4 output"."""
+    head, _, leaf = column.rpartition(".")
+    if head and leaf.lower() in OUTPUT_WORDS:
+        return head
+    for pattern in (_WORD_FIRST, _WORD_LAST):
+        if found := pattern.fullmatch(column):
+            return found["label"]
+    return column
+
+
+def _missing_column(needed: str, name: str, columns: Sequence[str]) -> FileProblem:
+    near = get_close_matches(name, columns, n=3, cutoff=0.5)
+    advice = f"Did you mean {' or '.join(near)}?" if near else "Map another column."
+    found = ", ".join(columns[:20]) + (", …" if len(columns) > 20 else "")
+    text = f"Needed column: {needed}. Found: {found or 'none'}. {advice}"
+    return FileProblem("missing_column", text, column=name)
