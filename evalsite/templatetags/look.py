@@ -12,6 +12,8 @@ from typing import Any
 from django import template
 from django.utils import timezone
 
+from scoring.core.json_text import text_of
+
 register = template.Library()
 
 NOTHING = "\N{EN DASH}"
@@ -48,6 +50,12 @@ def score_beside(value: float | None, threshold: float | None) -> str:
 def share(value: float | None, decimals: int = 1) -> str:
     """0.872 → "87.2 %"."""
     return NOTHING if value is None else f"{value * 100:.{decimals}f}{THIN_SPACE}%"
+
+
+@register.filter
+def plain(value: float | None) -> str:
+    """A threshold or a setting, whole: 0.7 → "0.7", 1.0 → "1"."""
+    return NOTHING if value is None else text_of(value)
 
 
 @register.filter

@@ -19,7 +19,7 @@ CONFIG = "config-"  # before a config field's name, so that it cannot meet `name
 
 
 def _code(rows: int) -> forms.Textarea:
-    return forms.Textarea(attrs={"rows": rows, "class": "code", "spellcheck": "false"})
+    return forms.Textarea(attrs={"rows": rows, "class": "mono", "spellcheck": "false"})
 
 
 def _number(field: type[forms.IntegerField], spec: FieldSpec, step: str) -> forms.Field:
@@ -43,7 +43,8 @@ class JsonTextField(forms.CharField):
     """JSON in a text area. A text that is no JSON is an error, or with `or_text` means itself."""
 
     def __init__(self, *, or_text: bool = False, rows: int = 6, **options: Any) -> None:
-        super().__init__(strip=False, widget=_code(rows), **options)
+        one_line = forms.TextInput(attrs={"class": "mono", "spellcheck": "false"})
+        super().__init__(strip=False, widget=_code(rows) if rows > 1 else one_line, **options)
         self.or_text = or_text
 
     def prepare_value(self, value: Any) -> Any:
@@ -86,7 +87,7 @@ FIELDS: Mapping[str, Callable[[FieldSpec], forms.Field]] = {
     "choice": lambda spec: forms.ChoiceField(choices=[(c, c) for c in spec.choices]),
     "list of text": lambda spec: LinesField(required=spec.required),
     "keys": lambda spec: JsonTextField(or_text=True, rows=1, required=spec.required),
-    "value": lambda spec: JsonTextField(or_text=True, rows=2, required=spec.required),
+    "value": lambda spec: JsonTextField(or_text=True, rows=1, required=spec.required),
     "json": lambda spec: JsonTextField(required=spec.required),
     "scorers": lambda spec: JsonTextField(rows=12, required=spec.required),
 }
