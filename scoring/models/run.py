@@ -107,6 +107,10 @@ class RunQuerySet(models.QuerySet["Run"]):
     def unfinished(self) -> Self:
         return self.filter(state__in=UNFINISHED)
 
+    def ended(self) -> Self:
+        """Finished or cancelled."""
+        return self.exclude(state__in=UNFINISHED)
+
     def free_to_work_on(self, at: Any) -> Self:
         """Unfinished runs whose outputs are whole and which nobody holds at this moment."""
         unheld = Q(held_until=None) | Q(held_until__lt=at)
