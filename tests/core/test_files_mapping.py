@@ -59,9 +59,21 @@ def test_a_full_row_becomes_a_case() -> None:
         tags_separator=",",
     )
     row = {
-        **{"id": "q1", "q": " in ", "a": "", "out": "text", "refs": "one; two;", "tags": "x, y,x"},
-        **{"meta": '{"m": 1}', "try": "2", "ms": "412.5", "tin": "30", "tout": "55.0"},
-        **{"usd": "4e-4", "err": "", "noise": "gone", "rest": "kept"},
+        "id": "q1",
+        "q": " in ",
+        "a": "",
+        "out": "text",
+        "refs": "one; two;",
+        "tags": "x, y,x",
+        "meta": '{"m": 1}',
+        "try": "2",
+        "ms": "412.5",
+        "tin": "30",
+        "tout": "55.0",
+        "usd": "4e-4",
+        "err": "",
+        "noise": "gone",
+        "rest": "kept",
     }
     found = case(mapping, **row)
     assert found == MappedCase(
