@@ -1,0 +1,41 @@
+"""Lists in pages: {"next": url or null, "previous": url or null, "results": […]}."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework.exceptions import NotFound
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from evalsite.api.problems import Fault, of_faults
+
+
+def bad_cursor() -> Exception:
+    text = "This cursor is not one of ours. Take the next and previous addresses as they are."
+    return of_faults(400, [Fault("cursor", "bad_cursor", text)])
+
+
+class NewestFirst(CursorPagination):
+    """By creation, the newest first; a page stays what it was when rows are added."""
+
+    ordering = "-id"
+    page_size = 50
+    page_size_query_param = "page_size"
+    max_page_size = 1_000
+    cursor_query_description = "Where the page begins, as given in `next` and `previous`."
+    page_size_query_description = "How many rows a page holds, 50 unless told, at most 1,000."
+
+    def paginate_queryset(
+        self,
+        queryset: QuerySet[Any] | Sequence[Any],
+        request: Request,
+        view: APIView | None = None,
+    ) -> list[Any] | None:
+        try:
+            return super().paginate_queryset(queryset, request, view)
+        except (NotFound, ValueError):  # ValueError: it decodes, but to no id
+            raise bad_cursor() from None

@@ -1,0 +1,86 @@
+"""The OpenAPI schema: what spectacular cannot see for itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import build_bearer_security_scheme_object
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+
+from evalsite.api.tokens import SCHEME
+
+TEAM = OpenApiParameter(
+    "team",
+    OpenApiTypes.STR,
+    description="The team, by the name in its addresses. Needed with a session in several teams.",
+)
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    description="Any text of your own: the same key with the same body counts once.",
+)
+
+PROBLEM: dict[str, Any] = {
+    "type": "object",
+    "description": "What went wrong, where, and what to do.",
+    "required": ["code", "message", "errors"],
+    "properties": {
+        "code": {
+            "type": "string",
+            "description": "Stable; for programs.",
+            "example": "unknown_field",
+        },
+        "message": {"type": "string", "description": "For people."},
+        "errors": {
+            "type": "array",
+            "maxItems": 100,
+            "items": {
+                "type": "object",
+                "required": ["field", "code", "message"],
+                "properties": {
+                    "field": {"type": "string", "example": "cases[3].expected"},
+                    "line": {"type": "integer", "description": "In an uploaded file."},
+                    "code": {"type": "string"},
+                    "message": {"type": "string"},
+                },
+            },
+        },
+        "id": {"type": "string", "format": "uuid", "description": "With 409: what exists."},
+    },
+}
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # untyped there
+    target_class = "evalsite.api.tokens.TokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:  # noqa: ARG002
+        scheme: dict[str, Any] = build_bearer_security_scheme_object("Authorization", SCHEME)
+        return scheme
+
+
+class Operation(AutoSchema):
+    """Adds the parameters that several addresses take."""
+
+    def get_override_parameters(self) -> list[Any]:
+        method = getattr(self.view, self.method.lower(), None)
+        shared = {
+            TEAM: getattr(self.view, "asks_team", False),
+            IDEMPOTENCY_KEY: getattr(method, "is_idempotent", False),
+        }
+        taken = [parameter for parameter, is_taken in shared.items() if is_taken]
+        return [*super().get_override_parameters(), *taken]
+
+
+def add_problems(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Every operation may answer with a problem."""
+    result["components"]["schemas"]["Problem"] = PROBLEM
+    shape = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    for operations in result["paths"].values():
+        for operation in operations.values():
+            operation["responses"]["default"] = {"description": "A problem", "content": shape}
+    return result

@@ -1,0 +1,78 @@
+"""Programs that speak to the API in people's names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from scoring.models import Role, Scorer, Team, Token, User
+
+API = "/api/v1/"
+
+
+class Api:
+    """Sends JSON to the API and gives back the answer."""
+
+    def __init__(self, secret: str = "", **headers: str) -> None:
+        self.client = Client(raise_request_exception=False)
+        self.headers = {"Authorization": f"Token {secret}"} if secret else {}
+        self.headers |= headers
+
+    def get(self, path: str, **query: Any) -> Any:
+        return self.client.get(address(path), query, headers=self.headers)
+
+    def post(self, path: str, body: Any = None, **headers: str) -> Any:
+        text = body if isinstance(body, str | bytes) else json.dumps(body)
+        return self.client.post(
+            address(path),
+            "" if body is None else text,
+            content_type="application/json",
+            headers={**self.headers, **{k.replace("_", "-"): v for k, v in headers.items()}},
+        )
+
+
+def address(path: str) -> str:
+    return path if path.startswith("/") else API + path
+
+
+def codes(response: Any) -> list[tuple[str, str]]:
+    """Where and how an answer says something is wrong."""
+    return [(fault["field"], fault["code"]) for fault in response.json()["errors"]]
+
+
+ApiOf = Callable[..., Api]
+
+
+@pytest.fixture
+def api_of() -> ApiOf:
+    """A program with a token of this person, in their only team."""
+
+    def made(user: User, role: Role = Role.ADMIN) -> Api:
+        team = Team.objects.of(user).get()
+        return Api(Token.objects.issue(team, user, "a program", role)[1])
+
+    return made
+
+
+@pytest.fixture
+def alices(api_of: ApiOf, alice: User) -> Api:
+    return api_of(alice)
+
+
+@pytest.fixture
+def bobs(api_of: ApiOf, bob: User) -> Api:
+    return api_of(bob)
+
+
+@pytest.fixture
+def charlies(api_of: ApiOf, charlie: User) -> Api:
+    return api_of(charlie)
+
+
+@pytest.fixture
+def close_enough(team: Team) -> Scorer:
+    return Scorer.objects.define(team, "close enough", "levenshtein", {})
