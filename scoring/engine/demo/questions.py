@@ -57,7 +57,12 @@ leap-days | numbers | How many days does a leap year have? | 366 | 366
 right-angle | numbers | How many degrees does a right angle have? | 90 | 90; ninety
 """
 
-_FORMS = ("{answer}.", "The answer is {answer}.", "It is {answer}.", "{answer}, as far as is known.")
+_FORMS = (
+    "{answer}.",
+    "The answer is {answer}.",
+    "It is {answer}.",
+    "{answer}, as far as is known.",
+)
 
 
 def _cases() -> list[DemoCase]:

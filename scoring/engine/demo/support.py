@@ -53,7 +53,9 @@ api-token | developer | Where do I get an API token? | Open Settings, then Devel
 webhook-retry | developer | What happens when my webhook is down? | We try again for 24 hours with growing pauses, then switch the webhook off and tell you by e-mail.
 """  # noqa: E501  one agreed answer a line
 
-_DEAD_END = "I am sorry to hear that. I cannot help with this here. Contact our support team by e-mail."
+_DEAD_END = (
+    "I am sorry to hear that. I cannot help with this here. Contact our support team by e-mail."
+)
 _OPENINGS = ("", "", "Sure. ", "Happy to help. ", "Of course. ")
 _NUMBERS = {"14 days": "30 days", "30 days": "60 days", "five": "ten", "24 hours": "72 hours"}
 
@@ -81,7 +83,7 @@ def _slipped(case: DemoCase, agreed: str, week: int) -> str:
     for right, wrong in _NUMBERS.items():
         if right in agreed:
             return agreed.replace(right, wrong).replace("Open ", "Please go to ")
-    return agreed.split(". ")[0][: len(agreed) // 2].rstrip() + "."
+    return agreed.split(". ", maxsplit=1)[0][: len(agreed) // 2].rstrip() + "."
 
 
 SUPPORT = DemoDataset(
