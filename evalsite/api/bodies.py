@@ -15,7 +15,7 @@ from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from evalsite.api.problems import Problem, too_large
+from evalsite.api.problems import Fault, Problem, of_faults, too_large
 from scoring.core import json_text
 
 NAME_LENGTH = 120
@@ -97,6 +97,20 @@ class Body(serializers.Serializer[Any]):
         if faults:
             raise serializers.ValidationError(faults)
         return values
+
+
+class Rows(serializers.ListField):
+    """Many objects of one kind, up to a number beyond which none of them is looked at."""
+
+    def __init__(self, *, most: int, beyond: str, **options: Any) -> None:
+        self.most, self.beyond = most, beyond
+        super().__init__(**options)
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if isinstance(data, list) and len(data) > self.most:
+            text = f"These are {len(data):,}; {self.most:,} are possible. {self.beyond}"
+            raise of_faults(413, [Fault(self.field_name or "", "too_many_rows", text)])
+        return super().to_internal_value(data)
 
 
 class Text(serializers.CharField):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from django.urls import include, path, re_path
 
 from evalsite.api.problems import nothing_here
-from evalsite.api.views import docs, scorers
+from evalsite.api.views import docs, score, scorers
 
 v1 = [
+    path("score/", score.ScoreView.as_view(), name="score"),
     path("scorers/", scorers.ScorerList.as_view(), name="scorers"),
     path("scorers/<uuid:uid>/", scorers.ScorerDetail.as_view(), name="scorer"),
     path("suites/", scorers.SuiteList.as_view(), name="suites"),

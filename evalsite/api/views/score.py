@@ -1,0 +1,64 @@
+"""Scoring without storing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evalsite.api import problems
+from evalsite.api.serializers.score import ResultsShape, ScoreBody
+from evalsite.api.views.base import ApiView
+from scoring.core.bound import bind
+from scoring.core.contract import Case, ConfigError, Result
+from scoring.core.registry import scorer_type
+
+INSTANT = frozenset({"deterministic", "combinator", "custom"})
+
+
+class ScoreView(ApiView):
+    """Scores cases at once and keeps nothing."""
+
+    serializer_class = ScoreBody
+
+    @extend_schema(request=ScoreBody, responses=ResultsShape)
+    def post(self, request: Request) -> Response:  # noqa: ARG002
+        """Score up to 1,000 cases with a deterministic scorer, within two seconds."""
+        wanted = self.read(ScoreBody)
+        scorer = {"config": {}, "threshold": None} | wanted["scorer"]
+        cases = [_case(sent, place) for place, sent in enumerate(wanted["cases"], start=1)]
+        try:
+            results = _scored(scorer, cases)
+        except ConfigError as fault:
+            raise problems.of_config(fault, ("scorer",)) from None
+        shown = [_shown(case, result) for case, result in zip(cases, results, strict=True)]
+        return Response({"results": shown})
+
+
+def _scored(scorer: Mapping[str, Any], cases: list[Case]) -> list[Result]:
+    if scorer_type(scorer["type"]).family not in INSTANT:
+        text = "needs a model, which takes time; make a dataset and a run"
+        raise ConfigError({"type": [f"{scorer['type']} {text}"]})
+    ready = bind(scorer["type"], scorer["config"], scorer["threshold"])
+    return ready.score(cases)
+
+
+def _case(sent: Mapping[str, Any], place: int) -> Case:
+    output = sent.get("output")
+    return Case(
+        output=output,
+        expected=sent.get("expected"),
+        input=sent.get("input"),
+        id=sent.get("id", str(place)),
+        references=tuple(sent.get("references", ())),
+        metadata=sent.get("metadata", {}),
+        tags=tuple(sent.get("tags", ())),
+        failure="the output is null or missing" if output is None else "",
+    )
+
+
+def _shown(case: Case, result: Result) -> dict[str, Any]:
+    return {"id": case.id, **result._asdict()}
