@@ -1,0 +1,250 @@
+"""What differs between two texts, in pieces a person can read."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Final, Literal, NamedTuple
+
+Mode = Literal["char", "word", "line"]
+Op = Literal["equal", "added", "removed", "replaced"]
+
+MAX_CHARS: Final = 200_000  # of each text; a page shows no more
+MAX_TOKENS: Final = 20_000  # of each text: the table of matches then takes 50 MB
+CONTEXT: Final = 2_000  # characters kept before the first difference of a long text
+
+_FINER: Final[dict[Mode, Mode]] = {"line": "word", "word": "char"}
+_MAX_FINER: Final = {"word": 20_000, "char": 4_000}  # characters of a pair to look into
+_ALIKE: Final = 0.4  # share of equal characters from which a replaced pair is looked into
+
+_WORD: Final = re.compile(r"\s+|\w+|[^\w\s]")
+_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+class Segment(NamedTuple):
+    """`left` is of the expected text, `right` of the actual one; an equal segment has both.
+
+    `parts` is a finer diff of a replaced pair that has much in common, else empty.
+    """
+
+    op: Op
+    left: str
+    right: str
+    parts: tuple[Segment, ...] = ()
+
+
+class Diff(NamedTuple):
+    """Segments in order. Of long texts `start` characters before and the rests are left out."""
+
+    segments: tuple[Segment, ...]
+    start: int = 0
+    left_rest: int = 0
+    right_rest: int = 0
+
+    @property
+    def is_truncated(self) -> bool:
+        return bool(self.start or self.left_rest or self.right_rest)
+
+
+def diff(expected: str, actual: str, mode: Mode = "word") -> Diff:
+    """How `actual` differs from `expected`.
+
+    All `left` of the segments joined give the expected text and all `right` the actual one, as
+    far as they are not left out. Bounded: texts of any size take well under a second.
+    """
+    start = _start(expected, actual)
+    left = _tokens(expected[start : start + MAX_CHARS], mode)[:MAX_TOKENS]
+    right = _tokens(actual[start : start + MAX_CHARS], mode)[:MAX_TOKENS]
+    segments = tuple(_segments(left, right, mode))
+    left_rest = len(expected) - start - sum(map(len, left))
+    right_rest = len(actual) - start - sum(map(len, right))
+    return Diff(segments, start, left_rest, right_rest)
+
+
+class _Span(NamedTuple):
+    """Offsets into both texts. Spans of a diff follow each other without gaps."""
+
+    is_equal: bool
+    left: int
+    left_end: int
+    right: int
+    right_end: int
+
+    @property
+    def size(self) -> int:
+        return max(self.left_end - self.left, self.right_end - self.right)
+
+
+def _start(expected: str, actual: str) -> int:
+    """Where to begin: at 0, or shortly before the first difference when that is far away."""
+    longest = max(len(expected), len(actual))
+    if longest <= MAX_CHARS:
+        return 0
+    common = _common_start(expected, actual)
+    return 0 if common == longest else max(0, common - CONTEXT)
+
+
+def _common_start(left: str, right: str) -> int:
+    """The length of the common beginning, by halving: slices compare at memory speed."""
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _tokens(text: str, mode: Mode) -> Sequence[str]:
+    if mode == "char":
+        return text
+    return (_WORD if mode == "word" else _LINE).findall(text)
+
+
+def _segments(left: Sequence[str], right: Sequence[str], mode: Mode) -> Iterator[Segment]:
+    left_text, right_text = "".join(left), "".join(right)
+    for span in _readable(_spans(left, right)):
+        removed = left_text[span.left : span.left_end]
+        added = right_text[span.right : span.right_end]
+        if span.is_equal:
+            yield Segment("equal", removed, added)
+        elif removed and added:
+            yield Segment("replaced", removed, added, _parts(removed, added, mode))
+        elif removed or added:
+            yield Segment("removed" if removed else "added", removed, added)
+
+
+def _spans(left: Sequence[str], right: Sequence[str]) -> Iterator[_Span]:
+    """Equal spans and edits by turns, from the longest common subsequence of the tokens."""
+    from rapidfuzz.distance import LCSseq
+
+    left_at, right_at = _offsets(left), _offsets(right)
+    spans = (
+        _Span(
+            op.tag == "equal",
+            left_at[op.src_start],
+            left_at[op.src_end],
+            right_at[op.dest_start],
+            right_at[op.dest_end],
+        )
+        for op in LCSseq.opcodes(left, right)
+    )
+    edit: _Span | None = None
+    for span in spans:
+        if not span.is_equal:
+            edit = _joined(edit, span) if edit else span
+            continue
+        if edit:
+            yield edit
+        edit = None
+        yield span
+    if edit:
+        yield edit
+
+
+def _offsets(tokens: Sequence[str]) -> Sequence[int]:
+    """Where each token begins in the text, and where the last one ends."""
+    if isinstance(tokens, str):
+        return range(len(tokens) + 1)
+    return list(accumulate(map(len, tokens), initial=0))
+
+
+def _readable(spans: Iterable[_Span]) -> list[_Span]:
+    """Without equalities that are no longer than the edits on both of their sides.
+
+    After the semantic clean-up of diff-match-patch (N. Fraser); unlike there an edit's size is
+    its longer side, not the sum over edits.
+    """
+    kept: list[_Span] = []
+    for span in spans:
+        kept.append(span)
+        while len(kept) >= 3 and not kept[-1].is_equal and _is_silly(*kept[-3:]):
+            last, _, first = kept.pop(), kept.pop(), kept.pop()
+            kept.append(_joined(first, last))
+    return kept
+
+
+def _is_silly(before: _Span, equal: _Span, after: _Span) -> bool:
+    return equal.is_equal and equal.size <= min(before.size, after.size)
+
+
+def _joined(first: _Span, last: _Span) -> _Span:
+    return _Span(False, first.left, last.left_end, first.right, last.right_end)
+
+
+def _parts(removed: str, added: str, mode: Mode) -> tuple[Segment, ...]:
+    finer = _FINER.get(mode)
+    if finer is None or max(len(removed), len(added)) > _MAX_FINER[finer]:
+        return ()
+    parts = tuple(_segments(_tokens(removed, finer), _tokens(added, finer), "char"))
+    equal = sum(len(part.left) for part in parts if part.op == "equal")
+    return parts if equal >= _ALIKE * max(len(removed), len(added)) else ()
+
+
+class Piece(NamedTuple):
+    """A stretch of text; `label` names the one invisible character it is, else None."""
+
+    text: str
+    label: str | None
+
+
+_SUSPECT: Final = re.compile(r"[^\t\n\x20-\x7e]")
+# Printable by Unicode's categories, yet nothing shows: joiners, fillers, variation selectors.
+_BLANK: Final = frozenset(
+    [
+        *("\u034f", "\u115f", "\u1160", "\u17b4", "\u17b5", "\u2800", "\u3164", "\uffa0"),
+        *map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))),
+    ]
+)
+_EMOJI_JOINTS: Final = frozenset("\u200d\ufe0e\ufe0f")
+_CONTROLS: Final = {
+    0x00: "null",
+    0x07: "bell",
+    0x08: "backspace",
+    0x0B: "vertical tab",
+    0x0C: "form feed",
+    0x0D: "carriage return",
+    0x1B: "escape",
+    0x7F: "delete",
+    0x85: "next line",
+}
+_KINDS: Final = {"Cc": "control", "Co": "private use", "Cs": "half a character"}
+
+
+def mark_invisible(text: str) -> list[Piece]:
+    """The text in pieces, every invisible, control, bidi or odd space character on its own.
+
+    Tab, line feed and the plain space stay in the text, and so do the joints inside an emoji.
+    """
+    pieces: list[Piece] = []
+    done = 0
+    for found in _SUSPECT.finditer(text):
+        at = found.start()
+        if not _is_invisible(text, at):
+            continue
+        if done < at:
+            pieces.append(Piece(text[done:at], None))
+        pieces.append(Piece(text[at], _label(text[at])))
+        done = at + 1
+    if done < len(text):
+        pieces.append(Piece(text[done:], None))
+    return pieces
+
+
+def _is_invisible(text: str, at: int) -> bool:
+    char = text[at]
+    if char.isprintable() and char not in _BLANK:
+        return False
+    is_after_symbol = at > 0 and unicodedata.category(text[at - 1]) in {"So", "Sk"}
+    is_after_joint = at > 1 and text[at - 1] in _EMOJI_JOINTS and text[at - 2] not in _EMOJI_JOINTS
+    return not (char in _EMOJI_JOINTS and (is_after_symbol or is_after_joint))
+
+
+def _label(char: str) -> str:
+    code = ord(char)
+    unnamed = _KINDS.get(unicodedata.category(char), "unassigned")
+    name = _CONTROLS.get(code) or unicodedata.name(char, unnamed).lower()
+    return f"U+{code:04X} {name}"

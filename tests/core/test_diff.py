@@ -1,0 +1,229 @@
+"""Differences between texts: complete, readable and bounded."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.core import diff as diff_module
+from scoring.core.diff import Diff, Mode, Piece, Segment, diff, mark_invisible
+
+modes = st.sampled_from(["char", "word", "line"])
+texts = st.text(st.sampled_from("abc dé\n\r😀.,"), max_size=60) | st.text(max_size=30)
+
+
+def left(segments: tuple[Segment, ...]) -> str:
+    return "".join(segment.left for segment in segments)
+
+
+def right(segments: tuple[Segment, ...]) -> str:
+    return "".join(segment.right for segment in segments)
+
+
+def short(found: Diff) -> list[str]:
+    """Segments as =text, -removed, +added or -removed+added."""
+    written = {
+        "equal": lambda segment: f"={segment.left}",
+        "added": lambda segment: f"+{segment.right}",
+        "removed": lambda segment: f"-{segment.left}",
+        "replaced": lambda segment: f"-{segment.left}+{segment.right}",
+    }
+    return [written[segment.op](segment) for segment in found.segments]
+
+
+@given(texts, texts, modes)
+def test_the_segments_give_both_texts_back(expected: str, actual: str, mode: Mode) -> None:
+    found = diff(expected, actual, mode)
+    assert (left(found.segments), right(found.segments)) == (expected, actual)
+    assert not found.is_truncated
+
+
+@given(texts, texts, modes)
+def test_every_segment_is_what_its_name_says(expected: str, actual: str, mode: Mode) -> None:
+    segments = diff(expected, actual, mode).segments
+    for segment in segments:
+        assert (segment.op == "equal") == (segment.left == segment.right)
+        assert (segment.op == "added") == (segment.left == "")
+        assert (segment.op == "removed") == (segment.right == "")
+        if segment.parts:
+            assert (left(segment.parts), right(segment.parts)) == (segment.left, segment.right)
+    for before, after in itertools.pairwise(segments):
+        assert (before.op == "equal") != (after.op == "equal")
+
+
+@given(texts, modes)
+def test_a_text_equals_itself(text: str, mode: Mode) -> None:
+    assert diff(text, text, mode).segments == ((Segment("equal", text, text),) if text else ())
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected", "actual", "wanted"),
+    [
+        (
+            "word",
+            "issued on Monday.",
+            "issued on Tuesday.",
+            ["=issued on ", "-Monday+Tuesday", "=."],
+        ),
+        ("word", "one two", "one", ["=one", "- two"]),
+        ("word", "one", "one two", ["=one", "+ two"]),
+        ("word", "a b c", "x y z", ["-a b c+x y z"]),
+        ("word", "naïve café", "naïve cafe", ["=naïve ", "-café+cafe"]),
+        ("word", "a  b", "a b", ["=a", "-  + ", "=b"]),
+        ("char", "kitten", "sitting", ["-k+s", "=itt", "-en+ing"]),
+        ("char", "abc", "xbz", ["-abc+xbz"]),
+        ("line", "a\nb\nc\n", "a\nB\nc\n", ["=a\n", "-b\n+B\n", "=c\n"]),
+        ("line", "a\r\nb", "a\nb", ["-a\r\n+a\n", "=b"]),
+        ("word", "", "", []),
+    ],
+)
+def test_worked_examples(mode: Mode, expected: str, actual: str, wanted: list[str]) -> None:
+    assert short(diff(expected, actual, mode)) == wanted
+
+
+def test_a_replaced_pair_that_is_alike_is_looked_into() -> None:
+    pair = diff("on Monday", "on Tuesday").segments[1]
+    assert pair.parts == (Segment("replaced", "Mon", "Tues"), Segment("equal", "day", "day"))
+    assert diff("on Monday", "on 7").segments[1].parts == ()
+
+
+def test_a_replaced_line_is_looked_into_by_words() -> None:
+    pair = diff("same\nthe old words here\n", "same\nthe new words here\n", "line").segments[1]
+    assert [part.op for part in pair.parts] == ["equal", "replaced", "equal"]
+    assert pair.parts[1] == Segment("replaced", "old", "new")
+
+
+def test_word_mode_is_the_default() -> None:
+    assert diff("a b", "a c") == diff("a b", "a c", "word")
+
+
+@pytest.fixture
+def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diff_module, "MAX_CHARS", 100)
+    monkeypatch.setattr(diff_module, "MAX_TOKENS", 40)
+    monkeypatch.setattr(diff_module, "CONTEXT", 10)
+
+
+@given(expected=texts, actual=texts, mode=modes, times=st.integers(2, 6))
+def test_a_long_text_shows_a_stretch_of_itself(
+    expected: str, actual: str, mode: Mode, times: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(diff_module, "MAX_CHARS", 100)
+        patched.setattr(diff_module, "MAX_TOKENS", 40)
+        patched.setattr(diff_module, "CONTEXT", 10)
+        expected, actual = expected * times, actual * times
+        found = diff(expected, actual, mode)
+    start = found.start
+    assert expected[:start] == actual[:start]
+    assert left(found.segments) == expected[start : len(expected) - found.left_rest]
+    assert right(found.segments) == actual[start : len(actual) - found.right_rest]
+
+
+@pytest.mark.usefixtures("low_limits")
+def test_a_late_difference_is_shown_with_a_little_before_it() -> None:
+    found = diff("x" * 500 + "a" + "y" * 5, "x" * 500 + "b" + "y" * 5, "char")
+    assert found.start == 490
+    assert short(found) == ["=" + "x" * 10, "-a+b", "=yyyyy"]
+    assert found.is_truncated
+
+
+@pytest.mark.usefixtures("low_limits")
+def test_equal_long_texts_are_shown_from_their_start() -> None:
+    found = diff("x" * 500, "x" * 500, "char")
+    assert (found.start, found.left_rest, found.right_rest) == (0, 460, 460)
+
+
+def shuffled(share: float) -> tuple[str, str]:
+    chance = random.Random(7)
+    words = [f"word{place}" for place in range(300)]
+    one = [chance.choice(words) for _ in range(1_300)]
+    other = [chance.choice(words) if chance.random() < share else word for word in one]
+    return " ".join(one)[:10_000], " ".join(other)[:10_000]
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
+@pytest.mark.parametrize("mode", ["char", "word", "line"])
+def test_ten_thousand_characters_take_20_ms(mode: Mode, share: float) -> None:
+    expected, actual = shuffled(share)
+    assert _best_seconds(expected, actual, mode, rounds=7) <= 0.020
+
+
+@pytest.mark.parametrize("mode", ["char", "word", "line"])
+@pytest.mark.parametrize("unit", ["x", "a b ", "\n", "some words in a line\n"])
+def test_ten_megabytes_take_no_second(mode: Mode, unit: str) -> None:
+    expected = unit * (10_000_000 // len(unit))
+    actual = expected[:5_000_000] + "z" + expected[5_000_000:]
+    assert _best_seconds(expected, actual, mode, rounds=1) <= 1.0
+
+
+def _best_seconds(expected: str, actual: str, mode: Mode, rounds: int) -> float:
+    """Processor time, so that other programs on the machine do not count."""
+    seconds = []
+    for _ in range(rounds):
+        began = time.process_time()
+        diff(expected, actual, mode)
+        seconds.append(time.process_time() - began)
+    return min(seconds)
+
+
+@pytest.mark.parametrize(
+    ("char", "label"),
+    [
+        ("\u202e", "U+202E right-to-left override"),
+        ("\u200b", "U+200B zero width space"),
+        ("\u200d", "U+200D zero width joiner"),
+        ("\u00ad", "U+00AD soft hyphen"),
+        ("\u00a0", "U+00A0 no-break space"),
+        ("\ufeff", "U+FEFF zero width no-break space"),
+        ("\u2028", "U+2028 line separator"),
+        ("\u3000", "U+3000 ideographic space"),
+        ("\u2066", "U+2066 left-to-right isolate"),
+        ("\ufe0f", "U+FE0F variation selector-16"),
+        ("\u3164", "U+3164 hangul filler"),
+        ("\u2800", "U+2800 braille pattern blank"),
+        ("\U000e0041", "U+E0041 tag latin capital letter a"),
+        ("\x00", "U+0000 null"),
+        ("\x1b", "U+001B escape"),
+        ("\r", "U+000D carriage return"),
+        ("\x01", "U+0001 control"),
+        ("\x9f", "U+009F control"),
+        ("\ue000", "U+E000 private use"),
+        ("\uffff", "U+FFFF unassigned"),
+        ("\ud800", "U+D800 half a character"),
+    ],
+)
+def test_invisible_characters_are_labelled(char: str, label: str) -> None:
+    assert mark_invisible(f"a{char}b") == [Piece("a", None), Piece(char, label), Piece("b", None)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["plain text\n\twith tabs", "é ß 中文 עברית", "👩\u200d👩\u200d👧 ❤\ufe0f 👍🏽", "a\u0301"],
+)
+def test_visible_text_stays_in_one_piece(text: str) -> None:
+    assert mark_invisible(text) == [Piece(text, None)]
+
+
+def test_an_empty_text_has_no_pieces() -> None:
+    assert mark_invisible("") == []
+
+
+@given(st.text(max_size=40))
+def test_the_pieces_give_the_text_back_and_leave_nothing_invisible(text: str) -> None:
+    pieces = mark_invisible(text)
+    assert "".join(piece.text for piece in pieces) == text
+    for piece in pieces:
+        if piece.label is not None:
+            assert len(piece.text) == 1
+        else:
+            hidden = {
+                char for char in piece.text if unicodedata.category(char) in {"Cc", "Zl", "Zp"}
+            }
+            assert hidden <= {"\t", "\n"}
