@@ -9,7 +9,8 @@ from typing import Any
 
 import orjson
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import F, IntegerField
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from scoring.core import bound, contract
@@ -23,7 +24,7 @@ _READ = (
     "pk",
     "trial",
     "text",
-    "is_json",
+    "json",
     "error",
     "case__position",
     "case__key",
@@ -173,7 +174,9 @@ def _read(shard: Shard) -> list[OutputRow]:
     own = within.alias(own_set=F("output_set_id") + 0).filter(
         own_set=shard.attempt.run.output_set_id
     )
-    return list(own.order_by("pk").values_list(*_READ))
+    # As a plain number: Django would convert a boolean row by row, a fifth of the reading.
+    plain = own.annotate(json=Cast("is_json", IntegerField()))
+    return list(plain.order_by("pk").values_list(*_READ))
 
 
 def _case(output: OutputRow) -> contract.Case:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from scoring.core import registry
 from scoring.core.config import Config
@@ -28,6 +36,8 @@ from scoring.models import (
     Verdict,
 )
 from tests.conftest import MakeDataset, MakeOutputs
+
+ROOT = Path(__file__).resolve().parents[2]
 
 MakeScorer = Callable[..., Scorer]
 MakeRun = Callable[..., Run]
@@ -144,3 +154,63 @@ def rows_of(run: Run) -> list[tuple[Any, ...]]:
 def verdicts_of(run: Run) -> list[tuple[int, int, str]]:
     found = CaseVerdict.objects.filter(run=run).order_by("position", "trial")
     return [(row.position, row.trial, Verdict(row.verdict).label) for row in found]
+
+
+class Site:
+    """Real `manage.py` processes on the test's own database file, ended with the test."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.processes: list[subprocess.Popen[str]] = []
+        (folder / "evalsite.sqlite3").symlink_to(connection.settings_dict["NAME"])
+
+    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        """A process in a group of its own; its output is in `log`."""
+        with (self.folder / "log").open("a") as log:
+            process = subprocess.Popen(
+                [sys.executable, str(ROOT / "manage.py"), *arguments],
+                env={**os.environ, "EVALSITE_DATA_DIR": str(self.folder), **environment},
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                text=True,
+            )
+        self.processes.append(process)
+        return process
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "log").read_text()
+
+    def members(self, group: int) -> set[int]:
+        """The living processes of a group, zombies left out."""
+        found = set()
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                fields = path.read_text().rpartition(")")[2].split()
+                if int(fields[2]) == group and fields[0] != "Z":
+                    found.add(int(path.parent.name))
+        return found
+
+    def end(self) -> None:
+        for process in self.processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@pytest.fixture
+def site(transactional_db: None, tmp_path: Path) -> Iterator[Site]:
+    made = Site(tmp_path)
+    yield made
+    made.end()
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
+    """Come back as soon as the condition holds; fail when it does not within the time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"not within {seconds} s"
+        time.sleep(0.02)

@@ -1,0 +1,79 @@
+"""Who works on what: a hold on a run or an upload, which runs out unless it is renewed.
+
+A process that dies cannot let go; its holds end by themselves after HOLD_SECONDS, or at once for
+a process on the same machine that sees it gone.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.utils import timezone
+
+from scoring.models import Run, Upload
+
+HOLD_SECONDS: Final = 30
+RENEW_SECONDS: Final = 10
+
+Held = Run | Upload
+
+
+def own_name() -> str:
+    """What `held_by` and the worker's row call this process."""
+    return f"{socket.gethostname()[:60]}:{os.getpid()}"
+
+
+def is_free(row: Held) -> bool:
+    """Whether the row, as it was read, may be taken: unheld, run out, or its holder is gone."""
+    if not row.held_by or row.held_until is None or row.held_until < timezone.now():
+        return True
+    return row.held_by == own_name() or is_gone(row.held_by)
+
+
+def take(row: Held) -> bool:
+    """Hold the row if it is free and nobody has taken it since it was read."""
+    if not is_free(row):
+        return False
+    unchanged = type(row)._default_manager.filter(
+        pk=row.pk, held_by=row.held_by, held_until=row.held_until
+    )
+    return _hold(row, unchanged.update(held_by=own_name(), held_until=_deadline()))
+
+
+def renew(row: Held) -> bool:
+    """Hold the row for longer; False when it is no longer ours, or gone."""
+    ours = type(row)._default_manager.filter(pk=row.pk, held_by=own_name())
+    return _hold(row, ours.update(held_until=_deadline()))
+
+
+def release(row: Held) -> None:
+    """Let go of the row, unless another process has taken it over."""
+    ours = type(row)._default_manager.filter(pk=row.pk, held_by=own_name())
+    ours.update(held_by="", held_until=None)
+
+
+def is_gone(name: str) -> bool:
+    """Whether the named process was on this machine and has ended."""
+    host, _, pid = name.rpartition(":")
+    if host != socket.gethostname()[:60] or not pid.isdecimal():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+def _hold(row: Held, changed: int) -> bool:
+    if changed:
+        row.refresh_from_db(fields=["held_by", "held_until"])
+    return bool(changed)
+
+
+def _deadline() -> datetime:
+    return timezone.now() + timedelta(seconds=HOLD_SECONDS)

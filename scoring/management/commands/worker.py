@@ -1,0 +1,29 @@
+"""`manage.py worker`: score runs and read uploads until stopped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from scoring.engine import worker
+
+
+class Command(BaseCommand):
+    help = "Score runs and read uploads until stopped. Exactly one per data folder."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--parent-fd",
+            type=int,
+            metavar="N",
+            help="Exit when this pipe closes at its other end.",
+        )
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        if options["parent_fd"] is not None:
+            worker.end_with(options["parent_fd"])
+        try:
+            worker.run_worker()
+        except worker.AlreadyRunningError:
+            raise CommandError("another worker works on this data folder", returncode=2) from None
