@@ -1,0 +1,61 @@
+"""Where a person lands: their team's running runs, latest results and datasets, and the search."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect
+
+from evalsite import access
+from evalsite.pages import sample
+from evalsite.pages.forms.filters import SearchForm
+from evalsite.pages.fragments import SignedInRequest, show
+from scoring.engine.running import running_runs
+from scoring.engine.search import search as find
+from scoring.models import Role, Team
+
+LISTED = 8
+TEAM_KEY = "team"
+
+
+@login_required
+def home(request: SignedInRequest) -> HttpResponse:
+    """On to the team used last, else the first; a person without a team reads what to do."""
+    teams = {team.slug: team for team in Team.objects.of(request.user)}
+    if not teams:
+        return show(request, "home/no_team.html", {})
+    last = request.session.get(TEAM_KEY)
+    return redirect("team_home", last if last in teams else next(iter(teams)))
+
+
+@login_required
+def team_home(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What goes on in a team; until its first run, the steps that lead to one."""
+    team = access.team_for(request.user, slug)
+    if request.session.get(TEAM_KEY) != slug:
+        request.session[TEAM_KEY] = slug
+    context = {
+        "team": team,
+        "may_edit": access.may(request.user, team, Role.EDITOR),
+        "running": running_runs(team, LISTED),
+        "runs": team.runs.ended().for_list()[:LISTED],
+        "datasets": team.datasets.published().for_list()[:LISTED],
+        "has_scorers": team.scorers.exists(),
+    }
+    return show(request, "home/team.html", context, parts=["runs"])
+
+
+@login_required
+def search(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Datasets, runs and scorers by name."""
+    team = access.team_for(request.user, slug)
+    text = SearchForm(request.GET).text.strip()
+    context = {"team": team, "text": text, "found": find(team, text)}
+    return show(request, "home/search.html", context, parts=["found"])
+
+
+@login_required
+def sample_file(_request: SignedInRequest) -> HttpResponse:
+    """A small file to upload, whoever asks."""
+    headers = {"Content-Disposition": f'attachment; filename="{sample.NAME}"'}
+    return HttpResponse(sample.sample_csv(), content_type="text/csv", headers=headers)
