@@ -1,0 +1,111 @@
+"""A real Chromium on a live server; a page that breaks the CSP or logs an error fails its test."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from shutil import which
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from django.conf import settings
+from django.test import Client
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from pytest_django.live_server_helper import LiveServer
+
+from scoring.models import User
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+REPORT_VIOLATIONS = """
+document.addEventListener("securitypolicyviolation", (event) => {
+  console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
+});
+"""
+PATIENCE_MS = 10_000
+
+
+def _absent(why: str) -> None:
+    if os.environ.get("EVALSITE_BROWSER_REQUIRED") == "1":
+        pytest.fail(why, pytrace=False)
+    pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The system's browser. Without one the test is skipped, or fails if one is required."""
+    path = next(filter(None, map(which, NAMES)), None)
+    if path is None:
+        _absent(f"no Chromium here: none of {', '.join(NAMES)} is on the PATH")
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        # Playwright keeps an event loop in this thread, which Django would take for async code.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context(chromium: Browser, live_server: LiveServer) -> Iterator[BrowserContext]:
+    """A fresh profile whose relative addresses are the live server's."""
+    made = chromium.new_context(base_url=live_server.url)
+    made.set_default_timeout(PATIENCE_MS)
+    made.add_init_script(REPORT_VIOLATIONS)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    """What the browser complained of; a test that provokes a complaint takes it off the list."""
+    return []
+
+
+@pytest.fixture
+def page(context: BrowserContext, complaints: list[str]) -> Iterator[Page]:
+    """A tab. The test fails if it ends with a CSP violation, a console error or a script error."""
+    made = context.new_page()
+    made.on("pageerror", lambda error: complaints.append(f"script error: {error}"))
+    made.on(
+        "console",
+        lambda said: (
+            complaints.append(f"{said.type}: {said.text}") if said.type == "error" else None
+        ),
+    )
+    yield made
+    assert complaints == []
+
+
+@pytest.fixture
+def sign_in(context: BrowserContext, live_server: LiveServer) -> Callable[[User], None]:
+    """Signs the person in without the form."""
+
+    def signed_in(user: User) -> None:
+        client = Client()
+        client.force_login(user)
+        session = client.cookies[settings.SESSION_COOKIE_NAME].value
+        name = settings.SESSION_COOKIE_NAME
+        context.add_cookies([{"name": name, "value": session, "url": live_server.url}])
+
+    return signed_in
+
+
+@pytest.fixture
+def is_accessible() -> Callable[[Page], None]:
+    """Asserts that axe finds nothing against the page as it stands."""
+
+    def checked(page: Page) -> None:
+        found: list[dict[str, Any]] = Axe().run(page).response["violations"]
+        named = [f"{one['id']}: {one['nodes'][0]['html']}" for one in found]
+        assert named == []
+
+    return checked
