@@ -1,0 +1,36 @@
+"""Every page's address, grouped by noun."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from evalsite.pages import datasets, health, home, scorers, setup, uploads
+
+urlpatterns = [
+    # Coming in
+    path("healthz", health.healthz, name="healthz"),
+    path("", home.home, name="home"),
+    path("setup/<str:token>/", setup.setup, name="setup"),
+    path("sample.csv", home.sample_file, name="sample"),
+    # Team
+    path("teams/<slug:slug>/", home.team_home, name="team_home"),
+    path("teams/<slug:slug>/search/", home.search, name="search"),
+    # Datasets
+    path("teams/<slug:slug>/datasets/", datasets.datasets, name="datasets"),
+    path("datasets/<uuid:uid>/", datasets.cases, name="dataset"),
+    path("datasets/<uuid:uid>/versions/", datasets.versions, name="dataset_versions"),
+    path("datasets/<uuid:uid>/outputs/", datasets.output_sets, name="dataset_outputs"),
+    path("datasets/<uuid:uid>/runs/", datasets.runs, name="dataset_runs"),
+    path("datasets/<uuid:uid>/cases/<int:position>/", datasets.case, name="dataset_case"),
+    # Uploads
+    path("teams/<slug:slug>/datasets/upload/", uploads.upload_new, name="upload_new"),
+    # Scorers and suites
+    path("teams/<slug:slug>/scorers/", scorers.scorers, name="scorers"),
+    path("teams/<slug:slug>/scorers/new/", scorers.choose_type, name="new_scorer_type"),
+    path("teams/<slug:slug>/scorers/new/<str:type_name>/", scorers.new_scorer, name="new_scorer"),
+    path("scorers/<uuid:uid>/", scorers.scorer, name="scorer"),
+    path("scorers/<uuid:uid>/edit/", scorers.edit_scorer, name="edit_scorer"),
+    path("teams/<slug:slug>/suites/new/", scorers.new_suite, name="new_suite"),
+    path("suites/<uuid:uid>/", scorers.suite, name="suite"),
+    path("suites/<uuid:uid>/edit/", scorers.edit_suite, name="edit_suite"),
+]
