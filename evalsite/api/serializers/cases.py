@@ -29,7 +29,7 @@ class CaseToScore(CaseBody):
         help_text="Comes back with the result. Left out, the place in the list, counted from 1.",
     )
     output = AnyJson(
-        required=False, help_text="What was answered. Absent or null is an error, never a score."
+        required=False, help_text="What was answered. Absent, it is an error and never a score."
     )
 
 

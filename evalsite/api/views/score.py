@@ -47,16 +47,16 @@ def _scored(scorer: Mapping[str, Any], cases: list[Case]) -> list[Result]:
 
 
 def _case(sent: Mapping[str, Any], place: int) -> Case:
-    output = sent.get("output")
+    """A missing output could not be produced; null is a value."""
     return Case(
-        output=output,
+        output=sent.get("output"),
         expected=sent.get("expected"),
         input=sent.get("input"),
         id=sent.get("id", str(place)),
         references=tuple(sent.get("references", ())),
         metadata=sent.get("metadata", {}),
         tags=tuple(sent.get("tags", ())),
-        failure="the output is null or missing" if output is None else "",
+        failure="" if "output" in sent else "the case has no output",
     )
 
 

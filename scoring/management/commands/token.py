@@ -1,0 +1,54 @@
+"""`manage.py token`: a token for a program, its secret shown once."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from datetime import timedelta
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+from django.utils import timezone
+
+from scoring.models import AuditEntry, Member, Role, Token
+
+MOST_DAYS = 3_650
+ROLES = {role.label: role for role in Role}
+
+
+class Command(BaseCommand):
+    help = "Issue a token that lets a program act in a team, in a member's name."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--team", required=True, metavar="SLUG")
+        parser.add_argument("--email", required=True, help="of the member it acts for")
+        parser.add_argument("--name", required=True, help="what the token is for")
+        parser.add_argument(
+            "--role", choices=ROLES, default="editor", help="what it may do at most"
+        )
+        parser.add_argument("--days", type=int, metavar="N", help="until it expires; else never")
+
+    def handle(self, **options: Any) -> None:
+        member = _member(options["team"], options["email"])
+        role = ROLES[options["role"]]
+        days = options["days"]
+        if days is not None and not 1 <= days <= MOST_DAYS:
+            raise CommandError(f"--days is a number from 1 to {MOST_DAYS:,}.", returncode=2)
+        with transaction.atomic():
+            token, secret = Token.objects.issue(member.team, member.user, options["name"], role)
+            if days is not None:
+                token.expires_at = timezone.now() + timedelta(days=days)
+                token.save(update_fields=["expires_at"])
+            new = {"role": role.label, "expires_at": str(token.expires_at or "never")}
+            AuditEntry.objects.record(member.team, None, "token.created", token, new=new)
+        self.stderr.write("Keep this secret: it is not shown again.")
+        self.stdout.write(secret)
+
+
+def _member(slug: str, email: str) -> Member:
+    found = Member.objects.select_related("team", "user")
+    member = found.filter(team__slug=slug, user__email=email.lower()).first()
+    if member is None:
+        text = f"The team {slug} has no member {email}. Look at both in the Django admin."
+        raise CommandError(text, returncode=2)
+    return member

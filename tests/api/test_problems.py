@@ -1,0 +1,188 @@
+"""Every error has one shape, whatever went wrong and wherever."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.exceptions import ValidationError
+from django.http import Http404
+from django.test import Client
+from rest_framework.throttling import UserRateThrottle
+
+from evalsite.api import problems
+from evalsite.api.views import score
+from scoring.core.contract import CaseProblem, ConfigError, ServiceError
+from scoring.core.files import FileProblem
+from scoring.models import Scorer
+from tests.api.conftest import API, Api, codes
+
+VALID = {"scorer": {"type": "exact_match"}, "cases": [{"output": "x", "expected": "x"}]}
+
+
+def check_shape(response: Any) -> None:
+    body = response.json()
+    assert set(body) - {"id"} == {"code", "message", "errors"}
+    assert body["code"]
+    assert body["message"]
+    for fault in body["errors"]:
+        assert set(fault) - {"line"} == {"field", "code", "message"}
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "field"),
+    [
+        ("{", "invalid_json", ""),
+        ('{"a": 1,}', "invalid_json", ""),
+        ("{'a': 1}", "invalid_json", ""),
+        ('{"cases": [{"output": NaN}]}', "not_finite", "cases[0].output"),
+        ('{"cases": [{"output": -Infinity}]}', "not_finite", "cases[0].output"),
+        ('{"cases": [{"output": 1e999}]}', "not_finite", "cases[0].output"),
+        ('{"cases": [], "cases": []}', "duplicate_key", "cases"),
+        ('{"cases": [{"metadata": {"a": 1, "a": 2}}]}', "duplicate_key", "cases[0].metadata.a"),
+        ('{"cases": [{"id": "\\ud800"}]}', "invalid_unicode", "cases[0].id"),
+        ('{"cases": [{"id": "a\\u0000"}]}', "nul_character", "cases[0].id"),
+        ('{"\\u0000": 1}', "nul_character", '["\\u0000"]'),
+        ('{"cases": ' + "[" * 70 + "]" * 70 + "}", "too_deep", ""),
+        ("[" * 100_000, "too_deep", ""),
+        ('{"a": ' + "9" * 5000 + "}", "number_too_long", "a"),
+        (b'{"a": "\xff"}', "encoding", ""),
+        ('{"a": 1}'.encode("utf-16"), "encoding", ""),
+    ],
+)
+def test_a_body_that_is_not_sound_json_is_refused(
+    alices: Api, body: str | bytes, code: str, field: str
+) -> None:
+    response = alices.post("score/", body)
+    assert response.status_code == 400, response.content
+    check_shape(response)
+    assert response.json()["code"] == code
+    if field:
+        assert codes(response) == [(field, code)]
+
+
+def test_a_byte_order_mark_is_accepted(alices: Api) -> None:
+    assert alices.post("score/", "\ufeff{}").json()["code"] == "required"
+
+
+def test_proto_is_plain_data(alices: Api) -> None:
+    case = {"output": "x", "expected": "x", "metadata": {"__proto__": {"a": 1}}}
+    assert alices.post("score/", VALID | {"cases": [case]}).status_code == 200
+
+
+@pytest.mark.parametrize("body", ["null", "[]", "3", '"text"', "true"])
+def test_a_body_that_is_no_object_is_refused(alices: Api, body: str) -> None:
+    response = alices.post("score/", body)
+    assert response.status_code == 400
+    check_shape(response)
+
+
+def test_a_body_over_the_limit_is_refused(alices: Api, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1024
+    response = alices.post("score/", VALID | {"cases": [{"output": "x" * 2000}]})
+    assert (response.status_code, response.json()["code"]) == (413, "too_large")
+    check_shape(response)
+
+
+def test_another_content_type_is_refused(alices: Api) -> None:
+    response = alices.client.post(
+        f"{API}score/", "<a/>", content_type="text/xml", headers=alices.headers
+    )
+    assert (response.status_code, response.json()["code"]) == (415, "unsupported_media_type")
+    check_shape(response)
+
+
+@pytest.mark.parametrize("method", ["delete", "put", "patch", "options", "trace"])
+def test_another_method_is_refused(alices: Api, method: str) -> None:
+    response = getattr(alices.client, method)(f"{API}scorers/", headers=alices.headers)
+    assert (response.status_code, response.json()["code"]) == (405, "method_not_allowed")
+    assert "GET" in response["Allow"]
+    check_shape(response)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/", f"{API}", f"{API}nothing/", f"{API}scorers", f"{API}scorers/1/", "/api/v2/scorers/"],
+)
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_an_address_that_leads_nowhere_answers_in_json(
+    client: Client, path: str, method: str
+) -> None:
+    response = getattr(client, method)(path)
+    assert (response.status_code, response.json()["code"]) == (404, "not_found")
+    check_shape(response)
+
+
+def test_a_forgotten_slash_is_named(client: Client) -> None:
+    assert "v1/scorers/" in client.get(f"{API}scorers").json()["message"]
+
+
+def test_json_comes_whatever_is_accepted(alices: Api) -> None:
+    response = alices.client.get(
+        f"{API}scorers/", headers={**alices.headers, "Accept": "text/html"}
+    )
+    assert response["Content-Type"] == "application/json"
+
+
+def test_too_many_requests_are_told_when_to_come_back(
+    alices: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.clear()
+    monkeypatch.setattr(UserRateThrottle, "get_rate", lambda self: "1/min")
+    assert alices.get("scorers/").status_code == 200
+    response = alices.get("scorers/")
+    assert (response.status_code, response.json()["code"]) == (429, "too_many_requests")
+    assert 1 <= int(response["Retry-After"]) <= 60
+    check_shape(response)
+    cache.clear()
+
+
+def test_what_nobody_foresaw_tells_nothing(
+    alices: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("the secret is xyzzy")
+
+    monkeypatch.setattr(score, "_scored", fail)
+    response = alices.post("score/", VALID)
+    assert (response.status_code, response.json()["code"]) == (500, "internal_error")
+    assert b"xyzzy" not in response.content
+    assert "xyzzy" in caplog.text
+    check_shape(response)
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "code", "errors"),
+    [
+        (Http404("Run matching query"), 404, "not_found", []),
+        (CaseProblem("too_deep", "deep", "a.b"), 400, "too_deep", [("a.b", "too_deep")]),
+        (
+            FileProblem("missing_column", "no input", line=1, column="input"),
+            422,
+            "missing_column",
+            [("input", "missing_column")],
+        ),
+        (ConfigError({"scorers": ["one"]}), 422, "config_error", [("scorers", "config_error")]),
+        (ServiceError("took too long", retry=True), 503, "no_answer", []),
+        (ValidationError({"reason": "Say why."}), 422, "invalid", [("reason", "invalid")]),
+        (ValidationError("Not so."), 422, "invalid", [("", "invalid")]),
+    ],
+)
+def test_every_error_of_ours_has_its_status(
+    fault: Exception, status: int, code: str, errors: list[tuple[str, str]]
+) -> None:
+    problem = problems.problem_of(fault)
+    assert (problem.status_code, problem.body["code"]) == (status, code)
+    assert [(each["field"], each["code"]) for each in problem.body["errors"]] == errors
+
+
+def test_the_line_of_a_file_is_kept() -> None:
+    fault = FileProblem("row_width", "too wide", line=7, column="")
+    assert problems.problem_of(fault).body["errors"][0]["line"] == 7
+
+
+def test_a_text_over_the_databases_limits_is_refused_not_stored(alices: Api) -> None:
+    response = alices.post("scorers/", {"name": "x", "type": "y" * 500})
+    assert codes(response) == [("type", "max_length")]
+    assert not Scorer.objects.exists()
