@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from evalsite.api import idempotency
 from scoring.models import IdempotencyKey, Scorer, Team, User
+from scoring.models.idempotency import LostClaimError
 from tests.api.conftest import Api, ApiOf, codes
 
 CLOSE = {"name": "close enough", "type": "levenshtein", "config": {}}
@@ -89,7 +90,7 @@ def test_the_work_is_undone_when_its_answer_cannot_be_kept(
     alices: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lose(self: IdempotencyKey, *_: Any) -> None:
-        raise idempotency.LostClaimError
+        raise LostClaimError
 
     monkeypatch.setattr(IdempotencyKey, "keep", lose)
     assert post(alices).status_code == 409
