@@ -44,13 +44,17 @@ DATASET_ORDER: Final = CaseOrder()
 
 @dataclass
 class CaseRow:
-    """One line of the table; `scores` has a row for each of the run's scorers, or None."""
+    """One line of the table; `scores` has a row for each of the run's scorers, or None.
+
+    `input` is the opening of the text; so is `output`, unless the table shows whole outputs.
+    """
 
     place: Place
     key: str
     verdict: str
     input: str
     output: str | None
+    is_json: bool
     error: str
     tags: list[str]
     scores: list[Score | None] = field(default_factory=list)
@@ -97,12 +101,16 @@ class _Stretch:
 
 @dataclass
 class CaseTable:
-    """The cases of a run that pass the filters, in this order."""
+    """The cases of a run that pass the filters, in this order.
+
+    `is_whole` reads whole outputs and the metadata of scores, which a page of rows does without.
+    """
 
     run: Run
     scorers: Sequence[RunScorer]
     filters: CaseFilters = NO_FILTERS
     order: CaseOrder = DATASET_ORDER
+    is_whole: bool = False
 
     def page(
         self, *, after: Place | None = None, before: Place | None = None, size: int = PAGE_SIZE
@@ -199,19 +207,21 @@ class CaseTable:
         return Output.objects.filter(pk__in=outputs).values(
             "pk",
             "trial",
+            "is_json",
             "error",
             position=F("case__position"),
             key=F("case__key"),
             tags=F("case__tags_json"),
             verdict=Subquery(verdict.values("verdict")[:1]),
             input_opening=Left("case__input_json", OPENING),
-            output_opening=Left("text", OPENING),
+            output=F("text") if self.is_whole else Left("text", OPENING),
         )
 
     def _scores_of(self, outputs: Sequence[int]) -> dict[tuple[int, int], Score]:
         scorers = [scorer.pk for scorer in self.scorers]
         found = Score.objects.filter(scorer__in=scorers, output__in=outputs)
-        return {(score.output_id, score.scorer_id): score for score in found.defer("metadata_json")}
+        found = found if self.is_whole else found.defer("metadata_json")
+        return {(score.output_id, score.scorer_id): score for score in found}
 
 
 def opening(json_text: str) -> str:
@@ -232,7 +242,8 @@ def _row(values: Mapping[str, Any]) -> CaseRow:
         key=values["key"],
         verdict=Verdict(values["verdict"]).label,
         input=opening(values["input_opening"]),
-        output=values["output_opening"],
+        output=values["output"],
+        is_json=values["is_json"],
         error=values["error"],
         tags=json.loads(values["tags"]),
     )
