@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import tracemalloc
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,8 @@ def source(content: bytes | str, name: str = "") -> Source:
     [
         ("a.csv", "a,b\n1,2\n", "csv"),
         ("a.CSV", "[id],[name]\n1,2\n", "csv"),
+        ("a.csv", '[\n {"a": 1}]', "json"),
+        ("a.csv", '{"a": 1}\n{"a": 2}\n', "jsonl"),
         ("a.tsv", "a\tb\n1\t2\n", "csv"),
         ("a.txt", "a|b\n1|2\n", "csv"),
         ("", "a,b\n1,2\n", "csv"),
@@ -150,7 +154,20 @@ def test_a_cell_cut_off_by_the_beginning_is_not_shown() -> None:
 def test_detecting_uses_nothing_up() -> None:
     stream = source("a,b\n1,2\n3,4\n")
     found = detect(stream)
+    assert stream.position == 0
     assert len(list(read_rows(stream, found))) == 2
+    assert stream.position == 12
+
+
+def test_a_look_that_ends_inside_quotes_does_not_hide_the_delimiter() -> None:
+    cell = '"' + "two, or\nmore, lines; of text " * 40 + '"'
+    found = detect(source("a;b\n" + f"{cell};2\n" * 600))
+    assert (found.delimiter, found.columns) == (";", ("a", "b"))
+
+
+def test_long_cells_do_not_hide_the_delimiter() -> None:
+    found = detect(source(f"a;b\n{'x' * 200_000};2\n"))
+    assert (found.delimiter, found.columns) == (";", ("a", "b"))
 
 
 class Pipe(io.BytesIO):
@@ -181,3 +198,38 @@ def test_a_table_from_a_pipe_is_waited_for() -> None:
     found = detect(stream)
     assert (found.delimiter, found.columns, len(found.sample)) == (";", ("a", "b"), 2)
     assert len(list(read_rows(stream, found))) == 2
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.json"])
+def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    row = {"id": "0", "text": "x" * 1_000}
+    units = {
+        "a.csv": ("id,text\n", f"0,{'x' * 1_000}\n", ""),
+        "a.jsonl": ("", json.dumps(row) + "\n", ""),
+        "a.json": ("[", json.dumps(row) + ",\n", json.dumps(row) + "]"),
+    }
+    start, unit, end = units[name]
+    path.write_text(start + unit * 12_000 + end)
+    found = detect(path)
+    tracemalloc.start()
+    count = sum(1 for _ in read_rows(path, found))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert count >= 12_000
+    assert path.stat().st_size > 12_000_000
+    assert peak < 4_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("a.csv", "a,b\n"), ("a.jsonl", '{"a": "'), ("a.json", '[{"a": "')]
+)
+def test_a_file_without_line_ends_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch, name: str, start: str
+) -> None:
+    for module in ("lines", "json_rows", "detect"):
+        monkeypatch.setattr(import_module(f"scoring.core.files.{module}"), "MAX_LINE", 2_000_000)
+    stream = source(start + "x" * 5_000_000, name)
+    with pytest.raises(FileProblem) as caught:
+        detect(stream)
+    assert caught.value.code in {"line_too_long", "cell_too_long"}

@@ -128,7 +128,9 @@ def test_other_kinds_of_files_are_named(content: bytes, kind: str) -> None:
     assert "cases.csv" in caught.value.text
 
 
-@pytest.mark.parametrize("content", [b"id,input\n", b"", b"{}", b"PK,name\n", "<é>".encode()])
+@pytest.mark.parametrize(
+    "content", [b"id,input\n", b"", b"{}", b"PK,name\n", b"PAR1,PAR2\n", "<é>".encode()]
+)
 def test_texts_are_not_taken_for_other_kinds(content: bytes) -> None:
     refuse_foreign(content, "")
 

@@ -348,6 +348,14 @@ def test_needed_fields_must_be_mapped() -> None:
     Mapping(input="a").check(["a"], needed=["id|input"])
 
 
+def test_a_rare_path_is_found_in_the_sample() -> None:
+    mapping = Mapping(input="m.rare")
+    sample = [Row(1, {"m": {}}), Row(2, {"m": {"rare": None}})]
+    mapping.check(["m"], sample)
+    with pytest.raises(FileProblem):
+        mapping.check(["m"], sample[:1])
+
+
 def test_columns_behind_the_sample_are_not_refused() -> None:
     Mapping(input="late").check(["early"], is_open=True)
 

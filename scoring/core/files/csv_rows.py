@@ -15,6 +15,7 @@ from scoring.core.files.table import checked_columns, spoken_delimiter
 _DELIMITERS: Final = (",", "\t", ";", "|")
 _QUOTES: Final[tuple[str, ...]] = ('"', "'")
 _SAMPLE_RECORDS: Final = 200
+_HELD_LINES: Final = 50_000  # then joined, since short texts cost ten times their length
 
 
 class Dialect(NamedTuple):
@@ -81,25 +82,24 @@ class _Records:
     """Numbered records: cells, or the problem of a record whose end is certain."""
 
     def __init__(self, lines: Iterable[str], dialect: Dialect) -> None:
-        # The csv module keeps one limit for the whole process; no one else here reads CSV.
-        csv.field_size_limit(MAX_CELL)
         self._dialect = dialect
         self._seen: list[str] = []  # physical lines of the record being read
         self._size = 0
+        self._line = 1  # on which that record starts
         self._reader = csv.reader(self._followed(lines), **_strict(dialect))
 
     def __iter__(self) -> Iterator[tuple[int, list[str] | RowProblem]]:
         reader, seen = self._reader, self._seen
         while True:
-            line = reader.line_num + 1
+            self._line = reader.line_num + 1
             try:
                 cells = next(reader)
             except StopIteration:
                 return
             except csv.Error as fault:
-                yield line, self._problem(str(fault), line)
+                yield self._line, self._problem(str(fault))
             else:
-                yield line, cells
+                yield self._line, cells
             seen.clear()
 
     def _followed(self, lines: Iterable[str]) -> Iterator[str]:
@@ -114,27 +114,28 @@ class _Records:
     def _refuse_endless(self, line: str) -> None:
         self._size += len(line)
         if self._size > MAX_LINE:
-            start = self._reader.line_num - len(self._seen) + 1
             text = (
-                f"The record that starts in line {start:,} is longer than {MAX_LINE:,} "
+                f"The record that starts in line {self._line:,} is longer than {MAX_LINE:,} "
                 "characters. Close its quotes, or shorten it."
             )
-            raise FileProblem("line_too_long", text, line=start)
+            raise FileProblem("line_too_long", text, line=self._line)
+        if len(self._seen) > _HELD_LINES:
+            self._seen[:] = ["".join(self._seen)]
 
-    def _problem(self, fault: str, line: int) -> RowProblem:
+    def _problem(self, fault: str) -> RowProblem:
         if "unexpected end" in fault:
-            raise self._unclosed(line)
+            raise self._unclosed()
         place = self._reader.line_num
         if "field limit" in fault:
             code, text = "cell_too_long", _cell_too_long(place)
         else:
             code, text = "bad_quote", _bad_quote(place, self._dialect)
-        if len(self._seen) > 1 or self._seen[0].count(self._dialect.quote) % 2:
+        if place > self._line or self._seen[0].count(self._dialect.quote) % 2:
             raise FileProblem(code, text, line=place)
-        return RowProblem(line, "", code, text)
+        return RowProblem(self._line, "", code, text)
 
-    def _unclosed(self, start: int) -> FileProblem:
-        line = start + _line_of_open_quote("".join(self._seen), self._dialect)
+    def _unclosed(self) -> FileProblem:
+        line = self._line + _line_of_open_quote("".join(self._seen), self._dialect)
         text = (
             f"The quote opened in line {line:,} is never closed. Close it; a quote inside a "
             "quoted cell is written twice."
@@ -143,6 +144,8 @@ class _Records:
 
 
 def _strict(dialect: Dialect) -> dict[str, Any]:
+    # The csv module keeps one limit for the whole process; no one else here reads CSV.
+    csv.field_size_limit(MAX_CELL)
     return {
         "delimiter": dialect.delimiter,
         "quotechar": dialect.quote,
@@ -155,7 +158,7 @@ def _line_of_open_quote(record: str, dialect: Dialect) -> int:
     """How many lines below the record's first line its unclosed quote stands."""
     quote, delimiter = re.escape(dialect.quote), re.escape(dialect.delimiter)
     whole_cell = re.compile(
-        rf"(?:{quote}(?:[^{quote}]|{quote}{quote})*{quote}|(?!{quote})[^{delimiter}\r\n]*)"
+        rf"(?:{quote}(?:[^{quote}]++|{quote}{quote})*+{quote}|(?!{quote})[^{delimiter}\r\n]*+)"
         rf"(?:{delimiter}|\r\n|\r|\n)"
     )
     place = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ _HEAD: Final = 1024 * 1024  # bytes looked at; more only when no row ends within
 _SAMPLE_ROWS: Final = 1_000  # columns are gathered from these
 _TABLES: Final = (".csv", ".tsv", ".tab")
 _LINES: Final = (".jsonl", ".ndjson")
+_OBJECT: Final = re.compile(r'\s*(?:\[\s*)?\{\s*"')  # no header begins like this
 # Faults that may only be the end of what was looked at.
 _CUT_CODES: Final = frozenset({"no_rows", "unclosed_quote", "invalid_json", "encoding"})
 
@@ -77,7 +79,7 @@ def detect(
     else:
         if found.sample or origin.is_whole:
             return found
-    origin.peek(2 * MAX_LINE, waits=True)
+    origin.peek(MAX_LINE + CHUNK, waits=True)
     return _detected(origin, wanted)
 
 
@@ -106,12 +108,13 @@ class _Outline(NamedTuple):
 
 def _detected(source: Source, wanted: _Outline) -> Detected:
     head = source.peek(_HEAD)
-    lines = _first_lines(head, wanted.encoding)
+    lines, are_all = _first_lines(head, wanted.encoding)
     kind = wanted.kind or _format_of(source.name, lines)
     delimiter, quote = "", ""
     if kind == "csv":
         is_tsv = source.name.lower().endswith((".tsv", ".tab"))
-        guess = guess_dialect(lines, wanted.dialect, is_whole=source.is_whole, is_tsv=is_tsv)
+        is_whole = source.is_whole and are_all
+        guess = guess_dialect(lines, wanted.dialect, is_whole=is_whole, is_tsv=is_tsv)
         delimiter, quote = guess
     blank = Detected(kind, wanted.encoding, delimiter, quote, (), (), source.is_whole)
     sample, is_whole = _sampled(head, blank)
@@ -122,27 +125,28 @@ def _detected(source: Source, wanted: _Outline) -> Detected:
     return replace(blank, columns=columns, sample=sample, is_whole=is_whole)
 
 
-def _first_lines(head: bytes, encoding: str) -> list[str]:
+def _first_lines(head: bytes, encoding: str) -> tuple[list[str], bool]:
+    """Lines to tell format and dialect by, at least one; and whether they are all of the head."""
     lines: list[str] = []
     size = 0
     try:
         for line in Lines(Source(BytesIO(head)), encoding):
-            lines.append(line)
             size += len(line)
-            if size > CHUNK:
-                break
+            if lines and size > CHUNK:
+                return lines, False
+            lines.append(line)
     except FileProblem:  # told with its place when the rows are read
-        pass
-    return lines
+        return lines, False
+    return lines, True
 
 
 def _format_of(name: str, lines: Iterable[str]) -> Format:
-    """The name decides for tables and JSON Lines, else the first signs do."""
+    """The first signs decide where they are clear, else the name does."""
     ending = Path(name.lower()).suffix
-    if ending in _TABLES:
-        return "csv"
     filled = [line for line in lines if not line.isspace()][:2]
     first = filled[0].lstrip()[:1] if filled else ""
+    if ending in _TABLES and not _OBJECT.match("".join(filled)):
+        return "csv"
     if first == "[":
         return "json"
     if ending in _LINES:

@@ -90,18 +90,23 @@ class Lines:
         return self._text.has_nul
 
     def __iter__(self) -> Iterator[str]:
-        given, pending = 0, ""
+        given, size = 0, 0
+        held: list[str] = []  # text whose line goes on
         for chunk in self._text.chunks():
-            text = pending + chunk
-            lines = split_lines(text)
+            held.append(chunk)
+            size += len(chunk)
+            has_end = "\n" in chunk or "\r" in chunk
+            if not has_end and size <= MAX_LINE:
+                continue
+            lines = split_lines("".join(held))
             # A line that does not end in LF may go on, and a CR may be half of a CRLF.
-            pending = "" if lines[-1].endswith("\n") else lines.pop()
-            if len(text) > MAX_LINE:
-                _refuse_long([*lines, pending], given)
+            rest = "" if lines[-1].endswith("\n") else lines.pop()
+            if size > MAX_LINE:
+                _refuse_long([*lines, rest], given)
             yield from lines
             given += len(lines)
-        if pending:
-            yield from split_lines(pending)
+            held, size = [rest] if rest else [], len(rest)
+        yield from split_lines("".join(held))
 
 
 def split_lines(text: str) -> list[str]:

@@ -122,15 +122,24 @@ class Mapping:
         }
 
     def check(
-        self, columns: Sequence[str], *, needed: Iterable[str] = (), is_open: bool = False
+        self,
+        columns: Sequence[str],
+        sample: Sequence[Row] = (),
+        *,
+        needed: Iterable[str] = (),
+        is_open: bool = False,
     ) -> None:
         """Raise FileProblem `missing_column` for a mapped column that the file does not have.
 
-        `needed` are fields that must be mapped; "id|input" means either of the two. `is_open`:
-        rows not seen yet may have further columns, so only `needed` is checked.
+        A path is there when a row of the sample has it. `needed` are fields that must be mapped;
+        "id|input" means either of the two. `is_open`: rows behind the sample may have further
+        columns, so only `needed` is checked.
         """
         for field, column in () if is_open else self._mapped:
-            if column not in columns:
+            is_there = column in columns or any(
+                self.value(row.fields, column) is not MISSING for row in sample
+            )
+            if not is_there:
                 raise _missing_column(f"“{column}” (for {field})", column, columns)
         for field in needed:
             names = field.split("|")

@@ -21,15 +21,16 @@ _FOREIGN: Final = (
     (b"PK\x03\x04", "a ZIP archive or an Excel workbook"),
     (b"PK\x05\x06", "an empty ZIP archive"),
     (b"\x1f\x8b", "a gzip archive"),
-    (b"BZh", "a bzip2 archive"),
+    (b"BZh91AY&SY", "a bzip2 archive"),
     (b"7z\xbc\xaf", "a 7-Zip archive"),
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
+    (b"GIF87a", "a GIF image"),
+    (b"GIF89a", "a GIF image"),
     (b"%PDF-", "a PDF document"),
     (b"\xd0\xcf\x11\xe0", "an old Excel or Word document"),
     (b"SQLite format 3\x00", "an SQLite database"),
-    (b"PAR1", "a Parquet file"),
+    (b"PAR1\x15", "a Parquet file"),
     (b"<!doctype", "a web page"),
     (b"<html", "a web page"),
     (b"<?xml", "an XML document"),
@@ -48,7 +49,8 @@ class Source:
         self._is_live = not stream.seekable()
         self._read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
         self._head = b""
-        self.is_whole = False  # the head holds every byte there is
+        self.is_whole = False  # `peek` has seen every byte there is
+        self.position = 0  # bytes given by `read`
 
     def peek(self, size: int, *, waits: bool = False) -> bytes:
         """At least `size` bytes from the start, or all there are; may hold more."""
@@ -62,10 +64,9 @@ class Source:
 
     def read(self, size: int) -> bytes:
         """The next bytes, b"" at the end. What was peeked at comes whole, else at most `size`."""
-        if self._head:
-            head, self._head = self._head, b""
-            return head
-        return self._read(size)
+        chunk, self._head = self._head or self._read(size), b""
+        self.position += len(chunk)
+        return chunk
 
 
 @contextmanager
