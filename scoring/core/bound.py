@@ -90,6 +90,12 @@ def bind(
     return BoundScorer(chosen, read_config(chosen.config, settings), read_threshold(threshold))
 
 
+def bind_child(type_name: str, config: Mapping[str, Json]) -> BoundScorer:
+    """A scorer inside a combination: its threshold is its type's own."""
+    chosen = scorer_type(type_name)
+    return BoundScorer(chosen, read_config(chosen.config, config), chosen.default_threshold)
+
+
 def read_threshold(value: Json) -> float:
     """A threshold from 0 to 1. Raises ConfigError."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)

@@ -93,6 +93,7 @@ _SIMPLE_KINDS: Final[Mapping[Any, Kind]] = {
     float: "number",
     str: "text",
     tuple[str, ...]: "list of text",
+    list[str]: "list of text",
 }
 
 _PLAIN_WORDS: Final[Mapping[str, str]] = {
@@ -105,6 +106,7 @@ _PLAIN_WORDS: Final[Mapping[str, str]] = {
     "string_type": "must be a text",
     "tuple_type": "must be a list",
     "dict_type": "must be an object",
+    "too_short": "must not be empty",
 }
 
 
@@ -174,7 +176,7 @@ def _field_spec(field: Field[Any], hint: Any) -> FieldSpec:
         label=about.label,
         help=about.help,
         kind=about.kind or _kind(plain),
-        default=None if required else _json_default(field.default),
+        default=None if required else _json_default(field),
         required=required,
         nullable=nullable,
         choices=get_args(plain) if get_origin(plain) is Literal else (),
@@ -192,7 +194,8 @@ def _label(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def _json_default(default: Any) -> Json:
+def _json_default(field: Field[Any]) -> Json:
+    default = field.default if field.default_factory is MISSING else field.default_factory()
     return list(default) if isinstance(default, tuple) else default
 
 
@@ -213,9 +216,12 @@ def _kind(plain: Any) -> Kind:
 
 def _field_errors(cls: type[Config], faults: list[Any]) -> dict[str, list[str]]:
     nested = {spec.name for spec in config_fields(cls) if spec.kind == "scorers"}
+    with_bad_items = {fault["loc"][0] for fault in faults if len(fault["loc"]) > 1}
     errors: dict[str, list[str]] = {}
     for fault in faults:
         place = fault["loc"] or ("config",)
+        if fault["type"] == "too_short" and place[0] in with_bad_items:
+            continue  # bad items are left out of the count, so that it says nothing
         name = path_text(place) if place[0] in nested else str(place[0])
         texts = errors.setdefault(name, [])
         if (text := _plain_words(fault)) not in texts:

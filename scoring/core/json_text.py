@@ -48,6 +48,8 @@ def parse(text: str, *, refuse_nul: bool = False) -> Json:
 
 def check(value: Json, *, refuse_nul: bool = False) -> None:
     """Raise the CaseProblem that `parse` would have raised for this already parsed value."""
+    if not refuse_nul and _is_sound(value):
+        return
     for path, part in _walk(value, ()):
         if isinstance(part, str):
             _check_text(part, path, refuse_nul)
@@ -148,6 +150,31 @@ def _needs_walk(text: str, refuse_nul: bool) -> bool:
     if not text.isascii() and _SURROGATE.search(text):
         return True
     return "\\u" in text and _SURROGATE_ESCAPE.search(text) is not None
+
+
+def _is_sound(value: Json) -> bool:
+    """Whether a value surely has no problem: a quick look, level by level."""
+    level = [value]
+    for depth in range(MAX_DEPTH + 1):
+        below: list[Json] = []
+        for part in level:
+            if isinstance(part, dict | list):
+                if depth == MAX_DEPTH or len(part) > MAX_KEYS > 0 or isinstance(part, _Pairs):
+                    return False
+                below += part
+                below += part.values() if isinstance(part, dict) else ()
+            elif not _is_sound_leaf(part):
+                return False
+        level = below
+    return True
+
+
+def _is_sound_leaf(part: Json) -> bool:
+    if isinstance(part, str):
+        return part.isascii() or not _SURROGATE.search(part)
+    if isinstance(part, float):
+        return part - part == 0.0
+    return part is None or isinstance(part, int)
 
 
 def _walk(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:

@@ -6,26 +6,18 @@ here. Packages and sites add types of their own through `custom`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from scoring.core.config import Config
-from scoring.core.contract import Case, ConfigError, Json, Result
-from scoring.core.scorers import text
+from scoring.core.contract import Case, ConfigError, Result
+from scoring.core.examples import EXAMPLES, Example
+from scoring.core.scorers import combine, expression, json_tree, numeric, schema, text
 
 Family = Literal["deterministic", "combinator", "custom", "embedding", "llm"]
 ScoreMany = Callable[[Sequence[Case], Any], list[Result]]
-
-
-class Example(NamedTuple):
-    """One worked example: the help page shows it and the tests check it."""
-
-    config: Mapping[str, Json]
-    case: Case
-    score: float | None  # None: an error or a skip, named by `code`
-    note: str
-    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,63 +33,147 @@ class ScorerType:
     family: Family = "deterministic"
     version: int = 1  # raised when the same config may give other scores
     decimals: int | None = 9
-    examples: tuple[Example, ...] = ()
 
     @property
     def path(self) -> str:
         """The dotted path of the scoring function."""
         return f"{self.score.__module__}.{self.score.__qualname__}"
 
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """Worked examples; none for custom types."""
+        return EXAMPLES.get(self.name, ())
 
-TYPES: Final[dict[str, ScorerType]] = {
-    scorer_type.name: scorer_type
-    for scorer_type in (
-        ScorerType(
-            name="exact_match",
-            label="Exact match",
-            summary="1.0 when the output's text equals the expected text, else 0.0.",
-            config=text.ExactMatchConfig,
-            score=text.exact_match,
-            default_threshold=1.0,
-        ),
-        ScorerType(
-            name="includes",
-            label="Includes",
-            summary="1.0 when the expected text, or a list of values, is inside the output.",
-            config=text.IncludesConfig,
-            score=text.includes,
-            default_threshold=1.0,
-        ),
-        ScorerType(
-            name="regex",
-            label="Regular expression",
-            summary="1.0 when a JavaScript pattern is found anywhere in the output.",
-            config=text.RegexConfig,
-            score=text.regex,
-            default_threshold=1.0,
-        ),
-        ScorerType(
-            name="levenshtein",
-            label="Levenshtein similarity",
-            summary="1 - edit distance / longer length: how much of the text is the same.",
-            config=text.LevenshteinConfig,
-            score=text.levenshtein,
-            default_threshold=0.7,
-            decimals=None,  # it rounds exactly, as its config says
-        ),
-    )
-}
+
+_BUILT_IN: Final = (
+    ScorerType(
+        name="exact_match",
+        label="Exact match",
+        summary="1.0 when the output's text equals the expected text, else 0.0.",
+        config=text.ExactMatchConfig,
+        score=text.exact_match,
+        default_threshold=1.0,
+    ),
+    ScorerType(
+        name="includes",
+        label="Includes",
+        summary="1.0 when the expected text, or a list of values, is inside the output.",
+        config=text.IncludesConfig,
+        score=text.includes,
+        default_threshold=1.0,
+    ),
+    ScorerType(
+        name="regex",
+        label="Regular expression",
+        summary="1.0 when a JavaScript pattern is found anywhere in the output.",
+        config=text.RegexConfig,
+        score=text.regex,
+        default_threshold=1.0,
+    ),
+    ScorerType(
+        name="levenshtein",
+        label="Levenshtein similarity",
+        summary="1 - edit distance / longer length: how much of the text is the same.",
+        config=text.LevenshteinConfig,
+        score=text.levenshtein,
+        default_threshold=0.7,
+        decimals=None,  # it rounds exactly, as its config says
+    ),
+    ScorerType(
+        name="json_match",
+        label="JSON match",
+        summary="1.0 when output and expected are equal as JSON; key order is free.",
+        config=json_tree.JsonMatchConfig,
+        score=json_tree.json_match,
+        default_threshold=1.0,
+    ),
+    ScorerType(
+        name="json_similarity",
+        label="JSON similarity",
+        summary="The share of the expected JSON values that the output holds, with partial credit.",
+        config=json_tree.JsonSimilarityConfig,
+        score=json_tree.json_similarity,
+        default_threshold=0.9,
+    ),
+    ScorerType(
+        name="json_schema",
+        label="JSON schema",
+        summary="1.0 when the output is valid JSON and satisfies a schema.",
+        config=schema.JsonSchemaConfig,
+        score=schema.json_schema,
+        default_threshold=1.0,
+    ),
+    ScorerType(
+        name="numeric",
+        label="Numeric closeness",
+        summary="How close two numbers are, or whether they are within a tolerance.",
+        config=numeric.NumericConfig,
+        score=numeric.numeric,
+        default_threshold=1.0,
+    ),
+    ScorerType(
+        name="expression",
+        label="Expression",
+        summary="The result of a short CEL expression over the case.",
+        config=expression.ExpressionConfig,
+        score=expression.expression,
+        default_threshold=0.5,
+    ),
+    ScorerType(
+        name="all",
+        label="All of",
+        summary="The lowest score of several scorers: everything must hold.",
+        config=combine.CombineConfig,
+        score=combine.all_of,
+        default_threshold=0.5,
+        family="combinator",
+    ),
+    ScorerType(
+        name="any",
+        label="Any of",
+        summary="The highest score of several scorers: one is enough.",
+        config=combine.CombineConfig,
+        score=combine.any_of,
+        default_threshold=0.5,
+        family="combinator",
+    ),
+    ScorerType(
+        name="weighted",
+        label="Weighted mean",
+        summary="The mean of several scorers, each by its weight.",
+        config=combine.CombineConfig,
+        score=combine.weighted,
+        default_threshold=0.5,
+        family="combinator",
+    ),
+)
+
+TYPES: Final[dict[str, ScorerType]] = {each.name: each for each in _BUILT_IN}
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
+
+
+def register(added: ScorerType) -> None:
+    """Add a custom type. Raises ValueError for a bad name or one that is taken."""
+    if not _NAME.fullmatch(added.name):
+        raise ValueError(f"{added.name!r} is no name for a scorer type: use a-z, 0-9 and _")
+    known = TYPES.get(added.name)
+    if known is not None and known.path != added.path:
+        raise ValueError(f"the name {added.name} is taken by {known.path}")
+    TYPES[added.name] = added
 
 
 def scorer_type(name: str) -> ScorerType:
     """The type of that name. Raises ConfigError, naming the known ones."""
-    known = all_types()
-    if name not in known:
-        names = ", ".join(sorted(known))
+    known = isinstance(name, str)  # it may come straight from JSON
+    if not known or (found := TYPES.get(name) or all_types().get(name)) is None:
+        names = ", ".join(sorted(TYPES))
         raise ConfigError({"type": [f"{name!r} is not a scorer type; known are {names}"]})
-    return known[name]
+    return found
 
 
 def all_types() -> Mapping[str, ScorerType]:
     """Built-in and custom types by name, in the order pages list them."""
+    from scoring.core.custom import load_installed
+
+    load_installed()
     return TYPES

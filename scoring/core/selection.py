@@ -150,28 +150,43 @@ def _opposite(result: Result) -> Result:
     return scored(1.0 - result.score, reason, result.metadata)
 
 
-def output_json(output: Json) -> Json:
-    """The JSON value of an output given as text or as JSON. Raises CaseProblem."""
-    if not isinstance(output, str):
-        check(output)
-        return output
+class JsonText(str):
+    """A string that is a JSON value already, so that nobody parses it once more."""
+
+    __slots__ = ()
+
+
+def output_json(output: Json, *, or_text: bool = False) -> Json:
+    """The JSON value of an output given as text or as JSON. Raises CaseProblem.
+
+    With `or_text` a text that is not JSON is a string.
+    """
     try:
-        return parse(output)
+        return _json_value(output, or_text)
     except CaseProblem as problem:
         text = f"output is not valid JSON: {problem.text}"
         raise CaseProblem(problem.code, text) from None
 
 
-def expected_json(expected: Json) -> Json:
-    """The JSON value of an expected value, as `output_json`; codes start with `expected_`."""
+def expected_json(expected: Json, *, or_text: bool = False) -> Json:
+    """As `output_json`, but raises OutsideProblem, its code starting with `expected_`."""
     try:
-        if isinstance(expected, str):
-            return parse(expected)
-        check(expected)
+        return _json_value(expected, or_text)
     except CaseProblem as problem:
         text = f"expected is not valid JSON: {problem.text}"
         raise OutsideProblem(f"expected_{problem.code}", text) from None
-    return expected
+
+
+def _json_value(value: Json, or_text: bool) -> Json:
+    if isinstance(value, JsonText) or not isinstance(value, str):
+        check(value)
+        return value
+    try:
+        return parse(value)
+    except CaseProblem as problem:
+        if or_text and problem.code == "invalid_json":
+            return value
+        raise
 
 
 def expected_text(expected: Json) -> str:
@@ -199,24 +214,13 @@ def _chosen_output(output: Json, key: str | tuple[str, ...], *, partial: bool) -
 
 
 def _chosen_expected(expected: Json, key: str | tuple[str, ...]) -> Json:
-    value = _object_or_none(expected)
-    if value is None:
-        return expected
+    value = expected_json(expected, or_text=True)
+    if not isinstance(value, dict):
+        is_plain_text = isinstance(expected, str) and value == expected
+        return JsonText(expected) if is_plain_text else expected
     if isinstance(key, str):
         return _at_expected(value, key)
     return {name: _at_expected(value, name) for name in key}
-
-
-def _object_or_none(expected: Json) -> dict[str, Json] | None:
-    """The expected value when it is a JSON object or the text of one."""
-    if isinstance(expected, str):
-        try:
-            expected = expected_json(expected)
-        except OutsideProblem as problem:
-            if problem.code == "expected_invalid_json":
-                return None  # plain text is compared whole
-            raise
-    return expected if isinstance(expected, dict) else None
 
 
 class _Absent:
@@ -242,7 +246,7 @@ def _at_expected(expected: Json, key: str) -> Json:
 def _find(value: Json, key: str) -> Json:
     """The value at a literal key, else at a path; `_ABSENT` when neither is there."""
     if isinstance(value, dict) and key in value:
-        return value[key]
+        return _as_json(value[key])
     try:
         steps = parse_path(key)
     except ValueError:
@@ -251,7 +255,11 @@ def _find(value: Json, key: str) -> Json:
         if not _holds(value, step):
             return _ABSENT
         value = value[step]
-    return value
+    return _as_json(value)
+
+
+def _as_json(value: Json) -> Json:
+    return JsonText(value) if isinstance(value, str) else value
 
 
 def _holds(value: Json, step: Step) -> bool:

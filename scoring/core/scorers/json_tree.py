@@ -1,0 +1,161 @@
+"""Scorers that compare JSON values: json_match and json_similarity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+from operator import itemgetter
+from typing import Annotated, ClassVar, Final, Literal
+
+from annotated_types import Ge, Le
+
+from scoring.core.config import About
+from scoring.core.contract import Case, CaseProblem, ConfigError, Json, Result, scored, skipped
+from scoring.core.json_path import parse_path
+from scoring.core.json_text import compact, text_of
+from scoring.core.leaves import Found, Leaf, Rules, compare, leaf
+from scoring.core.selection import (
+    NegatableConfig,
+    ReferenceConfig,
+    each,
+    expected_json,
+    negated,
+    output_json,
+    selected,
+)
+
+WORST_LEAVES: Final = 5
+VALUE_LENGTH: Final = 40  # of a value in the stored metadata
+
+EQUAL: Final = scored(1.0)
+NOT_EQUAL: Final = scored(0.0, "the JSON values differ")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonMatchConfig(ReferenceConfig, NegatableConfig):
+    """Nothing beyond what all reference types have."""
+
+
+def json_match(cases: Sequence[Case], config: JsonMatchConfig) -> list[Result]:
+    """1.0 when both are equal as JSON: key order is free, array order is not."""
+
+    def match(case: Case) -> Result:
+        expected = expected_json(case.expected)
+        return EQUAL if equal(output_json(case.output), expected) else NOT_EQUAL
+
+    return negated(each(match, cases, config), config)
+
+
+def equal(left: Json, right: Json) -> bool:
+    """Deep equality of JSON values: 1 equals 1.0, but true is not 1."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(equal(left[key], right[key]) for key in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(equal, left, right))
+    return bool(left == right)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonSimilarityConfig(ReferenceConfig):
+    array_mode: Annotated[
+        Literal["index", "unordered"],
+        About(
+            "Arrays",
+            "`index` compares items by position; `unordered` pairs each item with the one that"
+            " fits best (up to 200 items).",
+        ),
+    ] = "index"
+    ignore_paths: Annotated[
+        tuple[str, ...],
+        About("Ignored paths", "Parts that do not count, such as `meta.id` or `items[*].date`."),
+    ] = ()
+    number_tolerance: Annotated[
+        float | None,
+        Ge(0),
+        Le(1),
+        About("Number tolerance", "A relative difference up to this counts as equal."),
+    ] = None
+
+    keeps_partial: ClassVar[bool] = True
+
+    def check(self) -> None:
+        super().check()
+        try:
+            self.rules()
+        except ValueError as unreadable:
+            raise ConfigError({"ignore_paths": [str(unreadable)]}) from None
+
+    def rules(self) -> Rules:
+        """The comparison that this config asks for."""
+        ignored = tuple(parse_path(path) for path in self.ignore_paths)
+        return Rules(self.array_mode == "unordered", self.number_tolerance, ignored)
+
+
+def json_similarity(cases: Sequence[Case], config: JsonSimilarityConfig) -> list[Result]:
+    """Matched leaves / total leaves of the expected value. Source: UiPath's evaluator.
+
+    We depart from it where expected has no leaf: it gives 1.0, we skip.
+    """
+    rules = config.rules()
+
+    def measure(case: Case) -> Result:
+        leaves = _compared(case, rules)
+        if not leaves:
+            return skipped("no_leaves", "expected has no values to compare")
+        matched = fsum(credit for *_, credit in leaves)
+        if matched == len(leaves):
+            return scored(1.0, "", {"matched": matched, "total": len(leaves)})
+        return _partial(matched, leaves)
+
+    return each(measure, cases, config)
+
+
+def leaf_table(output: Json, expected: Json, config: JsonSimilarityConfig) -> list[Leaf]:
+    """Every leaf of the expected value with its credit, for the page of a case.
+
+    Empty where the output or the expected value cannot be compared at all.
+    """
+    try:
+        chosen = selected(Case(output, expected), config)
+        return [] if isinstance(chosen, Result) else _table(chosen, config)
+    except CaseProblem:
+        return []
+
+
+def _table(case: Case, config: JsonSimilarityConfig) -> list[Leaf]:
+    return [leaf(found) for found in _compared(case, config.rules())]
+
+
+def _compared(case: Case, rules: Rules) -> list[Found]:
+    expected = expected_json(case.expected, or_text=True)
+    return compare(expected, output_json(case.output, or_text=True), rules)
+
+
+def _partial(matched: float, leaves: list[Found]) -> Result:
+    total = len(leaves)
+    worst = sorted((found for found in leaves if found[-1] < 1), key=itemgetter(-1))
+    metadata = {
+        "matched": matched,
+        "total": total,
+        "worst": [_shown(leaf(found)) for found in worst[:WORST_LEAVES]],
+    }
+    reason = f"Matched leaves: {text_of(round(matched, 4))}, Total leaves: {total}"
+    return scored(matched / total, reason, metadata)
+
+
+def _shown(shown: Leaf) -> dict[str, Json]:
+    """A leaf in few bytes: values as cut JSON text, `actual` left out where it is missing."""
+    entry = {"path": shown.path[:VALUE_LENGTH], "expected": _cut(shown.expected)}
+    if not shown.is_missing:
+        entry["actual"] = _cut(shown.actual)
+    return {**entry, "credit": round(shown.credit, 4)}
+
+
+def _cut(value: Json) -> str:
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    text = compact(value[:VALUE_LENGTH] if isinstance(value, str) else value)
+    return text if len(text) <= VALUE_LENGTH else text[: VALUE_LENGTH - 1] + "…"
