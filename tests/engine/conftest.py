@@ -157,12 +157,11 @@ def verdicts_of(run: Run) -> list[tuple[int, int, str]]:
 
 
 class Site:
-    """Real `manage.py` processes on the test's own database file, ended with the test."""
+    """Real `manage.py` processes with a data folder of their own, ended with the test."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.processes: list[subprocess.Popen[str]] = []
-        (folder / "evalsite.sqlite3").symlink_to(connection.settings_dict["NAME"])
 
     def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
         """A process in a group of its own; its output is in `log`."""
@@ -203,6 +202,16 @@ class Site:
 
 @pytest.fixture
 def site(transactional_db: None, tmp_path: Path) -> Iterator[Site]:
+    """A site on the test's own database file."""
+    (tmp_path / "evalsite.sqlite3").symlink_to(connection.settings_dict["NAME"])
+    made = Site(tmp_path)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def fresh_site(tmp_path: Path) -> Iterator[Site]:
+    """A site whose data folder is empty."""
     made = Site(tmp_path)
     yield made
     made.end()

@@ -1,0 +1,33 @@
+"""How `manage.py start` runs gunicorn."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from typing import Any
+
+worker_class = "gthread"
+workers = 2
+threads = 4
+preload_app = True
+accesslog = None
+loglevel = "warning"
+control_socket_disable = True
+timeout = 60
+graceful_timeout = 5
+
+
+def post_worker_init(worker: Any) -> None:
+    """Stop the whole server when `start` is gone, however it ended: its pipe is our stdin."""
+    if stat.S_ISFIFO(os.fstat(0).st_mode):
+        threading.Thread(target=_stop_with_starter, args=[worker], daemon=True).start()
+
+
+def _stop_with_starter(worker: Any) -> None:
+    import signal
+
+    while os.read(0, 1):
+        pass
+    if os.getppid() == worker.ppid:
+        os.kill(worker.ppid, signal.SIGTERM)

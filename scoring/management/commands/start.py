@@ -1,0 +1,80 @@
+"""`manage.py start`: the whole site, with one command."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from scoring.engine.supervisor import Child, Supervisor
+from scoring.models import Team
+from scoring.models.team import SETUP_LINK_HOURS, setup_token
+
+ROOT: Final = Path(__file__).resolve().parents[3]
+DEMO_SLUG: Final = "demo"
+
+
+class Command(BaseCommand):
+    help = "Run the site: web server and worker, until Ctrl-C."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--demo", action="store_true", help="load the demo team, once")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        host, port = options["host"], options["port"]
+        listener = _listen(host, port)  # first of all: nothing is begun on a busy port
+        self._migrate()
+        if options["demo"] and not Team.objects.filter(slug=DEMO_SLUG).exists():
+            call_command("demo", stdout=self.stdout, stderr=self.stderr)
+        self._greet(f"http://{host}:{listener.getsockname()[1]}")
+        connection.close()
+        if not Supervisor([_web(listener), _worker()]).run():
+            raise CommandError("the web server does not start; its messages are above")
+
+    def _migrate(self) -> None:
+        executor = MigrationExecutor(connection)
+        missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        if missing:
+            self.stdout.write(f"Setting up the database in {settings.DATA_DIR} …")
+            call_command("migrate", verbosity=0, interactive=False)
+
+    def _greet(self, address: str) -> None:
+        token = setup_token()
+        if token:
+            text = f"Set up the first account at {address}/setup/{token}/"
+            self.stdout.write(f"{text} (works once, for {SETUP_LINK_HOURS} hours)")
+        else:
+            self.stdout.write(f"Sign in at {address}/")
+        self.stdout.write("Ctrl-C stops it")
+        self.stdout.flush()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A listening socket, so that the port is ours before anything else starts."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=128)
+    except (OSError, OverflowError) as fault:
+        text = f"cannot listen on {host} port {port} ({fault}); choose another with --port"
+        raise CommandError(text, returncode=2) from None
+
+
+def _web(listener: socket.socket) -> Child:
+    number = listener.fileno()
+    command = [sys.executable, "-m", "gunicorn", "-c", "python:evalsite.gunicorn_conf"]
+    bound = [*command, "--bind", f"fd://{number}", "evalsite.wsgi"]
+    return Child("web server", bound, ROOT, pass_fds=[number], is_essential=True)
+
+
+def _worker() -> Child:
+    command = [sys.executable, str(ROOT / "manage.py"), "worker", "--parent-fd", "0"]
+    return Child("worker", command, ROOT)

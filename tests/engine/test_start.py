@@ -1,0 +1,124 @@
+"""`manage.py start` as a person runs it: one command, and nothing left behind however it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from scoring.models import User, Worker
+from tests.engine.conftest import Site, wait_until
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def descendants(pid: int) -> set[int]:
+    """The process and everything it started, by /proc."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found
+
+
+def alive(pids: set[int]) -> set[int]:
+    def is_running(pid: int) -> bool:
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
+
+    return {pid for pid in pids if is_running(pid)}
+
+
+def answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as reply:
+            return bool(reply.status == 200)
+    except OSError:
+        return False
+
+
+def up(port: int) -> bool:
+    return Worker.objects.exists() and answers(port)
+
+
+def test_ctrl_c_stops_everything_and_ends_with_0(site: Site, port: int) -> None:
+    process = site.start("start", "--port", str(port))
+    wait_until(lambda: up(port))
+    family = descendants(process.pid)
+    assert len(family) >= 5  # it, the worker, gunicorn and its two processes
+    process.send_signal(signal.SIGINT)
+    assert process.wait(15) == 0
+    wait_until(lambda: not alive(family), 5)
+    assert "Traceback" not in site.log
+
+
+def test_killed_it_leaves_nothing_running(site: Site, port: int) -> None:
+    process = site.start("start", "--port", str(port))
+    wait_until(lambda: up(port))
+    family = descendants(process.pid)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    wait_until(lambda: not alive(family), 15)
+    again = site.start("start", "--port", str(port))
+    wait_until(lambda: answers(port))
+    again.terminate()
+    assert again.wait(15) == 0
+
+
+def test_a_busy_port_is_named_and_nothing_starts(site: Site) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        process = site.start("start", "--port", str(port))
+        assert process.wait(20) == 2
+    assert f"cannot listen on 127.0.0.1 port {port}" in site.log
+    assert "choose another with --port" in site.log
+    assert not Worker.objects.exists()
+
+
+def test_a_worker_that_dies_is_started_again(site: Site, port: int) -> None:
+    site.start("start", "--port", str(port))
+    wait_until(lambda: up(port))
+    first = Worker.objects.get().name
+    os.kill(int(first.rpartition(":")[2]), signal.SIGKILL)
+    wait_until(lambda: Worker.objects.exclude(name=first).exists())
+    assert answers(port)
+
+
+def test_a_fresh_site_prints_a_link_that_works_until_somebody_exists(site: Site, port: int) -> None:
+    process = site.start("start", "--port", str(port))
+    wait_until(lambda: answers(port))
+    (link,) = re.findall(r"(http://127\.0\.0\.1:\d+/setup/\S+/)", site.log)
+    with urllib.request.urlopen(link, timeout=5) as reply:
+        assert reply.status == 200
+    User.objects.create_user("alice@example.org", "a long enough phrase")
+    process.terminate()
+    process.wait(15)
+    site.start("start", "--port", str(port))
+    wait_until(lambda: f"Sign in at http://127.0.0.1:{port}/" in site.log)
+    assert site.log.count("/setup/") == 1
+
+
+def test_a_fresh_folder_gets_its_database_and_keeps_it(fresh_site: Site, port: int) -> None:
+    for _ in range(2):
+        process = fresh_site.start("start", "--port", str(port))
+        wait_until(lambda: answers(port))
+        process.terminate()
+        assert process.wait(15) == 0
+    assert fresh_site.log.count("Setting up the database") == 1
+    assert (fresh_site.folder / "evalsite.sqlite3").exists()
