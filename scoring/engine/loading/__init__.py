@@ -1,0 +1,50 @@
+"""The way of a file into rows: received, previewed, checked, stored whole or not at all."""
+
+from scoring.engine.loading.bodies import (
+    BodyError,
+    BodyProblem,
+    Stored,
+    close_outputs,
+    store_cases,
+    store_outputs,
+)
+from scoring.engine.loading.reading import MAX_ROWS, Reading
+from scoring.engine.loading.removal import sweep
+from scoring.engine.loading.report import RefusedError, Report, StoppedError
+from scoring.engine.loading.spool import Preview, preview, receive
+from scoring.engine.loading.storing import Loaded
+from scoring.engine.loading.work import (
+    cancel,
+    check,
+    load,
+    load_file,
+    load_outputs_file,
+    request_check,
+    request_load,
+)
+
+__all__ = [
+    "MAX_ROWS",
+    "BodyError",
+    "BodyProblem",
+    "Loaded",
+    "Preview",
+    "Reading",
+    "RefusedError",
+    "Report",
+    "StoppedError",
+    "Stored",
+    "cancel",
+    "check",
+    "close_outputs",
+    "load",
+    "load_file",
+    "load_outputs_file",
+    "preview",
+    "receive",
+    "request_check",
+    "request_load",
+    "store_cases",
+    "store_outputs",
+    "sweep",
+]

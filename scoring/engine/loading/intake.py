@@ -1,0 +1,273 @@
+"""Placed rows into database rows: cases, outputs, and the digests that recognise them again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final
+
+import orjson
+from django.db import transaction
+
+from scoring.core.contract import Json
+from scoring.core.files import MISSING, MappedCase, OutputText, RowProblem
+from scoring.core.files.keys import FirstLines
+from scoring.engine.loading.reading import Placed, json_of
+from scoring.engine.loading.report import Report
+from scoring.models import Case, DatasetVersion, Output, OutputSet
+from scoring.models.bulk import insert
+
+ROWS_PER_TRANSACTION: Final = 5_000
+_KEYS_PER_QUERY: Final = 900  # SQLite may be built for no more than 999 parameters
+
+CASE_COLUMNS: Final = (
+    "version_id",
+    "position",
+    "key",
+    "input_json",
+    "expected_json",
+    "references_json",
+    "metadata_json",
+    "tags_json",
+)
+OUTPUT_COLUMNS: Final = (
+    "output_set_id",
+    "case_id",
+    "trial",
+    "text",
+    "is_json",
+    "error",
+    "latency_ms",
+    "tokens_in",
+    "tokens_out",
+    "cost_usd",
+)
+
+CaseRow = tuple[int, int, str, str, str | None, str, str, str]  # CASE_COLUMNS
+OutputRow = tuple[Any, ...]  # OUTPUT_COLUMNS
+
+
+class CaseIntake:
+    """Takes the rows of a dataset file batch by batch; without a version it only looks.
+
+    `output_sets` are by label. Each batch is one short transaction.
+    """
+
+    def __init__(
+        self,
+        report: Report,
+        version: DatasetVersion | None = None,
+        output_sets: Mapping[str, OutputSet] | None = None,
+    ) -> None:
+        self.report, self.version, self.output_sets = report, version, output_sets or {}
+        self._digest = sha256()
+        self._inputs = FirstLines()
+        self.output_digests: dict[str, Any] = {}
+
+    def take(self, batch: Sequence[Placed]) -> None:
+        new = [row for row in batch if row.is_new]
+        cases = self._case_rows(new)
+        self._digest.update(_canonical(cases, new))
+        self._count_duplicates(cases)
+        self._digest_outputs(batch)
+        if self.version and self.report.is_storable:
+            self._store(batch, cases)
+
+    def finish(self) -> None:
+        self.report.content_hash = self._digest.hexdigest()
+
+    def _case_rows(self, new: Sequence[Placed]) -> list[CaseRow]:
+        version_id = self.version.pk if self.version else 0
+        first = self.report.case_count + 1
+        self.report.case_count += len(new)
+        return [
+            (
+                version_id,
+                position,
+                row.key,
+                "null" if row.case.input is MISSING else json_of(row.case.input),
+                None if row.case.expected is MISSING else json_of(row.case.expected),
+                json_of(row.case.references) if row.case.references else "[]",
+                json_of(row.case.metadata) if row.case.metadata else "{}",
+                json_of(row.case.tags) if row.case.tags else "[]",
+            )
+            for position, row in enumerate(new, start=first)
+        ]
+
+    def _count_duplicates(self, cases: Iterable[CaseRow]) -> None:
+        for case in cases:
+            if self._inputs.add(case[3], case[1]):
+                self.report.duplicate_inputs += 1
+
+    def _digest_outputs(self, batch: Sequence[Placed]) -> None:
+        for label, text in _canonical_outputs(batch).items():
+            self.output_digests.setdefault(label, sha256()).update(text)
+            counts = self.report.outputs
+            counts[label] = counts.get(label, 0) + text.count(b"\n")
+
+    def _store(self, batch: Sequence[Placed], cases: Sequence[CaseRow]) -> None:
+        with transaction.atomic():
+            insert(Case, CASE_COLUMNS, cases)
+            if self.output_sets:
+                store_outputs_of(batch, self.output_sets, self._case_ids(batch, cases))
+
+    def _case_ids(self, batch: Sequence[Placed], cases: Sequence[CaseRow]) -> dict[str, int]:
+        """The ids of the batch's cases by key, those of earlier batches included."""
+        stored = Case.objects.filter(version=self.version)
+        ids: dict[str, int] = {}
+        if cases:
+            within = stored.filter(position__range=(cases[0][1], cases[-1][1]))
+            ids.update(within.order_by().values_list("key", "pk"))
+        earlier = [row.key for row in batch if row.key not in ids]
+        return ids | case_ids(self.version, earlier) if earlier else ids
+
+
+class OutputIntake:
+    """Takes the rows of an outputs file and matches them by case key with a version's cases.
+
+    Without output sets it only looks. With `needs_outputs` a row that lacks an output is an
+    output that was not produced; otherwise that model simply has none for the case.
+    """
+
+    def __init__(
+        self,
+        report: Report,
+        version: DatasetVersion,
+        labels: Iterable[str],
+        output_sets: Mapping[str, OutputSet] | None = None,
+        *,
+        needs_outputs: bool = True,
+    ) -> None:
+        self.report, self.version = report, version
+        self.labels, self.output_sets = list(labels), output_sets or {}
+        self._needs_outputs = needs_outputs
+
+    def take(self, batch: Sequence[Placed]) -> None:
+        ids = case_ids(self.version, [row.key for row in batch])
+        matched = [row for row in batch if row.key in ids]
+        if self._needs_outputs:
+            matched = [self._with_all_outputs(row) for row in matched]
+        if len(matched) < len(batch):
+            for row in batch:
+                if row.key not in ids:
+                    self.report.add_unmatched(row.key)
+        self.report.case_count += len(matched)
+        for label in self.labels:
+            count = self.report.outputs.get(label, 0)
+            self.report.outputs[label] = count + len(matched)
+        if self.output_sets and self.report.is_storable:
+            with transaction.atomic():
+                store_outputs_of(matched, self.output_sets, ids)
+
+    def finish(self) -> None:
+        report = self.report
+        if report.is_storable and not report.case_count:
+            text = (
+                f"None of the {report.row_count:,} rows belongs to a case of {self.version}. "
+                "Map the column that holds the cases' ids."
+            )
+            report.is_readable = False
+            report.add(RowProblem(0, "", "no_match", text))
+
+    def _with_all_outputs(self, row: Placed) -> Placed:
+        """A row that lacks an output altogether says so in its place."""
+        case = row.case
+        if len(case.outputs) == len(self.labels):
+            return row
+        outputs = {label: case.outputs.get(label, _NOT_THERE) for label in self.labels}
+        return row._replace(case=case._replace(outputs=outputs))
+
+
+_NOT_THERE: Final = OutputText(None, "the row has no output", None, None, None, None)
+
+
+def store_outputs_of(
+    batch: Sequence[Placed], output_sets: Mapping[str, OutputSet], ids: Mapping[str, int]
+) -> None:
+    """Insert the rows' outputs, set by set, inside the caller's transaction."""
+    for label, output_set in output_sets.items():
+        rows = list(_output_rows(batch, label, output_set.pk, ids))
+        insert(Output, OUTPUT_COLUMNS, rows)
+
+
+def case_ids(version: DatasetVersion | None, keys: Sequence[str]) -> dict[str, int]:
+    """The ids of the version's cases that have one of these keys, by key."""
+    stored = Case.objects.filter(version=version).order_by()
+    found: dict[str, int] = {}
+    for start in range(0, len(keys), _KEYS_PER_QUERY):
+        some = stored.filter(key__in=keys[start : start + _KEYS_PER_QUERY])
+        found.update(some.values_list("key", "pk"))
+    return found
+
+
+def _output_rows(
+    batch: Sequence[Placed], label: str, set_id: int, ids: Mapping[str, int]
+) -> Iterator[OutputRow]:
+    for key, _, case, values in batch:
+        output = case.outputs.get(label)
+        if output is not None:
+            yield (set_id, ids[key], case.trial, *_stored(output, values.get(label)))
+
+
+def _stored(output: OutputText, value: str | None) -> tuple[Any, ...]:
+    """Text, `is_json`, error and figures of an output; a value that is no text stays itself."""
+    if value is None:
+        return output.text, False, *output[1:]
+    return value, True, "" if output.text is None else output.error, *output[2:]
+
+
+def _canonical(cases: Sequence[CaseRow], new: Sequence[Placed]) -> bytes:
+    """Equal bytes for equal cases: keys of objects sorted, every text ended."""
+    parts: list[str] = []
+    for (_, _, key, given, expected, references, _, tags), (_, _, case, _) in zip(
+        cases, new, strict=True
+    ):
+        parts += (
+            key,
+            given if isinstance(case.input, str) else _sorted(case.input),
+            _absent_or(expected, case),
+            references,
+            _sorted(case.metadata) if len(case.metadata) > 1 else json_of(case.metadata),
+            tags,
+        )
+    return "\0".join([*parts, ""]).encode()
+
+
+def _absent_or(expected: str | None, case: MappedCase) -> str:
+    if expected is None:
+        return ""
+    return expected if isinstance(case.expected, str) else _sorted(case.expected)
+
+
+def _sorted(value: Json) -> str:
+    if value is MISSING:
+        return ""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except TypeError:
+        return json_of(value)
+
+
+def _canonical_outputs(batch: Sequence[Placed]) -> dict[str, bytes]:
+    """For each label one line per output."""
+    lines: dict[str, list[bytes]] = {}
+    for key, _, case, values in batch:
+        for label, output in case.outputs.items():
+            line = canonical_output(key, case.trial, *_stored(output, values.get(label)))
+            lines.setdefault(label, []).append(line)
+    return {label: b"".join(some) for label, some in lines.items()}
+
+
+def canonical_output(*values: Any) -> bytes:
+    """One line that tells an output from any other: key, trial, and the columns of its row."""
+    return orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def output_digest(output_set: OutputSet) -> str:
+    """What the intake's digest of the outputs in this set was when they were read."""
+    columns = ("case__key", *OUTPUT_COLUMNS[2:])
+    stored = Output.objects.filter(output_set=output_set).order_by("pk").values_list(*columns)
+    digest = sha256()
+    for row in stored.iterator(chunk_size=ROWS_PER_TRANSACTION):
+        digest.update(canonical_output(*row))
+    return digest.hexdigest()

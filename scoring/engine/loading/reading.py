@@ -1,0 +1,184 @@
+"""A file on disk as a stream of placed rows: mapped, keyed, every fault told to a report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, NamedTuple, TypedDict
+
+import orjson
+
+from scoring.core.contract import Json
+from scoring.core.files import (
+    MISSING,
+    CaseKeys,
+    Detected,
+    FileProblem,
+    MappedCase,
+    Row,
+    RowProblem,
+    Source,
+    detect,
+    guess_mapping,
+    read_rows,
+)
+from scoring.core.files import Mapping as Columns
+from scoring.engine.loading.report import Report
+
+MAX_ROWS: Final = 1_000_000
+MAX_TRIAL: Final = 32_767  # what the column of either database holds
+
+#: Which fields must be mapped, by what a file is for.
+NEEDED: Final[Mapping[str, Sequence[str]]] = {
+    "dataset": ["id|input"],
+    "outputs": ["id|input", "output"],
+}
+
+
+class Options(TypedDict, total=False):
+    """How to read a file where its beginning would tell something else."""
+
+    encoding: str
+    delimiter: str
+    quote: str
+
+
+class Placed(NamedTuple):
+    """A usable row. `key` is the case's key; `is_new` is False for a further trial of it.
+
+    `values` holds the outputs that are no texts, by label, as exact JSON.
+    """
+
+    key: str
+    is_new: bool
+    case: MappedCase
+    values: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A file, how it is read, and what its columns mean."""
+
+    path: Path
+    name: str  # what people call it, which tells its format
+    detected: Detected
+    columns: Columns
+
+    def placed(self, report: Report) -> Iterator[Placed]:
+        """The usable rows in order; the others, and the end of what can be read, are reported."""
+        place = Placer(self.columns)
+        most = MAX_ROWS
+        try:
+            for row in self._rows():
+                report.row_count += 1
+                if report.row_count > most:
+                    raise _too_many_rows()
+                placed = place(row) if isinstance(row, Row) else row
+                if isinstance(placed, RowProblem):
+                    report.add(placed)
+                else:
+                    yield placed
+        except FileProblem as fault:
+            report.add_fatal(fault)
+
+    def with_labels(self, labels: Collection[str]) -> Reading:
+        """The same reading with only these of its output columns."""
+        of_columns = self.columns.labels
+        columns = tuple(column for column, label in of_columns.items() if label in labels)
+        rest = tuple(column for column in of_columns if column not in columns)
+        changed = replace(self.columns, output=columns, drop=(*self.columns.drop, *rest))
+        return replace(self, columns=changed)
+
+    def _rows(self) -> Iterator[Row | RowProblem]:
+        with self.path.open("rb") as stream:
+            yield from read_rows(Source(stream, self.name), self.detected)
+
+
+def open_reading(
+    path: Path,
+    name: str,
+    *,
+    kind: str,
+    choices: Mapping[str, Sequence[str]] | None = None,
+    options: Options | None = None,
+) -> Reading:
+    """Looks at the beginning of the file and completes the mapping with guesses.
+
+    Raises FileProblem, also for a mapping that
+    the file's columns cannot satisfy.
+    """
+    with path.open("rb") as stream:
+        detected = detect(Source(stream, name), **(options or {}))
+    columns = guess_mapping(
+        detected.columns, detected.sample, dict(choices or {}), is_open=detected.is_open
+    )
+    columns.check(detected.columns, needed=NEEDED[kind], is_open=detected.is_open)
+    return Reading(path, name, replace(detected, sample=()), columns)
+
+
+class Placer:
+    """Turns rows, in their order, into placed rows or problems."""
+
+    def __init__(self, columns: Columns, keys: CaseKeys | None = None) -> None:
+        self._columns = columns
+        self._keys = keys or CaseKeys(has_trials=bool(columns.trial))
+
+    def __call__(self, row: Row) -> Placed | RowProblem:
+        case = self._columns.apply(row)
+        if isinstance(case, RowProblem):
+            return case
+        if case.trial > MAX_TRIAL:
+            return _trial_too_high(case, self._columns.trial)
+        place = self._keys.place_id if case.has_id else self._keys.place_hash
+        placed = place(case.key, case.line, case.trial)
+        if isinstance(placed, RowProblem):
+            return placed
+        return Placed(placed.key, placed.is_new, case, self._values(row))
+
+    def _values(self, row: Row) -> dict[str, str]:
+        columns = self._columns
+        values = {}
+        for column in columns.output:
+            value = columns.value(row.fields, column)
+            if isinstance(value, str) or value is MISSING:
+                continue
+            if value is not None or not self._has_failed(row):
+                values[columns.labels[column]] = json_of(value)
+        return values
+
+    def _has_failed(self, row: Row) -> bool:
+        return self._columns.value(row.fields, self._columns.error) not in (MISSING, None, "")
+
+
+def json_of(value: Json) -> str:
+    """JSON text that reads back as exactly this value."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # an integer beyond 64 bits
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def in_batches(placed: Iterable[Placed], size: int) -> Iterator[list[Placed]]:
+    batch: list[Placed] = []
+    for row in placed:
+        batch.append(row)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _too_many_rows() -> FileProblem:
+    text = f"The file has more than {MAX_ROWS:,} rows. Split it into several datasets."
+    return FileProblem("too_many_rows", text, line=None)
+
+
+def _trial_too_high(case: MappedCase, column: str) -> RowProblem:
+    text = (
+        f"Line {case.line:,}, column {column}: trial {case.trial:,} is out of range: "
+        f"0 to {MAX_TRIAL:,}. Correct it."
+    )
+    return RowProblem(case.line, column, "out_of_range", text)

@@ -1,0 +1,111 @@
+"""What a failed, cancelled or killed import leaves, taken away without a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Final
+
+from django.db import connection, models, transaction
+from django.utils import timezone
+
+from scoring.engine import hold
+from scoring.engine.loading import spool
+from scoring.models import (
+    Case,
+    Dataset,
+    DatasetVersion,
+    Output,
+    OutputSet,
+    OutputSetState,
+    Upload,
+    UploadState,
+    VersionState,
+)
+
+ROWS_PER_TRANSACTION: Final = 5_000
+#: Rows that no upload stands for are left alone for so long: a request may be storing them.
+GRACE: Final = timedelta(seconds=60)
+WAITING_FOR_PEOPLE: Final = timedelta(days=1)  # an upload nobody maps or imports is given up
+OPEN: Final = (
+    UploadState.RECEIVED,
+    UploadState.CHECKING,
+    UploadState.CHECKED,
+    UploadState.LOADING,
+)
+
+
+def sweep() -> None:
+    """Remove what processes that were killed have left; what a live process works on stays."""
+    now = timezone.now()
+    _give_up(Upload.objects.filter(state=UploadState.LOADING, spool_name__endswith=spool.ELSEWHERE))
+    waiting = Upload.objects.filter(state__in=(UploadState.RECEIVED, UploadState.CHECKED))
+    waiting.filter(created_at__lt=now - WAITING_FOR_PEOPLE).update(state=UploadState.CANCELLED)
+    busy = _busy_datasets()
+    old = now - GRACE
+    versions = DatasetVersion.with_loading.filter(state=VersionState.LOADING, created_at__lt=old)
+    for version in versions.exclude(dataset__in=busy):
+        remove_version(version)
+    sets = OutputSet.objects.filter(
+        state=OutputSetState.LOADING, created_at__lt=old, version__state=VersionState.READY
+    )
+    for output_set in sets.exclude(version__dataset__in=busy).filter(runs=None):
+        remove_output_set(output_set)
+    for dataset in Dataset.objects.filter(latest=None, created_at__lt=old):
+        remove_bare_dataset(dataset)
+    spool.remove_unneeded(Upload.objects.filter(state__in=OPEN))
+
+
+def remove_version(version: DatasetVersion) -> None:
+    """Remove a version that is still loading, its rows, and its dataset if it has nothing else."""
+    for output_set in version.output_sets.all():
+        remove_output_set(output_set)
+    _delete_rows(Case, "version_id", version.pk)
+    DatasetVersion.with_loading.filter(pk=version.pk, state=VersionState.LOADING).delete()
+    remove_bare_dataset(version.dataset)
+
+
+def remove_output_set(output_set: OutputSet) -> None:
+    """Remove an output set that is still loading, and its rows."""
+    _delete_rows(Output, "output_set_id", output_set.pk)
+    OutputSet.objects.filter(pk=output_set.pk, state=OutputSetState.LOADING).delete()
+
+
+def remove_bare_dataset(dataset: Dataset) -> None:
+    """Remove a dataset without any version, unless an upload is on its way to it."""
+    with transaction.atomic():
+        row = Dataset.objects.select_for_update().filter(pk=dataset.pk, latest=None).first()
+        if row is None or row.uploads.filter(state__in=OPEN).exists():
+            return
+        if not DatasetVersion.with_loading.filter(dataset=row).exists():
+            row.delete()
+
+
+def _busy_datasets() -> list[int]:
+    """The datasets that a live process is importing into."""
+    working = Upload.objects.filter(state=UploadState.LOADING).exclude(dataset=None)
+    return [upload.dataset_id for upload in working if upload.dataset_id and _is_held(upload)]
+
+
+def _is_held(upload: Upload) -> bool:
+    is_current = upload.held_until is not None and upload.held_until >= timezone.now()
+    return is_current and not hold.is_gone(upload.held_by)
+
+
+def _give_up(abandoned: Iterable[Upload]) -> None:
+    """Imports of the command line have no file in the spool: nobody else can go on with them."""
+    for upload in abandoned:
+        if not _is_held(upload):
+            upload.delete()
+
+
+def _delete_rows(model: type[models.Model], column: str, value: int) -> None:
+    """Delete the parent's rows bit by bit, so that other writers get their turn."""
+    quote = connection.ops.quote_name
+    table, name = quote(model._meta.db_table), quote(column)
+    some = f"SELECT id FROM {table} WHERE {name} = %s LIMIT {ROWS_PER_TRANSACTION}"  # noqa: S608  names from the code
+    removed = True
+    while removed:
+        with connection.cursor() as cursor:
+            cursor.execute(f"DELETE FROM {table} WHERE id IN ({some})", [value])  # noqa: S608
+            removed = cursor.rowcount > 0

@@ -1,0 +1,146 @@
+"""Where uploaded files lie until their rows are stored: under generated names, read by us alone."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+from uuid import uuid4
+
+from django.conf import settings
+from django.core.files.base import File
+
+from scoring.core.files import Detected, FileProblem, Mapping, Row, Source, detect, guess_mapping
+from scoring.models import Dataset, Team, Upload, User
+
+SHOWN_ROWS: Final = 20
+#: The ending of a spool name without a file: the command line reads the file where it lies.
+ELSEWHERE: Final = ".elsewhere"
+_FORGOTTEN_SECONDS: Final = 3_600  # without a change; a file being received is younger
+_UNKEEPABLE: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What shows of a file before it is read: `rows` are the first, `mapping` a guess."""
+
+    detected: Detected
+    mapping: Mapping
+    rows: tuple[Row, ...]
+
+
+def receive(
+    team: Team,
+    file: File[bytes],
+    *,
+    kind: str,
+    by: User | None,
+    dataset: Dataset | None = None,
+    dataset_name: str = "",
+    series: str = "",
+    dated: datetime | None = None,
+) -> Upload:
+    """Put the file into the spool, for a dataset that is there or one to be named.
+
+    Raises FileProblem for a file that no choice could make readable: empty_file, type_mismatch,
+    too_large. Nothing is then left of it.
+    """
+    spool_name = f"{uuid4().hex}.rows"
+    path: Path = settings.SPOOL_DIR / spool_name
+    try:
+        size = _copy(file, path)
+        _refuse_hopeless(path, shown_name(file.name))
+        return Upload.objects.create(
+            team=team,
+            kind=kind,
+            dataset=dataset,
+            dataset_name=(dataset.name if dataset else dataset_name)[:120],
+            file_name=shown_name(file.name),
+            spool_name=spool_name,
+            size_bytes=size,
+            series=series[:120],
+            dated=dated,
+            created_by=by,
+        )
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def preview(
+    upload: Upload,
+    choices: dict[str, list[str]] | None = None,
+    *,
+    encoding: str = "",
+    delimiter: str = "",
+    quote: str = "",
+) -> Preview:
+    """Looks at the file's beginning; `choices` override the guessed mapping.
+
+    Raises FileProblem when not even that can be read; another encoding or delimiter may help.
+    """
+    with path_of(upload).open("rb") as stream:
+        source = Source(stream, upload.file_name)
+        detected = detect(source, encoding=encoding, delimiter=delimiter, quote=quote)
+    mapping = guess_mapping(
+        detected.columns, detected.sample, dict(choices or {}), is_open=detected.is_open
+    )
+    return Preview(detected, mapping, detected.sample[:SHOWN_ROWS])
+
+
+def path_of(upload: Upload) -> Path:
+    path: Path = settings.SPOOL_DIR / upload.spool_name
+    return path
+
+
+def discard(upload: Upload) -> None:
+    """Remove the upload's file; its row stays and tells what became of it."""
+    path_of(upload).unlink(missing_ok=True)
+
+
+def remove_unneeded(open_uploads: Any) -> None:
+    """Remove files that no open upload needs and that nobody is writing any more."""
+    oldest = time.time() - _FORGOTTEN_SECONDS
+    spool: Path = settings.SPOOL_DIR
+    files = [path for path in spool.iterdir() if path.is_file()]
+    needed = set(open_uploads.values_list("spool_name", flat=True))
+    known = set(Upload.objects.values_list("spool_name", flat=True))
+    for path in files:
+        is_forgotten = path.name in known or path.stat().st_mtime < oldest
+        if path.name not in needed and is_forgotten:
+            path.unlink(missing_ok=True)
+
+
+def shown_name(name: str | None) -> str:
+    """A file name as it is shown: its last part, without signs that no database keeps."""
+    last = PurePosixPath((name or "").replace("\\", "/")).name
+    return _UNKEEPABLE.sub("\N{REPLACEMENT CHARACTER}", last)[-255:] or "upload"
+
+
+def limit_text() -> str:
+    return f"{settings.EVALSITE_MAX_UPLOAD_BYTES // 1024**2:,} MiB"
+
+
+def _copy(file: File[bytes], path: Path) -> int:
+    size, limit = 0, settings.EVALSITE_MAX_UPLOAD_BYTES
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
+        for chunk in file.chunks():
+            size += len(chunk)
+            if size > limit:
+                text = f"The file is larger than {limit_text()}. Split it, or leave columns out."
+                raise FileProblem("too_large", text)
+            target.write(chunk)
+    return size
+
+
+def _refuse_hopeless(path: Path, name: str) -> None:
+    try:
+        with path.open("rb") as stream:
+            detect(Source(stream, name))
+    except FileProblem as fault:
+        if fault.code in ("empty_file", "type_mismatch"):
+            raise

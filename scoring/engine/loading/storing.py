@@ -1,0 +1,255 @@
+"""A reading into a version and output sets: invisible until whole, then published at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePath
+from typing import Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from scoring.core.files.mapping import OUTPUT_WORDS
+from scoring.engine.loading import removal
+from scoring.engine.loading.intake import (
+    ROWS_PER_TRANSACTION,
+    CaseIntake,
+    OutputIntake,
+    output_digest,
+)
+from scoring.engine.loading.reading import Placed, Reading, in_batches
+from scoring.engine.loading.report import RefusedError, Report
+from scoring.models import (
+    AuditEntry,
+    Dataset,
+    DatasetVersion,
+    Output,
+    OutputSet,
+    OutputSetState,
+    Team,
+    User,
+)
+
+Beat = Callable[[int], None]  # told the rows read so far; raises StoppedError to end the work
+
+NAME_LENGTH: Final = 120
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What came of a file. `is_new` is False when the version held exactly these cases before."""
+
+    version: DatasetVersion
+    output_sets: tuple[OutputSet, ...]
+    report: Report
+    is_new: bool = True
+
+    @property
+    def output_set(self) -> OutputSet:
+        """The first output set; outputs files and single output columns have just one."""
+        return self.output_sets[0]
+
+    @property
+    def unmatched(self) -> list[str]:
+        return self.report.unmatched
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Who stores what, and what is to happen in the transaction that makes it visible."""
+
+    by: User | None
+    beat: Beat
+    on_publish: Callable[[DatasetVersion, Report], None]
+    series: str = ""
+    dated: datetime | None = None
+
+
+def named_dataset(team: Team, name: str, by: User | None) -> Dataset:
+    """The team's dataset of that name, made if need be; it shows once it has a version."""
+    dataset, _ = Dataset.objects.get_or_create(
+        team=team, name=name[:NAME_LENGTH], defaults={"created_by": by}
+    )
+    return dataset
+
+
+def store_dataset(
+    reading: Reading, dataset: Dataset, origin: Origin, *, skips_bad_rows: bool = False
+) -> Loaded:
+    """A new version with an output set per output column; the version there was, if identical.
+
+    Raises RefusedError when the rows have problems, and whatever `origin.beat` raises; nothing is
+    then stored.
+    """
+    report = Report(skips_bad_rows=skips_bad_rows)
+    version = DatasetVersion.with_loading.create(
+        dataset=dataset,
+        source_name=reading.name,
+        mapping=reading.columns.choices(),
+        created_by=origin.by,
+    )
+    try:
+        sets = _new_sets(version, reading, origin)
+        intake = CaseIntake(report, version, sets)
+        read_through(reading.placed(report), intake, origin.beat, len(sets))
+        intake.finish()
+        _refuse_bad(report)
+        twin = publish(version, sets, report, origin)
+    except BaseException:
+        removal.remove_version(version)
+        raise
+    if twin is None:
+        return Loaded(version, tuple(sets.values()), report)
+    removal.remove_version(version)
+    return _loaded_into(twin, reading, intake, origin)
+
+
+def store_outputs_file(
+    reading: Reading,
+    version: DatasetVersion,
+    origin: Origin,
+    *,
+    skips_bad_rows: bool = False,
+    needs_outputs: bool = True,
+) -> Loaded:
+    """A new output set per output column over the version, matched by case key.
+
+    OutputIntake tells what `needs_outputs` does. Raises RefusedError when the rows have problems
+    or none matches.
+    """
+    report = Report(skips_bad_rows=skips_bad_rows)
+    sets = _new_sets(version, reading, origin)
+    try:
+        intake = OutputIntake(report, version, sets, sets, needs_outputs=needs_outputs)
+        read_through(reading.placed(report), intake, origin.beat, len(sets))
+        intake.finish()
+        _refuse_bad(report)
+        with transaction.atomic():
+            _show_sets(sets.values(), report, origin)
+            origin.on_publish(version, report)
+    except BaseException:
+        for output_set in sets.values():
+            removal.remove_output_set(output_set)
+        raise
+    return Loaded(version, tuple(sets.values()), report, is_new=False)
+
+
+def read_through(
+    placed: Iterable[Placed], intake: CaseIntake | OutputIntake, beat: Beat, set_count: int
+) -> None:
+    """Give the intake all rows, in batches of which each is one short transaction."""
+    for batch in in_batches(placed, max(ROWS_PER_TRANSACTION // (set_count + 1), 250)):
+        intake.take(batch)
+        beat(intake.report.row_count)
+
+
+def twin_of(dataset: Dataset, report: Report) -> DatasetVersion | None:
+    """The newest version of the dataset that holds exactly the report's cases."""
+    same = DatasetVersion.objects.filter(
+        dataset=dataset, content_hash=report.content_hash, case_count=report.case_count
+    )
+    return same.order_by("-number").first()
+
+
+def publish(
+    version: DatasetVersion, sets: dict[str, OutputSet], report: Report, origin: Origin
+) -> DatasetVersion | None:
+    """Make the version visible; or leave it and return the one that has the same cases."""
+    with transaction.atomic():
+        dataset = Dataset.objects.select_for_update().get(pk=version.dataset_id)
+        twin = twin_of(dataset, report)
+        if twin is not None:
+            report.identical_to = twin.number
+            return twin
+        version.dataset = dataset
+        version.publish(
+            content_hash=report.content_hash,
+            case_count=report.case_count,
+            skipped_rows=report.problem_count,
+        )
+        _show_sets(sets.values(), report, origin)
+        action = "dataset.created" if version.number == 1 else "version.created"
+        new = {"version": version.number, "cases": version.case_count, "file": version.source_name}
+        AuditEntry.objects.record(dataset.team, origin.by, action, dataset, new=new)
+        origin.on_publish(version, report)
+    return None
+
+
+def _loaded_into(
+    twin: DatasetVersion, reading: Reading, intake: CaseIntake, origin: Origin
+) -> Loaded:
+    """The file's outputs on the version that has its cases; sets that are there too stay alone."""
+    known = {label: _twin_set(twin, label, reading, intake) for label in intake.report.outputs}
+    missing = [label for label, output_set in known.items() if output_set is None]
+    if missing:
+        loaded = store_outputs_file(
+            reading.with_labels(missing),
+            twin,
+            origin,
+            skips_bad_rows=intake.report.skips_bad_rows,
+            needs_outputs=False,
+        )
+        made = loaded.output_sets
+    else:
+        with transaction.atomic():
+            origin.on_publish(twin, intake.report)
+        made = ()
+    kept = tuple(output_set for output_set in known.values() if output_set is not None)
+    return Loaded(twin, kept + made, intake.report, is_new=False)
+
+
+def _twin_set(
+    version: DatasetVersion, label: str, reading: Reading, intake: CaseIntake
+) -> OutputSet | None:
+    """An output set of the version with exactly these outputs under the same name."""
+    sets = OutputSet.objects.ready().filter(
+        version=version,
+        name=_set_name(label, reading),
+        output_count=intake.report.outputs[label],
+    )
+    wanted = intake.output_digests[label].hexdigest()
+    return next((each for each in sets if output_digest(each) == wanted), None)
+
+
+def _new_sets(version: DatasetVersion, reading: Reading, origin: Origin) -> dict[str, OutputSet]:
+    labels = list(reading.columns.labels.values())
+    dated = origin.dated or timezone.now()
+    sets = {}
+    with transaction.atomic():
+        for label in labels:
+            name = _set_name(label, reading)
+            is_only = len(labels) == 1
+            sets[label] = OutputSet.objects.create(
+                version=version,
+                name=name,
+                series=((origin.series if is_only else "") or name)[:NAME_LENGTH],
+                dated=dated,
+                source_name=reading.name,
+                created_by=origin.by,
+            )
+    return sets
+
+
+def _set_name(label: str, reading: Reading) -> str:
+    """The label tells models apart; a mere “output” says less than the file's name."""
+    is_plain = label.lower() in (*OUTPUT_WORDS, "model_output")
+    return (PurePath(reading.name).stem if is_plain else label)[:NAME_LENGTH]
+
+
+def _show_sets(sets: Iterable[OutputSet], report: Report, origin: Origin) -> None:
+    for output_set in sets:
+        output_set.state = OutputSetState.READY
+        output_set.output_count = Output.objects.filter(output_set=output_set).count()
+        output_set.save(update_fields=["state", "output_count"])
+        team = output_set.version.dataset.team
+        new = {"outputs": output_set.output_count, "unmatched": report.unmatched_count}
+        AuditEntry.objects.record(team, origin.by, "output_set.created", output_set, new=new)
+
+
+def _refuse_bad(report: Report) -> None:
+    if report.is_storable and not report.case_count:
+        report.is_readable = False
+    if not report.is_storable:
+        raise RefusedError(report)

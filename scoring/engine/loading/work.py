@@ -1,0 +1,331 @@
+"""An upload's way: mapped by a person, checked, then loaded by the worker or the command line."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+
+from scoring.core.files import FileProblem
+from scoring.engine import hold
+from scoring.engine.loading import removal, spool, storing
+from scoring.engine.loading.intake import CaseIntake, OutputIntake
+from scoring.engine.loading.reading import Options, Reading, open_reading
+from scoring.engine.loading.report import RefusedError, Report, StoppedError
+from scoring.engine.loading.storing import Loaded, Origin
+from scoring.models import DatasetVersion, Team, Upload, UploadKind, UploadState, User
+
+log = logging.getLogger(__name__)
+
+BEAT_SECONDS: Final = 0.5
+_WAITING: Final = (UploadState.RECEIVED, UploadState.CHECKED)
+
+Choices = Mapping[str, Sequence[str]]
+
+
+def request_check(
+    upload: Upload,
+    choices: Choices | None = None,
+    *,
+    encoding: str = "",
+    delimiter: str = "",
+    quote: str = "",
+) -> bool:
+    """Keep the mapping and let the worker try it; False when the upload is past that.
+
+    Raises FileProblem when the file cannot be read so, or lacks a column.
+    """
+    reading = open_reading(
+        spool.path_of(upload),
+        upload.file_name,
+        kind=upload.kind,
+        choices=choices,
+        options={"encoding": encoding, "delimiter": delimiter, "quote": quote},
+    )
+    fields = {"mapping": reading.columns.choices(), "detected": _described(reading)}
+    return _move(upload, _WAITING, UploadState.CHECKING, row_count=0, **fields)
+
+
+def request_load(upload: Upload, *, skips_bad_rows: bool = False) -> bool:
+    """Let the worker store the rows; False when the upload is past that.
+
+    From now on `upload.dataset` is there, though it shows only once it has a version.
+    """
+    with transaction.atomic():
+        if upload.kind == UploadKind.DATASET and upload.dataset is None:
+            name = upload.dataset_name or upload.file_name
+            upload.dataset = storing.named_dataset(upload.team, name, upload.created_by)
+        report = {**upload.report, "skips_bad_rows": skips_bad_rows}
+        fields = {"dataset": upload.dataset, "report": report, "row_count": 0}
+        return _move(upload, _WAITING, UploadState.LOADING, **fields)
+
+
+def cancel(upload: Upload) -> bool:
+    """Give the upload up; False when it had ended. Work under way stops at its next beat."""
+    cancelled = _move(upload, removal.OPEN, UploadState.CANCELLED)
+    if cancelled:
+        spool.discard(upload)
+        if upload.dataset and not upload.held_by:
+            removal.remove_bare_dataset(upload.dataset)
+    return cancelled
+
+
+def check(upload: Upload) -> None:
+    """The dry run: reads every row as `load` does, stores none, and leaves its report.
+
+    The upload is held by the caller; a cancel ends the dry run.
+    """
+    report = Report()
+    try:
+        reading = _reading(upload)
+        intake = _looking(upload, reading, report)
+        storing.read_through(reading.placed(report), intake, Keeper(upload), 0)
+        intake.finish()
+    except FileProblem as fault:
+        report.add_fatal(fault)
+    except StoppedError:
+        return
+    if upload.dataset and upload.kind == UploadKind.DATASET:
+        twin = storing.twin_of(upload.dataset, report)
+        report.identical_to = twin.number if twin else None
+    _end(upload, UploadState.CHECKED, report)
+
+
+def load(upload: Upload) -> None:
+    """Store the upload's rows, all or none, and leave the state `done` or `failed`.
+
+    The upload is held by the caller; a cancel ends the import and removes what it had stored.
+    """
+    try:
+        _load(upload)
+    except StoppedError:
+        log.info("upload %s was stopped", upload.uuid)
+    except RefusedError as refused:
+        _fail(upload, refused.report)
+    except FileProblem as fault:
+        _fail(upload, _failed(fault))
+    except (DatabaseError, OSError) as fault:
+        log.exception("upload %s could not be stored", upload.uuid)
+        text = f"The rows could not be stored: {str(fault)[:200]}. Try again."
+        _fail(upload, _failed(FileProblem("store_failed", text)))
+    else:
+        spool.discard(upload)
+
+
+def load_file(
+    team: Team,
+    path: Path,
+    dataset_name: str,
+    choices: Choices | None = None,
+    *,
+    options: Options | None = None,
+    by: User | None = None,
+    on_reading: Callable[[Reading], None] = lambda _: None,
+    on_progress: Callable[[int], None] = lambda _: None,
+) -> Loaded:
+    """A file of the command line as a new version of the team's dataset of that name.
+
+    `on_reading` is told beforehand what was detected, `on_progress` the rows read so far. Raises
+    FileProblem or RefusedError; nothing is then stored.
+    """
+    reading = open_reading(path, path.name, kind="dataset", choices=choices, options=options)
+    on_reading(reading)
+    with transaction.atomic():
+        dataset = storing.named_dataset(team, dataset_name, by)
+        upload = _elsewhere(team, path, UploadKind.DATASET, by, dataset=dataset)
+    origin = _origin(upload, by, on_progress)
+    try:
+        return storing.store_dataset(reading, dataset, origin)
+    except BaseException:
+        upload.delete()
+        removal.remove_bare_dataset(dataset)
+        raise
+
+
+def load_outputs_file(
+    version: DatasetVersion,
+    path: Path,
+    series: str = "",
+    dated: datetime | None = None,
+    choices: Choices | None = None,
+    *,
+    options: Options | None = None,
+    by: User | None = None,
+    on_progress: Callable[[int], None] = lambda _: None,
+) -> Loaded:
+    """A file of the command line as output sets over the version, matched by case key.
+
+    Raises FileProblem or RefusedError; nothing is then stored.
+    """
+    reading = open_reading(path, path.name, kind="outputs", choices=choices, options=options)
+    dataset = version.dataset
+    upload = _elsewhere(dataset.team, path, UploadKind.OUTPUTS, by, dataset=dataset)
+    try:
+        origin = _origin(upload, by, on_progress, series=series, dated=dated)
+        return storing.store_outputs_file(reading, version, origin)
+    except BaseException:
+        upload.delete()
+        raise
+
+
+class Keeper:
+    """Notes progress on the upload now and then, and notices there that the work is to stop."""
+
+    def __init__(self, upload: Upload, on_progress: Callable[[int], None] = lambda _: None) -> None:
+        self._upload, self._on_progress = upload, on_progress
+        self._next = time.monotonic() + BEAT_SECONDS
+
+    def __call__(self, row_count: int) -> None:
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + BEAT_SECONDS
+        fields: dict[str, Any] = {"row_count": row_count}
+        if self._upload.held_by:
+            fields["held_until"] = timezone.now() + timedelta(seconds=hold.HOLD_SECONDS)
+        self.note(**fields)
+        self._on_progress(row_count)
+
+    def note(self, **fields: Any) -> None:
+        """Change the upload; raises StoppedError unless it is still ours to work on."""
+        upload = self._upload
+        ours = Upload.objects.filter(pk=upload.pk, state=upload.state, held_by=upload.held_by)
+        if not ours.update(**fields):
+            raise StoppedError
+
+
+def _load(upload: Upload) -> Loaded:
+    reading = _reading(upload)
+    origin = _origin(upload, upload.created_by, series=upload.series, dated=upload.dated)
+    skips_bad_rows = bool(upload.report.get("skips_bad_rows"))
+    if upload.kind == UploadKind.OUTPUTS:
+        version = _version_of(upload)
+        return storing.store_outputs_file(reading, version, origin, skips_bad_rows=skips_bad_rows)
+    dataset = upload.dataset
+    if dataset is None:
+        dataset = storing.named_dataset(upload.team, upload.dataset_name, upload.created_by)
+        Keeper(upload).note(dataset=dataset)
+    return storing.store_dataset(reading, dataset, origin, skips_bad_rows=skips_bad_rows)
+
+
+def _origin(
+    upload: Upload,
+    by: User | None,
+    on_progress: Callable[[int], None] = lambda _: None,
+    series: str = "",
+    dated: datetime | None = None,
+) -> Origin:
+    keeper = Keeper(upload, on_progress)
+
+    def done(version: DatasetVersion, report: Report) -> None:
+        keeper.note(
+            state=UploadState.DONE,
+            version=version,
+            held_by="",
+            held_until=None,
+            **_findings(report),
+        )
+
+    return Origin(by=by, beat=keeper, on_publish=done, series=series, dated=dated)
+
+
+def _reading(upload: Upload) -> Reading:
+    path = spool.path_of(upload)
+    if not path.exists():
+        raise FileProblem("file_gone", "The file is no longer here. Upload it again.")
+    found = upload.detected
+    return open_reading(
+        path,
+        upload.file_name,
+        kind=upload.kind,
+        choices=upload.mapping or None,
+        options={
+            "encoding": found.get("encoding", ""),
+            "delimiter": found.get("delimiter", ""),
+            "quote": found.get("quote", ""),
+        },
+    )
+
+
+def _looking(upload: Upload, reading: Reading, report: Report) -> CaseIntake | OutputIntake:
+    if upload.kind == UploadKind.DATASET:
+        return CaseIntake(report)
+    return OutputIntake(report, _version_of(upload), reading.columns.labels.values())
+
+
+def _version_of(upload: Upload) -> DatasetVersion:
+    """The version whose cases the outputs answer: the chosen one, else the latest."""
+    if upload.version is not None:
+        return upload.version
+    if upload.dataset is None or upload.dataset.latest is None:
+        raise FileProblem("no_version", "The dataset has no cases yet. Upload them first.")
+    return upload.dataset.latest
+
+
+def _elsewhere(team: Team, path: Path, kind: UploadKind, by: User | None, **fields: Any) -> Upload:
+    """The row by which everybody sees that this process imports a file of its own."""
+    return Upload.objects.create(
+        team=team,
+        kind=kind,
+        state=UploadState.LOADING,
+        file_name=spool.shown_name(path.name),
+        spool_name=uuid4().hex + spool.ELSEWHERE,
+        size_bytes=path.stat().st_size,
+        created_by=by,
+        held_by=hold.own_name(),
+        held_until=timezone.now() + timedelta(seconds=hold.HOLD_SECONDS),
+        **fields,
+    )
+
+
+def _described(reading: Reading) -> dict[str, Any]:
+    found = reading.detected
+    return {
+        "format": found.format,
+        "encoding": found.encoding,
+        "delimiter": found.delimiter,
+        "quote": found.quote,
+        "columns": list(found.columns),
+    }
+
+
+def _findings(report: Report) -> dict[str, Any]:
+    return {
+        "row_count": report.row_count,
+        "problem_count": report.problem_count,
+        "problems": report.listed_problems(),
+        "report": report.as_json(),
+    }
+
+
+def _failed(fault: FileProblem) -> Report:
+    report = Report()
+    report.add_fatal(fault)
+    return report
+
+
+def _fail(upload: Upload, report: Report) -> None:
+    _end(upload, UploadState.FAILED, report)
+    spool.discard(upload)
+    if upload.dataset:
+        removal.remove_bare_dataset(upload.dataset)
+
+
+def _end(upload: Upload, state: UploadState, report: Report) -> None:
+    _move(upload, (upload.state,), state, held_by="", held_until=None, **_findings(report))
+
+
+def _move(upload: Upload, old: Sequence[str], new: UploadState, **fields: Any) -> bool:
+    """Bring the upload from one of the states `old` to `new`; False when it is in none.
+
+    The condition is in the UPDATE, so of two processes that try only one succeeds.
+    """
+    changed = Upload.objects.filter(pk=upload.pk, state__in=old).update(state=new, **fields)
+    upload.refresh_from_db()
+    return bool(changed)

@@ -1,0 +1,31 @@
+"""What commands have in common: whose team it is, and figures and tables as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.core.management.base import CommandError
+
+from scoring.models import Team
+
+
+def the_team(slug: str | None) -> Team:
+    """The team of that slug, or the only one there is. Raises CommandError naming the teams."""
+    teams = list(Team.objects.order_by("slug"))
+    found = [team for team in teams if slug in (None, team.slug)]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(team.slug for team in teams) or "none yet"
+    said = f"There is no team “{slug}”." if slug else "Name the team with --team."
+    raise CommandError(f"{said} The teams are: {names}.", returncode=2)
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Lines of aligned columns; the last one may be as long as it likes."""
+    texts = [list(map(str, row)) for row in (head, *rows)]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)][:-1]
+    return ["  ".join([*map(str.ljust, row, widths), row[-1]]).rstrip() for row in texts]
