@@ -71,10 +71,7 @@ class _Span(NamedTuple):
     left_end: int
     right: int
     right_end: int
-
-    @property
-    def size(self) -> int:
-        return max(self.left_end - self.left, self.right_end - self.right)
+    size: int  # characters of the longer side
 
 
 def _start(expected: str, actual: str) -> int:
@@ -122,27 +119,20 @@ def _spans(left: Sequence[str], right: Sequence[str]) -> Iterator[_Span]:
     from rapidfuzz.distance import LCSseq
 
     left_at, right_at = _offsets(left), _offsets(right)
-    spans = (
-        _Span(
-            op.tag == "equal",
-            left_at[op.src_start],
-            left_at[op.src_end],
-            right_at[op.dest_start],
-            right_at[op.dest_end],
-        )
-        for op in LCSseq.opcodes(left, right)
-    )
-    edit: _Span | None = None
-    for span in spans:
-        if not span.is_equal:
-            edit = _joined(edit, span) if edit else span
-            continue
-        if edit:
-            yield edit
-        edit = None
-        yield span
-    if edit:
-        yield edit
+    left_done = right_done = 0
+    for block in LCSseq.editops(left, right).as_matching_blocks():  # the last one is empty
+        left_start, right_start = left_at[block.a], right_at[block.b]
+        if left_start > left_done or right_start > right_done:
+            yield _edit(left_done, left_start, right_done, right_start)
+        left_done, right_done = left_at[block.a + block.size], right_at[block.b + block.size]
+        if block.size:
+            size = left_done - left_start
+            yield _Span(True, left_start, left_done, right_start, right_done, size)
+
+
+def _edit(left: int, left_end: int, right: int, right_end: int) -> _Span:
+    size = max(left_end - left, right_end - right)
+    return _Span(False, left, left_end, right, right_end, size)
 
 
 def _offsets(tokens: Sequence[str]) -> Sequence[int]:
@@ -160,19 +150,15 @@ def _readable(spans: Iterable[_Span]) -> list[_Span]:
     """
     kept: list[_Span] = []
     for span in spans:
-        kept.append(span)
-        while len(kept) >= 3 and not kept[-1].is_equal and _is_silly(*kept[-3:]):
-            last, _, first = kept.pop(), kept.pop(), kept.pop()
-            kept.append(_joined(first, last))
+        last = span
+        while not last.is_equal and len(kept) >= 2:
+            first, equal = kept[-2:]
+            if equal.size > first.size or equal.size > last.size:
+                break
+            del kept[-2:]
+            last = _edit(first.left, last.left_end, first.right, last.right_end)
+        kept.append(last)
     return kept
-
-
-def _is_silly(before: _Span, equal: _Span, after: _Span) -> bool:
-    return equal.is_equal and equal.size <= min(before.size, after.size)
-
-
-def _joined(first: _Span, last: _Span) -> _Span:
-    return _Span(False, first.left, last.left_end, first.right, last.right_end)
 
 
 def _parts(removed: str, added: str, mode: Mode) -> tuple[Segment, ...]:
