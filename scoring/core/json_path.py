@@ -6,6 +6,7 @@ from a page works in a config.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from json.encoder import encode_basestring
@@ -57,5 +58,5 @@ def _step_of(found: re.Match[str]) -> Step:
     if (index := found["index"]) is not None:
         return ANY if index == ANY else int(index)
     if (quoted := found["quoted"]) is not None:
-        return re.sub(r"\\(.)", r"\1", quoted[1:-1])
+        return str(json.loads(quoted))
     return found["key"]

@@ -173,7 +173,7 @@ def _is_sound_leaf(part: Json) -> bool:
     if isinstance(part, str):
         return part.isascii() or not _SURROGATE.search(part)
     if isinstance(part, float):
-        return part - part == 0.0
+        return part - part == 0.0 and not isinstance(part, _LongNumber)
     return part is None or isinstance(part, int)
 
 

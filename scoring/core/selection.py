@@ -180,13 +180,18 @@ def expected_json(expected: Json, *, or_text: bool = False) -> Json:
 def _json_value(value: Json, or_text: bool) -> Json:
     if isinstance(value, JsonText) or not isinstance(value, str):
         check(value)
-        return value
+        return plain(value)
     try:
         return parse(value)
     except CaseProblem as problem:
         if or_text and problem.code == "invalid_json":
             return value
         raise
+
+
+def plain(value: Json) -> Json:
+    """The value without the mark of a string that is JSON already."""
+    return str(value) if isinstance(value, JsonText) else value
 
 
 def expected_text(expected: Json) -> str:
@@ -207,7 +212,7 @@ def excerpt(text: str) -> str:
 def _chosen_output(output: Json, key: str | tuple[str, ...], *, partial: bool) -> Json:
     value = output_json(output)
     if isinstance(key, str):
-        return _at_output(value, key)
+        return _as_json(_at_output(value, key))
     if partial:
         return {name: found for name in key if (found := _find(value, name)) is not _ABSENT}
     return {name: _at_output(value, name) for name in key}
@@ -219,7 +224,7 @@ def _chosen_expected(expected: Json, key: str | tuple[str, ...]) -> Json:
         is_plain_text = isinstance(expected, str) and value == expected
         return JsonText(expected) if is_plain_text else expected
     if isinstance(key, str):
-        return _at_expected(value, key)
+        return _as_json(_at_expected(value, key))
     return {name: _at_expected(value, name) for name in key}
 
 
@@ -246,7 +251,7 @@ def _at_expected(expected: Json, key: str) -> Json:
 def _find(value: Json, key: str) -> Json:
     """The value at a literal key, else at a path; `_ABSENT` when neither is there."""
     if isinstance(value, dict) and key in value:
-        return _as_json(value[key])
+        return value[key]
     try:
         steps = parse_path(key)
     except ValueError:
@@ -255,7 +260,7 @@ def _find(value: Json, key: str) -> Json:
         if not _holds(value, step):
             return _ABSENT
         value = value[step]
-    return _as_json(value)
+    return value
 
 
 def _as_json(value: Json) -> Json:

@@ -13,7 +13,7 @@ from scoring.core.cel.values import EvaluationError
 from scoring.core.config import About
 from scoring.core.contract import Case, ConfigError, Json, OutsideProblem, Result, scored
 from scoring.core.json_text import text_of
-from scoring.core.selection import TargetConfig, each, output_json
+from scoring.core.selection import TargetConfig, each, output_json, plain
 
 VARIABLES: Final = ("input", "output", "output_json", "expected", "metadata")
 
@@ -55,12 +55,13 @@ class _Variables(dict[str, Any]):
     """The variables of a case; the JSON of the output is read only when it is asked for."""
 
     def __init__(self, case: Case) -> None:
-        super().__init__(input=case.input, expected=case.expected, metadata=dict(case.metadata))
+        expected = plain(case.expected)
+        super().__init__(input=case.input, expected=expected, metadata=dict(case.metadata))
         self.case = case
 
     def __missing__(self, name: str) -> Json:
         output = self.case.output
-        self[name] = text_of(output) if name == "output" else output_json(output)
+        self[name] = text_of(plain(output)) if name == "output" else output_json(output)
         return self[name]
 
 

@@ -1,0 +1,194 @@
+"""Strict JSON: what is read, what is refused and where, and the text of a value."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.core.contract import CaseProblem
+from scoring.core.json_text import MAX_DIGITS, MAX_KEYS, check, compact, parse, text_of
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": [1, 2.5, "x", true, false, null]}', {"a": [1, 2.5, "x", True, False, None]}),
+        (" \n\t1\r ", 1),
+        ('"\\ud83d\\ude00"', "😀"),
+        ('"\\u0000"', "\0"),
+        ("12345678901234567890123", 12345678901234567890123),
+        ("-0.0", -0.0),
+        ("1e2", 100.0),
+        ("[" * 64 + "]" * 64, json.loads("[" * 64 + "]" * 64)),
+        ("9" * MAX_DIGITS, 10**MAX_DIGITS - 1),
+        ('{"__proto__": 1}', {"__proto__": 1}),
+        ('{"": 1, " ": 2}', {"": 1, " ": 2}),
+        ("[" + "[1],{}," * 100 + "1]", [*([[1], {}] * 100), 1]),
+    ],
+)
+def test_valid_json_is_read(text: str, value: Any) -> None:
+    assert parse(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "where"),
+    [
+        ("", "invalid_json", "the text is empty"),
+        ("  \n", "invalid_json", "the text is empty"),
+        ('{"a":', "invalid_json", "line 1, column 6"),
+        ('{\n"a": 1,\n}', "invalid_json", "line 3, column 1"),
+        ("{'a': 1}", "invalid_json", "line 1, column 2"),
+        ("[1] x", "invalid_json", "line 1, column 5"),
+        ("01", "invalid_json", "line 1, column 2"),
+        ('"a\tb"', "invalid_json", "line 1, column 3"),
+        ("\ufeff1", "invalid_json", "line 1, column 1"),
+        ("undefined", "invalid_json", "line 1, column 1"),
+        ('{"a": 1, "a": 1}', "duplicate_key", "a appears twice"),
+        ('[{"x y": {"b": 1, "b": 2}}]', "duplicate_key", '[0]["x y"].b appears twice'),
+        ("NaN", "not_finite", "$"),
+        ('{"a": [1, -Infinity]}', "not_finite", "a[1]"),
+        ('{"a": 1e999}', "not_finite", "a is not finite"),
+        ("9" * (MAX_DIGITS + 1), "number_too_long", "$ has over"),
+        ("[0." + "1" * MAX_DIGITS + "]", "number_too_long", "[0] has over"),
+        ("[" * 65 + "]" * 65, "too_deep", "64"),
+        ('{"a":' * 65 + "1" + "}" * 65, "too_deep", "64"),
+        ("[" * 100_000, "too_deep", "64"),
+        ('{"a":' * 100_000, "too_deep", "64"),
+        ('{"a": "\\ud800"}', "invalid_unicode", "a holds half"),
+        ('{"\\udfff": 1}', "invalid_unicode", "half a character"),
+        ('"\ud800"', "invalid_unicode", "$"),
+        (json.dumps(dict.fromkeys(map(str, range(MAX_KEYS + 1)))), "too_many_keys", "$ has over"),
+    ],
+)
+def test_bad_json_is_refused_with_code_and_place(text: str, code: str, where: str) -> None:
+    with pytest.raises(CaseProblem) as caught:
+        parse(text)
+    assert caught.value.code == code
+    assert where in caught.value.text
+    assert caught.value.text.isprintable()
+
+
+def test_a_nul_is_refused_only_on_request() -> None:
+    assert parse('{"a": "x\\u0000"}') == {"a": "x\0"}
+    with pytest.raises(CaseProblem, match="a holds a NUL") as caught:
+        parse('{"a": "x\\u0000"}', refuse_nul=True)
+    assert caught.value.code == "nul_character"
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        (math.nan, "not_finite"),
+        ([math.inf], "not_finite"),
+        ({"a": "\ud800"}, "invalid_unicode"),
+        ({"\ud800": 1}, "invalid_unicode"),
+        ({"a": {1, 2}}, "invalid_json"),
+        ((1, 2), "invalid_json"),
+        (json.loads("[" * 65 + "]" * 65), "too_deep"),
+    ],
+)
+def test_parsed_values_are_checked_alike(value: Any, code: str) -> None:
+    with pytest.raises(CaseProblem) as caught:
+        check(value)
+    assert caught.value.code == code
+
+
+def test_a_value_that_contains_itself_is_too_deep() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    with pytest.raises(CaseProblem) as caught:
+        check(loop)
+    assert caught.value.code == "too_deep"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("as is \n", "as is \n"),
+        (None, ""),
+        (True, "true"),
+        (False, "false"),
+        (4, "4"),
+        (4.0, "4"),
+        (-0.0, "0"),
+        (0.1, "0.1"),
+        (2.5, "2.5"),
+        (1e16, "10000000000000000"),
+        (1.2345678901234568e20, "123456789012345680000"),
+        (1e20, "100000000000000000000"),
+        (1e21, "1e+21"),
+        (10**21, "1e+21"),
+        (10**21 + 1, "1.000000000000000000001e+21"),
+        (-(10**22), "-1e+22"),
+        (1.5e300, "1.5e+300"),
+        (0.000001, "0.000001"),
+        (0.00000123, "0.00000123"),
+        (1e-7, "1e-7"),
+        (-1.5e-9, "-1.5e-9"),
+        (5e-324, "5e-324"),
+        ({"b": [1.0, None, "é\n"], "a": {}}, '{"a":{},"b":[1,null,"é\\n"]}'),
+        ([], "[]"),
+        ([True, "x"], '[true,"x"]'),
+    ],
+)
+def test_text_of_a_value(value: Any, text: str) -> None:
+    assert text_of(value) == text
+
+
+@pytest.mark.parametrize("value", [math.nan, -math.inf, [math.nan]])
+def test_a_number_that_is_not_finite_has_no_text(value: Any) -> None:
+    with pytest.raises(CaseProblem) as caught:
+        compact(value)
+    assert caught.value.code == "not_finite"
+
+
+def test_a_deep_value_has_no_text() -> None:
+    with pytest.raises(CaseProblem) as caught:
+        compact(json.loads("[" * 500 + "]" * 500))
+    assert caught.value.code == "too_deep"
+
+
+@given(JSON)
+def test_compact_json_reads_back_as_the_same_text(value: Any) -> None:
+    assert compact(parse(compact(value))) == compact(value)
+
+
+@given(JSON)
+def test_compact_does_not_depend_on_the_order_of_keys(value: Any) -> None:
+    if isinstance(value, dict):
+        assert compact(dict(reversed(value.items()))) == compact(value)
+
+
+@given(JSON)
+def test_what_the_standard_library_writes_is_read_the_same(value: Any) -> None:
+    assert parse(json.dumps(value)) == value
+
+
+@given(st.text(max_size=80))
+def test_no_text_ever_raises_anything_else(text: str) -> None:
+    assert _code(text) in {"", "invalid_json", "not_finite", "duplicate_key"}
+
+
+def _code(text: str) -> str:
+    try:
+        parse(text)
+    except CaseProblem as problem:
+        return problem.code
+    return ""
