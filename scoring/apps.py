@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 
 class ScoringConfig(AppConfig):
     name = "scoring"
     verbose_name = "Evalsite"
+
+    def ready(self) -> None:
+        """Register the site's own scorers; without any, nothing is imported."""
+        if settings.EVALSITE_SCORERS:
+            from scoring.core.contract import ConfigError
+            from scoring.core.custom import load_custom
+
+            try:
+                load_custom(settings.EVALSITE_SCORERS)
+            except ConfigError as fault:
+                raise ImproperlyConfigured(str(fault)) from None

@@ -26,16 +26,18 @@ def own_name() -> str:
     return f"{socket.gethostname()[:60]}:{os.getpid()}"
 
 
-def is_free(row: Held) -> bool:
-    """Whether the row, as it was read, may be taken: unheld, run out, or its holder is gone."""
-    if not row.held_by or row.held_until is None or row.held_until < timezone.now():
-        return True
-    return row.held_by == own_name() or is_gone(row.held_by)
+def is_held(row: Held) -> bool:
+    """Whether a living process holds the row, as it was read."""
+    is_current = row.held_until is not None and row.held_until >= timezone.now()
+    return bool(row.held_by) and is_current and not is_gone(row.held_by)
 
 
 def take(row: Held) -> bool:
-    """Hold the row if it is free and nobody has taken it since it was read."""
-    if not is_free(row):
+    """Hold the row if it is free and nobody has taken it since it was read.
+
+    One that bears our own name is free, too: a restarted container may get its old pid again.
+    """
+    if is_held(row) and row.held_by != own_name():
         return False
     unchanged = type(row)._default_manager.filter(
         pk=row.pk, held_by=row.held_by, held_until=row.held_until

@@ -54,7 +54,7 @@ def cause_of(run: Run, *, has_worker: bool | None = None) -> str | None:
         return None
     if run.output_set.state != OutputSetState.READY:
         return "waiting for outputs"
-    if run.held_by and not hold.is_free(run):
+    if hold.is_held(run):
         return None
     is_alive = worker_is_alive() if has_worker is None else has_worker
     return "waiting for the worker" if is_alive else NO_WORKER

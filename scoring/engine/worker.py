@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from django.conf import settings
 from django.utils import timezone
@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 BEAT_SECONDS: Final = 5
 POLL_SECONDS: Final = 0.3  # how soon a new run or upload is noticed
 STOP_SECONDS: Final = 5  # for shards under way when the worker is asked to stop
+SWEEP_SECONDS: Final = 60
 MAX_CRASHES: Final = 3
 
 
@@ -81,60 +82,68 @@ class Work:
             beat()
         if now >= self._next_minute:
             self._next_minute = now + 60
-            clean_up()
+            forget_old_workers()
 
 
 class UploadDesk:
-    """Reads one upload at a time, in a process of its own."""
+    """Reads one upload at a time, in a process of its own, and sweeps up in between."""
 
     def __init__(self, pool: Executor) -> None:
         self._pool = pool
         self._upload: Upload | None = None
         self._future: Future[None] | None = None
-        self._renew_at = 0.0
+        self._renew_at = self._sweep_at = 0.0
         self._crashes: dict[int, int] = {}
 
     def step(self) -> None:
-        if self._upload is None:
+        if self._future is None:
             self._begin_next()
-        elif self._future is not None and self._future.done():
-            self._end(self._upload, self._future)
-        elif time.monotonic() > self._renew_at:
-            self._renew_at = time.monotonic() + hold.RENEW_SECONDS
-            hold.renew(self._upload)
+        elif self._future.done():
+            self._end(self._future)
+        elif self._upload and time.monotonic() > self._renew_at:
+            self._renew(self._upload)
 
     def stop(self) -> None:
         """Let go of the upload; its half-read version is removed and read again later."""
-        if self._upload is not None:
+        if self._upload:
             hold.release(self._upload)
 
     def _begin_next(self) -> None:
-        states = (UploadState.CHECKING, UploadState.LOADING)
-        for upload in Upload.objects.filter(state__in=states).order_by("pk"):
+        from scoring.engine.loading.spool import ELSEWHERE
+
+        waiting = Upload.objects.filter(state__in=(UploadState.CHECKING, UploadState.LOADING))
+        for upload in waiting.exclude(spool_name__endswith=ELSEWHERE).order_by("pk"):
             if hold.take(upload):
-                self._renew_at = time.monotonic() + hold.RENEW_SECONDS
+                self._renew(upload)
                 self._upload = upload
                 self._future = self._pool.submit(read_upload, upload.pk)
                 return
+        if time.monotonic() > self._sweep_at:
+            self._sweep_at = time.monotonic() + SWEEP_SECONDS
+            self._future = self._pool.submit(sweep)
 
-    def _end(self, upload: Upload, future: Future[Any]) -> None:
-        self._upload = self._future = None
+    def _renew(self, upload: Upload) -> None:
+        self._renew_at = time.monotonic() + hold.RENEW_SECONDS
+        hold.renew(upload)
+
+    def _end(self, future: Future[None]) -> None:
+        upload, self._upload, self._future = self._upload, None, None
         fault = future.exception()
         if fault is not None:
-            self._after_fault(upload, fault)
-        hold.release(upload)
+            log.warning("upload %s: %s", upload and upload.uuid, fault)
+            self._pool.restart()
+        if upload:
+            if fault is not None:
+                self._count_crash(upload)
+            hold.release(upload)
 
-    def _after_fault(self, upload: Upload, fault: BaseException) -> None:
-        """Try a crashed upload again a few times, then call it failed."""
-        log.warning("upload %s: %s", upload.uuid, fault)
-        self._pool.restart()
+    def _count_crash(self, upload: Upload) -> None:
+        """An upload that crashed is tried again a few times, then called failed."""
         self._crashes[upload.pk] = self._crashes.get(upload.pk, 0) + 1
         if self._crashes[upload.pk] >= MAX_CRASHES:
-            problem = {"line": None, "column": None, "code": "worker_crashed"}
             message = "the process that read the file died"
-            Upload.objects.filter(pk=upload.pk).update(
-                state=UploadState.FAILED, problems=[{**problem, "message": message}]
-            )
+            problem = {"line": None, "column": None, "code": "worker_crashed", "message": message}
+            Upload.objects.filter(pk=upload.pk).update(state=UploadState.FAILED, problems=[problem])
 
 
 def read_upload(upload_id: int) -> None:
@@ -148,6 +157,13 @@ def read_upload(upload_id: int) -> None:
         loading.load(upload)
 
 
+def sweep() -> None:
+    """Remove what killed imports have left, in a pool process."""
+    from scoring.engine import loading
+
+    loading.sweep()
+
+
 def beat() -> None:
     """Say that this worker lives."""
     now = timezone.now()
@@ -158,8 +174,7 @@ def beat() -> None:
     )
 
 
-def clean_up() -> None:
-    """Forget workers that have long been gone, and files that no upload needs."""
+def forget_old_workers() -> None:
     Worker.objects.filter(seen_at__lt=timezone.now() - timedelta(days=1)).delete()
 
 

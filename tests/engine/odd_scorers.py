@@ -1,0 +1,22 @@
+"""Custom scorers that misbehave, for processes that are told of them by EVALSITE_SCORERS."""
+
+from __future__ import annotations
+
+import os
+import time
+
+
+def crash_on(output: str, *, text: str = "boom") -> float:
+    """Takes its whole process down on one output."""
+    if output == text:
+        os._exit(9)
+    return 1.0
+
+
+def not_a_number(output: str) -> float:
+    return float("nan") if output == "nan" else 1.0
+
+
+def slow(output: str, *, seconds: float = 5.0) -> float:
+    time.sleep(seconds)
+    return 1.0
