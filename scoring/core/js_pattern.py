@@ -346,6 +346,7 @@ class _Rewriter:
                 self.at += 1
                 first = self._range(first, first_is_set)
             parts.append(first)
+        self.at += 1
         return parts
 
     def _range(self, first: str, first_is_set: bool) -> str:
