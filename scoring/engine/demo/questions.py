@@ -55,7 +55,7 @@ dozen | numbers | How many are a dozen? | twelve | twelve; 12
 square-root | numbers | What is the square root of 144? | 12 | 12; twelve
 leap-days | numbers | How many days does a leap year have? | 366 | 366
 right-angle | numbers | How many degrees does a right angle have? | 90 | 90; ninety
-"""
+"""  # noqa: E501  one fact a line
 
 _FORMS = (
     "{answer}.",

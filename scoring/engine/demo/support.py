@@ -105,7 +105,7 @@ SUPPORT = DemoDataset(
             },
             1.0,
         ),
-        DemoScorer("short enough", "expression", {"expression": "words(output) <= 45"}, 1.0),
+        DemoScorer("short enough", "expression", {"expression": "size(words(output)) <= 45"}, 1.0),
     ),
     answer=_answer,
 )
