@@ -39,7 +39,7 @@ class CaseKeys:
         self._repeats: dict[str, int] = {}
 
     def place_id(self, key: str, line: int, trial: int = 0) -> PlacedKey | RowProblem:
-        first = self._outputs.add(self._mark(key, trial), line)
+        first = self._outputs.add(f"{key}\n{trial}" if self._has_trials else key, line)
         if first:
             again = f", trial {trial}," if self._has_trials else ""
             text = (
@@ -50,15 +50,12 @@ class CaseKeys:
         return PlacedKey(key, not self._has_trials or not self._cases.add(key, line))
 
     def place_hash(self, key: str, line: int, trial: int = 0) -> PlacedKey:
-        mark = self._mark(key, trial)
+        mark = f"{key}\n{trial}" if self._has_trials else key
         if not self._outputs.add(mark, line):
             return PlacedKey(key, not self._has_trials or not self._cases.add(key, line))
         times = self._repeats[mark] = self._repeats.get(mark, 1) + 1
         numbered = f"{key}#{times}"
         return PlacedKey(numbered, not self._cases.add(numbered, line))
-
-    def _mark(self, key: str, trial: int) -> str:
-        return f"{key}\n{trial}" if self._has_trials else key
 
 
 class FirstLines:
@@ -81,26 +78,25 @@ class FirstLines:
         if self._count * 3 >= len(self._hashes) * 2:
             self._double()
         mark = hash(key) or 1  # 0 marks a free slot
-        slot = self._slot(mark)
-        if self._hashes[slot]:
-            return self._lines[slot]
-        self._hashes[slot], self._lines[slot] = mark, line
-        self._count += 1
-        return 0
-
-    def _slot(self, mark: int) -> int:
         hashes = self._hashes
         last = len(hashes) - 1
         slot = mark & last
-        while (kept := hashes[slot]) and kept != mark:
+        while kept := hashes[slot]:
+            if kept == mark:
+                return self._lines[slot]
             slot = (slot + 1) & last
-        return slot
+        hashes[slot], self._lines[slot] = mark, line
+        self._count += 1
+        return 0
 
     def _double(self) -> None:
         hashes, lines = self._hashes, self._lines
         self._hashes = array("q", bytes(16 * len(hashes)))
         self._lines = array("I", bytes(8 * len(lines)))
-        for mark, line in zip(hashes, lines, strict=True):
-            if mark:
-                slot = self._slot(mark)
-                self._hashes[slot], self._lines[slot] = mark, line
+        kept = ((mark, line) for mark, line in zip(hashes, lines, strict=True) if mark)
+        last = len(self._hashes) - 1
+        for mark, line in kept:
+            slot = mark & last
+            while self._hashes[slot]:
+                slot = (slot + 1) & last
+            self._hashes[slot], self._lines[slot] = mark, line

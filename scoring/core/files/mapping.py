@@ -174,7 +174,9 @@ class Mapping:
             given,
             self.value(cells, self.expected),
             self._items(cells, self.references, self.references_separator),
-            tuple(dict.fromkeys(self._items(cells, self.tags, self.tags_separator))),
+            tuple(dict.fromkeys(self._items(cells, self.tags, self.tags_separator)))
+            if self.tags
+            else (),
             self._rest(cells),
             self._outputs(cells) if self.output else {},
         )
@@ -206,11 +208,16 @@ class Mapping:
     ) -> tuple[str, ...]:
         if not columns:
             return ()
+        if len(columns) == 1:
+            return tuple(_listed(self.value(cells, columns[0]), separator))
         listed = (_listed(self.value(cells, column), separator) for column in columns)
         return tuple(item for items in listed for item in items)
 
     def _rest(self, cells: dict[str, Json]) -> dict[str, Json]:
-        rest = {name: value for name, value in cells.items() if name not in self._taken}
+        taken = self._taken
+        rest = {name: value for name, value in cells.items() if name not in taken}
+        if not self.metadata and not self._paths:
+            return rest
         for path in self._paths.values():
             if path[0] in rest:
                 rest[path[0]] = _without(rest[path[0]], path[1:])
