@@ -1,0 +1,201 @@
+"""Why a score is what it is, for every type and for types nobody knows."""
+
+# ruff: noqa: RUF001  pages show true minus and times signs
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoring.core.bound import bind
+from scoring.core.contract import Case, Result
+from scoring.core.explain import Explanation, explain
+from scoring.core.registry import all_types
+
+JSON_CASE = Case('{"a": 100, "b": "ink"}', {"a": 99, "b": "ink"})
+
+
+def explained(
+    type_name: str, config: dict[str, Any], case: Case, threshold: float | None = None
+) -> Explanation:
+    """What the scorer answers, explained from its result alone."""
+    scorer = bind(type_name, config, threshold)
+    return explain(type_name, config, scorer.threshold, case, scorer.score([case])[0])
+
+
+@pytest.mark.parametrize(
+    ("type_name", "config", "case", "verdict", "found"),
+    [
+        ("exact_match", {}, Case("a", "a"), "1 ≥ 1 → pass", ("the texts are equal",)),
+        ("exact_match", {"case_sensitive": False, "trim": True}, Case(" A", "b"), "0 < 1 → fail",
+         ("both texts in lower case", "white space at both ends ignored", "the texts differ")),
+        ("exact_match", {"negate": True}, Case("a", "a"), "1 − 1 = 0 < 1 → fail",
+         ("the texts are equal", "negate: the opposite is wanted")),
+        ("includes", {}, Case("a refund", "refund"), "1 ≥ 1 → pass", ('"refund" found',)),
+        ("includes", {"values": ["one", "TWO"], "case_sensitive": False}, Case("One three"),
+         "0 < 1 → fail",
+         ('"one" found', '"TWO" not found', "1 of 2 found, all wanted",
+          "upper and lower case alike")),
+        ("includes", {"values": ["one", "two"], "mode": "any"}, Case("one"), "1 ≥ 1 → pass",
+         ('"one" found', '"two" not found', "1 of 2 found, any wanted")),
+        ("includes", {"target_output_key": "a.b"}, Case('{"a": {"b": "ink"}}', "ink"),
+         "1 ≥ 1 → pass", ('"ink" found',)),
+        ("regex", {"pattern": "SORRY", "flags": "i"}, Case("so sorry"), "1 ≥ 1 → pass",
+         ("pattern SORRY with flags i: found",)),
+        ("regex", {"pattern": "sorry", "negate": True}, Case("fine"), "1 − 0 = 1 ≥ 1 → pass",
+         ("pattern sorry: not found", "negate: the opposite is wanted")),
+        ("levenshtein", {"case_sensitive": True}, Case("Hello World!", "Hello World"),
+         "1 − 1 / 12 = 0.92 ≥ 0.7 → pass",
+         ("1 edit, longer text 12 characters", "rounded half up to 2 decimals")),
+        ("levenshtein", {}, Case("helo", "HELLO"), "1 − 1 / 5 = 0.8 ≥ 0.7 → pass",
+         ("both texts in lower case", "1 edit, longer text 5 characters")),
+        ("levenshtein", {"max_chars": 4}, Case("abcdef", "abcd"), "1 − 0 / 4 = 1 ≥ 0.7 → pass",
+         ("both texts in lower case", "each text cut at 4 characters",
+          "0 edits, longer text 4 characters")),
+        ("levenshtein", {}, Case("", ""), "1 ≥ 0.7 → pass",
+         ("both texts in lower case", "both texts are empty")),
+        ("json_match", {}, Case("[1]", [1.0]), "1 ≥ 1 → pass", ("equal as JSON",)),
+        ("json_match", {}, Case("[1]", [2]), "0 < 1 → fail", ("the JSON values differ",)),
+        ("json_schema", {}, Case("[]"), "1 ≥ 1 → pass", ("the output is valid JSON",)),
+        ("json_schema", {"schema": {"type": "object"}}, Case("{}"), "1 ≥ 1 → pass",
+         ("the output satisfies the schema",)),
+        ("numeric", {}, Case("8", 10), "1 − 2 / (10 + 8) = 0.8889 < 1 → fail",
+         ("e expected, o output: 1 − |e − o| / (|e| + |o|)",)),
+        ("numeric", {}, Case("-0", 0), "1 ≥ 1 → pass", ("both numbers are 0",)),
+        ("numeric", {"tolerance": 0.5}, Case("9.5", 10), "1 ≥ 1 → pass",
+         ("|10 − 9.5| = 0.5 ≤ 0.5",)),
+        ("numeric", {"tolerance": 0.01, "relative": True}, Case("9", 10), "0 < 1 → fail",
+         ("|10 − 9| = 1 > 0.01 × |10|",)),
+        ("expression", {"expression": "size(output) > 2"}, Case("abc"), "1 ≥ 0.5 → pass",
+         ("value of size(output) > 2",)),
+    ],
+)  # fmt: skip
+def test_the_arithmetic_reads_as_it_was_done(
+    type_name: str, config: dict[str, Any], case: Case, verdict: str, found: tuple[str, ...]
+) -> None:
+    assert explained(type_name, config, case) == Explanation(verdict, found)
+
+
+def test_a_refused_schema_says_what_the_validator_said() -> None:
+    config, case = {"schema": {"type": "object"}}, Case("[]")
+    why = explained("json_schema", config, case)
+    assert why.verdict == "0 < 1 → fail"
+    assert why.found == (bind("json_schema", config).score([case])[0].reason,)
+
+
+def test_a_json_comparison_comes_with_its_leaf_table() -> None:
+    why = explained("json_similarity", {}, JSON_CASE, 0.9)
+    assert why.verdict == "1.9899 / 2 = 0.9949 ≥ 0.9 → pass"
+    assert [(leaf.path, leaf.actual) for leaf in why.leaves] == [("a", 100), ("b", "ink")]
+    assert round(why.leaves[0].credit, 4) == 0.9899
+
+
+@pytest.mark.parametrize(
+    ("type_name", "arithmetic"),
+    [
+        ("all", "min(0.8, 1) = 0.8 ≥ 0.5 → pass"),
+        ("any", "max(0.8, 1) = 1 ≥ 0.5 → pass"),
+        ("weighted", "(0.8 × 3 + 1 × 1) / 4 = 0.85 ≥ 0.5 → pass"),
+    ],
+)
+def test_a_combination_lists_its_parts_each_with_its_own_arithmetic(
+    type_name: str, arithmetic: str
+) -> None:
+    config = {
+        "scorers": [
+            {"type": "levenshtein", "name": "close", "weight": 3},
+            {"type": "includes", "config": {"values": ["e"]}},
+        ]
+    }
+    why = explained(type_name, config, Case("helo", "hello"))
+    assert why.verdict == arithmetic
+    close, includes = why.children
+    assert (close.name, close.explanation.verdict) == ("close", "1 − 1 / 5 = 0.8 ≥ 0.7 → pass")
+    assert (includes.name, includes.explanation.found) == ("includes", ('"e" found',))
+
+
+def test_combinations_are_explained_to_any_depth() -> None:
+    inner = {"type": "any", "name": "inner", "config": {"scorers": [{"type": "levenshtein"}]}}
+    why = explained("all", {"scorers": [inner]}, Case("helo", "hello"))
+    (nested,) = why.children
+    (leaf,) = nested.explanation.children
+    assert nested.explanation.verdict == "max(0.8) = 0.8 ≥ 0.5 → pass"
+    assert leaf.explanation.verdict.startswith("1 − 1 / 5")
+
+
+def test_a_skipped_part_is_named_and_left_out_of_the_arithmetic() -> None:
+    config = {"scorers": [{"type": "json_similarity"}, {"type": "json_match"}]}
+    why = explained("all", config, Case("{}", {}))
+    assert why.verdict == "min(1) = 1 ≥ 0.5 → pass"
+    assert why.found == ("json_similarity skipped, left out",)
+    assert why.children[0].explanation.verdict.startswith("skipped: no score")
+
+
+def test_a_part_that_failed_makes_an_error_that_still_lists_its_parts() -> None:
+    config = {"scorers": [{"type": "numeric"}, {"type": "levenshtein"}]}
+    why = explained("all", config, Case("1", "one"))
+    assert why.verdict == "error: no score, left out of mean and pass rate"
+    assert why.found[0].startswith("numeric: ")
+    assert len(why.children) == 2
+
+
+def test_parts_that_the_row_had_no_room_for_are_counted() -> None:
+    config = {"scorers": [{"type": "levenshtein", "name": str(n)} for n in range(9)]}
+    case = Case("helo", "hello")
+    result = bind("all", config).score([case])[0]
+    kept = {"children": result.metadata["children"][:2], "trimmed": True}
+    why = explain("all", config, 0.5, case, result._replace(metadata=kept))
+    assert why.verdict == "0.8 ≥ 0.5 → pass"
+    assert why.found == ("2 of 9 parts were kept",)
+    assert len(why.children) == 2
+
+
+@pytest.mark.parametrize(
+    ("type_name", "case", "verdict", "reason"),
+    [
+        ("levenshtein", Case("a"), "0, whatever the threshold → fail", "no expected output"),
+        ("json_match", Case("{", {}), "0, whatever the threshold → fail", "output is not valid"),
+        ("numeric", Case("1", "one"), "error: no score, left out of mean and pass rate",
+         "expected"),
+        ("json_similarity", Case("1", {}), "skipped: no score, left out of mean and pass rate",
+         "expected has no values to compare"),
+        ("regex", Case("", failure="timed out"), "error: no score, left out of mean and pass rate",
+         "no output: timed out"),
+    ],
+)  # fmt: skip
+def test_a_problem_is_told_as_one(type_name: str, case: Case, verdict: str, reason: str) -> None:
+    config = {"pattern": "a"} if type_name == "regex" else {}
+    why = explained(type_name, config, case, 0.0)
+    assert why.verdict == verdict
+    assert why.found[0].startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("score", "threshold", "shown"),
+    [(0.69996, 0.7, "0.69996 < 0.7"), (0.70004, 0.7, "0.7 ≥ 0.7"), (1 / 3, 0.7, "0.3333 < 0.7")],
+)
+def test_rounding_never_shows_a_score_across_its_threshold(
+    score: float, threshold: float, shown: str
+) -> None:
+    verdict = "pass" if score >= threshold else "fail"
+    result = Result("scored", score, verdict, "", {})  # type: ignore[arg-type]  # one of two words
+    assert explain("custom", {}, threshold, Case("a"), result).verdict.startswith(shown)
+
+
+def test_a_type_that_is_not_installed_shows_its_reason_and_plain_facts() -> None:
+    result = Result("scored", 0.25, "fail", "too short", {"words": 3, "seen": ["a"]})
+    why = explain("acme_length", {"unknown": 1}, 0.5, Case("a b c"), result)
+    assert why == Explanation("0.25 < 0.5 → fail", ("too short", "words: 3"))
+
+
+@pytest.mark.parametrize("type_name", sorted(all_types()))
+def test_every_worked_example_is_explained_with_its_own_score(type_name: str) -> None:
+    kind = all_types()[type_name]
+    for example in kind.examples:
+        config = dict(example.config)
+        scorer = bind(type_name, config)
+        settings = {name: value for name, value in config.items() if name != "threshold"}
+        result = scorer.score([example.case])[0]
+        why = explain(type_name, settings, scorer.threshold, example.case, result)
+        assert why.verdict.endswith(f"→ {result.verdict}") or result.score is None
