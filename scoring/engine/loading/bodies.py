@@ -109,7 +109,7 @@ def store_outputs(output_set: OutputSet, outputs: Sequence[Mapping[str, Json]]) 
     BodyError, also for a key and trial that the set has already, and StoppedError when the set is
     closed.
     """
-    placed, report = _placed(outputs, "outputs", _OUTPUT_FIELDS, Placer(_OUTPUTS))
+    placed, report = _placed(outputs, "outputs", _OUTPUT_FIELDS, Placer(_OUTPUTS).place)
     intake = OutputIntake(report, output_set.version, [_LABEL], {_LABEL: output_set})
     try:
         with transaction.atomic():
@@ -179,9 +179,9 @@ def _place_case() -> Place:
 
     def place(row: Row) -> Placed | RowProblem:
         if row.fields.get("key") is not None:
-            return keyed(row)
+            return keyed.place(row)
         row.fields.pop("key", None)
-        return hashed(row)
+        return hashed.place(row)
 
     return place
 

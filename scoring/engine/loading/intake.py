@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import chain
 from typing import Any, Final
 
 import orjson
@@ -11,7 +13,6 @@ from django.db import transaction
 
 from scoring.core.contract import Json
 from scoring.core.files import MISSING, MappedCase, OutputText, RowProblem
-from scoring.core.files.keys import FirstLines
 from scoring.engine.loading.reading import Placed, json_of
 from scoring.engine.loading.report import Report
 from scoring.models import Case, DatasetVersion, Output, OutputSet
@@ -61,15 +62,14 @@ class CaseIntake:
     ) -> None:
         self.report, self.version, self.output_sets = report, version, output_sets or {}
         self._digest = sha256()
-        self._inputs = FirstLines()
-        self.output_digests: dict[str, Any] = {}
+        self._inputs: set[int] = set()  # hashes: a million of them take 65 MB, the texts far more
 
     def take(self, batch: Sequence[Placed]) -> None:
         new = [row for row in batch if row.is_new]
         cases = self._case_rows(new)
         self._digest.update(_canonical(cases, new))
         self._count_duplicates(cases)
-        self._digest_outputs(batch)
+        self._count_outputs(batch)
         if self.version and self.report.is_storable:
             self._store(batch, cases)
 
@@ -94,16 +94,14 @@ class CaseIntake:
             for position, row in enumerate(new, start=first)
         ]
 
-    def _count_duplicates(self, cases: Iterable[CaseRow]) -> None:
-        for case in cases:
-            if self._inputs.add(case[3], case[1]):
-                self.report.duplicate_inputs += 1
+    def _count_duplicates(self, cases: Sequence[CaseRow]) -> None:
+        known = len(self._inputs)
+        self._inputs.update([hash(case[3]) for case in cases])
+        self.report.duplicate_inputs += len(cases) - (len(self._inputs) - known)
 
-    def _digest_outputs(self, batch: Sequence[Placed]) -> None:
-        for label, text in _canonical_outputs(batch).items():
-            self.output_digests.setdefault(label, sha256()).update(text)
-            counts = self.report.outputs
-            counts[label] = counts.get(label, 0) + text.count(b"\n")
+    def _count_outputs(self, batch: Sequence[Placed]) -> None:
+        for label, count in Counter(chain.from_iterable(row.case.outputs for row in batch)).items():
+            self.report.outputs[label] = self.report.outputs.get(label, 0) + count
 
     def _store(self, batch: Sequence[Placed], cases: Sequence[CaseRow]) -> None:
         with transaction.atomic():
@@ -181,6 +179,23 @@ class OutputIntake:
 _NOT_THERE: Final = OutputText(None, "the row has no output", None, None, None, None)
 
 
+class OutputDigests:
+    """Takes rows and digests their outputs, so that sets which hold them are recognised."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self._digests: dict[str, Any] = {}
+
+    def take(self, batch: Sequence[Placed]) -> None:
+        for key, _, case, values in batch:
+            for label, output in case.outputs.items():
+                line = canonical_output(key, case.trial, *_stored(output, values.get(label)))
+                self._digests.setdefault(label, sha256()).update(line)
+
+    def digest_of(self, label: str) -> str:
+        return str(self._digests[label].hexdigest())
+
+
 def store_outputs_of(
     batch: Sequence[Placed], output_sets: Mapping[str, OutputSet], ids: Mapping[str, int]
 ) -> None:
@@ -219,7 +234,7 @@ def _stored(output: OutputText, value: str | None) -> tuple[Any, ...]:
 def _canonical(cases: Sequence[CaseRow], new: Sequence[Placed]) -> bytes:
     """Equal bytes for equal cases: keys of objects sorted, every text ended."""
     parts: list[str] = []
-    for (_, _, key, given, expected, references, _, tags), (_, _, case, _) in zip(
+    for (_, _, key, given, expected, references, metadata, tags), (_, _, case, _) in zip(
         cases, new, strict=True
     ):
         parts += (
@@ -227,7 +242,7 @@ def _canonical(cases: Sequence[CaseRow], new: Sequence[Placed]) -> bytes:
             given if isinstance(case.input, str) else _sorted(case.input),
             _absent_or(expected, case),
             references,
-            _sorted(case.metadata) if len(case.metadata) > 1 else json_of(case.metadata),
+            _sorted(case.metadata) if case.metadata else metadata,
             tags,
         )
     return "\0".join([*parts, ""]).encode()
@@ -246,16 +261,6 @@ def _sorted(value: Json) -> str:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     except TypeError:
         return json_of(value)
-
-
-def _canonical_outputs(batch: Sequence[Placed]) -> dict[str, bytes]:
-    """For each label one line per output."""
-    lines: dict[str, list[bytes]] = {}
-    for key, _, case, values in batch:
-        for label, output in case.outputs.items():
-            line = canonical_output(key, case.trial, *_stored(output, values.get(label)))
-            lines.setdefault(label, []).append(line)
-    return {label: b"".join(some) for label, some in lines.items()}
 
 
 def canonical_output(*values: Any) -> bytes:

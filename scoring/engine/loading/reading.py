@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple, TypedDict
@@ -57,6 +57,9 @@ class Placed(NamedTuple):
     values: dict[str, str]
 
 
+_NO_VALUES: Final[dict[str, str]] = {}
+
+
 @dataclass(frozen=True)
 class Reading:
     """A file, how it is read, and what its columns mean."""
@@ -66,22 +69,24 @@ class Reading:
     detected: Detected
     columns: Columns
 
-    def placed(self, report: Report) -> Iterator[Placed]:
+    def batches(self, report: Report, size: int) -> Iterator[list[Placed]]:
         """The usable rows in order; the others, and the end of what can be read, are reported."""
-        place = Placer(self.columns)
-        most = MAX_ROWS
+        placer = Placer(self.columns, is_table=self.detected.format == "csv")
+        batch: list[Placed] = []
         try:
-            for row in self._rows():
-                report.row_count += 1
-                if report.row_count > most:
-                    raise _too_many_rows()
-                placed = place(row) if isinstance(row, Row) else row
+            for row in self._rows(report):
+                placed = placer.place(row) if isinstance(row, Row) else row
                 if isinstance(placed, RowProblem):
                     report.add(placed)
-                else:
-                    yield placed
+                    continue
+                batch.append(placed)
+                if len(batch) == size:
+                    yield batch
+                    batch = []
         except FileProblem as fault:
             report.add_fatal(fault)
+        if batch:
+            yield batch
 
     def with_labels(self, labels: Collection[str]) -> Reading:
         """The same reading with only these of its output columns."""
@@ -91,9 +96,13 @@ class Reading:
         changed = replace(self.columns, output=columns, drop=(*self.columns.drop, *rest))
         return replace(self, columns=changed)
 
-    def _rows(self) -> Iterator[Row | RowProblem]:
+    def _rows(self, report: Report) -> Iterator[Row | RowProblem]:
         with self.path.open("rb") as stream:
-            yield from read_rows(Source(stream, self.name), self.detected)
+            for count, row in enumerate(read_rows(Source(stream, self.name), self.detected), 1):
+                report.row_count = count
+                if count > MAX_ROWS:
+                    raise _too_many_rows()
+                yield row
 
 
 def open_reading(
@@ -119,27 +128,29 @@ def open_reading(
 
 
 class Placer:
-    """Turns rows, in their order, into placed rows or problems."""
+    """Turns rows, in their order, into placed rows or problems. All values of a table are texts."""
 
-    def __init__(self, columns: Columns, keys: CaseKeys | None = None) -> None:
-        self._columns = columns
+    def __init__(
+        self, columns: Columns, keys: CaseKeys | None = None, *, is_table: bool = False
+    ) -> None:
+        self._columns, self._is_table = columns, is_table
         self._keys = keys or CaseKeys(has_trials=bool(columns.trial))
 
-    def __call__(self, row: Row) -> Placed | RowProblem:
+    def place(self, row: Row) -> Placed | RowProblem:
         case = self._columns.apply(row)
         if isinstance(case, RowProblem):
             return case
-        if case.trial > MAX_TRIAL:
+        line, key, has_id, trial = case[:4]
+        if trial > MAX_TRIAL:
             return _trial_too_high(case, self._columns.trial)
-        place = self._keys.place_id if case.has_id else self._keys.place_hash
-        placed = place(case.key, case.line, case.trial)
+        placed = (self._keys.place_id if has_id else self._keys.place_hash)(key, line, trial)
         if isinstance(placed, RowProblem):
             return placed
-        return Placed(placed.key, placed.is_new, case, self._values(row))
+        return Placed(*placed, case, _NO_VALUES if self._is_table else self._values(row))
 
     def _values(self, row: Row) -> dict[str, str]:
         columns = self._columns
-        values = {}
+        values: dict[str, str] = {}
         for column in columns.output:
             value = columns.value(row.fields, column)
             if isinstance(value, str) or value is MISSING:
@@ -158,17 +169,6 @@ def json_of(value: Json) -> str:
         return orjson.dumps(value).decode()
     except TypeError:  # an integer beyond 64 bits
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def in_batches(placed: Iterable[Placed], size: int) -> Iterator[list[Placed]]:
-    batch: list[Placed] = []
-    for row in placed:
-        batch.append(row)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def _too_many_rows() -> FileProblem:

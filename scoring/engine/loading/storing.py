@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
 from typing import Final
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from scoring.core.files.mapping import OUTPUT_WORDS
@@ -16,10 +17,11 @@ from scoring.engine.loading import removal
 from scoring.engine.loading.intake import (
     ROWS_PER_TRANSACTION,
     CaseIntake,
+    OutputDigests,
     OutputIntake,
     output_digest,
 )
-from scoring.engine.loading.reading import Placed, Reading, in_batches
+from scoring.engine.loading.reading import Reading
 from scoring.engine.loading.report import RefusedError, Report
 from scoring.models import (
     AuditEntry,
@@ -93,7 +95,7 @@ def store_dataset(
     try:
         sets = _new_sets(version, reading, origin)
         intake = CaseIntake(report, version, sets)
-        read_through(reading.placed(report), intake, origin.beat, len(sets))
+        read_through(reading, intake, origin.beat)
         intake.finish()
         _refuse_bad(report)
         twin = publish(version, sets, report, origin)
@@ -103,7 +105,7 @@ def store_dataset(
     if twin is None:
         return Loaded(version, tuple(sets.values()), report)
     removal.remove_version(version)
-    return _loaded_into(twin, reading, intake, origin)
+    return _loaded_into(twin, reading, report, origin)
 
 
 def store_outputs_file(
@@ -123,7 +125,7 @@ def store_outputs_file(
     sets = _new_sets(version, reading, origin)
     try:
         intake = OutputIntake(report, version, sets, sets, needs_outputs=needs_outputs)
-        read_through(reading.placed(report), intake, origin.beat, len(sets))
+        read_through(reading, intake, origin.beat)
         intake.finish()
         _refuse_bad(report)
         with transaction.atomic():
@@ -137,12 +139,28 @@ def store_outputs_file(
 
 
 def read_through(
-    placed: Iterable[Placed], intake: CaseIntake | OutputIntake, beat: Beat, set_count: int
+    reading: Reading, intake: CaseIntake | OutputIntake | OutputDigests, beat: Beat
 ) -> None:
     """Give the intake all rows, in batches of which each is one short transaction."""
-    for batch in in_batches(placed, max(ROWS_PER_TRANSACTION // (set_count + 1), 250)):
-        intake.take(batch)
-        beat(intake.report.row_count)
+    size = max(ROWS_PER_TRANSACTION // (1 + len(reading.columns.output)), 250)
+    with _unsynced():
+        for batch in reading.batches(intake.report, size):
+            intake.take(batch)
+            beat(intake.report.row_count)
+
+
+@contextmanager
+def _unsynced() -> Iterator[None]:
+    """Rows that nobody sees need not outlive a power cut: the commit that publishes syncs them."""
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA synchronous=NORMAL")
+        try:
+            yield
+        finally:
+            cursor.execute("PRAGMA synchronous=FULL")
 
 
 def twin_of(dataset: Dataset, report: Report) -> DatasetVersion | None:
@@ -177,40 +195,47 @@ def publish(
     return None
 
 
-def _loaded_into(
-    twin: DatasetVersion, reading: Reading, intake: CaseIntake, origin: Origin
-) -> Loaded:
+def _loaded_into(twin: DatasetVersion, reading: Reading, report: Report, origin: Origin) -> Loaded:
     """The file's outputs on the version that has its cases; sets that are there too stay alone."""
-    known = {label: _twin_set(twin, label, reading, intake) for label in intake.report.outputs}
-    missing = [label for label, output_set in known.items() if output_set is None]
+    known = _twin_sets(twin, reading, report, origin)
+    made: tuple[OutputSet, ...] = ()
+    missing = [label for label in report.outputs if label not in known]
     if missing:
-        loaded = store_outputs_file(
+        made = store_outputs_file(
             reading.with_labels(missing),
             twin,
             origin,
-            skips_bad_rows=intake.report.skips_bad_rows,
+            skips_bad_rows=report.skips_bad_rows,
             needs_outputs=False,
-        )
-        made = loaded.output_sets
+        ).output_sets
     else:
         with transaction.atomic():
-            origin.on_publish(twin, intake.report)
-        made = ()
-    kept = tuple(output_set for output_set in known.values() if output_set is not None)
-    return Loaded(twin, kept + made, intake.report, is_new=False)
+            origin.on_publish(twin, report)
+    return Loaded(twin, (*known.values(), *made), report, is_new=False)
 
 
-def _twin_set(
-    version: DatasetVersion, label: str, reading: Reading, intake: CaseIntake
-) -> OutputSet | None:
-    """An output set of the version with exactly these outputs under the same name."""
-    sets = OutputSet.objects.ready().filter(
-        version=version,
-        name=_set_name(label, reading),
-        output_count=intake.report.outputs[label],
-    )
-    wanted = intake.output_digests[label].hexdigest()
-    return next((each for each in sets if output_digest(each) == wanted), None)
+def _twin_sets(
+    version: DatasetVersion, reading: Reading, report: Report, origin: Origin
+) -> dict[str, OutputSet]:
+    """By label the output sets of the version that hold exactly the file's outputs."""
+    alike = {
+        label: OutputSet.objects.ready().filter(
+            version=version, name=_set_name(label, reading), output_count=count
+        )
+        for label, count in report.outputs.items()
+    }
+    if not any(sets.exists() for sets in alike.values()):
+        return {}
+    again = Report()
+    digests = OutputDigests(again)
+    read_through(reading, digests, origin.beat)
+    wanted = {label: digests.digest_of(label) for label in alike}
+    return {
+        label: output_set
+        for label, sets in alike.items()
+        for output_set in sets
+        if output_digest(output_set) == wanted[label]
+    }
 
 
 def _new_sets(version: DatasetVersion, reading: Reading, origin: Origin) -> dict[str, OutputSet]:

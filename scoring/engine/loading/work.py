@@ -86,7 +86,7 @@ def check(upload: Upload) -> None:
     try:
         reading = _reading(upload)
         intake = _looking(upload, reading, report)
-        storing.read_through(reading.placed(report), intake, Keeper(upload), 0)
+        storing.read_through(reading, intake, Keeper(upload))
         intake.finish()
     except FileProblem as fault:
         report.add_fatal(fault)
