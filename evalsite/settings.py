@@ -137,7 +137,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 FILE_UPLOAD_TEMP_DIR = SPOOL_DIR
-FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+FILE_UPLOAD_HANDLERS = ["evalsite.pages.upload_limit.LimitedUpload"]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024
 
 CONTENT_SECURITY_POLICY = {

@@ -2,20 +2,110 @@
 
 from __future__ import annotations
 
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+from django_htmx.http import HttpResponseClientRedirect
 
 from evalsite import access
-from evalsite.pages.forms.uploads import NewUploadForm
+from evalsite.pages.forms.mapping import MappingForm
+from evalsite.pages.forms.uploads import ImportForm, NewUploadForm, ReadingForm
 from evalsite.pages.fragments import SignedInRequest, show
-from scoring.models import Role
+from evalsite.pages.upload_limit import is_too_large
+from scoring.core.files import FileProblem
+from scoring.core.files.table import spoken_delimiter
+from scoring.engine import loading
+from scoring.engine.progress import NO_WORKER, worker_is_alive
+from scoring.models import Dataset, Role, Upload, UploadState
+
+WAITING = (UploadState.RECEIVED, UploadState.CHECKED)
 
 
 @login_required
-def upload_new(request: SignedInRequest, slug: str) -> HttpResponse:
+def new_upload(request: SignedInRequest, slug: str) -> HttpResponse:
     """Choose a file, for a new dataset or for one that is there."""
     team = access.team_for(request.user, slug, Role.EDITOR)
+    if is_too_large(request):
+        context = {"team": team, "limit": settings.EVALSITE_MAX_UPLOAD_BYTES}
+        return show(request, "upload/too_large.html", context, status=413)
     start = {name: request.GET[name] for name in ("kind", "dataset") if name in request.GET}
     form = NewUploadForm(request.POST or None, request.FILES or None, team=team, initial=start)
+    if form.is_valid() and (made := form.save(request.user)):
+        return redirect("upload", made.uuid)
     context = {"team": team, "form": form}
     return show(request, "upload/new.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+def upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """What is next for the upload: its mapping, report, progress or outcome."""
+    found = access.upload_for(request.user, uid)
+    context = {"team": found.team, "upload": found} | _next_step(request, found)
+    form = context.get("form")
+    if form and form.is_valid() and form.save():
+        return redirect("upload", uid)
+    if found.state == UploadState.DONE and found.dataset and request.headers.get("HX-Request"):
+        return _onwards(request, found, found.dataset)
+    status = 422 if request.method == "POST" and found.state in WAITING else 200
+    return show(request, "upload/page.html", context, parts=["upload"], status=status)
+
+
+@require_POST
+@login_required
+def load_upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Import a checked file; rows with problems only if they are to be left out."""
+    found = access.upload_for(request.user, uid)
+    form = ImportForm(request.POST, upload=found)
+    if form.is_valid():
+        loading.request_load(found, skips_bad_rows=form.cleaned_data["skip_bad_rows"])
+    else:
+        messages.error(request, " ".join(map(str, form.non_field_errors())))
+    return redirect("upload", uid)
+
+
+@require_POST
+@login_required
+def cancel_upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Give the upload up; what was read of it goes away."""
+    found = access.upload_for(request.user, uid)
+    if not loading.cancel(found):
+        messages.info(request, f"{found.file_name} had ended already.")
+    return redirect("upload", uid)
+
+
+def _next_step(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
+    """What the page of an upload in this state shows beside the upload itself."""
+    if upload.state in WAITING:
+        return _mapping(request, upload) | {"may_import": ImportForm.suits(upload)}
+    if upload.is_working:
+        return {"cause": None if worker_is_alive() else NO_WORKER}
+    return {}
+
+
+def _mapping(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
+    """The beginning of the file and the form for its columns, or the fault that prevents both."""
+    reading = ReadingForm.of(upload, request.POST or request.GET)
+    options = reading.options
+    try:
+        preview = loading.preview(upload, upload.mapping or None, **options)
+    except FileProblem as fault:
+        return {"reading": reading, "fault": fault}
+    except FileNotFoundError:
+        gone = FileProblem("file_gone", "The file is no longer here. Upload it again.")
+        return {"reading": reading, "fault": gone}
+    form = MappingForm(request.POST or None, upload=upload, preview=preview, options=options)
+    delimiter = spoken_delimiter(preview.detected.delimiter)
+    return {"reading": reading, "preview": preview, "delimiter": delimiter, "form": form}
+
+
+def _onwards(request: SignedInRequest, upload: Upload, dataset: Dataset) -> HttpResponse:
+    """To the dataset, as soon as the page that waited for the import asks again."""
+    messages.success(request, f"{upload.file_name} is imported.")
+    return HttpResponseClientRedirect(reverse("dataset", args=[dataset.uuid]))

@@ -23,7 +23,10 @@ urlpatterns = [
     path("datasets/<uuid:uid>/runs/", datasets.runs, name="dataset_runs"),
     path("datasets/<uuid:uid>/cases/<int:position>/", datasets.case, name="dataset_case"),
     # Uploads
-    path("teams/<slug:slug>/datasets/upload/", uploads.upload_new, name="upload_new"),
+    path("teams/<slug:slug>/datasets/upload/", uploads.new_upload, name="new_upload"),
+    path("uploads/<uuid:uid>/", uploads.upload, name="upload"),
+    path("uploads/<uuid:uid>/load/", uploads.load_upload, name="load_upload"),
+    path("uploads/<uuid:uid>/cancel/", uploads.cancel_upload, name="cancel_upload"),
     # Scorers and suites
     path("teams/<slug:slug>/scorers/", scorers.scorers, name="scorers"),
     path("teams/<slug:slug>/scorers/new/", scorers.choose_type, name="new_scorer_type"),

@@ -79,7 +79,7 @@ def test_only_editors_see_what_changes_things(
 ) -> None:
     make_outputs(version, ["a", "b", "c", "d"])
     uploads, run = (
-        reverse("upload_new", args=["support"]),
+        reverse("new_upload", args=["support"]),
         reverse("new_run", args=[version.dataset.uuid]),
     )
     for url in every_url(version.dataset)[:-1]:

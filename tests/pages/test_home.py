@@ -117,9 +117,9 @@ def test_an_empty_team_sees_the_steps_and_a_viewer_is_not_told_to_take_them(
     browser_of: BrowserOf, alice: User, bob: User
 ) -> None:
     edited, read = home_of(browser_of(alice)), home_of(browser_of(bob))
-    assert reverse("upload_new", args=["support"]) in edited
+    assert reverse("new_upload", args=["support"]) in edited
     assert reverse("sample") in edited
-    assert reverse("upload_new", args=["support"]) not in read
+    assert reverse("new_upload", args=["support"]) not in read
     assert "An editor of the team uploads" in read
 
 

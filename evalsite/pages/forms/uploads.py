@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Any, Final, cast
+from typing import Any, Final, Self, cast
 
 from django import forms
 from django.core.files.base import ContentFile, File
+from django.http import QueryDict
 
-from scoring.models import Dataset, Team, UploadKind
+from scoring.core.files import FileProblem
+from scoring.engine import loading
+from scoring.models import Dataset, Team, Upload, UploadKind, UploadState, User
 
 PASTED_NAME: Final = "pasted rows"
 KINDS: Final = [
     (UploadKind.DATASET, "Cases, with or without outputs"),
     (UploadKind.OUTPUTS, "Outputs for cases that are here already"),
 ]
+
+ENCODINGS: Final = [
+    ("", "as detected"),
+    ("utf-8", "UTF-8"),
+    ("utf-16-le", "UTF-16, little-endian"),
+    ("utf-16-be", "UTF-16, big-endian"),
+    ("cp1252", "Windows-1252"),
+    ("latin-1", "Latin-1"),
+]
+DELIMITERS: Final = [
+    ("", "as detected"),
+    (",", "a comma"),
+    (";", "a semicolon"),
+    ("tab", "a tab"),
+    ("|", "a vertical bar"),
+]
+TABULATOR: Final = {"tab": "\t"}
 
 
 class NewUploadForm(forms.Form):
@@ -52,6 +72,18 @@ class NewUploadForm(forms.Form):
         help_text="With the line of column names, as a spreadsheet copies them.",
     )
 
+    series = forms.CharField(
+        max_length=120,
+        required=False,
+        help_text="The model or prompt version that answered. Runs of one series are compared.",
+    )
+    dated = forms.DateTimeField(
+        label="Answered on",
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
+        help_text="In UTC; the moment of the import unless given.",
+    )
+
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.team = team
@@ -67,6 +99,18 @@ class NewUploadForm(forms.Form):
         elif not given.get("dataset"):
             given["dataset_name"] = self._free_name(given)
         return given
+
+    def save(self, by: User) -> Upload | None:
+        """The upload, waiting for its mapping; None and an error when nothing can be made of it."""
+        try:
+            return loading.receive(self.team, by=by, **self._received())
+        except FileProblem as fault:
+            self.add_error("file", f"{fault.text} ({fault.code})")
+            return None
+
+    def _received(self) -> dict[str, Any]:
+        names = ("file", "kind", "dataset", "dataset_name", "series", "dated")
+        return {name: self.cleaned_data[name] for name in names}
 
     def _rows(self, file: File[bytes] | None, pasted: str) -> File[bytes] | None:
         if bool(file) == bool(pasted.strip()):
@@ -88,3 +132,51 @@ def _stem(file: File[bytes] | None) -> str:
     name = str(file.name or "") if file else ""
     return PurePath(name.removesuffix(".gz")).stem.strip()[:120] or "Dataset"
 
+
+class ReadingForm(forms.Form):
+    """How the file is to be read where the guess is wrong."""
+
+    encoding = forms.ChoiceField(choices=ENCODINGS, required=False)
+    delimiter = forms.ChoiceField(label="Columns parted by", choices=DELIMITERS, required=False)
+
+    @classmethod
+    def of(cls, upload: Upload, given: QueryDict) -> Self:
+        """What the request says, else what the upload was last read with."""
+        kept = {name: upload.detected.get(name, "") for name in ("encoding", "delimiter")}
+        kept["delimiter"] = kept["delimiter"].replace("\t", "tab")
+        return cls(given or kept)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """What is chosen, "" for what is left to the guess."""
+        given = self.cleaned_data if self.is_valid() else {}
+        delimiter = given.get("delimiter", "")
+        return {
+            "encoding": given.get("encoding", ""),
+            "delimiter": TABULATOR.get(delimiter, delimiter),
+        }
+
+
+class ImportForm(forms.Form):
+    """Rows with problems stop an import unless they are to be left out."""
+
+    skip_bad_rows = forms.BooleanField(required=False)
+
+    def __init__(self, *args: Any, upload: Upload, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.upload = upload
+
+    @staticmethod
+    def suits(upload: Upload) -> bool:
+        """Whether there is something to import: the file was read to its end and adds something."""
+        found = upload.report
+        is_whole = upload.state == UploadState.CHECKED and found.get("is_readable", False)
+        is_new = not found.get("identical_to") or bool(found.get("outputs"))
+        return bool(is_whole and found.get("cases") and is_new)
+
+    def clean(self) -> dict[str, Any]:
+        if not self.suits(self.upload):
+            self.add_error(None, "There is nothing to import.")
+        elif self.upload.problem_count and not self.cleaned_data.get("skip_bad_rows"):
+            self.add_error(None, "Some rows have problems. Correct the file or leave them out.")
+        return self.cleaned_data

@@ -1,0 +1,121 @@
+"""The form that says what each column of an uploaded file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from django import forms
+
+from scoring.core.contract import Json
+from scoring.core.files import MISSING, FileProblem, Mapping
+from scoring.engine import loading
+from scoring.engine.loading import Preview
+from scoring.models import Upload, UploadKind
+
+_OUTPUT_FIELDS: Final = {
+    "output": "output",
+    "trial": "trial number",
+    "error": "error of the model",
+    "latency_ms": "latency in milliseconds",
+    "latency_s": "latency in seconds",
+    "tokens_in": "tokens in",
+    "tokens_out": "tokens out",
+    "cost_usd": "cost in US dollars",
+}
+_FIELDS: Final = {
+    UploadKind.DATASET: {
+        "": "metadata",
+        "drop": "leave out",
+        "id": "id",
+        "input": "input",
+        "expected": "expected",
+        "references": "references (other right answers)",
+        "tags": "tags",
+        "metadata": "metadata as one JSON object",
+        **_OUTPUT_FIELDS,
+    },
+    UploadKind.OUTPUTS: {"": "not used", "id": "id", "input": "input", **_OUTPUT_FIELDS},
+}
+_SEVERAL: Final = ("", "drop", "references", "tags", "output")
+_SPLIT: Final = ("references_separator", "tags_separator")
+_SEPARATORS: Final = [
+    ("", "not split"),
+    (",", "split at commas"),
+    (";", "split at semicolons"),
+    ("|", "split at vertical bars"),
+    ("lines", "split at line ends"),
+]
+_LINES: Final = {"lines": "\n"}  # a form would send a bare line end as two characters
+_EXAMPLES: Final = 3
+
+
+class MappingForm(forms.Form):
+    """One choice for each column, and where texts that list several things are split."""
+
+    references_separator = forms.ChoiceField(
+        label="References", choices=_SEPARATORS, required=False
+    )
+    tags_separator = forms.ChoiceField(label="Tags", choices=_SEPARATORS, required=False)
+
+    def __init__(
+        self,
+        *args: Any,
+        upload: Upload,
+        preview: Preview,
+        options: dict[str, str],
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.upload, self.options = upload, options
+        self.kind, self.detected = UploadKind(upload.kind), preview.detected
+        start = preview.mapping
+        held = {column: field for field, names in start.choices().items() for column in names}
+        for place, column in enumerate(self.detected.columns):
+            self.fields[_name(place)] = forms.ChoiceField(
+                label=column,
+                choices=list(_FIELDS[self.kind].items()),
+                initial=held.get(column, ""),
+                required=False,
+            )
+        for name in _SPLIT:
+            mark = getattr(start, name)
+            self.fields[name].initial = "lines" if mark == "\n" else mark
+
+    def rows(self) -> Iterator[tuple[forms.BoundField, list[Json]]]:
+        """Each column's choice beside its first values."""
+        first = self.detected.sample[:_EXAMPLES]
+        for place, column in enumerate(self.detected.columns):
+            reader = Mapping(input=column)
+            values = [reader.value(row.fields, column) for row in first]
+            yield self[_name(place)], [value for value in values if value is not MISSING]
+
+    def clean(self) -> dict[str, Any]:
+        self.choices = self._choices()
+        return self.cleaned_data
+
+    def save(self) -> bool:
+        """Ask the worker for the dry run; False and an error where the columns do not do."""
+        try:
+            loading.request_check(self.upload, self.choices, **self.options)
+        except FileProblem as fault:
+            self.add_error(None, f"{fault.text} ({fault.code})")
+        return not self.errors
+
+    def _choices(self) -> dict[str, Sequence[str]]:
+        """Field → columns, every field named, so that nothing is guessed any more."""
+        choices: dict[str, Sequence[str]] = {field: [] for field in _FIELDS[self.kind] if field}
+        for place, column in enumerate(self.detected.columns):
+            field = self.cleaned_data.get(_name(place))
+            if not field:
+                continue
+            if choices[field] and field not in _SEVERAL:
+                told, other = _FIELDS[self.kind][field], choices[field][0]
+                self.add_error(_name(place), f"“{other}” is the {told} already. Choose one.")
+            choices[field] = [*choices[field], column]
+        marks = {name: self.cleaned_data.get(name, "") for name in _SPLIT}
+        return choices | {name: [_LINES.get(mark, mark)] for name, mark in marks.items()}
+
+
+def _name(place: int) -> str:
+    return f"column-{place}"

@@ -1,0 +1,496 @@
+"""A file on its way in through the pages: chosen, mapped, checked, imported, or refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+from pytest_django.fixtures import Settings
+
+from evalsite.pages.sample import sample_csv
+from scoring.engine import hold, loading
+from scoring.engine.progress import NO_WORKER
+from scoring.models import (
+    Dataset,
+    DatasetVersion,
+    Output,
+    OutputSet,
+    Role,
+    Team,
+    Upload,
+    UploadState,
+    User,
+    Worker,
+)
+from tests.conftest import MakeDataset, _member
+
+BrowserOf = Callable[[User], Client]
+MAX_QUERIES = 12
+CSV = b"id,question,gold,answer,weird\r\na,1+1?,2,2,<b>\r\nb,2+2?,4,five,\r\n"
+HTMX = {"HX-Request": "true", "HX-Target": "upload"}
+
+
+@pytest.fixture(autouse=True)
+def spool(settings: Settings, tmp_path: Path) -> Path:
+    """A spool of the test's own."""
+    folder = tmp_path / "spool"
+    folder.mkdir()
+    settings.SPOOL_DIR = settings.FILE_UPLOAD_TEMP_DIR = folder
+    return folder
+
+
+@pytest.fixture
+def editor(team: Team) -> User:
+    return _member(team, "erin@example.org", Role.EDITOR)
+
+
+@pytest.fixture
+def browser(browser_of: BrowserOf, editor: User) -> Client:
+    return browser_of(editor)
+
+
+def send(browser: Client, rows: bytes | str = CSV, name: str = "sums.csv", **more: Any) -> Any:
+    content = rows.encode() if isinstance(rows, str) else rows
+    given = {"kind": "dataset", "file": SimpleUploadedFile(name, content)} | more
+    return browser.post(reverse("new_upload", args=["support"]), given)
+
+
+def sent(browser: Client, *args: Any, **more: Any) -> Upload:
+    """The upload that a file became."""
+    answer = send(browser, *args, **more)
+    assert answer.status_code == 302, answer.context["form"].errors
+    return Upload.objects.latest("pk")
+
+
+def url_of(upload: Upload, name: str = "upload") -> str:
+    return reverse(name, args=[upload.uuid])
+
+
+def mapped(browser: Client, upload: Upload, **changes: str) -> Any:
+    """Submits the mapping as the page shows it, with some columns changed."""
+    page = browser.get(url_of(upload)).context
+    form = page["form"]
+    given = {field.html_name: field.value() or "" for field in form}
+    by_label = {field.label: field.html_name for field in form}
+    given |= {by_label[label]: choice for label, choice in changes.items()}
+    given |= {field.html_name: field.value() or "" for field in page["reading"]}
+    return browser.post(url_of(upload), given)
+
+
+def checked(browser: Client, upload: Upload, **changes: str) -> Upload:
+    assert mapped(browser, upload, **changes).status_code == 302
+    upload.refresh_from_db()
+    assert upload.state == UploadState.CHECKING
+    loading.check(upload)
+    assert upload.state == UploadState.CHECKED
+    return upload
+
+
+def imported(browser: Client, upload: Upload, **given: str) -> Upload:
+    browser.post(url_of(upload, "load_upload"), given)
+    upload.refresh_from_db()
+    assert upload.state == UploadState.LOADING
+    loading.load(upload)
+    upload.refresh_from_db()
+    return upload
+
+
+def html_of(browser: Client, upload: Upload, **options: Any) -> str:
+    return browser.get(url_of(upload), **options).content.decode()
+
+
+# Who may
+
+
+def test_a_stranger_gets_404_and_a_viewer_403_everywhere(
+    browser: Client, browser_of: BrowserOf, bob: User, charlie: User
+) -> None:
+    upload = sent(browser)
+    new = reverse("new_upload", args=["support"])
+    for user, status in ((charlie, 404), (bob, 403)):
+        other = browser_of(user)
+        assert other.get(new).status_code == status
+        assert send(other).status_code == status
+        assert other.get(url_of(upload)).status_code == status
+        for name in ("upload", "load_upload", "cancel_upload"):
+            assert other.post(url_of(upload, name)).status_code == status, name
+    assert Upload.objects.count() == 1
+
+
+def test_nobody_anonymous_uploads(client: Client, browser: Client) -> None:
+    upload = sent(browser)
+    for answer in (send(client), client.get(url_of(upload)), client.post(url_of(upload))):
+        assert answer["Location"].startswith("/accounts/login/")
+
+
+@pytest.mark.parametrize("name", ["load_upload", "cancel_upload"])
+def test_what_changes_an_upload_is_posted(browser: Client, name: str) -> None:
+    assert browser.get(url_of(sent(browser), name)).status_code == 405
+
+
+def test_another_teams_dataset_cannot_be_chosen(
+    browser: Client, charlie: User, make_dataset: MakeDataset
+) -> None:
+    version = make_dataset([{"input": "1"}])
+    Dataset.objects.filter(pk=version.dataset_id).update(team=Team.objects.get(slug="elsewhere"))
+    answer = send(browser, dataset=str(version.dataset.uuid))
+    assert answer.status_code == 422
+    assert list(answer.context["form"].errors) == ["dataset"]
+
+
+# Choosing a file
+
+
+def test_the_form_starts_with_what_the_link_said(
+    browser: Client, make_dataset: MakeDataset
+) -> None:
+    dataset = make_dataset([{"input": "1"}]).dataset
+    url = reverse("new_upload", args=["support"])
+    html = browser.get(url, {"dataset": str(dataset.uuid), "kind": "outputs"}).content.decode()
+    assert f'<option value="{dataset.uuid}" selected>' in html
+    (chosen,) = re.findall(r'<input type="radio"[^>]*checked[^>]*>', html)
+    assert 'value="outputs"' in chosen
+
+
+@pytest.mark.parametrize(
+    ("file_name", "given", "expected"),
+    [
+        ("sums.csv", "", "sums"),
+        ("sums.v2.jsonl", "", "sums.v2"),
+        ("sums.csv", "My sums", "My sums"),
+        (".csv", "", ".csv"),
+    ],
+)
+def test_a_dataset_is_named_by_hand_or_by_its_file(
+    browser: Client, file_name: str, given: str, expected: str
+) -> None:
+    assert sent(browser, name=file_name, dataset_name=given).dataset_name == expected
+
+
+def test_pasted_rows_are_as_good_as_a_file(browser: Client) -> None:
+    url = reverse("new_upload", args=["support"])
+    rows = "id\tquestion\tgold\r\na\t 1 + 1 ?\t2\r\n"
+    browser.post(url, {"kind": "dataset", "pasted": rows, "dataset_name": "Pasted"})
+    upload = imported(browser, checked(browser, Upload.objects.get()))
+    case = DatasetVersion.objects.get().cases.get()
+    assert upload.state == UploadState.DONE
+    assert (case.key, case.input, case.expected) == ("a", " 1 + 1 ?", "2")
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"file": ""}, "file"),
+        ({"pasted": "id,input\n1,x"}, "file"),
+        ({"kind": "outputs"}, "dataset"),
+        ({"kind": "else"}, "kind"),
+        ({"dataset_name": "Answers"}, "dataset_name"),
+        ({"dataset_name": "x" * 121}, "dataset_name"),
+        ({"dated": "yesterday"}, "dated"),
+    ],
+)
+def test_what_cannot_be_used_comes_back_with_its_field(
+    browser: Client, make_dataset: MakeDataset, spool: Path, given: dict[str, str], field: str
+) -> None:
+    make_dataset([{"input": "1"}], name="Answers")
+    answer = send(browser, **given)
+    assert answer.status_code == 422
+    assert list(answer.context["form"].errors) == [field]
+    assert not Upload.objects.exists()
+    assert list(spool.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "name", "code"),
+    [
+        (b"", "nothing.csv", "empty_file"),
+        (b"\x89PNG\r\n\x1a\n....", "picture.csv", "type_mismatch"),
+    ],
+)
+def test_a_file_beyond_help_is_refused_with_its_code(
+    browser: Client, spool: Path, rows: bytes, name: str, code: str
+) -> None:
+    answer = send(browser, rows, name)
+    assert answer.status_code == 422
+    assert f"({code})" in answer.content.decode()
+    assert not Upload.objects.exists()
+    assert list(spool.iterdir()) == []
+
+
+def test_a_file_over_the_limit_is_413_and_nothing_is_left_of_it(
+    browser: Client, settings: Settings, spool: Path
+) -> None:
+    settings.EVALSITE_MAX_UPLOAD_BYTES = len(CSV)
+    answer = send(browser, CSV + b"c,3+3?,6,6,\r\n" * 20_000)
+    assert answer.status_code == 413
+    assert "The file is too large" in answer.content.decode()
+    assert list(spool.iterdir()) == []
+    assert send(browser, CSV).status_code == 302
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd.csv", "<script>.csv", "a" * 250 + ".csv"])
+def test_a_hostile_file_name_is_only_shown(browser: Client, spool: Path, name: str) -> None:
+    upload = sent(browser, name=name, dataset_name="d")
+    assert [path.name for path in spool.iterdir()] == [upload.spool_name]
+    assert "<script>.csv" not in html_of(browser, upload)
+
+
+# Mapping
+
+
+def test_the_page_shows_what_was_detected_and_guessed(browser: Client) -> None:
+    html = html_of(browser, sent(browser))
+    assert "columns parted by a comma" in html
+    assert "UTF-8" in html
+    assert "5 columns" in html
+    assert "&lt;b&gt;" in html
+    chosen = {
+        field.label: field.value()
+        for field, _ in browser.get(url_of(Upload.objects.get())).context["form"].rows()
+    }
+    assert chosen == {
+        "id": "id",
+        "question": "input",
+        "gold": "expected",
+        "answer": "output",
+        "weird": "",
+    }
+
+
+def test_the_mapping_is_taken_as_it_is_chosen(browser: Client) -> None:
+    upload = checked(browser, sent(browser), id="", weird="tags", answer="drop")
+    assert upload.mapping["input"] == ["question"]
+    assert upload.mapping["tags"] == ["weird"]
+    assert upload.mapping["drop"] == ["answer"]
+    assert "id" not in upload.mapping
+    assert "output" not in upload.mapping
+
+
+def test_a_field_cannot_be_two_columns(browser: Client) -> None:
+    answer = mapped(browser, sent(browser), gold="input")
+    assert answer.status_code == 422
+    assert "“question” is the input already" in answer.content.decode()
+
+
+def test_several_output_columns_are_several_output_sets(browser: Client) -> None:
+    upload = imported(browser, checked(browser, sent(browser, sample_csv())))
+    assert upload.state == UploadState.DONE
+    sets = OutputSet.objects.ready().order_by("id").values_list("series", "output_count")
+    assert list(sets) == [("small model", 10), ("large model", 10)]
+
+
+def test_a_file_without_an_input_is_told_so(browser: Client) -> None:
+    answer = mapped(browser, sent(browser), question="", id="")
+    assert answer.status_code == 422
+    assert "missing_column" in answer.content.decode()
+    assert Upload.objects.get().state == UploadState.RECEIVED
+
+
+def test_an_encoding_and_a_delimiter_can_be_chosen(browser: Client) -> None:
+    rows = "id;question\n1;Größe, bitte?\n".encode("cp1252")
+    upload = sent(browser, rows)
+    assert "encoding" in html_of(browser, upload)
+    read = browser.get(url_of(upload), {"encoding": "cp1252", "delimiter": ";"})
+    assert "Größe, bitte?" in read.content.decode()
+    given = {"encoding": "cp1252", "delimiter": ";", "column-0": "id", "column-1": "input"}
+    assert browser.post(url_of(upload), given).status_code == 302
+    upload.refresh_from_db()
+    loading.check(upload)
+    assert "WINDOWS-1252" in html_of(browser, upload).upper() or "CP1252" in html_of(
+        browser, upload
+    )
+    imported(browser, upload)
+    assert DatasetVersion.objects.get().cases.get().input == "Größe, bitte?"
+
+
+@pytest.mark.parametrize("query", ["?encoding=klingon", "?delimiter=xx", "?else=1"])
+def test_an_unknown_way_of_reading_is_left_to_the_guess(browser: Client, query: str) -> None:
+    answer = browser.get(url_of(sent(browser)) + query)
+    assert len(answer.context["preview"].detected.columns) == 5
+
+
+@pytest.mark.parametrize(
+    ("rows", "query", "code"),
+    [
+        (b"\n \n", "", "no_rows"),
+        (b"id,id\n1,2\n", "", "duplicate_column"),
+        (b"id,\n1,2\n", "", "empty_column_name"),
+        (CSV, "?encoding=utf-16-le", "encoding"),
+        (b"id,input\n1,\xff\n", "", "encoding"),
+    ],
+)
+def test_a_file_that_cannot_be_previewed_says_why_and_can_be_read_otherwise(
+    browser: Client, rows: bytes, query: str, code: str
+) -> None:
+    upload = sent(browser, rows)
+    answer = browser.get(url_of(upload) + query)
+    assert answer.status_code == 200
+    assert f"<code>{code}</code>" in answer.content.decode()
+    assert "Read again" in answer.content.decode()
+
+
+def test_the_columns_of_an_unreadable_file_cannot_be_mapped(browser: Client) -> None:
+    upload = sent(browser, b"id,id\n1,2\n")
+    assert browser.post(url_of(upload), {"column-0": "input"}).status_code == 422
+    upload.refresh_from_db()
+    assert upload.state == UploadState.RECEIVED
+
+
+def test_a_mapping_sent_twice_is_checked_once(browser: Client) -> None:
+    upload = sent(browser)
+    given = {"column-0": "id", "column-1": "input"}
+    assert browser.post(url_of(upload), given).status_code == 302
+    assert browser.post(url_of(upload), given | {"column-1": "drop"}).status_code == 200
+    upload.refresh_from_db()
+    assert upload.mapping["input"] == ["question"]
+
+
+def test_a_file_that_vanished_says_so(browser: Client, spool: Path) -> None:
+    upload = sent(browser)
+    (spool / upload.spool_name).unlink()
+    assert "file_gone" in html_of(browser, upload)
+
+
+# Report
+
+
+def test_the_report_names_line_column_and_code(browser: Client) -> None:
+    rows = "id,question\na,1\na,2\nb\nc,3\n"
+    upload = checked(browser, sent(browser, rows))
+    html = html_of(browser, upload)
+    for text in ("duplicate_case", "row_width", "Leave out the 2 rows with problems"):
+        assert text in html
+    assert upload.problem_count == 2
+
+
+def test_an_import_with_problems_needs_a_tick(browser: Client) -> None:
+    upload = checked(browser, sent(browser, "id,question\na,1\na,2\n"))
+    answer = browser.post(url_of(upload, "load_upload"), follow=True)
+    assert "Some rows have problems" in answer.content.decode()
+    upload.refresh_from_db()
+    assert upload.state == UploadState.CHECKED
+    imported(browser, upload, skip_bad_rows="on")
+    version = DatasetVersion.objects.get()
+    assert (version.case_count, version.skipped_rows) == (1, 1)
+    dataset = browser.get(reverse("dataset", args=[version.dataset.uuid])).content.decode()
+    assert "1 row of the file skipped" in dataset
+
+
+def test_a_file_that_breaks_off_cannot_be_imported(browser: Client) -> None:
+    upload = checked(browser, sent(browser, 'id,question\na,1\nb,"open\n'))
+    html = html_of(browser, upload)
+    assert "unclosed_quote" in html
+    assert "cannot be read to its end" in html
+    assert url_of(upload, "load_upload") not in html
+    browser.post(url_of(upload, "load_upload"), {"skip_bad_rows": "on"})
+    upload.refresh_from_db()
+    assert upload.state == UploadState.CHECKED
+
+
+def test_the_same_cases_twice_are_recognised(browser: Client, team: Team) -> None:
+    rows = "id,question\na,1\n"
+    imported(browser, checked(browser, sent(browser, rows)))
+    dataset = team.datasets.get()
+    again = checked(browser, sent(browser, rows, dataset=str(dataset.uuid)))
+    html = html_of(browser, again)
+    assert "exactly the cases of version 1" in html
+    assert url_of(again, "load_upload") not in html
+
+
+def test_outputs_go_to_the_cases_they_answer(browser: Client, make_dataset: MakeDataset) -> None:
+    version = make_dataset([{"key": "a", "input": "1"}, {"key": "b", "input": "2"}])
+    more = {"kind": "outputs", "dataset": str(version.dataset.uuid), "series": "gpt-4o"}
+    upload = sent(browser, "id,output\na,x\nzzz,y\n", dated="2026-11-02T08:00", **more)
+    html = html_of(browser, checked(browser, upload))
+    assert "Rows of no known case" in html
+    assert "zzz" in html
+    imported(browser, upload)
+    made = OutputSet.objects.get()
+    assert (made.series, made.output_count, made.version) == ("gpt-4o", 1, version)
+    assert made.dated.isoformat() == "2026-11-02T08:00:00+00:00"
+    assert Output.objects.get().text == "x"
+
+
+# Import
+
+
+@pytest.fixture
+def going(browser: Client) -> Upload:
+    """An upload whose import waits for a worker."""
+    upload = checked(browser, sent(browser))
+    browser.post(url_of(upload, "load_upload"))
+    upload.refresh_from_db()
+    return upload
+
+
+def test_an_import_shows_its_progress_and_asks_again(browser: Client, going: Upload) -> None:
+    Upload.objects.update(row_count=1)
+    html = html_of(browser, going, headers=HTMX)
+    assert html.lstrip().startswith('<div id="upload" hx-get=')
+    assert "<html" not in html
+    assert 'max="2" value="1"' in html
+    assert "1 of 2 row" in html
+    whole = html_of(browser, going)
+    assert "Refresh</a>" in whole
+
+
+def test_an_import_that_nobody_works_on_says_why(browser: Client, going: Upload) -> None:
+    assert NO_WORKER in html_of(browser, going)
+    now = timezone.now()
+    Worker.objects.create(name=hold.own_name(), started_at=now, seen_at=now)
+    assert NO_WORKER not in html_of(browser, going)
+
+
+def test_a_finished_import_leads_to_the_dataset(browser: Client, going: Upload) -> None:
+    loading.load(going)
+    going.refresh_from_db()
+    onwards = browser.get(url_of(going), headers=HTMX)
+    dataset = reverse("dataset", args=[Dataset.objects.get().uuid])
+    assert onwards["HX-Redirect"] == dataset
+    assert "sums.csv is imported." in browser.get(dataset).content.decode()
+    html = html_of(browser, going)
+    assert "All 2 cases are in, as version 1" in html
+    assert "hx-trigger" not in html
+
+
+def test_a_cancelled_import_leaves_nothing(browser: Client, going: Upload, spool: Path) -> None:
+    browser.post(url_of(going, "cancel_upload"))
+    loading.load(going)
+    assert list(spool.iterdir()) == []
+    assert not Dataset.objects.exists()
+    html = html_of(browser, going)
+    assert "was cancelled" in html
+    again = browser.post(url_of(going, "cancel_upload"), follow=True)
+    assert "had ended already" in again.content.decode()
+
+
+def test_a_failed_import_says_what_went_wrong(browser: Client, going: Upload, spool: Path) -> None:
+    (spool / going.spool_name).write_bytes(b"id,question\na,1\na,2\n")
+    loading.load(going)
+    html = html_of(browser, going)
+    assert "Nothing of this file was stored" in html
+    assert not Dataset.objects.exists()
+
+
+@pytest.mark.parametrize("count", [1, 50])
+def test_a_page_costs_the_same_however_many_there_are(
+    browser: Client,
+    make_dataset: MakeDataset,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+    count: int,
+) -> None:
+    for number in range(count):
+        make_dataset([{"input": "1"}], name=f"dataset {number}")
+    columns = ",".join(f"c{number}" for number in range(count))
+    upload = checked(browser, sent(browser, f"id,input,{columns}\n" + "x,\n" * count))
+    for url in (reverse("new_upload", args=["support"]), url_of(upload)):
+        with django_assert_max_num_queries(MAX_QUERIES):
+            assert browser.get(url).status_code == 200
