@@ -78,7 +78,7 @@ _ALL = _cases()
 
 def _answer(case: DemoCase, week: int) -> str:
     """One sentence. A slip names a neighbour's answer; in the bad weeks history turns vague."""
-    if slips(case, week, usual=0.12, broken=0.9, hit_tag="history"):
+    if slips(case, week, usual=0.09, broken=1.1, hit_tag="history"):
         if week in REGRESSION:
             return "I am not sure. Different sources give different answers to this question."
         wrong = chance(case.key, "wrong").choice([c for c in _ALL if c.tags == case.tags])

@@ -1,0 +1,160 @@
+"""The demo tells its story: a regression, its repair, and the same outputs on every load."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pytest
+from django.core.management import call_command
+
+from scoring.engine import demo
+from scoring.engine.demo import plot
+from scoring.engine.demo.extraction import EXTRACTION
+from scoring.engine.demo.plot import REGRESSION, WEEKS, DemoDataset
+from scoring.engine.demo.questions import QUESTIONS
+from scoring.engine.demo.support import SUPPORT
+from scoring.models import AuditEntry, Dataset, Member, Role, Run, RunState, Team, User
+
+NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)
+STORIES = [SUPPORT, EXTRACTION, QUESTIONS]
+
+
+@pytest.fixture
+def loaded(db: None) -> Team:
+    return demo.load(NOW)
+
+
+def runs_of(name: str) -> list[Run]:
+    """The dataset's runs, oldest first."""
+    runs = Run.objects.filter(output_set__version__dataset__name=name)
+    return list(runs.order_by("output_set__dated"))
+
+
+def test_there_are_three_datasets_with_twelve_finished_runs_each(loaded: Team) -> None:
+    assert {d.name for d in Dataset.objects.filter(team=loaded)} == {s.name for s in STORIES}
+    for story in STORIES:
+        runs = runs_of(story.name)
+        assert len(runs) == WEEKS
+        assert {run.state for run in runs} == {RunState.FINISHED}
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.series)
+def test_two_weeks_are_bad_and_the_next_is_good_again(loaded: Team, story: DemoDataset) -> None:
+    shares = [(run.pass_count or 0) / len(story.cases) for run in runs_of(story.name)]
+    bad = [shares[week] for week in REGRESSION]
+    good = [share for week, share in enumerate(shares) if week not in REGRESSION]
+    assert max(bad) <= min(good) - 0.08
+    assert min(good) > 0.7
+
+
+def test_no_scorer_ends_in_errors(loaded: Team) -> None:
+    for run in Run.objects.filter(team=loaded):
+        assert run.error_count == 0
+        for scorer in run.scorers.all():
+            assert (scorer.summary.errors, scorer.summary.skipped) == (0, 0)
+            assert scorer.summary.scored == scorer.summary.n > 0
+
+
+def test_the_regression_hits_the_cases_its_story_names(loaded: Team) -> None:
+    run = runs_of("Support answers")[REGRESSION[0]]
+    failed = run.verdicts.filter(verdict=1).values_list("output__case__tags_json", flat=True)
+    billing = sum("billing" in tags for tags in failed)
+    assert billing > len(failed) / 2
+
+
+ANSWERS = """
+import hashlib, os
+import django
+os.environ["DJANGO_SETTINGS_MODULE"] = "evalsite.settings"
+django.setup()
+from scoring.engine.demo.extraction import EXTRACTION
+from scoring.engine.demo.questions import QUESTIONS
+from scoring.engine.demo.support import SUPPORT
+stories = SUPPORT, EXTRACTION, QUESTIONS
+answers = [s.answer(c, week) for s in stories for c in s.cases for week in range(12)]
+print(len(answers), hashlib.sha256(chr(0).join(answers).encode()).hexdigest())
+"""
+
+
+def test_every_process_makes_the_same_outputs() -> None:
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", ANSWERS],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(told) == 1
+    assert told.pop().startswith(f"{WEEKS * 156} ")
+
+
+def test_an_invoice_adds_up() -> None:
+    assert EXTRACTION.cases[0].expected["total"] == round(
+        sum(i["quantity"] * i["unit_price"] for i in EXTRACTION.cases[0].expected["items"]), 2
+    )
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.series)
+def test_keys_are_unique_and_cases_complete(story: DemoDataset) -> None:
+    keys = [case.key for case in story.cases]
+    assert len(set(keys)) == len(keys) >= 40
+    assert all(case.input and case.expected and case.tags for case in story.cases)
+
+
+def test_short_questions_carry_references() -> None:
+    assert all(case.references for case in QUESTIONS.cases)
+
+
+@pytest.mark.parametrize(
+    ("now", "last"),
+    [
+        (datetime(2026, 11, 20, 15, 30, tzinfo=UTC), datetime(2026, 11, 16, 9, tzinfo=UTC)),
+        (datetime(2026, 11, 16, 9, 0, tzinfo=UTC), datetime(2026, 11, 16, 9, tzinfo=UTC)),
+        (datetime(2026, 11, 16, 8, 59, tzinfo=UTC), datetime(2026, 11, 9, 9, tzinfo=UTC)),
+    ],
+)
+def test_runs_are_dated_on_the_last_twelve_mondays(now: datetime, last: datetime) -> None:
+    dates = plot.mondays(now)
+    assert (len(dates), dates[-1]) == (WEEKS, last)
+    assert all(date.weekday() == 0 and date <= now for date in dates)
+    assert (dates[-1] - dates[0]).days == 7 * (WEEKS - 1)
+
+
+def test_loading_again_changes_nothing(loaded: Team) -> None:
+    before = Run.objects.count(), AuditEntry.objects.count()
+    assert demo.load(NOW) == loaded
+    assert (Run.objects.count(), AuditEntry.objects.count()) == before
+
+
+def test_a_load_that_fails_leaves_nothing(db: None) -> None:
+    seen = []
+
+    def fail_later() -> None:
+        seen.append(1)
+        if len(seen) == 20:
+            raise RuntimeError("the power went")
+
+    with pytest.raises(RuntimeError):
+        demo.load(NOW, on_run=fail_later)
+    assert (Team.objects.count(), Run.objects.count(), Dataset.objects.count()) == (0, 0, 0)
+
+
+def test_without_scoring_the_runs_wait_for_the_worker(db: None, alice: User) -> None:
+    team = demo.load(NOW, admins=[alice], by=alice, scores=False)
+    assert set(Run.objects.filter(team=team).values_list("state", flat=True)) == {RunState.QUEUED}
+    assert Member.objects.get(team=team, user=alice).role == Role.ADMIN
+
+
+def test_the_command_makes_site_administrators_members(
+    db: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = User.objects.create_superuser("root@example.org", "a long enough phrase")
+    call_command("demo")
+    assert Member.objects.get(user=root).team.slug == demo.DEMO_SLUG
+    assert "3 datasets with 156 cases and 36 scored runs" in capsys.readouterr().out
