@@ -1,0 +1,138 @@
+"""Conditions a run must meet: `pass_rate>=0.9`, `mean.close enough>=0.8`, `regressions<=0`."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Final, Literal, NamedTuple
+
+from scoring.models import CaseVerdict, Run, RunState, RunSummary, Verdict
+
+COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_GATE: Final = re.compile(
+    r"\s*(?P<metric>pass_rate|regressions|mean\.(?P<scorer>.+?))\s*"
+    r"(?P<comparison>[<>=!]=|[<>])\s*(?P<limit>[-+.\w]+)\s*"
+)
+
+State = Literal["passed", "failed", "undecided"]
+
+
+class GateError(Exception):
+    """A gate cannot be read or asked of this run; the text says what can."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """One condition. `scorer` is empty but for `mean.SCORER`."""
+
+    text: str
+    metric: Literal["pass_rate", "regressions", "mean"]
+    scorer: str
+    comparison: str
+    limit: float
+
+    def holds(self, value: float) -> bool:
+        return COMPARISONS[self.comparison](value, self.limit)
+
+
+class Measure(NamedTuple):
+    """What a gate looks at: its value (None when there is none), and n with how many unjudged."""
+
+    value: float | None
+    n: int
+    unjudged: int
+
+
+class Outcome(NamedTuple):
+    """A gate's answer; `why` is empty unless it is undecided."""
+
+    gate: Gate
+    state: State
+    value: float | None
+    why: str = ""
+
+
+def parse_gate(text: str) -> Gate:
+    """The gate a text describes. Raises GateError."""
+    found = _GATE.fullmatch(text)
+    limit = _number(found["limit"]) if found else None
+    if found is None or limit is None:
+        raise GateError(
+            f"the gate {text!r} cannot be read; write pass_rate>=0.9, mean.SCORER>=0.8 or "
+            f"regressions<=0, with one of {' '.join(COMPARISONS)}"
+        )
+    metric, scorer = found["metric"], found["scorer"] or ""
+    kind: Literal["pass_rate", "regressions", "mean"]
+    kind = "mean" if scorer else "regressions" if metric == "regressions" else "pass_rate"
+    return Gate(text.strip(), kind, scorer, found["comparison"], limit)
+
+
+def decide(gate: Gate, measure: Measure, max_unjudged: float) -> Outcome:
+    """Passed, failed, or undecided when more than this share has no verdict to go by."""
+    value, n, unjudged = measure
+    if n and unjudged / n > max_unjudged:
+        why = f"{unjudged:,} of {n:,} have an error or were skipped, over {max_unjudged:.4g}"
+        return Outcome(gate, "undecided", value, why)
+    if value is None or n == 0:
+        return Outcome(gate, "undecided", None, "nothing was scored")
+    return Outcome(gate, "passed" if gate.holds(value) else "failed", value)
+
+
+def check_gate(gate: Gate, run: Run, baseline: Run | None, max_unjudged: float) -> Outcome:
+    """The gate's answer for a finished run; without a baseline nothing has regressed."""
+    return decide(gate, measure(gate, run, baseline), max_unjudged)
+
+
+def measure(gate: Gate, run: Run, baseline: Run | None) -> Measure:
+    """The gate's figure from the run's summaries and, for regressions, its rows."""
+    if gate.metric == "mean":
+        summary = RunSummary.objects.get(scorer__run=run, scorer__name=gate.scorer)
+        return Measure(summary.mean, summary.n, summary.errors + summary.skipped)
+    passed, failed = run.pass_count or 0, run.fail_count or 0
+    unjudged = (run.error_count or 0) + (run.skipped_count or 0)
+    judged = passed + failed
+    if gate.metric == "pass_rate":
+        return Measure(passed / judged if judged else None, judged + unjudged, unjudged)
+    broke = regressions(run, baseline) if baseline else 0
+    return Measure(broke, judged + unjudged, unjudged)
+
+
+def regressions(run: Run, baseline: Run) -> int:
+    """Cases that passed in the baseline and fail now, matched by case key and trial."""
+    passed = _keys(baseline, Verdict.PASS)
+    return len(passed & _keys(run, Verdict.FAIL)) if passed else 0
+
+
+def previous_run(run: Run) -> Run | None:
+    """The latest earlier finished run of the same dataset and series."""
+    outputs = run.output_set
+    earlier = Run.objects.filter(
+        output_set__version__dataset=outputs.version.dataset_id,
+        output_set__series=outputs.series,
+        output_set__dated__lte=outputs.dated,
+        state=RunState.FINISHED,
+    )
+    return earlier.exclude(pk=run.pk).order_by("-output_set__dated", "-pk").first()
+
+
+def _keys(run: Run, verdict: Verdict) -> set[tuple[str, int]]:
+    cases = CaseVerdict.objects.filter(run=run, verdict=verdict)
+    return set(cases.values_list("output__case__key", "trial"))
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None

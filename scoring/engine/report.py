@@ -1,0 +1,175 @@
+"""A finished run as a table, as Markdown, as JSON and as JUnit XML."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple, TextIO
+from xml.sax.saxutils import quoteattr
+
+from scoring.core.stats import Estimate, mean_estimate
+from scoring.engine.gates import Outcome
+from scoring.models import CaseVerdict, Run, RunSummary, Score, Verdict
+
+HEAD: Final = ("scorer", "mean [95 %]", "pass rate", "n of N", "errors", "threshold")
+_JUNIT: Final = {Verdict.FAIL: "failure", Verdict.ERROR: "error", Verdict.SKIPPED: "skipped"}
+_NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class Report(NamedTuple):
+    """All that is told about a finished run. `regressions` is None without a baseline."""
+
+    run: Run
+    baseline: Run | None
+    regressions: int | None
+    outcomes: Sequence[Outcome]
+
+
+def table(report: Report) -> str:
+    """The summary for a terminal: a line per scorer, then verdicts and gates."""
+    rows = [HEAD, *_rows(report.run)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
+    lines = [_padded(row, widths) for row in rows]
+    return "\n".join([*lines, "", *_facts(report)]) + "\n"
+
+
+def markdown(report: Report) -> str:
+    """The same as `table`, for a pull request."""
+    rows = [HEAD, ("---",) * len(HEAD), *_rows(report.run)]
+    lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows]
+    facts = [f"- {fact}" for fact in _facts(report)]
+    return "\n".join([f"### {report.run.name}", "", *lines, "", *facts]) + "\n"
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """The run in the shape of the API, with `baseline`, `regressions` and `gates`."""
+    run = report.run
+    total = run.case_count or 0
+    return {
+        "id": str(run.uuid),
+        "name": run.name,
+        "state": run.state,
+        "progress": {"done": total, "total": total},
+        "verdicts": run.verdict_counts,
+        "missing_expected": run.missing_expected_count,
+        "scorers": [_scorer_json(summary) for summary in _summaries(run)],
+        "baseline": str(report.baseline.uuid) if report.baseline else None,
+        "regressions": report.regressions,
+        "gates": [
+            {"gate": each.gate.text, "state": each.state, "value": each.value, "why": each.why}
+            for each in report.outcomes
+        ],
+    }
+
+
+def write_junit(report: Report, out: TextIO) -> None:
+    """One test case per case and trial, in the dataset's order; written as it is read."""
+    run = report.run
+    counts = (
+        f'tests="{run.case_count or 0}" failures="{run.fail_count or 0}" '
+        f'errors="{run.error_count or 0}" skipped="{run.skipped_count or 0}"'
+    )
+    name = _attribute(run.name)
+    out.write(f'<?xml version="1.0" encoding="utf-8"?>\n<testsuite name={name} {counts}>\n')
+    for key, trial, verdict, text in _cases(run):
+        case = _attribute(f"{key} (trial {trial})" if trial else key)
+        out.write(f"<testcase classname={name} name={case}>")
+        if verdict != Verdict.PASS:
+            out.write(f"<{_JUNIT[Verdict(verdict)]} message={_attribute(text)}/>")
+        out.write("</testcase>\n")
+    out.write("</testsuite>\n")
+
+
+def _cases(run: Run) -> Iterator[tuple[str, int, int, str]]:
+    """Key, trial, verdict and the reasons behind a verdict that is no pass."""
+    reasons: defaultdict[int, list[str]] = defaultdict(list)
+    rest = Score.objects.filter(scorer__run=run).exclude(verdict=Verdict.PASS)
+    columns = ("output", "scorer__name", "reason")
+    for output, name, reason in rest.order_by("scorer__position").values_list(*columns):
+        reasons[output].append(f"{name}: {reason}")
+    cases = CaseVerdict.objects.filter(run=run).order_by("position", "trial")
+    shown = cases.values_list("output__case__key", "trial", "verdict", "output")
+    for key, trial, verdict, output in shown.iterator():
+        yield key, trial, verdict, "; ".join(reasons.pop(output, []))
+
+
+def _summaries(run: Run) -> list[RunSummary]:
+    found = RunSummary.objects.filter(scorer__run=run).select_related("scorer__version")
+    return list(found.order_by("scorer__position", "scorer"))
+
+
+def _rows(run: Run) -> list[tuple[str, ...]]:
+    return [
+        (
+            summary.scorer.name,
+            _mean_text(estimate_of(summary)),
+            "-" if summary.pass_rate is None else f"{summary.pass_rate:.1%}",
+            f"{summary.scored:,} of {summary.n:,}",
+            f"{summary.errors:,}",
+            f"{summary.scorer.threshold:g}",
+        )
+        for summary in _summaries(run)
+    ]
+
+
+def estimate_of(summary: RunSummary) -> Estimate | None:
+    """The mean with its interval; None where nothing was scored."""
+    n, mean = summary.scored, summary.mean
+    if mean is None:
+        return None
+    squares = n * mean * mean + (summary.variance or 0.0) * (n - 1)
+    return mean_estimate(n, n * mean, squares)
+
+
+def _mean_text(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "-"
+    if estimate.interval is None:
+        return f"{estimate.value:.3f}"
+    low, high = estimate.interval
+    return f"{estimate.value:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def _facts(report: Report) -> list[str]:
+    run = report.run
+    counts = ", ".join(f"{count or 0:,} {name}" for name, count in run.verdict_counts.items())
+    facts = [f"cases: {counts}"]
+    if run.missing_expected_count:
+        facts.append(f"without an expected output: {run.missing_expected_count:,}")
+    if report.baseline:
+        facts.append(f"baseline {report.baseline.name}: {report.regressions:,} regressions")
+    return facts + [_outcome_text(outcome) for outcome in report.outcomes]
+
+
+def _outcome_text(outcome: Outcome) -> str:
+    value = "" if outcome.value is None else f" ({outcome.value:.6g})"
+    why = f": {outcome.why}" if outcome.why else ""
+    return f"gate {outcome.gate.text}{value} {outcome.state}{why}"
+
+
+def _scorer_json(summary: RunSummary) -> dict[str, Any]:
+    estimate = estimate_of(summary)
+    return {
+        "name": summary.scorer.name,
+        "version": summary.scorer.version.number,
+        "n": summary.n,
+        "scored": summary.scored,
+        "errors": summary.errors,
+        "skipped": summary.skipped,
+        "mean": summary.mean,
+        "interval": list(estimate.interval) if estimate and estimate.interval else None,
+        "pass_rate": summary.pass_rate,
+        "threshold": summary.scorer.threshold,
+    }
+
+
+def _padded(row: Sequence[str], widths: Sequence[int]) -> str:
+    first, *rest = zip(row, widths, strict=True)
+    cells = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)]
+    return "  ".join(cells).rstrip()
+
+
+def _attribute(text: str) -> str:
+    """The text quoted for XML, without the characters that XML 1.0 cannot hold."""
+    return quoteattr(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text))

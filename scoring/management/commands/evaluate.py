@@ -1,0 +1,256 @@
+"""`manage.py evaluate`: score a dataset's outputs, store and print the result, check gates."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError, transaction
+
+from scoring.core.contract import ConfigError
+from scoring.engine import gates, hold, plan, report
+from scoring.engine.dispatch import work_on
+from scoring.engine.gates import Gate
+from scoring.engine.pool import Inline, Pool
+from scoring.engine.progress import progress_of
+from scoring.engine.suite_file import suite_from_file
+from scoring.models import (
+    Dataset,
+    DatasetVersion,
+    OutputSet,
+    OutputSetState,
+    Run,
+    RunState,
+    Suite,
+    Team,
+)
+
+SHOW_SECONDS: Final = 0.2
+
+GATE_HELP: Final = "pass_rate>=0.9, mean.SCORER>=0.8 or regressions<=0; may be given several times"
+
+
+def misuse(text: str) -> CommandError:
+    """The error that ends the command with 2."""
+    return CommandError(text, returncode=2)
+
+
+class Command(BaseCommand):
+    help = "Score the outputs of a dataset, store the run, print its table and check its gates."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add = parser.add_argument
+        add("dataset", metavar="DATASET")
+        add("--team", metavar="SLUG", help="needed where there are several teams")
+        add("--outputs", type=Path, metavar="FILE", help="outputs to load over the latest version")
+        add("--map", action="append", default=[], metavar="FIELD=COLUMN", help="with --outputs")
+        add("--series", help="the drift line of these outputs")
+        add("--dated", type=_date, metavar="ISO", help="the outputs' date, now unless given")
+        add("--suite", metavar="NAME|FILE", help="the dataset's own suite unless given")
+        add("--name", default="", metavar="RUN", help="the new run's name")
+        add("--baseline", metavar="RUN|auto", help="auto: the previous finished run of the series")
+        add("--gate", action="append", default=[], metavar="EXPR", help=GATE_HELP)
+        add("--max-errors", type=float, default=0.05, metavar="SHARE",
+            help="gates are undecided over this share of errors and skips")  # fmt: skip
+        add("--junit", type=Path, metavar="FILE")
+        add("--markdown", type=Path, metavar="FILE")
+        add("--json", action="store_true", help="print JSON instead of the table")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        try:
+            run, baseline = self._scored(options)
+        except OperationalError as fault:
+            raise misuse(f"{fault}; `manage.py migrate` sets the database up") from None
+        except (ConfigError, gates.GateError) as fault:
+            raise misuse(str(fault)) from None
+        asked = [gates.parse_gate(text) for text in options["gate"]]
+        limit = options["max_errors"]
+        found = report.Report(
+            run,
+            baseline,
+            gates.regressions(run, baseline) if baseline else None,
+            [gates.check_gate(gate, run, baseline, limit) for gate in asked],
+        )
+        self._write(found, options)
+        missed = [each.gate.text for each in found.outcomes if each.state != "passed"]
+        if missed:
+            raise CommandError(f"not met: {', '.join(missed)}", returncode=1)
+
+    def _scored(self, options: dict[str, Any]) -> tuple[Run, Run | None]:
+        """The finished run and its baseline; all that can be refused is refused before scoring."""
+        asked = [gates.parse_gate(text) for text in options["gate"]]
+        team = _team(options["team"])
+        version = _version(team, options["dataset"])
+        suite = _suite(team, version.dataset, options["suite"])
+        _check_gates(asked, suite, options)
+        named = _named_baseline(version.dataset, options["baseline"])
+        outputs = self._outputs(version, options)
+        run = self._run(outputs, suite, options)
+        return run, gates.previous_run(run) if options["baseline"] == "auto" else named
+
+    def _outputs(self, version: DatasetVersion, options: dict[str, Any]) -> OutputSet:
+        if options["outputs"]:
+            return self._loaded(version, options)
+        return _present_outputs(version, options["series"])
+
+    def _loaded(self, version: DatasetVersion, options: dict[str, Any]) -> OutputSet:
+        from scoring.core.files import FileProblem
+        from scoring.engine.loading import RefusedError, load_outputs_file
+
+        path, choices = options["outputs"], _choices(options["map"])
+        series, dated = options["series"] or "", options["dated"]
+        try:
+            loaded = load_outputs_file(version, path, series, dated, choices)
+        except FileProblem as fault:
+            raise misuse(fault.text) from None
+        except RefusedError as fault:
+            raise misuse(str(fault)) from None
+        except OSError as fault:
+            raise misuse(f"{path} cannot be read: {fault.strerror}") from None
+        if loaded.unmatched:
+            self.stderr.write(f"outputs without a case in {version}: {len(loaded.unmatched):,}")
+        return loaded.output_set
+
+    def _run(self, outputs: OutputSet, suite: Suite, options: dict[str, Any]) -> Run:
+        with transaction.atomic():  # held at once, lest a worker takes it first
+            run = plan.new_run(outputs, suite=suite, name=options["name"])
+            hold.take(run)
+        small = outputs.output_count <= plan.SHARD_OUTPUTS
+        shows = sys.stderr.isatty() and not options["json"]
+        try:
+            with _bar(run, shows=shows) as show:
+                if small:
+                    work_on(run, Inline(), show)
+                else:
+                    with Pool(settings.EVALSITE_WORKER_PROCESSES) as pool:
+                        work_on(run, pool, show)
+        except KeyboardInterrupt:
+            plan.cancel(run, by=None)
+            raise CommandError(f"cancelled the run {run.name}", returncode=130) from None
+        if run.state != RunState.FINISHED:
+            raise CommandError(f"the run {run.name} is {run.state}", returncode=1)
+        return run
+
+    def _write(self, found: report.Report, options: dict[str, Any]) -> None:
+        if options["json"]:
+            self.stdout.write(json.dumps(report.as_json(found), ensure_ascii=False, indent=2))
+        else:
+            self.stdout.write(report.table(found))
+        if options["markdown"]:
+            options["markdown"].write_text(report.markdown(found), encoding="utf-8")
+        if options["junit"]:
+            with options["junit"].open("w", encoding="utf-8") as out:
+                report.write_junit(found, out)
+
+
+def _date(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _team(slug: str | None) -> Team:
+    teams = Team.objects.filter(slug=slug) if slug else Team.objects.order_by("slug")
+    found = list(teams[:20])
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(Team.objects.order_by("slug").values_list("slug", flat=True)[:20])
+    if slug:
+        raise misuse(f"there is no team {slug!r}; there are: {known}")
+    raise misuse(f"name a team with --team: {known}" if known else "there is no team yet")
+
+
+def _version(team: Team, name: str) -> DatasetVersion:
+    dataset = team.datasets.filter(name=name).select_related("latest", "suite").first()
+    if dataset is None:
+        raise misuse(f"the team {team.slug} has no dataset {name!r}")
+    if dataset.latest is None:
+        raise misuse(f"the dataset {name!r} is not loaded yet")
+    dataset.latest.dataset = dataset
+    return dataset.latest
+
+
+def _suite(team: Team, dataset: Dataset, given: str | None) -> Suite:
+    if given is None:
+        if dataset.suite is None:
+            raise misuse(f"the dataset {dataset} has no suite of its own; name one with --suite")
+        return dataset.suite
+    suite = team.suites.filter(name=given).first()
+    if suite is not None:
+        return suite
+    if not Path(given).is_file():
+        raise misuse(f"{given!r} is neither a suite of the team {team.slug} nor a file")
+    return suite_from_file(team, Path(given))
+
+
+def _check_gates(asked: list[Gate], suite: Suite, options: dict[str, Any]) -> None:
+    names = set(suite.entries.values_list("scorer__name", flat=True))
+    for gate in asked:
+        if gate.scorer and gate.scorer not in names:
+            known = ", ".join(sorted(names))
+            raise misuse(f"{gate.text}: the suite {suite} has no such scorer; it has: {known}")
+        if gate.metric == "regressions" and not options["baseline"]:
+            raise misuse(f"{gate.text} needs --baseline RUN or --baseline auto")
+    if not 0 <= options["max_errors"] <= 1:
+        raise misuse("--max-errors is a share from 0 to 1")
+
+
+def _named_baseline(dataset: Dataset, name: str | None) -> Run | None:
+    if name in (None, "auto"):
+        return None
+    runs = Run.objects.filter(output_set__version__dataset=dataset, state=RunState.FINISHED)
+    run = runs.filter(name=name).order_by("-pk").first()
+    if run is None:
+        raise misuse(f"the dataset {dataset} has no finished run {name!r}")
+    return run
+
+
+def _present_outputs(version: DatasetVersion, series: str | None) -> OutputSet:
+    sets = version.output_sets.filter(state=OutputSetState.READY)
+    known = sorted(set(sets.values_list("series", flat=True)))
+    if series is None and len(known) > 1:
+        raise misuse(f"{version} has outputs of several series, name one: {', '.join(known)}")
+    wanted = sets.filter(series=series or (known[0] if known else ""))
+    outputs = wanted.order_by("-dated", "-pk").first()
+    if outputs is None:
+        of = f" of the series {series!r}" if series else ""
+        raise misuse(f"{version} has no outputs{of}; give a file with --outputs")
+    outputs.version = version
+    return outputs
+
+
+def _choices(pairs: list[str]) -> dict[str, list[str]]:
+    """Columns by field; a field may be given several columns."""
+    choices: dict[str, list[str]] = {}
+    for pair in pairs:
+        field, _, column = pair.partition("=")
+        if not (field and column):
+            raise misuse(f"--map {pair!r} does not read FIELD=COLUMN")
+        choices.setdefault(field, []).append(column)
+    return choices
+
+
+@contextmanager
+def _bar(run: Run, *, shows: bool) -> Iterator[Callable[[], None]]:
+    """A progress bar; yields the function that brings it up to date."""
+    from tqdm import tqdm
+
+    total = run.output_set.output_count
+    with tqdm(total=total, unit=" cases", disable=not shows, file=sys.stderr) as bar:
+        last = 0.0
+
+        def show() -> None:
+            nonlocal last
+            if shows and time.monotonic() - last > SHOW_SECONDS:
+                last = time.monotonic()
+                bar.update(progress_of(run).done - bar.n)
+
+        yield show
+        bar.update(total - bar.n if shows else 0)

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import io
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+from scipy import stats
+
+from scoring.core.contract import Result, error
+from scoring.engine.gates import check_gate, parse_gate
+from scoring.engine.report import Report, as_json, estimate_of, markdown, table, write_junit
+from scoring.models import Run, RunSummary
+from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(make_run: MakeRun, make_scorer: MakeScorer, spy: Spy) -> Run:
+    """Two pass, one fails, one errs, one is skipped."""
+    spy.answers["hostile"] = error("down", 'said "<&>"\x07 \ud83d')
+    outputs = ["1", "0.5", "0", "hostile", "skip"]
+    made = make_run(outputs, make_scorer("spy", "close | enough"), name="week 46")
+    finish(made)
+    return made
+
+
+def report_of(run: Run, *gates: str) -> Report:
+    outcomes = [check_gate(parse_gate(gate), run, None, 0.5) for gate in gates]
+    return Report(run, None, None, outcomes)
+
+
+def test_the_table_names_every_figure(run: Run) -> None:
+    text = table(report_of(run, "pass_rate>=0.9", "mean.close | enough>=0.5"))
+    assert text.splitlines() == [
+        "scorer                   mean [95 %]  pass rate  n of N  errors  threshold",
+        "close | enough  0.500 [0.000, 1.000]      66.7%  3 of 5       1        0.5",
+        "",
+        "cases: 2 pass, 1 fail, 1 error, 1 skipped",
+        "gate pass_rate>=0.9 (0.666667) failed",
+        "gate mean.close | enough>=0.5 (0.5) passed",
+    ]
+
+
+def test_markdown_is_a_table_that_no_name_can_break(run: Run) -> None:
+    lines = markdown(report_of(run)).splitlines()
+    assert lines[0] == "### week 46"
+    assert {line.count("|") for line in lines if line.startswith("|")} == {7}
+    assert "| close &#124; enough | 0.500 [0.000, 1.000] | 66.7% | 3 of 5 | 1 | 0.5 |" in lines
+    assert "- cases: 2 pass, 1 fail, 1 error, 1 skipped" in lines
+
+
+def test_json_has_the_shape_of_the_api(run: Run) -> None:
+    found = json.loads(json.dumps(as_json(report_of(run, "pass_rate>=0.9")), allow_nan=False))
+    assert (found["id"], found["state"]) == (str(run.uuid), "finished")
+    assert found["progress"] == {"done": 5, "total": 5}
+    assert found["verdicts"] == {"pass": 2, "fail": 1, "error": 1, "skipped": 1}
+    (scorer,) = found["scorers"]
+    assert scorer.pop("pass_rate") == pytest.approx(2 / 3)
+    assert scorer == {
+        "name": "close | enough",
+        "version": 1,
+        "n": 5,
+        "scored": 3,
+        "errors": 1,
+        "skipped": 1,
+        "mean": 0.5,
+        "interval": [0.0, 1.0],
+        "threshold": 0.5,
+    }
+    assert (found["baseline"], found["regressions"], found["missing_expected"]) == (None, None, 0)
+    (gate,) = found["gates"]
+    assert (gate["gate"], gate["state"], gate["why"]) == ("pass_rate>=0.9", "failed", "")
+
+
+def test_junit_has_a_test_case_per_case_and_survives_hostile_text(run: Run) -> None:
+    out = io.StringIO()
+    write_junit(report_of(run), out)
+    suite = ET.fromstring(out.getvalue().encode())
+    counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": "5", "failures": "1", "errors": "1", "skipped": "1"}
+    names = [(case.get("name"), [child.tag for child in case]) for case in suite]
+    assert names == [
+        ("case-1", []),
+        ("case-2", []),
+        ("case-3", ["failure"]),
+        ("case-4", ["error"]),
+        ("case-5", ["skipped"]),
+    ]
+    messages = [child.get("message") for case in suite for child in case]
+    assert messages[0] == "close | enough: 0 is below the threshold 0.5"
+    assert messages[1] == 'close | enough: said "<&>"\ufffd ?'
+
+
+def test_junit_joins_the_reasons_of_several_scorers(
+    make_run: MakeRun, make_scorer: MakeScorer, spy: Spy
+) -> None:
+    spy.answers["x"] = Result("scored", 0.0, None, "not alike", {})
+    run = make_run(["x"], make_scorer("spy", "b"), make_scorer("exact_match", "a"))
+    finish(run)
+    out = io.StringIO()
+    write_junit(report_of(run), out)
+    assert "b: not alike; a: expected" in out.getvalue()
+
+
+@pytest.mark.parametrize("outputs", [["1"], ["0.2", "0.9", "0.4"], ["1"] * 30, ["0.1", "1"] * 20])
+def test_the_interval_is_students_t(
+    make_run: MakeRun, make_scorer: MakeScorer, spy: Spy, outputs: list[str]
+) -> None:
+    finish(make_run(outputs, make_scorer("spy")))
+    estimate = estimate_of(RunSummary.objects.get())
+    assert estimate is not None
+    values = [float(output) for output in outputs]
+    if len(values) == 1:
+        assert estimate.interval is None
+        return
+    error_of_mean = stats.sem(values)
+    reach = stats.t.ppf(0.975, len(values) - 1) * error_of_mean
+    low, high = max(0.0, estimate.value - reach), min(1.0, estimate.value + reach)
+    assert estimate.interval == pytest.approx((low, high), abs=1e-4)
+
+
+def test_nothing_scored_prints_no_number(
+    make_run: MakeRun, make_scorer: MakeScorer, spy: Spy
+) -> None:
+    run = make_run(["error"], make_scorer("spy"))
+    finish(run)
+    line = table(report_of(run)).splitlines()[1]
+    assert line.split() == ["spy", "-", "-", "0", "of", "1", "1", "0.5"]
+    assert as_json(report_of(run))["scorers"][0]["mean"] is None

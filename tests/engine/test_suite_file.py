@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scoring.core.contract import ConfigError
+from scoring.engine.suite_file import suite_from_file
+from scoring.models import Scorer, ScorerVersion, Suite, Team, ThresholdChange
+
+pytestmark = pytest.mark.django_db
+
+CLOSE = {"name": "close", "type": "levenshtein", "config": {"decimals": 3}, "threshold": 0.8}
+SAME = {"type": "exact_match"}
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Any:
+    def write(*scorers: Any, **more: Any) -> Path:
+        path = tmp_path / "release.json"
+        path.write_text(json.dumps({"scorers": scorers, **more}))
+        return path
+
+    return write
+
+
+def thresholds(suite: Suite) -> dict[str, float]:
+    return {entry.scorer.name: entry.threshold for entry in suite.entries.all()}
+
+
+def test_a_file_makes_a_suite_with_its_scorers(team: Team, written: Any) -> None:
+    suite = suite_from_file(team, written(CLOSE, SAME))
+    assert (suite.name, suite.revision) == ("release", 1)
+    assert thresholds(suite) == {"close": 0.8, "exact_match": 1.0}
+    close = Scorer.objects.get(name="close")
+    assert close.current is not None
+    assert close.current.config["decimals"] == 3
+
+
+def test_reading_the_same_file_again_changes_nothing(team: Team, written: Any) -> None:
+    suite_from_file(team, written(CLOSE, SAME))
+    before = list(Suite.objects.values()), list(ScorerVersion.objects.values())
+    suite_from_file(team, written(CLOSE, SAME))
+    assert (list(Suite.objects.values()), list(ScorerVersion.objects.values())) == before
+
+
+def test_a_changed_config_is_a_new_version(team: Team, written: Any) -> None:
+    suite_from_file(team, written(CLOSE))
+    suite_from_file(team, written({**CLOSE, "config": {"decimals": 4}}))
+    assert list(ScorerVersion.objects.order_by("number").values_list("number", flat=True)) == [1, 2]
+    assert Suite.objects.get().revision == 1
+
+
+def test_a_changed_threshold_is_a_dated_change_with_a_reason(team: Team, written: Any) -> None:
+    suite_from_file(team, written(CLOSE, SAME))
+    suite = suite_from_file(team, written({**CLOSE, "threshold": 0.9}, SAME))
+    assert thresholds(suite) == {"close": 0.9, "exact_match": 1.0}
+    change = ThresholdChange.objects.get()
+    assert (change.old, change.new, change.reason) == (0.8, 0.9, "the suite file release.json")
+    assert suite.revision == 2
+
+
+def test_a_threshold_the_file_leaves_out_stays_as_people_set_it(team: Team, written: Any) -> None:
+    suite = suite_from_file(team, written(SAME))
+    suite.entries.get().change_threshold(0.5, by=None, reason="too strict")
+    assert thresholds(suite_from_file(team, written(SAME))) == {"exact_match": 0.5}
+
+
+def test_scorers_come_and_go(team: Team, written: Any) -> None:
+    suite_from_file(team, written(CLOSE, SAME))
+    suite = suite_from_file(team, written(SAME, {"type": "includes"}, name="release"))
+    assert list(thresholds(suite)) == ["exact_match", "includes"]
+    assert Scorer.objects.filter(name="close").exists()
+
+
+@pytest.mark.parametrize(
+    ("scorers", "field"),
+    [
+        ([], "suite"),
+        (["exact_match"], r"scorers\[0\]"),
+        ([{"name": "x"}], r"scorers\[0\]"),
+        ([SAME, {"type": "nonsense"}], r"scorers\[1\]\.type"),
+        ([{"type": "exact_match", "treshold": 1}], r"scorers\[0\]"),
+        ([{"type": "levenshtein", "config": {"decimals": "two"}}], r"scorers\[0\]\.decimals"),
+        ([{"type": "exact_match", "threshold": 2}], r"scorers\[0\]\.threshold"),
+        ([{"type": "exact_match", "config": []}], r"scorers\[0\]\.config"),
+    ],
+)
+def test_a_bad_file_names_the_field_and_changes_nothing(
+    team: Team, written: Any, scorers: list[Any], field: str
+) -> None:
+    with pytest.raises(ConfigError, match=field):
+        suite_from_file(team, written(*scorers))
+    assert not Scorer.objects.exists()
+    assert not Suite.objects.exists()
+
+
+def test_a_name_that_means_another_type_is_refused(team: Team, written: Any) -> None:
+    suite_from_file(team, written(SAME))
+    with pytest.raises(ConfigError, match="exact_match already"):
+        suite_from_file(team, written({"name": "exact_match", "type": "includes"}))
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", '"text"', '{"scorers": {}}'])
+def test_what_is_no_suite_is_refused(team: Team, tmp_path: Path, content: str) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(content)
+    with pytest.raises(ConfigError, match=r"bad\.json"):
+        suite_from_file(team, path)
