@@ -5,11 +5,14 @@ from __future__ import annotations
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST
 
 from evalsite import access
 from evalsite.pages import sample
 from evalsite.pages.forms.filters import SearchForm
 from evalsite.pages.fragments import SignedInRequest, show
+from scoring.engine import demo
 from scoring.engine.running import running_runs
 from scoring.engine.search import search as find
 from scoring.models import Role, Team
@@ -41,8 +44,19 @@ def team_home(request: SignedInRequest, slug: str) -> HttpResponse:
         "runs": team.runs.ended().for_list()[:LISTED],
         "datasets": team.datasets.published().for_list()[:LISTED],
         "has_scorers": team.scorers.exists(),
+        "may_load_demo": not Team.objects.filter(slug=demo.DEMO_SLUG).exists(),
     }
     return show(request, "home/team.html", context, parts=["runs"])
+
+
+@login_required
+@require_POST
+def load_demo(request: SignedInRequest) -> HttpResponse:
+    """Make the demo team, its runs waiting for the worker; whoever makes it administers it."""
+    if not Team.objects.filter(slug=demo.DEMO_SLUG).exists():
+        person = request.user
+        demo.load(timezone.now(), admins=[person], by=person, scores=False)
+    return redirect("team_home", access.team_for(request.user, demo.DEMO_SLUG).slug)
 
 
 @login_required

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evalsite.pages import datasets, health, home, scorers, setup, uploads
+from evalsite.pages import cases, datasets, health, home, runs, scorers, setup, uploads
 
 urlpatterns = [
     # Coming in
     path("healthz", health.healthz, name="healthz"),
     path("", home.home, name="home"),
     path("setup/<str:token>/", setup.setup, name="setup"),
+    path("demo/", home.load_demo, name="load_demo"),
     path("sample.csv", home.sample_file, name="sample"),
     # Team
     path("teams/<slug:slug>/", home.team_home, name="team_home"),
@@ -27,6 +28,14 @@ urlpatterns = [
     path("uploads/<uuid:uid>/", uploads.upload, name="upload"),
     path("uploads/<uuid:uid>/load/", uploads.load_upload, name="load_upload"),
     path("uploads/<uuid:uid>/cancel/", uploads.cancel_upload, name="cancel_upload"),
+    # Runs
+    path("teams/<slug:slug>/runs/", runs.runs, name="runs"),
+    path("datasets/<uuid:uid>/runs/new/", runs.new_run, name="new_run"),
+    path("runs/<uuid:uid>/", runs.run, name="run"),
+    path("runs/<uuid:uid>/cancel/", runs.cancel_run, name="cancel_run"),
+    path("runs/<uuid:uid>/resume/", runs.resume_run, name="resume_run"),
+    path("runs/<uuid:uid>/retry/", runs.retry_run, name="retry_run"),
+    path("runs/<uuid:uid>/cases/<int:position>/", cases.case, name="run_case"),
     # Scorers and suites
     path("teams/<slug:slug>/scorers/", scorers.scorers, name="scorers"),
     path("teams/<slug:slug>/scorers/new/", scorers.choose_type, name="new_scorer_type"),

@@ -277,3 +277,27 @@ def test_home_and_search_cost_the_same_however_much_there_is(
         with django_assert_max_num_queries(MAX_QUERIES):
             browser.get(url)
     assert home_of(browser).count("10 of 20 outputs") == min(count, LISTED)
+
+
+def test_the_demo_is_loaded_by_a_button_and_waits_for_the_worker(
+    browser_of: BrowserOf, alice: User, team: Team
+) -> None:
+    browser = browser_of(alice)
+    assert "Load the demo" in browser.get(reverse("team_home", args=[team.slug])).text
+    answer = browser.post(reverse("load_demo"))
+    assert answer["Location"] == reverse("team_home", args=["demo"])
+    assert Run.objects.filter(team__slug="demo", state="queued").count() == 36
+    assert "Load the demo" not in browser.get(reverse("team_home", args=[team.slug])).text
+
+
+def test_the_demo_somebody_else_loaded_stays_theirs(
+    browser_of: BrowserOf, alice: User, charlie: User
+) -> None:
+    browser_of(alice).post(reverse("load_demo"))
+    assert browser_of(charlie).post(reverse("load_demo")).status_code == 404
+    assert Run.objects.filter(team__slug="demo").count() == 36
+
+
+def test_looking_at_the_demo_address_loads_nothing(browser_of: BrowserOf, alice: User) -> None:
+    assert browser_of(alice).get(reverse("load_demo")).status_code == 405
+    assert not Team.objects.filter(slug="demo").exists()
