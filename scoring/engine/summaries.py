@@ -10,15 +10,15 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import Count, Sum
 
-from scoring.models import CaseVerdict, Run, RunScorer, RunSummary, Score, Status, Verdict
+from scoring.models import CaseVerdict, Output, Run, RunScorer, RunSummary, Score, Status, Verdict
 
 BINS: Final = 20
 
 
 def summarise(run: Run) -> None:
-    """Write a summary per scorer and the counts of case verdicts, the same however often."""
+    """Write a summary per scorer, the counts of case verdicts and the cost, the same each time."""
     figures = [(scorer, _figures(scorer)) for scorer in run.scorers.all()]
-    counts = _verdict_counts(run)
+    counts = {**_verdict_counts(run), "cost_usd": _cost_usd(run)}
     with transaction.atomic():
         for scorer, found in figures:
             RunSummary.objects.update_or_create(scorer=scorer, defaults=found)
@@ -92,3 +92,10 @@ def _verdict_counts(run: Run) -> dict[str, int]:
     # A case that lacks what a scorer needs has failed: only the failed ones are looked at.
     missing = cases.filter(verdict=Verdict.FAIL, missing_expected=True).count()
     return {**counts, "missing_expected_count": missing}
+
+
+def _cost_usd(run: Run) -> float | None:
+    """What the outputs cost, as far as known; None where no cost is known."""
+    outputs = Output.objects.filter(output_set=run.output_set_id)
+    cost: float | None = outputs.aggregate(cost=Sum("cost_usd"))["cost"]
+    return cost

@@ -141,6 +141,7 @@ class Run(AddressedRow):
     error_count = models.PositiveIntegerField(null=True)
     skipped_count = models.PositiveIntegerField(null=True)
     missing_expected_count = models.PositiveIntegerField(null=True)
+    cost_usd = models.FloatField(null=True, help_text="Of the outputs whose cost is known.")
 
     objects = RunQuerySet.as_manager()
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
+from scoring.core.stats import Estimate, mean_estimate
 from scoring.models.run import Output, Run, RunScorer
 
 
@@ -118,6 +119,14 @@ class RunSummary(models.Model):
     def pass_rate(self) -> float | None:
         """Passed over scored, None where nothing was scored."""
         return self.passed / self.scored if self.scored else None
+
+    @property
+    def mean_estimate(self) -> Estimate | None:
+        """The mean with its 95 % interval; None where nothing was scored."""
+        if self.mean is None:
+            return None
+        squares = (self.variance or 0.0) * (self.scored - 1) + self.mean**2 * self.scored
+        return mean_estimate(self.scored, self.mean * self.scored, squares)
 
     @property
     def standard_error(self) -> float | None:
