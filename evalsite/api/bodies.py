@@ -206,7 +206,7 @@ class JsonObject(AnyJson):
 @extend_schema_field(
     {
         "type": "string",
-        "examples": ["2026-11-20", "2026-11-20T09:30:00Z"],
+        "example": "2026-11-20",
         "description": "ISO 8601",
     }
 )

@@ -22,6 +22,7 @@ from rest_framework.response import Response
 from scoring.core.contract import CaseProblem, ConfigError, ServiceError
 from scoring.core.files import FileProblem
 from scoring.core.json_path import Path, path_text
+from scoring.engine.loading import BodyError
 
 log = logging.getLogger(__name__)
 
@@ -88,9 +89,9 @@ class Problem(exceptions.APIException):
         return body if self.object_id is None else {**body, "id": str(self.object_id)}
 
 
-def of_faults(status: int, faults: Sequence[Fault]) -> Problem:
-    """The problem that lists these faults; its code is the first one's."""
-    first, more = faults[0], len(faults) - 1
+def of_faults(status: int, faults: Sequence[Fault], count: int = 0) -> Problem:
+    """The problem that lists these faults, of `count` there are; its code is the first one's."""
+    first, more = faults[0], max(count, len(faults)) - 1
     message = f"{first.field}: {first.message}" if first.field else first.message
     return Problem(
         status, first.code, f"{message} (and {more:,} more)" if more else message, faults
@@ -196,6 +197,11 @@ def _(fault: CaseProblem) -> Problem:
 @problem_of.register
 def _(fault: FileProblem) -> Problem:
     return of_faults(422, [Fault(fault.column or "", fault.code, fault.text, fault.line)])
+
+
+@problem_of.register
+def _(fault: BodyError) -> Problem:
+    return of_faults(422, [Fault(*problem) for problem in fault.problems], fault.count)
 
 
 @problem_of.register

@@ -5,10 +5,20 @@ from __future__ import annotations
 from django.urls import include, path, re_path
 
 from evalsite.api.problems import nothing_here
-from evalsite.api.views import docs, score, scorers
+from evalsite.api.views import datasets, docs, results, runs, score, scorers
 
 v1 = [
     path("score/", score.ScoreView.as_view(), name="score"),
+    path("datasets/", datasets.DatasetList.as_view(), name="datasets"),
+    path("datasets/<uuid:uid>/", datasets.DatasetDetail.as_view(), name="dataset"),
+    path("datasets/<uuid:uid>/versions/", datasets.VersionList.as_view(), name="versions"),
+    path("runs/", runs.RunList.as_view(), name="runs"),
+    path("runs/<uuid:uid>/", runs.RunDetail.as_view(), name="run"),
+    path("runs/<uuid:uid>/outputs/", runs.RunOutputs.as_view(), name="run_outputs"),
+    path("runs/<uuid:uid>/start/", runs.RunStart.as_view(), name="run_start"),
+    path("runs/<uuid:uid>/cancel/", runs.RunCancel.as_view(), name="run_cancel"),
+    path("runs/<uuid:uid>/retry/", runs.RunRetry.as_view(), name="run_retry"),
+    path("runs/<uuid:uid>/results/", results.ResultList.as_view(), name="run_results"),
     path("scorers/", scorers.ScorerList.as_view(), name="scorers"),
     path("scorers/<uuid:uid>/", scorers.ScorerDetail.as_view(), name="scorer"),
     path("suites/", scorers.SuiteList.as_view(), name="suites"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from scoring.engine import tryout
 from scoring.models import Role, Scorer, Team, Token, User
 
 API = "/api/v1/"
@@ -45,6 +46,13 @@ def codes(response: Any) -> list[tuple[str, str]]:
 
 
 ApiOf = Callable[..., Api]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def ends_helper() -> Iterator[None]:
+    """The process that scores for /score/ does not outlive the tests."""
+    yield
+    tryout.close()
 
 
 @pytest.fixture

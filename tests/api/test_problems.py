@@ -12,9 +12,9 @@ from django.test import Client
 from rest_framework.throttling import UserRateThrottle
 
 from evalsite.api import problems
-from evalsite.api.views import score
 from scoring.core.contract import CaseProblem, ConfigError, ServiceError
 from scoring.core.files import FileProblem
+from scoring.engine import tryout
 from scoring.models import Scorer
 from tests.api.conftest import API, Api, codes
 
@@ -141,10 +141,10 @@ def test_too_many_requests_are_told_when_to_come_back(
 def test_what_nobody_foresaw_tells_nothing(
     alices: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(**_: object) -> None:
         raise RuntimeError("the secret is xyzzy")
 
-    monkeypatch.setattr(score, "_scored", fail)
+    monkeypatch.setattr(tryout, "score", fail)
     response = alices.post("score/", VALID)
     assert (response.status_code, response.json()["code"]) == (500, "internal_error")
     assert b"xyzzy" not in response.content

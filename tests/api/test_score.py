@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from scoring.engine import tryout
 from scoring.models import Score
 from tests.api.conftest import Api, codes
 
@@ -126,3 +127,19 @@ def test_only_the_first_hundred_faults_are_listed(alices: Api) -> None:
     response = alices.post("score/", changed(cases=[{"x": 1}] * 300))
     assert len(response.json()["errors"]) == 100
     assert response.json()["message"].endswith("(and 299 more)")
+
+
+def test_a_type_that_needs_a_model_is_refused(alices: Api) -> None:
+    judge = {"type": "llm_judge", "config": {"rubric": "Is it kind?", "model": "m"}}
+    response = alices.post("score/", changed(scorer=judge))
+    assert response.status_code == 422
+    assert codes(response)[0][1] == "config_error"
+
+
+def test_what_takes_too_long_is_given_up(alices: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tryout, "LIMIT_SECONDS", 0.0)
+    response = alices.post("score/", CONTRACT)
+    assert (response.status_code, response.json()["code"]) == (503, "no_answer")
+    assert response["Retry-After"] == "1"
+    monkeypatch.undo()
+    assert alices.post("score/", CONTRACT).status_code == 200

@@ -12,11 +12,8 @@ from rest_framework.response import Response
 from evalsite.api import problems
 from evalsite.api.serializers.score import ResultsShape, ScoreBody
 from evalsite.api.views.base import ApiView
-from scoring.core.bound import bind
 from scoring.core.contract import Case, ConfigError, Result
-from scoring.core.registry import scorer_type
-
-INSTANT = frozenset({"deterministic", "combinator", "custom"})
+from scoring.engine import tryout
 
 
 class ScoreView(ApiView):
@@ -31,19 +28,11 @@ class ScoreView(ApiView):
         scorer = {"config": {}, "threshold": None} | wanted["scorer"]
         cases = [_case(sent, place) for place, sent in enumerate(wanted["cases"], start=1)]
         try:
-            results = _scored(scorer, cases)
+            results = tryout.score(**scorer, cases=cases)
         except ConfigError as fault:
             raise problems.of_config(fault, ("scorer",)) from None
         shown = [_shown(case, result) for case, result in zip(cases, results, strict=True)]
         return Response({"results": shown})
-
-
-def _scored(scorer: Mapping[str, Any], cases: list[Case]) -> list[Result]:
-    if scorer_type(scorer["type"]).family not in INSTANT:
-        text = "needs a model, which takes time; make a dataset and a run"
-        raise ConfigError({"type": [f"{scorer['type']} {text}"]})
-    ready = bind(scorer["type"], scorer["config"], scorer["threshold"])
-    return ready.score(cases)
 
 
 def _case(sent: Mapping[str, Any], place: int) -> Case:

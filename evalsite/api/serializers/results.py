@@ -1,0 +1,118 @@
+"""The results of a run: which ones are asked for, and how one looks."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from rest_framework import serializers
+
+from evalsite.api.bodies import AnyJson, Body, JsonObject, Text
+from evalsite.api.problems import Problem
+from scoring.models import RunScorer, Verdict
+from scoring.models.case_filters import CaseFilters
+from scoring.models.case_table import CaseOrder
+
+ORDERINGS = ["position", "score", "-score"]
+
+
+class Unit(serializers.FloatField):
+    """A score in an address."""
+
+    default_error_messages = {"not_finite": "This is no number from 0 to 1."}
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"min_value": 0, "max_value": 1, "required": False} | options)
+
+    def to_internal_value(self, data: Any) -> float:
+        value = super().to_internal_value(data)
+        if not isfinite(value):
+            self.fail("not_finite")
+        return value
+
+
+class ResultsQuery(Body):
+    """What an address may ask of a run's results; a result must meet everything."""
+
+    verdict = serializers.ChoiceField(
+        [verdict.label for verdict in Verdict],
+        required=False,
+        help_text="The case's verdict; with `scorer`, that scorer's.",
+    )
+    scorer = Text(
+        required=False,
+        help_text="A scorer of the run, by name. Left out, the only one if there is one.",
+    )
+    min = Unit(help_text="The lowest score of `scorer` that is wanted.")
+    max = Unit(help_text="The highest score of `scorer` that is wanted.")
+    tag = Text(required=False, max_length=200)
+    search = Text(
+        required=False, max_length=200, help_text="A text in output, key, input or expected."
+    )
+    ordering = serializers.ChoiceField(
+        ORDERINGS,
+        default="position",
+        help_text="The dataset's order, or the score of `scorer`; unscored cases come last.",
+    )
+    cursor = Text(
+        required=False, help_text="Where the page begins, as given in `next` and `previous`."
+    )
+    page_size = serializers.IntegerField(default=50, min_value=1, max_value=1_000)
+
+    def chosen(self, scorers: list[RunScorer]) -> tuple[CaseFilters, CaseOrder]:
+        """Filters and order among the run's scorers. Raises a problem for an unknown scorer."""
+        asked = self.validated_data
+        named = _scorer(asked, scorers)
+        filters = CaseFilters(
+            verdict=next((v for v in Verdict if v.label == asked.get("verdict")), None),
+            scorer=named if _asks_scores(asked) else None,
+            minimum=asked.get("min"),
+            maximum=asked.get("max"),
+            tag=asked.get("tag", ""),
+            text=asked.get("search", ""),
+        )
+        by_score = asked["ordering"] != "position"
+        order = CaseOrder(named if by_score else None, asked["ordering"] == "-score")
+        return filters, order
+
+
+def _asks_scores(asked: dict[str, Any]) -> bool:
+    return bool({"scorer", "min", "max"} & asked.keys())
+
+
+def _scorer(asked: dict[str, Any], scorers: list[RunScorer]) -> RunScorer | None:
+    if "scorer" in asked:
+        found = [scorer for scorer in scorers if scorer.name == asked["scorer"]]
+        if found:
+            return found[0]
+        names = ", ".join(scorer.name for scorer in scorers)
+        text = f"The run has no scorer of this name. It has: {names}."
+        raise serializers.ValidationError({"scorer": [text]}, "invalid_choice")
+    if not _asks_scores(asked) and asked["ordering"] == "position":
+        return None
+    if len(scorers) == 1:
+        return scorers[0]
+    raise Problem(400, "scorer_required", "Say which scorer's score is meant: add scorer=NAME.")
+
+
+class ScoreShape(serializers.Serializer[object]):
+    scorer = serializers.CharField()
+    status = serializers.ChoiceField(["scored", "error", "skipped"])
+    score = serializers.FloatField(allow_null=True, min_value=0, max_value=1)
+    verdict = serializers.ChoiceField(["pass", "fail"], allow_null=True)
+    reason = serializers.CharField(allow_blank=True)
+    metadata = JsonObject()
+
+
+class OutcomeShape(serializers.Serializer[object]):
+    key = serializers.CharField()
+    trial = serializers.IntegerField(min_value=0)
+    verdict = serializers.ChoiceField([verdict.label for verdict in Verdict])
+    output = AnyJson(help_text="A text or a JSON value; null where nothing was produced.")
+    scores = ScoreShape(many=True)
+
+
+class OutcomesShape(serializers.Serializer[object]):
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+    results = OutcomeShape(many=True)

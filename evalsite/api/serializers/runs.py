@@ -1,0 +1,217 @@
+"""Runs: what is sent, and what is shown of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema_field, inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from evalsite.api.bodies import (
+    AnyJson,
+    Body,
+    Flag,
+    JsonObject,
+    Moment,
+    Name,
+    Number,
+    Rows,
+    Text,
+    Whole,
+)
+from scoring.engine.progress import progress_of
+from scoring.models import Run, RunScorer, RunState, RunSummary, Verdict
+from scoring.models.dataset import KEY_LENGTH
+
+MOST_OUTPUTS = 10_000
+LARGEST_TRIAL = 32_767
+LARGEST_COUNT = 2_147_483_647
+MOST_SCORERS = 100
+
+
+class NewOutput(Body):
+    key = Text(allow_blank=False, max_length=KEY_LENGTH, help_text="The case's key.")
+    output = AnyJson(
+        required=False, help_text="A text or a JSON value. Absent or null, nothing was produced."
+    )
+    error = Text(required=False, help_text="Why nothing was produced.")
+    trial = Whole(required=False, min_value=0, max_value=LARGEST_TRIAL)
+    latency_ms = Number(required=False, allow_null=True, min_value=0)
+    tokens_in = Whole(required=False, allow_null=True, min_value=0, max_value=LARGEST_COUNT)
+    tokens_out = Whole(required=False, allow_null=True, min_value=0, max_value=LARGEST_COUNT)
+    cost_usd = Number(required=False, allow_null=True, min_value=0)
+
+
+def outputs_field(**options: Any) -> Rows:
+    return Rows(
+        child=NewOutput(),
+        most=MOST_OUTPUTS,
+        beyond="Send the rest to the run's outputs/ in further requests.",
+        **options,
+    )
+
+
+class NewRun(Body):
+    dataset = serializers.UUIDField(help_text="Its latest version is scored.")
+    suite = serializers.UUIDField(
+        required=False, help_text="What to score with. Left out, the dataset's own suite."
+    )
+    scorers = serializers.ListField(
+        child=serializers.UUIDField(),
+        required=False,
+        allow_empty=False,
+        max_length=MOST_SCORERS,
+        help_text="Scorers with their default thresholds, in place of a suite.",
+    )
+    name = Name(required=False, help_text="Left out, the series.")
+    series = Name(
+        required=False,
+        help_text="Runs of one series make one drift line. Left out, the label `model`, "
+        "else the run's name.",
+    )
+    dated = Moment(required=False, help_text="When the outputs were made. Left out, now.")
+    labels = JsonObject(required=False, help_text="Texts of your own, such as the commit.")
+    outputs = outputs_field(required=False)
+    final = Flag(
+        required=False,
+        help_text="false keeps the run open for further outputs. Left out, true with outputs.",
+    )
+
+
+class MoreOutputs(Body):
+    outputs = outputs_field()
+    final = Flag(required=False, default=False, help_text="true starts scoring.")
+
+
+class ProgressShape(serializers.Serializer[object]):
+    done = serializers.IntegerField(min_value=0)
+    total = serializers.IntegerField(min_value=0)
+
+
+class StartedShape(serializers.Serializer[object]):
+    id = serializers.UUIDField()
+    state = serializers.ChoiceField(RunState.choices)
+    progress = ProgressShape()
+    url = serializers.URLField(help_text="The run's page.")
+    unmatched = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Keys that no case has; only where there are any.",
+    )
+
+
+class AcceptedShape(serializers.Serializer[object]):
+    accepted = serializers.IntegerField(min_value=0)
+    unmatched = serializers.ListField(
+        child=serializers.CharField(), help_text="Keys that no case has."
+    )
+
+
+class FiguresShape(serializers.Serializer[object]):
+    name = serializers.CharField()
+    version = serializers.IntegerField(min_value=1)
+    n = serializers.IntegerField(min_value=0, allow_null=True)
+    scored = serializers.IntegerField(min_value=0, allow_null=True)
+    errors = serializers.IntegerField(  # type: ignore[assignment]  # taken off the class there
+        min_value=0, allow_null=True
+    )
+    skipped = serializers.IntegerField(min_value=0, allow_null=True)
+    mean = serializers.FloatField(allow_null=True)
+    interval = serializers.ListField(
+        child=serializers.FloatField(),
+        min_length=2,
+        max_length=2,
+        allow_null=True,
+        help_text="95 %, around the mean.",
+    )
+    pass_rate = serializers.FloatField(allow_null=True, help_text="Of the scored ones.")
+    threshold = serializers.FloatField()
+
+
+class StateShape(serializers.Serializer[object]):
+    """Figures are null until the run has ended: no result is not 0."""
+
+    id = serializers.UUIDField()
+    state = serializers.ChoiceField(RunState.choices)
+    progress = ProgressShape()
+    cause = serializers.CharField(allow_null=True, help_text="Why nothing moves.")
+    verdicts = inline_serializer(
+        "Verdicts",
+        {
+            verdict.label: serializers.IntegerField(min_value=0, allow_null=True)
+            for verdict in Verdict
+        },
+    )
+    scorers = FiguresShape(many=True)
+    missing_expected = serializers.IntegerField(allow_null=True, min_value=0)
+    cost_usd = serializers.FloatField(allow_null=True)
+
+
+def page_of(request: HttpRequest | Request, run: Run) -> str:
+    """The address of the run's page."""
+    return request.build_absolute_uri(reverse("run", args=[run.uuid]))
+
+
+def state_of(run: Run) -> dict[str, Any]:
+    """A run as StateShape describes it."""
+    progress = progress_of(run)
+    return {
+        "id": str(run.uuid),
+        "state": progress.state,
+        "progress": {"done": progress.done, "total": progress.total},
+        "cause": progress.cause,
+        "verdicts": run.verdict_counts,
+        "scorers": [_figures(scorer) for scorer in run.scorers.with_summary()],
+        "missing_expected": run.missing_expected_count,
+        "cost_usd": run.cost_usd,
+    }
+
+
+def _figures(scorer: RunScorer) -> dict[str, Any]:
+    summary: RunSummary | None = getattr(scorer, "summary", None)
+    counted = ("n", "scored", "errors", "skipped", "mean")
+    estimate = summary.mean_estimate if summary else None
+    return {
+        "name": scorer.name,
+        "version": scorer.version.number,
+        **{name: getattr(summary, name, None) for name in counted},
+        "interval": estimate.interval if estimate else None,
+        "pass_rate": summary.pass_rate if summary else None,
+        "threshold": scorer.threshold,
+    }
+
+
+class RunShape(serializers.ModelSerializer[Run]):
+    """A run in a list."""
+
+    id = serializers.UUIDField(source="uuid")
+    dataset = serializers.UUIDField(source="output_set.version.dataset.uuid")
+    version = serializers.IntegerField(source="output_set.version.number")
+    series = serializers.CharField(source="output_set.series")
+    dated = serializers.DateTimeField(source="output_set.dated")
+    labels = JsonObject(source="output_set.labels")
+    url = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Run
+        fields = [
+            "id",
+            "name",
+            "state",
+            "dataset",
+            "version",
+            "series",
+            "dated",
+            "labels",
+            "created_at",
+            "finished_at",
+            "url",
+        ]
+        read_only_fields = fields
+
+    @extend_schema_field({"type": "string", "format": "uri"})
+    def get_url(self, run: Run) -> str:
+        return page_of(self.context["request"], run)

@@ -1,0 +1,219 @@
+"""Runs: made with their outputs, followed, started, cancelled and retried."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evalsite import access
+from evalsite.api.idempotency import idempotent
+from evalsite.api.problems import Fault, Problem, missing, of_faults
+from evalsite.api.serializers.runs import (
+    AcceptedShape,
+    MoreOutputs,
+    NewRun,
+    RunShape,
+    StartedShape,
+    StateShape,
+    page_of,
+    state_of,
+)
+from evalsite.api.views.base import ApiView, ListView
+from evalsite.api.views.scorers import named_scorers
+from scoring.engine import loading, plan
+from scoring.engine.progress import progress_of
+from scoring.models import (
+    Dataset,
+    DatasetVersion,
+    Output,
+    OutputSet,
+    OutputSetState,
+    Role,
+    Run,
+    Scorer,
+    Suite,
+    User,
+)
+
+Chosen = tuple[Suite | None, list[tuple[Scorer, float]]]
+
+
+class RunList(ListView):
+    """The team's runs."""
+
+    serializer_class = RunShape
+
+    def get_queryset(self) -> QuerySet[Run]:
+        return Run.objects.filter(team=self.team()).for_list()
+
+    def get(self, request: Request) -> Response:
+        return self.list(request)
+
+    @extend_schema(request=NewRun, responses={202: StartedShape})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Send outputs and have them scored by a suite, or by scorers of your choice."""
+        wanted = self.read(NewRun)
+        version = self._version(wanted["dataset"])
+        suite, scorers = self._chosen(wanted, version.dataset)
+        outputs: list[Any] = wanted.get("outputs", [])
+        with transaction.atomic():
+            output_set = _new_set(version, wanted, self.user)
+            stored = loading.store_outputs(output_set, outputs)
+            name = wanted.get("name", "")
+            run = plan.new_run(output_set, suite=suite, scorers=scorers, name=name, by=self.user)
+            if wanted.get("final", "outputs" in wanted):
+                _start(run)
+        unmatched = {"unmatched": stored.unmatched} if stored.unmatched else {}
+        return Response({**_started(request, run), **unmatched}, 202)
+
+    def _version(self, uid: uuid.UUID) -> DatasetVersion:
+        """The dataset's latest version."""
+        try:
+            dataset = access.dataset_for(self.user, uid, Role.EDITOR)
+        except Http404:
+            raise missing("dataset") from None
+        version = dataset.latest
+        if version is None:
+            text = "The dataset is still loading. Ask for it again until it is ready."
+            raise Problem(409, "dataset_loading", text, object_id=uid, retry_after=1)
+        version.dataset = dataset
+        return version
+
+    def _chosen(self, wanted: dict[str, Any], dataset: Dataset) -> Chosen:
+        """The suite or the scorers to score with: the body's, else the dataset's own suite."""
+        if "suite" in wanted and "scorers" in wanted:
+            raise _unusable("scorers", "suite_or_scorers", "Name a suite or scorers, not both.")
+        if "scorers" in wanted:
+            scorers = named_scorers(dataset.team, wanted["scorers"], "scorers[{}]")
+            return None, [(scorer, scorer.threshold) for scorer in scorers]
+        if "suite" in wanted:
+            return self._suite(wanted["suite"], dataset), []
+        if dataset.suite is None:
+            text = "The dataset has no suite of its own. Name a suite or scorers."
+            raise _unusable("suite", "suite_required", text)
+        return dataset.suite, []
+
+    def _suite(self, uid: uuid.UUID, dataset: Dataset) -> Suite:
+        try:
+            suite = access.suite_for(self.user, uid)
+        except Http404:
+            raise missing("suite") from None
+        if suite.team_id != dataset.team_id:
+            raise missing("suite")
+        return suite
+
+
+class RunDetail(ApiView):
+    """One run."""
+
+    serializer_class = StateShape
+
+    def get(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
+        """How far the run is, why it stands still, and its figures once it has ended."""
+        return Response(state_of(access.run_for(self.user, uid)))
+
+
+class RunOutputs(ApiView):
+    """The outputs of a run that is not yet started."""
+
+    @extend_schema(request=MoreOutputs, responses=AcceptedShape)
+    @idempotent
+    def post(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
+        """Add up to 10,000 outputs, all of them or none."""
+        run = access.run_for(self.user, uid, Role.EDITOR)
+        wanted = self.read(MoreOutputs)
+        with transaction.atomic():
+            stored = _add(run, wanted["outputs"])
+            if wanted["final"]:
+                _start(run)
+        return Response({"accepted": stored.accepted, "unmatched": stored.unmatched})
+
+
+class RunAction(ApiView):
+    """Something done to a run, after which its state is shown."""
+
+    def act(self, run: Run) -> None:
+        raise NotImplementedError
+
+    @extend_schema(request=None, responses=StateShape)
+    @idempotent
+    def post(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
+        run = access.run_for(self.user, uid, Role.EDITOR)
+        self.act(run)
+        return Response(state_of(run))
+
+
+class RunStart(RunAction):
+    """Says that all outputs are there. Starting twice starts once."""
+
+    def act(self, run: Run) -> None:
+        if run.is_unfinished and run.output_set.state == OutputSetState.LOADING:
+            _start(run)
+
+
+class RunCancel(RunAction):
+    """Ends the run; what is scored stays. A run that has ended stays as it is."""
+
+    def act(self, run: Run) -> None:
+        plan.cancel(run, self.user)
+
+
+class RunRetry(RunAction):
+    """Scores the errors of a finished run again, and goes on with a cancelled one."""
+
+    def act(self, run: Run) -> None:
+        if plan.retry_errors(run, self.user) is None and not plan.resume(run, self.user):
+            text = "The run is not cancelled and has no errors to score again."
+            raise Problem(409, "nothing_to_retry", text, object_id=run.uuid)
+
+
+def _new_set(version: DatasetVersion, wanted: dict[str, Any], by: User) -> OutputSet:
+    labels, name = wanted.get("labels", {}), wanted.get("name", "")
+    series = wanted.get("series") or labels.get("model") or name or version.dataset.name
+    given = {name: wanted[name] for name in ("labels", "dated") if name in wanted}
+    return OutputSet.objects.create(
+        version=version,
+        name=name,
+        series=str(series)[:120],
+        created_by=by,
+        **given,
+    )
+
+
+def _add(run: Run, outputs: Sequence[Any]) -> loading.Stored:
+    try:
+        if run.is_unfinished:
+            return loading.store_outputs(run.output_set, outputs)
+    except loading.StoppedError:
+        pass
+    text = "The run has been started and takes no more outputs. Make another run."
+    raise Problem(409, "already_started", text, object_id=run.uuid)
+
+
+def _start(run: Run) -> None:
+    if not Output.objects.filter(output_set=run.output_set).exists():
+        raise _unusable("outputs", "no_outputs", "The run has no outputs. Send some first.")
+    loading.close_outputs(run.output_set)
+
+
+def _started(request: Request, run: Run) -> dict[str, Any]:
+    done, total, *_ = progress_of(run)
+    return {
+        "id": str(run.uuid),
+        "state": run.state,
+        "progress": {"done": done, "total": total},
+        "url": page_of(request, run),
+    }
+
+
+def _unusable(field: str, code: str, text: str) -> Problem:
+    return of_faults(422, [Fault(field, code, text)])
