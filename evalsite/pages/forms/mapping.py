@@ -54,9 +54,11 @@ class MappingForm(forms.Form):
     """One choice for each column, and where texts that list several things are split."""
 
     references_separator = forms.ChoiceField(
-        label="References", choices=_SEPARATORS, required=False
+        label="Several references in one cell", choices=_SEPARATORS, required=False
     )
-    tags_separator = forms.ChoiceField(label="Tags", choices=_SEPARATORS, required=False)
+    tags_separator = forms.ChoiceField(
+        label="Several tags in one cell", choices=_SEPARATORS, required=False
+    )
 
     def __init__(
         self,
