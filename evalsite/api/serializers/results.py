@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Any
 
 from rest_framework import serializers
@@ -16,19 +15,9 @@ from scoring.models.case_table import CaseOrder
 ORDERINGS = ["position", "score", "-score"]
 
 
-class Unit(serializers.FloatField):
+def unit(help_text: str) -> serializers.FloatField:
     """A score in an address."""
-
-    default_error_messages = {"not_finite": "This is no number from 0 to 1."}
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{"min_value": 0, "max_value": 1, "required": False} | options)
-
-    def to_internal_value(self, data: Any) -> float:
-        value = super().to_internal_value(data)
-        if not isfinite(value):
-            self.fail("not_finite")
-        return value
+    return serializers.FloatField(min_value=0, max_value=1, required=False, help_text=help_text)
 
 
 class ResultsQuery(Body):
@@ -43,8 +32,8 @@ class ResultsQuery(Body):
         required=False,
         help_text="A scorer of the run, by name. Left out, the only one if there is one.",
     )
-    min = Unit(help_text="The lowest score of `scorer` that is wanted.")
-    max = Unit(help_text="The highest score of `scorer` that is wanted.")
+    min = unit("The lowest score of `scorer` that is wanted.")
+    max = unit("The highest score of `scorer` that is wanted.")
     tag = Text(required=False, max_length=200)
     search = Text(
         required=False, max_length=200, help_text="A text in output, key, input or expected."
