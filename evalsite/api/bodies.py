@@ -104,7 +104,7 @@ class Rows(serializers.ListField):
 
     def __init__(self, *, most: int, beyond: str, **options: Any) -> None:
         self.most, self.beyond = most, beyond
-        super().__init__(**options)
+        super().__init__(max_length=most, **options)
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if isinstance(data, list) and len(data) > self.most:

@@ -64,7 +64,14 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
 
 
 class Operation(AutoSchema):
-    """Adds the parameters that several addresses take."""
+    """Adds the parameters that several addresses take, and names the shapes plainly."""
+
+    def get_serializer_name(self, serializer: Any, direction: Any) -> str:
+        name: str = super().get_serializer_name(serializer, direction)
+        return name.removesuffix("Shape").removesuffix("Body")
+
+    def get_paginated_name(self, serializer_name: str) -> str:
+        return f"{serializer_name}Page"
 
     def get_override_parameters(self) -> list[Any]:
         method = getattr(self.view, self.method.lower(), None)
@@ -76,9 +83,13 @@ class Operation(AutoSchema):
         return [*super().get_override_parameters(), *taken]
 
 
-def add_problems(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Every operation may answer with a problem."""
-    result["components"]["schemas"]["Problem"] = PROBLEM
+def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Every operation may answer with a problem, and no body may have unknown fields."""
+    shapes = result["components"]["schemas"]
+    for name, body in shapes.items():
+        if name.endswith("Request"):
+            body["additionalProperties"] = False
+    shapes["Problem"] = PROBLEM
     shape = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     for operations in result["paths"].values():
         for operation in operations.values():

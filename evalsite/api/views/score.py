@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite.api import problems
+from evalsite.api.examples import SCORE, SCORED, answered, sent
 from evalsite.api.serializers.score import ResultsShape, ScoreBody
 from evalsite.api.views.base import ApiView
 from scoring.core.contract import Case, ConfigError, Result
@@ -21,7 +22,11 @@ class ScoreView(ApiView):
 
     serializer_class = ScoreBody
 
-    @extend_schema(request=ScoreBody, responses=ResultsShape)
+    @extend_schema(
+        request=ScoreBody,
+        responses=ResultsShape,
+        examples=[sent(SCORE), answered(SCORED)],
+    )
     def post(self, request: Request) -> Response:  # noqa: ARG002
         """Score up to 1,000 cases with a deterministic scorer, within two seconds."""
         wanted = self.read(ScoreBody)
