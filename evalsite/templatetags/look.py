@@ -96,6 +96,12 @@ def ago(when: datetime | None) -> str:
     return f"{length} ago" if seconds > 0 else f"in {length}"
 
 
+@register.filter
+def lasting(seconds: float) -> str:
+    """A time still to wait, in words: "under a minute", "5 min", "3 h"."""
+    return _length(seconds) or "under a minute"
+
+
 def _length(seconds: float) -> str:
     """A length of time in its largest unit; "" under a minute."""
     if seconds < 60:

@@ -74,6 +74,9 @@ _SCORED: Final = ("score", "output")
 _UNSCORED: Final = ("output", "output")
 
 
+_Found = tuple[int, int, int]  # output id, position, trial
+
+
 class _Stand(NamedTuple):
     """Where a walk begins: the values of one row in the columns of its stretch."""
 
@@ -89,7 +92,13 @@ class _Stretch:
     columns: tuple[str, str]
     falling: bool
 
-    def beyond(self, stand: _Stand | None) -> QuerySet[Any]:
+    def beyond(self, stand: _Stand | None) -> QuerySet[Any, _Found]:
+        """Output id, position and trial of the rows after the stand, in order."""
+        is_verdict = self.rows.model is CaseVerdict
+        place = _PLACE if is_verdict else ("output__case__position", "output__trial")
+        return self._sorted(stand).values_list("output", *place)
+
+    def _sorted(self, stand: _Stand | None) -> QuerySet[Any]:
         first, second = self.columns
         sign, onwards, passed = ("-", "lte", "gte") if self.falling else ("", "gte", "lte")
         rows = self.rows.order_by(f"{sign}{first}", f"{sign}{second}")
@@ -117,24 +126,20 @@ class CaseTable:
     ) -> CasePage:
         """The rows beyond `after`, or those that end before `before`, or the first."""
         backwards = before is not None
-        found = self._outputs(before or after, size + 1, backwards=backwards)
-        outputs, has_more = found[:size], len(found) > size
+        found = self._beyond(self._stand(before or after), size + 1, backwards=backwards)
+        outputs, has_more = [output for output, *_ in found[:size]], len(found) > size
         if backwards:
             return CasePage(self._rows(outputs[::-1]), has_more, has_next=True)
         return CasePage(self._rows(outputs), after is not None, has_more)
 
     def neighbours(self, place: Place) -> tuple[Place | None, Place | None]:
         """The cases before and after this one in the table, None at its ends."""
-        previous = self._outputs(place, 1, backwards=True)
-        following = self._outputs(place, 1, backwards=False)
-        found = Output.objects.filter(pk__in=previous + following)
-        places = {
-            pk: Place(position, trial)
-            for pk, position, trial in found.values_list("pk", "case__position", "trial")
-        }
+        stand = self._stand(place)
+        previous = self._beyond(stand, 1, backwards=True)
+        following = self._beyond(stand, 1, backwards=False)
         return (
-            places[previous[0]] if previous else None,
-            places[following[0]] if following else None,
+            Place(*previous[0][1:]) if previous else None,
+            Place(*following[0][1:]) if following else None,
         )
 
     @property
@@ -153,16 +158,14 @@ class CaseTable:
     def _selection(self) -> Selection:
         return Selection(self.run, self.filters)
 
-    def _outputs(self, place: Place | None, limit: int, *, backwards: bool) -> list[int]:
-        """Ids of the outputs beyond the place, nearest first; with no place, from the end."""
-        stand = self._stand(place)
-        found: list[int] = []
+    def _beyond(self, stand: _Stand | None, limit: int, *, backwards: bool) -> list[_Found]:
+        """The outputs beyond the stand, nearest first; without one, from the table's end."""
+        found: list[_Found] = []
         for stretch in self._stretches(backwards):
             if stand is not None and stand.columns != stretch.columns:
                 continue  # it lies before the stretch that holds the place
             if len(found) < limit:
-                beyond = stretch.beyond(stand).values_list("output", flat=True)
-                found += beyond[: limit - len(found)]
+                found += stretch.beyond(stand)[: limit - len(found)]
             stand = None
         return found
 
@@ -228,7 +231,7 @@ def opening(json_text: str) -> str:
     """What a cut JSON text says: the text itself where it is the start of one string."""
     if not json_text.startswith('"'):
         return json_text
-    # The cut may lie inside an escape such as \\u00e9, so up to six characters go.
+    # The cut may lie inside an escape such as \u00e9, so up to six characters go.
     cut = (f'{json_text[: len(json_text) - length]}"' for length in range(7))
     for written in (json_text, *cut):
         with suppress(ValueError):

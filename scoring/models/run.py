@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Self
 
 from django.db import models
@@ -9,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from scoring.models.base import AddressedRow
-from scoring.models.dataset import Case, DatasetVersion
+from scoring.models.dataset import Case, Dataset, DatasetVersion
 from scoring.models.scorer import UNIT, ScorerVersion, Suite
 from scoring.models.team import Team, User
 
@@ -30,6 +31,11 @@ class OutputSetQuerySet(models.QuerySet["OutputSet"]):
         """Newest first, with `version` joined and the attribute `run_count`."""
         runs = models.Count("runs")
         return self.select_related("version").annotate(run_count=runs).order_by("-id")
+
+    def to_score(self, dataset: Dataset) -> Self:
+        """The whole output sets over any version of the dataset, newest first, `version` joined."""
+        mine = self.ready().filter(version__dataset=dataset)
+        return mine.select_related("version__dataset").order_by("-id")
 
 
 class OutputSet(AddressedRow):
@@ -84,6 +90,12 @@ class Output(models.Model):
     def __str__(self) -> str:
         return f"{self.case} trial {self.trial}"
 
+    @property
+    def value(self) -> Any:
+        """What was answered: a text, or the JSON value; None where nothing was produced."""
+        is_json = self.is_json and self.text is not None
+        return json.loads(self.text or "") if is_json else self.text
+
 
 class RunState(models.TextChoices):
     QUEUED = "queued"
@@ -103,6 +115,9 @@ class RunQuerySet(models.QuerySet["Run"]):
     def for_list(self) -> Self:
         """Newest first, with output set, version and dataset joined."""
         return self.select_related("output_set__version__dataset").order_by("-id")
+
+    def of_dataset(self, dataset: Dataset) -> Self:
+        return self.filter(output_set__version__dataset=dataset)
 
     def unfinished(self) -> Self:
         return self.filter(state__in=UNFINISHED)
@@ -179,6 +194,12 @@ class Run(AddressedRow):
         return bool(changed)
 
 
+class RunScorerQuerySet(models.QuerySet["RunScorer"]):
+    def with_summary(self) -> Self:
+        """In the run's order, with scorer version, scorer and, where there is one, summary."""
+        return self.select_related("version__scorer", "summary").order_by("position", "id")
+
+
 class RunScorer(models.Model):
     """A scorer version with its threshold, frozen into a run."""
 
@@ -187,6 +208,8 @@ class RunScorer(models.Model):
     name = models.CharField(max_length=120)
     threshold = models.FloatField(validators=UNIT)
     position = models.PositiveSmallIntegerField(default=0)
+
+    objects = RunScorerQuerySet.as_manager()
 
     class Meta:
         ordering = ["position", "id"]

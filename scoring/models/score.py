@@ -9,6 +9,8 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
+from scoring.core import contract
+from scoring.core.contract import Result
 from scoring.core.stats import Estimate, mean_estimate
 from scoring.models.run import Output, Run, RunScorer
 
@@ -65,6 +67,14 @@ class Score(models.Model):
     @property
     def metadata(self) -> dict[str, Any]:
         return dict(json.loads(self.metadata_json))
+
+    @property
+    def result(self) -> Result:
+        """The row as the scorer's answer."""
+        statuses: tuple[contract.Status, ...] = ("scored", "error", "skipped")
+        verdicts: dict[int | None, contract.Verdict | None] = {0: "pass", 1: "fail"}
+        verdict = verdicts.get(self.verdict)
+        return Result(statuses[self.status], self.score, verdict, self.reason, self.metadata)
 
 
 class CaseVerdict(models.Model):

@@ -1,0 +1,218 @@
+"""A run's case table on a page: its rows, and the addresses around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from evalsite.pages.forms.cases import CaseForm
+from evalsite.templatetags.look import NOTHING, count, plain
+from scoring.models import Run, RunScorer, Score
+from scoring.models.case_filters import NO_FILTERS, CaseFilters
+from scoring.models.case_table import PAGE_SIZE, CasePage, CaseRow, CaseTable, Place
+
+MAX_COLUMNS: Final = 6
+PAGING: Final = ("after", "before", "n", "trial")
+VIEWING: Final = ("diff", "whole")
+
+
+class Heading(NamedTuple):
+    """A column's head: its link sorts by it, and turns the order round when it is sorted by."""
+
+    name: str
+    url: str
+    sort: str  # ascending, descending or ""
+
+
+class Chip(NamedTuple):
+    """A filter that is on, and the address without it."""
+
+    text: str
+    url: str
+
+
+class Around(NamedTuple):
+    """Where a case stands in the table: its neighbours' addresses, "17 of 131", the table's.
+
+    `here` is the case's own address, ready for one more part of the query.
+    """
+
+    previous_url: str | None
+    next_url: str | None
+    standing: str
+    list_url: str
+    here: str
+
+
+@dataclass
+class CaseList:
+    """What the run page shows of its cases, and where a case stands among them."""
+
+    run: Run
+    scorers: Sequence[RunScorer]
+    query: QueryDict
+
+    @cached_property
+    def form(self) -> CaseForm:
+        return CaseForm(self.query, scorers=self.scorers)
+
+    @cached_property
+    def table(self) -> CaseTable:
+        return CaseTable(self.run, self.scorers, self.form.filters, self.form.sorting)
+
+    @cached_property
+    def page(self) -> CasePage:
+        asked = self.form.cleaned_data
+        return self.table.page(after=asked["after"], before=asked["before"])
+
+    @cached_property
+    def first_number(self) -> int:
+        """The number of the page's first row in the table, as the links to it carry it."""
+        asked = self.form.cleaned_data
+        return (asked["n"] or 1) if asked["after"] or asked["before"] else 1
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether rows can be numbered: not in a page reached without its number."""
+        asked = self.form.cleaned_data
+        return bool(asked["n"]) or not (asked["after"] or asked["before"])
+
+    # Addresses.
+
+    @cached_property
+    def columns(self) -> Sequence[int]:
+        """The places of the scorers that have a column: the first ones, and those asked for."""
+        asked = (self.form.filters.scorer, self.form.sorting.scorer)
+        named = [place for place, scorer in enumerate(self.scorers) if scorer in asked]
+        others = [place for place in range(len(self.scorers)) if place not in named]
+        return sorted(named + others[: MAX_COLUMNS - len(named)])
+
+    def headings(self) -> Iterator[Heading]:
+        """The head of the case column, then of each scorer's."""
+        yield self._heading("", "Case")
+        for place in self.columns:
+            name = self.scorers[place].name
+            yield self._heading(name, name)
+
+    def rows(self) -> Iterator[tuple[CaseRow, str, list[tuple[Score | None, RunScorer]]]]:
+        """Each row with its address and the scores that have a column."""
+        for number, row in enumerate(self.page.rows, start=self.first_number):
+            shown = str(number) if self.is_numbered else None
+            columns = [(row.scores[place], self.scorers[place]) for place in self.columns]
+            yield row, self.case_url(row.place, shown), columns
+
+    def case_url(self, place: Place, number: str | None) -> str:
+        """The case's page, which keeps the table's filters and order."""
+        path = reverse("run_case", args=[self.run.uuid, place.position])
+        trial = str(place.trial) if place.trial else None
+        return path + self.changed(n=number, trial=trial, diff=self.query.get("diff"))
+
+    def changed(self, **changes: str | None) -> str:
+        """The query string of the table's start with some parts set or (None) taken off."""
+        query = self.query.copy()
+        for name in (*PAGING, *VIEWING):
+            query.pop(name, None)
+        for name, value in changes.items():
+            query.pop(name, None)
+            if value is not None:
+                query[name] = value
+        for name in [name for name, value in query.items() if not value]:
+            query.pop(name)
+        return f"?{query.urlencode()}"
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether some filter is on."""
+        return self.form.is_valid() and self.form.filters != NO_FILTERS
+
+    @property
+    def address(self) -> str:
+        """The query string that shows just this page again."""
+        return f"?{self.query.urlencode()}" if self.query else ""
+
+    @property
+    def previous_url(self) -> str | None:
+        if not self.page.has_previous or not self.page.rows:
+            return None
+        number = max(self.first_number - PAGE_SIZE, 1)
+        shown = str(number) if self.is_numbered else None
+        return self.changed(before=_written(self.page.rows[0].place), n=shown)
+
+    @property
+    def next_url(self) -> str | None:
+        if not self.page.has_next or not self.page.rows:
+            return None
+        number = self.first_number + len(self.page.rows)
+        shown = str(number) if self.is_numbered else None
+        return self.changed(after=_written(self.page.rows[-1].place), n=shown)
+
+    @property
+    def shown(self) -> str:
+        """Which cases are shown of how many; the total only where it costs nothing."""
+        if not self.is_numbered:
+            return ""
+        last = self.first_number + len(self.page.rows) - 1
+        total = last if not self.page.has_next else self.table.count
+        span = f"{count(self.first_number)}{NOTHING}{count(last)}"
+        return span if total is None else f"{span} of {count(total)}"
+
+    def around(self, place: Place) -> Around:
+        """The case's neighbours; in an address that cannot be used, those of the whole run."""
+        table = self.table if self.form.is_valid() else CaseTable(self.run, self.scorers)
+        number = self.form.cleaned_data.get("n")
+        before, after = table.neighbours(place)
+        standing = count(number) if number else ""
+        if number and table.count is not None:
+            standing += f" of {count(table.count)}"
+        list_url = reverse("run", args=[self.run.uuid]) + self.changed()
+        return Around(
+            before and self.case_url(before, number and str(number - 1)),
+            after and self.case_url(after, number and str(number + 1)),
+            standing,
+            list_url,
+            self.case_url(place, number and str(number)) + "&",
+        )
+
+    def chips(self) -> Iterator[Chip]:
+        """The filters that are on."""
+        filters = self.form.filters
+        for text, names in _described(filters):
+            yield Chip(text, self.changed(**dict.fromkeys(names)))
+
+    def _heading(self, name: str, title: str) -> Heading:
+        asked = self.form.cleaned_data
+        is_sorted = asked["sort"] == name
+        is_falling = asked["order"] == "desc"
+        turned = "desc" if is_sorted and not is_falling else None
+        sort = ("descending" if is_falling else "ascending") if is_sorted else ""
+        return Heading(title, self.changed(sort=name or None, order=turned), sort)
+
+
+def _written(place: Place) -> str:
+    return f"{place.position}.{place.trial}" if place.trial else str(place.position)
+
+
+def _described(filters: CaseFilters) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each filter that is on in words, with its names in the address."""
+    scorer = filters.scorer
+    if filters.verdict is not None:
+        judge = f" by {scorer.name}" if scorer else ""
+        yield f"{filters.verdict.label}{judge}", ("verdict",)
+    if (limits := _limits(filters)) and scorer:
+        yield f"{scorer.name} {limits}", ("min", "max", "below")
+    if filters.code and scorer:
+        yield f"{scorer.name}: {filters.code}", ("code",)
+    if filters.tag:
+        yield f"tag {filters.tag}", ("tag",)
+    if filters.text:
+        yield f"“{filters.text}”", ("q",)
+
+
+def _limits(filters: CaseFilters) -> str:
+    signs = {"≥": filters.minimum, "≤": filters.maximum, "<": filters.below}
+    return ", ".join(f"{sign} {plain(limit)}" for sign, limit in signs.items() if limit is not None)

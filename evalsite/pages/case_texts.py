@@ -1,0 +1,95 @@
+"""The texts of one case as a page shows them: marked, cut to a readable length, compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from scoring.core.contract import Json
+from scoring.core.diff import Mode, Segment, diff, mark_invisible
+
+LONG: Final = 20_000  # characters that a page shows of one text
+
+Tag = Literal["", "ins", "del"]
+
+
+class Piece(NamedTuple):
+    """A stretch of text, or one invisible character with its code point and its name."""
+
+    text: str
+    code: str = ""
+    name: str = ""
+
+
+class Stretch(NamedTuple):
+    """Pieces of text that are in both texts (no tag), only in the output, or only expected."""
+
+    tag: Tag
+    pieces: list[Piece]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a page shows of a text.
+
+    `hidden` characters of its end are left out, and `before` that are the same in both texts.
+    """
+
+    stretches: list[Stretch]
+    hidden: int = 0
+    before: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(stretch.pieces for stretch in self.stretches)
+
+
+def shown(text: str) -> Shown:
+    """The text, or the start of a long one, with what cannot be seen marked."""
+    cut = text[:LONG]
+    return Shown([Stretch("", marked(cut))], len(text) - len(cut))
+
+
+def compared(expected: str, output: str, mode: Mode) -> Shown:
+    """One text that holds both, with what is missing and what is new marked."""
+    found = diff(expected, output, mode)
+    stretches: list[Stretch] = []
+    room, hidden = LONG, len(output) - found.start
+    for tag, text in _tagged(found.segments):
+        cut = text[:room]
+        stretches.append(Stretch(tag, marked(cut)))
+        room -= len(cut)
+        hidden -= 0 if tag == "del" else len(cut)
+        if not room:
+            break
+    return Shown(stretches, hidden, found.start)
+
+
+def written(value: Json) -> str:
+    """A text as it is, any other value as indented JSON."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def marked(text: str) -> list[Piece]:
+    """The text in pieces, every character that cannot be seen on its own."""
+    return [
+        Piece(piece.text, piece.label.partition(" ")[0], piece.label)
+        if piece.label
+        else Piece(piece.text)
+        for piece in mark_invisible(text)
+    ]
+
+
+def _tagged(segments: Iterable[Segment]) -> Iterator[tuple[Tag, str]]:
+    for segment in segments:
+        if segment.parts:
+            yield from _tagged(segment.parts)
+        elif segment.op == "equal":
+            yield "", segment.left
+        else:
+            yield from (("del", segment.left),) if segment.left else ()
+            yield from (("ins", segment.right),) if segment.right else ()

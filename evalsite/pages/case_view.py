@@ -1,0 +1,114 @@
+"""What the page of one case shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from evalsite.pages.case_texts import LONG, Shown, compared, shown, written
+from scoring.core.contract import Case as ScoredCase
+from scoring.core.diff import Mode
+from scoring.core.explain import Explanation, explain
+from scoring.models import CaseVerdict, Output, Run, RunScorer, Score
+
+MODES: Final[dict[str, str]] = {
+    "plain": "as it is",
+    "word": "words",
+    "char": "characters",
+    "line": "lines",
+}
+_DIFFS: Final[dict[str, Mode]] = {"word": "word", "char": "char", "line": "line"}
+
+
+class Why(NamedTuple):
+    """One scorer's answer, None where it has not scored yet, and what led to it."""
+
+    scorer: RunScorer
+    score: Score | None
+    explanation: Explanation | None
+
+
+@dataclass
+class CaseView:
+    """An output of a run with its case. `asked` is the wanted way to compare the texts."""
+
+    run: Run
+    output: Output
+    scorers: Sequence[RunScorer]
+    asked: str
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """The texts there are, by name. What is absent is not here; an empty text is."""
+        case = self.output.case
+        texts = {"input": written(case.input)}
+        if case.expected_json is not None:
+            texts["expected"] = written(case.expected)
+        if self.output.text is not None:
+            texts["output"] = written(self.output.value)
+        return texts
+
+    @property
+    def mode(self) -> str:
+        """How output and expected are compared; `plain` where there is nothing to compare."""
+        if not self.is_comparable:
+            return "plain"
+        return self.asked if self.asked in MODES else "word"
+
+    @property
+    def is_comparable(self) -> bool:
+        return bool(self.texts.get("expected")) and bool(self.texts.get("output"))
+
+    @property
+    def input(self) -> Shown:
+        return shown(self.texts["input"])
+
+    @property
+    def expected(self) -> Shown:
+        return shown(self.texts["expected"])
+
+    @property
+    def answer(self) -> Shown:
+        """The output, with what differs from expected unless it is shown as it is."""
+        if self.mode == "plain":
+            return shown(self.texts["output"])
+        return compared(self.texts["expected"], self.texts["output"], _DIFFS[self.mode])
+
+    @property
+    def references(self) -> list[Shown]:
+        return [shown(text) for text in self.output.case.references]
+
+    @property
+    def metadata(self) -> list[tuple[str, str]]:
+        """Names and values, a long one cut."""
+        values = self.output.case.metadata.items()
+        return [(name, written(value)[:LONG]) for name, value in values]
+
+    @cached_property
+    def verdict(self) -> str | None:
+        """The case's verdict by name; None until it is scored."""
+        found = CaseVerdict.objects.filter(
+            run=self.run, position=self.output.case.position, trial=self.output.trial
+        ).first()
+        return found.get_verdict_display() if found else None
+
+    def why(self) -> list[Why]:
+        """Each scorer's answer, in the run's order."""
+        ids = [scorer.pk for scorer in self.scorers]
+        found = Score.objects.filter(scorer__in=ids, output=self.output)
+        scores = {score.scorer_id: score for score in found}
+        return [self._why(scorer, scores.get(scorer.pk)) for scorer in self.scorers]
+
+    def _why(self, scorer: RunScorer, score: Score | None) -> Why:
+        if score is None:
+            return Why(scorer, None, None)
+        version, case = scorer.version, self._scored_case
+        why = explain(version.type, version.config, scorer.threshold, case, score.result)
+        return Why(scorer, score, why)
+
+    @cached_property
+    def _scored_case(self) -> ScoredCase:
+        case = self.output.case
+        return ScoredCase(self.output.value, case.expected, case.input)

@@ -1,0 +1,48 @@
+"""One case in a run: its texts, how they differ, and why it was scored so."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+
+from evalsite import access
+from evalsite.pages.case_list import CaseList
+from evalsite.pages.case_view import MODES, CaseView
+from evalsite.pages.fragments import SignedInRequest, show
+from scoring.models.case_table import Place
+
+
+@login_required
+def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpResponse:
+    """A case with its neighbours in the table that the address describes."""
+    place = Place(position, _trial(request))
+    run, output = access.output_for(request.user, uid, *place)
+    scorers = list(run.scorers.select_related("version"))
+    view = CaseView(run, output, scorers, request.GET.get("diff", ""))
+    if name := request.GET.get("whole"):
+        return _whole_text(view, name)
+    context = {
+        "team": run.team,
+        "run": run,
+        "view": view,
+        "modes": MODES,
+        "cases": CaseList(run, scorers, request.GET).around(place),
+    }
+    return show(request, "case/page.html", context, parts=["texts"])
+
+
+def _whole_text(view: CaseView, name: str) -> HttpResponse:
+    """One text as it is. As plain text it can be of any size, and no browser runs anything."""
+    text = view.texts.get(name)
+    if text is None:
+        raise Http404
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+
+def _trial(request: SignedInRequest) -> int:
+    text = request.GET.get("trial", "0")
+    if not (text.isascii() and text.isdecimal() and len(text) < 6):
+        raise Http404
+    return int(text)

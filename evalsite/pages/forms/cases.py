@@ -1,0 +1,101 @@
+"""What the address of a case table asks for: filters, order, and where in the table to begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from django import forms
+
+from scoring.models import RunScorer, Verdict
+from scoring.models.case_filters import CaseFilters
+from scoring.models.case_table import CaseOrder, Place
+
+MAX_TEXT: Final = 200
+
+
+class PlaceField(forms.Field):
+    """A place as addresses write it: `173`, or `173.2` for a later trial."""
+
+    def to_python(self, value: Any) -> Place | None:
+        parts = str(value or "").split(".")
+        if parts == [""]:
+            return None
+        if len(parts) > 2 or not all(_is_number(part) for part in parts):
+            raise forms.ValidationError("This is no place in the table.")
+        return Place(*map(int, parts))
+
+
+class CaseForm(forms.Form):
+    """The filters and the order of a run's case table, as the address holds them."""
+
+    verdict = forms.ChoiceField(required=False)
+    scorer = forms.ChoiceField(required=False, label="of")
+    min = forms.FloatField(required=False, label="Score from")
+    max = forms.FloatField(required=False, label="to")
+    below = forms.FloatField(required=False, widget=forms.HiddenInput)
+    code = forms.CharField(max_length=40, required=False, widget=forms.HiddenInput)
+    tag = forms.CharField(max_length=MAX_TEXT, required=False, strip=False)
+    q = forms.CharField(max_length=MAX_TEXT, required=False, strip=False, label="Text")
+    sort = forms.ChoiceField(required=False, widget=forms.HiddenInput)
+    order = forms.ChoiceField(
+        required=False, choices=[("", ""), ("desc", "")], widget=forms.HiddenInput
+    )
+    after = PlaceField(required=False)
+    before = PlaceField(required=False)
+    n = forms.IntegerField(required=False, min_value=1)
+    trial = forms.IntegerField(required=False, min_value=0, max_value=32_767)
+
+    def __init__(self, *args: Any, scorers: Sequence[RunScorer], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.scorers = {scorer.name: scorer for scorer in scorers}
+        named = [(name, name) for name in self.scorers]
+        verdicts = [(verdict.label, verdict.label) for verdict in Verdict]
+        self._offer("verdict", [("", "any"), *verdicts])
+        self._offer("scorer", [("", "the case"), *named])
+        self._offer("sort", [("", ""), *named])
+        for name in ("min", "max"):
+            self.fields[name].widget.attrs |= {"min": 0, "max": 1, "step": "any"}
+        self.fields["min"].widget.attrs["aria-label"] = "Score from"
+        self.fields["max"].widget.attrs["aria-label"] = "Score to"
+        for name in ("q", "tag"):
+            self.fields[name].widget = forms.TextInput(attrs={"type": "search"})
+
+    def _offer(self, name: str, choices: Iterable[tuple[str, str]]) -> None:
+        self.fields[name].choices = list(choices)  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        chosen = super().clean() or self.cleaned_data
+        needs_scorer = chosen.get("code") or any(
+            chosen.get(name) is not None for name in ("min", "max", "below")
+        )
+        if needs_scorer and not chosen.get("scorer") and "scorer" not in self.errors:
+            if len(self.scorers) == 1:
+                chosen["scorer"] = next(iter(self.scorers))
+            else:
+                self.add_error("scorer", "Say which scorer's score is meant.")
+        return chosen
+
+    @property
+    def filters(self) -> CaseFilters:
+        asked = self.cleaned_data
+        verdicts = {verdict.label: verdict for verdict in Verdict}
+        return CaseFilters(
+            verdict=verdicts.get(asked["verdict"]),
+            scorer=self.scorers.get(asked["scorer"]),
+            minimum=asked["min"],
+            maximum=asked["max"],
+            below=asked["below"],
+            code=asked["code"],
+            tag=asked["tag"],
+            text=asked["q"],
+        )
+
+    @property
+    def sorting(self) -> CaseOrder:
+        asked = self.cleaned_data
+        return CaseOrder(self.scorers.get(asked["sort"]), asked["order"] == "desc")
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 10

@@ -1,0 +1,93 @@
+"""Runs: the list, a new one, one run with its cases, and what can be done to it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+from django_htmx.http import trigger_client_event
+
+from evalsite import access
+from evalsite.pages.case_list import CaseList
+from evalsite.pages.forms.runs import RunFilters, RunForm
+from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.keyset import keyset_page
+from evalsite.pages.scorer_figures import figures_of
+from scoring.engine import plan
+from scoring.engine.progress import progress_of
+from scoring.models import Role, Run, User
+
+
+@login_required
+def runs(request: SignedInRequest, slug: str) -> HttpResponse:
+    """A team's runs, newest first."""
+    team = access.team_for(request.user, slug)
+    form = RunFilters(request.GET, team=team)
+    found = form.applied_to(Run.objects.filter(team=team).for_list())
+    context = {"team": team, "form": form, "page": keyset_page(found, "-id", request.GET)}
+    return show(request, "run/list.html", context)
+
+
+@login_required
+def new_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Choose outputs and scorers; the worker does the rest."""
+    dataset = access.dataset_for(request.user, uid, Role.EDITOR)
+    outputs = request.GET.get("outputs", "")
+    form = RunForm(request.POST or None, dataset=dataset, outputs=outputs)
+    if form.is_valid():
+        return redirect("run", form.save(request.user).uuid)
+    context = {"team": dataset.team, "dataset": dataset, "form": form}
+    return show(request, "run/new.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """One run: how far it is, its figures, its cases."""
+    found = access.run_for(request.user, uid)
+    scorers = list(found.scorers.with_summary())
+    cases, figures = CaseList(found, scorers, request.GET), figures_of(scorers)
+    context = {
+        "team": found.team,
+        "run": found,
+        "progress": progress_of(found) if found.is_unfinished else None,
+        "figures": figures,
+        "has_errors": any(each.summary and each.summary.errors for each in figures),
+        "cases": cases,
+        "may_edit": access.may(request.user, found.team, Role.EDITOR),
+    }
+    status = 200 if cases.form.is_valid() else 422
+    answer = show(request, "run/page.html", context, parts=["progress", "cases"], status=status)
+    return answer if found.is_unfinished else trigger_client_event(answer, "run-ended")
+
+
+def _act(
+    request: SignedInRequest, uid: uuid.UUID, act: Callable[[Run, User], object], refused: str
+) -> HttpResponse:
+    """Do it to the run and show the run again; when there is nothing to do, say so."""
+    found = access.run_for(request.user, uid, Role.EDITOR)
+    if not act(found, request.user):
+        messages.info(request, refused)
+    return redirect("run", uid)
+
+
+@login_required
+@require_POST
+def cancel_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    return _act(request, uid, plan.cancel, "There was nothing to cancel.")
+
+
+@login_required
+@require_POST
+def resume_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    return _act(request, uid, plan.resume, "This run is not cancelled, so it cannot be resumed.")
+
+
+@login_required
+@require_POST
+def retry_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    return _act(request, uid, plan.retry_errors, "There are no errors to score again.")
