@@ -153,28 +153,31 @@ def _needs_walk(text: str, refuse_nul: bool) -> bool:
 
 
 def _is_sound(value: Json) -> bool:
-    """Whether a value surely has no problem: a quick look, level by level."""
+    """Whether a value surely has no problem: a quick look, level by level, at plain types."""
     level = [value]
-    for depth in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         below: list[Json] = []
         for part in level:
-            if isinstance(part, dict | list):
-                if depth == MAX_DEPTH or len(part) > MAX_KEYS > 0 or isinstance(part, _Pairs):
+            kind = type(part)
+            if kind is dict:
+                if len(part) > MAX_KEYS:
                     return False
                 below += part
-                below += part.values() if isinstance(part, dict) else ()
-            elif not _is_sound_leaf(part):
+                below += part.values()
+            elif kind is list:
+                below += part
+            elif not _is_sound_leaf(part, kind):
                 return False
+        if not below:
+            return True
         level = below
-    return True
+    return False
 
 
-def _is_sound_leaf(part: Json) -> bool:
-    if isinstance(part, str):
+def _is_sound_leaf(part: Json, kind: type) -> bool:
+    if kind is str:
         return part.isascii() or not _SURROGATE.search(part)
-    if isinstance(part, float):
-        return part - part == 0.0 and not isinstance(part, _LongNumber)
-    return part is None or isinstance(part, int)
+    return kind is int or kind is bool or part is None or (kind is float and part - part == 0.0)
 
 
 def _walk(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:

@@ -9,14 +9,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from math import fsum
+from math import fsum, inf
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from scoring.core.contract import Json
 from scoring.core.json_path import ANY, Path, Step, path_text
 
 MAX_UNORDERED: Final = 200  # items; longer arrays are compared by position
-MAX_PAIRS: Final = 4_000_000  # of leaves in two unordered arrays, about two seconds
+MAX_PAIRS: Final = 1_000_000  # of leaves compared for unordered arrays, about a second
+CHARACTERS_PER_PAIR: Final = 10_000  # of text length times text length, in the time of one pair
 MAX_TEXT: Final = 100_000  # characters of one text that are compared
 _ZERO: Final = 1e-12
 _NOISE: Final = 1 + 1e-9  # keeps 1.1 within 10 % of 1.0
@@ -48,6 +50,8 @@ class _Nothing:
 _MISSING: Final = _Nothing()
 _IGNORED: Final = _Nothing()
 
+_LEAF_KINDS: Final = frozenset({str, int, float, bool, type(None)})
+
 # The way to a value as (way to its parent, step): cheaper than a new path for every value.
 _Trail = tuple["_Trail", Step] | None
 Found = tuple[_Trail, Json, Json, float]  # way, expected, actual, credit
@@ -57,9 +61,14 @@ def compare(expected: Json, actual: Json, rules: Rules) -> list[Found]:
     """Every leaf of expected with its credit, the last item of each tuple, in document order."""
     for path in rules.ignored:
         expected = _without(expected, path)
-    found: list[Found] = []
-    _walk(expected, actual, None, rules, found)
-    return found
+    comparison = _Comparison(rules, MAX_PAIRS)
+    comparison.walk(expected, actual, None)
+    return comparison.found
+
+
+def total_credit(found: list[Found]) -> float:
+    """The matched leaves, the partly matched ones by their share."""
+    return fsum(map(itemgetter(3), found))
 
 
 def leaf(found: Found) -> Leaf:
@@ -77,18 +86,68 @@ def _path(trail: _Trail) -> str:
     return path_text(steps[::-1])
 
 
-def _walk(expected: Json, actual: Json, trail: _Trail, rules: Rules, found: list[Found]) -> None:
-    if isinstance(expected, dict):
-        other = actual if isinstance(actual, dict) else {}
-        for key, part in expected.items():
-            _walk(part, other.get(key, _MISSING), (trail, key), rules, found)
-    elif isinstance(expected, list):
-        items = _aligned(expected, actual, rules) if isinstance(actual, list) else []
-        for place, part in enumerate(expected):
-            item = items[place] if place < len(items) else _MISSING
-            _walk(part, item, (trail, place), rules, found)
-    elif expected is not _IGNORED:
-        found.append((trail, expected, actual, _credit(expected, actual, rules)))
+class _Comparison:
+    """One walk over two values. `pairs` is how many leaf pairs unordered arrays may still cost."""
+
+    def __init__(self, rules: Rules, pairs: float) -> None:
+        self.rules = rules
+        self.pairs = pairs
+        self.found: list[Found] = []
+
+    def walk(self, expected: Json, actual: Json, trail: _Trail) -> None:
+        if isinstance(expected, dict):
+            other = actual if isinstance(actual, dict) else {}
+            for key, part in expected.items():
+                self.step(part, other.get(key, _MISSING), (trail, key))
+        elif isinstance(expected, list):
+            items = self.aligned(expected, actual) if isinstance(actual, list) else []
+            for place, part in enumerate(expected):
+                item = items[place] if place < len(items) else _MISSING
+                self.step(part, item, (trail, place))
+        elif expected is not _IGNORED:
+            self.found.append((trail, expected, actual, _credit(expected, actual, self.rules)))
+
+    def step(self, expected: Json, actual: Json, trail: _Trail) -> None:
+        """Walk on, with a short way for the usual leaf that is simply equal."""
+        kind = type(expected)
+        if kind is type(actual) and kind in _LEAF_KINDS and expected == actual:
+            self.found.append((trail, expected, actual, 1.0))
+        else:
+            self.walk(expected, actual, trail)
+
+    def aligned(self, expected: list[Json], actual: list[Json]) -> list[Json]:
+        """The actual items in the order that fits the expected ones best."""
+        if not self.rules.unordered or not expected or not actual:
+            return actual
+        if not self.may_pair(expected, actual):
+            return actual
+        from scipy.optimize import linear_sum_assignment
+
+        fits = [[self.fit(part, item) for item in actual] for part in expected]
+        aligned: list[Json] = [_MISSING] * len(expected)
+        for row, column in zip(*linear_sum_assignment(fits, maximize=True), strict=True):
+            aligned[row] = actual[column]
+        return aligned
+
+    def fit(self, expected: Json, actual: Json) -> float:
+        # What lies inside these two has been paid for with the arrays around them.
+        inner = _Comparison(self.rules, inf)
+        inner.walk(expected, actual, None)
+        return total_credit(inner.found)
+
+    def may_pair(self, expected: list[Json], actual: list[Json]) -> bool:
+        """Whether pairing these arrays is affordable; if so, it is paid for."""
+        if max(len(expected), len(actual)) > MAX_UNORDERED:
+            return False
+        if self.pairs == inf:
+            return True
+        leaves, characters = _weight(expected)
+        other_leaves, other_characters = _weight(actual)
+        steps = leaves * other_leaves + characters * other_characters // CHARACTERS_PER_PAIR
+        if steps > self.pairs:
+            return False
+        self.pairs -= steps
+        return True
 
 
 def _credit(expected: Json, actual: Json, rules: Rules) -> float:
@@ -126,34 +185,6 @@ def _similarity_function() -> Callable[[str, str], float]:
     from rapidfuzz.distance import Levenshtein
 
     return Levenshtein.normalized_similarity
-
-
-def _aligned(expected: list[Json], actual: list[Json], rules: Rules) -> list[Json]:
-    """The actual items in the order that fits the expected ones best."""
-    if not rules.unordered or not expected or not actual or _is_too_large(expected, actual):
-        return actual
-    from scipy.optimize import linear_sum_assignment
-
-    fits = [[_credit_of(part, item, rules) for item in actual] for part in expected]
-    aligned: list[Json] = [_MISSING] * len(expected)
-    for row, column in zip(*linear_sum_assignment(fits, maximize=True), strict=True):
-        aligned[row] = actual[column]
-    return aligned
-
-
-def _credit_of(expected: Json, actual: Json, rules: Rules) -> float:
-    found: list[Found] = []
-    _walk(expected, actual, None, rules, found)
-    return fsum(credit for _, _, _, credit in found)
-
-
-def _is_too_large(expected: list[Json], actual: list[Json]) -> bool:
-    if max(len(expected), len(actual)) > MAX_UNORDERED:
-        return True
-    leaves, characters = _weight(expected)
-    other_leaves, other_characters = _weight(actual)
-    pairs, steps = leaves * other_leaves, characters * other_characters
-    return pairs > MAX_PAIRS or steps > MAX_TEXT**2
 
 
 def _weight(value: Json) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from scoring.core.json_text import MAX_DIGITS, MAX_KEYS, check, compact, parse, 
 JSON = st.recursive(
     st.none()
     | st.booleans()
-    | st.integers()
+    | st.integers(1 - 10**21, 10**21 - 1)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(exclude_categories=["Cs"])),
     lambda inner: (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import fsum
 from operator import itemgetter
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -14,7 +13,7 @@ from scoring.core.config import About
 from scoring.core.contract import Case, CaseProblem, ConfigError, Json, Result, scored, skipped
 from scoring.core.json_path import parse_path
 from scoring.core.json_text import compact, text_of
-from scoring.core.leaves import Found, Leaf, Rules, compare, leaf
+from scoring.core.leaves import Found, Leaf, Rules, compare, leaf, total_credit
 from scoring.core.selection import (
     NegatableConfig,
     ReferenceConfig,
@@ -49,13 +48,16 @@ def json_match(cases: Sequence[Case], config: JsonMatchConfig) -> list[Result]:
 
 def equal(left: Json, right: Json) -> bool:
     """Deep equality of JSON values: 1 equals 1.0, but true is not 1."""
-    if isinstance(left, bool) or isinstance(right, bool):
-        return left is right
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(equal(left[key], right[key]) for key in left)
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(equal, left, right))
-    return bool(left == right)
+    return bool(left == right) and _same_booleans(left, right)
+
+
+def _same_booleans(left: Json, right: Json) -> bool:
+    """Whether two values that Python holds equal have their booleans at the same places."""
+    if isinstance(left, dict):
+        return all(_same_booleans(part, right[key]) for key, part in left.items())
+    if isinstance(left, list):
+        return all(map(_same_booleans, left, right))
+    return isinstance(left, bool) is isinstance(right, bool)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +107,7 @@ def json_similarity(cases: Sequence[Case], config: JsonSimilarityConfig) -> list
         leaves = _compared(case, rules)
         if not leaves:
             return skipped("no_leaves", "expected has no values to compare")
-        matched = fsum(credit for *_, credit in leaves)
+        matched = total_credit(leaves)
         if matched == len(leaves):
             return scored(1.0, "", {"matched": matched, "total": len(leaves)})
         return _partial(matched, leaves)

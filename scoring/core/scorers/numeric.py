@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
+from decimal import Context, Decimal
 from typing import Annotated, Final
 
 from annotated_types import Ge
@@ -18,7 +18,10 @@ from scoring.core.selection import ReferenceConfig, each, excerpt
 
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 MAX_LENGTH: Final = 400  # characters of a written number
-MAX_EXPONENT: Final = 300
+MAX_EXPONENT: Final = 400
+LARGEST: Final = Decimal(sys.float_info.max)
+_EXACT: Final = Context(prec=2_000)  # more digits than two allowed numbers can need
+_ROUGH: Final = Context(prec=30)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,39 +45,47 @@ def numeric(cases: Sequence[Case], config: NumericConfig) -> list[Result]:
     def measure(case: Case) -> Result:
         expected = _expected_number(case.expected)
         output = number_of(case.output)
-        difference = abs(expected - output)
-        arithmetic = {"output": float(output), "expected": float(expected)}
-        arithmetic["difference"] = float(difference)
-        return scored(_credit(expected, output, config), "", arithmetic)
+        difference = _EXACT.subtract(expected, output).copy_abs()
+        arithmetic = {
+            "output": float(output),
+            "expected": float(expected),
+            "difference": float(difference),
+        }
+        return scored(_credit(difference, expected, output, config), "", arithmetic)
 
     return each(measure, cases, config)
 
 
-def number_of(value: Json) -> Fraction:
+def number_of(value: Json) -> Decimal:
     """The exact number a JSON number or a text such as " -1.5e3 " stands for.
 
     Raises CaseProblem `not_a_number` or `number_too_long`.
     """
     text = value if isinstance(value, str) else text_of(value)
-    if isinstance(value, bool) or not _NUMBER.fullmatch(text.strip()):
+    written = text.strip()
+    if isinstance(value, bool) or not _NUMBER.fullmatch(written):
         raise CaseProblem("not_a_number", f"{excerpt(text)} is not a number")
-    if len(text) > MAX_LENGTH or abs(Decimal(text.strip()).adjusted()) > MAX_EXPONENT:
-        raise CaseProblem("number_too_long", f"{excerpt(text)} is too long a number")
-    return Fraction(text.strip())
+    if len(written) <= MAX_LENGTH:
+        number = Decimal(written)
+        if abs(number.adjusted()) <= MAX_EXPONENT and number.copy_abs() <= LARGEST:
+            return number
+    raise CaseProblem("number_too_long", f"{excerpt(text)} is too long a number")
 
 
-def _expected_number(expected: Json) -> Fraction:
+def _expected_number(expected: Json) -> Decimal:
     try:
         return number_of(expected)
     except CaseProblem as problem:
         raise OutsideProblem(f"expected_{problem.code}", f"expected: {problem.text}") from None
 
 
-def _credit(expected: Fraction, output: Fraction, config: NumericConfig) -> float:
-    difference = abs(expected - output)
+def _credit(
+    difference: Decimal, expected: Decimal, output: Decimal, config: NumericConfig
+) -> float:
     if config.tolerance is not None:
-        allowed = Fraction(repr(config.tolerance))
-        allowed *= abs(expected) if config.relative else 1
+        allowed = Decimal(repr(config.tolerance))
+        if config.relative:
+            allowed = _EXACT.multiply(allowed, expected.copy_abs())
         return float(difference <= allowed)
-    sizes = abs(expected) + abs(output)
-    return float(1 - difference / sizes) if sizes else 1.0
+    sizes = _EXACT.add(expected.copy_abs(), output.copy_abs())
+    return 1 - float(_ROUGH.divide(difference, sizes)) if sizes else 1.0

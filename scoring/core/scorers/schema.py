@@ -7,6 +7,7 @@ and its list of errors for schemas that refer to themselves.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -56,12 +57,12 @@ class JsonSchemaConfig(TargetConfig, NegatableConfig):
 
     def check(self) -> None:
         super().check()
-        _validator(compact(self.schema))
+        _validator(_text(self.schema))
 
 
 def json_schema(cases: Sequence[Case], config: JsonSchemaConfig) -> list[Result]:
     """1.0 when the output is valid JSON and satisfies the schema."""
-    validator = _validator(compact(config.schema))
+    validator = _validator(_text(config.schema))
 
     def validate(case: Case) -> Result:
         value = output_json(case.output)
@@ -70,6 +71,11 @@ def json_schema(cases: Sequence[Case], config: JsonSchemaConfig) -> list[Result]
         return scored(0.0, validator.complaint(value))
 
     return negated(each(validate, cases, config), config)
+
+
+def _text(schema: Json) -> str:
+    """The schema's text, by which its validator is kept; integers stay exact."""
+    return json.dumps(schema, sort_keys=True)
 
 
 class _Validator(NamedTuple):
