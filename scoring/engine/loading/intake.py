@@ -228,7 +228,7 @@ def _stored(output: OutputText, value: str | None) -> tuple[Any, ...]:
     """Text, `is_json`, error and figures of an output; a value that is no text stays itself."""
     if value is None:
         return output.text, False, *output[1:]
-    return value, True, "" if output.text is None else output.error, *output[2:]
+    return value, True, *output[1:]
 
 
 def _canonical(cases: Sequence[CaseRow], new: Sequence[Placed]) -> bytes:

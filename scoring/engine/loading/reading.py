@@ -123,7 +123,8 @@ def open_reading(
     columns = guess_mapping(
         detected.columns, detected.sample, dict(choices or {}), is_open=detected.is_open
     )
-    columns.check(detected.columns, needed=NEEDED[kind], is_open=detected.is_open)
+    if detected.columns or detected.sample:  # else only problems show, told when rows are read
+        columns.check(detected.columns, needed=NEEDED[kind], is_open=detected.is_open)
     return Reading(path, name, replace(detected, sample=()), columns)
 
 
@@ -153,14 +154,9 @@ class Placer:
         values: dict[str, str] = {}
         for column in columns.output:
             value = columns.value(row.fields, column)
-            if isinstance(value, str) or value is MISSING:
-                continue
-            if value is not None or not self._has_failed(row):
+            if not (isinstance(value, str) or value is None or value is MISSING):
                 values[columns.labels[column]] = json_of(value)
         return values
-
-    def _has_failed(self, row: Row) -> bool:
-        return self._columns.value(row.fields, self._columns.error) not in (MISSING, None, "")
 
 
 def json_of(value: Json) -> str:

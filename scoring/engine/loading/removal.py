@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Final
 
 from django.db import connection, models, transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from scoring.engine import hold
@@ -38,22 +39,44 @@ OPEN: Final = (
 def sweep() -> None:
     """Remove what processes that were killed have left; what a live process works on stays."""
     now = timezone.now()
-    _give_up(Upload.objects.filter(state=UploadState.LOADING, spool_name__endswith=spool.ELSEWHERE))
     waiting = Upload.objects.filter(state__in=(UploadState.RECEIVED, UploadState.CHECKED))
     waiting.filter(created_at__lt=now - WAITING_FOR_PEOPLE).update(state=UploadState.CANCELLED)
     busy = _busy_datasets()
+    _give_up_abandoned(busy)
     old = now - GRACE
-    versions = DatasetVersion.with_loading.filter(state=VersionState.LOADING, created_at__lt=old)
-    for version in versions.exclude(dataset__in=busy):
-        remove_version(version)
-    sets = OutputSet.objects.filter(
-        state=OutputSetState.LOADING, created_at__lt=old, version__state=VersionState.READY
-    )
-    for output_set in sets.exclude(version__dataset__in=busy).filter(runs=None):
-        remove_output_set(output_set)
-    for dataset in Dataset.objects.filter(latest=None, created_at__lt=old):
+    datasets = Dataset.objects.exclude(pk__in=busy)
+    _remove_loading(datasets, Q(created_at__lt=old))
+    for dataset in datasets.filter(latest=None, created_at__lt=old):
         remove_bare_dataset(dataset)
     spool.remove_unneeded(Upload.objects.filter(state__in=OPEN))
+
+
+def _give_up_abandoned(busy: Collection[int]) -> None:
+    """Imports of the command line have no file in the spool: nobody else can go on with them."""
+    elsewhere = Upload.objects.filter(
+        state=UploadState.LOADING, spool_name__endswith=spool.ELSEWHERE
+    )
+    for upload in elsewhere.select_related("dataset"):
+        if _is_held(upload):
+            continue
+        upload.delete()
+        if upload.dataset and upload.dataset.pk not in busy:
+            mine = Dataset.objects.filter(pk=upload.dataset.pk)
+            _remove_loading(mine, Q(created_at__gte=upload.created_at))
+            remove_bare_dataset(upload.dataset)
+
+
+def _remove_loading(datasets: QuerySet[Dataset], condition: Q) -> None:
+    """Remove versions and output sets of these datasets that are loading and meet the condition.
+
+    Output sets with a run are waited for by somebody.
+    """
+    versions = DatasetVersion.with_loading.filter(condition, dataset__in=datasets)
+    for version in versions.filter(state=VersionState.LOADING):
+        remove_version(version)
+    sets = OutputSet.objects.filter(condition, version__dataset__in=datasets, runs=None)
+    for output_set in sets.filter(state=OutputSetState.LOADING):
+        remove_output_set(output_set)
 
 
 def remove_version(version: DatasetVersion) -> None:
@@ -90,13 +113,6 @@ def _busy_datasets() -> list[int]:
 def _is_held(upload: Upload) -> bool:
     is_current = upload.held_until is not None and upload.held_until >= timezone.now()
     return is_current and not hold.is_gone(upload.held_by)
-
-
-def _give_up(abandoned: Iterable[Upload]) -> None:
-    """Imports of the command line have no file in the spool: nobody else can go on with them."""
-    for upload in abandoned:
-        if not _is_held(upload):
-            upload.delete()
 
 
 def _delete_rows(model: type[models.Model], column: str, value: int) -> None:

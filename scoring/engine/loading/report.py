@@ -72,8 +72,8 @@ class Report:
             "unmatched_ids": self.unmatched,
             "content_hash": self.content_hash,
             "identical_to": self.identical_to,
-            "skips_bad_rows": self.skips_bad_rows,
             "is_readable": self.is_readable,
+            "skips_bad_rows": self.skips_bad_rows,
         }
 
 

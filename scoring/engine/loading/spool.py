@@ -118,7 +118,8 @@ def remove_unneeded(open_uploads: Any) -> None:
 def shown_name(name: str | None) -> str:
     """A file name as it is shown: its last part, without signs that no database keeps."""
     last = PurePosixPath((name or "").replace("\\", "/")).name
-    return _UNKEEPABLE.sub("\N{REPLACEMENT CHARACTER}", last)[-255:] or "upload"
+    shown = _UNKEEPABLE.sub("\N{REPLACEMENT CHARACTER}", last)[-255:]
+    return shown if shown.strip(". ") else "upload"
 
 
 def limit_text() -> str:

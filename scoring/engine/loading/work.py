@@ -20,7 +20,7 @@ from scoring.engine.loading.intake import CaseIntake, OutputIntake
 from scoring.engine.loading.reading import Options, Reading, open_reading
 from scoring.engine.loading.report import RefusedError, Report, StoppedError
 from scoring.engine.loading.storing import Loaded, Origin
-from scoring.models import DatasetVersion, Team, Upload, UploadKind, UploadState, User
+from scoring.models import Dataset, DatasetVersion, Team, Upload, UploadKind, UploadState, User
 
 log = logging.getLogger(__name__)
 
@@ -58,13 +58,12 @@ def request_load(upload: Upload, *, skips_bad_rows: bool = False) -> bool:
 
     From now on `upload.dataset` is there, though it shows only once it has a version.
     """
+    report = {**upload.report, "skips_bad_rows": skips_bad_rows}
     with transaction.atomic():
-        if upload.kind == UploadKind.DATASET and upload.dataset is None:
-            name = upload.dataset_name or upload.file_name
-            upload.dataset = storing.named_dataset(upload.team, name, upload.created_by)
-        report = {**upload.report, "skips_bad_rows": skips_bad_rows}
-        fields = {"dataset": upload.dataset, "report": report, "row_count": 0}
-        return _move(upload, _WAITING, UploadState.LOADING, **fields)
+        requested = _move(upload, _WAITING, UploadState.LOADING, report=report)
+        if requested and upload.kind == UploadKind.DATASET and upload.dataset is None:
+            _name_dataset(upload)
+    return requested
 
 
 def cancel(upload: Upload) -> bool:
@@ -207,11 +206,17 @@ def _load(upload: Upload) -> Loaded:
     if upload.kind == UploadKind.OUTPUTS:
         version = _version_of(upload)
         return storing.store_outputs_file(reading, version, origin, skips_bad_rows=skips_bad_rows)
-    dataset = upload.dataset
-    if dataset is None:
-        dataset = storing.named_dataset(upload.team, upload.dataset_name, upload.created_by)
-        Keeper(upload).note(dataset=dataset)
+    dataset = upload.dataset or _name_dataset(upload)
     return storing.store_dataset(reading, dataset, origin, skips_bad_rows=skips_bad_rows)
+
+
+def _name_dataset(upload: Upload) -> Dataset:
+    with transaction.atomic():
+        name = upload.dataset_name or upload.file_name
+        dataset = storing.named_dataset(upload.team, name, upload.created_by)
+        Keeper(upload).note(dataset=dataset)
+    upload.dataset = dataset
+    return dataset
 
 
 def _origin(

@@ -1,0 +1,192 @@
+"""An upload's way: its name, its preview, its mapping, its progress, its end."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.core.files.base import ContentFile
+from django.utils import timezone
+
+from scoring.core.files import FileProblem
+from scoring.engine import hold, loading
+from scoring.engine.loading import spool
+from scoring.models import (
+    Case,
+    Dataset,
+    DatasetVersion,
+    Team,
+    Upload,
+    UploadKind,
+    UploadState,
+)
+from tests.engine.loading.conftest import (
+    AtEachBeat,
+    Put,
+    assert_nothing_is_left,
+    cases_of,
+    load,
+    many,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("../../etc/passwd", "passwd"),
+        ("C:\\temp\\cases.csv", "cases.csv"),
+        ("a\x00b\n.csv", "a\ufffdb\ufffd.csv"),
+        ("<script>alert(1)</script>.csv", "script>.csv"),
+        ("\ud800.csv", "\ufffd.csv"),
+        ("x" * 300 + ".csv", "x" * 251 + ".csv"),
+        ("..", "upload"),
+        ("", "upload"),
+    ],
+)
+def test_a_hostile_file_name_is_only_ever_shown(
+    team: Team, spooled: Path, name: str, shown: str
+) -> None:
+    file = ContentFile(b"id,input\n1,a\n")
+    file.name = name
+    upload = loading.receive(team, file, kind=UploadKind.DATASET, by=None, dataset_name="A")
+    assert upload.file_name == shown
+    (stored,) = spooled.iterdir()
+    assert stored.name == upload.spool_name
+    assert stored.name.removesuffix(".rows").isalnum()
+    assert stored.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_preview_shows_first_rows_and_a_guess_without_reading_on(put: Put) -> None:
+    rows = "".join(f"{n},text {n},more\n" for n in range(5_000))
+    preview = loading.preview(put(f"ID;Question;Note\n{rows}".replace(",", ";").encode()))
+    assert preview.detected.delimiter == ";"
+    assert preview.detected.columns == ("ID", "Question", "Note")
+    assert (preview.mapping.id, preview.mapping.input) == ("ID", "Question")
+    assert [row.line for row in preview.rows] == list(range(2, 22))
+
+
+def test_text_of_another_encoding_is_refused_until_it_is_chosen(put: Put) -> None:
+    content = "id,input\n1,café\n".encode("cp1252")
+    for look in (loading.preview, loading.request_check):
+        with pytest.raises(FileProblem) as raised:
+            look(put(content))
+        assert raised.value.code == "encoding"
+        assert "cp1252" in raised.value.text
+    assert load(put(content), encoding="cp1252").state == UploadState.DONE
+
+
+def test_a_chosen_encoding_and_delimiter_are_kept_for_the_import(put: Put) -> None:
+    upload = put("id|input\n1|café, “x”\n".encode("cp1252"))
+    load(upload, encoding="cp1252", delimiter="|")
+    assert upload.detected["encoding"] == "cp1252"
+    assert [case.input for case in cases_of(upload.version)] == ["café, “x”"]
+
+
+def test_a_chosen_mapping_is_kept_for_the_import(put: Put) -> None:
+    upload = put(b"q,a,n\nx,y,z\n")
+    load(upload, {"input": ["a"], "expected": ["n"]})
+    (case,) = cases_of(upload.version)
+    assert (case.input, case.expected, case.metadata) == ("y", "z", {"q": "x"})
+
+
+def test_a_mapping_to_a_column_that_is_not_there_is_refused(put: Put) -> None:
+    upload = put(b"id,input\n1,a\n")
+    with pytest.raises(FileProblem) as raised:
+        loading.request_check(upload, {"expected": ["inputs"]})
+    assert raised.value.code == "missing_column"
+    assert "Did you mean input" in raised.value.text
+    upload.refresh_from_db()
+    assert upload.state == UploadState.RECEIVED
+
+
+def test_a_cancel_before_the_import_removes_the_file(put: Put, spooled: Path) -> None:
+    upload = put(b"id,input\n1,a\n")
+    loading.request_load(upload)
+    assert Dataset.objects.filter(latest=None).exists()
+    assert loading.cancel(upload)
+    assert upload.state == UploadState.CANCELLED
+    assert not loading.cancel(upload)
+    assert not loading.request_load(upload)
+    assert_nothing_is_left(spooled)
+
+
+@pytest.mark.parametrize("step", ["check", "load"])
+def test_a_cancel_is_honoured_between_batches(
+    put: Put, spooled: Path, at_each_beat: AtEachBeat, step: str
+) -> None:
+    upload = put(many())
+    loading.request_load(upload) if step == "load" else loading.request_check(upload)
+    hold.take(upload)
+    seen: list[int] = []
+
+    def cancel() -> None:
+        seen.append(Case.objects.count())
+        loading.cancel(Upload.objects.get(pk=upload.pk))
+
+    at_each_beat(cancel)
+    getattr(loading, step)(upload)
+    upload.refresh_from_db()
+    assert seen == [5_000 if step == "load" else 0]
+    assert upload.state == UploadState.CANCELLED
+    assert_nothing_is_left(spooled)
+
+
+def test_a_lost_hold_ends_the_work_and_leaves_the_upload_to_its_new_holder(
+    put: Put, at_each_beat: AtEachBeat
+) -> None:
+    upload = put(many())
+    loading.request_load(upload)
+    hold.take(upload)
+    others = Upload.objects.filter(pk=upload.pk)
+    at_each_beat(lambda: others.update(held_by="another:1"))
+    loading.load(upload)
+    upload.refresh_from_db()
+    assert (upload.state, upload.held_by) == (UploadState.LOADING, "another:1")
+    assert spool.path_of(upload).exists()
+    assert not Case.objects.exists()
+    assert not DatasetVersion.with_loading.exists()
+
+
+def test_progress_is_noted_and_the_hold_renewed(put: Put, at_each_beat: AtEachBeat) -> None:
+    upload = put(many())
+    loading.request_load(upload)
+    hold.take(upload)
+    seen: list[int] = []
+    ran_out = timezone.now() - timedelta(seconds=1)
+
+    def look() -> None:
+        seen.append(Upload.objects.get(pk=upload.pk).row_count)
+        Upload.objects.filter(pk=upload.pk).update(held_until=ran_out)
+
+    at_each_beat(look)
+    loading.load(upload)
+    upload.refresh_from_db()
+    assert seen == [0, 5_000, 10_000]
+    assert (upload.row_count, upload.held_by, upload.held_until) == (12_000, "", None)
+
+
+def test_a_database_that_cannot_store_fails_the_upload_and_keeps_nothing(
+    put: Put, spooled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload = put(many(200))
+    loading.request_load(upload)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("scoring.engine.loading.intake.insert", full)
+    loading.load(upload)
+    upload.refresh_from_db()
+    assert (upload.state, upload.problems[0]["code"]) == (UploadState.FAILED, "store_failed")
+    assert_nothing_is_left(spooled)
+
+
+def test_a_file_that_is_gone_fails_the_upload(put: Put, spooled: Path) -> None:
+    upload = put(many(10))
+    loading.request_load(upload)
+    spool.path_of(upload).unlink()
+    loading.load(upload)
+    upload.refresh_from_db()
+    assert (upload.state, upload.problems[0]["code"]) == (UploadState.FAILED, "file_gone")
+    assert_nothing_is_left(spooled)
