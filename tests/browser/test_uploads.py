@@ -1,0 +1,133 @@
+"""A file goes in through a real browser: chosen, mapped, checked, imported, with and without JS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.fixtures import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from evalsite.pages.sample import sample_csv
+from scoring.engine import loading
+from scoring.models import DatasetVersion, Upload, User
+
+pytestmark = pytest.mark.browser
+
+SignIn = Callable[[User], None]
+IsAccessible = Callable[[Page], None]
+
+
+@pytest.fixture(autouse=True)
+def spool(settings: Settings, tmp_path: Path) -> None:
+    folder = tmp_path / "spool"
+    folder.mkdir()
+    settings.SPOOL_DIR = settings.FILE_UPLOAD_TEMP_DIR = folder
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    path = tmp_path / "evalsite-sample.csv"
+    path.write_text(sample_csv(), newline="")
+    return path
+
+
+def choose(page: Page, path: Path) -> Upload:
+    page.goto("/teams/support/datasets/upload/")
+    page.get_by_label("File", exact=True).set_input_files(path)
+    page.get_by_role("button", name="Upload and look").click()
+    expect(page.get_by_role("heading", name="What the columns hold")).to_be_visible()
+    return Upload.objects.latest("pk")
+
+
+def work(upload: Upload) -> None:
+    """The worker's next step, done here and now."""
+    upload.refresh_from_db()
+    step = loading.check if upload.state == "checking" else loading.load
+    step(upload)
+
+
+def test_the_sample_goes_from_the_home_page_to_a_dataset(
+    page: Page, sign_in: SignIn, is_accessible: IsAccessible, alice: User, tmp_path: Path
+) -> None:
+    sign_in(alice)
+    page.goto("/")
+    is_accessible(page)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Sample file").click()
+    path = tmp_path / download.value.suggested_filename
+    download.value.save_as(path)
+    upload = choose(page, path)
+    assert page.get_by_label("question").input_value() == "input"
+    is_accessible(page)
+
+    page.get_by_role("button", name="Check the rows").click()
+    expect(page.get_by_text("no worker")).to_be_visible()
+    is_accessible(page)
+    work(upload)
+    expect(page.get_by_role("heading", name="What was found")).to_be_visible()
+    is_accessible(page)
+
+    page.get_by_role("button", name="Import").click()
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    work(upload)
+    expect(page.get_by_role("heading", level=1)).to_have_text("evalsite-sample")
+    expect(page.get_by_text("evalsite-sample.csv is imported.")).to_be_visible()
+    assert page.locator("#cases tbody tr").count() == 10
+    is_accessible(page)
+
+
+def test_a_file_with_faults_is_read_with_the_keyboard_alone(
+    page: Page, sign_in: SignIn, is_accessible: IsAccessible, alice: User, tmp_path: Path
+) -> None:
+    sign_in(alice)
+    path = tmp_path / "twice.csv"
+    path.write_text("id,question\na,1\na,2\nb,3\n")
+    upload = choose(page, path)
+    page.get_by_role("button", name="Check the rows").press("Enter")
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    work(upload)
+    expect(page.get_by_text("duplicate_case")).to_be_visible()
+    is_accessible(page)
+    page.get_by_label("Leave out the 1 row with problems").press("Space")
+    page.get_by_role("button", name="Import").press("Enter")
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    work(upload)
+    expect(page.get_by_text("1 row of the file skipped")).to_be_visible()
+    assert DatasetVersion.objects.get().case_count == 2
+
+
+def test_a_cancelled_upload_is_gone(page: Page, sign_in: SignIn, alice: User, sample: Path) -> None:
+    sign_in(alice)
+    upload = choose(page, sample)
+    page.get_by_role("button", name="Check the rows").click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("This upload was cancelled")).to_be_visible()
+    upload.refresh_from_db()
+    assert upload.state == "cancelled"
+
+
+def test_everything_works_without_scripts(
+    chromium: Browser, live_server: LiveServer, alice: User, sample: Path
+) -> None:
+    context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/accounts/login/")
+    page.get_by_label("Email").fill(alice.email)
+    page.get_by_label("Password").fill("a long enough phrase")
+    page.get_by_role("main").get_by_role("button", name="Sign in").click()
+    upload = choose(page, sample)
+    page.get_by_role("button", name="Check the rows").click()
+    work(upload)
+    page.get_by_role("link", name="Refresh").click()
+    page.get_by_role("button", name="Import").click()
+    work(upload)
+    page.get_by_role("link", name="Refresh").click()
+    page.get_by_role("link", name="Open evalsite-sample").click()
+    assert page.get_by_role("heading", level=1).inner_text() == "evalsite-sample"
+    page.get_by_label("Text in key, input or expected").fill("refund")
+    page.get_by_role("button", name="Filter").click()
+    assert page.locator("#cases tbody tr").count() == 2
+    context.close()
