@@ -1,0 +1,277 @@
+"""`manage.py import`: what it says, what it refuses, and what a kill in the middle leaves."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from scoring.models import Case, Dataset, DatasetVersion, OutputSet, Team, Upload
+from tests.engine.loading.conftest import assert_nothing_is_left, cases_of, table
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def load(path: Path, *words: str) -> str:
+    """What the command says on standard output."""
+    out = StringIO()
+    call_command("import", str(path), "--dataset", "Answers", *words, stdout=out)
+    return out.getvalue()
+
+
+def refused(path: Path, *words: str) -> tuple[str, str]:
+    """The error and what stands above it; the exit code is 2."""
+    err = StringIO()
+    with pytest.raises(CommandError) as raised:
+        call_command(
+            "import", str(path), "--dataset", "Answers", *words, stdout=StringIO(), stderr=err
+        )
+    assert raised.value.returncode == 2
+    return str(raised.value), err.getvalue()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    made = tmp_path / "week 1.csv"
+    made.write_bytes(b"ID;Question;Gold;output\n1;a;b;c\n2;d;e;f\n")
+    return made
+
+
+def test_it_tells_what_it_detected_mapped_and_stored(team: Team, path: Path) -> None:
+    said = load(path)
+    assert "csv, utf-8, divided by ';'" in said
+    for mapped in ("id = ID", "input = Question", "expected = Gold", "output = output"):
+        assert mapped in " ".join(said.split())
+    assert "Answers v1: new dataset, 2 cases" in said
+    assert "output set week 1: 2 outputs" in said
+
+
+def test_the_same_name_again_is_a_new_version(team: Team, path: Path) -> None:
+    load(path)
+    path.write_bytes(b"ID;Question\n1;a\n")
+    assert "Answers v2: new version of the dataset, 1 case\n" in load(path)
+    assert Dataset.objects.get().latest == DatasetVersion.objects.get(number=2)
+
+
+def test_the_same_file_again_is_recognised(team: Team, path: Path) -> None:
+    load(path)
+    assert "Identical to version 1 of Answers." in load(path)
+    assert (DatasetVersion.objects.count(), OutputSet.objects.count()) == (1, 1)
+
+
+def test_columns_are_mapped_by_hand(team: Team, path: Path) -> None:
+    load(path, "--map", "input=Gold", "--map", "expected=", "--map", "output=")
+    version = DatasetVersion.objects.get()
+    assert [(case.input, case.expected) for case in cases_of(version)] == [("b", None), ("e", None)]
+    assert cases_of(version)[0].metadata == {"Question": "a", "output": "c"}
+    assert not OutputSet.objects.exists()
+
+
+def test_encoding_and_delimiter_are_chosen_by_hand(team: Team, tmp_path: Path) -> None:
+    path = tmp_path / "cases.tsv"
+    path.write_bytes("id\tinput\n1\tcafé, naïve\n".encode("cp1252"))
+    load(path, "--encoding", "cp1252", "--delimiter", "tab")
+    (case,) = cases_of(DatasetVersion.objects.get())
+    assert case.input == "café, naïve"
+
+
+def test_problems_are_a_table_and_nothing_is_stored(
+    team: Team, tmp_path: Path, spooled: Path
+) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_bytes(b"id,input,output,cost_usd\n1,a,b,1\n2,a,b,cheap\n3\n1,a,b,1\n")
+    said, above = refused(path)
+    assert "nothing was imported" in said
+    head, *lines = above.splitlines()
+    assert head.split() == ["line", "column", "code", "message"]
+    assert [line.split()[0] for line in lines] == ["3", "4", "5"]
+    assert lines[0].split()[1:3] == ["cost_usd", "not_a_number"]
+    assert "row_width" in lines[1]
+    assert "duplicate_case" in lines[2]
+    assert_nothing_is_left(spooled)
+    assert not Upload.objects.exists()
+
+
+def test_problems_beyond_a_hundred_are_only_counted(team: Team, tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_bytes(b"id,input\n1,a\n" + b"2\n" * 130)
+    _, above = refused(path)
+    assert len(above.splitlines()) == 102
+    assert above.endswith("… and 30 more\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "code"),
+    [
+        (b"", (), "empty_file"),
+        (b"PK\x03\x04", (), "type_mismatch"),
+        (b"id,input\n", (), "no_rows"),
+        (b"a,b\n1,2\n", (), "missing_column"),
+        (b"id,ID\n1,2\n", (), "duplicate_column"),
+        (b"id,input\n1,caf\xe9\n", (), "encoding"),
+        (b"id,input\n1,a\n", ("--encoding", "klingon"), "encoding"),
+        (b"id,input\n1,a\n", ("--map", "expected=nowhere"), "missing_column"),
+        (b"id,input\n1,a\n", ("--map", "wanted=input"), "unknown_field"),
+        (b"id,input\n1,a\n", ("--map", "input"), "unknown_field"),
+    ],
+)
+def test_a_bad_file_or_mapping_exits_2_naming_the_code(
+    team: Team, tmp_path: Path, spooled: Path, content: bytes, words: tuple[str, ...], code: str
+) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_bytes(content)
+    assert code in "".join(refused(path, *words))
+    assert_nothing_is_left(spooled)
+
+
+def test_a_file_that_is_not_there_exits_2(team: Team, tmp_path: Path) -> None:
+    assert "No such file" in refused(tmp_path / "nowhere.csv")[0]
+
+
+def test_the_team_must_be_plain(team: Team, path: Path) -> None:
+    other = Team.objects.create(name="Other", slug="other")
+    assert "other, support" in refused(path)[0]
+    assert "no team “nobody”" in refused(path, "--team", "nobody")[0]
+    load(path, "--team", "other")
+    assert Dataset.objects.get().team == other
+
+
+def test_without_any_team_it_says_so(db: None, path: Path) -> None:
+    assert "none yet" in refused(path)[0]
+
+
+def test_a_cleaned_up_failure_does_not_touch_the_version_there_is(team: Team, path: Path) -> None:
+    load(path)
+    path.write_bytes(b"ID;Question\n1;a\n1;b\n")
+    refused(path)
+    assert Dataset.objects.get().latest == DatasetVersion.with_loading.get()
+    assert Case.objects.count() == 2
+
+
+@pytest.fixture(scope="module")
+def empty_site(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A database with one team and nothing else, as bytes."""
+    folder = tmp_path_factory.mktemp("empty")
+    manage(folder, "migrate", "-v0")
+    with closing(sqlite3.connect(folder / "evalsite.sqlite3")) as database, database:
+        database.execute(
+            "INSERT INTO scoring_team (uuid, created_at, name, slug) "
+            "VALUES ('01990000000070008000000000000000', '2026-01-01', 'Support', 'support')"
+        )
+    with closing(sqlite3.connect(folder / "evalsite.sqlite3")) as database:
+        return database.serialize()
+
+
+@pytest.fixture
+def site(tmp_path: Path, empty_site: bytes) -> Path:
+    """The data folder of a site of its own, for commands in processes of their own."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "evalsite.sqlite3").write_bytes(empty_site)
+    return folder
+
+
+def command(data_dir: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "manage.py", *words],
+        cwd=ROOT,
+        env={**os.environ, "EVALSITE_DATA_DIR": str(data_dir)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def manage(data_dir: Path, *words: str) -> str:
+    process = command(data_dir, *words)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return out
+
+
+def asked(data_dir: Path, question: str) -> int:
+    with closing(sqlite3.connect(data_dir / "evalsite.sqlite3", timeout=20)) as database:
+        return int(database.execute(question).fetchone()[0])
+
+
+def rows_in(data_dir: Path) -> dict[str, int]:
+    tables = ("dataset", "datasetversion", "case", "outputset", "output", "upload")
+    return {name: asked(data_dir, f'SELECT count(*) FROM "scoring_{name}"') for name in tables}
+
+
+def case_counts(data_dir: Path, process: subprocess.Popen[str]) -> Iterator[int]:
+    """How many case rows there are, again and again until the process ends."""
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        yield asked(data_dir, "SELECT count(*) FROM scoring_case")
+
+
+def test_a_kill_in_the_middle_leaves_nothing_and_the_file_then_imports(
+    site: Path, tmp_path: Path
+) -> None:
+    rows = [[str(n), f"question {n}", f"answer {n}"] for n in range(60_000)]
+    path = tmp_path / "cases.csv"
+    path.write_bytes(table([["id", "input", "output"], *rows]))
+    process = command(site, "import", str(path), "--dataset", "Answers")
+    assert any(case_counts(site, process)), process.communicate()
+    process.kill()
+    process.communicate()
+    assert asked(site, "SELECT count(*) FROM scoring_datasetversion WHERE state = 'ready'") == 0
+    assert 0 < rows_in(site)["case"] < 60_000
+
+    manage(site, "shell", "-v0", "-c", "from scoring.engine import loading; loading.sweep()")
+    assert set(rows_in(site).values()) == {0}
+    assert not list((site / "spool").iterdir())
+
+    said = manage(site, "import", str(path), "--dataset", "Answers")
+    assert "Answers v1: new dataset, 60,000 cases" in said
+    assert rows_in(site) == {
+        "dataset": 1,
+        "datasetversion": 1,
+        "case": 60_000,
+        "outputset": 1,
+        "output": 60_000,
+        "upload": 1,
+    }
+
+
+def test_two_imports_at_once_into_one_name_are_two_whole_versions(
+    site: Path, tmp_path: Path
+) -> None:
+    paths = [tmp_path / "first.csv", tmp_path / "second.csv"]
+    for path in paths:
+        rows = [[str(n), f"{path.stem} {n}"] for n in range(12_000)]
+        path.write_bytes(table([["id", "input"], *rows]))
+    processes = [command(site, "import", str(path), "--dataset", "Answers") for path in paths]
+    said = [process.communicate(timeout=120) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], said
+    found = rows_in(site)
+    assert (found["dataset"], found["datasetversion"], found["case"]) == (1, 2, 24_000)
+    assert asked(site, "SELECT count(DISTINCT number) FROM scoring_datasetversion") == 2
+    assert asked(site, "SELECT count(*) FROM scoring_datasetversion WHERE state = 'ready'") == 2
+    mixed = (
+        "SELECT count(*) FROM (SELECT version_id FROM scoring_case GROUP BY version_id "
+        "HAVING count(DISTINCT substr(input_json, 1, 6)) > 1)"
+    )
+    assert asked(site, mixed) == 0
+
+
+def test_an_interrupted_import_cleans_up_by_itself(site: Path, tmp_path: Path) -> None:
+    rows = [[str(n), f"question {n}"] for n in range(60_000)]
+    path = tmp_path / "cases.csv"
+    path.write_bytes(table([["id", "input"], *rows]))
+    process = command(site, "import", str(path), "--dataset", "Answers")
+    assert any(case_counts(site, process)), process.communicate()
+    process.send_signal(2)  # as Ctrl-C does
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert set(rows_in(site).values()) == {0}
