@@ -9,8 +9,14 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
+from importlib import import_module
+from multiprocessing import forkserver
 from multiprocessing.connection import wait
-from typing import Any, Protocol, Self
+from pathlib import Path
+from typing import Any, Final, Protocol, Self
+
+ROOT: Final = str(Path(__file__).resolve().parents[2])
+PRELOAD: Final = "scoring.engine.preload"
 
 
 class Executor(Protocol):
@@ -84,7 +90,8 @@ class Pool:
         from django.db import connection
 
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["scoring.engine.preload"])
+        context.set_forkserver_preload([PRELOAD])
+        _start_fork_server()
         return ProcessPoolExecutor(
             self.processes,
             mp_context=context,
@@ -93,8 +100,23 @@ class Pool:
         )
 
 
+def _start_fork_server() -> None:
+    """Start it with our import path: it would look for PRELOAD in the current folder only."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([ROOT, before] if before else [ROOT])
+    try:
+        forkserver.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
+
+
 def _begin(database_name: str) -> None:
-    """Set up a pool process: the parent's database, and an end when the parent ends."""
+    """Set up a pool process: Django, the parent's database, and an end when the parent ends."""
+    import_module(PRELOAD)  # has been done already, unless the fork server could not
+
     from django.db import connection
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle

@@ -163,13 +163,13 @@ class Site:
         self.folder = folder
         self.processes: list[subprocess.Popen[str]] = []
 
-    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.Popen[str]:
         """A process in a group of its own; its output is in `log`."""
         with (self.folder / "log").open("a") as log:
             process = subprocess.Popen(
                 [sys.executable, str(ROOT / "manage.py"), *arguments],
                 env={**os.environ, "EVALSITE_DATA_DIR": str(self.folder), **environment},
-                cwd=ROOT,
+                cwd=cwd,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

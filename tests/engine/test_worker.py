@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -157,3 +158,12 @@ def test_a_small_run_is_not_stuck_behind_a_big_one(
     site.start("worker")
     wait_until(lambda: is_finished(small))
     assert not is_finished(big)
+
+
+def test_a_worker_may_be_started_in_any_folder(
+    site: Site, planned_run: MakeRun, tmp_path: Path
+) -> None:
+    run = planned_run(100)
+    site.start("worker", cwd=tmp_path)
+    wait_until(lambda: is_finished(run))
+    assert Score.objects.filter(code="worker_crashed").count() == 0
