@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from evalsite import access
 from evalsite.api import problems
 from evalsite.api.bodies import BoundedMultiPart, StrictJson
+from evalsite.api.examples import DATASET, DATASET_MADE, answered, sent
 from evalsite.api.idempotency import idempotent
 from evalsite.api.serializers.datasets import (
     DatasetShape,
@@ -51,6 +52,7 @@ class DatasetList(ListView):
                 DatasetShape, "A file is being loaded; ask for the dataset again."
             ),
         },
+        examples=[sent(DATASET), answered(DATASET_MADE, 201)],
     )
     @idempotent
     def post(self, request: Request) -> Response:

@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite import access
+from evalsite.api.examples import ACCEPTED, MORE_OUTPUTS, RUN, STARTED, answered, sent
 from evalsite.api.idempotency import idempotent
 from evalsite.api.problems import Fault, Problem, missing, of_faults
 from evalsite.api.serializers.runs import (
@@ -57,7 +58,11 @@ class RunList(ListView):
     def get(self, request: Request) -> Response:
         return self.list(request)
 
-    @extend_schema(request=NewRun, responses={202: StartedShape})
+    @extend_schema(
+        request=NewRun,
+        responses={202: StartedShape},
+        examples=[sent(RUN), answered(STARTED, 202)],
+    )
     @idempotent
     def post(self, request: Request) -> Response:
         """Send outputs and have them scored by a suite, or by scorers of your choice."""
@@ -125,7 +130,11 @@ class RunDetail(ApiView):
 class RunOutputs(ApiView):
     """The outputs of a run that is not yet started."""
 
-    @extend_schema(request=MoreOutputs, responses=AcceptedShape)
+    @extend_schema(
+        request=MoreOutputs,
+        responses=AcceptedShape,
+        examples=[sent(MORE_OUTPUTS), answered(ACCEPTED)],
+    )
     @idempotent
     def post(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
         """Add up to 10,000 outputs, all of them or none."""

@@ -1,0 +1,58 @@
+"""The guide's example does what it says, against a real server."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_django.live_server_helper import LiveServer
+
+from scoring.models import Dataset, OutputSetState, Run, Token, User
+from tests.engine.conftest import finish
+
+GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "api.md").read_text()
+BLOCKS = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+
+
+@pytest.fixture
+def first_block(
+    transactional_db: None, live_server: LiveServer, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, Any]:
+    """The names the first block leaves behind; a worker scores while it waits."""
+    secret = Token.objects.issue(alice.memberships.get().team, alice, "guide")[1]
+    code = BLOCKS[0].replace("http://127.0.0.1:8000", live_server.url).replace("evs_…", secret)
+    assert code != BLOCKS[0]
+    monkeypatch.setattr(time, "sleep", lambda _: finish(Run.objects.get()))
+    names: dict[str, Any] = {}
+    exec(compile(code, "docs/api.md", "exec"), names)
+    return names
+
+
+def test_a_run_is_made_and_followed_to_its_end(
+    first_block: dict[str, Any], live_server: LiveServer
+) -> None:
+    state = first_block["state"]
+    assert state["state"] == "finished"
+    assert sum(state["verdicts"].values()) == 2
+    assert state["verdicts"]["pass"] == 2
+    assert first_block["run"]["url"].startswith(live_server.url)
+    assert state["progress"] == {"done": 2, "total": 2}
+
+
+def test_outputs_come_in_parts_and_a_dataset_as_a_file(
+    first_block: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.SPOOL_DIR = tmp_path
+    (tmp_path / "answers.csv").write_text("id,question\nq1,What?\n")
+    monkeypatch.chdir(tmp_path)
+    parts = [[{"key": "q1", "output": "a"}], [{"key": "q2", "output": "b"}]]
+    names = first_block | {"parts": parts}
+    for block in BLOCKS[1:]:
+        exec(compile(block, "docs/api.md", "exec"), names)
+    run = Run.objects.get(uuid=names["run"]["id"])
+    assert (run.output_set.state, run.output_set.output_count) == (OutputSetState.READY, 2)
+    assert names["answer"].status_code == 202
+    assert Dataset.objects.filter(name="From a file").exists()
