@@ -1,19 +1,14 @@
-"""A file on its way in through the pages: chosen, mapped, checked, imported, or refused."""
+"""A file on its way in through the pages: mapped, checked, imported or given up."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
-from pytest_django.fixtures import Settings
 
 from evalsite.pages.sample import sample_csv
 from scoring.engine import hold, loading
@@ -23,224 +18,16 @@ from scoring.models import (
     DatasetVersion,
     Output,
     OutputSet,
-    Role,
     Team,
     Upload,
     UploadState,
-    User,
     Worker,
 )
-from tests.conftest import MakeDataset, _member
+from tests.conftest import MakeDataset
+from tests.pages.upload_steps import CSV, checked, html_of, imported, mapped, sent, url_of
 
-BrowserOf = Callable[[User], Client]
 MAX_QUERIES = 12
-CSV = b"id,question,gold,answer,weird\r\na,1+1?,2,2,<b>\r\nb,2+2?,4,five,\r\n"
 HTMX = {"HX-Request": "true", "HX-Target": "upload"}
-
-
-@pytest.fixture(autouse=True)
-def spool(settings: Settings, tmp_path: Path) -> Path:
-    """A spool of the test's own."""
-    folder = tmp_path / "spool"
-    folder.mkdir()
-    settings.SPOOL_DIR = settings.FILE_UPLOAD_TEMP_DIR = folder
-    return folder
-
-
-@pytest.fixture
-def editor(team: Team) -> User:
-    return _member(team, "erin@example.org", Role.EDITOR)
-
-
-@pytest.fixture
-def browser(browser_of: BrowserOf, editor: User) -> Client:
-    return browser_of(editor)
-
-
-def send(browser: Client, rows: bytes | str = CSV, name: str = "sums.csv", **more: Any) -> Any:
-    content = rows.encode() if isinstance(rows, str) else rows
-    given = {"kind": "dataset", "file": SimpleUploadedFile(name, content)} | more
-    return browser.post(reverse("new_upload", args=["support"]), given)
-
-
-def sent(browser: Client, *args: Any, **more: Any) -> Upload:
-    """The upload that a file became."""
-    answer = send(browser, *args, **more)
-    assert answer.status_code == 302, answer.context["form"].errors
-    return Upload.objects.latest("pk")
-
-
-def url_of(upload: Upload, name: str = "upload") -> str:
-    return reverse(name, args=[upload.uuid])
-
-
-def mapped(browser: Client, upload: Upload, **changes: str) -> Any:
-    """Submits the mapping as the page shows it, with some columns changed."""
-    page = browser.get(url_of(upload)).context
-    form = page["form"]
-    given = {field.html_name: field.value() or "" for field in form}
-    by_label = {field.label: field.html_name for field in form}
-    given |= {by_label[label]: choice for label, choice in changes.items()}
-    given |= {field.html_name: field.value() or "" for field in page["reading"]}
-    return browser.post(url_of(upload), given)
-
-
-def checked(browser: Client, upload: Upload, **changes: str) -> Upload:
-    assert mapped(browser, upload, **changes).status_code == 302
-    upload.refresh_from_db()
-    assert upload.state == UploadState.CHECKING
-    loading.check(upload)
-    assert upload.state == UploadState.CHECKED
-    return upload
-
-
-def imported(browser: Client, upload: Upload, **given: str) -> Upload:
-    browser.post(url_of(upload, "load_upload"), given)
-    upload.refresh_from_db()
-    assert upload.state == UploadState.LOADING
-    loading.load(upload)
-    upload.refresh_from_db()
-    return upload
-
-
-def html_of(browser: Client, upload: Upload, **options: Any) -> str:
-    return browser.get(url_of(upload), **options).content.decode()
-
-
-# Who may
-
-
-def test_a_stranger_gets_404_and_a_viewer_403_everywhere(
-    browser: Client, browser_of: BrowserOf, bob: User, charlie: User
-) -> None:
-    upload = sent(browser)
-    new = reverse("new_upload", args=["support"])
-    for user, status in ((charlie, 404), (bob, 403)):
-        other = browser_of(user)
-        assert other.get(new).status_code == status
-        assert send(other).status_code == status
-        assert other.get(url_of(upload)).status_code == status
-        for name in ("upload", "load_upload", "cancel_upload"):
-            assert other.post(url_of(upload, name)).status_code == status, name
-    assert Upload.objects.count() == 1
-
-
-def test_nobody_anonymous_uploads(client: Client, browser: Client) -> None:
-    upload = sent(browser)
-    for answer in (send(client), client.get(url_of(upload)), client.post(url_of(upload))):
-        assert answer["Location"].startswith("/accounts/login/")
-
-
-@pytest.mark.parametrize("name", ["load_upload", "cancel_upload"])
-def test_what_changes_an_upload_is_posted(browser: Client, name: str) -> None:
-    assert browser.get(url_of(sent(browser), name)).status_code == 405
-
-
-def test_another_teams_dataset_cannot_be_chosen(
-    browser: Client, charlie: User, make_dataset: MakeDataset
-) -> None:
-    version = make_dataset([{"input": "1"}])
-    Dataset.objects.filter(pk=version.dataset_id).update(team=Team.objects.get(slug="elsewhere"))
-    answer = send(browser, dataset=str(version.dataset.uuid))
-    assert answer.status_code == 422
-    assert list(answer.context["form"].errors) == ["dataset"]
-
-
-# Choosing a file
-
-
-def test_the_form_starts_with_what_the_link_said(
-    browser: Client, make_dataset: MakeDataset
-) -> None:
-    dataset = make_dataset([{"input": "1"}]).dataset
-    url = reverse("new_upload", args=["support"])
-    html = browser.get(url, {"dataset": str(dataset.uuid), "kind": "outputs"}).content.decode()
-    assert f'<option value="{dataset.uuid}" selected>' in html
-    (chosen,) = re.findall(r'<input type="radio"[^>]*checked[^>]*>', html)
-    assert 'value="outputs"' in chosen
-
-
-@pytest.mark.parametrize(
-    ("file_name", "given", "expected"),
-    [
-        ("sums.csv", "", "sums"),
-        ("sums.v2.jsonl", "", "sums.v2"),
-        ("sums.csv", "My sums", "My sums"),
-        (".csv", "", ".csv"),
-    ],
-)
-def test_a_dataset_is_named_by_hand_or_by_its_file(
-    browser: Client, file_name: str, given: str, expected: str
-) -> None:
-    assert sent(browser, name=file_name, dataset_name=given).dataset_name == expected
-
-
-def test_pasted_rows_are_as_good_as_a_file(browser: Client) -> None:
-    url = reverse("new_upload", args=["support"])
-    rows = "id\tquestion\tgold\r\na\t 1 + 1 ?\t2\r\n"
-    browser.post(url, {"kind": "dataset", "pasted": rows, "dataset_name": "Pasted"})
-    upload = imported(browser, checked(browser, Upload.objects.get()))
-    case = DatasetVersion.objects.get().cases.get()
-    assert upload.state == UploadState.DONE
-    assert (case.key, case.input, case.expected) == ("a", " 1 + 1 ?", "2")
-
-
-@pytest.mark.parametrize(
-    ("given", "field"),
-    [
-        ({"file": ""}, "file"),
-        ({"pasted": "id,input\n1,x"}, "file"),
-        ({"kind": "outputs"}, "dataset"),
-        ({"kind": "else"}, "kind"),
-        ({"dataset_name": "Answers"}, "dataset_name"),
-        ({"dataset_name": "x" * 121}, "dataset_name"),
-        ({"dated": "yesterday"}, "dated"),
-    ],
-)
-def test_what_cannot_be_used_comes_back_with_its_field(
-    browser: Client, make_dataset: MakeDataset, spool: Path, given: dict[str, str], field: str
-) -> None:
-    make_dataset([{"input": "1"}], name="Answers")
-    answer = send(browser, **given)
-    assert answer.status_code == 422
-    assert list(answer.context["form"].errors) == [field]
-    assert not Upload.objects.exists()
-    assert list(spool.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("rows", "name", "code"),
-    [
-        (b"", "nothing.csv", "empty_file"),
-        (b"\x89PNG\r\n\x1a\n....", "picture.csv", "type_mismatch"),
-    ],
-)
-def test_a_file_beyond_help_is_refused_with_its_code(
-    browser: Client, spool: Path, rows: bytes, name: str, code: str
-) -> None:
-    answer = send(browser, rows, name)
-    assert answer.status_code == 422
-    assert f"({code})" in answer.content.decode()
-    assert not Upload.objects.exists()
-    assert list(spool.iterdir()) == []
-
-
-def test_a_file_over_the_limit_is_413_and_nothing_is_left_of_it(
-    browser: Client, settings: Settings, spool: Path
-) -> None:
-    settings.EVALSITE_MAX_UPLOAD_BYTES = len(CSV)
-    answer = send(browser, CSV + b"c,3+3?,6,6,\r\n" * 20_000)
-    assert answer.status_code == 413
-    assert "The file is too large" in answer.content.decode()
-    assert list(spool.iterdir()) == []
-    assert send(browser, CSV).status_code == 302
-
-
-@pytest.mark.parametrize("name", ["../../etc/passwd.csv", "<script>.csv", "a" * 250 + ".csv"])
-def test_a_hostile_file_name_is_only_shown(browser: Client, spool: Path, name: str) -> None:
-    upload = sent(browser, name=name, dataset_name="d")
-    assert [path.name for path in spool.iterdir()] == [upload.spool_name]
-    assert "<script>.csv" not in html_of(browser, upload)
 
 
 # Mapping
