@@ -19,16 +19,13 @@ from tests import oracles
 from tests.core.one import one, refused
 
 LEAVES = (
-    st.none()
-    | st.booleans()
-    | st.integers(-9, 9)
-    | st.floats(-9, 9)
-    | st.text("abé😀", max_size=4)
+    st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-9, 9) | st.text("abé😀", max_size=4)
 )
 JSON = st.recursive(
     LEAVES,
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.sampled_from("abcd"), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("abcd"), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -204,7 +201,11 @@ def test_faulty_json_does_not_become_a_text(code: str) -> None:
         ([1, 2], [1, 2, 3], 2 / 3),
         (["b", "x", "a"], ["a", "b"], 1.0),
         ([], [1], 0.0),
-        ([{"id": 2, "v": "b"}, {"id": 1, "v": "a"}], [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}], 1.0),
+        (
+            [{"id": 2, "v": "b"}, {"id": 1, "v": "a"}],
+            [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}],
+            1.0,
+        ),
         ([[2, 1], [4, 3]], [[3, 4], [1, 2]], 1.0),
         # the greedy choice of the first best would lose here
         ([10, 9], [9, 12], (1 + 10 / 12) / 2),
@@ -310,7 +311,8 @@ def test_the_leaf_table_shows_every_leaf() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "expected"), [('{"a":1,"a":1}', {"a": 1}), ("1", None), ("1", {}), ("1", '{"a":NaN}')]
+    ("output", "expected"),
+    [('{"a":1,"a":1}', {"a": 1}), ("1", None), ("1", {}), ("1", '{"a":NaN}')],
 )
 def test_the_leaf_table_is_empty_where_nothing_can_be_compared(output: Any, expected: Any) -> None:
     assert leaf_table(output, expected, JsonSimilarityConfig()) == []

@@ -88,7 +88,11 @@ def test_the_metadata_holds_both_numbers_and_their_difference() -> None:
 
 @pytest.mark.parametrize(
     ("config", "name"),
-    [({"tolerance": -1}, "tolerance"), ({"tolerance": "1"}, "tolerance"), ({"relative": 1}, "relative")],
+    [
+        ({"tolerance": -1}, "tolerance"),
+        ({"tolerance": "1"}, "tolerance"),
+        ({"relative": 1}, "relative"),
+    ],
 )
 def test_bad_configs_are_refused(config: dict[str, Any], name: str) -> None:
     assert list(refused("numeric", config)) == [name]

@@ -41,8 +41,8 @@ MEANINGS: list[tuple[str, str, str, bool]] = [
     ("a|b", "y", "cb", False),
     ("a", "gu", "bab", True),
     (r"^\d+$", "", "123", True),
-    (r"^\d+$", "", "١٢", False),
-    (r"\D", "", "١", True),
+    (r"^\d+$", "", "\u0661\u0662", False),
+    (r"\D", "", "\u0661", True),
     (r"^\w+$", "", "ab_1", True),
     (r"\w", "", "é", False),
     (r"\W", "i", "s", False),
@@ -87,7 +87,7 @@ MEANINGS: list[tuple[str, str, str, bool]] = [
     (r"(?i:A)b", "", "aB", False),
     (r"(?s:.)", "", "\n", True),
     (r"\p{L}+", "u", "é", True),
-    (r"\p{Script=Greek}", "u", "α", True),
+    (r"\p{Script=Greek}", "u", "\u03b1", True),
     (r"\P{L}", "u", "é", False),
     (r"[\p{N}_]", "u", "²", True),
     ("/yes|no/i", "", "YES", True),
@@ -128,7 +128,7 @@ def test_patterns_mean_what_they_mean_in_javascript(
 @pytest.mark.parametrize(("pattern", "flags", "text", "found"), MEANINGS)
 def test_both_engines_agree(pattern: str, flags: str, text: str, found: bool) -> None:
     compiled = compile_pattern(pattern, flags)
-    assert compiled._is_in_slowly(text) is found  # noqa: SLF001 - the engine is chosen inside
+    assert compiled._is_in_slowly(text) is found
 
 
 @pytest.mark.parametrize(
@@ -243,4 +243,4 @@ def test_any_pattern_compiles_alike_for_both_engines_or_is_refused(pattern: str,
         compiled = compile_pattern(pattern)
     except ConfigError:
         return
-    assert compiled.is_in(text) == compiled._is_in_slowly(text)  # noqa: SLF001 - as above
+    assert compiled.is_in(text) == compiled._is_in_slowly(text)

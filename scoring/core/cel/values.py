@@ -198,9 +198,10 @@ def _similarity(meter: Meter, left: Json, right: Json) -> float:
 def _json(meter: Meter, text: Json) -> Json:
     meter.spend(len(_text(text)) // 50)
     try:
-        return bounded(parse(_text(text)))
+        value = parse(_text(text))
     except CaseProblem as problem:
         raise EvaluationError(f"json(): {problem.text}") from None
+    return bounded(value)
 
 
 def _string(meter: Meter, value: Json) -> str:
