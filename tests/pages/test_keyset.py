@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 from django.http import QueryDict
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
@@ -31,6 +31,7 @@ def walk(order: str, size: int, link: str, start: str) -> list[list[int]]:
 
 
 class Walks(TestCase):
+    @settings(deadline=None)  # the database may be slow while others test beside it
     @given(st.integers(0, 9), st.integers(1, 4), st.sampled_from(["id", "-id"]))
     def test_every_row_is_met_once_both_ways(self, count: int, size: int, order: str) -> None:
         for number in range(count):
