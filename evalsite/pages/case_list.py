@@ -59,7 +59,9 @@ class CaseList:
 
     @cached_property
     def form(self) -> CaseForm:
-        return CaseForm(self.query, scorers=self.scorers)
+        form = CaseForm(self.query, scorers=self.scorers)
+        form.full_clean()
+        return form
 
     @cached_property
     def table(self) -> CaseTable:

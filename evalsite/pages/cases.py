@@ -30,7 +30,7 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
         "modes": MODES,
         "cases": CaseList(run, scorers, request.GET).around(place),
     }
-    return show(request, "case/page.html", context, parts=["texts"])
+    return show(request, "case/page.html", context)
 
 
 def _whole_text(view: CaseView, name: str) -> HttpResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -36,7 +37,7 @@ class Figure:
     scorer: RunScorer
     summary: RunSummary | None
 
-    @property
+    @cached_property
     def mean(self) -> Estimate | None:
         return self.summary.mean_estimate if self.summary else None
 
@@ -59,7 +60,7 @@ class Figure:
         for code, number in sorted(causes.items(), key=lambda item: -item[1]):
             yield Cause(code, number, self._query(code=code))
 
-    @property
+    @cached_property
     def chart(self) -> Histogram:
         counts = self.summary.histogram if self.summary else []
         return histogram_chart(counts, self.scorer.threshold, width=200, height=28, gap=1)

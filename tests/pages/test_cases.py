@@ -227,11 +227,6 @@ def test_a_trial_is_a_case_of_its_own(browser_of: BrowserOf, bob: User, outputs:
     assert neighbours(second)[1] == url(run, 2, "?")
 
 
-def test_a_part_is_swapped_without_the_page(browser_of: BrowserOf, bob: User, run: Run) -> None:
-    answer = browser_of(bob).get(url(run), headers={"HX-Request": "true", "HX-Target": "texts"})
-    assert answer.text.lstrip().startswith('<div id="texts"')
-
-
 @pytest.mark.parametrize(("query", "queries"), [("", 10), ("?verdict=fail&sort=close", 12)])
 def test_the_page_costs_few_queries(
     browser_of: BrowserOf, bob: User, run: Run, query: str, queries: int

@@ -322,10 +322,13 @@ def test_the_address_says_which_cases_are_shown(
 def test_filters_that_cannot_be_used_are_named(
     browser_of: BrowserOf, bob: User, run: Run, query: str, field: str
 ) -> None:
-    answer = browser_of(bob).get(url(run, query))
-    assert answer.status_code == 422
-    assert field in answer.context["cases"].form.errors
-    assert "These filters cannot be used" in answer.text
+    browser = browser_of(bob)
+    page = browser.get(url(run, query))
+    part = browser.get(url(run, query), headers={"HX-Request": "true", "HX-Target": "cases"})
+    assert (page.status_code, part.status_code) == (200, 422)
+    for answer in (page, part):
+        assert field in answer.context["cases"].form.errors
+        assert "These filters cannot be used" in answer.text
 
 
 def test_a_run_of_one_scorer_need_not_name_it(
