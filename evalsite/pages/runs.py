@@ -60,8 +60,7 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         "cases": cases,
         "may_edit": access.may(request.user, found.team, Role.EDITOR),
     }
-    status = 422 if request.htmx and not cases.form.is_valid() else 200
-    answer = show(request, "run/page.html", context, parts=["progress", "cases"], status=status)
+    answer = show(request, "run/page.html", context, parts=["progress", "cases"])
     return answer if found.is_unfinished else trigger_client_event(answer, "run-ended")
 
 

@@ -325,7 +325,6 @@ def test_filters_that_cannot_be_used_are_named(
     browser = browser_of(bob)
     page = browser.get(url(run, query))
     part = browser.get(url(run, query), headers={"HX-Request": "true", "HX-Target": "cases"})
-    assert (page.status_code, part.status_code) == (200, 422)
     for answer in (page, part):
         assert field in answer.context["cases"].form.errors
         assert "These filters cannot be used" in answer.text
