@@ -6,17 +6,29 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
+from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from evalsite.api.bodies import Body, Text
 from evalsite.api.problems import Fault, of_faults
+
+MOST_ROWS = 1_000
 
 
 def bad_cursor() -> Exception:
     text = "This cursor is not one of ours. Take the next and previous addresses as they are."
     return of_faults(400, [Fault("cursor", "bad_cursor", text)])
+
+
+class PageQuery(Body):
+    """What the address of a list may ask."""
+
+    team = Text(required=False)
+    cursor = Text(required=False)
+    page_size = serializers.IntegerField(required=False, min_value=1, max_value=MOST_ROWS)
 
 
 class NewestFirst(CursorPagination):
@@ -25,7 +37,7 @@ class NewestFirst(CursorPagination):
     ordering = "-id"
     page_size = 50
     page_size_query_param = "page_size"
-    max_page_size = 1_000
+    max_page_size = MOST_ROWS
     cursor_query_description = "Where the page begins, as given in `next` and `previous`."
     page_size_query_description = "How many rows a page holds, 50 unless told, at most 1,000."
 
@@ -35,6 +47,7 @@ class NewestFirst(CursorPagination):
         request: Request,
         view: APIView | None = None,
     ) -> list[Any] | None:
+        PageQuery(data=request.query_params).is_valid(raise_exception=True)
         try:
             return super().paginate_queryset(queryset, request, view)
         except (NotFound, ValueError):  # ValueError: it decodes, but to no id

@@ -16,6 +16,7 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyF
 from django.core.exceptions import ValidationError as ModelError
 from django.db import models
 from django.http import Http404, HttpRequest, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.response import Response
 
@@ -138,6 +139,7 @@ def answer(fault: Exception, context: Mapping[str, Any]) -> Response:  # noqa: A
     return Response(problem.body, status=problem.status_code, headers=headers)
 
 
+@csrf_exempt  # there is nothing to protect, and the refusal would be a page
 def nothing_here(request: HttpRequest, rest: str) -> JsonResponse:  # noqa: ARG001
     """The answer of every address below the API's that leads nowhere."""
     advice = "" if rest.endswith("/") or not rest else f" Addresses end with a slash: {rest}/"

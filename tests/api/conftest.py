@@ -10,9 +10,11 @@ import pytest
 from django.test import Client
 
 from scoring.engine import tryout
-from scoring.models import Role, Scorer, Team, Token, User
+from scoring.models import Role, Run, Scorer, Suite, Team, Token, User
+from tests.conftest import MakeDataset
 
 API = "/api/v1/"
+MISSING = "01890000-0000-7000-8000-000000000000"
 
 
 class Api:
@@ -84,3 +86,38 @@ def charlies(api_of: ApiOf, charlie: User) -> Api:
 @pytest.fixture
 def close_enough(team: Team) -> Scorer:
     return Scorer.objects.define(team, "close enough", "levenshtein", {})
+
+
+@pytest.fixture
+def dataset(make_dataset: MakeDataset) -> str:
+    """The id of a dataset of three cases."""
+    version = make_dataset(
+        [
+            {"key": "q1", "input": "one", "expected": "Hello World", "tags": ["billing"]},
+            {"key": "q2", "input": "two", "expected": "helo"},
+            {"key": "q3", "input": "three", "expected": "other", "tags": ["billing", "b2"]},
+        ]
+    )
+    return str(version.dataset.uuid)
+
+
+@pytest.fixture
+def suite(team: Team, close_enough: Scorer) -> Suite:
+    return Suite.objects.define(team, "release", [(close_enough, 0.8)])
+
+
+def outputs(*texts: Any, first: int = 1) -> list[dict[str, Any]]:
+    return [{"key": f"q{n}", "output": text} for n, text in enumerate(texts, start=first)]
+
+
+def body(dataset: str, suite: Suite, *texts: Any, **changed: Any) -> dict[str, Any]:
+    return {
+        "dataset": dataset,
+        "suite": str(suite.uuid),
+        "outputs": outputs(*texts or ["Hello World!", "hello", "nothing alike"]),
+    } | changed
+
+
+def run_of(response: Any) -> Run:
+    assert response.status_code in {200, 202}, response.content
+    return Run.objects.get(uuid=response.json()["id"])

@@ -114,6 +114,11 @@ def test_an_address_that_leads_nowhere_answers_in_json(
     check_shape(response)
 
 
+def test_a_post_that_leads_nowhere_needs_no_csrf_token(db: None) -> None:
+    response = Client(enforce_csrf_checks=True).post(f"{API}runs/x/start/")
+    assert (response.status_code, response.json()["code"]) == (404, "not_found")
+
+
 def test_a_forgotten_slash_is_named(client: Client) -> None:
     assert "v1/scorers/" in client.get(f"{API}scorers").json()["message"]
 

@@ -137,7 +137,10 @@ def test_a_type_that_needs_a_model_is_refused(alices: Api) -> None:
 
 
 def test_what_takes_too_long_is_given_up(alices: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tryout, "LIMIT_SECONDS", 0.0)
+    def late(helper: tryout.Helper, seconds: float) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(tryout.Helper, "_await", late)
     response = alices.post("score/", CONTRACT)
     assert (response.status_code, response.json()["code"]) == (503, "no_answer")
     assert response["Retry-After"] == "1"

@@ -156,6 +156,22 @@ def test_a_list_costs_the_same_for_one_row_and_for_fifty(
             assert len(found) == queries, [query["sql"] for query in found]
 
 
+@pytest.mark.parametrize(
+    ("query", "status", "error"),
+    [
+        ({"page_size": "0"}, 422, ("page_size", "min_value")),
+        ({"page_size": "1001"}, 422, ("page_size", "max_value")),
+        ({"page_size": "many"}, 400, ("page_size", "invalid")),
+        ({"pagesize": "2"}, 400, ("pagesize", "unknown_field")),
+    ],
+)
+def test_a_list_refuses_what_it_cannot_be_asked(
+    alices: Api, query: dict[str, str], status: int, error: tuple[str, str]
+) -> None:
+    response = alices.get("scorers/", **query)
+    assert (response.status_code, codes(response)) == (status, [error])
+
+
 @pytest.mark.parametrize("cursor", ["x", "cD1hYmM=", "bz0tMQ==", "é"])
 def test_an_invented_cursor_is_refused(alices: Api, cursor: str) -> None:
     response = alices.get("scorers/", cursor=cursor)

@@ -23,7 +23,7 @@ def test_one_score_gives_no_interval() -> None:
 
 
 def test_the_interval_is_students() -> None:
-    """0.2, 0.4, 0.6: t(2) at 95 % is 4.302653, so 0.4 ± 4.302653 × 0.2 / √3, clipped."""
+    """0.2, 0.4, 0.6: t(2) at 95 % is 4.302653, so 0.4 ± 4.302653 * 0.2 / √3, clipped."""
     estimate = summary(3, 0.4, 0.04).mean_estimate
     assert estimate is not None
     assert estimate.interval == pytest.approx((0.0, 0.8968276), abs=1e-6)
