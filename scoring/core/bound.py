@@ -64,8 +64,9 @@ class BoundScorer:
             return result
         if not -_SLACK <= score <= 1 + _SLACK:  # also true of NaN
             return error("score_out_of_range", f"the score {score} is not between 0 and 1")
-        reported = _half_up(score, self.type.decimals)
-        return _judged(reported, result.reason, result.metadata, self.threshold)
+        if self.type.decimals is not None:
+            score = _half_up(score, self.type.decimals)
+        return _judged(score, result.reason, result.metadata, self.threshold)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as its mapping, because custom types may hold functions."""
@@ -125,9 +126,7 @@ def _below(score: float) -> str:
     return f"{text_of(score)} is below the threshold "
 
 
-def _half_up(score: float, decimals: int | None) -> float:
-    if decimals is None or score in (0.0, 1.0):
-        return float(score)
+def _half_up(score: float, decimals: int) -> float:
     scale: int = 10**decimals
     return floor(score * scale + 0.5) / scale
 

@@ -41,7 +41,8 @@ class Result(NamedTuple):
     `score` is a float in 0..1 when `status` is `scored`, else None. A scorer type leaves
     `verdict` None and the threshold decides it; a *forced* result (missing expected, unusable
     output) already carries `fail`, which no threshold changes. `metadata` holds the arithmetic
-    behind the score, and under `code` the stable code of a problem.
+    behind the score, and under `code` the stable code of a problem; equal results may share one
+    object, so it is never changed.
     """
 
     status: Status

@@ -98,6 +98,7 @@ def _compiled(source: str, flags: str) -> Pattern:
 
 def _compile_linear(rewritten: str) -> Any:
     """RE2's program, or None when RE2 cannot express the pattern or finds it too large."""
+    # The inner module: the outer one counts characters up to every match, which nobody needs.
     from re2 import Options, _re2
 
     options = Options()

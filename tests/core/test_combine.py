@@ -51,7 +51,7 @@ def _of(*scores: float, **weights: float) -> dict[str, Any]:
         ("weighted", _of(1.0, 0.0, a=1, b=3), 0.25),
         ("weighted", _of(0.1, 0.2, 0.3, a=0.1, b=0.1, c=0.1), 0.2),
         ("weighted", _of(1.0, a=0.001), 1.0),
-        ("weighted", _of(1.0, 0.0, a=1e300, b=1e-300), 1.0),
+        ("weighted", _of(1.0, 0.0, a=1e9, b=1e-300), 1.0),
     ],
 )
 def test_scores_merge(name: str, config: dict[str, Any], score: float) -> None:
@@ -212,6 +212,7 @@ def test_combinations_nest_to_depth_8() -> None:
             "scorers[0].weight",
             "greater than 0",
         ),
+        ({"scorers": [{"type": "exact_match", "weight": 1e10}]}, "scorers[0].weight", "less than"),
         ({"scorers": [{"type": "exact_match", "wieght": 1}]}, "scorers[0].wieght", "not a setting"),
         (
             {"scorers": [{"type": "regex", "config": {"pattern": "("}}]},

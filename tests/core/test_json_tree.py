@@ -230,18 +230,18 @@ def test_unordered_arrays_over_200_items_are_compared_by_position(items: int, sc
 
 def test_nested_unordered_arrays_do_not_block() -> None:
     expected = [[[n * m for n in range(30)] for m in range(30)] for _ in range(30)]
-    started = time.perf_counter()
+    started = time.process_time()
     result = one("json_similarity", expected, expected, {"array_mode": "unordered"})
     assert result.score == 1.0
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_long_texts_in_leaves_do_not_block() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     config = {"array_mode": "unordered"}
     one("json_similarity", {"a": "ab" * 500_000}, {"a": "ba" * 400_000}, config)
     one("json_similarity", ["ab" * 5_000] * 100, ["ba" * 5_000] * 100, config)
-    assert time.perf_counter() - started < 8
+    assert time.process_time() - started < 8
 
 
 @pytest.mark.parametrize(

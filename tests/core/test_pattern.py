@@ -166,11 +166,11 @@ def test_both_engines_agree(pattern: str, flags: str, text: str, found: bool) ->
     ],
 )
 def test_what_is_not_javascript_or_too_large_is_a_config_error(pattern: str, text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     errors = refused("regex", {"pattern": pattern})
     assert list(errors) == ["pattern"]
     assert text in errors["pattern"][0]
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.parametrize(
@@ -204,9 +204,9 @@ BOMBS: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("pattern", "text"), BOMBS)
 def test_no_pattern_blocks(pattern: str, text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     result = one("regex", text, None, {"pattern": pattern})
-    assert time.perf_counter() - started < 5  # a second, and room for a busy machine
+    assert time.process_time() - started < 5  # a second, and room for a busy machine
     assert result.status == "scored" or result.code == "pattern_timeout"
 
 

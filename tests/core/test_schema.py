@@ -135,9 +135,9 @@ def _doubling(reference: str, **names: str) -> dict[str, Any]:
     ids=["pointers", "anchors", "ids", "chain"],
 )
 def test_references_that_multiply_are_refused(schema: dict[str, Any]) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert "references" in refused("json_schema", {"schema": schema})["schema"][0]
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def _nested(depth: int) -> Any:
@@ -161,10 +161,10 @@ def _nested(depth: int) -> Any:
     ],
 )
 def test_no_schema_blocks_or_ends_the_process(schema: dict[str, Any]) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for output in (_nested(60), "[" * 60 + "]" * 60, '"' + "a" * 50_000 + 'b"'):
         assert one("json_schema", output, None, {"schema": schema}).status == "scored"
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_long_outputs_are_not_checked_against_patterns() -> None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
-from annotated_types import Gt, MaxLen, MinLen
+from annotated_types import Gt, Le, MaxLen, MinLen
 
 from scoring.core.config import About, Config
 from scoring.core.contract import (
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MAX_DEPTH: Final = 8
 MAX_CHILDREN: Final = 50
+MAX_WEIGHT: Final = 1e9
 MAX_REASON: Final = 500  # characters of a combined reason
 MAX_CHILD_REASON: Final = 80  # characters of a child's reason inside the metadata
 
@@ -40,7 +41,7 @@ class ChildConfig:
     type: str
     name: str = ""
     config: dict[str, Any] = field(default_factory=dict)
-    weight: Annotated[float, Gt(0)] = 1.0
+    weight: Annotated[float, Gt(0), Le(MAX_WEIGHT)] = 1.0
 
 
 class Child(NamedTuple):
