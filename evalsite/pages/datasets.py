@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 
@@ -13,11 +12,12 @@ from evalsite import access
 from evalsite.pages.forms.filters import CaseFilters
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.keyset import keyset_page
+from evalsite.pages.methods import reading
 from scoring.models import Dataset, DatasetVersion, OutputSet, Role, Run
 from scoring.models.run import OutputSetQuerySet, RunQuerySet
 
 
-@login_required
+@reading
 def datasets(request: SignedInRequest, slug: str) -> HttpResponse:
     """A team's datasets, newest first."""
     team = access.team_for(request.user, slug)
@@ -30,7 +30,7 @@ def datasets(request: SignedInRequest, slug: str) -> HttpResponse:
     return show(request, "dataset/list.html", context)
 
 
-@login_required
+@reading
 def cases(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """The cases of one version, the latest unless another is asked for."""
     dataset = access.dataset_for(request.user, uid)
@@ -43,7 +43,7 @@ def cases(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return show(request, "dataset/cases.html", context, parts=["cases"])
 
 
-@login_required
+@reading
 def versions(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Every version, newest first."""
     dataset = access.dataset_for(request.user, uid)
@@ -53,7 +53,7 @@ def versions(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return show(request, "dataset/versions.html", context)
 
 
-@login_required
+@reading
 def runs(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """The runs over any of its versions, newest first."""
     dataset = access.dataset_for(request.user, uid)
@@ -62,7 +62,7 @@ def runs(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return show(request, "dataset/runs.html", context)
 
 
-@login_required
+@reading
 def output_sets(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """The output sets over any of its versions, newest first."""
     dataset = access.dataset_for(request.user, uid)
@@ -71,7 +71,7 @@ def output_sets(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return show(request, "dataset/outputs.html", context)
 
 
-@login_required
+@reading
 def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpResponse:
     """One case, with its neighbours among those that the filters leave."""
     dataset = access.dataset_for(request.user, uid)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.views.decorators.http import require_POST
 
 from evalsite import access
 from evalsite.pages import sample
 from evalsite.pages.forms.filters import SearchForm
 from evalsite.pages.fragments import SignedInRequest, show
-from scoring.engine import demo
+from evalsite.pages.methods import posting, reading
+from scoring.engine.demo import DEMO_SLUG
 from scoring.engine.running import running_runs
 from scoring.engine.search import search as find
 from scoring.models import Role, Team
@@ -21,7 +21,7 @@ LISTED = 8
 TEAM_KEY = "team"
 
 
-@login_required
+@reading
 def home(request: SignedInRequest) -> HttpResponse:
     """On to the team used last, else the first; a person without a team reads what to do."""
     teams = {team.slug: team for team in Team.objects.of(request.user)}
@@ -31,7 +31,7 @@ def home(request: SignedInRequest) -> HttpResponse:
     return redirect("team_home", last if last in teams else next(iter(teams)))
 
 
-@login_required
+@reading
 def team_home(request: SignedInRequest, slug: str) -> HttpResponse:
     """What goes on in a team; until its first run, the steps that lead to one."""
     team = access.team_for(request.user, slug)
@@ -44,22 +44,25 @@ def team_home(request: SignedInRequest, slug: str) -> HttpResponse:
         "runs": team.runs.ended().for_list()[:LISTED],
         "datasets": team.datasets.published().for_list()[:LISTED],
         "has_scorers": team.scorers.exists(),
-        "may_load_demo": not Team.objects.filter(slug=demo.DEMO_SLUG).exists(),
+        "may_load_demo": not Team.objects.filter(slug=DEMO_SLUG).exists(),
     }
     return show(request, "home/team.html", context, parts=["runs"])
 
 
-@login_required
-@require_POST
+@posting
 def load_demo(request: SignedInRequest) -> HttpResponse:
     """Make the demo team, its runs waiting for the worker; whoever makes it administers it."""
-    if not Team.objects.filter(slug=demo.DEMO_SLUG).exists():
+    from scoring.engine.demo.load import load
+
+    if not request.user.memberships.filter(role__gte=Role.EDITOR).exists():
+        raise PermissionDenied("This needs the role editor in a team.")
+    if not Team.objects.filter(slug=DEMO_SLUG).exists():
         person = request.user
-        demo.load(timezone.now(), admins=[person], by=person, scores=False)
-    return redirect("team_home", access.team_for(request.user, demo.DEMO_SLUG).slug)
+        load(timezone.now(), admins=[person], by=person, scores=False)
+    return redirect("team_home", access.team_for(request.user, DEMO_SLUG).slug)
 
 
-@login_required
+@reading
 def search(request: SignedInRequest, slug: str) -> HttpResponse:
     """Datasets, runs and scorers by name."""
     team = access.team_for(request.user, slug)
@@ -68,7 +71,7 @@ def search(request: SignedInRequest, slug: str) -> HttpResponse:
     return show(request, "home/search.html", context, parts=["found"])
 
 
-@login_required
+@reading
 def sample_file(_request: SignedInRequest) -> HttpResponse:
     """A small file to upload, whoever asks."""
     headers = {"Content-Disposition": f'attachment; filename="{sample.NAME}"'}

@@ -5,19 +5,19 @@ from __future__ import annotations
 import uuid
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 
 from evalsite.access import may, scorer_for, suite_for, team_for
 from evalsite.pages.forms.scorers import ScorerForm, SuiteForm
 from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.methods import filling, reading
 from scoring.core.contract import ConfigError
 from scoring.core.registry import ScorerType, all_types, scorer_type
 from scoring.models import Role, Scorer, Suite
 
 
-@login_required
+@reading
 def scorers(request: SignedInRequest, slug: str) -> HttpResponse:
     """The team's scorers and suites."""
     team = team_for(request.user, slug)
@@ -30,14 +30,14 @@ def scorers(request: SignedInRequest, slug: str) -> HttpResponse:
     return show(request, "scorer/list.html", context)
 
 
-@login_required
+@reading
 def choose_type(request: SignedInRequest, slug: str) -> HttpResponse:
     """The first step to a new scorer: which type."""
     team = team_for(request.user, slug, Role.EDITOR)
     return show(request, "scorer/types.html", {"team": team, "types": all_types().values()})
 
 
-@login_required
+@filling
 def new_scorer(request: SignedInRequest, slug: str, type_name: str) -> HttpResponse:
     """The second step: its config."""
     team = team_for(request.user, slug, Role.EDITOR)
@@ -51,7 +51,7 @@ def new_scorer(request: SignedInRequest, slug: str, type_name: str) -> HttpRespo
     return show(request, "scorer/edit.html", context, status=422 if form.errors else 200)
 
 
-@login_required
+@reading
 def scorer(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """One scorer: its config now and before, and the suites it is in."""
     found = scorer_for(request.user, uid)
@@ -66,7 +66,7 @@ def scorer(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return show(request, "scorer/detail.html", context)
 
 
-@login_required
+@filling
 def edit_scorer(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """A changed config becomes a new version; old runs keep theirs."""
     found = scorer_for(request.user, uid, Role.EDITOR)
@@ -81,7 +81,7 @@ def edit_scorer(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return show(request, "scorer/edit.html", context, status=422 if form.errors else 200)
 
 
-@login_required
+@filling
 def new_suite(request: SignedInRequest, slug: str) -> HttpResponse:
     team = team_for(request.user, slug, Role.EDITOR)
     form = SuiteForm(request.POST or None, team=team)
@@ -93,7 +93,7 @@ def new_suite(request: SignedInRequest, slug: str) -> HttpResponse:
     return show(request, "scorer/suite_edit.html", context, status=422 if form.errors else 200)
 
 
-@login_required
+@reading
 def suite(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """One suite: its scorers with the thresholds that count, and how those changed."""
     found = suite_for(request.user, uid)
@@ -107,7 +107,7 @@ def suite(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return show(request, "scorer/suite.html", context)
 
 
-@login_required
+@filling
 def edit_suite(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     found = suite_for(request.user, uid, Role.EDITOR)
     start = {"name": found.name, "scorers": [entry.scorer_id for entry in found.entries.all()]}

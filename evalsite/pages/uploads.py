@@ -7,17 +7,16 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
 from evalsite import access
 from evalsite.pages.forms.mapping import MappingForm
 from evalsite.pages.forms.uploads import ImportForm, NewUploadForm, ReadingForm
 from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.methods import filling, posting
 from evalsite.pages.upload_limit import is_too_large
 from scoring.core.files import FileProblem
 from scoring.core.files.table import spoken_delimiter
@@ -28,7 +27,7 @@ from scoring.models import Dataset, Role, Upload, UploadState
 WAITING = (UploadState.RECEIVED, UploadState.CHECKED)
 
 
-@login_required
+@filling
 def new_upload(request: SignedInRequest, slug: str) -> HttpResponse:
     """Choose a file, for a new dataset or for one that is there."""
     team = access.team_for(request.user, slug, Role.EDITOR)
@@ -43,7 +42,7 @@ def new_upload(request: SignedInRequest, slug: str) -> HttpResponse:
     return show(request, "upload/new.html", context, status=422 if form.errors else 200)
 
 
-@login_required
+@filling
 def upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """What is next for the upload: its mapping, report, progress or outcome."""
     found = access.upload_for(request.user, uid)
@@ -57,8 +56,7 @@ def upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return show(request, "upload/page.html", context, parts=["upload"], status=status)
 
 
-@require_POST
-@login_required
+@posting
 def load_upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Import a checked file; rows with problems only if they are to be left out."""
     found = access.upload_for(request.user, uid)
@@ -70,8 +68,7 @@ def load_upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return redirect("upload", uid)
 
 
-@require_POST
-@login_required
+@posting
 def cancel_upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Give the upload up; what was read of it goes away."""
     found = access.upload_for(request.user, uid)

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 import pytest
 from django.core.management import call_command
 
-from scoring.engine import demo
-from scoring.engine.demo import plot
+from scoring.engine.demo import DEMO_SLUG, plot
 from scoring.engine.demo.extraction import EXTRACTION
+from scoring.engine.demo.load import load
 from scoring.engine.demo.plot import REGRESSION, WEEKS, DemoDataset
 from scoring.engine.demo.questions import QUESTIONS
 from scoring.engine.demo.support import SUPPORT
@@ -24,7 +24,7 @@ STORIES = [SUPPORT, EXTRACTION, QUESTIONS]
 
 @pytest.fixture
 def loaded(db: None) -> Team:
-    return demo.load(NOW)
+    return load(NOW)
 
 
 def runs_of(name: str) -> list[Run]:
@@ -128,7 +128,7 @@ def test_runs_are_dated_on_the_last_twelve_mondays(now: datetime, last: datetime
 
 def test_loading_again_changes_nothing(loaded: Team) -> None:
     before = Run.objects.count(), AuditEntry.objects.count()
-    assert demo.load(NOW) == loaded
+    assert load(NOW) == loaded
     assert (Run.objects.count(), AuditEntry.objects.count()) == before
 
 
@@ -141,12 +141,12 @@ def test_a_load_that_fails_leaves_nothing(db: None) -> None:
             raise RuntimeError("the power went")
 
     with pytest.raises(RuntimeError):
-        demo.load(NOW, on_run=fail_later)
+        load(NOW, on_run=fail_later)
     assert (Team.objects.count(), Run.objects.count(), Dataset.objects.count()) == (0, 0, 0)
 
 
 def test_without_scoring_the_runs_wait_for_the_worker(db: None, alice: User) -> None:
-    team = demo.load(NOW, admins=[alice], by=alice, scores=False)
+    team = load(NOW, admins=[alice], by=alice, scores=False)
     assert set(Run.objects.filter(team=team).values_list("state", flat=True)) == {RunState.QUEUED}
     assert Member.objects.get(team=team, user=alice).role == Role.ADMIN
 
@@ -156,5 +156,12 @@ def test_the_command_makes_site_administrators_members(
 ) -> None:
     root = User.objects.create_superuser("root@example.org", "a long enough phrase")
     call_command("demo")
-    assert Member.objects.get(user=root).team.slug == demo.DEMO_SLUG
+    assert Member.objects.get(user=root).team.slug == DEMO_SLUG
     assert "3 datasets with 156 cases and 36 scored runs" in capsys.readouterr().out
+
+
+def test_a_team_that_has_the_address_is_left_alone(charlie: User) -> None:
+    ours = Team.objects.create(name="Demonstrations", slug=DEMO_SLUG)
+    assert load(NOW, admins=[charlie]) == ours
+    assert not Member.objects.filter(team=ours).exists()
+    assert not Run.objects.exists()

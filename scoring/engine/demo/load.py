@@ -9,6 +9,7 @@ from typing import Final
 from django.db import transaction
 
 from scoring.engine import plan
+from scoring.engine.demo import DEMO_SLUG
 from scoring.engine.demo.extraction import EXTRACTION
 from scoring.engine.demo.plot import PROMPTS, WEEKS, DemoDataset, mondays
 from scoring.engine.demo.questions import QUESTIONS
@@ -29,7 +30,6 @@ from scoring.models import (
     User,
 )
 
-DEMO_SLUG: Final = "demo"
 STORIES: Final = (SUPPORT, EXTRACTION, QUESTIONS)
 RUNS: Final = WEEKS * len(STORIES)
 
@@ -43,15 +43,14 @@ def load(
     scores: bool = True,
     on_run: Callable[[], None] = lambda: None,
 ) -> Team:
-    """The demo team, made whole or not at all; the one there is if it was loaded before.
+    """The demo team, made whole or not at all; a team of that address is left as it is.
 
     With `scores` the runs are scored here and now, else they wait for the worker. `now` only sets
     the runs' dates: the last twelve Mondays. `on_run` is called after each run.
     """
     team, is_new = Team.objects.get_or_create(slug=DEMO_SLUG, defaults={"name": "Demo team"})
-    for person in admins:
-        Member.objects.get_or_create(team=team, user=person, defaults={"role": Role.ADMIN})
     if is_new:
+        Member.objects.bulk_create(Member(team=team, user=p, role=Role.ADMIN) for p in admins)
         AuditEntry.objects.record(team, by, "team.created", team, new={"name": team.name})
         for story in STORIES:
             for run in _tell(story, team, mondays(now), by):

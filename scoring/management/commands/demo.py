@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from scoring.engine import demo
+from scoring.engine.demo.load import RUNS, load
 from scoring.models import User
 
 
@@ -19,8 +19,8 @@ class Command(BaseCommand):
         from tqdm import tqdm
 
         administrators = User.objects.filter(is_superuser=True, is_active=True)
-        with tqdm(total=demo.RUNS, unit=" runs", disable=not sys.stderr.isatty()) as bar:
-            team = demo.load(timezone.now(), admins=administrators, on_run=bar.update)
+        with tqdm(total=RUNS, unit=" runs", disable=not sys.stderr.isatty()) as bar:
+            team = load(timezone.now(), admins=administrators, on_run=bar.update)
         cases = sum(d.latest.case_count for d in team.datasets.select_related("latest") if d.latest)
         self.stdout.write(
             f"The demo team has {team.datasets.count()} datasets with {cases} cases "

@@ -13,12 +13,12 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from scoring.engine.demo import DEMO_SLUG
 from scoring.engine.supervisor import Child, Supervisor
 from scoring.models import Team
 from scoring.models.team import SETUP_LINK_HOURS, setup_token
 
 ROOT: Final = Path(__file__).resolve().parents[3]
-DEMO_SLUG: Final = "demo"
 
 
 class Command(BaseCommand):

@@ -1,0 +1,253 @@
+"""Every address, every role, every method: who gets in. An address that is not listed fails."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from scoring.engine import plan
+from scoring.models import AuditEntry, Member, Role, Run, Scorer, Suite, Team, Upload, User
+from tests.conftest import PASSWORD, MakeDataset, MakeOutputs
+
+# What an address asks for: nobody in particular, anybody signed in, or a role in the team.
+OPEN, PERSON = "open", "person"
+VIEWER, EDITOR = Role.VIEWER, Role.EDITOR
+
+#: Address name → (what GET asks for, what POST asks for); None where the method is not offered.
+PAGES: dict[str, tuple[Any, Any]] = {
+    "healthz": (OPEN, None),
+    "setup": (OPEN, OPEN),
+    "home": (PERSON, None),
+    "load_demo": (None, EDITOR),
+    "sample": (PERSON, None),
+    "team_home": (VIEWER, None),
+    "search": (VIEWER, None),
+    "datasets": (VIEWER, None),
+    "dataset": (VIEWER, None),
+    "dataset_versions": (VIEWER, None),
+    "dataset_outputs": (VIEWER, None),
+    "dataset_runs": (VIEWER, None),
+    "dataset_case": (VIEWER, None),
+    "new_upload": (EDITOR, EDITOR),
+    "upload": (EDITOR, EDITOR),
+    "load_upload": (None, EDITOR),
+    "cancel_upload": (None, EDITOR),
+    "runs": (VIEWER, None),
+    "new_run": (EDITOR, EDITOR),
+    "run": (VIEWER, None),
+    "cancel_run": (None, EDITOR),
+    "resume_run": (None, EDITOR),
+    "retry_run": (None, EDITOR),
+    "run_case": (VIEWER, None),
+    "scorers": (VIEWER, None),
+    "new_scorer_type": (EDITOR, None),
+    "new_scorer": (EDITOR, EDITOR),
+    "scorer": (VIEWER, None),
+    "edit_scorer": (EDITOR, EDITOR),
+    "new_suite": (EDITOR, EDITOR),
+    "suite": (VIEWER, None),
+    "edit_suite": (EDITOR, EDITOR),
+    "api_docs": (PERSON, None),
+}
+API: dict[str, tuple[Any, Any]] = {
+    "score": (None, PERSON),
+    "datasets": (PERSON, EDITOR),
+    "dataset": (VIEWER, None),
+    "versions": (VIEWER, EDITOR),
+    "runs": (PERSON, PERSON),  # the body names the dataset, and with it the team
+    "run": (VIEWER, None),
+    "run_outputs": (None, EDITOR),
+    "run_start": (None, EDITOR),
+    "run_cancel": (None, EDITOR),
+    "run_retry": (None, EDITOR),
+    "run_results": (VIEWER, None),
+    "scorers": (PERSON, EDITOR),
+    "scorer": (VIEWER, None),
+    "suites": (PERSON, EDITOR),
+    "suite": (VIEWER, None),
+    "api_schema": (PERSON, None),
+    "unknown": (None, None),
+}
+REFUSED = {401, 403, 404, 405}
+
+
+def addresses() -> Iterator[tuple[str, str, list[str]]]:
+    """(kind, name, parameters) of every address but Django's admin and allauth's own."""
+
+    def walk(resolver: URLResolver, prefix: str) -> Iterator[tuple[str, str, list[str]]]:
+        for entry in resolver.url_patterns:
+            route = prefix + str(entry.pattern)
+            if isinstance(entry, URLPattern):
+                name = entry.name or "unknown"
+                is_page = not route.startswith("api/") or name == "api_docs"
+                kind = "page" if is_page else "api"
+                yield kind, name, list(entry.pattern.converters)
+            elif not route.startswith(("admin/", "accounts/")):
+                yield from walk(entry, route)
+
+    yield from walk(get_resolver(), "")
+
+
+def test_every_address_is_in_the_table() -> None:
+    found = list(addresses())
+    assert {name for kind, name, _ in found if kind == "page"} == set(PAGES)
+    assert {name for kind, name, _ in found if kind == "api"} == set(API)
+
+
+@pytest.fixture
+def house(
+    team: Team, alice: User, make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> dict[str, Any]:
+    """One of everything a stranger may not see, by the parameter of the address it is named by."""
+    version = make_dataset([{"input": "q", "expected": "a"}])
+    scorer = Scorer.objects.define(team, "same", "exact_match", {}, by=alice)
+    suite = Suite.objects.define(team, "release", [(scorer, None)], alice)
+    run = plan.new_run(make_outputs(version, ["a"]), suite=suite, by=alice)
+    upload = Upload.objects.create(
+        team=team, file_name="cases.csv", spool_name="none", size_bytes=1, created_by=alice
+    )
+    return {
+        "dataset": version.dataset,
+        "run": run,
+        "scorer": scorer,
+        "suite": suite,
+        "upload": upload,
+    }
+
+
+def parameters(name: str, wanted: list[str], house: dict[str, Any], team: Team) -> dict[str, Any]:
+    noun = next((noun for noun in house if noun in name), "dataset")
+    if name == "versions" or name.startswith("dataset") or name == "new_run":
+        noun = "dataset"
+    known = {
+        "slug": team.slug,
+        "uid": house[noun].uuid,
+        "position": 1,
+        "token": "no-such-token",
+        "type_name": "exact_match",
+    }
+    return {parameter: known[parameter] for parameter in wanted}
+
+
+def listed() -> list[tuple[str, str, list[str]]]:
+    return [entry for entry in addresses() if entry[1] != "unknown"]
+
+
+def url_of(kind: str, name: str, wanted: list[str], house: dict[str, Any], team: Team) -> str:
+    space = "" if kind == "page" or name == "api_schema" else "api:"
+    return reverse(space + name, kwargs=parameters(name, wanted, house, team))
+
+
+def answers(client: Client, kind: str, url: str) -> dict[str, int]:
+    """Status by method; bodies are empty, since nobody should get as far as reading them."""
+    sent: dict[str, Any] = {"content_type": "application/json"} if kind == "api" else {}
+    methods = ("get", "post", "put", "patch", "delete")
+    return {method: getattr(client, method)(url, **sent).status_code for method in methods}
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def wrong(
+    client: Client,
+    house: dict[str, Any],
+    team: Team,
+    right: Callable[[str, Any, list[str], int], bool],
+) -> list[str]:
+    """What this client got and should not have got, for every address and method.
+
+    `right` is given the kind of address, what the method asks for (`"other"` for a method no
+    address offers), the address's parameters, and the status.
+    """
+    found = []
+    for kind, name, wanted in listed():
+        got = answers(client, kind, url_of(kind, name, wanted, house, team))
+        get, post = (PAGES if kind == "page" else API)[name]
+        needs = {"get": get, "post": post, "put": "other", "patch": "other", "delete": "other"}
+        found += [
+            f"{method} {kind} {name}: {got[method]}"
+            for method, need in needs.items()
+            if not right(kind, need, wanted, got[method])
+        ]
+    return found
+
+
+def test_nobody_gets_in_without_signing_in(
+    client: Client, house: dict[str, Any], team: Team
+) -> None:
+    def right(kind: str, need: Any, _: list[str], status: int) -> bool:
+        if need == OPEN:
+            return status not in {401, 403, 405}
+        return status in ({302, 405, 410} if kind == "page" else {401, 405})
+
+    assert wrong(client, house, team, right) == []
+
+
+def test_a_stranger_finds_nothing_of_the_team(
+    house: dict[str, Any], team: Team, charlie: User
+) -> None:
+    def right(_: str, need: Any, wanted: list[str], status: int) -> bool:
+        if isinstance(need, Role) and wanted:
+            return status == 404
+        return need != "other" or status in REFUSED | {410}
+
+    assert wrong(signed_in(charlie), house, team, right) == []
+
+
+def test_what_a_stranger_gets_equals_what_a_missing_object_gives(
+    house: dict[str, Any], team: Team, charlie: User
+) -> None:
+    client = signed_in(charlie)
+    for kind, name, wanted in listed():
+        if "uid" not in wanted or not isinstance((PAGES if kind == "page" else API)[name][0], Role):
+            continue
+        there = url_of(kind, name, wanted, house, team)
+        uid = str(parameters(name, wanted, house, team)["uid"])
+        nowhere = there.replace(uid, str(uuid.uuid4()))
+        one, other = client.get(there), client.get(nowhere)
+        assert one.status_code == other.status_code == 404, name
+        assert _masked(one.content, there) == _masked(other.content, nowhere), name
+
+
+def _masked(content: bytes, url: str) -> str:
+    """The page without what differs from answer to answer: its address and its CSRF token."""
+    return re.sub(r"\b[A-Za-z0-9]{64}\b", "TOKEN", content.decode().replace(url, "URL"))
+
+
+def test_a_viewer_reads_and_writes_nothing(house: dict[str, Any], team: Team, bob: User) -> None:
+    def right(_: str, need: Any, __: list[str], status: int) -> bool:
+        expected = {VIEWER: {200}, EDITOR: {403}, "other": REFUSED | {410}}
+        return status in expected.get(need, {status})
+
+    assert wrong(signed_in(bob), house, team, right) == []
+
+
+def test_an_editor_is_refused_nothing_that_is_offered(house: dict[str, Any], team: Team) -> None:
+    editor = User.objects.create_user("erin@example.org", PASSWORD)
+    Member.objects.create(team=team, user=editor, role=Role.EDITOR)
+
+    def right(_: str, need: Any, __: list[str], status: int) -> bool:
+        if need in {None, "other"}:
+            return status in {405, 410}
+        return need == OPEN or status not in REFUSED
+
+    assert wrong(signed_in(editor), house, team, right) == []
+
+
+def test_a_viewers_attempts_change_nothing(house: dict[str, Any], bob: User, team: Team) -> None:
+    def everything() -> list[Any]:
+        return [list(row.objects.values()) for row in (Run, Scorer, Suite, Upload, AuditEntry)]
+
+    before = everything()
+    for kind, name, wanted in listed():
+        answers(signed_in(bob), kind, url_of(kind, name, wanted, house, team))
+    assert everything() == before
