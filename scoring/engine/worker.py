@@ -21,7 +21,7 @@ from django.utils import timezone
 from scoring.engine import hold
 from scoring.engine.dispatch import Dispatcher
 from scoring.engine.pool import Executor, Pool
-from scoring.models import Upload, UploadState, Worker
+from scoring.models import IdempotencyKey, Upload, UploadState, Worker
 
 log = logging.getLogger(__name__)
 
@@ -158,10 +158,11 @@ def read_upload(upload_id: int) -> None:
 
 
 def sweep() -> None:
-    """Remove what killed imports have left, in a pool process."""
+    """Remove what killed imports have left and what nobody asks for any more, in a pool process."""
     from scoring.engine import loading
 
     loading.sweep()
+    IdempotencyKey.objects.forget_old()
 
 
 def beat() -> None:

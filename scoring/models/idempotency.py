@@ -12,6 +12,7 @@ from scoring.models.team import Team, User
 
 #: A request that took longer than this is taken to have died with its process.
 ABANDONED_AFTER = timedelta(minutes=2)
+KEPT_FOR = timedelta(days=1)
 KEY_LENGTH = 200
 
 
@@ -34,8 +35,9 @@ class IdempotencyKeyQuerySet(models.QuerySet["IdempotencyKey"]):
             return claimed, False
         return claimed, claimed._take_over()
 
-    def older_than(self, age: timedelta) -> models.QuerySet[IdempotencyKey]:
-        return self.filter(claimed_at__lt=timezone.now() - age)
+    def forget_old(self) -> None:
+        """Remove the answers of more than KEPT_FOR ago."""
+        self.filter(claimed_at__lt=timezone.now() - KEPT_FOR).delete()
 
 
 class LostClaimError(Exception):
