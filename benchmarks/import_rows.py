@@ -114,8 +114,6 @@ def begin_django() -> None:
 
 
 def import_file(arguments: argparse.Namespace) -> None:
-    import gc
-
     from django.db import connection
 
     from scoring.engine import loading
@@ -123,8 +121,6 @@ def import_file(arguments: argparse.Namespace) -> None:
 
     team = Team.objects.get()
     connection.ensure_connection()
-    gc.freeze()
-    gc.set_threshold(100_000, 20, 20)  # as the command and the worker do
     before = peak_megabytes()
     start, cpu = time.perf_counter(), time.process_time()
     loaded = loading.load_file(team, arguments.path, "Answers")

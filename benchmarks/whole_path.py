@@ -10,7 +10,6 @@ already started. Prints a Markdown table.
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
 import random
@@ -62,8 +61,6 @@ def measure(arguments: argparse.Namespace, folder: Path) -> None:
     from scoring.engine.pool import Pool
 
     suite = make_suite()
-    gc.freeze()
-    gc.set_threshold(100_000, 20, 20)  # as the command and the worker do
     print("| cases | cases/s | import s | score s | µs per case | peak RSS per process, MB |")
     print("|---:|---:|---:|---:|---:|---|")
     with Pool(arguments.processes) as pool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -143,24 +144,42 @@ def read_through(
 ) -> None:
     """Give the intake all rows, in batches of which each is one short transaction."""
     size = max(ROWS_PER_TRANSACTION // (1 + len(reading.columns.output)), 250)
-    with _unsynced():
+    with _in_passing(), _rare_collections():
         for batch in reading.batches(intake.report, size):
             intake.take(batch)
             beat(intake.report.row_count)
 
 
 @contextmanager
-def _unsynced() -> Iterator[None]:
-    """Rows that nobody sees need not outlive a power cut: the commit that publishes syncs them."""
+def _in_passing() -> Iterator[None]:
+    """For rows that nobody sees yet: not synced one by one, and no mapped file beside the cache.
+
+    A power cut may take them; the commit that publishes them syncs them all. A database mapped
+    into memory would add its whole size to the process's.
+    """
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         yield
         return
     with connection.cursor() as cursor:
+        (mapped,) = cursor.execute("PRAGMA mmap_size").fetchone()
+        cursor.execute("PRAGMA mmap_size=0")
         cursor.execute("PRAGMA synchronous=NORMAL")
         try:
             yield
         finally:
             cursor.execute("PRAGMA synchronous=FULL")
+            cursor.execute(f"PRAGMA mmap_size={mapped}")
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """A batch's rows are many objects and none is part of a cycle: looking for some is slow."""
+    usual = gc.get_threshold()
+    gc.set_threshold(100_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 def twin_of(dataset: Dataset, report: Report) -> DatasetVersion | None:

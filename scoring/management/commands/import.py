@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
@@ -65,8 +64,6 @@ class Command(BaseCommand):
             "delimiter": _DELIMITERS.get(delimiter, delimiter),
         }
         loading.sweep()
-        gc.freeze()
-        gc.set_threshold(100_000, 20, 20)  # a batch's rows are many and none is part of a cycle
         try:
             return loading.load_file(
                 team,

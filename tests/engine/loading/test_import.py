@@ -84,6 +84,18 @@ def test_encoding_and_delimiter_are_chosen_by_hand(team: Team, tmp_path: Path) -
     assert case.input == "café, naïve"
 
 
+def test_a_terminal_is_shown_how_far_it_is(
+    team: Team, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("scoring.engine.loading.work.BEAT_SECONDS", 0)
+    err = StringIO()
+    words = ("import", str(path), "--dataset", "Answers")
+    call_command(*words, stdout=StringIO(), stderr=err)
+    assert "\r2 rows" in err.getvalue()
+    assert err.getvalue().endswith("\r\033[K")
+
+
 def test_problems_are_a_table_and_nothing_is_stored(
     team: Team, tmp_path: Path, spooled: Path
 ) -> None:
