@@ -12,7 +12,9 @@ class ScoringConfig(AppConfig):
     verbose_name = "Evalsite"
 
     def ready(self) -> None:
-        """Register the site's own scorers; without any, nothing is imported."""
+        """Register the checks and the site's own scorers."""
+        from scoring import checks  # noqa: F401
+
         if settings.EVALSITE_SCORERS:
             from scoring.core.contract import ConfigError
             from scoring.core.custom import load_custom

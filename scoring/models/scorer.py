@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scoring.core import bound
 
 #: Whose versions are kept with a scorer version: they compute the scores.
-LIBRARIES = ("rapidfuzz", "google-re2", "regex", "common-expression-language", "jsonschema_rs")
+LIBRARIES = ("rapidfuzz", "google-re2", "regex", "jsonschema_rs", "numpy", "scipy")
 
 UNIT = [MinValueValidator(0.0), MaxValueValidator(1.0)]
 

@@ -1,0 +1,20 @@
+"""What `manage.py check` tells an administrator."""
+
+from __future__ import annotations
+
+import pytest
+
+from scoring import checks
+from scoring.core import custom
+
+
+def test_all_is_well_without_custom_scorers() -> None:
+    assert checks.installed_scorers_load() == []
+
+
+def test_a_package_whose_scorer_does_not_load_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "tone (acme.tone:score): ModuleNotFoundError: No module named 'acme'"
+    monkeypatch.setattr(custom, "load_installed", lambda: (text,))
+    (warning,) = checks.installed_scorers_load()
+    assert (warning.id, warning.msg) == ("evalsite.W001", text)
+    assert "uninstall" in str(warning.hint)
