@@ -99,14 +99,14 @@ class StartedShape(serializers.Serializer[object]):
     unmatched = serializers.ListField(
         child=serializers.CharField(),
         required=False,
-        help_text="Keys that no case has; only where there are any.",
+        help_text="The first hundred keys that no case has; only where there are any.",
     )
 
 
 class AcceptedShape(serializers.Serializer[object]):
     accepted = serializers.IntegerField(min_value=0)
     unmatched = serializers.ListField(
-        child=serializers.CharField(), help_text="Keys that no case has."
+        child=serializers.CharField(), help_text="The first hundred keys that no case has."
     )
 
 
