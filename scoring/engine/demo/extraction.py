@@ -32,7 +32,7 @@ def _invoice(number: int) -> dict[str, Any]:
     draw = chance("invoice", number)
     company, country, currency = draw.choice(_COMPANIES)
     goods = draw.sample(_GOODS, draw.randint(1, 4))
-    items = [
+    items: list[dict[str, Any]] = [
         {"description": text, "quantity": draw.randint(1, 12), "unit_price": price}
         for text, price in goods
     ]
