@@ -12,13 +12,15 @@ from django.urls import reverse
 
 from evalsite.pages.forms.cases import CaseForm
 from evalsite.templatetags.look import NOTHING, count, plain
-from scoring.models import Run, RunScorer, Score
+from scoring.models import Run, RunScorer, Score, Status, Verdict
 from scoring.models.case_filters import NO_FILTERS, CaseFilters
 from scoring.models.case_table import PAGE_SIZE, CasePage, CaseRow, CaseTable, Place
 
 MAX_COLUMNS: Final = 6
 PAGING: Final = ("after", "before", "n", "trial")
 VIEWING: Final = ("diff", "whole")
+_VERDICTS: Final = {verdict.value: verdict.label for verdict in Verdict}
+_UNSCORED: Final = {status.value: status.label for status in Status}
 
 
 class Heading(NamedTuple):
@@ -27,6 +29,15 @@ class Heading(NamedTuple):
     name: str
     url: str
     sort: str  # ascending, descending or ""
+
+
+class Cell(NamedTuple):
+    """One scorer's answer in a row; `verdict` also says error or skipped, "" before the answer."""
+
+    scorer: RunScorer
+    score: float | None
+    verdict: str
+    reason: str
 
 
 class Chip(NamedTuple):
@@ -101,12 +112,12 @@ class CaseList:
             name = self.scorers[place].name
             yield self._heading(name, name)
 
-    def rows(self) -> Iterator[tuple[CaseRow, str, list[tuple[Score | None, RunScorer]]]]:
-        """Each row with its address and the scores that have a column."""
+    def rows(self) -> Iterator[tuple[CaseRow, str, list[Cell]]]:
+        """Each row with its address and a cell for each scorer that has a column."""
         for number, row in enumerate(self.page.rows, start=self.first_number):
             shown = str(number) if self.is_numbered else None
-            columns = [(row.scores[place], self.scorers[place]) for place in self.columns]
-            yield row, self.case_url(row.place, shown), columns
+            cells = [_cell(self.scorers[place], row.scores[place]) for place in self.columns]
+            yield row, self.case_url(row.place, shown), cells
 
     def case_url(self, place: Place, number: str | None) -> str:
         """The case's page, which keeps the table's filters and order."""
@@ -193,6 +204,13 @@ class CaseList:
         turned = "desc" if is_sorted and not is_falling else None
         sort = ("descending" if is_falling else "ascending") if is_sorted else ""
         return Heading(title, self.changed(sort=name or None, order=turned), sort)
+
+
+def _cell(scorer: RunScorer, score: Score | None) -> Cell:
+    if score is None:
+        return Cell(scorer, None, "", "")
+    verdict = _UNSCORED[score.status] if score.verdict is None else _VERDICTS[score.verdict]
+    return Cell(scorer, score.score, verdict, score.reason)
 
 
 def _written(place: Place) -> str:

@@ -11,6 +11,7 @@ from scoring.core.contract import Json
 from scoring.core.diff import Mode, Segment, diff, mark_invisible
 
 LONG: Final = 20_000  # characters that a page shows of one text
+TALL: Final = 4_000  # characters from which a text scrolls in a window of its own
 
 Tag = Literal["", "ins", "del"]
 
@@ -40,6 +41,11 @@ class Shown:
     stretches: list[Stretch]
     hidden: int = 0
     before: int = 0
+
+    @property
+    def is_tall(self) -> bool:
+        pieces = (piece for stretch in self.stretches for piece in stretch.pieces)
+        return sum(len(piece.text) for piece in pieces) > TALL
 
     @property
     def is_empty(self) -> bool:
