@@ -1,0 +1,117 @@
+"""The guides run: their code is executed as it stands."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from django.core.management import call_command, load_command_class
+
+from scoring.core.bound import bind
+from scoring.core.contract import Case
+from scoring.core.custom import custom_type
+from scoring.core.registry import TYPES, register
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def blocks(name: str, language: str = "python") -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (DOCS / name).read_text(), re.DOTALL)
+
+
+@pytest.fixture
+def defined(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """What the guide to custom scorers defines, registered for this test alone."""
+    guide = ModuleType("guide")
+    monkeypatch.setitem(sys.modules, "guide", guide)
+    space = vars(guide)
+    for block in blocks("custom-scorers.md"):
+        exec(compile(block, "custom-scorers.md", "exec"), space)  # the guide's own code
+    before = dict(TYPES)
+    for name in ("contains_keywords", "long_enough"):
+        register(custom_type(name, space[name]))
+    yield space
+    TYPES.clear()
+    TYPES.update(before)
+
+
+@pytest.mark.parametrize(
+    ("output", "score"), [("paris", 1 / 3), ("The CAPITAL of France", 2 / 3), ("nothing", 0.0)]
+)
+def test_the_keyword_scorer_counts_what_it_finds(
+    defined: dict[str, Any], output: str, score: float
+) -> None:
+    scorer = bind("contains_keywords", {"keywords": ["paris", "france", "capital"]})
+    (result,) = scorer.score([Case(output)])
+    assert result.score == pytest.approx(score, abs=1e-9)
+
+
+def test_the_batch_scorer_answers_in_order(defined: dict[str, Any]) -> None:
+    results = bind("long_enough").score([Case("short"), Case("long enough now")])
+    assert [result.score for result in results] == [0.0, 1.0]
+
+
+def test_the_guides_expressions_say_the_same(defined: dict[str, Any]) -> None:
+    length, keywords = re.findall(
+        r"`([^`]*(?:size\(output\)|filter)[^`]*)`", (DOCS / "custom-scorers.md").read_text()
+    )
+    cases = [Case("short"), Case("Paris, France")]
+    assert [r.score for r in bind("expression", {"expression": length}).score(cases)] == [0.0, 1.0]
+    assert [r.score for r in bind("expression", {"expression": keywords}).score(cases)] == [
+        0.0,
+        1.0,
+    ]
+
+
+def test_every_page_the_readme_links_to_is_there() -> None:
+    readme = (DOCS.parent / "README.md").read_text()
+    for target in re.findall(r"\]\(([^)#:]+)\)", readme):
+        assert (DOCS.parent / target).exists(), target
+
+
+COMMANDS = Path(__file__).resolve().parents[2] / "scoring/management/commands"
+NAMES = sorted(path.stem for path in COMMANDS.glob("*.py") if path.stem != "__init__")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_and_option_is_in_the_guide(name: str) -> None:
+    guide = (DOCS / "commands.md").read_text()
+    section = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", guide, re.DOTALL | re.MULTILINE)
+    assert section, f"docs/commands.md has no section on {name}"
+    parser = load_command_class("scoring", name).create_parser("manage.py", name)
+    own = {
+        option
+        for action in parser._actions
+        for option in action.option_strings
+        if option.startswith("--") and option not in DJANGOS_OWN
+    }
+    assert {option for option in own if option not in section[1]} == set()
+
+
+DJANGOS_OWN = {
+    "--help",
+    "--version",
+    "--verbosity",
+    "--settings",
+    "--pythonpath",
+    "--traceback",
+    "--no-color",
+    "--force-color",
+    "--skip-checks",
+}
+
+
+def test_the_score_example_prints_what_the_guide_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    (shell, *_), (shown,) = blocks("commands.md", "sh"), blocks("commands.md", "json")
+    case, config = re.findall(r"'(\{.*?\})'", shell)
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+        file.write(case + "\n")
+        file.flush()
+        call_command("score", file.name, scorer="levenshtein", config=config)
+    assert capsys.readouterr().out == shown
