@@ -23,6 +23,7 @@ ROOT: Final = Path(__file__).resolve().parents[3]
 
 class Command(BaseCommand):
     help = "Run the site: web server and worker, until Ctrl-C."
+    requires_system_checks = []  # they load every page, half a second for nothing here
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--port", type=int, default=8000)

@@ -11,6 +11,7 @@ from scoring.engine import worker
 
 class Command(BaseCommand):
     help = "Score runs and read uploads until stopped. Exactly one per data folder."
+    requires_system_checks = []  # they load every page, half a second for nothing here
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
