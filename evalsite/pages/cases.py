@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import uuid
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 
 from evalsite import access
 from evalsite.pages.case_list import CaseList
 from evalsite.pages.case_view import MODES, CaseView
 from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.methods import reading
 from scoring.models.case_table import Place
 
 
-@login_required
+@reading
 def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpResponse:
     """A case with its neighbours in the table that the address describes."""
     place = Place(position, _trial(request))

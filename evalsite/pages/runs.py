@@ -6,10 +6,8 @@ import uuid
 from collections.abc import Callable
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_POST
 from django_htmx.http import trigger_client_event
 
 from evalsite import access
@@ -17,13 +15,14 @@ from evalsite.pages.case_list import CaseList
 from evalsite.pages.forms.runs import RunFilters, RunForm
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.keyset import keyset_page
+from evalsite.pages.methods import filling, posting, reading
 from evalsite.pages.scorer_figures import figures_of
 from scoring.engine import plan
 from scoring.engine.progress import progress_of
 from scoring.models import Role, Run, User
 
 
-@login_required
+@reading
 def runs(request: SignedInRequest, slug: str) -> HttpResponse:
     """A team's runs, newest first."""
     team = access.team_for(request.user, slug)
@@ -33,7 +32,7 @@ def runs(request: SignedInRequest, slug: str) -> HttpResponse:
     return show(request, "run/list.html", context)
 
 
-@login_required
+@filling
 def new_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Choose outputs and scorers; the worker does the rest."""
     dataset = access.dataset_for(request.user, uid, Role.EDITOR)
@@ -45,7 +44,7 @@ def new_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return show(request, "run/new.html", context, status=422 if form.errors else 200)
 
 
-@login_required
+@reading
 def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """One run: how far it is, its figures, its cases."""
     found = access.run_for(request.user, uid)
@@ -74,19 +73,16 @@ def _act(
     return redirect("run", uid)
 
 
-@login_required
-@require_POST
+@posting
 def cancel_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return _act(request, uid, plan.cancel, "There was nothing to cancel.")
 
 
-@login_required
-@require_POST
+@posting
 def resume_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return _act(request, uid, plan.resume, "This run is not cancelled, so it cannot be resumed.")
 
 
-@login_required
-@require_POST
+@posting
 def retry_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return _act(request, uid, plan.retry_errors, "There are no errors to score again.")
