@@ -186,13 +186,6 @@ class Run(AddressedRow):
     def is_unfinished(self) -> bool:
         return self.state in UNFINISHED
 
-    def request_cancel(self) -> bool:
-        """Ask for the run to stop; True when it was still going. Asking twice changes nothing."""
-        going = Run.objects.filter(pk=self.pk, state__in=(RunState.QUEUED, RunState.RUNNING))
-        changed = going.update(state=RunState.CANCELLING)
-        self.refresh_from_db(fields=["state"])
-        return bool(changed)
-
 
 class RunScorerQuerySet(models.QuerySet["RunScorer"]):
     def with_summary(self) -> Self:
@@ -249,7 +242,7 @@ class Shard(models.Model):
     """A range of output ids, both ends included, scored and stored in one transaction.
 
     `done_at` is set in that transaction, so progress counted from these rows is never ahead of
-    the scores. `tries` counts starts: a shard that keeps killing its process is given up.
+    the scores. `tries` counts failures: a shard that keeps killing its process is given up.
     """
 
     attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="shards", db_index=False)
