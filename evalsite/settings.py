@@ -95,7 +95,7 @@ DATABASES: dict[str, dict[str, Any]] = {
             "timeout": 20,
             "init_command": (
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY;"
-                "PRAGMA cache_size=-32000; PRAGMA mmap_size=268435456;"
+                "PRAGMA cache_size=-32000;"
             ),
         },
         "TEST": {"NAME": DATA_DIR / "test.sqlite3"},

@@ -152,23 +152,19 @@ def read_through(
 
 @contextmanager
 def _in_passing() -> Iterator[None]:
-    """For rows that nobody sees yet: not synced one by one, and no mapped file beside the cache.
+    """For rows that nobody sees yet: not synced one by one.
 
-    A power cut may take them; the commit that publishes them syncs them all. A database mapped
-    into memory would add its whole size to the process's.
+    A power cut may take them; the commit that publishes them syncs them all.
     """
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         yield
         return
     with connection.cursor() as cursor:
-        (mapped,) = cursor.execute("PRAGMA mmap_size").fetchone()
-        cursor.execute("PRAGMA mmap_size=0")
         cursor.execute("PRAGMA synchronous=NORMAL")
         try:
             yield
         finally:
             cursor.execute("PRAGMA synchronous=FULL")
-            cursor.execute(f"PRAGMA mmap_size={mapped}")
 
 
 @contextmanager
