@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from fractions import Fraction
+from math import floor
 from typing import Any
 
 
@@ -40,13 +43,11 @@ def leaves(value: Any) -> int:
 
 def matched(expected: Any, actual: Any) -> float:
     """The credit for every leaf of `expected` that `actual` has too."""
+    if isinstance(expected, dict | list) and type(expected) is not type(actual):
+        return 0.0
     if isinstance(expected, dict):
-        if not isinstance(actual, dict):
-            return 0.0
         return sum(matched(part, actual[key]) for key, part in expected.items() if key in actual)
     if isinstance(expected, list):
-        if not isinstance(actual, list):
-            return 0.0
         return sum(matched(part, other) for part, other in zip(expected, actual, strict=False))
     if isinstance(expected, bool) or expected is None or isinstance(actual, bool):
         return float(expected is actual)
@@ -66,3 +67,37 @@ def json_similarity(expected: Any, actual: Any) -> float | None:
     expected, actual = parsed(expected), parsed(actual)
     total = leaves(expected)
     return matched(expected, actual) / total if total else None
+
+
+def levenshtein_score(expected: str, output: str) -> float:
+    """In lower case, rounded half up to two decimals on the exact fraction."""
+    left, right = expected.lower(), output.lower()
+    longer = max(len(left), len(right))
+    exact = 1 - Fraction(levenshtein(left, right), longer) if longer else Fraction(1)
+    return floor(exact * 100 + Fraction(1, 2)) / 100
+
+
+def json_match(expected: Any, output: str) -> float:
+    """1.0 for equal values; a text that is not JSON equals nothing."""
+    try:
+        return float(same(parsed(expected), json.loads(output)))
+    except ValueError:
+        return 0.0
+
+
+def same(left: Any, right: Any) -> bool:
+    """Deep equality in which true is not 1."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
+
+
+def mean(scores: Sequence[float]) -> float:
+    return float(sum(map(Fraction, scores)) / len(scores))
+
+
+def pass_rate(scores: Sequence[float], threshold: float) -> float:
+    """The share of scores that, rounded to nine decimals as they are reported, reach it."""
+    return sum(round(score, 9) >= threshold for score in scores) / len(scores)
