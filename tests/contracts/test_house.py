@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from time import perf_counter
+from resource import RUSAGE_CHILDREN, getrusage
 
 import pytest
 
@@ -48,11 +48,13 @@ sys.exit(f"imported {heavy}" if heavy else 0)
 
 
 def test_check_is_quick_and_imports_nothing_heavy(tmp_path: Path) -> None:
+    """Processor time, which is the time it takes where nothing else is going on."""
     seconds = []
     for _ in range(5):
-        start = perf_counter()
+        before = getrusage(RUSAGE_CHILDREN)
         done = run(CHECK, tmp_path)
-        seconds.append(perf_counter() - start)
+        after = getrusage(RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
         assert done.returncode == 0, done.stderr
     assert min(seconds) <= 1.0
 
