@@ -93,6 +93,8 @@ def test_every_type_has_a_form_with_its_fields(
     [
         ("levenshtein", {"case_sensitive": "on"}, {"case_sensitive": True}),
         ("levenshtein", {"decimals": "3"}, {"decimals": 3}),
+        ("levenshtein", {"decimals": ""}, {"decimals": None}),
+        ("levenshtein", {"max_chars": "500"}, {"decimals": 2, "max_chars": 500}),
         ("regex", {"pattern": r"^\d+ $", "flags": "i"}, {"pattern": r"^\d+ $", "flags": "i"}),
         ("includes", {"values": "one\ntwo words\n\n"}, {"values": ["one", "two words"]}),
         ("includes", {"values": "one", "mode": "any"}, {"mode": "any"}),
@@ -181,6 +183,15 @@ def test_saving_the_same_config_makes_no_version(
     scorer.refresh_from_db()
     assert answer.status_code == 302
     assert (scorer.name, scorer.versions.count()) == ("closer", 1)
+
+
+def test_an_unrounded_scorer_stays_unrounded_when_it_is_saved(
+    browser_of: BrowserOf, alice: User, team: Team
+) -> None:
+    scorer = Scorer.objects.define(team, "unrounded", "levenshtein", {"decimals": None})
+    url, browser = reverse("edit_scorer", args=[scorer.uuid]), browser_of(alice)
+    browser.post(url, as_shown(browser, url))
+    assert [version.config["decimals"] for version in scorer.versions.all()] == [None]
 
 
 def test_editing_leaves_the_threshold_alone(

@@ -128,13 +128,14 @@ class ScorerForm(forms.Form):
         return _free_name(self.cleaned_data["name"], others, self.scorer)
 
     def config(self) -> dict[str, Any]:
-        """The config as filled in; a field left empty takes the type's default."""
+        """The config as filled in; an empty field is none where it may be, else the default."""
+        none = {spec.name: None for spec in config_fields(self.kind.config) if spec.nullable}
         filled = {
             name.removeprefix(CONFIG): value
             for name, value in self.cleaned_data.items()
             if name.startswith(CONFIG)
         }
-        return {name: value for name, value in filled.items() if value not in (None, "")}
+        return none | {name: value for name, value in filled.items() if value not in (None, "")}
 
     def save(self, by: User) -> Scorer | None:
         """The scorer, new or with a new version; None where the config's errors are now shown."""
