@@ -98,8 +98,19 @@ class Selection:
     @cached_property
     def score_count(self) -> int | None:
         """How many rows pass what is asked of the scorer, where they are few."""
-        count = self._scores()[: FEW + 1].count()
+        count = len(self._score_positions)
         return count if count <= FEW else None
+
+    @cached_property
+    def _score_positions(self) -> list[int]:
+        scores = self._scores()
+        # A problem left no score or 0. SQLite uses its index for each of the two, not for both.
+        parts = [scores.filter(score=None), scores.filter(score=0)]
+        return [
+            position
+            for part in (parts if self.filters.code else [scores])
+            for position in _first(part.values_list("output__case__position", flat=True))
+        ]
 
     def _findings(self) -> Iterator[list[int]]:
         """The positions each filter finds by itself, cut beyond FEW; the quickest first."""
@@ -107,7 +118,7 @@ class Selection:
         if filters.case_verdict is not None:
             yield _first(self._case_verdicts().values_list("position", flat=True))
         if filters.asks_scores:
-            yield _first(self._scores().values_list("output__case__position", flat=True))
+            yield self._score_positions
         if filters.tag:
             yield _first(self._cases().tagged(filters.tag).values_list("position", flat=True))
         if filters.text:
