@@ -32,12 +32,12 @@ from scoring.models.case_table import CaseOrder, CaseRow, CaseTable, Place, open
 from tests.conftest import MakeDataset
 
 MakeRun = Callable[..., Run]
-CASES = 20
+CASES = 30
 
 
 @pytest.fixture
 def run(team: Team, make_dataset: MakeDataset) -> Run:
-    """Twenty cases in two trials under two scorers, verdicts and scores by a seeded coin."""
+    """Thirty cases in two trials under two scorers, verdicts and scores by a seeded coin."""
     coin = random.Random(7)
     version = make_dataset(
         [
