@@ -1,15 +1,18 @@
-"""A browser tab of an editor, with a spool of the test's own."""
+"""A browser tab of an editor with a spool of its own, and runs to look at."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from scoring.models import Member, Role, Team, User
+from scoring.models import Member, OutputSet, Role, Run, Team, User
+from tests.conftest import MakeDataset, MakeOutputs
+from tests.scored import CLOSE, EXACT, finished_run, queued_run
 
 
 @pytest.fixture
@@ -27,3 +30,28 @@ def browser(browser_of: Callable[[User], Client], team: Team, spool: Path) -> Cl
     erin = User.objects.create_user("erin@example.org")
     Member.objects.create(team=team, user=erin, role=Role.EDITOR)
     return browser_of(erin)
+
+
+MakeSet = Callable[..., OutputSet]
+
+
+@pytest.fixture
+def make_set(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> MakeSet:
+    """Outputs for cases that all expect "yes"; None among them failed."""
+
+    def make(texts: Sequence[str | None], name: str = "Answers", **case: Any) -> OutputSet:
+        cases = [{"expected": "yes", "input": f"Question {n}", **case} for n in range(len(texts))]
+        return make_outputs(make_dataset(cases, name), texts)
+
+    return make
+
+
+@pytest.fixture
+def run(make_set: MakeSet) -> Run:
+    """Four cases: equal, nearly equal, far off, failed."""
+    return finished_run(make_set(["yes", "yet", "no", None]), CLOSE, EXACT)
+
+
+@pytest.fixture
+def queued(make_set: MakeSet) -> Run:
+    return queued_run(make_set(["yes", "no"]))
