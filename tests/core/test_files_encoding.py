@@ -97,6 +97,21 @@ def test_utf16_without_a_mark_is_recognised(encoding: str) -> None:
     assert encoding in found.text
 
 
+@pytest.mark.parametrize("name", ["utf-16", "U16", "utf_16"])
+@pytest.mark.parametrize("content", ["id\n1\n".encode("utf-16-le"), b"id\n1\n", b"i"])
+def test_utf16_wanted_of_a_file_without_a_mark_asks_for_the_order(
+    name: str, content: bytes
+) -> None:
+    found = problem(content, name)
+    assert (found.code, found.line) == ("encoding", 1)
+    assert "utf-16-le or utf-16-be" in found.text
+
+
+def test_a_codec_that_names_no_place_is_refused_as_well() -> None:
+    found = problem(b"a\n{-{,", "punycode")
+    assert (found.code, found.text[:25]) == ("encoding", "The file is not PUNYCODE.")
+
+
 def test_cut_utf16_advises_no_code_page() -> None:
     found = problem(codecs.BOM_UTF16_LE + b"a\0b")
     assert (found.code, "cp1252" in found.text) == ("encoding", False)

@@ -11,6 +11,7 @@ from scoring.core.files.rows import MAX_LINE, FileProblem
 from scoring.core.files.source import Source, encoding_of
 
 CHUNK: Final = 256 * 1024
+_OTHER_ENCODING: Final = "Choose another encoding, or save the file as UTF-8."
 
 
 class Text:
@@ -46,6 +47,9 @@ class Text:
             good = fault.object[: fault.start].decode(self.encoding)
             yield from self._counted(good)
             raise self._undecodable(fault) from None
+        except UnicodeError:  # the rarer codecs name no place
+            text = f"The file is not {self.encoding.upper()}. {_OTHER_ENCODING}"
+            raise FileProblem("encoding", text, line=self._line) from None
         yield from self._counted(text)
         self._offset += len(chunk)
 
@@ -70,7 +74,7 @@ class Text:
         advice = "Save the file as UTF-8, or choose its encoding: "
         advice += "cp1252 (Windows, Western Europe) or latin-1."
         if self.encoding != "utf-8":
-            advice = "Choose another encoding, or save the file as UTF-8."
+            advice = _OTHER_ENCODING
         text = f"{where}, 0x{found[0]:02X}, is not {self.encoding.upper()}. {advice}"
         return FileProblem("encoding", text, line=self._line)
 

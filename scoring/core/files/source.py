@@ -80,13 +80,16 @@ def encoding_of(head: bytes, wanted: str = "") -> tuple[str, int]:
 
     A mark decides unless an encoding is wanted; without either it is UTF-8. Raises FileProblem
     `encoding` for an unknown name and for UTF-16 without a mark, which would pass as text full
-    of NULs.
+    of NULs, or, where it is wanted, leave the order of its bytes open.
     """
     marked, mark_length = next(
         ((name, len(mark)) for mark, name in _BOMS if head.startswith(mark)), ("", 0)
     )
     if wanted and not (marked and _is_unicode(wanted)):
-        return _known(wanted), mark_length
+        name = _known(wanted)
+        if name == "utf-16":
+            _refuse_orderless()
+        return name, mark_length
     if not marked and head[1:400:2].count(0) * 3 > len(head[:400]):
         _refuse_unmarked("utf-16-le")
     if not marked and head[0:400:2].count(0) * 3 > len(head[:400]):
@@ -116,6 +119,14 @@ def _known(name: str) -> str:
         text = f"The encoding “{name}” is unknown. Use utf-8, utf-16, cp1252 or latin-1."
         raise FileProblem("encoding", text) from None
     return codecs.lookup(name).name
+
+
+def _refuse_orderless() -> None:
+    text = (
+        "The file does not begin with the byte order mark that UTF-16 needs. "
+        "Choose the encoding utf-16-le or utf-16-be, or save the file as UTF-8."
+    )
+    raise FileProblem("encoding", text, line=1)
 
 
 def _refuse_unmarked(name: str) -> None:
