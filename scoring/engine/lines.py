@@ -135,7 +135,8 @@ def _own_scorer(asked: str) -> BoundScorer | Result:
             raise ConfigError({"scorer": ["must be an object with type, config and threshold"]})
         if unknown := wanted.keys() - {"type", "config", "threshold"}:
             raise ConfigError({f"scorer.{name}": ["is not known"] for name in sorted(unknown)})
-        return bind(wanted["type"], wanted.get("config") or {}, wanted.get("threshold"))
+        config = wanted.get("config")
+        return bind(wanted["type"], {} if config is None else config, wanted.get("threshold"))
     except ConfigError as fault:
         return error("config_error", str(fault))
 

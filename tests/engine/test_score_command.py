@@ -179,6 +179,8 @@ def test_a_line_may_carry_its_own_scorer(score: Score) -> None:
         {"type": "regex"},
         {"type": "regex", "config": {"pattern": "("}},
         {"type": "exact_match", "config": {"nonsense": 1}},
+        {"type": "exact_match", "config": []},
+        {"type": "exact_match", "config": ""},
         {"type": "exact_match", "threshold": 2},
         {"type": "exact_match", "nonsense": 1},
         {"config": {}},
