@@ -44,12 +44,15 @@ class TargetConfig(Config):
         ),
     ] = WHOLE
 
-    reads_expected: ClassVar[bool] = False  # a target key then selects from expected too
     keeps_partial: ClassVar[bool] = False  # of several keys, those missing in the output may be
 
     def needs_expected(self) -> bool:
         """Whether a case without expected value fails."""
         return False
+
+    def reads_expected(self) -> bool:
+        """Whether a target key selects from the expected value too."""
+        return self.needs_expected()
 
     def check(self) -> None:
         if not self.target_output_key:
@@ -68,8 +71,6 @@ class ReferenceConfig(TargetConfig):
             "value",
         ),
     ] = None
-
-    reads_expected: ClassVar[bool] = True
 
     def needs_expected(self) -> bool:
         return True
@@ -133,7 +134,7 @@ def selected(case: Case, config: TargetConfig) -> Case | Result:
 def _with_target(case: Case, expected: Json, config: TargetConfig) -> Case | Result:
     key = config.target_output_key
     try:
-        if config.reads_expected:
+        if config.reads_expected():
             expected = _chosen_expected(expected, key)
         output = _chosen_output(case.output, key, partial=config.keeps_partial)
     except CaseProblem as problem:

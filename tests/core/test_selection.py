@@ -128,9 +128,16 @@ def test_other_types_look_at_the_target_too(name: str, config: dict[str, Any]) -
     assert one(name, ORDER, None, config).score == 1.0
 
 
-def test_an_unused_expected_value_need_not_hold_the_key() -> None:
-    config = {"pattern": "1", "target_output_key": "a"}
-    assert one("regex", {"a": 1}, {"b": 1}, config).score == 1.0
+@pytest.mark.parametrize("expected", [{"b": 1}, '{"b": 1, "b": 2}'])
+@pytest.mark.parametrize(
+    ("name", "config"),
+    [("regex", {"pattern": "1"}), ("includes", {"values": ["1"]}), ("json_schema", {})],
+)
+def test_an_unused_expected_value_need_not_hold_the_key(
+    name: str, config: dict[str, Any], expected: Any
+) -> None:
+    config = {**config, "target_output_key": "a"}
+    assert one(name, {"a": 1}, expected, config).score == 1.0
 
 
 @pytest.mark.parametrize(("key", "text"), [([], "at least one"), (5, "text"), ([1], "text")])

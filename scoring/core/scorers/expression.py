@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, Final
 
 from scoring.core.cel.program import Program, read
 from scoring.core.cel.syntax import SyntaxProblemError
@@ -31,7 +31,8 @@ class ExpressionConfig(TargetConfig):
         ),
     ]
 
-    reads_expected: ClassVar[bool] = True
+    def reads_expected(self) -> bool:
+        return True
 
     def check(self) -> None:
         super().check()
