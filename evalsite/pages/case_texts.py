@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final, Literal, NamedTuple
 
-from scoring.core.contract import Json
-from scoring.core.diff import Mode, Segment, diff, mark_invisible
+from scoring.core.contract import CaseProblem, Json
+from scoring.core.diff import MAX_CHARS, Mode, Segment, diff, mark_invisible
+from scoring.core.json_text import parse
 
 LONG: Final = 20_000  # characters that a page shows of one text
 TALL: Final = 4_000  # characters from which a text scrolls in a window of its own
+EXACT: Final = 2**53  # below it every whole number has its own float
 
 Tag = Literal["", "ins", "del"]
 
@@ -80,6 +83,18 @@ def written(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
+def written_alike(expected: Json, output: Json) -> tuple[str, str] | None:
+    """Both as indented JSON, so that only what they say differs and not how they are written.
+
+    Shared keys stand in the order of the expected value, and 880.0 is 880. None where one of them
+    is no object or array, nor a text that holds one.
+    """
+    wanted, found = _structure(expected), _structure(output)
+    if wanted is None or found is None:
+        return None
+    return written(_ordered(wanted, wanted)), written(_ordered(found, wanted))
+
+
 def marked(text: str) -> list[Piece]:
     """The text in pieces, every character that cannot be seen on its own."""
     return [
@@ -88,6 +103,31 @@ def marked(text: str) -> list[Piece]:
         else Piece(piece.text)
         for piece in mark_invisible(text)
     ]
+
+
+def _structure(value: Json) -> Json:
+    """The object or array that a value is, or that its text holds; else None."""
+    if isinstance(value, str):
+        if len(value) > MAX_CHARS or not value.lstrip().startswith(("{", "[")):
+            return None
+        try:
+            value = parse(value)
+        except CaseProblem:
+            return None
+    return value if isinstance(value, dict | list) else None
+
+
+def _ordered(value: Json, model: Json) -> Json:
+    """The value with the model's keys first and in its order; items are paired by position."""
+    if isinstance(value, dict):
+        known = model if isinstance(model, dict) else {}
+        keys = [key for key in known if key in value] + [key for key in value if key not in known]
+        return {key: _ordered(value[key], known.get(key)) for key in keys}
+    if isinstance(value, list):
+        models = model if isinstance(model, list) else []
+        return [_ordered(part, like) for part, like in zip_longest(value, models[: len(value)])]
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < EXACT
+    return int(value) if is_whole else value
 
 
 def _tagged(segments: Iterable[Segment]) -> Iterator[tuple[Tag, str]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from evalsite.pages.case_texts import LONG, Shown, compared, shown, written
+from evalsite.pages.case_texts import LONG, Shown, compared, shown, written, written_alike
 from scoring.core.contract import Case as ScoredCase
 from scoring.core.diff import Mode
 from scoring.core.explain import Explanation, explain
@@ -61,20 +61,28 @@ class CaseView:
     def is_comparable(self) -> bool:
         return bool(self.texts.get("expected")) and bool(self.texts.get("output"))
 
+    @cached_property
+    def as_json(self) -> tuple[str, str] | None:
+        """Expected and output written alike, where both are JSON and are to be compared."""
+        if self.mode == "plain":
+            return None
+        return written_alike(self.output.case.expected, self.output.value)
+
     @property
     def input(self) -> Shown:
         return shown(self.texts["input"])
 
     @property
     def expected(self) -> Shown:
-        return shown(self.texts["expected"])
+        return shown(self.as_json[0] if self.as_json else self.texts["expected"])
 
     @property
     def answer(self) -> Shown:
         """The output, with what differs from expected unless it is shown as it is."""
         if self.mode == "plain":
             return shown(self.texts["output"])
-        return compared(self.texts["expected"], self.texts["output"], _DIFFS[self.mode])
+        expected, output = self.as_json or (self.texts["expected"], self.texts["output"])
+        return compared(expected, output, _DIFFS[self.mode])
 
     @property
     def references(self) -> list[Shown]:

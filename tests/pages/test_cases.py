@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from html import unescape
 from time import perf_counter
@@ -15,7 +16,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evalsite.pages.case_texts import LONG, compared, shown
+from evalsite.pages.case_texts import LONG, compared, shown, written_alike
 from scoring.core.registry import all_types
 from scoring.models import Output, OutputSet, Run, User
 from tests.conftest import MakeDataset, MakeOutputs
@@ -111,6 +112,68 @@ def test_a_json_output_is_shown_as_json_and_null_is_no_missing_output(
     fourth = browser.get(url(run, 4)).text
     assert ">null<" in fourth
     assert "no output was produced" not in fourth
+
+
+@pytest.mark.parametrize("mode", ["word", "char", "line"])
+def test_json_is_compared_as_json_and_shown_as_it_is_on_request(
+    browser_of: BrowserOf, bob: User, outputs: OutputSet, mode: str
+) -> None:
+    raw = '{"age":36.0,\t"name":"Ada"}'
+    Output.objects.filter(case__position=2).update(text=raw)
+    run, browser = queued_run(outputs), browser_of(bob)
+    formatted = words(browser.get(url(run, 2, f"?diff={mode}")))
+    assert formatted.count("formatted as JSON") == 2
+    assert '"name": "Ada"' in formatted
+    assert '"age": 36' in formatted
+    plain = words(browser.get(url(run, 2, "?diff=plain")))
+    assert raw in plain
+    assert "formatted as JSON" not in plain
+    assert browser.get(url(run, 2, "?whole=output")).text == raw
+
+
+@pytest.mark.parametrize(
+    ("expected", "output", "difference"),
+    [
+        ({"a": 1, "b": [2, 3]}, '{"b":[2,3],"a":1}', ""),
+        ('{"a": {"x": 1, "y": 2}}', '{"a":{"y":2,"x":1.0}}', ""),
+        ([{"a": 1, "b": 2}], '[{"b": 2, "a": 1}]', ""),
+        ({"a": "ü\u200b"}, '{"a": "\\u00fc\\u200b"}', ""),
+        ({"a": 1}, '{"z": 0, "a": 1}', ',\n  "z": 0'),
+        ({"a": 0.5}, '{"a": 0.25}', "0.25"),
+    ],
+)
+def test_values_that_are_equal_as_json_are_written_alike(
+    expected: Any, output: str, difference: str
+) -> None:
+    both = written_alike(expected, output)
+    assert both is not None
+    assert (both[0] == both[1]) == (not difference)
+    assert difference in both[1]
+
+
+@pytest.mark.parametrize(
+    ("expected", "output"),
+    [
+        ("10", "10"),
+        ({"a": 1}, "a is 1"),
+        ({"a": 1}, '{"a": 1, "a": 2}'),
+        ({"a": 1}, "[" * 100_000),
+        ("[see above]", "[1]"),
+        ({"a": 1}, "[" + "1," * 200_000 + "1]"),
+        ({"a": 1}, 2**70),
+    ],
+)
+def test_what_is_no_sound_json_of_a_readable_size_stays_as_it_is(
+    expected: Any, output: Any
+) -> None:
+    assert written_alike(expected, output) is None
+
+
+@pytest.mark.parametrize("number", [2**70, 1e300, -0.5, 123456789.25])
+def test_no_number_changes_when_it_is_formatted(number: float) -> None:
+    both = written_alike([number], json.dumps([number]))
+    assert both is not None
+    assert [json.loads(text) for text in both] == [[number], [number]]
 
 
 def test_a_case_without_scores_says_so(
