@@ -192,6 +192,18 @@ def test_a_case_shows_its_values_as_they_are(
     assert "<dt>source</dt><dd>chat</dd>" in empty
 
 
+def test_what_cannot_be_seen_in_a_case_is_named(
+    browser_of: BrowserOf, alice: User, make_dataset: MakeDataset
+) -> None:
+    hidden = "a\u200bb\u202ec"
+    case = {"input": hidden, "expected": hidden, "references": [hidden], "metadata": {"n": hidden}}
+    version = make_dataset([case])
+    page = browser_of(alice).get(reverse("dataset_case", args=[version.dataset.uuid, 1])).text
+    assert page.count("U+202E right-to-left override") == 4
+    assert page.count("U+200B zero width space") == 4
+    assert "\u202e" not in page
+
+
 def test_neighbours_follow_the_filter(
     browser_of: BrowserOf, bob: User, many: DatasetVersion
 ) -> None:
