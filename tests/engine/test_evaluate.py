@@ -153,6 +153,8 @@ class TestMisuse:
             (["Answers", "--outputs=/no/such/file.jsonl"], "/no/such/file.jsonl"),
             (["Answers", "--outputs=x.csv", "--map=output"], "does not read FIELD=COLUMN"),
             (["Answers", "--dated=yesterday"], "--dated"),
+            (["Answers", "--junit=/no/such/folder/x.xml"], "x.xml cannot be written: No such"),
+            (["Answers", "--markdown=/"], "/ cannot be written"),
         ],
     )
     def test_it_ends_with_2_and_says_why(

@@ -92,6 +92,7 @@ class Command(BaseCommand):
         version = _version(team, options["dataset"])
         suite = _suite(team, version.dataset, options["suite"])
         _check_gates(asked, suite, options)
+        _check_reports(options)
         named = _named_baseline(version.dataset, options["baseline"])
         outputs = self._outputs(version, options)
         run = self._run(outputs, suite, options)
@@ -201,6 +202,15 @@ def _check_gates(asked: list[Gate], suite: Suite, options: dict[str, Any]) -> No
             raise misuse(f"{gate.text} needs --baseline RUN or --baseline auto")
     if not 0 <= options["max_errors"] <= 1:
         raise misuse("--max-errors is a share from 0 to 1")
+
+
+def _check_reports(options: dict[str, Any]) -> None:
+    """Refuse a report that could not be written, before there is anything to write."""
+    for path in filter(None, (options["junit"], options["markdown"])):
+        try:
+            path.open("a").close()
+        except OSError as fault:
+            raise misuse(f"{path} cannot be written: {fault.strerror}") from None
 
 
 def _named_baseline(dataset: Dataset, name: str | None) -> Run | None:
