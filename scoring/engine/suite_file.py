@@ -52,6 +52,8 @@ def _read(path: Path) -> tuple[str, list[dict[str, Any]]]:
     scorers = content.get("scorers") if isinstance(content, dict) else None
     if not isinstance(scorers, list) or not scorers:
         raise ConfigError({"suite": [f'{path} needs a list "scorers" with at least one scorer']})
+    if unknown := content.keys() - {"name", "scorers"}:
+        raise ConfigError({name: ["is not known in a suite file"] for name in sorted(unknown)})
     return str(content.get("name") or path.stem)[:120], scorers
 
 

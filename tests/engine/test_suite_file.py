@@ -97,6 +97,12 @@ def test_a_bad_file_names_the_field_and_changes_nothing(
     assert not Suite.objects.exists()
 
 
+def test_what_a_suite_file_cannot_hold_is_refused(team: Team, written: Any) -> None:
+    with pytest.raises(ConfigError, match="treshold: is not known in a suite file"):
+        suite_from_file(team, written(SAME, treshold=0.5))
+    assert not Scorer.objects.exists()
+
+
 def test_a_name_that_means_another_type_is_refused(team: Team, written: Any) -> None:
     suite_from_file(team, written(SAME))
     with pytest.raises(ConfigError, match="exact_match already"):
