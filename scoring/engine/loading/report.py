@@ -83,7 +83,8 @@ class RefusedError(Exception):
     def __init__(self, report: Report) -> None:
         self.report = report
         first = report.problems[0].message if report.problems else ""
-        super().__init__(f"{report.problem_count:,} problems; the first: {first}")
+        more = f"{report.problem_count:,} problems; the first: " if report.problem_count > 1 else ""
+        super().__init__(f"{more}{first}")
 
 
 class StoppedError(Exception):
