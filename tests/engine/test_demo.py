@@ -41,6 +41,13 @@ def test_there_are_three_datasets_with_twelve_finished_runs_each(loaded: Team) -
         assert {run.state for run in runs} == {RunState.FINISHED}
 
 
+def test_the_latest_runs_are_those_of_the_last_week(loaded: Team) -> None:
+    runs = Run.objects.filter(team=loaded).for_list()
+    dates = [run.output_set.dated for run in runs]
+    assert dates == sorted(dates, reverse=True)
+    assert {run.output_set.version.dataset.name for run in runs[:3]} == {s.name for s in STORIES}
+
+
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.series)
 def test_two_weeks_are_bad_and_the_next_is_good_again(loaded: Team, story: DemoDataset) -> None:
     shares = [(run.pass_count or 0) / len(story.cases) for run in runs_of(story.name)]
