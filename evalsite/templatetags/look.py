@@ -6,11 +6,13 @@ Numbers stay exact until here. None, "no result", becomes an en dash and never a
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django import template
 from django.utils import timezone
+from django.utils.safestring import SafeString
 
 from scoring.core.json_text import text_of
 
@@ -19,6 +21,7 @@ register = template.Library()
 NOTHING = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
 THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
+_CODED: Final = re.compile(r"`([^`]+)`")
 
 
 @register.filter
@@ -63,6 +66,14 @@ def as_json(value: Any) -> str:
     """A value as readable JSON: short ones on a line, others indented."""
     line = json.dumps(value, ensure_ascii=False)
     return line if len(line) <= 80 else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+@register.filter
+def coded(text: str) -> list[tuple[bool, str]]:
+    """A help text in pieces, each with whether it stood between backticks; HTML stays whole."""
+    if isinstance(text, SafeString):
+        return [(False, text)]
+    return [(place % 2 == 1, piece) for place, piece in enumerate(_CODED.split(text)) if piece]
 
 
 @register.filter

@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.template import Context, Template
+from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.safestring import mark_safe
 
 from evalsite.templatetags import look
 
@@ -25,6 +27,22 @@ def _now(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_count_has_thousands(value: int | None, text: str) -> None:
     assert look.count(value) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("one rule", "one rule"),
+        ("`*` or `a.b`", "<code>*</code> or <code>a.b</code>"),
+        ("a ` alone", "a ` alone"),
+        ("`<b>` & <i>", "<code>&lt;b&gt;</code> &amp; &lt;i&gt;"),
+        (mark_safe("<ul>`x`</ul>"), "<ul>`x`</ul>"),
+    ],
+)
+def test_backticks_in_a_help_text_set_code_and_nothing_else(text: str, html: str) -> None:
+    field = {"auto_id": "f", "help_text": text}
+    help_text = render_to_string("_field_help.html", {"field": field})
+    assert help_text.strip() == f'<div class="field-help" id="f_helptext">{html}</div>'
 
 
 @pytest.mark.parametrize(
