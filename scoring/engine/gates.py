@@ -24,6 +24,8 @@ _GATE: Final = re.compile(
     r"(?P<comparison>[<>=!]=|[<>])\s*(?P<limit>[-+.\w]+)\s*"
 )
 
+NO_BASELINE: Final = "there is no earlier run to have regressed from"
+
 State = Literal["passed", "failed", "undecided"]
 
 
@@ -54,7 +56,7 @@ class Measure(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """A gate's answer; `why` is empty unless it is undecided."""
+    """A gate's answer. `why` says what it could not go by; it is empty for a plain answer."""
 
     gate: Gate
     state: State
@@ -90,7 +92,10 @@ def decide(gate: Gate, measure: Measure, max_unjudged: float) -> Outcome:
 
 def check_gate(gate: Gate, run: Run, baseline: Run | None, max_unjudged: float) -> Outcome:
     """The gate's answer for a finished run; without a baseline nothing has regressed."""
-    return decide(gate, measure(gate, run, baseline), max_unjudged)
+    outcome = decide(gate, measure(gate, run, baseline), max_unjudged)
+    if gate.metric == "regressions" and baseline is None and not outcome.why:
+        return outcome._replace(value=None, why=NO_BASELINE)
+    return outcome
 
 
 def measure(gate: Gate, run: Run, baseline: Run | None) -> Measure:

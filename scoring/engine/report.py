@@ -18,12 +18,16 @@ _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U001
 
 
 class Report(NamedTuple):
-    """All that is told about a finished run. `regressions` is None without a baseline."""
+    """All that is told about a finished run. `regressions` is None without a baseline.
+
+    `seeks_baseline`: the series was searched for one.
+    """
 
     run: Run
     baseline: Run | None
     regressions: int | None
     outcomes: Sequence[Outcome]
+    seeks_baseline: bool = False
 
 
 def table(report: Report) -> str:
@@ -139,6 +143,9 @@ def _facts(report: Report) -> list[str]:
         facts.append(f"without an expected output: {run.missing_expected_count:,}")
     if report.baseline:
         facts.append(f"baseline {report.baseline.name}: {report.regressions:,} regressions")
+    elif report.seeks_baseline:
+        series = run.output_set.series
+        facts.append(f"baseline: none, the series {series} has no earlier finished run")
     return facts + [_outcome_text(outcome) for outcome in report.outcomes]
 
 

@@ -115,13 +115,33 @@ class TestBaseline:
 
     def test_auto_is_the_previous_run_of_the_series(self, weeks: Callable[..., Ended]) -> None:
         asked = ("--baseline=auto", "--gate=regressions<=0")
-        assert weeks("w1", "1", "1", "0", "0", more=asked).code == 0
+        first = weeks("w1", "1", "1", "0", "0", more=asked)
+        assert (first.code, "gate regressions<=0 passed: there is no earlier" in first.out) == (
+            0,
+            True,
+        )
+        assert "baseline: none, the series gpt has no earlier finished run" in first.out
         same = weeks("w2", "1", "1", "1", "0", more=asked)
         assert (same.code, "baseline w1: 0 regressions" in same.out) == (0, True)
         worse = weeks("w3", "1", "0", "0", "1", more=asked)
         assert (worse.code, "baseline w2: 2 regressions" in worse.out) == (1, True)
         assert "gate regressions<=0 (2) failed" in worse.out
         assert worse.err == "not met: regressions<=0"
+
+    def test_json_has_no_figure_where_there_is_no_baseline(
+        self, weeks: Callable[..., Ended]
+    ) -> None:
+        ended = weeks(
+            "w1", "1", "1", "0", "0", more=("--baseline=auto", "--gate=regressions<=0", "--json")
+        )
+        found = json.loads(ended.out)
+        assert (found["baseline"], found["regressions"]) == (None, None)
+        (gate,) = found["gates"]
+        assert (gate["state"], gate["value"], "no earlier run" in gate["why"]) == (
+            "passed",
+            None,
+            True,
+        )
 
     def test_a_run_may_be_named(self, weeks: Callable[..., Ended]) -> None:
         weeks("w1", "1", "1", "1", "1")

@@ -163,7 +163,9 @@ class TestOnRuns:
     ) -> None:
         run = make_run(["no"], make_scorer("exact_match"))
         finish(run)
-        assert check_gate(parse_gate("regressions<=0"), run, None, 0.05).state == "passed"
+        outcome = check_gate(parse_gate("regressions<=0"), run, None, 0.05)
+        assert (outcome.state, outcome.value) == ("passed", None)
+        assert outcome.why == "there is no earlier run to have regressed from"
 
     def test_the_previous_run_is_the_latest_earlier_finished_one_of_the_series(
         self,

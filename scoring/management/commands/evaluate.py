@@ -79,6 +79,7 @@ class Command(BaseCommand):
             baseline,
             gates.regressions(run, baseline) if baseline else None,
             [gates.check_gate(gate, run, baseline, limit) for gate in asked],
+            seeks_baseline=options["baseline"] == "auto",
         )
         self._write(found, options)
         missed = [each.gate.text for each in found.outcomes if each.state != "passed"]
