@@ -101,6 +101,6 @@ def _as_signed_in(member: Member, user: User) -> Member:
 def _with_role(member: Member, role: Role) -> Member:
     if not member.may(role):
         raise PermissionDenied(
-            f"This needs the role {role.label}; yours is {member.get_role_display()}."
+            f"This needs the role {role.label}; yours is {member.held_role.label}."
         )
     return member

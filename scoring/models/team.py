@@ -95,8 +95,13 @@ class Member(models.Model):
 
     def may(self, role: Role) -> bool:
         """Whether this member, signed in as they are, holds at least `role`."""
+        return self.held_role >= role
+
+    @property
+    def held_role(self) -> Role:
+        """The role this member has as they are signed in; a token may narrow it."""
         token = self.user.token
-        return min(self.role, token.role if token else Role.ADMIN) >= role
+        return Role(min(self.role, token.role) if token else self.role)
 
 
 class TokenQuerySet(models.QuerySet["Token"]):

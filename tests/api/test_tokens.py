@@ -112,6 +112,8 @@ def test_the_smaller_role_of_member_and_token_counts(
     assert response.status_code == status
     if status == 403:
         assert response.json()["code"] == "permission_denied"
+        held = min(member, token_role).label
+        assert response.json()["message"] == f"This needs the role editor; yours is {held}."
 
 
 def test_anothers_object_answers_exactly_like_a_missing_one(
