@@ -155,6 +155,15 @@ def test_runs_are_listed_with_what_they_are(alices: Api, dataset: str, suite: Su
     assert listed["created_at"].endswith("Z")
 
 
+@pytest.mark.parametrize("action", ["start", "cancel", "retry"])
+def test_an_action_takes_no_fields(alices: Api, dataset: str, suite: Suite, action: str) -> None:
+    run = run_of(alices.post("runs/", body(dataset, suite, final=False)))
+    refused = alices.post(f"runs/{run.uuid}/{action}/", {"final": True})
+    assert (refused.status_code, codes(refused)) == (400, [("final", "unknown_field")])
+    run.refresh_from_db()
+    assert run.state == "queued"
+
+
 def test_every_address_of_a_run_knows_roles_and_strangers(
     alices: Api, bobs: Api, charlies: Api, dataset: str, suite: Suite
 ) -> None:

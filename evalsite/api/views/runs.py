@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite import access
+from evalsite.api.bodies import Body
 from evalsite.api.examples import ACCEPTED, MORE_OUTPUTS, RUN, STARTED, answered, sent
 from evalsite.api.idempotency import idempotent
 from evalsite.api.problems import Fault, Problem, missing, of_faults
@@ -157,6 +158,7 @@ class RunAction(ApiView):
     @idempotent
     def post(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
         run = access.run_for(self.user, uid, Role.EDITOR)
+        self.read(Body)  # nothing is taken, and what is sent all the same is refused
         self.act(run)
         return Response(state_of(run))
 
