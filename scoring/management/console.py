@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from django.core.management.base import CommandError
+from django.db import OperationalError
 
 from scoring.models import Team
+
+
+@contextmanager
+def database_needed() -> Iterator[None]:
+    """Tells of a database that is not set up, or cannot be used, as of any other misuse."""
+    try:
+        yield
+    except OperationalError as fault:
+        text = f"{fault}; `manage.py migrate` sets the database up"
+        raise CommandError(text, returncode=2) from None
 
 
 def the_team(slug: str | None) -> Team:

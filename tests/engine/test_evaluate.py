@@ -305,6 +305,19 @@ class TestAsAProcess:
         assert "Traceback" not in site.log
         assert not site.members(site.processes[0].pid)
 
-    def test_a_database_that_is_not_set_up_is_misuse(self, fresh_site: Site) -> None:
-        assert fresh_site.start("evaluate", "Answers").wait(60) == 2
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("evaluate", "Answers"),
+            ("import", "README.md", "--dataset", "Answers"),
+            ("token", "--team", "a", "--email", "b@example.org", "--name", "c"),
+            ("demo",),
+        ],
+        ids=lambda words: words[0],
+    )
+    def test_a_database_that_is_not_set_up_is_misuse(
+        self, fresh_site: Site, words: tuple[str, ...]
+    ) -> None:
+        assert fresh_site.start(*words).wait(60) == 2
         assert "manage.py migrate" in fresh_site.log
+        assert "Traceback" not in fresh_site.log

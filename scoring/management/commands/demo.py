@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from scoring.engine.demo.load import RUNS, load
+from scoring.management.console import database_needed
 from scoring.models import User
 
 
@@ -19,7 +20,8 @@ class Command(BaseCommand):
         from tqdm import tqdm
 
         administrators = User.objects.filter(is_superuser=True, is_active=True)
-        with tqdm(total=RUNS, unit=" runs", disable=not sys.stderr.isatty()) as bar:
+        no_bar = not sys.stderr.isatty()
+        with database_needed(), tqdm(total=RUNS, unit=" runs", disable=no_bar) as bar:
             team = load(timezone.now(), admins=administrators, on_run=bar.update)
         cases = sum(d.latest.case_count for d in team.datasets.select_related("latest") if d.latest)
         self.stdout.write(

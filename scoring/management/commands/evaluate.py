@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import OperationalError, transaction
+from django.db import transaction
 
 from scoring.core.contract import ConfigError
 from scoring.engine import gates, hold, plan, report
@@ -22,6 +22,7 @@ from scoring.engine.gates import Gate
 from scoring.engine.pool import Inline, Pool
 from scoring.engine.progress import progress_of
 from scoring.engine.suite_file import suite_from_file
+from scoring.management.console import database_needed
 from scoring.models import (
     Dataset,
     DatasetVersion,
@@ -67,9 +68,8 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         try:
-            run, baseline = self._scored(options)
-        except OperationalError as fault:
-            raise misuse(f"{fault}; `manage.py migrate` sets the database up") from None
+            with database_needed():
+                run, baseline = self._scored(options)
         except (ConfigError, gates.GateError) as fault:
             raise misuse(str(fault)) from None
         asked = [gates.parse_gate(text) for text in options["gate"]]

@@ -14,7 +14,7 @@ from scoring.core.files import FileProblem, map_options
 from scoring.engine import loading
 from scoring.engine.loading import Loaded, Reading, RefusedError
 from scoring.engine.loading.reading import Options
-from scoring.management.console import counted, table, the_team
+from scoring.management.console import counted, database_needed, table, the_team
 from scoring.models import Team
 
 _DELIMITERS: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
@@ -40,7 +40,8 @@ class Command(BaseCommand):
         parser.add_argument("--delimiter", default="", help="a sign, or tab")
 
     def handle(self, **options: Any) -> None:
-        team = the_team(options["team"])
+        with database_needed():
+            team = the_team(options["team"])
         name = options["dataset"].strip()
         if not name:
             raise CommandError("--dataset needs a name.", returncode=2)

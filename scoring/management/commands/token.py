@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
+from scoring.management.console import database_needed
 from scoring.models import AuditEntry, Member, Role, Token
 
 MOST_DAYS = 3_650
@@ -29,7 +30,8 @@ class Command(BaseCommand):
         parser.add_argument("--days", type=int, metavar="N", help="until it expires; else never")
 
     def handle(self, **options: Any) -> None:
-        member = _member(options["team"], options["email"])
+        with database_needed():
+            member = _member(options["team"], options["email"])
         role = ROLES[options["role"]]
         days = options["days"]
         if days is not None and not 1 <= days <= MOST_DAYS:
