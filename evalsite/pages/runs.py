@@ -8,6 +8,7 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django_htmx.http import trigger_client_event
 
 from evalsite import access
@@ -19,6 +20,7 @@ from evalsite.pages.methods import filling, posting, reading
 from evalsite.pages.scorer_figures import figures_of
 from scoring.engine import plan
 from scoring.engine.progress import progress_of
+from scoring.engine.starter import starter_suite
 from scoring.models import Role, Run, User
 
 
@@ -42,6 +44,15 @@ def new_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         return redirect("run", form.save(request.user).uuid)
     context = {"team": dataset.team, "dataset": dataset, "form": form}
     return show(request, "run/new.html", context, status=422 if form.errors else 200)
+
+
+@posting
+def use_starter(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Make scorers that suit the dataset's cases, and on with the new run."""
+    dataset = access.dataset_for(request.user, uid, Role.EDITOR)
+    suite = starter_suite(dataset, request.user)
+    messages.success(request, f"Suite {suite.name} is ready.")
+    return redirect(f"{reverse('new_run', args=[uid])}?{request.GET.urlencode()}")
 
 
 @reading

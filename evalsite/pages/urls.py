@@ -31,6 +31,7 @@ urlpatterns = [
     # Runs
     path("teams/<slug:slug>/runs/", runs.runs, name="runs"),
     path("datasets/<uuid:uid>/runs/new/", runs.new_run, name="new_run"),
+    path("datasets/<uuid:uid>/runs/starter/", runs.use_starter, name="use_starter"),
     path("runs/<uuid:uid>/", runs.run, name="run"),
     path("runs/<uuid:uid>/cancel/", runs.cancel_run, name="cancel_run"),
     path("runs/<uuid:uid>/resume/", runs.resume_run, name="resume_run"),

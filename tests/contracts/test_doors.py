@@ -40,6 +40,7 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "cancel_upload": (None, EDITOR),
     "runs": (VIEWER, None),
     "new_run": (EDITOR, EDITOR),
+    "use_starter": (None, EDITOR),
     "run": (VIEWER, None),
     "cancel_run": (None, EDITOR),
     "resume_run": (None, EDITOR),

@@ -128,6 +128,7 @@ def test_the_steps_are_ticked_off_and_end_with_the_first_run(
 ) -> None:
     browser = browser_of(alice)
     assert home_of(browser).count("done</span>") == 1
+    assert reverse("new_run", args=[outputs.version.dataset.uuid]) in home_of(browser)
     Scorer.objects.define(team, "same", "exact_match", {})
     assert home_of(browser).count("done</span>") == 2
     make_run("first", RunState.QUEUED)

@@ -217,3 +217,24 @@ def test_without_outputs_the_page_leads_to_the_upload(
     page = browser_of(alice).get(reverse("new_run", args=[dataset.uuid])).text
     assert "No outputs to score" in page
     assert f"?dataset={dataset.uuid}" in page
+
+
+def test_a_team_without_scorers_begins_with_the_starters(
+    browser_of: BrowserOf, alice: User, make_set: MakeSet
+) -> None:
+    make_set(["yes"])
+    outputs, browser = make_set(["no"]), browser_of(alice)
+    dataset = outputs.version.dataset
+    address = reverse("new_run", args=[dataset.uuid]) + f"?outputs={outputs.uuid}"
+    offered = browser.get(address).text
+    assert "Start the run" not in offered
+    starter = reverse("use_starter", args=[dataset.uuid]) + f"?outputs={outputs.uuid}"
+    assert f'action="{starter}"' in offered
+    answer = browser.post(starter, follow=True)
+    assert answer.redirect_chain[-1][0] == address
+    form = answer.context["form"]
+    suite = Suite.objects.get(team=dataset.team)
+    assert (form["suite"].value(), form["outputs"].value()) == (suite.uuid, str(outputs.uuid))
+    sent = {name: form[name].value() or "" for name in ("key", "suite", "outputs", "name")}
+    assert browser.post(address, sent).status_code == 302
+    assert Run.objects.get().suite == suite

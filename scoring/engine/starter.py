@@ -1,0 +1,91 @@
+"""Scorers to begin with, chosen by what the cases of a dataset expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from django.db import transaction
+
+from scoring.core.contract import CaseProblem, Json
+from scoring.core.json_text import parse
+from scoring.core.scorers.numeric import number_of
+from scoring.models import Dataset, Scorer, Suite, Team, User
+
+NAME: Final = "starter"
+LOOKED_AT: Final = 200  # cases
+
+_Starters = Mapping[str, tuple[str, Mapping[str, Any]]]  # name → type and config
+
+NO_ANSWERS: Final[_Starters] = {"says something": ("regex", {"pattern": r"\S"})}
+TEXTS: Final[_Starters] = {
+    "exact match": ("exact_match", {"case_sensitive": False, "trim": True}),
+    "close enough": ("levenshtein", {}),
+}
+NUMBERS: Final[_Starters] = {
+    "same number": ("numeric", {"tolerance": 0}),
+    "close number": ("numeric", {}),
+}
+JSON: Final[_Starters] = {
+    "same JSON": ("json_match", {}),
+    "fields right": ("json_similarity", {}),
+}
+
+
+def starter_suite(dataset: Dataset, by: User | None = None) -> Suite:
+    """A suite that suits the dataset's cases, as the dataset's own unless it has one.
+
+    The team's suite of that name is taken where there is one, so asking twice makes one.
+    """
+    with transaction.atomic():
+        team = Team.objects.select_for_update().get(pk=dataset.team_id)
+        suite = Suite.objects.filter(team=team, name=NAME).first()
+        if suite is None:
+            chosen = starters_for(_expected_values(dataset))
+            suite = Suite.objects.define(team, NAME, _scorers(team, chosen, by), by)
+        if dataset.suite is None:
+            dataset.suite = suite
+            dataset.save(update_fields=["suite"])
+    return suite
+
+
+def starters_for(expected: Sequence[Json]) -> _Starters:
+    """What to score with where these values are expected; a mixture is compared as text."""
+    if not expected:
+        return NO_ANSWERS
+    if all(map(_is_structure, expected)):
+        return JSON
+    return NUMBERS if all(map(_is_number, expected)) else TEXTS
+
+
+def _expected_values(dataset: Dataset) -> list[Json]:
+    if dataset.latest is None:
+        return []
+    cases = dataset.latest.cases.filter(expected_json__isnull=False)
+    return [case.expected for case in cases[:LOOKED_AT]]
+
+
+def _scorers(
+    team: Team, chosen: _Starters, by: User | None
+) -> Iterable[tuple[Scorer, float | None]]:
+    """The chosen scorers with their default thresholds; one that the team has by name is taken."""
+    known = {scorer.name: scorer for scorer in Scorer.objects.filter(team=team, name__in=chosen)}
+    for name, (kind, config) in chosen.items():
+        yield known.get(name) or Scorer.objects.define(team, name, kind, config, by=by), None
+
+
+def _is_structure(value: Json) -> bool:
+    if not isinstance(value, str):
+        return isinstance(value, dict | list)
+    try:
+        return isinstance(parse(value), dict | list)
+    except CaseProblem:
+        return False
+
+
+def _is_number(value: Json) -> bool:
+    try:
+        number_of(value)
+    except CaseProblem:
+        return False
+    return True
