@@ -71,9 +71,10 @@ def as_json(value: Any) -> str:
 @register.filter
 def coded(text: str) -> list[tuple[bool, str]]:
     """A help text in pieces, each with whether it stood between backticks; HTML stays whole."""
-    if isinstance(text, SafeString):
-        return [(False, text)]
-    return [(place % 2 == 1, piece) for place, piece in enumerate(_CODED.split(text)) if piece]
+    whole = str(text)  # it may be lazy
+    if isinstance(whole, SafeString):
+        return [(False, whole)]
+    return [(place % 2 == 1, piece) for place, piece in enumerate(_CODED.split(whole)) if piece]
 
 
 @register.filter

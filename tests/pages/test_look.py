@@ -7,7 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.template import Context, Template
 from django.template.loader import render_to_string
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import lazy, lazystr
 from django.utils.safestring import mark_safe
 
 from evalsite.templatetags import look
@@ -157,3 +160,13 @@ def test_a_score_bar_is_as_long_as_its_score() -> None:
     assert 'class="score-bar score-bar-fail"' in page
     assert '<rect class="score-bar-fill" width="0.42"' in page
     assert 'x1="0.7" x2="0.7"' in page
+
+
+def test_a_lazy_help_text_is_read_when_it_is_shown() -> None:
+    assert look.coded(lazystr("see `here`")) == [(False, "see "), (True, "here")]
+    html = lazy(lambda: mark_safe("<ul><li>long</li></ul>"), str)()
+    assert look.coded(html) == [(False, "<ul><li>long</li></ul>")]
+
+
+def test_the_sign_in_page_opens(client: Client, db: None) -> None:
+    assert client.get(reverse("account_login")).status_code == 200
