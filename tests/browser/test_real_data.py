@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
@@ -102,6 +103,26 @@ def test_truthfulqa_becomes_a_dataset_of_817_cases(walk: Walk, facts: Path) -> N
     rows = csv_rows(truthfulqa_path(facts))
     walk.follow(rows[0]["Question"])
     expect(page.get_by_role("main")).to_contain_text(rows[0]["Best Answer"])
+
+
+def test_the_gsm8k_file_as_it_is_becomes_one_dataset_with_four_runs(
+    walk: Walk, facts: Path
+) -> None:
+    pattern = r"A: -?[\d,.]+\s*$"
+    walk.upload_cases(gsm8k_path(facts), "GSM8K as it is")
+    walk.check_rows()
+    assert walk.found()["Cases"] == "1,319"
+    walk.import_rows()
+    walk.make_scorer("Regular expression", "ends in a number", Pattern=pattern)
+    walk.make_suite("form", ["ends in a number"])
+    for model in GSM8K_RATES:
+        walk.start_run("GSM8K as it is", model, "form")
+        walk.wait_for_the_end()
+        ends = [
+            float(re.search(pattern, row[model]["solution"]) is not None)
+            for row in jsonl_rows(gsm8k_path(facts))
+        ]
+        assert_figures(walk.page, "ends in a number", ends, 1.0)
 
 
 @pytest.fixture
