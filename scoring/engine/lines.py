@@ -71,10 +71,10 @@ def _columns(detected: Detected) -> tuple[str, Columns]:
     guess = guess_mapping(detected.columns, detected.sample)
     chosen = {name: getattr(guess, name) for name in (*_READ, *_SEPARATORS)}
     columns = replace(Columns(**chosen), id=_LINE, drop=(guess.id,) if guess.id else ())
-    columns.check((*detected.columns, _LINE, guess.id), needed=["output"])
-    if len(columns.output) > 1:
-        found = ", ".join(columns.output)
-        text = f"Several columns hold outputs: {found}. Call the one to score “output”."
+    if len(guess.output) != 1:
+        fault = "Several columns hold outputs" if guess.output else "No column holds outputs"
+        found = ", ".join(guess.output or detected.columns)
+        text = f"{fault}. Found: {found}. Call the one to score “output”."
         raise FileProblem("missing_column", text, column="output")
     return guess.id, columns
 

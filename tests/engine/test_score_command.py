@@ -247,7 +247,11 @@ def test_bad_use_exits_2_and_says_why(score: Score, words: Iterable[str], said: 
         ("empty.jsonl", b"", "empty"),
         ("blank.jsonl", b"\n\n", "no rows"),
         ("cases.csv", b"PK\x03\x04rest", "ZIP"),
-        ("cases.csv", b"question,expected\na,b\n", "output"),
+        (
+            "cases.csv",
+            b"id,expected\na,b\n",
+            "Found: id, expected. Call the one to score “output”.",
+        ),
         ("cases.csv", b"output,expected\na\n", "1 cell"),
         ("cases.json", b'{"a": 1}', "list"),
         ("cases.jsonl", b'{"output": "\xff"}\n', "UTF-8"),
