@@ -47,7 +47,7 @@ def markdown(report: Report) -> str:
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    """The run in the shape of the API, with `baseline`, `regressions` and `gates`."""
+    """The run in the shape of the API, and what a pipeline asks besides."""
     run = report.run
     total = run.case_count or 0
     return {
@@ -57,6 +57,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "progress": {"done": total, "total": total},
         "verdicts": run.verdict_counts,
         "missing_expected": run.missing_expected_count,
+        "without_output": _count_without_output(run),
         "scorers": [_scorer_json(summary) for summary in _summaries(run)],
         "baseline": str(report.baseline.uuid) if report.baseline else None,
         "regressions": report.regressions,
@@ -139,6 +140,8 @@ def _facts(report: Report) -> list[str]:
     run = report.run
     counts = ", ".join(f"{count or 0:,} {name}" for name, count in run.verdict_counts.items())
     facts = [f"cases: {counts}"]
+    if without_output := _count_without_output(run):
+        facts.append(f"cases without an output, left out of all figures: {without_output:,}")
     if run.missing_expected_count:
         facts.append(f"without an expected output: {run.missing_expected_count:,}")
     if report.baseline:
@@ -147,6 +150,12 @@ def _facts(report: Report) -> list[str]:
         series = run.output_set.series
         facts.append(f"baseline: none, the series {series} has no earlier finished run")
     return facts + [_outcome_text(outcome) for outcome in report.outcomes]
+
+
+def _count_without_output(run: Run) -> int:
+    """Cases of the dataset version for which nothing was sent, so that the run is about fewer."""
+    outputs = run.output_set
+    return outputs.version.case_count - outputs.outputs.values("case").distinct().count()
 
 
 def _outcome_text(outcome: Outcome) -> str:

@@ -11,6 +11,7 @@ from scoring.core.contract import Result, error
 from scoring.engine.gates import check_gate, parse_gate
 from scoring.engine.report import Report, as_json, estimate_of, markdown, table, write_junit
 from scoring.models import Run, RunSummary
+from tests.conftest import MakeDataset, MakeOutputs
 from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
 
 pytestmark = pytest.mark.django_db
@@ -119,6 +120,25 @@ def test_the_interval_is_students_t(
     reach = stats.t.ppf(0.975, len(values) - 1) * error_of_mean
     low, high = max(0.0, estimate.value - reach), min(1.0, estimate.value + reach)
     assert estimate.interval == pytest.approx((low, high), abs=1e-4)
+
+
+def test_cases_that_nothing_was_sent_for_are_counted(
+    make_run: MakeRun,
+    make_scorer: MakeScorer,
+    make_dataset: MakeDataset,
+    make_outputs: MakeOutputs,
+    spy: Spy,
+) -> None:
+    outputs = make_outputs(make_dataset([{"key": key} for key in "abc"]), ["1", "1", "1"])
+    outputs.outputs.filter(case__key="b").delete()
+    outputs.output_count = 2
+    outputs.save()
+    run = make_run(outputs, make_scorer("spy"))
+    finish(run)
+    said = "cases without an output, left out of all figures: 1"
+    assert said in table(report_of(run)).splitlines()
+    assert f"- {said}" in markdown(report_of(run)).splitlines()
+    assert as_json(report_of(run))["without_output"] == 1
 
 
 def test_nothing_scored_prints_no_number(
