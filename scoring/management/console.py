@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from django.core.management.base import CommandError
-from django.db import OperationalError
+from django.db import OperationalError, transaction
+from django.utils.text import slugify
 
-from scoring.models import Team
+from scoring.models import AuditEntry, Team
 
 
 @contextmanager
@@ -30,6 +31,23 @@ def the_team(slug: str | None) -> Team:
     names = ", ".join(team.slug for team in teams) or "none yet"
     said = f"There is no team “{slug}”." if slug else "Name the team with --team."
     raise CommandError(f"{said} The teams are: {names}.", returncode=2)
+
+
+def the_team_or_a_first(slug: str | None) -> tuple[Team, bool]:
+    """The team as `the_team` finds it; on a site without any, a first one, and that it is new.
+
+    Whoever sets the site up later administers it like every other team.
+    """
+    if Team.objects.exists():
+        return the_team(slug), False
+    slug = slug or "first"
+    if slugify(slug) != slug:
+        text = f"“{slug}” cannot be a team's address: use a-z, 0-9 and hyphens."
+        raise CommandError(text, returncode=2)
+    with transaction.atomic():
+        team = Team.objects.create(slug=slug, name=slug.replace("-", " ").capitalize())
+        AuditEntry.objects.record(team, None, "team.created", team, new={"name": team.name})
+    return team, True
 
 
 def counted(count: int, noun: str) -> str:

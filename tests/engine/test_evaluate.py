@@ -163,7 +163,7 @@ class TestMisuse:
         ("arguments", "said"),
         [
             (["Nowhere"], "has no dataset 'Nowhere'"),
-            (["Answers", "--team=nobody"], "there is no team 'nobody'; there are: support"),
+            (["Answers", "--team=nobody"], "There is no team “nobody”. The teams are: support."),
             (["Answers", "--suite=nope"], "'nope' is neither a suite of the team support nor"),
             (["Answers", "--series=other"], "has no outputs of the series 'other'"),
             (["Answers", "--gate=pass_rate"], "the gate 'pass_rate' cannot be read"),
@@ -188,7 +188,7 @@ class TestMisuse:
     def test_several_teams_must_be_told_apart(self, outputs: OutputSet) -> None:
         Team.objects.create(name="Other", slug="other")
         ended = evaluate("Answers")
-        assert (ended.code, ended.err) == (2, "name a team with --team: other, support")
+        assert (ended.code, ended.err) == (2, "Name the team with --team. The teams are: other, support.")
         assert evaluate("Answers", "--team", "support").code == 0
 
     def test_several_series_must_be_told_apart(

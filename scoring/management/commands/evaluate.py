@@ -22,7 +22,7 @@ from scoring.engine.gates import Gate
 from scoring.engine.pool import Inline, Pool
 from scoring.engine.progress import progress_of
 from scoring.engine.suite_file import suite_from_file
-from scoring.management.console import database_needed
+from scoring.management.console import database_needed, the_team
 from scoring.models import (
     Dataset,
     DatasetVersion,
@@ -89,7 +89,7 @@ class Command(BaseCommand):
     def _scored(self, options: dict[str, Any]) -> tuple[Run, Run | None]:
         """The finished run and its baseline; all that can be refused is refused before scoring."""
         asked = [gates.parse_gate(text) for text in options["gate"]]
-        team = _team(options["team"])
+        team = the_team(options["team"])
         version = _version(team, options["dataset"])
         suite = _suite(team, version.dataset, options["suite"])
         _check_gates(asked, suite, options)
@@ -157,17 +157,6 @@ class Command(BaseCommand):
 def _date(text: str) -> datetime:
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _team(slug: str | None) -> Team:
-    teams = Team.objects.filter(slug=slug) if slug else Team.objects.order_by("slug")
-    found = list(teams[:20])
-    if len(found) == 1:
-        return found[0]
-    known = ", ".join(Team.objects.order_by("slug").values_list("slug", flat=True)[:20])
-    if slug:
-        raise misuse(f"there is no team {slug!r}; there are: {known}")
-    raise misuse(f"name a team with --team: {known}" if known else "there is no team yet")
 
 
 def _version(team: Team, name: str) -> DatasetVersion:

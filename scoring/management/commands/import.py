@@ -14,7 +14,7 @@ from scoring.core.files import FileProblem, map_options
 from scoring.engine import loading
 from scoring.engine.loading import Loaded, Reading, RefusedError
 from scoring.engine.loading.reading import Options
-from scoring.management.console import counted, database_needed, table, the_team
+from scoring.management.console import counted, database_needed, table, the_team_or_a_first
 from scoring.models import Team
 
 _DELIMITERS: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
@@ -28,7 +28,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", metavar="FILE", type=Path)
         parser.add_argument("--dataset", metavar="NAME", required=True)
-        parser.add_argument("--team", metavar="SLUG", help="may be left out where there is one")
+        parser.add_argument("--team", metavar="SLUG", help="needed where there are several")
         parser.add_argument(
             "--map",
             metavar="FIELD=COLUMN",
@@ -40,11 +40,13 @@ class Command(BaseCommand):
         parser.add_argument("--delimiter", default="", help="a sign, or tab")
 
     def handle(self, **options: Any) -> None:
-        with database_needed():
-            team = the_team(options["team"])
         name = options["dataset"].strip()
         if not name:
             raise CommandError("--dataset needs a name.", returncode=2)
+        with database_needed():
+            team, is_new = the_team_or_a_first(options["team"])
+        if is_new:
+            self.stdout.write(f"made the team {team.slug}, as there was none")
         try:
             loaded = self._load(team, options["file"], name, options)
         except RefusedError as refused:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from scoring.models import Case, Dataset, DatasetVersion, OutputSet, Team, Upload
+from scoring.models import AuditEntry, Case, Dataset, DatasetVersion, OutputSet, Team, Upload
 from tests.engine.loading.conftest import assert_nothing_is_left, cases_of, table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -157,8 +157,18 @@ def test_the_team_must_be_plain(team: Team, path: Path) -> None:
     assert Dataset.objects.get().team == other
 
 
-def test_without_any_team_it_says_so(db: None, path: Path) -> None:
-    assert "none yet" in refused(path)[0]
+def test_a_site_without_any_team_gets_a_first_one(db: None, path: Path) -> None:
+    said = load(path)
+    team = Dataset.objects.get().team
+    assert (team.slug, team.name) == ("first", "First")
+    assert "made the team first, as there was none" in said
+    assert AuditEntry.objects.get(action="team.created").team == team
+
+
+def test_the_first_team_is_called_as_asked(db: None, path: Path) -> None:
+    assert "cannot be a team's address" in refused(path, "--team", "Our Team")[0]
+    load(path, "--team", "our-team")
+    assert Team.objects.get().name == "Our team"
 
 
 def test_a_cleaned_up_failure_does_not_touch_the_version_there_is(team: Team, path: Path) -> None:
