@@ -33,6 +33,7 @@ from scoring.models import (
     Worker,
 )
 from tests.conftest import MakeDataset, MakeOutputs
+from tests.pages.run_steps import with_code
 
 BrowserOf = Callable[[User], Client]
 MakeRun = Callable[..., Run]
@@ -169,11 +170,11 @@ def test_a_run_that_nobody_works_on_says_why(
 ) -> None:
     make_run("waiting", RunState.QUEUED)
     browser = browser_of(bob)
-    assert NO_WORKER in home_of(browser)
+    assert with_code(NO_WORKER) in home_of(browser)
     now = timezone.now()
     Worker.objects.create(name=hold.own_name(), started_at=now, seen_at=now)
     html = home_of(browser)
-    assert NO_WORKER not in html
+    assert with_code(NO_WORKER) not in html
     assert "waiting for the worker" in html
 
 

@@ -15,7 +15,7 @@ from scoring.engine import plan
 from scoring.engine.progress import NO_WORKER
 from scoring.models import AuditEntry, Run, RunState, User
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.pages.run_steps import BrowserOf, MakeSet, keys, url
+from tests.pages.run_steps import BrowserOf, MakeSet, keys, url, with_code
 from tests.scored import CLOSE, EXACT, finished_run
 
 
@@ -189,7 +189,7 @@ def test_a_waiting_run_asks_again_and_says_why_it_waits(
 ) -> None:
     page = browser_of(bob).get(url(queued)).text
     assert 'hx-trigger="every 2s"' in page
-    assert NO_WORKER.removeprefix("n") in page
+    assert with_code(NO_WORKER.capitalize()) in page
     assert "0 of 2 outputs scored" in page
     assert "Nothing scored yet" in page
 

@@ -24,6 +24,7 @@ from scoring.models import (
     Worker,
 )
 from tests.conftest import MakeDataset
+from tests.pages.run_steps import with_code
 from tests.pages.upload_steps import CSV, checked, html_of, imported, mapped, sent, url_of
 
 MAX_QUERIES = 12
@@ -230,10 +231,10 @@ def test_an_import_shows_its_progress_and_asks_again(browser: Client, going: Upl
 
 
 def test_an_import_that_nobody_works_on_says_why(browser: Client, going: Upload) -> None:
-    assert NO_WORKER in html_of(browser, going)
+    assert with_code(NO_WORKER) in html_of(browser, going)
     now = timezone.now()
     Worker.objects.create(name=hold.own_name(), started_at=now, seen_at=now)
-    assert NO_WORKER not in html_of(browser, going)
+    assert with_code(NO_WORKER) not in html_of(browser, going)
 
 
 def test_a_finished_import_leads_to_the_dataset(browser: Client, going: Upload) -> None:
