@@ -196,12 +196,16 @@ def test_what_cannot_be_seen_in_a_case_is_named(
     browser_of: BrowserOf, alice: User, make_dataset: MakeDataset
 ) -> None:
     hidden = "a\u200bb\u202ec"
-    case = {"input": hidden, "expected": hidden, "references": [hidden], "metadata": {"n": hidden}}
-    version = make_dataset([case])
-    page = browser_of(alice).get(reverse("dataset_case", args=[version.dataset.uuid, 1])).text
-    assert page.count("U+202E right-to-left override") == 4
-    assert page.count("U+200B zero width space") == 4
-    assert "\u202e" not in page
+    case = {"key": hidden, "input": hidden, "expected": hidden, "tags": [hidden]}
+    version = make_dataset([case | {"references": [hidden], "metadata": {hidden: hidden}}])
+    browser, dataset = browser_of(alice), version.dataset.uuid
+    one = browser.get(reverse("dataset_case", args=[dataset, 1])).text
+    table = browser.get(reverse("dataset", args=[dataset])).text
+    for page, count in ((one, 7), (table, 4)):
+        assert page.count("U+202E right-to-left override") == count
+        assert page.count("U+200B zero width space") == count
+    assert "\u202e" not in table
+    assert one.count("\u202e") == one.count("<title>a\u200bb\u202ec")
 
 
 def test_neighbours_follow_the_filter(
