@@ -55,17 +55,20 @@ class CaseView:
         """How output and expected are compared; `plain` where there is nothing to compare."""
         if not self.is_comparable:
             return "plain"
-        return self.asked if self.asked in MODES else "word"
+        usual = "line" if self._alike else "word"
+        return self.asked if self.asked in MODES else usual
 
     @property
     def is_comparable(self) -> bool:
         return bool(self.texts.get("expected")) and bool(self.texts.get("output"))
 
-    @cached_property
+    @property
     def as_json(self) -> tuple[str, str] | None:
         """Expected and output written alike, where both are JSON and are to be compared."""
-        if self.mode == "plain":
-            return None
+        return None if self.mode == "plain" else self._alike
+
+    @cached_property
+    def _alike(self) -> tuple[str, str] | None:
         return written_alike(self.output.case.expected, self.output.value)
 
     @property

@@ -17,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evalsite.pages.case_texts import LONG, compared, shown, written_alike
+from evalsite.pages.case_view import MODES
 from scoring.core.registry import all_types
 from scoring.models import Output, OutputSet, Run, User
 from tests.conftest import MakeDataset, MakeOutputs
@@ -114,7 +115,7 @@ def test_a_json_output_is_shown_as_json_and_null_is_no_missing_output(
     assert "no output was produced" not in fourth
 
 
-@pytest.mark.parametrize("mode", ["word", "char", "line"])
+@pytest.mark.parametrize("mode", ["", "word", "char", "line"])
 def test_json_is_compared_as_json_and_shown_as_it_is_on_request(
     browser_of: BrowserOf, bob: User, outputs: OutputSet, mode: str
 ) -> None:
@@ -123,6 +124,7 @@ def test_json_is_compared_as_json_and_shown_as_it_is_on_request(
     run, browser = queued_run(outputs), browser_of(bob)
     formatted = words(browser.get(url(run, 2, f"?diff={mode}")))
     assert formatted.count("formatted as JSON") == 2
+    assert f'aria-current="true">{MODES[mode or "line"]}</a>' in formatted
     assert '"name": "Ada"' in formatted
     assert '"age": 36' in formatted
     plain = words(browser.get(url(run, 2, "?diff=plain")))
