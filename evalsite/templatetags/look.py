@@ -69,7 +69,7 @@ def as_json(value: Any) -> str:
 
 
 @register.filter
-def coded(text: str) -> list[tuple[bool, str]]:
+def coded(text: object) -> list[tuple[bool, str]]:
     """A help text in pieces, each with whether it stood between backticks; HTML stays whole."""
     whole = str(text)  # it may be lazy
     if isinstance(whole, SafeString):
