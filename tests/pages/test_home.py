@@ -162,6 +162,7 @@ def test_a_running_run_shows_how_far_its_present_attempt_is(
     html = home_of(browser_of(bob))
     assert 'max="30" value="10"' in html
     assert "10 of 30 outputs scored" in html
+    assert str(run.output_set.version) in html
     assert "state-running" in html
 
 
@@ -170,12 +171,15 @@ def test_a_run_that_nobody_works_on_says_why(
 ) -> None:
     make_run("waiting", RunState.QUEUED)
     browser = browser_of(bob)
-    assert with_code(NO_WORKER) in home_of(browser)
+    alarmed = home_of(browser)
+    assert with_code(NO_WORKER) in alarmed
+    assert "state-stuck" in alarmed
     now = timezone.now()
     Worker.objects.create(name=hold.own_name(), started_at=now, seen_at=now)
     html = home_of(browser)
     assert with_code(NO_WORKER) not in html
     assert "waiting for the worker" in html
+    assert "state-stuck" not in html
 
 
 def test_the_page_asks_again_until_the_last_run_has_ended(

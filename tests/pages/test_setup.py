@@ -88,6 +88,8 @@ def test_a_used_link_says_so(client: Client, link: str) -> None:
     for answer in (client.get(link), client.post(link, GIVEN), Client().get(link)):
         assert answer.status_code == 410
         assert "set up already" in answer.content.decode()
+    assert "Go to the start page" in client.get(link).text
+    assert reverse("account_login") in Client().get(link).text
     assert User.objects.count() == 1
 
 
