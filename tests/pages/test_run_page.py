@@ -90,6 +90,7 @@ def test_filters_that_cannot_be_used_are_named(
     for answer in (page, part):
         assert field in answer.context["cases"].form.errors
         assert "These filters cannot be used" in answer.text
+        assert "Show all cases" in answer.text
 
 
 def test_a_run_of_one_scorer_need_not_name_it(
