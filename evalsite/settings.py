@@ -202,5 +202,7 @@ LOGGING = {
     "loggers": {
         "evalsite": {"handlers": ["stderr"], "level": "INFO"},
         "scoring": {"handlers": ["stderr"], "level": "INFO"},
+        # Django tells nobody of a failed page outside DEBUG; a refused one is no news.
+        "django.request": {"handlers": ["stderr"], "level": "ERROR", "propagate": False},
     },
 }

@@ -11,3 +11,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.urls")),
 ]
+
+handler400 = "evalsite.pages.problems.unreadable"
