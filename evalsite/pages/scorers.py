@@ -85,8 +85,7 @@ def edit_scorer(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 def new_suite(request: SignedInRequest, slug: str) -> HttpResponse:
     team = team_for(request.user, slug, Role.EDITOR)
     form = SuiteForm(request.POST or None, team=team)
-    if form.is_valid():
-        made = form.save(request.user)
+    if form.is_valid() and (made := form.save(request.user)):
         messages.success(request, f"Suite {made.name} is ready.")
         return redirect("suite", made.uuid)
     context = {"team": team, "form": form}
@@ -110,10 +109,9 @@ def suite(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 @filling
 def edit_suite(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     found = suite_for(request.user, uid, Role.EDITOR)
-    start = {"name": found.name, "scorers": [entry.scorer_id for entry in found.entries.all()]}
+    start = {"name": found.name, "scorers": [entry.scorer.uuid for entry in found.entries.all()]}
     form = SuiteForm(request.POST or None, team=found.team, suite=found, initial=start)
-    if form.is_valid():
-        form.save(request.user)
+    if form.is_valid() and form.save(request.user):
         messages.success(request, "Saved.")
         return redirect("suite", uid)
     context = {"team": found.team, "suite": found, "form": form}

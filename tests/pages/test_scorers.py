@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
 
+from evalsite.pages.forms.scorers import JsonTextField, SuiteForm
 from scoring.core.config import config_fields
 from scoring.core.registry import all_types
 from scoring.models import AuditEntry, Scorer, Suite, Team, User
@@ -206,7 +209,7 @@ def test_editing_leaves_the_threshold_alone(
 def test_a_suite_is_made_with_default_thresholds(
     browser_of: BrowserOf, alice: User, team: Team, scorer: Scorer
 ) -> None:
-    form = {"name": "nightly", "scorers": [scorer.pk]}
+    form = {"name": "nightly", "scorers": [scorer.uuid]}
     browser_of(alice).post(reverse("new_suite", args=[team.slug]), form)
     entry = Suite.objects.get(name="nightly").entries.get()
     assert (entry.scorer, entry.threshold) == (scorer, 0.7)
@@ -217,12 +220,12 @@ def test_a_changed_suite_keeps_its_thresholds_and_their_past(
 ) -> None:
     suite.entries.get().change_threshold(0.9, by=alice, reason="Stricter.")
     other = Scorer.objects.define(team, "same", "exact_match", {})
-    form = {"name": "release", "scorers": [scorer.pk, other.pk]}
+    form = {"name": "release", "scorers": [scorer.uuid, other.uuid]}
     browser_of(alice).post(reverse("edit_suite", args=[suite.uuid]), form)
     thresholds = {entry.scorer.name: entry.threshold for entry in suite.entries.all()}
     assert thresholds == {"close enough": 0.9, "same": 1.0}
 
-    form = {"name": "release", "scorers": [other.pk]}
+    form = {"name": "release", "scorers": [other.uuid]}
     browser_of(alice).post(reverse("edit_suite", args=[suite.uuid]), form)
     suite.refresh_from_db()
     page = browser_of(alice).get(reverse("suite", args=[suite.uuid]))
@@ -233,10 +236,51 @@ def test_a_changed_suite_keeps_its_thresholds_and_their_past(
 def test_another_teams_scorer_cannot_be_put_into_a_suite(
     browser_of: BrowserOf, charlie: User, scorer: Scorer
 ) -> None:
-    form = {"name": "theirs", "scorers": [scorer.pk]}
+    form = {"name": "theirs", "scorers": [scorer.uuid]}
     answer = browser_of(charlie).post(reverse("new_suite", args=["elsewhere"]), form)
     assert answer.status_code == 422
     assert not Suite.objects.filter(name="theirs").exists()
+
+
+@pytest.mark.parametrize("chosen", ["9" * 40, "-1", "no id", "\0", str(uuid.UUID(int=0))])
+def test_only_a_scorer_of_the_team_can_be_chosen(
+    browser_of: BrowserOf, alice: User, team: Team, scorer: Scorer, chosen: str
+) -> None:
+    form = {"name": "odd", "scorers": [str(scorer.uuid), chosen]}
+    answer = browser_of(alice).post(reverse("new_suite", args=[team.slug]), form)
+    assert answer.status_code == 422
+    assert not Suite.objects.filter(name="odd").exists()
+
+
+def test_a_suites_form_shows_what_is_in_it(
+    browser_of: BrowserOf, alice: User, scorer: Scorer, suite: Suite
+) -> None:
+    page = browser_of(alice).get(reverse("edit_suite", args=[suite.uuid]))
+    assert re.findall(r'value="([^"]+)"[^>]* checked', page.text) == [str(scorer.uuid)]
+
+
+def test_of_two_suites_made_at_once_with_one_name_the_second_hears_of_it(
+    alice: User, team: Team, scorer: Scorer
+) -> None:
+    form = SuiteForm({"name": "release", "scorers": [scorer.uuid]}, team=team)
+    assert form.is_valid()  # the name is free when it is looked up
+    Suite.objects.define(team, "release", [(scorer, None)])
+    assert form.save(alice) is None
+    assert form.errors["name"] == ["The team has just got a suite of that name."]
+
+
+@pytest.mark.parametrize("renamed", ["taken", "release"])
+def test_a_suite_changes_wholly_or_not_at_all(
+    alice: User, team: Team, scorer: Scorer, suite: Suite, renamed: str
+) -> None:
+    other = Scorer.objects.define(team, "same", "exact_match", {})
+    form = SuiteForm({"name": renamed, "scorers": [other.uuid]}, team=team, suite=suite)
+    assert form.is_valid()
+    Suite.objects.define(team, "taken", [(scorer, None)])
+    is_free = renamed == "release"
+    assert bool(form.save(alice)) is is_free
+    kept = {entry.scorer.name for entry in Suite.objects.get(name="release").entries.all()}
+    assert kept == ({"same"} if is_free else {"close enough"})
 
 
 def test_a_scorer_whose_package_is_gone_says_so(
@@ -273,3 +317,18 @@ def test_a_config_reads_as_json(browser_of: BrowserOf, bob: User, scorer: Scorer
     page = browser_of(bob).get(reverse("scorer", args=[scorer.uuid]))
     assert "case_sensitive" in page.text
     assert json.dumps(False) in page.text
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, "[" * 100 + "]" * 100, '{"a": 1, "a": 2}', "NaN", "1e999", '"\\ud800"']
+)
+@pytest.mark.parametrize("or_text", [False, True])
+def test_json_that_would_mislead_a_score_is_refused(text: str, or_text: bool) -> None:
+    with pytest.raises(ValidationError, match=r"^\['This is not usable JSON: "):
+        JsonTextField(or_text=or_text).clean(text)
+
+
+def test_text_that_is_no_json_means_itself_only_where_it_may() -> None:
+    assert JsonTextField(or_text=True).clean("four {") == "four {"
+    with pytest.raises(ValidationError):
+        JsonTextField().clean("four {")

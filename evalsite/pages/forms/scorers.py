@@ -10,7 +10,8 @@ from django import forms
 from django.db import IntegrityError, models, transaction
 
 from scoring.core.config import FieldSpec, config_fields
-from scoring.core.contract import ConfigError
+from scoring.core.contract import CaseProblem, ConfigError
+from scoring.core.json_text import parse
 from scoring.core.registry import ScorerType
 from scoring.models import Scorer, Suite, Team, User
 from scoring.models.scorer import UNIT
@@ -57,11 +58,11 @@ class JsonTextField(forms.CharField):
         if not text.strip():
             return None
         try:
-            return json.loads(text)
-        except ValueError as fault:
-            if self.or_text:
+            return parse(text)
+        except CaseProblem as fault:
+            if self.or_text and fault.code == "invalid_json":
                 return text
-            raise forms.ValidationError(f"This is not JSON: {fault}.") from None
+            raise forms.ValidationError(f"This is not usable JSON: {fault.text}.") from None
 
 
 class LinesField(forms.CharField):
@@ -168,7 +169,7 @@ class SuiteForm(forms.Form):
 
     name = forms.CharField(max_length=120)
     scorers = forms.ModelMultipleChoiceField(
-        Scorer.objects.none(), widget=forms.CheckboxSelectMultiple
+        Scorer.objects.none(), to_field_name="uuid", widget=forms.CheckboxSelectMultiple
     )
 
     def __init__(self, *args: Any, team: Team, suite: Suite | None = None, **kwargs: Any) -> None:
@@ -180,8 +181,19 @@ class SuiteForm(forms.Form):
         others = Suite.objects.filter(team=self.team)
         return _free_name(self.cleaned_data["name"], others, self.suite)
 
-    def save(self, by: User) -> Suite:
-        """The suite, new or changed; scorers that stay keep their thresholds."""
+    def save(self, by: User) -> Suite | None:
+        """The suite, new or changed; scorers that stay keep their thresholds.
+
+        None where somebody else took the name a moment ago, which is now shown.
+        """
+        try:
+            with transaction.atomic():
+                return self._saved(by)
+        except IntegrityError:
+            self.add_error("name", "The team has just got a suite of that name.")
+        return None
+
+    def _saved(self, by: User) -> Suite:
         name = self.cleaned_data["name"]
         entries = [(scorer, None) for scorer in self.cleaned_data["scorers"]]
         if self.suite is None:
