@@ -188,7 +188,10 @@ class TestMisuse:
     def test_several_teams_must_be_told_apart(self, outputs: OutputSet) -> None:
         Team.objects.create(name="Other", slug="other")
         ended = evaluate("Answers")
-        assert (ended.code, ended.err) == (2, "Name the team with --team. The teams are: other, support.")
+        assert (ended.code, ended.err) == (
+            2,
+            "Name the team with --team. The teams are: other, support.",
+        )
         assert evaluate("Answers", "--team", "support").code == 0
 
     def test_several_series_must_be_told_apart(
