@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -115,3 +117,25 @@ def test_the_score_example_prints_what_the_guide_shows(capsys: pytest.CaptureFix
         file.flush()
         call_command("score", file.name, scorer="levenshtein", config=config)
     assert capsys.readouterr().out == shown
+
+
+def test_the_readmes_commands_run_as_they_stand(
+    db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    scorer = {"name": "close enough", "type": "levenshtein", "config": {}, "threshold": 0.7}
+    suite = {"name": "release", "scorers": [scorer]}
+    (tmp_path / "answers.csv").write_text("id,question,expected\nq1,Where is it?,Under Billing.\n")
+    (tmp_path / "gpt-4o.jsonl").write_text('{"id": "q1", "output": "Under billing"}\n')
+    (tmp_path / "release.json").write_text(json.dumps(suite))
+    (tmp_path / "cases.jsonl").write_text('{"id": "a", "output": "yes", "expected": "yes"}\n')
+    readme = (DOCS.parent / "README.md").read_text().replace("\\\n", "")
+    section = readme.partition("## From the command line")[2].partition("```\n")[0]
+    commands = re.findall(r"^\.venv/bin/python manage\.py (.*)$", section, re.MULTILINE)
+    assert [command.split()[0] for command in commands] == ["import", "evaluate", "score"]
+    for command in commands:
+        call_command(*shlex.split(command))
+    printed = capsys.readouterr().out
+    assert "gate pass_rate>=0.9 (1) passed" in printed
+    assert re.search(r"^gate regressions<=0 .*passed", printed, re.MULTILINE)
+    assert '"id":"a","status":"scored","score":1.0,"verdict":"pass"' in printed
