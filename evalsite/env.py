@@ -41,7 +41,6 @@ def kept_secret(folder: Path, name: str) -> str:
     the winner's.
     """
     path = folder / name
-    folder.mkdir(parents=True, exist_ok=True)
     staged = folder / f".{name}.{os.getpid()}"
     if not path.exists():
         staged.touch(mode=0o600)
@@ -56,6 +55,7 @@ def kept_secret(folder: Path, name: str) -> str:
 
 
 DATA_DIR = Path(os.environ.get("EVALSITE_DATA_DIR", ROOT / "var")).resolve()
+DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)  # one that is there keeps its rights
 DEBUG = flag("EVALSITE_DEBUG", False)
 SECRET_KEY = os.environ.get("EVALSITE_SECRET_KEY") or kept_secret(DATA_DIR, "secret_key")
 ALLOWED_HOSTS = listed("EVALSITE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")

@@ -59,6 +59,22 @@ def test_check_is_quick_and_imports_nothing_heavy(tmp_path: Path) -> None:
     assert min(seconds) <= 1.0
 
 
+@pytest.mark.parametrize("secret", ["", "fifty characters or more, from the environment itself"])
+def test_a_new_data_folder_is_its_owners_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, secret: str
+) -> None:
+    monkeypatch.setenv("EVALSITE_SECRET_KEY", secret)
+    folder = tmp_path / "some" / "where"
+    script = (
+        f"import os\nos.environ['EVALSITE_DATA_DIR'] = {str(folder)!r}\nimport evalsite.settings"
+    )
+    done = run(script, tmp_path)
+    assert done.returncode == 0, done.stderr
+    modes = {path.name: path.stat().st_mode & 0o777 for path in [folder, *folder.iterdir()]}
+    kept = {} if secret else {"secret_key": 0o600}
+    assert modes == {"where": 0o700, "spool": 0o700, **kept}
+
+
 def test_the_core_runs_without_django(tmp_path: Path) -> None:
     script = (
         "import sys\n"
