@@ -1,7 +1,11 @@
 """Every row Evalsite keeps, each model beside its queryset."""
 
 from scoring.models.audit import AuditEntry
+from scoring.models.calls import CallPurpose, Embedding, JudgeNoise, ModelCall
+from scoring.models.connection import Connection
 from scoring.models.dataset import Case, Dataset, DatasetVersion, VersionState
+from scoring.models.errand import Errand, ErrandKind, ErrandState
+from scoring.models.generation import Generation
 from scoring.models.idempotency import IdempotencyKey
 from scoring.models.run import (
     Attempt,
@@ -23,12 +27,21 @@ __all__ = [
     "Attempt",
     "AttemptKind",
     "AuditEntry",
+    "CallPurpose",
     "Case",
     "CaseVerdict",
+    "Connection",
     "Dataset",
     "DatasetVersion",
+    "Embedding",
+    "Errand",
+    "ErrandKind",
+    "ErrandState",
+    "Generation",
     "IdempotencyKey",
+    "JudgeNoise",
     "Member",
+    "ModelCall",
     "Output",
     "OutputSet",
     "OutputSetState",

@@ -17,6 +17,7 @@ from scoring.models.team import Team, User
 
 class OutputSetState(models.TextChoices):
     LOADING = "loading"
+    GENERATING = "generating"  # a run makes them by calling a model
     READY = "ready"
 
 
@@ -137,6 +138,7 @@ class Run(AddressedRow):
 
     The counts are of case verdicts, None until the run has ended, and can be rebuilt from rows.
     `held_by`/`held_until` name the process that works on it; a hold that ran out is free again.
+    `standstill` says why its calls of a model pause, and is empty while they do not.
     """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="runs")
@@ -157,6 +159,14 @@ class Run(AddressedRow):
     skipped_count = models.PositiveIntegerField(null=True)
     missing_expected_count = models.PositiveIntegerField(null=True)
     cost_usd = models.FloatField(null=True, help_text="Of the outputs whose cost is known.")
+    judge_calls = models.PositiveIntegerField(null=True, help_text="Paid ones; cached are free.")
+    judge_tokens_in = models.PositiveBigIntegerField(null=True)
+    judge_tokens_out = models.PositiveBigIntegerField(null=True)
+    judge_cost_usd = models.FloatField(null=True, help_text="Of the calls whose price is known.")
+    budget_usd = models.FloatField(
+        null=True, blank=True, help_text="No model is called once this much is spent."
+    )
+    standstill = models.CharField(max_length=200, blank=True, default="", editable=False)
 
     objects = RunQuerySet.as_manager()
 
@@ -216,6 +226,7 @@ class RunScorer(models.Model):
 
 
 class AttemptKind(models.TextChoices):
+    GENERATE = "generate"
     SCORE = "score"
     RETRY = "retry"
 
@@ -241,6 +252,7 @@ class Attempt(models.Model):
 class Shard(models.Model):
     """A range of output ids, both ends included, scored and stored in one transaction.
 
+    In an attempt that generates outputs the ids are those of cases.
     `done_at` is set in that transaction, so progress counted from these rows is never ahead of
     the scores. `tries` counts failures: a shard that keeps killing its process is given up.
     """

@@ -1,0 +1,70 @@
+"""Errands: what a page asks of the worker, because the web process must not do it itself."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from django.db import models
+from django.db.models import Q
+
+from scoring.models.base import AddressedRow
+from scoring.models.team import Team, User
+
+
+class ErrandKind(models.TextChoices):
+    TRY_SCORER = "try_scorer", "try a scorer"
+    TEST_CONNECTION = "test_connection", "test a connection"
+    TRY_PROMPT = "try_prompt", "try a prompt"
+    CHECK_NOISE = "check_noise", "check a judge's noise"
+
+
+class ErrandState(models.TextChoices):
+    WAITING = "waiting"
+    WORKING = "working"
+    DONE = "done"
+    FAILED = "failed"
+
+
+OPEN = (ErrandState.WAITING, ErrandState.WORKING)
+
+
+class ErrandQuerySet(models.QuerySet["Errand"]):
+    def visible_to(self, user: User) -> Self:
+        return self.filter(team__in=Team.objects.of(user))
+
+    def free_to_work_on(self, at: Any) -> Self:
+        """Errands that wait, and which nobody holds at this moment."""
+        unheld = Q(held_until=None) | Q(held_until__lt=at)
+        return self.filter(unheld, state__in=OPEN)
+
+
+class Errand(AddressedRow):
+    """One request to the worker and its answer.
+
+    The shapes of `request` and `answer` belong to the kind. `problem` says in a sentence why there
+    is no answer. Old errands are forgotten after a day.
+    """
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="errands")
+    kind = models.CharField(max_length=20, choices=ErrandKind.choices)
+    state = models.CharField(
+        max_length=10, choices=ErrandState.choices, default=ErrandState.WAITING
+    )
+    asked_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    request = models.JSONField(default=dict)
+    answer = models.JSONField(default=dict)
+    problem = models.TextField(default="", blank=True)
+    held_by = models.CharField(max_length=80, blank=True, default="")
+    held_until = models.DateTimeField(null=True, blank=True)
+
+    objects = ErrandQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["state"], name="errand_by_state")]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} {self.state}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in OPEN
