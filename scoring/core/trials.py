@@ -1,0 +1,69 @@
+"""Several trials of a case as one: mean, median, lowest, pass@k, and which cases are unsteady."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import comb, fsum
+from statistics import fmean, median
+from typing import Final, Literal, NamedTuple
+
+from scoring.core.stats import Estimate, mean_estimate
+
+Reduction = Literal["mean", "median", "min"]
+REDUCTIONS: Final[tuple[Reduction, ...]] = ("mean", "median", "min")
+
+
+class CaseTrials(NamedTuple):
+    """The scores of one case's trials that have one, and how many of them passed."""
+
+    scores: Sequence[float]
+    passed: int
+
+    @property
+    def is_unsteady(self) -> bool:
+        """Whether some trials pass and others fail: the case straddles the threshold."""
+        return 0 < self.passed < len(self.scores)
+
+
+class Reduced(NamedTuple):
+    """One figure a case, then over `n` cases: their sum, sum of squares, and how many passed."""
+
+    n: int
+    total: float
+    squares: float
+    passed: int | None = None
+
+    @property
+    def mean(self) -> Estimate | None:
+        """With an interval over cases: trials of one case are no independent observations."""
+        return mean_estimate(self.n, self.total, self.squares)
+
+
+def reduced(cases: Iterable[CaseTrials], how: Reduction, threshold: float) -> Reduced:
+    """Each case's trials as one score, judged by the threshold; cases without are left out."""
+    scores = [reduced_score(case.scores, how) for case in cases if case.scores]
+    return _summed(scores, sum(score >= threshold for score in scores))
+
+
+def reduced_score(scores: Sequence[float], how: Reduction) -> float:
+    """The one score of a case's trials, rounded to 9 decimals like any reported score."""
+    ways = {"mean": fmean, "median": median, "min": min}
+    return round(ways[how](scores), 9)
+
+
+def pass_at_k(cases: Iterable[CaseTrials], k: int) -> Reduced:
+    """The chance that at least one of k trials of a case passes, over the cases with k trials."""
+    return _summed([chance_at(len(c.scores), c.passed, k) for c in cases if len(c.scores) >= k])
+
+
+def chance_at(n: int, passed: int, k: int) -> float:
+    """1 - C(n - passed, k) / C(n, k): the unbiased estimate from n ≥ k trials.
+
+    M. Chen et al., Evaluating Large Language Models Trained on Code, arXiv:2107.03374 (2021),
+    equation 1.
+    """
+    return 1.0 - comb(n - passed, k) / comb(n, k)
+
+
+def _summed(values: Sequence[float], passed: int | None = None) -> Reduced:
+    return Reduced(len(values), fsum(values), fsum(value * value for value in values), passed)

@@ -1,0 +1,85 @@
+"""Trials of a case as one figure, against counting every choice of trials."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from statistics import fmean, stdev
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.core.trials import CaseTrials, chance_at, pass_at_k, reduced, reduced_score
+
+CASES = [
+    CaseTrials((1.0, 0.5, 0.0), 1),
+    CaseTrials((1.0, 1.0, 1.0), 3),
+    CaseTrials((0.2,), 0),
+    CaseTrials((), 0),
+]
+
+SCORES = [
+    ((0.2, 0.4, 0.9), "mean", 0.5),
+    ((0.2, 0.4, 0.9), "median", 0.4),
+    ((0.2, 0.4, 0.9, 1.0), "median", 0.65),
+    ((0.2, 0.4, 0.9), "min", 0.2),
+    ((0.1, 0.2, 0.6), "mean", 0.3),  # 0.30000000000000004 before rounding
+    ((0.7,), "mean", 0.7),
+]
+
+
+@pytest.mark.parametrize(("scores", "how", "score"), SCORES)
+def test_trials_become_one_score(scores: tuple[float, ...], how: str, score: float) -> None:
+    assert reduced_score(scores, how) == score  # type: ignore[arg-type]
+
+
+def test_a_case_without_scores_counts_nowhere() -> None:
+    figure = reduced(CASES, "mean", 0.5)
+    assert (figure.n, figure.passed) == (3, 2)
+    assert figure.mean is not None
+    assert figure.mean.value == pytest.approx(fmean([0.5, 1.0, 0.2]))
+
+
+def test_the_interval_is_over_cases_not_over_trials() -> None:
+    """Ten equal trials of a case say no more about other cases than one does."""
+    once = [CaseTrials((score,), 0) for score in (0.4, 0.5, 0.6)]
+    often = [CaseTrials((score,) * 10, 0) for score in (0.4, 0.5, 0.6)]
+    assert reduced(often, "mean", 0.5).mean == reduced(once, "mean", 0.5).mean
+    mean = reduced(once, "mean", 0.5).mean
+    assert mean is not None
+    assert mean.interval is not None
+    reach = 4.302653 * stdev([0.4, 0.5, 0.6]) / 3**0.5  # Student's t with 2 degrees of freedom
+    assert mean.interval == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-4)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=8), st.data())
+def test_pass_at_k_is_the_share_of_choices_with_a_pass(
+    trials: list[bool], data: st.DataObject
+) -> None:
+    k = data.draw(st.integers(1, len(trials)))
+    choices = list(combinations(trials, k))
+    share = sum(any(choice) for choice in choices) / len(choices)
+    assert chance_at(len(trials), sum(trials), k) == pytest.approx(share)
+
+
+def test_pass_at_k_leaves_out_cases_with_fewer_trials() -> None:
+    figure = pass_at_k(CASES, 3)
+    assert (figure.n, figure.total) == (2, 2.0)  # one pass among three is found by three
+    assert pass_at_k(CASES, 1).total == pytest.approx(1 / 3 + 1 + 0)
+
+
+UNSTEADY = [((1.0, 0.0), 1, True), ((1.0, 1.0), 2, False), ((0.0, 0.0), 0, False), ((), 0, False)]
+
+
+@pytest.mark.parametrize(("scores", "passed", "is_unsteady"), UNSTEADY)
+def test_a_case_is_unsteady_when_its_trials_disagree(
+    scores: tuple[float, ...], passed: int, is_unsteady: bool
+) -> None:
+    assert CaseTrials(scores, passed).is_unsteady is is_unsteady
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_the_lowest_is_never_above_mean_and_median(scores: list[float]) -> None:
+    low, middle, mean = (reduced_score(scores, how) for how in ("min", "median", "mean"))  # type: ignore[arg-type]
+    assert low <= middle <= max(scores) + 1e-9
+    assert low <= mean <= max(scores) + 1e-9
