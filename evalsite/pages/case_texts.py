@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from typing import Final, Literal, NamedTuple
 
 from scoring.core.contract import CaseProblem, Json
 from scoring.core.diff import MAX_CHARS, Mode, Segment, diff, mark_invisible
 from scoring.core.json_text import parse
+from scoring.models import Case
 
 LONG: Final = 20_000  # characters that a page shows of one text
 TALL: Final = 4_000  # characters from which a text scrolls in a window of its own
 EXACT: Final = 2**53  # below it every whole number has its own float
+_SHORT: Final = {"\r": "CR", "\n": "↵"}  # what a mark shows where it is not the code point
+_LINE_FEED: Final = "U+000A line feed"
 
 Tag = Literal["", "ins", "del"]
 
 
 class Piece(NamedTuple):
-    """A stretch of text, or one invisible character with its code point and its name."""
+    """A stretch of text, or one invisible character with its short mark and its name."""
 
     text: str
     code: str = ""
     name: str = ""
+
+    @property
+    def is_line_feed(self) -> bool:
+        """A mark after which the line ends all the same."""
+        return self.text == "\n"
 
 
 class Stretch(NamedTuple):
@@ -66,9 +76,9 @@ def compared(expected: str, output: str, mode: Mode) -> Shown:
     found = diff(expected, output, mode)
     stretches: list[Stretch] = []
     room, hidden = LONG, len(output) - found.start
-    for tag, text in _tagged(found.segments):
+    for tag, text, with_ends in _tagged(found.segments):
         cut = text[:room]
-        stretches.append(Stretch(tag, marked(cut)))
+        stretches.append(Stretch(tag, marked(cut, with_ends=with_ends)))
         room -= len(cut)
         hidden -= 0 if tag == "del" else len(cut)
         if not room:
@@ -95,14 +105,69 @@ def written_alike(expected: Json, output: Json) -> tuple[str, str] | None:
     return written(_ordered(wanted, wanted)), written(_ordered(found, wanted))
 
 
-def marked(text: str) -> list[Piece]:
-    """The text in pieces, every character that cannot be seen on its own."""
+def marked(text: str, *, with_ends: bool = False) -> list[Piece]:
+    """The text in pieces, every character that cannot be seen on its own.
+
+    `with_ends` names the line feeds too: one that alone differs would show as nothing.
+    """
     return [
-        Piece(piece.text, piece.label.partition(" ")[0], piece.label)
-        if piece.label
-        else Piece(piece.text)
-        for piece in mark_invisible(text)
+        piece
+        for found in mark_invisible(text)
+        for piece in ([_named(*found)] if found.label or not with_ends else _by_lines(found.text))
     ]
+
+
+@dataclass(frozen=True)
+class CaseTexts:
+    """What a case itself holds. `rest` ends the address at which a text is opened whole."""
+
+    case: Case
+    rest: str = ""
+
+    @cached_property
+    def whole(self) -> dict[str, str]:
+        """The texts there are, by name; what is absent is not here, an empty text is."""
+        case = self.case
+        texts = {"input": written(case.input)}
+        if case.has_expected:
+            texts["expected"] = written(case.expected)
+        texts |= {f"reference-{n}": text for n, text in enumerate(case.references, start=1)}
+        return texts | ({"metadata": written(case.metadata)} if case.metadata else {})
+
+    @property
+    def input(self) -> Shown:
+        return shown(self.whole["input"])
+
+    @property
+    def expected(self) -> Shown | None:
+        return shown(self.whole["expected"]) if "expected" in self.whole else None
+
+    @property
+    def references(self) -> list[tuple[str, Shown]]:
+        """Each with the name by which it is opened whole."""
+        names = [name for name in self.whole if name.startswith("reference-")]
+        return [(name, shown(self.whole[name])) for name in names]
+
+    @cached_property
+    def metadata(self) -> list[tuple[str, Shown]]:
+        """Each value with its name."""
+        return [(name, shown(written(value))) for name, value in self.case.metadata.items()]
+
+    @property
+    def is_metadata_cut(self) -> bool:
+        return any(value.hidden for _, value in self.metadata)
+
+
+def _named(text: str, label: str | None) -> Piece:
+    if not label:
+        return Piece(text)
+    return Piece(text, _SHORT.get(text) or label.partition(" ")[0], label)
+
+
+def _by_lines(text: str) -> Iterator[Piece]:
+    """The lines of a text between the line feeds, which are pieces of their own."""
+    for part in re.findall(r"\n|[^\n]+", text):
+        yield _named(part, _LINE_FEED if part == "\n" else None)
 
 
 def _structure(value: Json) -> Json:
@@ -130,12 +195,14 @@ def _ordered(value: Json, model: Json) -> Json:
     return int(value) if is_whole else value
 
 
-def _tagged(segments: Iterable[Segment]) -> Iterator[tuple[Tag, str]]:
+def _tagged(segments: Iterable[Segment]) -> Iterator[tuple[Tag, str, bool]]:
+    """Tag, text, and whether line feeds are to be marked: where nothing but white space differs."""
     for segment in segments:
         if segment.parts:
             yield from _tagged(segment.parts)
         elif segment.op == "equal":
-            yield "", segment.left
+            yield "", segment.left, False
         else:
-            yield from (("del", segment.left),) if segment.left else ()
-            yield from (("ins", segment.right),) if segment.right else ()
+            is_blank = segment.left.split() == segment.right.split()
+            yield from (("del", segment.left, is_blank),) if segment.left else ()
+            yield from (("ins", segment.right, is_blank),) if segment.right else ()

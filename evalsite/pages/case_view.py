@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from evalsite.pages.case_texts import LONG, Shown, compared, shown, written, written_alike
+from evalsite.pages.case_texts import CaseTexts, Shown, compared, shown, written, written_alike
 from scoring.core.contract import Case as ScoredCase
 from scoring.core.diff import Mode
 from scoring.core.explain import Explanation, explain
@@ -40,15 +40,19 @@ class CaseView:
     asked: str
 
     @cached_property
+    def own(self) -> CaseTexts:
+        """What the case holds, whatever the run."""
+        trial = self.output.trial
+        return CaseTexts(self.output.case, f"&trial={trial}" if trial else "")
+
+    @cached_property
     def texts(self) -> dict[str, str]:
         """The texts there are, by name. What is absent is not here; an empty text is."""
-        case = self.output.case
-        texts = {"input": written(case.input)}
-        if case.expected_json is not None:
-            texts["expected"] = written(case.expected)
-        if self.output.text is not None:
-            texts["output"] = written(self.output.value)
-        return texts
+        output = self.output
+        texts = dict(self.own.whole)
+        if output.text is not None:
+            texts["output"] = written(output.value)
+        return texts | ({"error": output.error} if output.error else {})
 
     @property
     def mode(self) -> str:
@@ -72,10 +76,6 @@ class CaseView:
         return written_alike(self.output.case.expected, self.output.value)
 
     @property
-    def input(self) -> Shown:
-        return shown(self.texts["input"])
-
-    @property
     def expected(self) -> Shown:
         return shown(self.as_json[0] if self.as_json else self.texts["expected"])
 
@@ -88,14 +88,9 @@ class CaseView:
         return compared(expected, output, _DIFFS[self.mode])
 
     @property
-    def references(self) -> list[Shown]:
-        return [shown(text) for text in self.output.case.references]
-
-    @property
-    def metadata(self) -> list[tuple[str, str]]:
-        """Names and values, a long one cut."""
-        values = self.output.case.metadata.items()
-        return [(name, written(value)[:LONG]) for name, value in values]
+    def failure(self) -> Shown | None:
+        """Why there is no output, where that was said."""
+        return shown(self.texts["error"]) if "error" in self.texts else None
 
     @cached_property
     def verdict(self) -> str | None:
@@ -117,6 +112,8 @@ class CaseView:
             return Why(scorer, None, None)
         version, case = scorer.version, self._scored_case
         why = explain(version.type, version.config, scorer.threshold, case, score.result)
+        if self.output.text is None:  # the error stands with the output, once for all scorers
+            why = why._replace(found=())
         return Why(scorer, score, why)
 
     @cached_property

@@ -9,7 +9,7 @@ from django.http import Http404, HttpResponse
 from evalsite import access
 from evalsite.pages.case_list import CaseList
 from evalsite.pages.case_view import MODES, CaseView
-from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.fragments import SignedInRequest, show, show_text
 from evalsite.pages.methods import reading
 from scoring.models.case_table import Place
 
@@ -22,7 +22,7 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
     scorers = list(run.scorers.select_related("version"))
     view = CaseView(run, output, scorers, request.GET.get("diff", ""))
     if name := request.GET.get("whole"):
-        return _whole_text(view, name)
+        return show_text(view.texts.get(name))
     context = {
         "team": run.team,
         "run": run,
@@ -31,14 +31,6 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
         "cases": CaseList(run, scorers, request.GET).around(place),
     }
     return show(request, "case/page.html", context)
-
-
-def _whole_text(view: CaseView, name: str) -> HttpResponse:
-    """One text as it is. As plain text it can be of any size, and no browser runs anything."""
-    text = view.texts.get(name)
-    if text is None:
-        raise Http404
-    return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
 def _trial(request: SignedInRequest) -> int:

@@ -9,8 +9,9 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 
 from evalsite import access
+from evalsite.pages.case_texts import CaseTexts
 from evalsite.pages.forms.filters import CaseFilters
-from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.fragments import SignedInRequest, show, show_text
 from evalsite.pages.keyset import keyset_page
 from evalsite.pages.methods import reading
 from scoring.models import Dataset, DatasetVersion, OutputSet, Role, Run
@@ -79,13 +80,18 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
     version = _version(dataset, filters)
     if version is None:
         raise Http404
+    found = get_object_or_404(version.cases, position=position)
+    own = CaseTexts(found, f"&version={version.number}")
+    if name := request.GET.get("whole"):
+        return show_text(own.whole.get(name))
     listed = filters.applied_to(version.cases.all())
     context = {
         "team": dataset.team,
         "dataset": dataset,
         "version": version,
         "filters": filters,
-        "case": get_object_or_404(version.cases, position=position),
+        "case": found,
+        "own": own,
         "previous": listed.filter(position__lt=position).last(),
         "next": listed.filter(position__gt=position).first(),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django_htmx.middleware import HtmxDetails
@@ -37,6 +37,13 @@ def show(
     response = render(request, name, dict(context), status=status)
     patch_vary_headers(response, ["HX-Request", "HX-Target"])
     return response
+
+
+def show_text(text: str | None) -> HttpResponse:
+    """One text as it is. As plain text it can be of any size, and no browser runs anything."""
+    if text is None:
+        raise Http404
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
 def _target(request: HttpRequest) -> str | None:

@@ -1,4 +1,4 @@
-"""Filters that show a JSON value: a text as it is, anything else as JSON."""
+"""The filter that shows the beginning of a JSON value."""
 
 from __future__ import annotations
 
@@ -11,14 +11,6 @@ from scoring.core.contract import Json
 register = template.Library()
 
 OPENING = 300  # characters of a text that a table row shows
-
-
-@register.filter
-def written(value: Json) -> str:
-    """A text as it is, anything else as indented JSON."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 @register.filter

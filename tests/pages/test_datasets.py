@@ -8,9 +8,11 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 from pytest_django import DjangoAssertNumQueries
 
 from evalsite.pages.keyset import SIZE
+from evalsite.templatetags.values import OPENING, opening
 from scoring.models import Case, Dataset, DatasetVersion, Run, RunState, Team, User
 from tests.conftest import MakeDataset, MakeOutputs
 
@@ -185,11 +187,11 @@ def test_a_case_shows_its_values_as_they_are(
     refund, lock, free, empty = (browser.get(url).content.decode() for url in urls)
     assert "How long is a refund?" in refund
     assert "&quot;role&quot;: &quot;user&quot;" in lock
-    assert '<div class="output">null</div>' in lock
+    assert ">null</div>" in lock
     assert "Say &lt;b&gt;hello&lt;/b&gt;\n\tthere" in free
     assert "nothing is expected" in free
     assert "an empty text" in empty
-    assert "<dt>source</dt><dd>chat</dd>" in empty
+    assert '<dt>source</dt><dd class="kept">chat</dd>' in empty
 
 
 def test_what_cannot_be_seen_in_a_case_is_named(
@@ -206,6 +208,35 @@ def test_what_cannot_be_seen_in_a_case_is_named(
         assert page.count("U+200B zero width space") == count
     assert "\u202e" not in table
     assert one.count("\u202e") == one.count("<title>a\u200bb\u202ec")
+
+
+@pytest.mark.parametrize("name", ["input", "expected", "reference-2", "metadata"])
+def test_a_long_text_of_a_case_is_cut_and_its_whole_is_one_link_away(
+    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, name: str
+) -> None:
+    long = "on Monday " * 100_000
+    case = {"input": long, "expected": long, "references": ["short", long]}
+    version = make_dataset([case | {"metadata": {"source": long}}])
+    browser = browser_of(bob)
+    url = reverse("dataset_case", args=[version.dataset.uuid, 1])
+    page = browser.get(url)
+    assert len(page.content) < 150_000
+    assert page.text.count("980,000 more characters are not shown") == 3
+    assert page.text.count("Open all metadata") == 1
+    address = f"?whole={name}&version=1"
+    assert f'href="{escape(address)}"' in page.text
+    whole = browser.get(url + address)
+    assert (json.loads(whole.text)["source"] if name == "metadata" else whole.text) == long
+    assert whole["Content-Type"] == "text/plain; charset=utf-8"
+
+
+@pytest.mark.parametrize("name", ["expected", "reference-1", "metadata", "output", "key"])
+def test_the_whole_of_what_a_case_lacks_is_404(
+    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, name: str
+) -> None:
+    version = make_dataset([{"input": "Anything?"}])
+    url = reverse("dataset_case", args=[version.dataset.uuid, 1])
+    assert browser_of(bob).get(url, {"whole": name}).status_code == 404
 
 
 def test_neighbours_follow_the_filter(
@@ -258,11 +289,6 @@ def test_texts_from_outside_cannot_ask_htmx_for_anything(
         assert "<img src=x" not in browser_of(bob).get(url).content.decode(), url
 
 
-def test_values_are_written_as_json_unless_they_are_texts(version: DatasetVersion) -> None:
-    from evalsite.templatetags.values import OPENING, opening, written
-
-    assert written("a\nb") == "a\nb"
-    assert json.loads(written({"ä": [1, None]})) == {"ä": [1, None]}
-    assert "ä" in written({"ä": 1})
+def test_a_row_shows_the_opening_of_a_value() -> None:
     assert opening("x" * (OPENING + 1)) == "x" * OPENING + "…"
     assert opening([1, "two"]) == '[1, "two"]'

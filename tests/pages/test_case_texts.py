@@ -1,0 +1,109 @@
+"""How texts are cut, marked, written alike and compared before a page shows them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from evalsite.pages.case_texts import LONG, compared, shown, written, written_alike
+from scoring.core.diff import Mode
+
+
+@pytest.mark.parametrize("value", [{"ä": [1, None]}, [1, "two"], 0.5, None])
+def test_values_are_written_as_json_unless_they_are_texts(value: Any) -> None:
+    assert written("a\nb") == "a\nb"
+    assert json.loads(written(value)) == value
+    assert "\\u" not in written(value)
+
+
+@pytest.mark.parametrize(
+    ("expected", "output", "difference"),
+    [
+        ({"a": 1, "b": [2, 3]}, '{"b":[2,3],"a":1}', ""),
+        ('{"a": {"x": 1, "y": 2}}', '{"a":{"y":2,"x":1.0}}', ""),
+        ([{"a": 1, "b": 2}], '[{"b": 2, "a": 1}]', ""),
+        ({"a": "ü\u200b"}, '{"a": "\\u00fc\\u200b"}', ""),
+        ({"a": 1}, '{"z": 0, "a": 1}', ',\n  "z": 0'),
+        ({"a": 0.5}, '{"a": 0.25}', "0.25"),
+    ],
+)
+def test_values_that_are_equal_as_json_are_written_alike(
+    expected: Any, output: str, difference: str
+) -> None:
+    both = written_alike(expected, output)
+    assert both is not None
+    assert (both[0] == both[1]) == (not difference)
+    assert difference in both[1]
+
+
+@pytest.mark.parametrize(
+    ("expected", "output"),
+    [
+        ("10", "10"),
+        ({"a": 1}, "a is 1"),
+        ({"a": 1}, '{"a": 1, "a": 2}'),
+        ({"a": 1}, "[" * 100_000),
+        ("[see above]", "[1]"),
+        ({"a": 1}, "[" + "1," * 200_000 + "1]"),
+        ({"a": 1}, 2**70),
+    ],
+)
+def test_what_is_no_sound_json_of_a_readable_size_stays_as_it_is(
+    expected: Any, output: Any
+) -> None:
+    assert written_alike(expected, output) is None
+
+
+@pytest.mark.parametrize("number", [2**70, 1e300, -0.5, 123456789.25])
+def test_no_number_changes_when_it_is_formatted(number: float) -> None:
+    both = written_alike([number], json.dumps([number]))
+    assert both is not None
+    assert [json.loads(text) for text in both] == [[number], [number]]
+
+
+@pytest.mark.parametrize(
+    ("expected", "output", "marks"),
+    [
+        ("a\nb", "a\r\nb", [("ins", "CR")]),
+        ("a\nb", "a\rb", [("del", "↵"), ("ins", "CR")]),
+        ("a\n", "a", [("del", "↵")]),
+        ("a", "a\n\n", [("ins", "↵"), ("ins", "↵")]),
+        ("a\n b", "a b", [("del", "↵")]),
+        ("a\nb", "a\nc", []),
+        ("one\n", "one\ntwo\n", []),
+    ],
+)
+@pytest.mark.parametrize("mode", ["word", "char", "line"])
+def test_a_difference_in_line_ends_alone_is_seen(
+    expected: str, output: str, marks: list[tuple[str, str]], mode: Mode
+) -> None:
+    found = compared(expected, output, mode)
+    pieces = [(stretch.tag, piece) for stretch in found.stretches for piece in stretch.pieces]
+    assert set(marks) <= {(tag, piece.code) for tag, piece in pieces}
+    assert not [piece for tag, piece in pieces if piece.code and not tag and piece.code != "CR"]
+    assert "".join(piece.text for tag, piece in pieces if tag != "ins") == expected
+    assert "".join(piece.text for tag, piece in pieces if tag != "del") == output
+
+
+def test_a_cut_text_counts_what_it_hides() -> None:
+    assert shown("a" * LONG).hidden == 0
+    assert shown("a" * (LONG + 3)).hidden == 3
+
+
+def test_a_comparison_keeps_both_texts_whole() -> None:
+    found = compared("on Monday, in May", "on Tuesday, in May", "word")
+    both = [
+        (stretch.tag, "".join(piece.text for piece in stretch.pieces))
+        for stretch in found.stretches
+    ]
+    assert "".join(text for tag, text in both if tag != "ins") == "on Monday, in May"
+    assert "".join(text for tag, text in both if tag != "del") == "on Tuesday, in May"
+    assert not found.hidden
+
+
+def test_a_late_difference_in_a_long_text_is_still_shown() -> None:
+    found = compared("a " * 200_000 + "end", "a " * 200_000 + "END", "word")
+    assert found.before > 300_000
+    assert {stretch.tag for stretch in found.stretches} == {"", "ins", "del"}
