@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import comb, fsum
 from statistics import fmean, median
 from typing import Final, Literal, NamedTuple
@@ -10,7 +10,12 @@ from typing import Final, Literal, NamedTuple
 from scoring.core.stats import Estimate, mean_estimate
 
 Reduction = Literal["mean", "median", "min"]
-REDUCTIONS: Final[tuple[Reduction, ...]] = ("mean", "median", "min")
+_WAYS: Final[dict[Reduction, Callable[[Sequence[float]], float]]] = {
+    "mean": fmean,
+    "median": median,
+    "min": min,
+}
+REDUCTIONS: Final = tuple(_WAYS)
 
 
 class CaseTrials(NamedTuple):
@@ -47,8 +52,7 @@ def reduced(cases: Iterable[CaseTrials], how: Reduction, threshold: float) -> Re
 
 def reduced_score(scores: Sequence[float], how: Reduction) -> float:
     """The one score of a case's trials, rounded to 9 decimals like any reported score."""
-    ways = {"mean": fmean, "median": median, "min": min}
-    return round(ways[how](scores), 9)
+    return round(_WAYS[how](scores), 9)
 
 
 def pass_at_k(cases: Iterable[CaseTrials], k: int) -> Reduced:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import Count, Sum
 
+from scoring.engine.trials import trial_count, trial_figures
 from scoring.models import CaseVerdict, Output, Run, RunScorer, RunSummary, Score, Status, Verdict
 
 BINS: Final = 20
@@ -17,7 +18,11 @@ BINS: Final = 20
 
 def summarise(run: Run) -> None:
     """Write a summary per scorer, the counts of case verdicts and the cost, the same each time."""
-    figures = [(scorer, _figures(scorer)) for scorer in run.scorers.all()]
+    trials = trial_count(run)
+    figures = [
+        (scorer, {**_figures(scorer), "trials": trial_figures(scorer, trials)})
+        for scorer in run.scorers.all()
+    ]
     counts = {**_verdict_counts(run), "cost_usd": _cost_usd(run)}
     with transaction.atomic():
         for scorer, found in figures:

@@ -53,6 +53,11 @@ class Migration(migrations.Migration):
             name='standstill',
             field=models.CharField(blank=True, default='', editable=False, max_length=200),
         ),
+        migrations.AddField(
+            model_name='runsummary',
+            name='trials',
+            field=models.JSONField(default=dict),
+        ),
         migrations.AlterField(
             model_name='attempt',
             name='kind',

@@ -105,7 +105,8 @@ class RunSummary(models.Model):
     """One scorer's figures over a run: derived, and rebuilt from the score rows at any time.
 
     `mean` and `variance` (of the sample, None below two scores) are over the scored outputs only;
-    `histogram` counts scores in 20 equal bins, `causes` counts errors and skips by code.
+    `histogram` counts scores in 20 equal bins, `causes` counts errors and skips by code. `trials`
+    holds the figures over cases where cases have several trials, see `scoring.engine.trials`.
     """
 
     scorer = models.OneToOneField(RunScorer, models.CASCADE, related_name="summary")
@@ -118,6 +119,7 @@ class RunSummary(models.Model):
     variance = models.FloatField(null=True)
     histogram = models.JSONField(default=list)
     causes = models.JSONField(default=dict)
+    trials = models.JSONField(default=dict)
 
     class Meta:
         verbose_name_plural = "run summaries"
