@@ -21,6 +21,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
 class RunAdmin(ReadOnlyAdmin):
     list_display = [
         "name",
+        "dataset",
         "team",
         "state",
         "pass_count",
@@ -29,8 +30,12 @@ class RunAdmin(ReadOnlyAdmin):
         "created_at",
     ]
     list_filter = ["state", "team"]
-    search_fields = ["name", "uuid"]
-    list_select_related = ["team"]
+    search_fields = ["name", "uuid", "output_set__version__dataset__name"]
+    list_select_related = ["team", "output_set__version__dataset"]
+
+    @admin.display(ordering="output_set__version__dataset__name")
+    def dataset(self, run: rows.Run) -> str:
+        return run.output_set.version.dataset.name
 
 
 @admin.register(rows.OutputSet)

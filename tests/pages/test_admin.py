@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.admin.sites import site
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from scoring import models as rows
 from scoring.models import AuditEntry, Scorer, Suite, SuiteEntry, Team, User
 from scoring.models.audit import AppendOnlyError
-from tests.conftest import PASSWORD
+from tests.conftest import PASSWORD, MakeDataset, MakeOutputs
 
 OURS = sorted((m for m in site._registry if m._meta.app_label == "scoring"), key=str)
 
@@ -49,6 +51,22 @@ def test_every_list_opens_and_searches(admin: Client, entry: SuiteEntry, model: 
     url = reverse(f"admin:scoring_{model._meta.model_name}_changelist")
     assert admin.get(url).status_code == 200
     assert admin.get(url, {"q": "release"}).status_code == 200
+
+
+def test_a_run_is_listed_and_found_with_its_dataset(
+    admin: Client, make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> None:
+    for name in ("Invoices", "Greetings"):
+        outputs = make_outputs(make_dataset([{"input": "x"}], name=name), ["x"])
+        rows.Run.objects.create(team=outputs.version.dataset.team, output_set=outputs, name="w46")
+    url = reverse("admin:scoring_run_changelist")
+    with CaptureQueriesContext(connection) as captured:
+        both = admin.get(url, {"o": "2"}).text
+    assert both.index(">Greetings<") < both.index(">Invoices<")
+    assert not [query for query in captured if 'FROM "scoring_dataset" WHERE' in query["sql"]]
+    found = admin.get(url, {"q": "Invoices"}).text
+    assert ">Invoices<" in found
+    assert ">Greetings<" not in found
 
 
 @pytest.mark.parametrize("kind", ["score", "case", "output", "run", "auditentry", "shard"])
