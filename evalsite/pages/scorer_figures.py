@@ -37,14 +37,10 @@ class Figure:
     scorer: RunScorer
     summary: RunSummary | None
 
-    @cached_property
-    def mean(self) -> Estimate | None:
-        return self.summary.mean_estimate if self.summary else None
-
     @property
     def decimals(self) -> int:
         """As many as show the mean's interval as one: many cases make it narrow."""
-        mean = self.mean
+        mean = self.summary.mean_estimate if self.summary else None
         if mean is None or mean.interval is None or mean.interval[0] == mean.interval[1]:
             return 2
         width = mean.interval[1] - mean.interval[0]

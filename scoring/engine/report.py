@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, TextIO
 from xml.sax.saxutils import quoteattr
 
-from scoring.core.stats import Estimate, mean_estimate
+from scoring.core.stats import Estimate
 from scoring.engine.gates import Outcome
 from scoring.models import CaseVerdict, Run, RunSummary, Score, Verdict
 
@@ -108,7 +108,7 @@ def _rows(run: Run) -> list[tuple[str, ...]]:
     return [
         (
             summary.scorer.name,
-            _mean_text(estimate_of(summary)),
+            _mean_text(summary.mean_estimate),
             "-" if summary.pass_rate is None else f"{summary.pass_rate:.1%}",
             f"{summary.scored:,} of {summary.n:,}",
             f"{summary.errors:,}",
@@ -116,15 +116,6 @@ def _rows(run: Run) -> list[tuple[str, ...]]:
         )
         for summary in _summaries(run)
     ]
-
-
-def estimate_of(summary: RunSummary) -> Estimate | None:
-    """The mean with its interval; None where nothing was scored."""
-    n, mean = summary.scored, summary.mean
-    if mean is None:
-        return None
-    squares = n * mean * mean + (summary.variance or 0.0) * (n - 1)
-    return mean_estimate(n, n * mean, squares)
 
 
 def _mean_text(estimate: Estimate | None) -> str:
@@ -165,7 +156,7 @@ def _outcome_text(outcome: Outcome) -> str:
 
 
 def _scorer_json(summary: RunSummary) -> dict[str, Any]:
-    estimate = estimate_of(summary)
+    estimate = summary.mean_estimate
     return {
         "name": summary.scorer.name,
         "version": summary.scorer.version.number,

@@ -9,7 +9,7 @@ from scipy import stats
 
 from scoring.core.contract import Result, error
 from scoring.engine.gates import check_gate, parse_gate
-from scoring.engine.report import Report, as_json, estimate_of, markdown, table, write_junit
+from scoring.engine.report import Report, as_json, markdown, table, write_junit
 from scoring.models import Run, RunSummary
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
@@ -110,7 +110,7 @@ def test_the_interval_is_students_t(
     make_run: MakeRun, make_scorer: MakeScorer, spy: Spy, outputs: list[str]
 ) -> None:
     finish(make_run(outputs, make_scorer("spy")))
-    estimate = estimate_of(RunSummary.objects.get())
+    estimate = RunSummary.objects.get().mean_estimate
     assert estimate is not None
     values = [float(output) for output in outputs]
     if len(values) == 1:
