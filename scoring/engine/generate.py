@@ -1,0 +1,187 @@
+"""Outputs that a run makes itself: a prompt per case and trial, a model's reply as the output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from django.db import transaction
+
+from scoring.core.contract import Case as CaseToScore
+from scoring.core.contract import CaseProblem, ServiceError
+from scoring.core.prompt_template import PromptTemplate
+from scoring.core.services import Answer, Fault, Message, Question, Reply, current
+from scoring.models import Case, Connection, DatasetVersion, Generation, Output, OutputSet, User
+from scoring.models.bulk import insert
+from scoring.models.run import OutputSetState
+
+COLUMNS: Final = (
+    "output_set_id",
+    "case_id",
+    "trial",
+    "text",
+    "is_json",
+    "error",
+    "latency_ms",
+    "tokens_in",
+    "tokens_out",
+    "cost_usd",
+)
+SEED: Final = "seed"
+
+OutputRow = tuple[Any, ...]  # COLUMNS
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How outputs are made. `connection` None is the team's default one, or the environment's."""
+
+    model: str
+    template: str
+    system: str = ""
+    connection: Connection | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    trials: int = 1
+
+
+def planned_outputs(
+    version: DatasetVersion, recipe: Recipe, *, by: User | None = None, **described: Any
+) -> OutputSet:
+    """An output set of the version that a run is going to fill by this recipe.
+
+    `described` goes into the output set: name, series, dated, labels.
+    """
+    labels = {"model": recipe.model, **described.pop("labels", {})}
+    with transaction.atomic():
+        outputs = OutputSet.objects.create(
+            version=version,
+            state=OutputSetState.GENERATING,
+            created_by=by,
+            labels=labels,
+            **{"series": recipe.model[:120], **described},
+        )
+        Generation.objects.create(
+            output_set=outputs,
+            connection=recipe.connection,
+            connection_name=recipe.connection.name if recipe.connection else "",
+            model=recipe.model,
+            system=recipe.system,
+            template=recipe.template,
+            parameters=dict(recipe.parameters),
+            trials=recipe.trials,
+        )
+    return outputs
+
+
+def question(generation: Generation, case: CaseToScore, trial: int) -> Question:
+    """The call that makes one output. Raises CaseProblem when the case lacks what the prompt shows.
+
+    A seed is raised by the trial's number, or every trial would be the same.
+    """
+    prompt = PromptTemplate(generation.template).filled(case)
+    system = (Message("system", generation.system),) if generation.system else ()
+    parameters = dict(generation.parameters)
+    if isinstance(parameters.get(SEED), int):
+        parameters[SEED] += trial
+    return Question(
+        model=generation.model,
+        messages=(*system, Message("user", prompt)),
+        connection=generation.connection_name or None,
+        parameters=tuple(sorted(parameters.items())),
+        sample=trial,
+        purpose="generate",
+    )
+
+
+def make_outputs(generation: Generation, first_case: int, last_case: int) -> list[OutputRow]:
+    """Rows for every trial of the cases of these ids that has no output yet, case by case.
+
+    An output that could not be made is a row with an error. Raises ServiceError when the calls
+    were broken off: nothing of that is an answer.
+    """
+    wanted = list(_missing(generation, first_case, last_case))
+    answers = _answers([_asked(generation, case, trial) for case, trial in wanted])
+    outputs = generation.output_set_id
+    return [
+        (outputs, case.pk, trial, *_columns(answer))
+        for (case, trial), answer in zip(wanted, answers, strict=True)
+    ]
+
+
+def store(rows: Sequence[OutputRow]) -> None:
+    """Keep the outputs, in their order; one that is there already stays."""
+    insert(Output, COLUMNS, rows, ignore_existing=True)
+
+
+def make_again(generation: Generation, outputs: Sequence[Output]) -> None:
+    """Ask once more for outputs that could not be made, and keep what comes."""
+    asked = [_asked(generation, output.case, output.trial) for output in outputs]
+    answers = _answers(asked)
+    names = [name.removesuffix("_id") for name in COLUMNS[3:]]
+    for output, answer in zip(outputs, answers, strict=True):
+        for name, value in zip(names, _columns(answer), strict=True):
+            setattr(output, name, value)
+    Output.objects.bulk_update(outputs, names)
+
+
+def case_to_score(case: Case) -> CaseToScore:
+    """A stored case as prompts and scorers see it, without an output."""
+    return CaseToScore(
+        output=None,
+        expected=case.expected,
+        input=case.input,
+        id=case.key,
+        references=tuple(case.references),
+        metadata=case.metadata,
+        tags=tuple(case.tags),
+    )
+
+
+def _missing(generation: Generation, first: int, last: int) -> Iterator[tuple[Case, int]]:
+    version = generation.output_set.version_id
+    cases = Case.objects.filter(version=version, pk__gte=first, pk__lte=last).order_by("pk")
+    present = Output.objects.filter(output_set=generation.output_set_id, case__in=cases)
+    done = set(present.values_list("case", "trial"))
+    for case in cases:
+        for trial in range(generation.trials):
+            if (case.pk, trial) not in done:
+                yield case, trial
+
+
+def _asked(generation: Generation, case: Case, trial: int) -> Question | Fault:
+    try:
+        return question(generation, case_to_score(case), trial)
+    except CaseProblem as problem:
+        return Fault(problem.code, problem.text, attempts=0, can_retry=False)
+
+
+def _answers(asked: Sequence[Question | Fault]) -> list[Answer]:
+    replies = iter(current().ask([each for each in asked if isinstance(each, Question)]))
+    answers = [each if isinstance(each, Fault) else next(replies) for each in asked]
+    for answer in answers:
+        if isinstance(answer, Fault) and answer.code == "cancelled":
+            raise ServiceError(answer.text, retry=True)
+    return answers
+
+
+def _columns(answer: Answer) -> OutputRow:
+    """Text, is_json, error, latency, tokens in and out, cost: COLUMNS from the fourth on."""
+    if isinstance(answer, Fault):
+        return None, False, answer.text, None, None, None, None
+    text, error = _text(answer)
+    measured = (answer.latency_ms, answer.tokens_in, answer.tokens_out, answer.cost_usd)
+    return text, False, error, *measured
+
+
+def _text(reply: Reply) -> tuple[str | None, str]:
+    """What the model answered, a refusal included, or why there is no text."""
+    text = _storable(reply.text or reply.refusal)
+    if text or reply.finish != "content_filter":
+        return text, ""
+    return None, "the endpoint filtered the reply"
+
+
+def _storable(text: str) -> str:
+    """Without NUL and half characters, which databases do not keep."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
