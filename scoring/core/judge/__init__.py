@@ -1,0 +1,1 @@
+"""Chat models as judges: endpoints, their guard, calls and replies."""
