@@ -1,0 +1,76 @@
+"""Agreement, kappa and the pull of the place, against direct counts and published examples."""
+
+from __future__ import annotations
+
+from math import isclose
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.core.agreement import agreement, other_label, place_bias
+
+#: Two raters of 50 grant proposals: 20 times both yes, 15 times both no; kappa 0.4.
+GRANTS = [("y", "y")] * 20 + [("y", "n")] * 5 + [("n", "y")] * 10 + [("n", "n")] * 15
+
+
+def test_a_known_example() -> None:
+    found = agreement(GRANTS)
+    assert (found.n, found.agreed, list(found.labels)) == (50, 35, ["n", "y"])
+    assert found.kappa == pytest.approx(0.4)
+    assert found.rate is not None
+    assert found.rate.value == 0.7
+
+
+EDGES = [
+    ([], None),
+    ([("a", "a")], None),  # chance alone agrees always
+    ([("a", "b")], 0.0),
+    ([("a", "a"), ("b", "b")], 1.0),
+    ([("a", "b"), ("b", "a")], -1.0),
+]
+
+
+@pytest.mark.parametrize(("pairs", "kappa"), EDGES)
+def test_edges_of_kappa(pairs: list[tuple[str, str]], kappa: float | None) -> None:
+    assert agreement(pairs).kappa == kappa
+
+
+metrics = pytest.importorskip("sklearn.metrics")  # comes with the local embeddings
+labels = st.sampled_from("abc")
+
+
+@given(st.lists(st.tuples(labels, labels), min_size=2, max_size=60))
+def test_kappa_is_that_of_scikit_learn(pairs: list[tuple[str, str]]) -> None:
+    kappa = agreement(pairs).kappa
+    if kappa is not None:
+        ones, others = zip(*pairs, strict=True)
+        assert isclose(kappa, metrics.cohen_kappa_score(ones, others), abs_tol=1e-12)
+
+
+@given(st.lists(st.tuples(labels, labels), max_size=60))
+def test_raters_are_equal(pairs: list[tuple[str, str]]) -> None:
+    turned = agreement((other, one) for one, other in pairs)
+    assert turned.agreed == agreement(pairs).agreed
+    assert turned.kappa == agreement(pairs).kappa
+
+
+def test_a_judge_that_follows_the_place_is_found_out() -> None:
+    as_is = {"1": "a", "2": "a", "3": "b", "4": "b", "only here": "a"}
+    swapped = {"1": "a", "2": "b", "3": "b", "4": "a", "only there": "b"}
+    found = place_bias(as_is, swapped)
+    assert (found.same_place, found.followed_content, found.n) == ({"a": 1, "b": 1}, 2, 4)
+    assert found.bound_to_place is not None
+    assert found.bound_to_place.value == 0.5
+
+
+def test_nothing_in_common_says_nothing() -> None:
+    assert place_bias({"1": "a"}, {"2": "a"}).bound_to_place is None
+
+
+OTHERS = [("a", "ab", "b"), ("a", "a", None), ("a", "abc", None), ("x", "a", "a")]
+
+
+@pytest.mark.parametrize(("label", "known", "other"), OTHERS)
+def test_the_other_of_two_labels(label: str, known: str, other: str | None) -> None:
+    assert other_label(label, known) == other
