@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor
 from typing import Any
 
 from scoring.core.config import Config, as_mapping, read_config
 from scoring.core.contract import EMPTY, Case, ConfigError, Json, Result, ServiceError, error
 from scoring.core.json_text import text_of
-from scoring.core.registry import ScorerType, scorer_type
+from scoring.core.registry import ScorerType, needs_services, scorer_type
+from scoring.core.services import Available
 
 _SLACK = 1e-9  # float noise beyond 0 and 1 that rounding removes
 
@@ -22,6 +23,11 @@ class BoundScorer:
     type: ScorerType
     config: Config
     threshold: float
+
+    @property
+    def needs_services(self) -> bool:
+        """Whether it asks for embeddings or replies of models."""
+        return needs_services(self.type, self.config)
 
     def score(self, cases: Sequence[Case]) -> list[Result]:
         """One judged result per case, in order. Only ServiceError is ever raised."""
@@ -95,6 +101,13 @@ def bind_child(type_name: str, config: Mapping[str, Json]) -> BoundScorer:
     """A scorer inside a combination: its threshold is its type's own."""
     chosen = scorer_type(type_name)
     return BoundScorer(chosen, read_config(chosen.config, config), chosen.default_threshold)
+
+
+def settled(scorer: BoundScorer, available: Available) -> BoundScorer:
+    """The scorer with whatever its config leaves open chosen. Raises ConfigError."""
+    if scorer.type.settle is None:
+        return scorer
+    return replace(scorer, config=scorer.type.settle(scorer.config, available))
 
 
 def read_threshold(value: Json) -> float:

@@ -14,15 +14,30 @@ from typing import Any, Final, Literal
 from scoring.core.config import Config
 from scoring.core.contract import Case, ConfigError, Result
 from scoring.core.examples import EXAMPLES, Example
-from scoring.core.scorers import combine, expression, json_tree, numeric, schema, text
+from scoring.core.scorers import (
+    combine,
+    expression,
+    json_tree,
+    numeric,
+    reference,
+    schema,
+    text,
+)
+from scoring.core.services import Available
 
 Family = Literal["deterministic", "combinator", "custom", "embedding", "llm"]
 ScoreMany = Callable[[Sequence[Case], Any], list[Result]]
+Settle = Callable[[Any, Available], Config]
+ASKING: Final = frozenset({"embedding", "llm"})  # families whose scorers ask `services`
 
 
 @dataclass(frozen=True)
 class ScorerType:
-    """One way of scoring. `decimals` rounds the reported score; None leaves it as it comes."""
+    """One way of scoring. `decimals` rounds the reported score; None leaves it as it comes.
+
+    `settle` chooses, when a scorer is saved, what its config leaves open: equal configs then score
+    alike whatever becomes available later. It raises ConfigError.
+    """
 
     name: str
     label: str
@@ -33,6 +48,7 @@ class ScorerType:
     family: Family = "deterministic"
     version: int = 1  # raised when the same config may give other scores
     decimals: int | None = 9
+    settle: Settle | None = None
 
     @property
     def path(self) -> str:
@@ -120,6 +136,17 @@ _BUILT_IN: Final = (
         default_threshold=0.5,
     ),
     ScorerType(
+        name="reference_match",
+        label="Reference match",
+        summary="How close in meaning the output is to its references, by embeddings.",
+        config=reference.ReferenceMatchConfig,
+        score=reference.reference_match,
+        default_threshold=0.7,
+        family="embedding",
+        decimals=reference.DECIMALS,
+        settle=reference.settle,
+    ),
+    ScorerType(
         name="all",
         label="All of",
         summary="The lowest score of several scorers: everything must hold.",
@@ -127,6 +154,7 @@ _BUILT_IN: Final = (
         score=combine.all_of,
         default_threshold=0.5,
         family="combinator",
+        settle=combine.settle,
     ),
     ScorerType(
         name="any",
@@ -136,6 +164,7 @@ _BUILT_IN: Final = (
         score=combine.any_of,
         default_threshold=0.5,
         family="combinator",
+        settle=combine.settle,
     ),
     ScorerType(
         name="weighted",
@@ -145,6 +174,7 @@ _BUILT_IN: Final = (
         score=combine.weighted,
         default_threshold=0.5,
         family="combinator",
+        settle=combine.settle,
     ),
 )
 
@@ -177,3 +207,11 @@ def all_types() -> Mapping[str, ScorerType]:
 
     load_installed()
     return TYPES
+
+
+def needs_services(chosen: ScorerType, config: Config) -> bool:
+    """Whether scoring asks `services`, here or in any part of a combination."""
+    if isinstance(config, combine.CombineConfig):
+        parts = (child.scorer for child in config.children)
+        return any(needs_services(part.type, part.config) for part in parts)
+    return chosen.family in ASKING

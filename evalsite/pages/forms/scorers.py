@@ -32,6 +32,11 @@ def _number(field: type[forms.IntegerField], spec: FieldSpec, step: str) -> form
     )
 
 
+def _choices(spec: FieldSpec) -> list[tuple[str, str]]:
+    """A setting that may stay open has an empty choice, which its help text explains."""
+    return [("", "not set")] * spec.nullable + [(choice, choice) for choice in spec.choices]
+
+
 def _free_name(name: str, others: models.QuerySet[Any], own: models.Model | None) -> str:
     """The name, unless another of the team's rows has it."""
     taken = others.filter(name=name)
@@ -85,7 +90,7 @@ FIELDS: Mapping[str, Callable[[FieldSpec], forms.Field]] = {
     "number": lambda spec: _number(forms.FloatField, spec, "any"),
     "integer": lambda spec: _number(forms.IntegerField, spec, "1"),
     "boolean": lambda _: forms.BooleanField(required=False),
-    "choice": lambda spec: forms.ChoiceField(choices=[(c, c) for c in spec.choices]),
+    "choice": lambda spec: forms.ChoiceField(choices=_choices(spec), required=not spec.nullable),
     "list of text": lambda spec: LinesField(required=spec.required),
     "keys": lambda spec: JsonTextField(or_text=True, rows=1, required=spec.required),
     "value": lambda spec: JsonTextField(or_text=True, rows=1, required=spec.required),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 from annotated_types import Gt, Le, MaxLen, MinLen
 
-from scoring.core.config import About, Config
+from scoring.core.config import About, Config, as_mapping
 from scoring.core.contract import (
     Case,
     ConfigError,
@@ -23,6 +23,7 @@ from scoring.core.contract import (
     skipped,
 )
 from scoring.core.json_text import text_of
+from scoring.core.services import Available
 
 if TYPE_CHECKING:
     from scoring.core.bound import BoundScorer
@@ -80,6 +81,26 @@ class CombineConfig(Config):
         bound = [_bound(place, child) for place, child in enumerate(self.scorers)]
         weights = [child.weight for child in self.scorers]
         return tuple(map(Child, names, bound, weights))
+
+
+def settle(config: CombineConfig, available: Available) -> CombineConfig:
+    """The config with every child's settled, to any depth. Raises ConfigError."""
+    pairs = enumerate(zip(config.scorers, config.children, strict=True))
+    settled = tuple(_settled(place, given, child, available) for place, (given, child) in pairs)
+    return config if settled == config.scorers else replace(config, scorers=settled)
+
+
+def _settled(place: int, given: ChildConfig, child: Child, available: Available) -> ChildConfig:
+    """The child as it was given where nothing was open."""
+    from scoring.core.bound import settled
+
+    try:
+        chosen = settled(child.scorer, available)
+    except ConfigError as refused:
+        raise ConfigError(_located(f"scorers[{place}]", refused.errors)) from None
+    if chosen.config == child.scorer.config:
+        return given
+    return replace(given, config=as_mapping(chosen.config))
 
 
 class Part(NamedTuple):

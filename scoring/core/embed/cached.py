@@ -1,0 +1,138 @@
+"""Each distinct text is embedded once: looked up first, then computed, then kept."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import islice
+from threading import Lock
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from scoring.core.embed.faults import EmbeddingError
+from scoring.core.services import Vectors
+
+if TYPE_CHECKING:
+    import numpy as np
+
+DTYPE: Final = "<f4"
+KEEP_EVERY: Final = 512  # texts computed between two writes to the cache
+MEMORY_BYTES: Final = 128 * 1024 * 1024
+
+
+class KeptVector(NamedTuple):
+    """Little-endian float32 values of length 1, empty for a text that has no vector."""
+
+    vector: bytes
+    is_cut: bool
+
+
+class VectorCache(Protocol):
+    """Where vectors are kept; any thread may ask."""
+
+    def get_many(self, keys: Sequence[str]) -> Mapping[str, KeptVector]: ...
+
+    def put_many(self, kept: Mapping[str, KeptVector]) -> None: ...
+
+
+class Embedder(Protocol):
+    """One model of one provider.
+
+    `turn` is held while texts are looked up again and computed: an embedder that computes one
+    batch at a time anyway so computes no text twice. `compute` answers in order, with rows of any
+    length, each with whether its text was cut; it raises EmbeddingError.
+    """
+
+    @property
+    def model(self) -> str: ...
+
+    def key(self, text: str) -> str: ...
+
+    def turn(self) -> AbstractContextManager[object]: ...
+
+    def compute(self, texts: Sequence[str]) -> tuple[np.ndarray, Sequence[bool]]: ...
+
+
+def embedded(texts: Sequence[str], cache: VectorCache, embedder: Embedder) -> Vectors:
+    """One vector per text, from the cache where it has them. Raises EmbeddingError."""
+    readable = [_readable(text) for text in texts]
+    keys = {text: embedder.key(text) for text in readable}
+    found = dict(cache.get_many(list(keys.values())))
+    if len(found) < len(keys):
+        with embedder.turn():
+            missing = [key for key in keys.values() if key not in found]
+            found.update(cache.get_many(missing))
+            wanted = {text: key for text, key in keys.items() if key not in found}
+            for kept in _computed(wanted, embedder):
+                cache.put_many(kept)
+                found.update(kept)
+    rows = [found[keys[text]] for text in readable]
+    return Vectors(_matrix(rows), [row.is_cut for row in rows], embedder.model)
+
+
+def _readable(text: str) -> str:
+    """The text without half characters, which no model reads."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _computed(wanted: Mapping[str, str], embedder: Embedder) -> Iterator[dict[str, KeptVector]]:
+    """What is computed, in blocks; texts of like length share one."""
+    texts = iter(sorted(wanted, key=len))
+    while block := list(islice(texts, KEEP_EVERY)):
+        matrix, is_cut = embedder.compute(block)
+        rows = map(KeptVector, _packed(matrix, len(block)), is_cut)
+        yield dict(zip((wanted[text] for text in block), rows, strict=True))
+
+
+def _packed(matrix: np.ndarray, rows: int) -> list[bytes]:
+    import numpy as np
+
+    values = np.asarray(matrix, dtype=np.float64)
+    if values.ndim != 2 or len(values) != rows or not np.isfinite(values).all():
+        raise EmbeddingError("embedding_failed", "the model gave vectors that are no numbers")
+    lengths = np.linalg.norm(values, axis=1, keepdims=True)
+    units = np.divide(values, lengths, out=np.zeros_like(values), where=lengths > 0)
+    packed = units.astype(DTYPE)
+    return [row.tobytes() if length else b"" for row, length in zip(packed, lengths, strict=True)]
+
+
+def _matrix(rows: Sequence[KeptVector]) -> np.ndarray:
+    import numpy as np
+
+    width = max((len(row.vector) for row in rows), default=0)
+    if any(len(row.vector) not in (0, width) for row in rows):
+        text = "the kept vectors of this model differ in size: its endpoint now serves another one"
+        raise EmbeddingError("embedding_failed", text)
+    whole = b"".join(row.vector or bytes(width) for row in rows)
+    return np.frombuffer(whole, dtype=DTYPE).reshape(len(rows), width // 4)
+
+
+class InMemory:
+    """Vectors kept while the process lives, those used last longest."""
+
+    def __init__(self, room_bytes: int = MEMORY_BYTES) -> None:
+        self._room_bytes = room_bytes
+        self._lock = Lock()
+        self._kept: OrderedDict[str, KeptVector] = OrderedDict()
+
+    def get_many(self, keys: Sequence[str]) -> Mapping[str, KeptVector]:
+        with self._lock:
+            found = {key: self._kept[key] for key in keys if key in self._kept}
+            for key in found:
+                self._kept.move_to_end(key)
+            return found
+
+    def put_many(self, kept: Mapping[str, KeptVector]) -> None:
+        with self._lock:
+            for key, row in kept.items():
+                if key not in self._kept:
+                    self._room_bytes -= _size_bytes(row)
+                    self._kept[key] = row
+            while self._room_bytes < 0 and self._kept:
+                _, dropped = self._kept.popitem(last=False)
+                self._room_bytes += _size_bytes(dropped)
+
+
+def _size_bytes(row: KeptVector) -> int:
+    """About what a vector takes in memory, its key included."""
+    return len(row.vector) + 300
