@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from scoring.models import (
     Team,
     User,
 )
+from tests.stub import Stub
 
 PASSWORD = "a long enough phrase"
 
@@ -40,6 +41,13 @@ def facts() -> Path:
     if not folder:
         pytest.skip("EVALSITE_FACTS names no folder of real data")
     return Path(folder)
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    """An OpenAI-compatible endpoint on 127.0.0.1, with nothing asked yet."""
+    with Stub() as running:
+        yield running
 
 
 @pytest.fixture
