@@ -74,7 +74,7 @@ class JudgeNoise(AddressedRow):
 
     Over the `n` outputs scored both times: `mean_difference` and `deviation` are mean and sample
     standard deviation of second minus first score, `flips` counts changed verdicts. `pairs` holds
-    [position, trial, first, second] of each. `band` is the half-width within which 95 % of mean
+    [first, second] of each. `band` is the half-width within which 95 % of mean
     differences of that many outputs lie by noise alone.
     """
 

@@ -7,6 +7,7 @@ from math import isclose
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn import metrics
 
 from scoring.core.agreement import agreement, other_label, place_bias
 
@@ -36,7 +37,6 @@ def test_edges_of_kappa(pairs: list[tuple[str, str]], kappa: float | None) -> No
     assert agreement(pairs).kappa == kappa
 
 
-metrics = pytest.importorskip("sklearn.metrics")  # comes with the local embeddings
 labels = st.sampled_from("abc")
 
 
