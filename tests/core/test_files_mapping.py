@@ -375,3 +375,26 @@ def test_what_is_not_mapped_is_never_lost(fields: dict[str, Any]) -> None:
     if isinstance(found, MappedCase):
         for name in fields.keys() - {"id", "a", "b"}:
             assert found.metadata[name] == fields[name]
+
+
+@pytest.mark.parametrize(
+    ("column", "given", "left"),
+    [
+        ("model.output", {"model": {"output": "x"}}, {}),
+        ("model.output", {"model": {"output": "x", "name": "m"}}, {"model": {"name": "m"}}),
+        ("a.b.output", {"a": {"b": {"output": "x"}}}, {}),
+        ("a.b.output", {"a": {"b": {"output": "x"}, "c": 1}}, {"a": {"c": 1}}),
+        ("a.b.output", {"a": {"b": {}}}, {"a": {"b": {}}}),
+        ("a.b.output", {"a": {}}, {"a": {}}),
+        ("a.b.output", {"a": [{"output": "x"}]}, {"a": [{"output": "x"}]}),
+    ],
+)
+def test_a_mapped_member_leaves_no_empty_object_behind(
+    column: str, given: dict[str, Any], left: dict[str, Any]
+) -> None:
+    assert case(Mapping(id="id", output=(column,)), id="1", **given).metadata == left
+
+
+def test_a_count_out_of_range_names_the_range_of_counts() -> None:
+    found = problem(Mapping(id="id", tokens_in="t"), id="a", t="-1")
+    assert "0 to 2,147,483,647" in found.message

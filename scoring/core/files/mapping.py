@@ -219,8 +219,7 @@ class Mapping:
         if not self.metadata and not self._paths:
             return rest
         for path in self._paths.values():
-            if path[0] in rest:
-                rest[path[0]] = _without(rest[path[0]], path[1:])
+            rest = _without(rest, path)
         own = self.value(cells, self.metadata)
         if isinstance(own, str) and own.startswith("{"):
             own = _json_or(own, dict)
@@ -299,13 +298,17 @@ def _found(value: Json, path: Path) -> Json | Missing:
     return value
 
 
-def _without(value: Json, path: Path) -> Json:
-    """A copy without the member at the end of the path; list items stay, they have no name."""
-    if not isinstance(value, dict) or path[0] not in value:
-        return value
-    if len(path) > 1:
-        return {**value, path[0]: _without(value[path[0]], path[1:])}
-    return {name: part for name, part in value.items() if name != path[0]}
+def _without(value: dict[str, Json], path: Path) -> dict[str, Json]:
+    """A copy without the member at the end of the path, nor the objects that this empties.
+
+    List items stay, they have no name.
+    """
+    inner = value.get(str(path[0]))
+    rest = {name: part for name, part in value.items() if name != path[0]}
+    if len(path) == 1 or not isinstance(inner, dict) or not inner:
+        return value if len(path) > 1 else rest
+    left = _without(inner, path[1:])
+    return {**value, str(path[0]): left} if left else rest
 
 
 def _listed(value: Json | Missing, separator: str) -> list[str]:

@@ -16,17 +16,17 @@ _DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", r
 
 def count(value: Json | Missing, column: str) -> int | None:
     """A whole number from 0 to MAX_COUNT; "12.0" is 12."""
-    number = amount(value, column)
+    number = amount(value, column, MAX_COUNT)
     if number is None:
         return None
-    if number != int(number) or number > MAX_COUNT:
+    if number != int(number):
         text = f"{_shown(value)} is no whole number from 0 to {MAX_COUNT:,}. Correct it."
         raise CellProblem("out_of_range", column, text)
     return int(number)
 
 
-def amount(value: Json | Missing, column: str) -> float | None:
-    """A number from 0 to MAX_AMOUNT."""
+def amount(value: Json | Missing, column: str, most: float = MAX_AMOUNT) -> float | None:
+    """A number from 0 to `most`."""
     if value is MISSING or value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, str):
@@ -36,16 +36,16 @@ def amount(value: Json | Missing, column: str) -> float | None:
     if not is_number:
         text = f"{_shown(value)} is not a number. Write it like 412 or 0.25."
         raise CellProblem("not_a_number", column, text)
-    if not isinstance(value, str) and not 0 <= value <= MAX_AMOUNT:
-        raise _out_of_range(value, column)
+    if not isinstance(value, str) and not 0 <= value <= most:
+        raise _out_of_range(value, column, most)
     number = float(value)
-    if not 0 <= number <= MAX_AMOUNT:
-        raise _out_of_range(value, column)
+    if not 0 <= number <= most:
+        raise _out_of_range(value, column, most)
     return number
 
 
-def _out_of_range(value: Json, column: str) -> CellProblem:
-    text = f"{_shown(value)} is out of range: 0 to {MAX_AMOUNT:,.0f}. Correct it."
+def _out_of_range(value: Json, column: str, most: float) -> CellProblem:
+    text = f"{_shown(value)} is out of range: 0 to {most:,.0f}. Correct it."
     return CellProblem("out_of_range", column, text)
 
 
