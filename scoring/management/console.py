@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 from django.core.management.base import CommandError
 from django.db import OperationalError, transaction
 from django.utils.text import slugify
 
 from scoring.models import AuditEntry, Team
+
+_UNKEEPABLE: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")  # bytes that are not UTF-8 too
 
 
 @contextmanager
@@ -48,6 +52,18 @@ def the_team_or_a_first(slug: str | None) -> tuple[Team, bool]:
         team = Team.objects.create(slug=slug, name=slug.replace("-", " ").capitalize())
         AuditEntry.objects.record(team, None, "team.created", team, new={"name": team.name})
     return team, True
+
+
+def checked_name(option: str, name: str, most: int = 120) -> str:
+    """The name without outer white space; raises CommandError for one that cannot be kept whole."""
+    name = name.strip()
+    if _UNKEEPABLE.search(name):
+        text = f"{option}: {name!r} holds control characters or is not UTF-8. Leave them out."
+        raise CommandError(text, returncode=2)
+    if len(name) > most:
+        text = f"{option}: the name has {len(name):,} characters; {most:,} are possible."
+        raise CommandError(text, returncode=2)
+    return name
 
 
 def counted(count: int, noun: str) -> str:

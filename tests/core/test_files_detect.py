@@ -233,3 +233,12 @@ def test_a_file_without_line_ends_is_refused_at_once(
     with pytest.raises(FileProblem) as caught:
         detect(stream)
     assert caught.value.code in {"line_too_long", "cell_too_long"}
+
+
+@pytest.mark.parametrize("delimiter", ["ab", "\n", "\r", '"', "\0", ",,"])
+def test_what_cannot_divide_columns_is_refused(tmp_path: Path, delimiter: str) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_bytes(b"id,input\n1,a\n")
+    with pytest.raises(FileProblem, match="cannot divide columns") as raised:
+        detect(path, delimiter=delimiter)
+    assert raised.value.code == "delimiter"

@@ -1,7 +1,7 @@
 """Readers of uploaded files: a file in, a stream of rows, cases and problems out."""
 
 from scoring.core.files.detect import Detected, Format, detect, read_rows
-from scoring.core.files.guess import guess_mapping, map_options
+from scoring.core.files.guess import displaced, guess_mapping, map_options
 from scoring.core.files.keys import CaseKeys, PlacedKey, case_key
 from scoring.core.files.mapping import MappedCase, Mapping, OutputText
 from scoring.core.files.rows import FileProblem, Row, RowProblem
@@ -24,6 +24,7 @@ __all__ = [
     "Source",
     "case_key",
     "detect",
+    "displaced",
     "guess_mapping",
     "map_options",
     "open_source",

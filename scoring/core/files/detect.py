@@ -16,6 +16,7 @@ from scoring.core.files.json_rows import read_json, read_jsonl
 from scoring.core.files.lines import CHUNK, Lines
 from scoring.core.files.rows import MAX_COLUMNS, MAX_LINE, FileProblem, Row, RowProblem
 from scoring.core.files.source import Source, encoding_of, open_source, refuse_foreign
+from scoring.core.files.table import check_delimiter
 from scoring.core.json_text import parse
 
 Format = Literal["csv", "json", "jsonl"]
@@ -65,6 +66,7 @@ def detect(
     if isinstance(origin, Path):
         with open_source(origin) as source:
             return detect(source, kind=kind, encoding=encoding, delimiter=delimiter, quote=quote)
+    check_delimiter(delimiter)
     head = origin.peek(_HEAD)
     refuse_foreign(head, origin.name)
     codec, mark_length = encoding_of(head, encoding)

@@ -85,6 +85,24 @@ def guess_mapping(
     return Mapping.of(chosen)
 
 
+def displaced(
+    columns: Iterable[str], choices: dict[str, Sequence[str]], mapping: Mapping
+) -> list[tuple[str, str, str]]:
+    """What the choices took away: (field, column, chosen field), for fields left without a column.
+
+    A field that the choices name, be it to unmap it, lost nothing.
+    """
+    chosen = {column: field for field, mapped in choices.items() for column in mapped}
+    fields = {**_NAMES, "output": _OUTPUT_NAMES}
+    return [
+        (field, column, chosen[column])
+        for field, names in fields.items()
+        if field not in choices and not getattr(mapping, field)
+        for column in columns
+        if column in chosen and _plain(column) in names
+    ]
+
+
 def map_options(pairs: Iterable[str]) -> dict[str, Sequence[str]]:
     """Options such as `expected=ground_truth` as choices; a field may come several times."""
     choices: dict[str, Sequence[str]] = {}

@@ -32,6 +32,13 @@ def checked_columns(cells: Sequence[str], line: int) -> tuple[str, ...]:
     return names
 
 
+def check_delimiter(delimiter: str) -> None:
+    """Raise FileProblem `delimiter` for what cannot divide columns; "" is left to the guess."""
+    if len(delimiter) > 1 or delimiter in {'"', "\r", "\n", "\0"}:
+        text = f"{delimiter!r} cannot divide columns. Use one sign, such as a comma, or a tab."
+        raise FileProblem("delimiter", text)
+
+
 def spoken_delimiter(delimiter: str) -> str:
     return _SPOKEN.get(delimiter, f"“{delimiter}”")
 

@@ -119,6 +119,9 @@ def open_reading(
     the file's columns cannot satisfy.
     """
     with path.open("rb") as stream:
+        if not stream.seekable():
+            text = "A pipe cannot be looked at before it is read. Save its rows as a file first."
+            raise FileProblem("not_a_file", text)
         detected = detect(Source(stream, name), **(options or {}))
     columns = guess_mapping(
         detected.columns, detected.sample, dict(choices or {}), is_open=detected.is_open

@@ -134,7 +134,9 @@ def load_file(
     `on_reading` is told beforehand what was detected, `on_progress` the rows read so far. Raises
     FileProblem or RefusedError; nothing is then stored.
     """
-    reading = open_reading(path, path.name, kind="dataset", choices=choices, options=options)
+    reading = open_reading(
+        path, spool.shown_name(path.name), kind="dataset", choices=choices, options=options
+    )
     on_reading(reading)
     with transaction.atomic():
         dataset = storing.named_dataset(team, dataset_name, by)
@@ -163,7 +165,9 @@ def load_outputs_file(
 
     Raises FileProblem or RefusedError; nothing is then stored.
     """
-    reading = open_reading(path, path.name, kind="outputs", choices=choices, options=options)
+    reading = open_reading(
+        path, spool.shown_name(path.name), kind="outputs", choices=choices, options=options
+    )
     dataset = version.dataset
     upload = _elsewhere(dataset.team, path, UploadKind.OUTPUTS, by, dataset=dataset)
     try:

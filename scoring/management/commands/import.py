@@ -5,16 +5,23 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
-from scoring.core.files import FileProblem, map_options
+from scoring.core.files import FileProblem, displaced, map_options
 from scoring.engine import loading
 from scoring.engine.loading import Loaded, Reading, RefusedError
 from scoring.engine.loading.reading import Options
-from scoring.management.console import counted, database_needed, table, the_team_or_a_first
+from scoring.management.console import (
+    checked_name,
+    counted,
+    database_needed,
+    table,
+    the_team_or_a_first,
+)
 from scoring.models import Team
 
 _DELIMITERS: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
@@ -40,7 +47,7 @@ class Command(BaseCommand):
         parser.add_argument("--delimiter", default="", help="a sign, or tab")
 
     def handle(self, **options: Any) -> None:
-        name = options["dataset"].strip()
+        name = checked_name("--dataset", options["dataset"])
         if not name:
             raise CommandError("--dataset needs a name.", returncode=2)
         with database_needed():
@@ -58,6 +65,8 @@ class Command(BaseCommand):
         except OSError as fault:
             text = f"{options['file']} cannot be read: {fault.strerror}."
             raise CommandError(text, returncode=2) from None
+        except KeyboardInterrupt:
+            raise CommandError("stopped; nothing was imported", returncode=130) from None
         self._tell(loaded)
 
     def _load(self, team: Team, path: Path, name: str, options: dict[str, Any]) -> Loaded:
@@ -67,27 +76,32 @@ class Command(BaseCommand):
             "delimiter": _DELIMITERS.get(delimiter, delimiter),
         }
         loading.sweep()
+        choices = map_options(options["map"])
         try:
             return loading.load_file(
                 team,
                 path,
                 name,
-                map_options(options["map"]),
+                choices,
                 options=read_as,
-                on_reading=self._tell_reading,
+                on_reading=lambda reading: self._tell_reading(reading, choices),
                 on_progress=self._tell_progress,
             )
         finally:
             self._end_progress()
 
-    def _tell_reading(self, reading: Reading) -> None:
+    def _tell_reading(self, reading: Reading, choices: dict[str, Sequence[str]]) -> None:
         found = reading.detected
         how = (
             f", divided by {found.delimiter!r}, quoted by {found.quote}" if found.delimiter else ""
         )
         self.stdout.write(f"Detected: {found.format}, {found.encoding}{how}")
         for field, columns in reading.columns.choices().items():
-            self.stdout.write(f"  {field:<20} = {', '.join(map(_shown, columns))}")
+            is_late = columns == ["error"] and "error" not in found.columns
+            note = " (none seen so far)" if is_late else ""
+            self.stdout.write(f"  {field:<20} = {', '.join(map(_shown, columns))}{note}")
+        for field, column, chosen in displaced(found.columns, choices, reading.columns):
+            self.stdout.write(f"  {field:<20} = nothing, as {_shown(column)} is mapped to {chosen}")
 
     def _tell_progress(self, row_count: int) -> None:
         if sys.stderr.isatty():

@@ -76,6 +76,68 @@ def test_columns_are_mapped_by_hand(team: Team, path: Path) -> None:
     assert not OutputSet.objects.exists()
 
 
+def lines(said: str) -> list[str]:
+    """What was said, each line with single spaces."""
+    return [" ".join(line.split()) for line in said.splitlines()]
+
+
+def test_a_column_taken_from_a_guess_is_told(team: Team, path: Path) -> None:
+    path.write_bytes(b"id,question,answer\n1,a,b\n")
+    assert "expected = nothing, as answer is mapped to output" in lines(
+        load(path, "--map", "output=answer")
+    )
+    told = load(path, "--map", "output=answer", "--map", "expected=")
+    assert "nothing" not in told  # it was asked for
+    assert "nothing" not in load(path)
+
+
+def test_an_error_column_that_may_still_come_is_no_plain_mapping(
+    team: Team, tmp_path: Path
+) -> None:
+    path = tmp_path / "long.jsonl"
+    row = '{{"id": "{}", "output": "b"{}}}\n'
+    path.write_text("".join(row.format(n, "") for n in range(1_001)))
+    assert "error = error (none seen so far)" in lines(load(path))
+    path.write_text("".join(row.format(n, ', "error": ""') for n in range(1_001)))
+    assert "error = error" in lines(load(path))
+    path.write_text(row.format(1, ""))  # seen whole
+    assert "error" not in load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("x" * 121, "--dataset: the name has 121 characters; 120 are possible."),
+        ("a\nb", "--dataset: 'a\\nb' holds control characters"),
+        ("\udcff", "or is not UTF-8"),
+        ("\udcff" * 200, "or is not UTF-8"),
+    ],
+)
+def test_a_name_that_cannot_be_kept_whole_exits_2(
+    team: Team, path: Path, name: str, said: str
+) -> None:
+    assert said in refused(path, "--dataset", name)[0]
+    assert not Dataset.objects.exists()
+
+
+def test_a_file_name_that_is_not_utf_8_is_read(team: Team, tmp_path: Path) -> None:
+    path = tmp_path / "\udcff.csv"
+    path.write_bytes(b"id,output\n1,a\n")
+    load(path)
+    assert OutputSet.objects.get().name == "\N{REPLACEMENT CHARACTER}"
+
+
+def test_a_pipe_is_refused_in_place_of_losing_its_first_rows(team: Team) -> None:
+    """A shell's `<(command)` is such a path."""
+    reading, writing = os.pipe()
+    os.write(writing, b"id,input\n1,a\n")
+    os.close(writing)
+    try:
+        assert "not_a_file: A pipe" in refused(Path(f"/dev/fd/{reading}"))[0]
+    finally:
+        os.close(reading)
+
+
 def test_encoding_and_delimiter_are_chosen_by_hand(team: Team, tmp_path: Path) -> None:
     path = tmp_path / "cases.tsv"
     path.write_bytes("id\tinput\n1\tcafé, naïve\n".encode("cp1252"))
@@ -294,6 +356,8 @@ def test_an_interrupted_import_cleans_up_by_itself(site: Path, tmp_path: Path) -
     process = command(site, "import", str(path), "--dataset", "Answers")
     assert any(case_counts(site, process)), process.communicate()
     process.send_signal(2)  # as Ctrl-C does
-    process.communicate(timeout=60)
-    assert process.returncode != 0
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped; nothing was imported" in said
+    assert "Traceback" not in said
     assert set(rows_in(site).values()) == {0}
