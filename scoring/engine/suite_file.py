@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
 
-from scoring.core.contract import ConfigError
+from scoring.core.contract import CaseProblem, ConfigError
+from scoring.core.json_text import parse
 from scoring.models import Scorer, Suite, Team, User
 
 _KEYS = {"name", "type", "config", "threshold"}
@@ -46,8 +46,8 @@ def _bring_up_to_date(
 
 def _read(path: Path) -> tuple[str, list[dict[str, Any]]]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as fault:
+        content = parse(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, CaseProblem) as fault:
         raise ConfigError({"suite": [f"{path} cannot be read as JSON: {fault}"]}) from None
     scorers = content.get("scorers") if isinstance(content, dict) else None
     if not isinstance(scorers, list) or not scorers:

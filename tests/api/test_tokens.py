@@ -207,3 +207,19 @@ def test_the_command_refuses_who_is_not_in_the_team(
 def test_the_command_refuses_an_expiry_that_makes_no_sense(alice: User, days: str) -> None:
     with pytest.raises(CommandError, match="days"):
         issue(days=days)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"name": "x" * 101}, "--name: the name has 101 characters; 100 are possible"),
+        ({"name": "\udcff"}, "--name: .* is not UTF-8"),
+        ({"email": "\udcff"}, "--email: .* is not UTF-8"),
+    ],
+)
+def test_the_command_refuses_a_name_that_cannot_be_kept(
+    alice: User, options: dict[str, str], said: str
+) -> None:
+    with pytest.raises(CommandError, match=said):
+        issue(**options)
+    assert not Token.objects.exists()

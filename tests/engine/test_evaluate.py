@@ -324,3 +324,37 @@ class TestAsAProcess:
         assert fresh_site.start(*words).wait(60) == 2
         assert "manage.py migrate" in fresh_site.log
         assert "Traceback" not in fresh_site.log
+
+
+@pytest.mark.parametrize("words", [("--map", "output=text"), ("--dated", "2026-11-20")])
+def test_an_option_for_a_file_needs_the_file(outputs: OutputSet, words: tuple[str, str]) -> None:
+    ended = evaluate("Answers", *words)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"{words[0]} needs --outputs FILE" in ended.err
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["never", "2026-13-01", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00+14:00"]
+)
+def test_what_is_no_date_is_said(outputs: OutputSet, text: str) -> None:
+    ended = evaluate("Answers", "--outputs", "none.csv", f"--dated={text}")
+    assert f"{text!r} is no date; write it like 2026-11-20" in ended.err
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["Answers", "--name", "x" * 121], "--name: the name has 121 characters"),
+        (["Answers", "--series", "\udcff"], "--series: '\\udcff' holds control characters"),
+        (["Answers", "--suite", "\udcff"], "or is not UTF-8"),
+        (["\udcff"], "DATASET: '\\udcff'"),
+    ],
+)
+def test_a_name_that_cannot_be_kept_whole_exits_2(
+    outputs: OutputSet, words: list[str], said: str
+) -> None:
+    ended = evaluate(*words)
+    assert ended.code == 2
+    assert said in ended.err

@@ -115,3 +115,11 @@ def test_what_is_no_suite_is_refused(team: Team, tmp_path: Path, content: str) -
     path.write_text(content)
     with pytest.raises(ConfigError, match=r"bad\.json"):
         suite_from_file(team, path)
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"scorers": [], "scorers": []}', "NaN", "["])
+def test_what_is_not_strict_json_is_refused(team: Team, tmp_path: Path, content: str) -> None:
+    path = tmp_path / "release.json"
+    path.write_text(content)
+    with pytest.raises(ConfigError, match="cannot be read as JSON"):
+        suite_from_file(team, path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from scoring.engine.gates import Gate
 from scoring.engine.pool import Inline, Pool
 from scoring.engine.progress import progress_of
 from scoring.engine.suite_file import suite_from_file
-from scoring.management.console import database_needed, the_team
+from scoring.management.console import checked_name, database_needed, the_team
 from scoring.models import (
     Dataset,
     DatasetVersion,
@@ -35,6 +36,7 @@ from scoring.models import (
 )
 
 SHOW_SECONDS: Final = 0.2
+MOST_ARGUMENT: Final = 4_096  # a path may be so long
 
 GATE_HELP: Final = "pass_rate>=0.9, mean.SCORER>=0.8 or regressions<=0; may be given several times"
 
@@ -67,6 +69,8 @@ class Command(BaseCommand):
         add("--json", action="store_true", help="print JSON instead of the table")
 
     def handle(self, *_: Any, **options: Any) -> None:
+        _check_names(options)
+        _check_loading(options)
         try:
             with database_needed():
                 run, baseline = self._scored(options)
@@ -118,6 +122,8 @@ class Command(BaseCommand):
             raise misuse(str(fault)) from None
         except OSError as fault:
             raise misuse(f"{path} cannot be read: {fault.strerror}") from None
+        except KeyboardInterrupt:
+            raise CommandError("stopped; nothing was stored", returncode=130) from None
         if loaded.unmatched:
             self.stderr.write(f"outputs without a case in {version}: {len(loaded.unmatched):,}")
         return loaded.output_set
@@ -155,8 +161,28 @@ class Command(BaseCommand):
 
 
 def _date(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        example = "2026-11-20 or 2026-11-20T09:30+01:00"
+        raise ArgumentTypeError(f"{text!r} is no date; write it like {example}") from None
+
+
+def _check_names(options: dict[str, Any]) -> None:
+    for option in ("series", "name"):
+        if options[option]:
+            options[option] = checked_name(f"--{option}", options[option])
+    for label, name in (("DATASET", options["dataset"]), ("--suite", options["suite"])):
+        if name:
+            checked_name(label, name, MOST_ARGUMENT)
+
+
+def _check_loading(options: dict[str, Any]) -> None:
+    """Refuse what only says how to load outputs where none are loaded."""
+    for option in ("map", "dated"):
+        if options[option] and not options["outputs"]:
+            raise misuse(f"--{option} needs --outputs FILE: it tells how to load that file")
 
 
 def _version(team: Team, name: str) -> DatasetVersion:

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from scoring.management.console import database_needed
+from scoring.management.console import checked_name, database_needed
 from scoring.models import AuditEntry, Member, Role, Token
 
 MOST_DAYS = 3_650
@@ -30,14 +30,15 @@ class Command(BaseCommand):
         parser.add_argument("--days", type=int, metavar="N", help="until it expires; else never")
 
     def handle(self, **options: Any) -> None:
+        name = checked_name("--name", options["name"], 100)
         with database_needed():
-            member = _member(options["team"], options["email"])
+            member = _member(options["team"], checked_name("--email", options["email"], 254))
         role = ROLES[options["role"]]
         days = options["days"]
         if days is not None and not 1 <= days <= MOST_DAYS:
             raise CommandError(f"--days is a number from 1 to {MOST_DAYS:,}.", returncode=2)
         with transaction.atomic():
-            token, secret = Token.objects.issue(member.team, member.user, options["name"], role)
+            token, secret = Token.objects.issue(member.team, member.user, name, role)
             if days is not None:
                 token.expires_at = timezone.now() + timedelta(days=days)
                 token.save(update_fields=["expires_at"])
