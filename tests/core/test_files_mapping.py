@@ -396,5 +396,5 @@ def test_a_mapped_member_leaves_no_empty_object_behind(
 
 
 def test_a_count_out_of_range_names_the_range_of_counts() -> None:
-    found = problem(Mapping(id="id", tokens_in="t"), id="a", t="-1")
+    found = problem(Mapping(id="id", trial="t"), id="a", t="-1")
     assert "0 to 2,147,483,647" in found.message
