@@ -14,7 +14,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from evalsite import access
 from evalsite.pages.forms.mapping import MappingForm
-from evalsite.pages.forms.uploads import ImportForm, NewUploadForm, ReadingForm
+from evalsite.pages.forms.uploads import ImportForm, NewUploadForm, ReadingForm, spoken_encoding
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import filling, posting
 from evalsite.pages.upload_limit import is_too_large
@@ -98,8 +98,13 @@ def _mapping(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
         gone = FileProblem("file_gone", "The file is no longer here. Upload it again.")
         return {"reading": reading, "fault": gone}
     form = MappingForm(request.POST or None, upload=upload, preview=preview, options=options)
-    delimiter = spoken_delimiter(preview.detected.delimiter)
-    return {"reading": reading, "preview": preview, "delimiter": delimiter, "form": form}
+    return {
+        "reading": ReadingForm.used(preview.detected),
+        "preview": preview,
+        "encoding": spoken_encoding(preview.detected.encoding),
+        "delimiter": spoken_delimiter(preview.detected.delimiter),
+        "form": form,
+    }
 
 
 def _onwards(request: SignedInRequest, upload: Upload, dataset: Dataset) -> HttpResponse:

@@ -92,11 +92,35 @@ def test_an_encoding_and_a_delimiter_can_be_chosen(browser: Client) -> None:
     assert browser.post(url_of(upload), given).status_code == 302
     upload.refresh_from_db()
     loading.check(upload)
-    assert "WINDOWS-1252" in html_of(browser, upload).upper() or "CP1252" in html_of(
-        browser, upload
-    )
+    assert "<li>Windows-1252</li>" in html_of(browser, upload)
     imported(browser, upload)
     assert DatasetVersion.objects.get().cases.get().input == "Größe, bitte?"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "spoken", "chosen"),
+    [
+        ("utf-8", "UTF-8", "utf-8"),
+        ("utf-16", "UTF-16, little-endian", "utf-16-le"),
+        ("utf-32", "UTF-32-LE", ""),  # not on the list, so left to the guess
+        ("latin-1", "Latin-1", "iso8859-1"),
+    ],
+)
+def test_the_choices_say_how_the_file_was_read_before_and_after_the_check(
+    browser: Client, encoding: str, spoken: str, chosen: str
+) -> None:
+    upload = sent(browser, "id\tquestion\n1\tGröße\n".encode(encoding))
+    asked = {"encoding": chosen} if encoding == "latin-1" else {}
+    page = browser.get(url_of(upload), asked)
+    given = {"encoding": chosen, "delimiter": "tab", "column-0": "id", "column-1": "input"}
+    assert browser.post(url_of(upload), given).status_code == 302
+    upload.refresh_from_db()
+    loading.check(upload)
+    for answer in (page, browser.get(url_of(upload))):
+        assert f"<li>{spoken}</li>" in answer.text
+        reading = answer.context["reading"]
+        assert (reading["encoding"].value(), reading["delimiter"].value()) == (chosen, "tab")
+        assert "Größe" in answer.text
 
 
 @pytest.mark.parametrize("query", ["?encoding=klingon", "?delimiter=xx", "?else=1"])

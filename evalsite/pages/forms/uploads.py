@@ -9,7 +9,7 @@ from django import forms
 from django.core.files.base import ContentFile, File
 from django.http import QueryDict
 
-from scoring.core.files import FileProblem
+from scoring.core.files import Detected, FileProblem
 from scoring.engine import loading
 from scoring.models import Dataset, Team, Upload, UploadKind, UploadState, User
 
@@ -19,13 +19,13 @@ KINDS: Final = [
     (UploadKind.OUTPUTS, "Outputs for cases that are here already"),
 ]
 
-ENCODINGS: Final = [
+ENCODINGS: Final = [  # under the names that Python gives what it detected
     ("", "as detected"),
     ("utf-8", "UTF-8"),
     ("utf-16-le", "UTF-16, little-endian"),
     ("utf-16-be", "UTF-16, big-endian"),
     ("cp1252", "Windows-1252"),
-    ("latin-1", "Latin-1"),
+    ("iso8859-1", "Latin-1"),
 ]
 DELIMITERS: Final = [
     ("", "as detected"),
@@ -142,9 +142,13 @@ class ReadingForm(forms.Form):
     @classmethod
     def of(cls, upload: Upload, given: QueryDict) -> Self:
         """What the request says, else what the upload was last read with."""
-        kept = {name: upload.detected.get(name, "") for name in ("encoding", "delimiter")}
-        kept["delimiter"] = kept["delimiter"].replace("\t", "tab")
-        return cls(given or kept)
+        found = upload.detected
+        return cls(given or _listed(found.get("encoding", ""), found.get("delimiter", "")))
+
+    @classmethod
+    def used(cls, detected: Detected) -> Self:
+        """How the file was read, whoever chose it."""
+        return cls(_listed(detected.encoding, detected.delimiter))
 
     @property
     def options(self) -> dict[str, str]:
@@ -155,6 +159,19 @@ class ReadingForm(forms.Form):
             "encoding": given.get("encoding", ""),
             "delimiter": TABULATOR.get(delimiter, delimiter),
         }
+
+
+def spoken_encoding(name: str) -> str:
+    return dict(ENCODINGS).get(name) or name.upper()
+
+
+def _listed(encoding: str, delimiter: str) -> dict[str, str]:
+    """The choices that say how a file was read; "" for what is not listed."""
+    parted = delimiter.replace("\t", "tab")
+    return {
+        "encoding": encoding if encoding in dict(ENCODINGS) else "",
+        "delimiter": parted if parted in dict(DELIMITERS) else "",
+    }
 
 
 class ImportForm(forms.Form):
