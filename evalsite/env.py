@@ -54,13 +54,27 @@ def kept_secret(folder: Path, name: str) -> str:
     return path.read_text()
 
 
+def one_line(name: str, default: str = "") -> str:
+    """A value that goes into an HTTP header: printable ASCII, white space around it dropped."""
+    text = os.environ.get(name, default).strip()
+    if any(not "!" <= letter <= "~" for letter in text):
+        raise ImproperlyConfigured(f"{name} has a space or an unusual character in it")
+    return text
+
+
 DATA_DIR = Path(os.environ.get("EVALSITE_DATA_DIR", ROOT / "var")).resolve()
 DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)  # one that is there keeps its rights
 DEBUG = flag("EVALSITE_DEBUG", False)
 SECRET_KEY = os.environ.get("EVALSITE_SECRET_KEY") or kept_secret(DATA_DIR, "secret_key")
+ENCRYPTION_KEY = os.environ.get("EVALSITE_ENCRYPTION_KEY") or kept_secret(
+    DATA_DIR, "encryption_key"
+)
 ALLOWED_HOSTS = listed("EVALSITE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = listed("EVALSITE_CSRF_TRUSTED_ORIGINS")
 HTTPS = flag("EVALSITE_HTTPS", False)
 SCORERS = listed("EVALSITE_SCORERS")
 WORKER_PROCESSES = whole_number("EVALSITE_WORKER_PROCESSES", os.cpu_count() or 1)
 MAX_UPLOAD_MB = whole_number("EVALSITE_MAX_UPLOAD_MB", 512)
+MODEL_HOSTS = listed("EVALSITE_MODEL_HOSTS")
+OPENAI_API_KEY = one_line("OPENAI_API_KEY")
+OPENAI_BASE_URL = one_line("OPENAI_BASE_URL")

@@ -22,12 +22,20 @@ SPOOL_DIR.mkdir(mode=0o700, exist_ok=True)
 EVALSITE_SCORERS = env.SCORERS
 EVALSITE_WORKER_PROCESSES = env.WORKER_PROCESSES
 EVALSITE_MAX_UPLOAD_BYTES = env.MAX_UPLOAD_MB * 1024 * 1024
+EVALSITE_ENCRYPTION_KEY = env.ENCRYPTION_KEY
+EVALSITE_MODEL_HOSTS = frozenset(env.MODEL_HOSTS)
+EVALSITE_OPENAI_API_KEY = env.OPENAI_API_KEY
+EVALSITE_OPENAI_BASE_URL = env.OPENAI_BASE_URL
 
-if not DEBUG and (len(set(SECRET_KEY)) < 5 or len(SECRET_KEY) < 50):
-    raise ImproperlyConfigured(
-        "EVALSITE_SECRET_KEY is too weak: use 50 or more random characters, or leave it out and "
-        "one is made for you"
-    )
+for name, secret in {
+    "EVALSITE_SECRET_KEY": SECRET_KEY,
+    "EVALSITE_ENCRYPTION_KEY": EVALSITE_ENCRYPTION_KEY,
+}.items():
+    if not DEBUG and (len(set(secret)) < 5 or len(secret) < 50):
+        raise ImproperlyConfigured(
+            f"{name} is too weak: use 50 or more random characters, or leave it out and "
+            "one is made for you"
+        )
 if not DEBUG and "*" in ALLOWED_HOSTS:
     raise ImproperlyConfigured(
         "EVALSITE_ALLOWED_HOSTS is '*': name the hosts of this site, or set EVALSITE_DEBUG=1"
@@ -121,6 +129,12 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_ADAPTER = "evalsite.pages.accounts.InvitedOnly"
+ACCOUNT_FORMS = {
+    "login": "evalsite.pages.forms.accounts.SignInForm",
+    "change_password": "evalsite.pages.forms.accounts.ChangePasswordForm",
+    "reset_password": "evalsite.pages.forms.accounts.LostPasswordForm",
+    "reset_password_from_key": "evalsite.pages.forms.accounts.NewPasswordForm",
+}
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/5m/ip,5/5m/key"}
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 

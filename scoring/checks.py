@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.checks import CheckMessage, register
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
 from django.core.checks import Warning as CheckWarning
 
 
@@ -15,3 +16,18 @@ def installed_scorers_load(**_: Any) -> list[CheckMessage]:
 
     hint = "Mend or uninstall the package; its scorers are left out until then."
     return [CheckWarning(text, hint=hint, id="evalsite.W001") for text in load_installed()]
+
+
+@register()
+def model_hosts_are_hosts(**_: Any) -> list[CheckMessage]:
+    """A misspelt entry would otherwise only show as a connection that is refused."""
+    from scoring.core.judge.guard import read_entry
+
+    messages: list[CheckMessage] = []
+    for text in settings.EVALSITE_MODEL_HOSTS:
+        try:
+            read_entry(text)
+        except ValueError as fault:
+            hint = "Name hosts like localhost:11434, models.lan or 10.1.0.0/16, without http://."
+            messages.append(Error(f"EVALSITE_MODEL_HOSTS: {fault}", hint=hint, id="evalsite.E001"))
+    return messages

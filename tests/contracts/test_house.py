@@ -71,7 +71,7 @@ def test_a_new_data_folder_is_its_owners_alone(
     done = run(script, tmp_path)
     assert done.returncode == 0, done.stderr
     modes = {path.name: path.stat().st_mode & 0o777 for path in [folder, *folder.iterdir()]}
-    kept = {} if secret else {"secret_key": 0o600}
+    kept = {"encryption_key": 0o600} | ({} if secret else {"secret_key": 0o600})
     assert modes == {"where": 0o700, "spool": 0o700, **kept}
 
 
@@ -96,11 +96,13 @@ def test_no_file_is_longer_than_400_lines(path: Path) -> None:
 
 
 def test_every_environment_variable_is_read_in_one_place_and_documented() -> None:
-    spoken = re.compile(r'"(EVALSITE_[A-Z_]+)"')
+    spoken = re.compile(r'"((?:EVALSITE|OPENAI)_[A-Z_]+)"')
     read = set(spoken.findall((ROOT / "evalsite/env.py").read_text()))
     told = set(
         re.findall(
-            r"^\| `(EVALSITE_[A-Z_]+)` \|", (ROOT / "docs/environment.md").read_text(), re.MULTILINE
+            r"^\| `((?:EVALSITE|OPENAI)_[A-Z_]+)` \|",
+            (ROOT / "docs/environment.md").read_text(),
+            re.MULTILINE,
         )
     )
     assert read == told
@@ -110,7 +112,7 @@ def test_only_env_py_reads_our_variables() -> None:
     readers = {
         str(path.relative_to(ROOT))
         for path in tracked("evalsite/*.py", "scoring/*.py")
-        if re.search(r"(environ|getenv)[^\n]*EVALSITE_", path.read_text())
+        if re.search(r"(environ\b|getenv)[^\n]*(EVALSITE|OPENAI)_", path.read_text())
     }
     assert readers <= {"evalsite/env.py"}
 

@@ -218,6 +218,12 @@ def test_an_entry_that_names_nothing_is_an_error(entry: str) -> None:
         read_entry(entry)
 
 
+def test_an_entry_that_names_nothing_opens_nothing_and_spoils_nothing() -> None:
+    assert check_url("http://localhost:11434/v1", {"http://x", "localhost"})
+    with pytest.raises(RefusedError):
+        check_url("http://localhost:11434/v1", {"http://localhost:11434/v1"})
+
+
 def resolved(host: str, addresses: Sequence[str], allowed: Sequence[str] = ()) -> list[str]:
     async def lookup(name: str, port: int) -> Sequence[str]:
         assert (name, port) == (host, 443)

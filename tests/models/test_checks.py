@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pytest_django.fixtures import Settings
 
 from scoring import checks
 from scoring.core import custom
@@ -18,3 +19,12 @@ def test_a_package_whose_scorer_does_not_load_is_named(monkeypatch: pytest.Monke
     (warning,) = checks.installed_scorers_load()
     assert (warning.id, warning.msg) == ("evalsite.W001", text)
     assert "uninstall" in str(warning.hint)
+
+
+def test_a_misspelt_model_host_is_named(settings: Settings) -> None:
+    settings.EVALSITE_MODEL_HOSTS = frozenset({"localhost:11434", "10.0.0.0/8", "[::1]:80"})
+    assert checks.model_hosts_are_hosts() == []
+    settings.EVALSITE_MODEL_HOSTS = frozenset({"localhost", "http://localhost:11434"})
+    (error,) = checks.model_hosts_are_hosts()
+    assert (error.id, error.is_serious()) == ("evalsite.E001", True)
+    assert error.msg.startswith("EVALSITE_MODEL_HOSTS: 'http://localhost:11434'")
