@@ -60,7 +60,7 @@ def walk(page: Page, site: Site, alice: User) -> Walk:
     """Somebody who has signed in through the form, while a worker is at work."""
     site.start("worker")
     page.goto("/")
-    page.get_by_label("Email").fill(alice.email)
+    page.get_by_label("E-mail").fill(alice.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("main").get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Support")

@@ -115,7 +115,7 @@ def test_everything_works_without_scripts(
     context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
     page = context.new_page()
     page.goto("/accounts/login/")
-    page.get_by_label("Email").fill(alice.email)
+    page.get_by_label("E-mail").fill(alice.email)
     page.get_by_label("Password").fill("a long enough phrase")
     page.get_by_role("main").get_by_role("button", name="Sign in").click()
     upload = choose(page, sample)

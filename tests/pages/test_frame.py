@@ -30,6 +30,7 @@ urlpatterns = [
     path("teams/<slug>/search/", _empty, name="search"),
     path("login/", _empty, name="account_login"),
     path("logout/", _empty, name="account_logout"),
+    path("password/", _empty, name="account_change_password"),
 ]
 pytestmark = pytest.mark.urls(__name__)
 
