@@ -18,7 +18,7 @@ from scoring.models import Case
 LONG: Final = 20_000  # characters that a page shows of one text
 TALL: Final = 4_000  # characters from which a text scrolls in a window of its own
 EXACT: Final = 2**53  # below it every whole number has its own float
-_SHORT: Final = {"\r": "CR", "\n": "↵"}  # what a mark shows where it is not the code point
+_SHORT: Final = {"\r": "CR", "\n": "↵ LF"}  # what a mark shows where it is not the code point
 _LINE_FEED: Final = "U+000A line feed"
 
 Tag = Literal["", "ins", "del"]

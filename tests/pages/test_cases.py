@@ -311,7 +311,7 @@ def test_a_marked_line_end_still_ends_its_line(
 ) -> None:
     Output.objects.filter(case__position=1).update(text="on Monday\n")
     page = browser_of(bob).get(url(queued_run(outputs))).text
-    assert '<ins><span class="invisible" title="U+000A line feed">↵</span>\n</ins>' in page
+    assert '<ins><span class="invisible" title="U+000A line feed">↵ LF</span>\n</ins>' in page
 
 
 @pytest.mark.parametrize("payload", ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>'])
