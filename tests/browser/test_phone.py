@@ -1,0 +1,62 @@
+"""A window 360 pixels wide: a row of a table is two lines, and nothing sticks out of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page
+
+from scoring.models import Output, Run, User
+from tests.conftest import MakeDataset, MakeOutputs
+from tests.scored import CLOSE, EXACT, finished_run
+
+pytestmark = pytest.mark.browser
+
+SignIn = Callable[[User], None]
+TWO_LINES = 64  # pixels, with the air around them; a third line would make it 70
+ROW_HEIGHTS = "rows => rows.map(row => row.getBoundingClientRect().height)"
+
+
+@pytest.fixture
+def run(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> Run:
+    """Three scorers with names too long to stand beside each other; one output failed."""
+    case = {"expected": "on Monday", "input": "When was it? " * 20, "tags": ["time", "x" * 80]}
+    cases = [case | {"key": f"a rather long key, number {n}"} for n in range(4)]
+    outputs = make_outputs(make_dataset(cases), ["on Monday", "on Tuesday", None, ""])
+    Output.objects.filter(text=None).update(error="Timeout " * 20)
+    scorers = [(f"{name} as seen by its reader", *rest) for name, *rest in (CLOSE, EXACT)]
+    return finished_run(outputs, *scorers, ("leaves of the value", "json_similarity", {}))
+
+
+def test_a_row_of_every_list_is_two_lines(
+    page: Page, sign_in: SignIn, alice: User, run: Run
+) -> None:
+    page.set_viewport_size({"width": 360, "height": 800})
+    sign_in(alice)
+    team, dataset = run.team.slug, run.output_set.version.dataset.uuid
+    for shown, lists in (
+        (reverse("team_home", args=[team]), "main"),
+        (reverse("datasets", args=[team]), "main"),
+        (reverse("runs", args=[team]), "main"),
+        (reverse("scorers", args=[team]), "main"),
+        (reverse("dataset", args=[dataset]), "#cases"),
+        (reverse("dataset_outputs", args=[dataset]), "main"),
+        (reverse("run", args=[run.uuid]), "#cases"),
+    ):
+        page.goto(shown)
+        heights = page.locator(f"{lists} tbody tr").evaluate_all(ROW_HEIGHTS)
+        assert heights, shown
+        assert max(heights) < TWO_LINES, shown
+
+
+@pytest.mark.parametrize("name", ["run_case", "dataset_case"])
+def test_a_long_tag_stays_inside_the_page(
+    page: Page, sign_in: SignIn, alice: User, run: Run, name: str
+) -> None:
+    page.set_viewport_size({"width": 360, "height": 800})
+    sign_in(alice)
+    holder = run if name == "run_case" else run.output_set.version.dataset
+    page.goto(reverse(name, args=[holder.uuid, 1]))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
