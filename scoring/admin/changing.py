@@ -166,6 +166,7 @@ class SuiteEntryAdmin(admin.ModelAdmin[rows.SuiteEntry]):
 
     form = ThresholdForm
     list_display = ["suite", "scorer", "threshold"]
+    ordering = ["suite__name", "position"]
     list_filter = ["suite"]
     search_fields = ["suite__name", "scorer__name"]
     list_select_related = ["suite", "scorer"]

@@ -128,6 +128,20 @@ def test_a_bad_threshold_change_changes_nothing(
     assert not AuditEntry.objects.filter(action="threshold.changed").exists()
 
 
+def test_thresholds_are_listed_suite_by_suite(admin: Client, team: Team, entry: SuiteEntry) -> None:
+    second = Scorer.objects.define(team, "same text", "exact_match", {})
+    for name in ("nightly", "before release"):
+        Suite.objects.define(team, name, [(second, None), (entry.scorer, None)])
+    listed = admin.get(reverse("admin:scoring_suiteentry_changelist")).context["cl"].result_list
+    assert [(row.suite.name, row.scorer.name) for row in listed] == [
+        ("before release", "same text"),
+        ("before release", "close enough"),
+        ("nightly", "same text"),
+        ("nightly", "close enough"),
+        ("release", "close enough"),
+    ]
+
+
 def test_the_threshold_page_shows_earlier_changes(admin: Client, entry: SuiteEntry) -> None:
     entry.change_threshold(0.9, by=None, reason="Stricter before the release.")
     assert b"Stricter before the release." in admin.get(change_url(entry)).content
