@@ -93,6 +93,17 @@ def test_nothing_scrolls_sideways(
         assert page.evaluate("document.documentElement.scrollWidth") <= width, url
 
 
+def test_a_long_tag_breaks_where_there_is_no_room(
+    page: Page, sign_in: SignIn, alice: User, make_dataset: MakeDataset
+) -> None:
+    made = make_dataset([{"key": "q", "input": "a", "tags": ["x" * 150]}])
+    sign_in(alice)
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.goto(f"/datasets/{made.dataset.uuid}/cases/1/")
+    assert page.get_by_text("x" * 150).is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
 def test_the_search_answers_as_one_types(
     page: Page, sign_in: SignIn, is_accessible: IsAccessible, bob: User, version: DatasetVersion
 ) -> None:
