@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from django.core.management.base import CommandError
-from django.db import OperationalError, transaction
+from django.db import DatabaseError, OperationalError, transaction
 from django.utils.text import slugify
 
 from scoring.models import AuditEntry, Team
@@ -23,6 +23,9 @@ def database_needed() -> Iterator[None]:
         yield
     except OperationalError as fault:
         text = f"{fault}; `manage.py migrate` sets the database up"
+        raise CommandError(text, returncode=2) from None
+    except DatabaseError as fault:
+        text = f"the database cannot be used: {fault}; restore it from a copy"
         raise CommandError(text, returncode=2) from None
 
 

@@ -325,6 +325,17 @@ class TestAsAProcess:
         assert "manage.py migrate" in fresh_site.log
         assert "Traceback" not in fresh_site.log
 
+    @pytest.mark.parametrize(
+        "words", [("evaluate", "Answers"), ("import", "README.md", "--dataset", "Answers")]
+    )
+    def test_a_database_that_is_broken_is_said(
+        self, fresh_site: Site, words: tuple[str, ...]
+    ) -> None:
+        (fresh_site.folder / "evalsite.sqlite3").write_bytes(b"no database" * 100)
+        assert fresh_site.start(*words).wait(60) == 2
+        assert "the database cannot be used: file is not a database" in fresh_site.log
+        assert "Traceback" not in fresh_site.log
+
 
 @pytest.mark.parametrize("words", [("--map", "output=text"), ("--dated", "2026-11-20")])
 def test_an_option_for_a_file_needs_the_file(outputs: OutputSet, words: tuple[str, str]) -> None:

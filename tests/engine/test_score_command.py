@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -340,3 +341,15 @@ def test_gsm8k_answers_score_as_their_labels_say(score: Score, tmp_path: Path, f
         (line["verdict"] == "pass") != label for line, label in zip(lines, labels, strict=True)
     )
     assert wrong <= 10
+
+
+def test_ctrl_c_ends_it_without_a_traceback(data_dir: Path) -> None:
+    process = started(data_dir, "-", "--scorer", "exact_match")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(jsonl({"output": "a", "expected": "a"}))
+    process.stdin.flush()
+    assert process.stdout.readline()  # it waits for the next case now
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (130, b"")
