@@ -12,6 +12,8 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from scoring.core.embed import local
+from scoring.core.embed.faults import MISSING
 from scoring.models import (
     Case,
     Dataset,
@@ -32,6 +34,7 @@ PASSWORD = "a long enough phrase"
 def pytest_configure() -> None:
     """A quick hasher: real ones are slow on purpose, and most tests only need somebody."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    os.environ["HF_HUB_OFFLINE"] = "1"
 
 
 @pytest.fixture
@@ -48,6 +51,15 @@ def stub() -> Iterator[Stub]:
     """An OpenAI-compatible endpoint on 127.0.0.1, with nothing asked yet."""
     with Stub() as running:
         yield running
+
+
+@pytest.fixture
+def minilm() -> str:
+    """The name of the local model; where it is not installed, a test of it is skipped or fails."""
+    if not local.is_installed():
+        is_required = os.environ.get("EVALSITE_EMBEDDINGS_REQUIRED") == "1"
+        (pytest.fail if is_required else pytest.skip)(MISSING)
+    return local.DEFAULT_MODEL
 
 
 @pytest.fixture

@@ -116,6 +116,33 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
         ),
         Example({"expression": "2"}, Case(""), None, "Not a score.", "score_out_of_range"),
     ),
+    "reference_match": (
+        Example(
+            {"embedding_provider": "local"}, Case("Paris", "Paris"), 1.0, "The texts are the same."
+        ),
+        Example(
+            {"embedding_provider": "local"},
+            Case("The bakery is closed.", ["Our bakery does not open today.", "It rains."]),
+            0.744555,
+            "The closer of two references counts; they share a meaning, not words.",
+        ),
+        Example(
+            {
+                "embedding_provider": "local",
+                "aggregation": "mean",
+                "references": ["Returns are possible for a month.", "Refunds take five days."],
+            },
+            Case("You can return it within 30 days."),
+            0.569199,
+            "The mean of both similarities.",
+        ),
+        Example(
+            {"embedding_provider": "local"},
+            Case("You can return it.", "You cannot return it."),
+            0.888214,
+            "Vectors hardly see a negation: use a judge or an exact type where one matters.",
+        ),
+    ),
     "all": (
         Example(
             {

@@ -22,6 +22,7 @@ MINUS: Final = "\N{MINUS SIGN}"
 TIMES: Final = "\N{MULTIPLICATION SIGN}"
 DECIMALS: Final = 4
 MAX_VALUES: Final = 100
+MAX_TERMS: Final = 8  # written out in one line of arithmetic
 
 
 class Child(NamedTuple):
@@ -230,6 +231,32 @@ def _expression(given: _Given) -> _Steps:
     return _Steps([f"value of {given.config.expression}"])
 
 
+def _reference_match(given: _Given) -> _Steps:
+    facts = given.facts
+    if "winner" not in facts:
+        return _generic(given)
+    count = facts["references"]
+    found = ["cosine of the angle between the vectors of output and reference, 0 where negative"]
+    if count > 1:
+        found.append(f"closest reference {facts['winner']:,} of {count:,}: {facts['reference']}")
+    if facts.get("cut_output"):
+        found.append("the output is longer than the model's window and was cut")
+    if cut := facts.get("cut_references"):
+        found.append(f"references longer than the model's window, and so cut: {cut:,}")
+    found.append(f"vectors by {facts['provider']} {facts['model']}")
+    return _Steps(found, _of_references(given, count))
+
+
+def _of_references(given: _Given, count: int) -> str:
+    """The largest or the mean of the similarities, where all were kept and there is room."""
+    values = given.facts.get("similarities", ())
+    if count == 1 or not len(values) == count <= MAX_TERMS:
+        return "" if count == 1 else f"{given.config.aggregation} of {count:,} similarities"
+    if given.config.aggregation == "max":
+        return f"max({', '.join(map(_short, values))})"
+    return f"({' + '.join(map(_short, values))}) / {count}"
+
+
 def _all(given: _Given) -> _Steps:
     return _merged(given, lambda parts: f"min({_listed(parts)})")
 
@@ -286,6 +313,7 @@ _STEPS: Final[Mapping[str, Callable[[_Given], _Steps]]] = {
     "json_schema": _json_schema,
     "numeric": _numeric,
     "expression": _expression,
+    "reference_match": _reference_match,
     "all": _all,
     "any": _any,
     "weighted": _weighted,

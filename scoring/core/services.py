@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from scoring.core.contract import Json
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Provider = Literal["openai", "local"]
 Role = Literal["system", "user", "assistant"]
+
+#: In place of a connection's name: the endpoint of OPENAI_API_KEY and OPENAI_BASE_URL.
+ENVIRONMENT: Final = "environment"
 
 
 class Vectors(NamedTuple):

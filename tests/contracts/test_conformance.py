@@ -41,7 +41,8 @@ COUNTS = {
     "json_similarity_uipath_oracle": (219, 6, {"quirk": 3, "error": 3}),
     "uipath_tests": (10, 0, {"another scorer": 45}),
     "deepagents_scorers": (56, 9, {"quirk": 1}),
-    "seed_documents": (13, 0, {"reference_match": 7}),
+    "seed_documents": (20, 0, {}),
+    "reference_match_minilm": (86, 0, {}),
 }
 
 
@@ -77,8 +78,6 @@ def _rows(facts: Path, name: str) -> list[Row]:
 def _why_not_binding(row: Row) -> str:
     if row["scorer"].startswith("uipath."):
         return "another scorer"
-    if row["scorer"] == "reference_match":
-        return "reference_match"
     marks = [mark for mark in ("quirk", "error", "expected_text", "output_text") if mark in row]
     return marks[0] if marks else "score is null" if row["score"] is None else ""
 
@@ -132,11 +131,14 @@ def test_no_row_is_dropped_unseen(facts: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_binding_rows_agree(facts: Path, name: str) -> None:
-    for row in _sorted_rows(facts, name)[0]:
+def test_binding_rows_agree(facts: Path, name: str, request: pytest.FixtureRequest) -> None:
+    rows = _sorted_rows(facts, name)[0]
+    if any(row["scorer"] == "reference_match" for row in rows):
+        request.getfixturevalue("minilm")
+    for row in rows:
         result = _ours(row)
         wanted = row["score"] / 100 if row["scorer"] == "json_similarity_0_100" else row["score"]
-        assert result.score == pytest.approx(wanted, abs=1e-9), row["id"]
+        assert result.score == pytest.approx(wanted, abs=row.get("tolerance", 1e-9)), row["id"]
         if row["passed"] is not None:
             assert (result.verdict == "pass") == row["passed"], row["id"]
 
@@ -154,6 +156,15 @@ def test_the_arithmetic_behind_json_similarity_agrees(facts: Path) -> None:
         metadata = _ours(row).metadata
         assert metadata["matched"] == pytest.approx(row["matched"], abs=1e-9), row["id"]
         assert metadata["total"] == row["total"], row["id"]
+
+
+@pytest.mark.parametrize("name", ["reference_match_minilm", "seed_documents"])
+def test_the_similarities_behind_reference_match_agree(facts: Path, minilm: str, name: str) -> None:
+    for row in _sorted_rows(facts, name)[0]:
+        if row["scorer"] == "reference_match":
+            found, wanted = _ours(row).metadata, row["similarities"]
+            assert found["similarities"] == pytest.approx(wanted, abs=row["tolerance"]), row["id"]
+            assert wanted[found["winner"] - 1] == max(wanted), row["id"]
 
 
 def test_an_expected_value_without_leaves_departs_from_1_to_a_skip(facts: Path) -> None:

@@ -190,8 +190,12 @@ def test_a_type_that_is_not_installed_shows_its_reason_and_plain_facts() -> None
 
 
 @pytest.mark.parametrize("type_name", sorted(all_types()))
-def test_every_worked_example_is_explained_with_its_own_score(type_name: str) -> None:
+def test_every_worked_example_is_explained_with_its_own_score(
+    type_name: str, request: pytest.FixtureRequest
+) -> None:
     kind = all_types()[type_name]
+    if kind.family == "embedding":
+        request.getfixturevalue("minilm")
     for example in kind.examples:
         config = dict(example.config)
         scorer = bind(type_name, config)

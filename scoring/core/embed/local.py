@@ -53,7 +53,15 @@ def _folder(model_name: str) -> Path:
         raise EmbeddingError("embeddings_missing", MISSING)
     if model_name == DEFAULT_MODEL:
         return _packaged()
-    return Path(model_name) if Path(model_name).is_dir() else _downloaded(model_name)
+    return Path(model_name) if _is_model(Path(model_name)) else _downloaded(model_name)
+
+
+def _is_model(folder: Path) -> bool:
+    """Whether a model lies there. Of any other folder no file is read: it may be the whole disk."""
+    try:
+        return (folder / "config.json").is_file()
+    except (OSError, ValueError):  # no name of a folder at all
+        return False
 
 
 def _packaged() -> Path:
@@ -72,8 +80,8 @@ def _downloaded(model_name: str) -> Path:
         return Path(snapshot_download(model_name, local_files_only=True))
     except Exception as fault:  # whatever the reason, it is not here
         text = (
-            f"no local embedding model {model_name!r}: neither a folder nor a model downloaded"
-            f" on the worker's machine; {DEFAULT_MODEL} comes with the installation"
+            f"no local embedding model {model_name[:100]!r}: it is neither a model's folder nor a"
+            f" downloaded model on the worker's machine; {DEFAULT_MODEL} is always here"
         )
         raise EmbeddingError("embedding_failed", text) from fault
 

@@ -33,7 +33,7 @@ from scoring.core.selection import (
     faulty,
     selected,
 )
-from scoring.core.services import Available, Provider, Vectors
+from scoring.core.services import ENVIRONMENT, Available, Provider, Vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,19 +87,17 @@ class ReferenceMatchConfig(ReferenceConfig):
 
 def settle(config: ReferenceMatchConfig, available: Available) -> ReferenceMatchConfig:
     """The config with provider, model and connection chosen. Raises ConfigError."""
-    has_endpoint = bool(available.connections) or available.has_environment_key
-    provider = config.embedding_provider or ("openai" if has_endpoint else "local")
+    known = [*available.connections, *[ENVIRONMENT] * available.has_environment_key]
+    chosen = config.connection or available.default_connection or (known[-1] if known else None)
+    provider = config.embedding_provider or ("openai" if chosen else "local")
     model = config.model_name or DEFAULT_MODELS[provider]
-    connection = config.connection
     if provider == "local":
-        connection = None
+        chosen = None
         if not available.has_local_embeddings:
             raise ConfigError({"embedding_provider": [MISSING]})
-    elif connection is None:
-        connection = available.default_connection
-    elif connection not in available.connections:
-        raise ConfigError({"connection": [f"the team has no connection called {connection!r}"]})
-    return replace(config, embedding_provider=provider, model_name=model, connection=connection)
+    elif config.connection and config.connection not in known:
+        raise ConfigError({"connection": [f"the team has no connection {config.connection!r}"]})
+    return replace(config, embedding_provider=provider, model_name=model, connection=chosen)
 
 
 class _Texts(NamedTuple):

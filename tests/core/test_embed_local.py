@@ -1,0 +1,168 @@
+"""The model on this machine: found without a network, exact in batches, honest about its window."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scoring.core.bound import bind
+from scoring.core.contract import Case
+from scoring.core.embed import local as local_models
+from scoring.core.embed.cached import InMemory, embedded
+from scoring.core.embed.faults import MISSING, EmbeddingError
+from scoring.core.embed.local import LIBRARIES, Local, is_installed, local
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXTS = [
+    "",
+    "Paris",
+    "PARIS",
+    "Café au lait",
+    "日本語のテキスト",
+    "a\0b",
+    "🙂" * 3,
+    "The train leaves at noon. " * 5,
+    "word " * 300,
+]
+
+
+@pytest.fixture
+def model(minilm: str) -> Local:
+    return local(minilm)
+
+
+def test_a_batch_agrees_with_one_by_one(model: Local) -> None:
+    whole = embedded(TEXTS, InMemory(), model).matrix
+    alone = [embedded([text], InMemory(), model).matrix[0] for text in TEXTS]
+    backwards = embedded(TEXTS[::-1], InMemory(), model).matrix[::-1]
+    assert whole.shape == (len(TEXTS), 384)
+    assert np.abs(whole - np.stack(alone)).max() <= 1e-5
+    assert np.abs(whole - backwards).max() <= 1e-5
+    assert np.linalg.norm(whole, axis=1) == pytest.approx(np.ones(len(TEXTS)), abs=1e-6)
+
+
+def test_more_texts_than_a_batch_come_back_in_their_order(model: Local) -> None:
+    texts = [f"number {n} {'and more ' * (n % 7)}" for n in range(80)]
+    whole = embedded(texts, InMemory(), model).matrix
+    for place in (0, 31, 32, 63, 79):
+        alone = embedded([texts[place]], InMemory(), model).matrix[0]
+        assert np.abs(whole[place] - alone).max() <= 1e-5
+
+
+@pytest.mark.parametrize(
+    ("text", "is_cut"),
+    [("word " * 254, False), ("word " * 255, True), ("word " * 5_000, True), ("", False)],
+)
+def test_a_text_longer_than_the_window_is_told(model: Local, text: str, is_cut: bool) -> None:
+    """256 tokens, of which two mark the ends."""
+    assert list(model.compute([text])[1]) == [is_cut]
+
+
+def test_what_lies_behind_the_window_changes_nothing(model: Local) -> None:
+    vectors = embedded(["word " * 254 + "end", "word " * 254 + "other"], InMemory(), model).matrix
+    assert (vectors[0] == vectors[1]).all()
+
+
+def test_a_score_tells_of_a_cut_text(minilm: str) -> None:
+    case = Case("word " * 300, ["word", "word " * 400])
+    (result,) = bind("reference_match", {"embedding_provider": "local"}).score([case])
+    assert (result.metadata["cut_output"], result.metadata["cut_references"]) == (True, 1)
+    assert result.reason.endswith("; cut at the model's window")
+
+
+def test_a_model_is_the_same_object_for_everybody(minilm: str, model: Local) -> None:
+    assert local(minilm) is model
+    assert model.model.startswith("all-MiniLM-L6-v2@")
+
+
+def test_a_model_can_lie_in_any_folder_and_is_told_by_its_files(
+    tmp_path: Path, model: Local
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(local_models._packaged(), folder)
+    copy = local(str(folder))
+    assert copy.model.rpartition("@")[2] == model.model.rpartition("@")[2]
+    assert copy.key("a") != model.key("a")  # its name differs
+    ours, theirs = (embedded(["Paris"], InMemory(), each).matrix for each in (copy, model))
+    assert (ours == theirs).all()
+    (folder / "README.md").write_text("another revision")
+    assert Local(str(folder), folder).key("a") != copy.key("a")
+
+
+@pytest.mark.parametrize(
+    "name", ["no-such-model", "nobody/no-such-model", "..", "/", "a b", "a\0b", "x" * 300]
+)
+def test_a_model_that_is_not_here_is_not_looked_for_elsewhere(minilm: str, name: str) -> None:
+    case = Case("a", "b")
+    config = {"embedding_provider": "local", "model_name": name}
+    (result,) = bind("reference_match", config).score([case])
+    assert (result.status, result.code) == ("error", "embedding_failed")
+    assert f"no local embedding model {name[:100]!r}" in result.reason
+
+
+def test_a_folder_of_something_else_says_so(minilm: str, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(EmbeddingError, match="cannot be loaded"):
+        local(str(tmp_path)).compute(["a"])
+
+
+@pytest.mark.parametrize("blocked", LIBRARIES)
+def test_without_the_extra_every_way_in_names_the_command(
+    blocked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, blocked, None)
+    local_models._found.cache_clear()
+    assert not is_installed()
+    with pytest.raises(EmbeddingError) as caught:
+        local("all-MiniLM-L6-v2")
+    assert (caught.value.code, caught.value.text) == ("embeddings_missing", MISSING)
+    (result,) = bind("reference_match", {}).score([Case("a", "b")])
+    assert (result.status, result.code, result.reason) == ("error", "embeddings_missing", MISSING)
+    assert "pip install -r requirements-embeddings.txt" in MISSING
+
+
+def test_looking_whether_it_is_there_imports_nothing() -> None:
+    script = (
+        "import sys\n"
+        "from scoring.core.bound import bind\n"
+        "from scoring.core.embed.local import is_installed\n"
+        "bind('reference_match', {})\n"
+        "is_installed()\n"
+        "heavy = {'torch', 'sentence_transformers', 'transformers', 'numpy'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=False, cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("is_offline", ["1", ""])
+def test_the_score_command_embeds_from_end_to_end(
+    tmp_path: Path, minilm: str, is_offline: str
+) -> None:
+    """In a process of its own, so that nothing is imported yet and the variable is heeded."""
+    environment = {**os.environ, "EVALSITE_DATA_DIR": str(tmp_path)}
+    environment.pop("HF_HUB_OFFLINE", None)
+    if is_offline:
+        environment["HF_HUB_OFFLINE"] = is_offline
+    done = subprocess.run(
+        [sys.executable, "manage.py", "score", "-", "--scorer", "reference_match"],
+        check=False,
+        cwd=ROOT,
+        env=environment,
+        input=b'{"output": "Paris", "references": ["It rains.", "Paris"]}\n{"output": "Paris"}\n',
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stderr
+    first, missing = map(json.loads, done.stdout.splitlines())
+    assert (first["score"], first["verdict"], first["metadata"]["winner"]) == (1.0, "pass", 2)
+    assert missing["metadata"]["code"] == "expected_missing"
+    assert b"Loading" not in done.stderr
