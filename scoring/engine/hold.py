@@ -1,4 +1,4 @@
-"""Who works on what: a hold on a run or an upload, which runs out unless it is renewed.
+"""Who works on what: a hold on a run, upload or errand, which runs out unless it is renewed.
 
 A process that dies cannot let go; its holds end by themselves after HOLD_SECONDS, or at once for
 a process on the same machine that sees it gone.
@@ -13,12 +13,12 @@ from typing import Final
 
 from django.utils import timezone
 
-from scoring.models import Run, Upload
+from scoring.models import Errand, Run, Upload
 
 HOLD_SECONDS: Final = 30
 RENEW_SECONDS: Final = 10
 
-Held = Run | Upload
+Held = Errand | Run | Upload
 
 
 def own_name() -> str:

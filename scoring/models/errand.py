@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from datetime import timedelta
+from typing import Final, Self
 
 from django.db import models
-from django.db.models import Q
+from django.utils import timezone
 
 from scoring.models.base import AddressedRow
 from scoring.models.team import Team, User
@@ -25,17 +26,20 @@ class ErrandState(models.TextChoices):
     FAILED = "failed"
 
 
-OPEN = (ErrandState.WAITING, ErrandState.WORKING)
+KEPT_FOR: Final = timedelta(days=1)
+OPEN: Final = (ErrandState.WAITING, ErrandState.WORKING)
 
 
 class ErrandQuerySet(models.QuerySet["Errand"]):
     def visible_to(self, user: User) -> Self:
         return self.filter(team__in=Team.objects.of(user))
 
-    def free_to_work_on(self, at: Any) -> Self:
-        """Errands that wait, and which nobody holds at this moment."""
-        unheld = Q(held_until=None) | Q(held_until__lt=at)
-        return self.filter(unheld, state__in=OPEN)
+    def unfinished(self) -> Self:
+        return self.filter(state__in=OPEN)
+
+    def forget_old(self) -> None:
+        """Remove the errands of more than KEPT_FOR ago."""
+        self.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
 
 
 class Errand(AddressedRow):
