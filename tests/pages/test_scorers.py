@@ -72,6 +72,19 @@ def test_a_viewer_reads_and_may_not_write(
         assert browser.get(url).status_code == 403, url
 
 
+@pytest.mark.parametrize("kind", ["all", "any", "weighted"])
+def test_the_example_in_the_empty_field_of_a_combination_works(
+    browser_of: BrowserOf, alice: User, team: Team, kind: str
+) -> None:
+    browser, url = browser_of(alice), reverse("new_scorer", args=[team.slug, kind])
+    field = browser.get(url).context["form"]["config-scorers"]
+    example = field.field.widget.attrs["placeholder"]
+    form = {"name": "both", "threshold": "0.5", field.html_name: example}
+    assert browser.post(url, form).status_code == 302
+    made = Scorer.objects.get(name="both").current.config["scorers"]
+    assert made == [part | {"weight": 1} for part in json.loads(example)]
+
+
 def test_nobody_else_gets_past_the_sign_in(
     client: Client, team: Team, scorer: Scorer, suite: Suite
 ) -> None:

@@ -17,6 +17,10 @@ from scoring.models import Scorer, Suite, Team, User
 from scoring.models.scorer import UNIT
 
 CONFIG = "config-"  # before a config field's name, so that it cannot meet `name` or `threshold`
+PARTS = """[
+  {"type": "exact_match", "name": "same text", "config": {}},
+  {"type": "levenshtein", "name": "close enough", "config": {"decimals": 3}}
+]"""  # what the scorers of a combination look like, shown in the empty field
 
 
 def _code(rows: int) -> forms.Textarea:
@@ -84,6 +88,12 @@ class LinesField(forms.CharField):
         return lines or None
 
 
+def _parts(spec: FieldSpec) -> forms.Field:
+    field = JsonTextField(rows=12, required=spec.required)
+    field.widget.attrs["placeholder"] = PARTS
+    return field
+
+
 FIELDS: Mapping[str, Callable[[FieldSpec], forms.Field]] = {
     "text": lambda spec: forms.CharField(required=spec.required, strip=False),
     "long text": lambda spec: forms.CharField(required=spec.required, strip=False, widget=_code(5)),
@@ -95,7 +105,7 @@ FIELDS: Mapping[str, Callable[[FieldSpec], forms.Field]] = {
     "keys": lambda spec: JsonTextField(or_text=True, rows=1, required=spec.required),
     "value": lambda spec: JsonTextField(or_text=True, rows=1, required=spec.required),
     "json": lambda spec: JsonTextField(required=spec.required),
-    "scorers": lambda spec: JsonTextField(rows=12, required=spec.required),
+    "scorers": _parts,
 }
 
 
