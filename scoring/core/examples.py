@@ -9,13 +9,17 @@ from scoring.core.contract import Case, Json
 
 
 class Example(NamedTuple):
-    """A config, a case and the score they give; None is an error or a skip, named by `code`."""
+    """A config, a case and the score they give; None is an error or a skip, named by `code`.
+
+    `replies` are those of the model, stated here because it cannot be asked on a help page.
+    """
 
     config: Mapping[str, Json]
     case: Case
     score: float | None
     note: str
     code: str = ""
+    replies: tuple[str, ...] = ()
 
 
 _BOOKING: Final = {"city": "Paris", "nights": 3, "guests": [{"name": "Ana"}, {"name": "Bo"}]}
@@ -141,6 +145,81 @@ EXAMPLES: Final[Mapping[str, tuple[Example, ...]]] = {
             Case("You can return it.", "You cannot return it."),
             0.888214,
             "Vectors hardly see a negation: use a judge or an exact type where one matters.",
+        ),
+    ),
+    "factuality": (
+        Example(
+            {"model": "gpt-4o-mini"},
+            Case("It is Paris.", "Paris", "What is the capital of France?"),
+            1.0,
+            "The judge answers C: the same facts.",
+            replies=('{"reasons": "Both name Paris.", "choice": "C"}',),
+        ),
+        Example(
+            {"model": "gpt-4o-mini"},
+            Case("Red.", "Red and blue", "Which colours are on the flag?"),
+            0.4,
+            "A: some of the facts, none of them wrong.",
+            replies=('{"reasons": "Blue is not named.", "choice": "A"}',),
+        ),
+        Example(
+            {"model": "gpt-4o-mini", "choices": {"B": 1}},
+            Case("Paris, on the Seine.", "Paris"),
+            1.0,
+            "B scores 0.6 unless you say otherwise.",
+            replies=('{"reasons": "It adds the river.", "choice": "B"}',),
+        ),
+        Example(
+            {"model": "gpt-4o-mini"},
+            Case("Paris", "Paris"),
+            None,
+            "Text around the verdict: an error, never a score.",
+            "reply_unparsable",
+            replies=("I would say C.",),
+        ),
+    ),
+    "llm_judge": (
+        Example(
+            {
+                "model": "gpt-4o-mini",
+                "rubric": "Is the answer polite? yes: it is. no: it is rude or curt.",
+                "choices": {"yes": 1, "no": 0},
+            },
+            Case("Thank you for asking; the refund takes five days."),
+            1.0,
+            "The score of the label yes.",
+            replies=('{"reasons": "It thanks and explains.", "choice": "yes"}',),
+        ),
+        Example(
+            {"model": "gpt-4o-mini", "rubric": "How clear is it? 1: not at all.", "range": [1, 5]},
+            Case("The refund takes five days."),
+            0.75,
+            "(4 - 1) / (5 - 1).",
+            replies=('{"reasons": "Short and exact.", "number": 4}',),
+        ),
+        Example(
+            {
+                "model": "gpt-4o-mini",
+                "rubric": "How clear is it? 1: not at all.",
+                "range": [1, 5],
+                "samples": 3,
+            },
+            Case("The refund takes five days, or so."),
+            0.5,
+            "The median of 4, 2 and 3, mapped to 0..1.",
+            replies=(
+                '{"reasons": "Clear.", "number": 4}',
+                '{"reasons": "Vague at the end.", "number": 2}',
+                '{"reasons": "Nearly clear.", "number": 3}',
+            ),
+        ),
+        Example(
+            {"model": "gpt-4o-mini", "rubric": "How clear is it?", "range": [1, 5]},
+            Case("The refund takes five days."),
+            None,
+            "A number outside the range: an error, never a score.",
+            "out_of_range",
+            replies=('{"reasons": "Very.", "number": 6}',),
         ),
     ),
     "all": (

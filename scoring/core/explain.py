@@ -257,6 +257,27 @@ def _of_references(given: _Given, count: int) -> str:
     return f"({' + '.join(map(_short, values))}) / {count}"
 
 
+def _by_judge(given: _Given) -> _Steps:
+    """The scale, the samples and how they reduce, and what the judge says of it."""
+    facts, scale = given.facts, given.config.scale()
+    if scale.key not in facts:
+        return _generic(given)
+    found = [f"scale: {scale.words()}", f"{scale.key}: {text_of(facts[scale.key])}"]
+    samples = facts.get("samples", ())
+    wanted = getattr(given.config, "samples", 1)
+    if wanted > 1:
+        found.append(f"{wanted} samples: {', '.join(map(text_of, samples))}")
+    if reasons := facts.get("reasons"):
+        found.append(f"{facts.get('model', 'the judge')}: {reasons}")
+    if wanted == 1 and scale.knows(facts[scale.key]):
+        return _Steps(found, scale.arithmetic(facts[scale.key]))
+    is_whole = len(samples) == wanted and all(map(scale.knows, samples))  # rows cut long metadata
+    if wanted > MAX_TERMS or not is_whole:
+        return _Steps(found, f"{given.config.reduce} of {wanted} scores")
+    scores = [(text_of(value), scale.score(value)) for value in samples]
+    return _Steps(found, f"{given.config.reduce}({_listed(scores)})")
+
+
 def _all(given: _Given) -> _Steps:
     return _merged(given, lambda parts: f"min({_listed(parts)})")
 
@@ -314,6 +335,8 @@ _STEPS: Final[Mapping[str, Callable[[_Given], _Steps]]] = {
     "numeric": _numeric,
     "expression": _expression,
     "reference_match": _reference_match,
+    "factuality": _by_judge,
+    "llm_judge": _by_judge,
     "all": _all,
     "any": _any,
     "weighted": _weighted,

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from scoring.core.bound import bind
 from scoring.core.contract import Case, Result
 from scoring.core.explain import Explanation, explain
 from scoring.core.registry import all_types
+from scoring.core.services import using
+from tests.core.asking import Stated
 
 JSON_CASE = Case('{"a": 100, "b": "ink"}', {"a": 99, "b": "ink"})
 
@@ -189,6 +192,48 @@ def test_a_type_that_is_not_installed_shows_its_reason_and_plain_facts() -> None
     assert why == Explanation("0.25 < 0.5 → fail", ("too short", "words: 3"))
 
 
+JUDGED = {"choice": "C", "model": "m", "reasons": "Both name Paris.", "samples": ["C"]}
+NUMBERED = {"number": 3.0, "model": "m", "reasons": "Clear.", "samples": [4.0, 2.0, 3.0]}
+RANGE = {"model": "m", "rubric": "Clear?", "range": [1, 5]}
+MENU = {"model": "m", "rubric": "Polite?", "choices": {"yes": 1, "no": 0}}
+FACTS = "A 0.4, B 0.6, C 1, D 0, E 1"
+
+
+@pytest.mark.parametrize(
+    ("type_name", "config", "score", "facts", "verdict", "found"),
+    [
+        ("factuality", {"model": "m"}, 1.0, JUDGED, "1 ≥ 0.5 → pass",
+         (f"scale: {FACTS}", "choice: C", "m: Both name Paris.")),
+        ("llm_judge", {**RANGE, "samples": 3}, 0.5, NUMBERED,
+         "median(0.75, 0.25, 0.5) = 0.5 ≥ 0.5 → pass",
+         ("scale: 1 to 5, mapped to 0 to 1", "number: 3", "3 samples: 4, 2, 3", "m: Clear.")),
+        ("llm_judge", RANGE, 0.5, {"number": 3, "samples": [3]},
+         "(3 − 1) / (5 − 1) = 0.5 ≥ 0.5 → pass",
+         ("scale: 1 to 5, mapped to 0 to 1", "number: 3")),
+        ("llm_judge", {**MENU, "samples": 2, "reduce": "majority"}, 0.0,
+         {"choice": "no", "samples": ["yes", "no"]}, "majority(1, 0) = 0 < 0.5 → fail",
+         ("scale: yes 1, no 0", "choice: no", "2 samples: yes, no")),
+        ("llm_judge", {**MENU, "samples": 9}, 1.0, {"choice": "yes", "samples": ["yes"] * 5},
+         "median of 9 scores = 1 ≥ 0.5 → pass",
+         ("scale: yes 1, no 0", "choice: yes", "9 samples: yes, yes, yes, yes, yes")),
+        ("llm_judge", {**MENU, "samples": 2}, 1.0, {"choice": "yes", "samples": ["y…", "y…"]},
+         "median of 2 scores = 1 ≥ 0.5 → pass",
+         ("scale: yes 1, no 0", "choice: yes", "2 samples: y…, y…")),
+        ("llm_judge", MENU, 1.0, {"trimmed": True}, "1 ≥ 0.5 → pass", ("trimmed: true",)),
+    ],
+)  # fmt: skip
+def test_a_judge_states_its_scale_its_samples_and_how_they_reduce(
+    type_name: str,
+    config: dict[str, Any],
+    score: float,
+    facts: dict[str, Any],
+    verdict: str,
+    found: tuple[str, ...],
+) -> None:
+    result = Result("scored", score, "pass" if score >= 0.5 else "fail", "", facts)
+    assert explain(type_name, config, 0.5, Case("a"), result) == Explanation(verdict, found)
+
+
 @pytest.mark.parametrize("type_name", sorted(all_types()))
 def test_every_worked_example_is_explained_with_its_own_score(
     type_name: str, request: pytest.FixtureRequest
@@ -200,6 +245,7 @@ def test_every_worked_example_is_explained_with_its_own_score(
         config = dict(example.config)
         scorer = bind(type_name, config)
         settings = {name: value for name, value in config.items() if name != "threshold"}
-        result = scorer.score([example.case])[0]
+        with using(Stated(example.replies)) if example.replies else nullcontext():
+            result = scorer.score([example.case])[0]
         why = explain(type_name, settings, scorer.threshold, example.case, result)
         assert why.verdict.endswith(f"→ {result.verdict}") or result.score is None

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
 from scoring.core.bound import bind
 from scoring.core.contract import ConfigError
 from scoring.core.examples import Example
 from scoring.core.registry import TYPES, ScorerType, register, scorer_type
+from scoring.core.services import using
+from tests.core.asking import Stated
 
 DEFAULT_THRESHOLDS = {
     "exact_match": 1.0,
@@ -20,6 +24,8 @@ DEFAULT_THRESHOLDS = {
     "numeric": 1.0,
     "expression": 0.5,
     "reference_match": 0.7,
+    "factuality": 0.5,
+    "llm_judge": 0.5,
     "all": 0.5,
     "any": 0.5,
     "weighted": 0.5,
@@ -53,7 +59,8 @@ def test_worked_examples_come_out_as_the_help_page_says(
     is_embedding = TYPES[name].family == "embedding"
     if is_embedding:
         request.getfixturevalue("minilm")
-    (result,) = bind(name, example.config).score([example.case])
+    with using(Stated(example.replies)) if example.replies else nullcontext():
+        (result,) = bind(name, example.config).score([example.case])
     wanted = pytest.approx(example.score, abs=1e-5) if is_embedding else example.score
     assert (result.score, result.code) == (wanted, example.code)
 

@@ -15,6 +15,8 @@ from tests.stub import wire
 from tests.stub.scenarios import SCENARIOS, Asked, Script, scripted
 from tests.stub.wire import Answer
 
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
+
 
 class Stub:
     """Use as a context manager. `requests` are all it was sent, in order.
@@ -129,7 +131,7 @@ def _status_and_headers(answer: Answer) -> bytes:
         headers["transfer-encoding"] = "chunked"
     else:
         headers["content-length"] = len(answer.body)
-    lines = [f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}"]
+    lines = [f"HTTP/1.1 {answer.status} {_PHRASES.get(answer.status, 'Unassigned')}"]
     lines += [f"{name}: {value}" for name, value in (headers | answer.headers).items()]
     return "\r\n".join([*lines, "", ""]).encode()
 

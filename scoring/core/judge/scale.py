@@ -9,6 +9,7 @@ from typing import Final
 from scoring.core.contract import Json
 from scoring.core.json_text import text_of
 
+MINUS: Final = "\N{MINUS SIGN}"
 REASONS: Final = {"type": "string", "description": "Why, in one to three sentences."}
 
 
@@ -29,6 +30,16 @@ class Choices:
     def score(self, value: str | float) -> float:
         return self.scores[str(value)]
 
+    def knows(self, value: Json) -> bool:
+        return isinstance(value, str) and value in self.scores
+
+    def words(self) -> str:
+        return ", ".join(f"{label} {text_of(score)}" for label, score in self.scores.items())
+
+    def arithmetic(self, _: str | float) -> str:
+        """A choice is no arithmetic: its score is stated."""
+        return ""
+
 
 @dataclass(frozen=True)
 class Range:
@@ -47,6 +58,17 @@ class Range:
 
     def score(self, value: str | float) -> float:
         return min(1.0, max(0.0, (float(value) - self.low) / (self.high - self.low)))
+
+    def knows(self, value: Json) -> bool:
+        return isinstance(value, int | float) and self.low <= value <= self.high
+
+    def words(self) -> str:
+        return f"{text_of(self.low)} to {text_of(self.high)}, mapped to 0 to 1"
+
+    def arithmetic(self, value: str | float) -> str:
+        """How an answer becomes its score, as people read it."""
+        low, high = text_of(self.low), text_of(self.high)
+        return f"({text_of(value)} {MINUS} {low}) / ({high} {MINUS} {low})"
 
     def number(self, score: float) -> float:
         """The number a score stands for, without float noise."""
