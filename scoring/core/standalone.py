@@ -6,46 +6,70 @@ Local embeddings, and the endpoint of the environment; what was computed is kept
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
-from scoring.core.embed.cached import InMemory, embedded
-from scoring.core.embed.faults import Code, EmbeddingError
-from scoring.core.services import Answer, Available, Fault, Provider, Question, Services, Vectors
+from scoring.core.embed.cached import Embedder, InMemory, embedded
+from scoring.core.embed.faults import EmbeddingError
+from scoring.core.judge.endpoint import Endpoint
+from scoring.core.services import (
+    ENVIRONMENT,
+    Answer,
+    Available,
+    Fault,
+    Provider,
+    Question,
+    Services,
+    Vectors,
+)
 
-NO_KEY = "no endpoint is set; set OPENAI_API_KEY, and OPENAI_BASE_URL for one of another provider"
-
-
-def _no_endpoint(connection: str | None) -> tuple[Code, str]:
-    if connection is None:
-        return "no_key", NO_KEY
-    return "connection_missing", f"there is no connection called {connection!r} outside a team"
+NO_KEY = "no endpoint is set; set OPENAI_API_KEY, and OPENAI_BASE_URL for another provider's"
 
 
 class Standalone:
-    """The services of one process."""
+    """The services of one process. `endpoint` is that of the environment, None without a key."""
 
-    def __init__(self) -> None:
+    def __init__(self, endpoint: Endpoint | None = None) -> None:
+        self.endpoint = endpoint
         self._vectors = InMemory()
 
     def embed(
         self, texts: Sequence[str], *, provider: Provider, model: str, connection: str | None = None
     ) -> Vectors:
-        if provider == "openai":
-            raise EmbeddingError(*_no_endpoint(connection))
-        from scoring.core.embed.local import local
-
-        return embedded(texts, self._vectors, local(model))
+        chosen = self._remote(model, connection) if provider == "openai" else _local(model)
+        return embedded(texts, self._vectors, chosen)
 
     def ask(self, questions: Sequence[Question]) -> list[Answer]:
         return [Fault("no_key", NO_KEY, attempts=0, can_retry=False) for _ in questions]
 
+    def _remote(self, model: str, connection: str | None) -> Embedder:
+        from scoring.core.embed.remote import Remote
 
-@cache
+        if connection not in (None, ENVIRONMENT):
+            text = f"connections such as {connection!r} belong to a team; there is none here"
+            raise EmbeddingError("connection_missing", text)
+        if self.endpoint is None:
+            raise EmbeddingError("no_key", NO_KEY)
+        return Remote(self.endpoint, model)
+
+
+def _local(model: str) -> Embedder:
+    from scoring.core.embed.local import local
+
+    return local(model)
+
+
+_of_process = Standalone()
+
+
+def configure(endpoint: Endpoint | None) -> None:
+    """Let this endpoint answer; None for none."""
+    _of_process.endpoint = endpoint
+
+
 def standalone() -> Services:
     """The one of this process, so that what it keeps serves every batch."""
-    return Standalone()
+    return _of_process
 
 
 def available() -> Available:
     """What a config that was never saved is settled with."""
-    return Available()
+    return Available(has_environment_key=_of_process.endpoint is not None)

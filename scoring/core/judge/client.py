@@ -35,7 +35,7 @@ SENT_HEADERS: Final = frozenset(
 )
 
 
-class _Answer(NamedTuple):
+class HttpAnswer(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -60,7 +60,7 @@ class Client:
         while True:
             unknown = self._unknown.get(question.model, frozenset())
             sent = request_body(question, unknown)
-            answer = await self._post(place, sent)
+            answer = await self.post(place, sent)
             if answer.status == 200:
                 return self._reply(place, answer)
             refused = _refused_parameter(answer, sent, question)
@@ -72,8 +72,11 @@ class Client:
     async def close(self) -> None:
         await self._openai.close()
 
-    async def _post(self, place: Place, sent: dict[str, Json]) -> _Answer:
-        """Any HTTP answer. The time limit is for all of it, however slowly it drips."""
+    async def post(self, place: Place, sent: dict[str, Json], path: str = PATH) -> HttpAnswer:
+        """Any HTTP answer; without one, CallProblem.
+
+        The time limit is for all of it, however slowly it drips.
+        """
         import httpx2
         from openai import APIConnectionError, APIStatusError, APITimeoutError
 
@@ -83,7 +86,7 @@ class Client:
         started = time.perf_counter()
         try:
             async with asyncio.timeout(limit):
-                response = await self._openai.post(PATH, cast_to=httpx2.Response, body=sent)
+                response = await self._openai.post(path, cast_to=httpx2.Response, body=sent)
         except APIStatusError as answered:
             response = answered.response
         except (TimeoutError, APITimeoutError):
@@ -94,9 +97,9 @@ class Client:
         except GuardError as fault:
             raise problem(place, fault.code, fault.text, tries=1) from None
         latency_ms = (time.perf_counter() - started) * 1000
-        return _Answer(response.status_code, response.headers, response.content, latency_ms)
+        return HttpAnswer(response.status_code, response.headers, response.content, latency_ms)
 
-    def _reply(self, place: Place, answer: _Answer) -> Reply:
+    def _reply(self, place: Place, answer: HttpAnswer) -> Reply:
         completion = _completion(place, answer, self._clock)
         usage = _object(completion.get("usage"))
         tokens = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
@@ -171,7 +174,7 @@ def _connection_problem(place: Place, fault: APIConnectionError) -> CallProblem:
     return problem(place, "endpoint_failed", "it broke off the connection; try again later")
 
 
-def _refused_parameter(answer: _Answer, sent: Mapping[str, Json], question: Question) -> str:
+def _refused_parameter(answer: HttpAnswer, sent: Mapping[str, Json], question: Question) -> str:
     """The parameter of ours that a 400 or 422 says the model does not take; else empty."""
     if answer.status not in {400, 422}:
         return ""
@@ -187,7 +190,7 @@ def _refused_parameter(answer: _Answer, sent: Mapping[str, Json], question: Ques
     return ""
 
 
-def _completion(place: Place, answer: _Answer, clock: Clock) -> dict[str, Json]:
+def _completion(place: Place, answer: HttpAnswer, clock: Clock) -> dict[str, Json]:
     """The body of a chat completion. Raises CallProblem for anything else that came with 200."""
     try:
         value = json.loads(answer.body)
