@@ -4,11 +4,14 @@
 import os
 import sys
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
     try:
         execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as fault:
+        sys.exit(f"error: {fault}")
     except KeyboardInterrupt:
         sys.exit(130)  # as shells say of a command that Ctrl-C ended

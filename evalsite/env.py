@@ -62,8 +62,17 @@ def one_line(name: str, default: str = "") -> str:
     return text
 
 
-DATA_DIR = Path(os.environ.get("EVALSITE_DATA_DIR", ROOT / "var")).resolve()
-DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)  # one that is there keeps its rights
+def own_folder(name: str, default: Path) -> Path:
+    """The folder, made if it is not there; one that is there keeps its rights."""
+    path = Path(os.environ.get(name, default)).resolve()
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as fault:
+        raise ImproperlyConfigured(f"{name}: the folder {path} cannot be made: {fault}") from None
+    return path
+
+
+DATA_DIR = own_folder("EVALSITE_DATA_DIR", ROOT / "var")
 DEBUG = flag("EVALSITE_DEBUG", False)
 SECRET_KEY = os.environ.get("EVALSITE_SECRET_KEY") or kept_secret(DATA_DIR, "secret_key")
 ENCRYPTION_KEY = os.environ.get("EVALSITE_ENCRYPTION_KEY") or kept_secret(

@@ -122,3 +122,26 @@ def test_a_fresh_folder_gets_its_database_and_keeps_it(fresh_site: Site, port: i
         assert process.wait(15) == 0
     assert fresh_site.log.count("Setting up the database") == 1
     assert (fresh_site.folder / "evalsite.sqlite3").exists()
+
+
+def test_a_second_site_on_the_same_folder_is_refused(site: Site, port: int) -> None:
+    site.start("start", "--port", str(port))
+    wait_until(lambda: up(port))
+    assert site.start("start", "--port", "0").wait(20) == 2
+    assert f"another site or worker runs on {site.folder}; stop it first" in site.log
+    assert answers(port)
+
+
+def test_a_broken_database_is_one_line(fresh_site: Site) -> None:
+    (fresh_site.folder / "evalsite.sqlite3").write_text("no database at all, but long enough")
+    assert fresh_site.start("start", "--port", "0").wait(20) == 2
+    assert "the database cannot be used" in fresh_site.log
+    assert "Traceback" not in fresh_site.log
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(fresh_site: Site) -> None:
+    (fresh_site.folder / "file").touch()
+    folder = str(fresh_site.folder / "file" / "data")
+    assert fresh_site.start("start", EVALSITE_DATA_DIR=folder).wait(20) == 1
+    assert f"EVALSITE_DATA_DIR: the folder {folder} cannot be made" in fresh_site.log
+    assert "Traceback" not in fresh_site.log

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,10 +16,13 @@ from django.db.migrations.executor import MigrationExecutor
 
 from scoring.engine.demo import DEMO_SLUG
 from scoring.engine.supervisor import Child, Supervisor
+from scoring.engine.worker import AlreadyRunningError, only_worker
+from scoring.management.console import database_needed
 from scoring.models import Team
 from scoring.models.team import SETUP_LINK_HOURS, setup_token
 
 ROOT: Final = Path(__file__).resolve().parents[3]
+ENDING_SECONDS: Final = 3.0
 
 
 class Command(BaseCommand):
@@ -33,10 +37,12 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
         listener = _listen(host, port)  # first of all: nothing is begun on a busy port
-        self._migrate()
-        if options["demo"] and not Team.objects.filter(slug=DEMO_SLUG).exists():
-            call_command("demo", stdout=self.stdout, stderr=self.stderr)
-        self._greet(f"http://{host}:{listener.getsockname()[1]}")
+        _check_free()
+        with database_needed():
+            self._migrate()
+            if options["demo"] and not Team.objects.filter(slug=DEMO_SLUG).exists():
+                call_command("demo", stdout=self.stdout, stderr=self.stderr)
+            self._greet(f"http://{host}:{listener.getsockname()[1]}")
         connection.close()
         if not Supervisor([_web(listener), _worker()]).run():
             raise CommandError("the web server does not start; its messages are above")
@@ -67,6 +73,20 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as fault:
         text = f"cannot listen on {host} port {port} ({fault}); choose another with --port"
         raise CommandError(text, returncode=2) from None
+
+
+def _check_free() -> None:
+    """Refuse a data folder that another site's worker works on; one that is ending may end."""
+    deadline = time.monotonic() + ENDING_SECONDS
+    while True:
+        try:
+            with only_worker():
+                return
+        except AlreadyRunningError:
+            if time.monotonic() > deadline:
+                text = f"another site or worker runs on {settings.DATA_DIR}; stop it first"
+                raise CommandError(text, returncode=2) from None
+            time.sleep(0.1)
 
 
 def _web(listener: socket.socket) -> Child:
