@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import orjson
@@ -14,9 +15,10 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from scoring.core import bound, contract
-from scoring.core.contract import Json
-from scoring.engine import reuse, rows
+from scoring.core.contract import Json, ServiceError
+from scoring.engine import needs, reuse, rows
 from scoring.engine.rows import ScoreRow
+from scoring.engine.services import answering
 from scoring.models import AttemptKind, CaseVerdict, Output, RunScorer, Score, Shard, Status
 from scoring.models.bulk import insert
 
@@ -43,7 +45,8 @@ _bound: dict[tuple[str, float], bound.BoundScorer] = {}
 def execute(shard_id: int) -> None:
     """Score and store one shard. A shard that is done already, or is done twice, changes nothing.
 
-    It depends on nothing but the rows, so any process may run it.
+    It depends on nothing but the rows, so any process may run it. Raises Stopped, and then nothing
+    is stored, when services its scorers ask were told to stop.
     """
     shard = Shard.objects.select_related("attempt__run").get(pk=shard_id)
     if shard.done_at:
@@ -77,9 +80,10 @@ def _score(shard: Shard) -> None:
     scorers = _scorers(shard)
     donors = reuse.donors(shard.attempt.run, scorers)
     table = []
-    for scorer in scorers:
-        known = reuse.copied(donors.get(scorer.pk), scorer, shard)
-        table.append(_score_column(scorer, ids, cases, known))
+    with _services(shard, scorers):
+        for scorer in scorers:
+            known = reuse.copied(donors.get(scorer.pk), scorer, shard)
+            table.append(_score_column(scorer, ids, cases, known))
     _store(shard, table, _verdict_rows(shard, outputs, table))
 
 
@@ -91,12 +95,26 @@ def _score_column(
 ) -> list[ScoreRow]:
     """One scorer's rows for these outputs, in their order; only what is not `known` is scored."""
     if not known:
-        return rows.score_rows(scorer.pk, ids, ready(scorer).score(cases))
+        return rows.score_rows(scorer.pk, ids, _results(scorer, cases))
     unknown = [place for place, output in enumerate(ids) if output not in known]
-    results = ready(scorer).score([cases[place] for place in unknown]) if unknown else []
+    results = _results(scorer, [cases[place] for place in unknown]) if unknown else []
     fresh = rows.score_rows(scorer.pk, [ids[place] for place in unknown], results)
     known.update((row[1], row) for row in fresh)
     return [known[output] for output in ids]
+
+
+def _results(scorer: RunScorer, cases: Sequence[contract.Case]) -> list[contract.Result]:
+    """The scorer's results; where a service it needs failed as a whole, an error for each case."""
+    try:
+        return ready(scorer).score(cases)
+    except ServiceError as fault:
+        return [contract.error(getattr(fault, "code", "service_failed"), fault.text)] * len(cases)
+
+
+def _services(shard: Shard, scorers: Iterable[RunScorer]) -> AbstractContextManager[None]:
+    """Who answers these scorers; nobody where none of them asks."""
+    is_needed = any(needs.asks(scorer.version) for scorer in scorers)
+    return answering(shard.attempt.run) if is_needed else nullcontext()
 
 
 def _retry(shard: Shard) -> None:
@@ -109,10 +127,11 @@ def _retry(shard: Shard) -> None:
     outputs = [output for output in _read(shard) if output[0] in wanted]
     cases = {output[0]: _case(output) for output in outputs}
     changed = []
-    for scorer_id, ids in failed.items():
-        again = [output for output in cases if output in ids]
-        results = ready(scorers[scorer_id]).score([cases[output] for output in again])
-        changed.append(rows.score_rows(scorer_id, again, results))
+    with _services(shard, scorers.values()):
+        for scorer_id, ids in failed.items():
+            again = [output for output in cases if output in ids]
+            results = _results(scorers[scorer_id], [cases[output] for output in again])
+            changed.append(rows.score_rows(scorer_id, again, results))
     with transaction.atomic():
         if _close(shard):
             _rewrite_scores(changed)

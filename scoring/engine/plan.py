@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from math import inf
+from typing import Any, Final
 
 from django.db import transaction
 from django.utils import timezone
 
 from scoring.core.contract import ConfigError
+from scoring.engine.needs import families_of
 from scoring.models import (
     Attempt,
     AttemptKind,
@@ -27,6 +30,8 @@ from scoring.models import (
 )
 
 SHARD_OUTPUTS = 2_000
+# Several shards of calls are under way at once, and a cancelled one is begun again.
+SMALLER_SHARDS: Final = {"llm": 64, "embedding": 512, "custom": 512}
 
 ShardRange = tuple[int, int, int]  # first output id, last output id, how many outputs
 
@@ -38,16 +43,19 @@ def new_run(
     scorers: Sequence[tuple[Scorer, float]] = (),
     name: str = "",
     by: User | None = None,
+    budget_usd: float | None = None,
 ) -> Run:
     """A queued run of the suite's scorers, else of `scorers` with these thresholds, frozen now.
 
-    Raises ConfigError when there is nothing to score with.
+    Once its calls of models have cost `budget_usd`, no further ones are made. Raises ConfigError
+    when there is nothing to score with or the budget is no amount.
     """
     if suite:
         entries = suite.entries.select_related("scorer")
         scorers = [(entry.scorer, entry.threshold) for entry in entries]
     if not scorers:
         raise ConfigError({"scorers": ["name at least one scorer"]})
+    _check_budget(budget_usd)
     with transaction.atomic():
         run = Run.objects.create(
             team_id=output_set.version.dataset.team_id,
@@ -57,12 +65,20 @@ def new_run(
             suite_revision=suite.revision if suite else None,
             name=(name or str(output_set))[:120],
             created_by=by,
+            budget_usd=budget_usd,
         )
         _freeze(run, scorers)
         thresholds = {scorer.name: threshold for scorer, threshold in scorers}
-        new = {"suite": run.suite_name, "thresholds": thresholds}
+        new: dict[str, Any] = {"suite": run.suite_name, "thresholds": thresholds}
+        if budget_usd is not None:
+            new["budget_usd"] = budget_usd
         AuditEntry.objects.record(run.team, by, "run.created", run, new=new)
     return run
+
+
+def _check_budget(budget_usd: float | None) -> None:
+    if budget_usd is not None and not 0 <= budget_usd < inf:
+        raise ConfigError({"budget_usd": ["must be an amount in US dollars, 0 or more"]})
 
 
 def _freeze(run: Run, scorers: Sequence[tuple[Scorer, float]]) -> None:
@@ -83,7 +99,7 @@ def plan(run: Run) -> Attempt:
 
     Planning again, by whomever, gives the same attempt and no further shards.
     """
-    ranges = [] if run.attempts.exists() else list(_cut(_output_ids(run)))
+    ranges = [] if run.attempts.exists() else list(_cut(_output_ids(run), shard_outputs(run)))
     with transaction.atomic():
         attempt = _locked(run).attempts.last() or _add_attempt(run, AttemptKind.SCORE, ranges)
         if move(run, (RunState.QUEUED,), RunState.RUNNING):
@@ -92,18 +108,30 @@ def plan(run: Run) -> Attempt:
     return attempt
 
 
-def retry_errors(run: Run, by: User | None) -> Attempt | None:
+def retry_errors(run: Run, by: User | None, budget_usd: float | None = None) -> Attempt | None:
     """A further attempt over the ranges that hold error rows, and the run queued again.
 
-    None when the run has not finished or has no errors.
+    A new budget counts for the whole run, from its first call on. None when the run has not
+    finished or has no errors. Raises ConfigError when the budget is no amount.
     """
-    ranges = list(_cut(_error_ids(run)))
+    _check_budget(budget_usd)
+    ranges = list(_cut(_error_ids(run), shard_outputs(run)))
     if not ranges:
         return None
     with transaction.atomic():
         if not move(run, (RunState.FINISHED,), RunState.QUEUED, by):
             return None
+        if budget_usd is not None:
+            _set_budget(run, budget_usd, by)
         return _add_attempt(run, AttemptKind.RETRY, ranges, by)
+
+
+def _set_budget(run: Run, budget_usd: float, by: User | None) -> None:
+    old = run.budget_usd
+    run.budget_usd = budget_usd
+    run.save(update_fields=["budget_usd"])
+    before, after = {"budget_usd": old}, {"budget_usd": budget_usd}
+    AuditEntry.objects.record(run.team, by, "run.budget_changed", run, old=before, new=after)
 
 
 def resume(run: Run, by: User | None) -> bool:
@@ -175,7 +203,13 @@ def _error_ids(run: Run) -> Iterator[int]:
     return errors.order_by("output").values_list("output", flat=True).distinct().iterator()
 
 
-def _cut(output_ids: Iterator[int]) -> Iterator[ShardRange]:
-    """Ranges of SHARD_OUTPUTS of these ascending ids."""
-    while ids := list(islice(output_ids, SHARD_OUTPUTS)):
+def shard_outputs(run: Run) -> int:
+    """How many outputs a shard of this run has."""
+    sizes = [SMALLER_SHARDS.get(family, SHARD_OUTPUTS) for family in families_of(run)]
+    return min([SHARD_OUTPUTS, *sizes])
+
+
+def _cut(output_ids: Iterator[int], size: int) -> Iterator[ShardRange]:
+    """Ranges of `size` of these ascending ids."""
+    while ids := list(islice(output_ids, size)):
         yield ids[0], ids[-1], len(ids)

@@ -55,7 +55,7 @@ def cause_of(run: Run, *, has_worker: bool | None = None) -> str | None:
     if run.output_set.state != OutputSetState.READY:
         return "waiting for outputs"
     if hold.is_held(run):
-        return None
+        return run.standstill or None
     is_alive = worker_is_alive() if has_worker is None else has_worker
     return "waiting for the worker" if is_alive else NO_WORKER
 

@@ -6,12 +6,18 @@ from collections.abc import Iterable
 
 from scoring.core.bound import judge
 from scoring.core.contract import EMPTY, Result
+from scoring.engine import needs
 from scoring.engine.rows import ScoreRow
 from scoring.models import Run, RunScorer, RunState, Score, Shard, Status, Verdict
 
 
 def donors(run: Run, scorers: Iterable[RunScorer]) -> dict[int, RunScorer]:
-    """For the run's scorers (by id) one of a finished run of the same outputs that scores alike."""
+    """For the run's scorers (by id) one of a finished run of the same outputs that scores alike.
+
+    None for those that ask services: the endpoint behind a connection's name may have changed, and
+    only the caches of replies and vectors know what decided theirs.
+    """
+    scorers = [scorer for scorer in scorers if not needs.asks(scorer.version)]
     earlier = RunScorer.objects.filter(
         run__output_set=run.output_set_id,
         run__state=RunState.FINISHED,

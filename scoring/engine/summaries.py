@@ -10,8 +10,20 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import Count, Sum
 
+from scoring.engine.needs import families_of
 from scoring.engine.trials import trial_count, trial_figures
-from scoring.models import CaseVerdict, Output, Run, RunScorer, RunSummary, Score, Status, Verdict
+from scoring.models import (
+    CallPurpose,
+    CaseVerdict,
+    ModelCall,
+    Output,
+    Run,
+    RunScorer,
+    RunSummary,
+    Score,
+    Status,
+    Verdict,
+)
 
 BINS: Final = 20
 
@@ -23,7 +35,7 @@ def summarise(run: Run) -> None:
         (scorer, {**_figures(scorer), "trials": trial_figures(scorer, trials)})
         for scorer in run.scorers.all()
     ]
-    counts = {**_verdict_counts(run), "cost_usd": _cost_usd(run)}
+    counts = {**_verdict_counts(run), "cost_usd": _cost_usd(run), **_judge_figures(run)}
     with transaction.atomic():
         for scorer, found in figures:
             RunSummary.objects.update_or_create(scorer=scorer, defaults=found)
@@ -104,3 +116,17 @@ def _cost_usd(run: Run) -> float | None:
     outputs = Output.objects.filter(output_set=run.output_set_id)
     cost: float | None = outputs.aggregate(cost=Sum("cost_usd"))["cost"]
     return cost
+
+
+def _judge_figures(run: Run) -> dict[str, Any]:
+    """What the run has paid its judges, retries included; None where it has none."""
+    calls = ModelCall.objects.paid_by(run).filter(purpose=CallPurpose.JUDGE)
+    figures = calls.aggregate(
+        judge_calls=Count("pk"),
+        judge_tokens_in=Sum("tokens_in"),
+        judge_tokens_out=Sum("tokens_out"),
+        judge_cost_usd=Sum("cost_usd"),
+    )
+    if not figures["judge_calls"] and "llm" not in families_of(run):
+        figures["judge_calls"] = None
+    return figures

@@ -20,7 +20,9 @@ from django.utils import timezone
 
 from scoring.engine import hold
 from scoring.engine.dispatch import Dispatcher
+from scoring.engine.errand_desk import ErrandDesk
 from scoring.engine.pool import Executor, Pool
+from scoring.engine.threads import Threads
 from scoring.models import IdempotencyKey, Upload, UploadState, Worker
 
 log = logging.getLogger(__name__)
@@ -51,10 +53,11 @@ def only_worker() -> Iterator[None]:
 class Work:
     """The worker's round: runs, uploads, a heartbeat, and what comes up every minute."""
 
-    def __init__(self, pool: Executor, reading: Executor) -> None:
+    def __init__(self, pool: Executor, threads: Executor, reading: Executor) -> None:
         self.is_stopping = False
-        self._dispatcher = Dispatcher(pool)
+        self._dispatcher = Dispatcher(pool, threads)
         self._uploads = UploadDesk(reading)
+        self._errands = ErrandDesk()
         self._next_beat = self._next_minute = 0.0
 
     def stop(self, *_: object) -> None:
@@ -66,6 +69,7 @@ class Work:
         while not self.is_stopping:
             self._tick()
             self._dispatcher.take_waiting()
+            self._errands.step()
             self._uploads.step()
             if self._dispatcher.is_idle:
                 time.sleep(POLL_SECONDS)
@@ -73,6 +77,7 @@ class Work:
                 self._dispatcher.step(POLL_SECONDS)
         self._dispatcher.stop(STOP_SECONDS)
         self._uploads.stop()
+        self._errands.stop()
         Worker.objects.filter(name=hold.own_name()).delete()
 
     def _tick(self) -> None:
@@ -192,8 +197,9 @@ def end_with(fd: int) -> None:
 
 def run_worker() -> None:
     """Work until SIGTERM or SIGINT. Raises AlreadyRunningError."""
-    with only_worker(), Pool(settings.EVALSITE_WORKER_PROCESSES) as pool, Pool(1) as reading:
-        work = Work(pool, reading)
+    processes = settings.EVALSITE_WORKER_PROCESSES
+    with only_worker(), Pool(processes) as pool, Pool(1) as reading, Threads() as threads:
+        work = Work(pool, threads, reading)
         signal.signal(signal.SIGTERM, work.stop)
         signal.signal(signal.SIGINT, work.stop)
         work.go_on()

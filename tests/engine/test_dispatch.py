@@ -11,7 +11,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from scoring.core.custom import load_custom
-from scoring.engine import dispatch, hold, plan
+from scoring.engine import hold, lane, plan
 from scoring.engine.dispatch import Dispatcher, work_on
 from scoring.engine.pool import Inline
 from scoring.models import Attempt, AuditEntry, OutputSet, Run, RunState, Score, Shard, Worker
@@ -217,7 +217,7 @@ class TestFaults:
     def test_a_database_that_cannot_be_written_blames_no_scorer(
         self, make_run: MakeRun, make_scorer: MakeScorer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(dispatch, "PAUSE_SECONDS", 0.01)
+        monkeypatch.setattr(lane, "PAUSE_SECONDS", 0.01)
         run = make_run(["yes"] * 4, make_scorer("exact_match"))
         pool = Recorder()
         pool.faults["first", 1] = [OperationalError("disk is full") for _ in range(9)]
