@@ -20,12 +20,16 @@ from scoring.core.services import Answer, Fault, Question, Reply
 FIRST_PAUSE_SECONDS: Final = 0.5
 LONGEST_PAUSE_SECONDS: Final = 30.0
 BARS_ENDPOINT: Final = frozenset({"key_refused", "quota_exhausted", "endpoint_unreachable"})
+LASTS: Final = frozenset({"key_refused", "quota_exhausted", "model_missing"})
 NO_BUDGET: Final = Fault(
     "budget_reached",
     "the run's budget is spent; raise it and retry the errors",
     attempts=0,
     can_retry=False,
 )
+
+#: Faults by endpoint and model; the model "" stands for all of them.
+Barred = dict[tuple[Endpoint, str], Fault]
 
 
 @dataclass
@@ -43,7 +47,8 @@ class Batch:
 
     A fault that no other call of the batch would escape (a refused key, an exhausted quota, a
     missing model, nobody at the address, a pause too long to wait for) bars the rest of the
-    batch: those jobs get the same fault with 0 attempts.
+    batch: those jobs get the same fault with 0 attempts. `barred` brings what earlier batches have
+    found out; of what this one does, it takes up what LASTS.
     """
 
     def __init__(
@@ -52,10 +57,12 @@ class Batch:
         switchboard: Switchboard,
         kept: ReplyCache,
         budget: Budget | None,
+        barred: Barred | None = None,
     ) -> None:
         self._jobs, self._switchboard = jobs, switchboard
         self._kept, self._budget = kept, budget
-        self._barred: dict[tuple[Endpoint, str], Fault] = {}
+        self._lasting = {} if barred is None else barred
+        self._barred: Barred = {}
         self._lines: list[Line] = []
         self._waiting: set[asyncio.Task[None] | None] = set()
         self._is_stopped = False
@@ -161,7 +168,8 @@ class Batch:
     def _bar(self, job: Job) -> Fault | None:
         """Why the call must not begin, if it must not; else it counts against the budget."""
         for model in ("", job.question.model):
-            if fault := self._barred.get((job.endpoint, model)):
+            place = job.endpoint, model
+            if fault := self._barred.get(place) or self._lasting.get(place):
                 return fault
         if self._budget and not self._budget.may_spend():
             return NO_BUDGET
@@ -177,11 +185,16 @@ class Batch:
     def _given_up(self, job: Job, problem: CallProblem, attempts: int) -> Fault:
         fault = problem.fault
         if (problem.retry_after_seconds or 0) > MAX_WAIT_SECONDS or fault.code in BARS_ENDPOINT:
-            self._barred[job.endpoint, ""] = fault
+            self._bar_all(fault, job.endpoint, "")
         elif fault.code == "model_missing":
-            self._barred[job.endpoint, job.question.model] = fault
+            self._bar_all(fault, job.endpoint, job.question.model)
         text = f"{fault.text} (tried {attempts} times)" if attempts > 1 else fault.text
         return replace(fault, attempts=attempts, text=text)
+
+    def _bar_all(self, fault: Fault, endpoint: Endpoint, model: str) -> None:
+        self._barred[endpoint, model] = fault
+        if fault.code in LASTS:
+            self._lasting[endpoint, model] = fault
 
     async def _paused(self, line: Line, problem: CallProblem, attempt: int) -> None:
         """Wait as the endpoint asks, everybody with us; else exponentially longer, with jitter."""

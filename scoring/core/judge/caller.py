@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from scoring.core.judge.batch import Batch, Job
+from scoring.core.judge.batch import Barred, Batch, Job
 from scoring.core.judge.endpoint import Endpoint
 from scoring.core.judge.keys import reply_key
 from scoring.core.judge.ledger import Budget, ReplyCache
@@ -30,6 +30,8 @@ class Caller:
     """Asks questions of the endpoints that `endpoints` gives for connection names.
 
     Any thread may ask, several at a time. `stop` lets calls under way end and begins no other.
+    A refused key, an exhausted quota or a missing model ends all calls of that kind: what they
+    would have asked gets the same fault, also in later batches.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Caller:
         self._endpoints, self._kept, self._budget = endpoints, kept, budget
         self._own_switchboard = switchboard
         self._batches: set[Batch] = set()
+        self._barred: Barred = {}
         self._is_stopped = False
 
     @property
@@ -84,7 +87,7 @@ class Caller:
 
     def _run(self, jobs: list[Job]) -> None:
         switchboard = self._own_switchboard or shared()
-        batch = Batch(jobs, switchboard, self._kept, self._budget)
+        batch = Batch(jobs, switchboard, self._kept, self._budget, self._barred)
         self._batches.add(batch)
         if self._is_stopped:  # between the first look and now
             batch.stop()
