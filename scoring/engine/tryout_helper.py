@@ -32,7 +32,7 @@ def _answer(
     """Errors by config field or None, and plain tuples of results."""
     try:
         scorer = bind(kind, config, threshold)
-        if scorer.type.family not in FAMILIES:
+        if scorer.needs_services:
             return {"type": [f"{kind} calls a model: use it in a run"]}, []
         return None, [tuple(result) for result in scorer.score(cases)]
     except ConfigError as fault:

