@@ -50,7 +50,7 @@ def read(reply: Reply, schema: Mapping[str, Json]) -> Said | Unusable:
 
 
 def unusable(reply: Reply, schema: Json) -> Unusable | None:
-    """Why a reply must not be kept for reuse; with a schema, its verdict is looked at, too."""
+    """Why a reply must not be kept for reuse; with a judge's schema, for its verdict, too."""
     if reply.refusal:
         return Unusable("refused", f"the model refused: {_quoted(reply.refusal)}")
     if reply.finish == "content_filter":
@@ -59,7 +59,7 @@ def unusable(reply: Reply, schema: Json) -> Unusable | None:
         return Unusable("reply_truncated", "the reply was cut off at the model's token limit")
     if not reply.text.strip():
         return Unusable("reply_empty", "the reply is empty")
-    if schema is None:
+    if not {"choice", "number"} & set((schema or {}).get("properties", ())):
         return None
     said = read(reply, schema)
     return said if isinstance(said, Unusable) else None
