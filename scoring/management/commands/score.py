@@ -18,7 +18,9 @@ from scoring.core import json_text
 from scoring.core.bound import BoundScorer, bind, read_threshold
 from scoring.core.contract import CaseProblem, ConfigError, Json
 from scoring.core.files import FileProblem, RowProblem, Source, detect, read_rows
+from scoring.core.standalone import configure
 from scoring.engine.lines import Line, LineReader, Report, as_json, as_table, score_lines
+from scoring.models.connection import environment_endpoint
 
 BATCH: Final = 1_000
 _FORMS: Final[dict[str, Report]] = {"jsonl": as_json, "table": as_table}
@@ -37,6 +39,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         _speak_utf8()
+        configure(environment_endpoint())
         scorer = _scorer(options["scorer"], options["config"], options["threshold"])
         try:
             with _opened(options["file"]) as (source, waiting):
