@@ -13,7 +13,19 @@ from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import Http404
 
-from scoring.models import Dataset, Member, Output, Role, Run, Scorer, Suite, Team, Upload, User
+from scoring.models import (
+    Connection,
+    Dataset,
+    Member,
+    Output,
+    Role,
+    Run,
+    Scorer,
+    Suite,
+    Team,
+    Upload,
+    User,
+)
 
 Row = TypeVar("Row", bound=models.Model)
 
@@ -28,6 +40,13 @@ def may(user: User, team: Team, role: Role) -> bool:
     """Whether the person is a member of the team with at least `role`."""
     member = Member.objects.filter(user=user, team=team).first()
     return member is not None and _as_signed_in(member, user).may(role)
+
+
+def granted(user: User, team: Team) -> dict[str, bool]:
+    """Whether the person `may_edit` and `may_administer`, as templates ask."""
+    member = Member.objects.filter(user=user, team=team).first()
+    held = _as_signed_in(member, user).held_role if member else 0
+    return {"may_edit": held >= Role.EDITOR, "may_administer": held >= Role.ADMIN}
 
 
 def dataset_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Dataset:
@@ -68,6 +87,15 @@ def suite_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Suite:
     """A suite with its team joined and its entries' scorers prefetched."""
     found = Suite.objects.visible_to(user).select_related("team")
     return _opened(user, found.prefetch_related("entries__scorer__current"), uid, role)
+
+
+def connection_for(user: User, slug: str, uid: uuid.UUID) -> Connection:
+    """A connection with its team joined; only the team's admins get at one."""
+    team = team_for(user, slug, Role.ADMIN)
+    found = Connection.objects.filter(team=team, uuid=uid).select_related("team").first()
+    if found is None:
+        raise Http404
+    return found
 
 
 def upload_for(user: User, uid: uuid.UUID, role: Role = Role.EDITOR) -> Upload:

@@ -39,7 +39,7 @@ def team_home(request: SignedInRequest, slug: str) -> HttpResponse:
         request.session[TEAM_KEY] = slug
     context = {
         "team": team,
-        "may_edit": access.may(request.user, team, Role.EDITOR),
+        **access.granted(request.user, team),
         "running": running_runs(team, LISTED),
         "runs": team.runs.ended().for_list()[:LISTED],
         "datasets": team.datasets.published().for_list()[:LISTED],

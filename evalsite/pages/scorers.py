@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 
-from evalsite.access import may, scorer_for, suite_for, team_for
+from evalsite.access import granted, may, scorer_for, suite_for, team_for
 from evalsite.pages.forms.scorers import ScorerForm, SuiteForm
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import filling, reading
@@ -25,7 +25,7 @@ def scorers(request: SignedInRequest, slug: str) -> HttpResponse:
         "team": team,
         "scorers": Scorer.objects.filter(team=team).for_list(),
         "suites": Suite.objects.filter(team=team).for_list(),
-        "may_edit": may(request.user, team, Role.EDITOR),
+        **granted(request.user, team),
     }
     return show(request, "scorer/list.html", context)
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evalsite.pages import cases, datasets, health, home, runs, scorers, setup, uploads
+from evalsite.pages import (
+    cases,
+    connections,
+    datasets,
+    health,
+    home,
+    runs,
+    scorers,
+    setup,
+    uploads,
+)
 
 urlpatterns = [
     # Coming in
@@ -46,4 +56,23 @@ urlpatterns = [
     path("teams/<slug:slug>/suites/new/", scorers.new_suite, name="new_suite"),
     path("suites/<uuid:uid>/", scorers.suite, name="suite"),
     path("suites/<uuid:uid>/edit/", scorers.edit_suite, name="edit_suite"),
+    # Connections
+    path("teams/<slug:slug>/connections/", connections.connections, name="connections"),
+    path("teams/<slug:slug>/connections/new/", connections.new_connection, name="new_connection"),
+    path("teams/<slug:slug>/connections/<uuid:uid>/", connections.connection, name="connection"),
+    path(
+        "teams/<slug:slug>/connections/<uuid:uid>/test/",
+        connections.test_connection,
+        name="test_connection",
+    ),
+    path(
+        "teams/<slug:slug>/connections/<uuid:uid>/default/",
+        connections.default_connection,
+        name="default_connection",
+    ),
+    path(
+        "teams/<slug:slug>/connections/<uuid:uid>/remove/",
+        connections.remove_connection,
+        name="remove_connection",
+    ),
 ]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -15,6 +14,7 @@ from django.db import models, transaction
 from django.db.models import Q
 
 from scoring.core.contract import ServiceError
+from scoring.core.embed import local
 from scoring.core.judge.endpoint import Endpoint, Price
 from scoring.core.judge.guard import RefusedError, check_url
 from scoring.core.services import Available
@@ -22,6 +22,9 @@ from scoring.models.audit import AuditEntry
 from scoring.models.base import AddressedRow
 from scoring.models.sealed import SealError, seal, unseal
 from scoring.models.team import Team, User
+
+if TYPE_CHECKING:
+    from scoring.models.scorer import Scorer
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 ENVIRONMENT: Final = "environment"  # the name of the endpoint of OPENAI_API_KEY
@@ -91,7 +94,7 @@ class ConnectionQuerySet(models.QuerySet["Connection"]):
             connections=sorted(name for name, _ in rows),
             default_connection=next((name for name, is_default in rows if is_default), None),
             has_environment_key=bool(settings.EVALSITE_OPENAI_API_KEY),
-            has_local_embeddings=importlib.util.find_spec("sentence_transformers") is not None,
+            has_local_embeddings=local.is_installed(),
         )
 
     def endpoint_for(self, team: Team, name: str | None) -> Endpoint | None:
@@ -169,6 +172,19 @@ class Connection(AddressedRow):
             "concurrency": self.concurrency,
             "is_default": self.is_default,
         }
+
+    def scorers(self) -> list[Scorer]:
+        """The team's scorers whose present config names this connection, by name."""
+        found = self.team.scorers.select_related("current").order_by("name")
+        return [each for each in found if each.current and self._is_in(each.current.config)]
+
+    def _is_in(self, config: Any) -> bool:
+        """Whether a config, or one of a scorer inside it, names this connection."""
+        if isinstance(config, list):
+            return any(self._is_in(item) for item in config)
+        if not isinstance(config, dict):
+            return False
+        return config.get("connection") == self.name or self._is_in(list(config.values()))
 
     def endpoint(self) -> Endpoint:
         """How it is called. Raises KeyUnreadableError."""

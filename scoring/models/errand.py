@@ -9,6 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from scoring.models.base import AddressedRow
+from scoring.models.connection import Connection
 from scoring.models.team import Team, User
 
 
@@ -36,6 +37,10 @@ class ErrandQuerySet(models.QuerySet["Errand"]):
 
     def unfinished(self) -> Self:
         return self.filter(state__in=OPEN)
+
+    def latest_test_of(self, connection: Connection) -> Errand | None:
+        tests = self.filter(team=connection.team_id, kind=ErrandKind.TEST_CONNECTION)
+        return tests.filter(request__connection=str(connection.uuid)).order_by("pk").last()
 
     def forget_old(self) -> None:
         """Remove the errands of more than KEPT_FOR ago."""

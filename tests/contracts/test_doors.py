@@ -12,12 +12,24 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from scoring.engine import plan
-from scoring.models import AuditEntry, Member, Role, Run, Scorer, Suite, Team, Upload, User
+from scoring.models import (
+    AuditEntry,
+    Connection,
+    Errand,
+    Member,
+    Role,
+    Run,
+    Scorer,
+    Suite,
+    Team,
+    Upload,
+    User,
+)
 from tests.conftest import PASSWORD, MakeDataset, MakeOutputs
 
 # What an address asks for: nobody in particular, anybody signed in, or a role in the team.
 OPEN, PERSON = "open", "person"
-VIEWER, EDITOR = Role.VIEWER, Role.EDITOR
+VIEWER, EDITOR, ADMIN = Role.VIEWER, Role.EDITOR, Role.ADMIN
 
 #: Address name → (what GET asks for, what POST asks for); None where the method is not offered.
 PAGES: dict[str, tuple[Any, Any]] = {
@@ -54,6 +66,12 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "new_suite": (EDITOR, EDITOR),
     "suite": (VIEWER, None),
     "edit_suite": (EDITOR, EDITOR),
+    "connections": (ADMIN, None),
+    "new_connection": (ADMIN, ADMIN),
+    "connection": (ADMIN, ADMIN),
+    "test_connection": (None, ADMIN),
+    "default_connection": (None, ADMIN),
+    "remove_connection": (ADMIN, ADMIN),
     "api_docs": (PERSON, None),
 }
 API: dict[str, tuple[Any, Any]] = {
@@ -113,12 +131,15 @@ def house(
     upload = Upload.objects.create(
         team=team, file_name="cases.csv", spool_name="none", size_bytes=1, created_by=alice
     )
+    url = "https://api.example.org/v1"
+    connection = Connection.objects.define(team, "own", url, key="sk-0123456789", by=alice)
     return {
         "dataset": version.dataset,
         "run": run,
         "scorer": scorer,
         "suite": suite,
         "upload": upload,
+        "connection": connection,
     }
 
 
@@ -226,7 +247,7 @@ def _masked(content: bytes, url: str) -> str:
 
 def test_a_viewer_reads_and_writes_nothing(house: dict[str, Any], team: Team, bob: User) -> None:
     def right(_: str, need: Any, __: list[str], status: int) -> bool:
-        expected = {VIEWER: {200}, EDITOR: {403}, "other": REFUSED | {410}}
+        expected = {VIEWER: {200}, EDITOR: {403}, ADMIN: {403}, "other": REFUSED | {410}}
         return status in expected.get(need, {status})
 
     assert wrong(signed_in(bob), house, team, right) == []
@@ -239,14 +260,31 @@ def test_an_editor_is_refused_nothing_that_is_offered(house: dict[str, Any], tea
     def right(_: str, need: Any, __: list[str], status: int) -> bool:
         if need in {None, "other"}:
             return status in {405, 410}
+        if need == ADMIN:
+            return status == 403
         return need == OPEN or status not in REFUSED
 
     assert wrong(signed_in(editor), house, team, right) == []
 
 
+def test_an_admin_is_refused_nothing_that_is_offered(
+    house: dict[str, Any], team: Team, alice: User
+) -> None:
+    """Removing comes last, so everything else is still there to be asked for."""
+
+    def right(_: str, need: Any, __: list[str], status: int) -> bool:
+        if need in {None, "other"}:
+            return status in {405, 410}
+        return need == OPEN or status not in REFUSED
+
+    assert wrong(signed_in(alice), house, team, right) == []
+    assert not Connection.objects.exists()
+
+
 def test_a_viewers_attempts_change_nothing(house: dict[str, Any], bob: User, team: Team) -> None:
     def everything() -> list[Any]:
-        return [list(row.objects.values()) for row in (Run, Scorer, Suite, Upload, AuditEntry)]
+        kept = (Run, Scorer, Suite, Upload, Connection, Errand, AuditEntry)
+        return [list(row.objects.values()) for row in kept]
 
     before = everything()
     for kind, name, wanted in listed():
