@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from scoring.core.embed.cached import Embedder, InMemory, embedded
 from scoring.core.embed.faults import EmbeddingError
 from scoring.core.judge.endpoint import Endpoint
+from scoring.core.judge.ledger import RecentReplies
 from scoring.core.services import (
     ENVIRONMENT,
     Answer,
@@ -30,6 +31,7 @@ class Standalone:
     def __init__(self, endpoint: Endpoint | None = None) -> None:
         self.endpoint = endpoint
         self._vectors = InMemory()
+        self._replies = RecentReplies()
 
     def embed(
         self, texts: Sequence[str], *, provider: Provider, model: str, connection: str | None = None
@@ -38,17 +40,29 @@ class Standalone:
         return embedded(texts, self._vectors, chosen)
 
     def ask(self, questions: Sequence[Question]) -> list[Answer]:
-        return [Fault("no_key", NO_KEY, attempts=0, can_retry=False) for _ in questions]
+        from scoring.core.judge.caller import Caller
+
+        return Caller(self._endpoint_of, self._replies).ask(questions)
+
+    def _endpoint_of(self, connection: str | None) -> Endpoint | Fault:
+        if connection not in (None, ENVIRONMENT):
+            return Fault("connection_missing", _no_team(connection), attempts=0, can_retry=False)
+        if self.endpoint is None:
+            return Fault("no_key", NO_KEY, attempts=0, can_retry=False)
+        return self.endpoint
 
     def _remote(self, model: str, connection: str | None) -> Embedder:
         from scoring.core.embed.remote import Remote
 
         if connection not in (None, ENVIRONMENT):
-            text = f"connections such as {connection!r} belong to a team; there is none here"
-            raise EmbeddingError("connection_missing", text)
+            raise EmbeddingError("connection_missing", _no_team(connection))
         if self.endpoint is None:
             raise EmbeddingError("no_key", NO_KEY)
         return Remote(self.endpoint, model)
+
+
+def _no_team(connection: str | None) -> str:
+    return f"connections such as {connection!r} belong to a team; there is none here"
 
 
 def _local(model: str) -> Embedder:

@@ -11,6 +11,8 @@ from scoring.core.bound import bind
 from scoring.core.contract import Case
 from scoring.core.embed.faults import EmbeddingError
 from scoring.core.judge.endpoint import Endpoint
+from scoring.core.judge.ledger import RecentReplies
+from scoring.core.services import Question, Reply
 from tests.core.coordinates import Coordinates
 from tests.stub.server import Stub
 
@@ -55,3 +57,34 @@ def test_a_scorer_that_names_a_connection_gets_an_error_that_says_so(stub: Stub)
     config = {"embedding_provider": "openai", "connection": "own"}
     (result,) = bind("reference_match", config).score([Case("a", "b")])
     assert (result.status, result.code) == ("error", "connection_missing")
+
+
+JUDGE = {"model": "stub-1"}
+
+
+def test_a_judge_asks_the_endpoint_and_remembers_its_replies(stub: Stub) -> None:
+    scorer = bind("factuality", JUDGE)
+    first, second = (scorer.score([Case("Paris", "Paris")])[0] for _ in range(2))
+    assert (first.score, second.score) == (0.4, 0.4)
+    assert (first.metadata["cached"], second.metadata["cached"]) == (False, True)
+    assert second.metadata["cost_usd"] == 0.0
+    assert len(stub.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("connection", "code"),
+    [(None, "no_key"), ("environment", "no_key"), ("own", "connection_missing")],
+)
+def test_without_a_key_a_judge_is_an_error(connection: str | None, code: str) -> None:
+    (result,) = bind("factuality", {**JUDGE, "connection": connection}).score([Case("a", "b")])
+    assert (result.status, result.code, result.score) == ("error", code, None)
+    assert result.metadata["attempts"] == 0
+
+
+def test_only_the_newest_replies_stay_in_memory() -> None:
+    kept = RecentReplies(most=2)
+    for key in ("a", "b", "c", None):
+        kept.keep(key, Question("m", ()), Reply(key or "useless", cost_usd=1.0))
+    found = kept.get_many(["a", "b", "c"])
+    assert {key: reply.text for key, reply in found.items()} == {"b": "b", "c": "c"}
+    assert all(reply.is_cached and reply.cost_usd == 0.0 for reply in found.values())

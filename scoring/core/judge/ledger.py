@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from dataclasses import replace
+from typing import Final, Protocol
 
 from scoring.core.services import Question, Reply
+
+MAX_KEPT: Final = 10_000  # replies in memory
 
 
 class ReplyCache(Protocol):
@@ -30,3 +34,28 @@ class Budget(Protocol):
 
     def end(self) -> None:
         """A call that began has ended, with a reply or without."""
+
+
+class RecentReplies:
+    """The newest replies, in memory. Others may look while one thread writes."""
+
+    def __init__(self, most: int = MAX_KEPT) -> None:
+        self._replies: OrderedDict[str, Reply] = OrderedDict()
+        self._most = most
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, Reply]:
+        found = ((key, self._replies.get(key)) for key in keys)
+        return {key: replace(reply, is_cached=True, cost_usd=0.0) for key, reply in found if reply}
+
+    def keep(
+        self,
+        key: str | None,
+        question: Question,  # noqa: ARG002 - others write it down
+        reply: Reply,
+        fault_code: str = "",  # noqa: ARG002
+    ) -> str:
+        if key:
+            self._replies[key] = reply
+            while len(self._replies) > self._most:
+                self._replies.popitem(last=False)
+        return ""
