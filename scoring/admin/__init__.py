@@ -1,5 +1,5 @@
 """Django's own admin for every row: look anywhere, change only what a person may change."""
 
-from scoring.admin import changing, reading
+from scoring.admin import calls, changing, reading
 
-__all__ = ["changing", "reading"]
+__all__ = ["calls", "changing", "reading"]
