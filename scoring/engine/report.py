@@ -58,6 +58,12 @@ def as_json(report: Report) -> dict[str, Any]:
         "verdicts": run.verdict_counts,
         "missing_expected": run.missing_expected_count,
         "without_output": _count_without_output(run),
+        "cost_usd": run.cost_usd,
+        "judge_calls": run.judge_calls,
+        "judge_tokens_in": run.judge_tokens_in,
+        "judge_tokens_out": run.judge_tokens_out,
+        "judge_cost_usd": run.judge_cost_usd,
+        "budget_usd": run.budget_usd,
         "scorers": [_scorer_json(summary) for summary in _summaries(run)],
         "baseline": str(report.baseline.uuid) if report.baseline else None,
         "regressions": report.regressions,
@@ -135,12 +141,27 @@ def _facts(report: Report) -> list[str]:
         facts.append(f"cases without an output, left out of all figures: {without_output:,}")
     if run.missing_expected_count:
         facts.append(f"without an expected output: {run.missing_expected_count:,}")
+    if run.judge_calls is not None:
+        facts.append(f"judges: {_judges_text(run)}")
     if report.baseline:
         facts.append(f"baseline {report.baseline.name}: {report.regressions:,} regressions")
     elif report.seeks_baseline:
         series = run.output_set.series
         facts.append(f"baseline: none, the series {series} has no earlier finished run")
     return facts + [_outcome_text(outcome) for outcome in report.outcomes]
+
+
+def _judges_text(run: Run) -> str:
+    """What the judges were asked and what that cost."""
+    calls = f"{run.judge_calls:,} paid call{'s' * (run.judge_calls != 1)}"
+    if not run.judge_calls:
+        return f"{calls}, all replies were kept ones or did not come"
+    tokens = f"{run.judge_tokens_in or 0:,} tokens in, {run.judge_tokens_out or 0:,} out"
+    cost = "cost not known: no price is set"
+    if run.judge_cost_usd is not None:
+        cost = f"{run.judge_cost_usd:.4f} USD"
+    budget = "" if run.budget_usd is None else f" of a budget of {run.budget_usd:g} USD"
+    return f"{calls}, {tokens}, {cost}{budget}"
 
 
 def _count_without_output(run: Run) -> int:

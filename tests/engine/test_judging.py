@@ -38,10 +38,9 @@ Judge = Callable[..., Scorer]
 
 
 @pytest.fixture
-def stub(settings: LazySettings) -> Iterator[Stub]:
-    with Stub() as stub:
-        settings.EVALSITE_MODEL_HOSTS = sorted(stub.hosts)
-        yield stub
+def stub(stub: Stub, settings: LazySettings) -> Stub:
+    settings.EVALSITE_MODEL_HOSTS = sorted(stub.hosts)
+    return stub
 
 
 @pytest.fixture

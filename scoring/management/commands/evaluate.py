@@ -7,8 +7,9 @@ import sys
 import time
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,9 +21,11 @@ from scoring.core.contract import ConfigError
 from scoring.engine import gates, hold, plan, report
 from scoring.engine.dispatch import work_on
 from scoring.engine.gates import Gate
-from scoring.engine.pool import Inline, Pool
+from scoring.engine.needs import needs_services
+from scoring.engine.pool import Executor, Inline, Pool
 from scoring.engine.progress import progress_of
 from scoring.engine.suite_file import suite_from_file
+from scoring.engine.threads import Threads
 from scoring.management.console import checked_name, database_needed, the_team
 from scoring.models import (
     Dataset,
@@ -64,6 +67,7 @@ class Command(BaseCommand):
         add("--gate", action="append", default=[], metavar="EXPR", help=GATE_HELP)
         add("--max-errors", type=float, default=0.05, metavar="SHARE",
             help="gates are undecided over this share of errors and skips")  # fmt: skip
+        add("--budget", type=_amount, metavar="USD", help="ask judges no more once this is spent")
         add("--junit", type=Path, metavar="FILE")
         add("--markdown", type=Path, metavar="FILE")
         add("--json", action="store_true", help="print JSON instead of the table")
@@ -130,17 +134,13 @@ class Command(BaseCommand):
 
     def _run(self, outputs: OutputSet, suite: Suite, options: dict[str, Any]) -> Run:
         with transaction.atomic():  # held at once, lest a worker takes it first
-            run = plan.new_run(outputs, suite=suite, name=options["name"])
+            named, budget = options["name"], options["budget"]
+            run = plan.new_run(outputs, suite=suite, name=named, budget_usd=budget)
             hold.take(run)
-        small = outputs.output_count <= plan.SHARD_OUTPUTS
         shows = sys.stderr.isatty() and not options["json"]
         try:
-            with _bar(run, shows=shows) as show:
-                if small:
-                    work_on(run, Inline(), show)
-                else:
-                    with Pool(settings.EVALSITE_WORKER_PROCESSES) as pool:
-                        work_on(run, pool, show)
+            with _bar(run, shows=shows) as show, _executor(run) as executor:
+                work_on(run, executor, show)
         except KeyboardInterrupt:
             plan.cancel(run, by=None)
             raise CommandError(f"cancelled the run {run.name}", returncode=130) from None
@@ -158,6 +158,24 @@ class Command(BaseCommand):
         if options["junit"]:
             with options["junit"].open("w", encoding="utf-8") as out:
                 report.write_junit(found, out)
+
+
+def _executor(run: Run) -> AbstractContextManager[Executor]:
+    """Threads for a run that asks models; processes only where they are worth their start."""
+    if needs_services(run):
+        return Threads()
+    if run.output_set.output_count <= plan.SHARD_OUTPUTS:
+        return nullcontext(Inline())
+    return Pool(settings.EVALSITE_WORKER_PROCESSES)
+
+
+def _amount(text: str) -> float:
+    try:
+        if 0 <= (amount := float(text)) < inf:
+            return amount
+    except ValueError:
+        pass
+    raise ArgumentTypeError(f"{text!r} is no amount in US dollars; write it like 2.50")
 
 
 def _date(text: str) -> datetime:
@@ -277,7 +295,9 @@ def _bar(run: Run, *, shows: bool) -> Iterator[Callable[[], None]]:
             nonlocal last
             if shows and time.monotonic() - last > SHOW_SECONDS:
                 last = time.monotonic()
-                bar.update(progress_of(run).done - bar.n)
+                progress = progress_of(run)
+                bar.set_postfix_str(progress.cause or "", refresh=False)
+                bar.update(progress.done - bar.n)
 
         yield show
         bar.update(total - bar.n if shows else 0)
