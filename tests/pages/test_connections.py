@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import connection as database
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import Settings
@@ -119,6 +121,22 @@ def test_the_list_shows_each_with_the_end_of_its_key(
     assert text.count(">default<") == 1
 
 
+def test_the_list_costs_the_same_however_much_there_is(
+    administrator: Client,
+    team: Team,
+    own: Connection,
+) -> None:
+    url = reverse("connections", args=[team.slug])
+    counts = []
+    for more in (0, 49):
+        for number in range(more):
+            Connection.objects.define(team, f"more {number}", URL, by=None)
+        with CaptureQueriesContext(database) as captured:
+            assert administrator.get(url).status_code == 200
+        counts.append(len(captured))
+    assert counts[0] == counts[1]
+
+
 def test_an_empty_list_says_what_a_connection_is(administrator: Client, team: Team) -> None:
     text = administrator.get(reverse("connections", args=[team.slug])).text
     assert "No connections yet" in text
@@ -224,9 +242,9 @@ def test_a_test_is_asked_of_the_worker_and_looked_for(
     errand = Errand.objects.get()
     assert (errand.kind, errand.state) == (ErrandKind.TEST_CONNECTION, ErrandState.WAITING)
     assert errand.request == {"connection": str(own.uuid)}
-    assert 'hx-trigger="every 1s"' in text
+    assert 'hx-trigger="every 500ms"' in text
     assert "manage.py worker" not in text
-    assert 'hx-trigger="every 1s"' in fragment(administrator, own)
+    assert 'hx-trigger="every 500ms"' in fragment(administrator, own)
 
 
 def test_a_double_click_asks_once(administrator: Client, own: Connection) -> None:
