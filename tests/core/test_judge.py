@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scoring.core.bound import bind
 from scoring.core.contract import Case, Result
 from scoring.core.scorers import judge
-from scoring.core.services import Answer, Available, Fault, Reply, using
-from tests.core.asking import PARIS, Stated
+from scoring.core.services import Answer, Available, Fault, Question, Reply, using
+from tests.core.asking import PARIS, Asking, Stated
 from tests.core.one import refused
 
 FACTS = {"model": "m"}
@@ -288,3 +288,31 @@ def test_a_combination_names_the_judge_that_failed() -> None:
         (result,) = bind("all", config).score([PARIS])
     assert (result.status, result.code) == ("error", "child_failed")
     assert result.reason.startswith("factuality: main: no whole reply")
+
+
+class Opinion(Asking):
+    """A judge whose verdict is decided by the case alone."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda questions: [self._answer(each) for each in questions])
+
+    def _answer(self, question: Question) -> Answer:
+        text = question.messages[1].content + str(question.sample)
+        choice = ["yes", "partly", "no", "maybe"][sum(map(ord, text)) % 4]
+        return FAULT if len(text) % 7 == 0 else Reply(said(choice))
+
+
+@given(
+    outputs=st.lists(st.text("abAB é", max_size=9) | st.none() | st.floats(), max_size=6),
+    random=st.randoms(),
+)
+def test_a_case_is_judged_the_same_alone_and_in_any_company(
+    outputs: list[Any], random: Any
+) -> None:
+    cases = [Case(output) for output in outputs]
+    scorer = bind("llm_judge", {**MENU, "samples": 2})
+    with using(Opinion()):
+        results = scorer.score(cases)
+        assert results == [scorer.score([case])[0] for case in cases]
+        order = random.sample(range(len(cases)), len(cases))
+        assert scorer.score([cases[at] for at in order]) == [results[at] for at in order]

@@ -211,6 +211,21 @@ def test_content_may_come_in_parts(bench: Bench) -> None:
     assert bench.result("parts").score == 1.0
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        completion(None, refusal="No \ud83d."),
+        completion(json.dumps({"reasons": "half \ud83d", "choice": "F \ud83d"})),
+        error(400, "half \ud83d"),
+    ],
+)
+def test_half_characters_of_an_endpoint_can_be_written_down(bench: Bench, answer: Answer) -> None:
+    bench.stub.play("halves", answer)
+    result = bench.result("halves")
+    assert json.dumps(result, ensure_ascii=False).encode()
+    assert result.score is None
+
+
 def test_three_failures_of_500_leave_497_scores(bench: Bench) -> None:
     def script(asked: Any) -> Answer:
         is_bad = any(f'"output": "{number}"' in asked.user for number in (7, 70, 499))

@@ -20,6 +20,7 @@ from scoring.core.judge.faults import (
     classify,
     problem,
     read_words,
+    whole_characters,
 )
 from scoring.core.judge.gate import Clock
 from scoring.core.services import Question, Reply
@@ -216,7 +217,7 @@ def _count(value: Json) -> int | None:
 
 
 def _text(value: Json) -> str:
-    """A text, or the texts of its parts, as content may also come."""
+    """A text, or the texts of its parts, as content may also come; half characters replaced."""
     if isinstance(value, list):
         return "".join(_text(_object(part).get("text")) for part in value)
-    return value if isinstance(value, str) else ""
+    return whole_characters(value) if isinstance(value, str) else ""

@@ -210,4 +210,9 @@ def _number(text: str | None) -> float | None:
 def _plain(value: Json) -> str:
     if value is None:
         return ""
-    return value if isinstance(value, str) else json.dumps(value)
+    return whole_characters(value) if isinstance(value, str) else json.dumps(value)
+
+
+def whole_characters(text: str) -> str:
+    """The text with half characters (lone surrogates, which JSON can escape) replaced."""
+    return text.encode("utf-8", "replace").decode()
