@@ -6,6 +6,7 @@ import hashlib
 import logging
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from django.db import IntegrityError, OperationalError, connection, transaction
@@ -99,7 +100,8 @@ class KeptReplies:
         while True:
             tries += 1
             try:
-                return str(_written(row).pk)
+                _write(row)
+                return str(row.pk)
             except OperationalError as fault:
                 log.warning("a paid reply of %s is not written yet: %s", question.model, fault)
                 connection.close()
@@ -152,7 +154,52 @@ def reply_of(call: ModelCall) -> Reply:
     )
 
 
-def _written(row: ModelCall) -> ModelCall:
+_waiting: dict[int, ModelCall] = {}  # by identity
+_waiting_lock = threading.Lock()
+_turn = threading.Lock()
+
+
+def _write(row: ModelCall) -> None:
+    """Write the row; those that other threads bring meanwhile share its transaction.
+
+    A commit waits for the disk, milliseconds in which several replies come. Raises
+    OperationalError, and then the row is not written.
+    """
+    with _waiting_lock:
+        _waiting[id(row)] = row
+    with _turn:
+        if row.pk is None:
+            with _waiting_lock:
+                rows = list(_waiting.values())
+            try:
+                _write_all(rows, row)
+            finally:
+                with _waiting_lock:
+                    _waiting.pop(id(row), None)
+                    for each in rows:
+                        if each.pk is not None:
+                            _waiting.pop(id(each), None)
+
+
+def _write_all(rows: Sequence[ModelCall], own: ModelCall) -> None:
+    """Raises for what is wrong with the database or with `own`; others raise for themselves."""
+    try:
+        with transaction.atomic():
+            ModelCall.objects.bulk_create(rows)
+    except BaseException as fault:
+        for row in rows:
+            row.pk = None
+        if not isinstance(fault, IntegrityError):
+            raise
+        for row in rows:
+            if row is own:
+                _write_alone(row)
+            else:
+                with suppress(IntegrityError):
+                    _write_alone(row)
+
+
+def _write_alone(row: ModelCall) -> None:
     try:
         with transaction.atomic():
             row.save(force_insert=True)
@@ -164,8 +211,7 @@ def _written(row: ModelCall) -> ModelCall:
             row.cache_key = None  # somebody else has asked the same at the same time
         else:
             raise
-        return _written(row)
-    return row
+        _write_alone(row)
 
 
 def storable(text: str) -> str:

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+from concurrent.futures import wait
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import IntegrityError, OperationalError
 
 from scoring.core.services import Message, Question, Reply
 from scoring.engine import replies
 from scoring.engine.replies import Budget, KeptReplies, storable
+from scoring.engine.threads import Threads
 from scoring.models import CallPurpose, ModelCall, Run, Team
-from tests.engine.conftest import MakeRun, MakeScorer
+from tests.engine.conftest import MakeRun, MakeScorer, wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -114,20 +116,70 @@ def test_a_reply_is_stored_as_every_database_keeps_it(text: str, stored: str) ->
     assert storable(text) == stored
 
 
+@pytest.mark.django_db(transaction=True)
+class TestTogether:
+    """Replies that come while another is being written share the next transaction."""
+
+    @pytest.fixture
+    def groups(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+        """How many rows were written together each time; the first waits for the rest to come."""
+        found: list[int] = []
+        write_all = replies._write_all
+
+        def write(rows: list[ModelCall], own: ModelCall) -> None:
+            if not found:
+                wait_until(lambda: len(replies._waiting) == 5)
+            found.append(len(rows))
+            write_all(rows, own)
+
+        monkeypatch.setattr(replies, "_write_all", write)
+        return found
+
+    @staticmethod
+    def keep_five(*kept: KeptReplies) -> list[str | BaseException]:
+        with Threads(5) as threads:
+            asked = [
+                threads.submit(kept[n % len(kept)].keep, f"k{n}", QUESTION, REPLY) for n in range(5)
+            ]
+            wait(asked, 10)
+        return [future.exception() or future.result() for future in asked]
+
+    def test_five_are_written_in_two_goes(self, team: Team, groups: list[int]) -> None:
+        refs = self.keep_five(KeptReplies(team))
+        assert groups == [1, 4]
+        assert len(set(refs)) == ModelCall.objects.count() == 5
+        assert not replies._waiting
+
+    def test_one_that_cannot_be_written_harms_no_other(self, team: Team, groups: list[int]) -> None:
+        gone = Team.objects.create(name="Gone", slug="gone")
+        lost = KeptReplies(gone)
+        Team.objects.filter(pk=gone.pk).delete()
+        refs = self.keep_five(KeptReplies(team), lost)
+        assert [isinstance(ref, IntegrityError) for ref in refs] == [False, True] * 2 + [False]
+        assert ModelCall.objects.count() == 3
+        assert not replies._waiting
+
+    def test_a_lost_run_costs_no_reply(self, team: Team, run: Run, groups: list[int]) -> None:
+        kept, lost = KeptReplies(team), KeptReplies(team, run)
+        Run.objects.filter(pk=run.pk).delete()
+        self.keep_five(kept, lost)
+        assert ModelCall.objects.filter(run=None).count() == 5
+
+
 class TestBusyDatabase:
     @pytest.fixture
     def locked(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         """The database is locked; the number in the list says for how many writes yet."""
         left = [0]
-        written = replies._written
+        write_all = replies._write_all
 
-        def write(row: ModelCall) -> ModelCall:
+        def write(*given: Any) -> None:
             if left[0]:
                 left[0] -= 1
                 raise OperationalError("database is locked")
-            return written(row)
+            write_all(*given)
 
-        monkeypatch.setattr(replies, "_written", write)
+        monkeypatch.setattr(replies, "_write_all", write)
         monkeypatch.setattr(replies, "PAUSE_SECONDS", 0.001)
         monkeypatch.setattr(replies.connection, "close", lambda: None)
         return left

@@ -21,8 +21,9 @@ class ReplyCache(Protocol):
     def keep(self, key: str | None, question: Question, reply: Reply, fault_code: str = "") -> str:
         """Write a reply that was just paid for, and name it.
 
-        Called on the writing thread as soon as the reply is there, while its call still counts as
-        under way. The key is None for a reply that is no use; `fault_code` then says why.
+        Called on a writing thread as soon as the reply is there, while its call still counts as
+        under way; several threads may do so at a time. The key is None for a reply that is no
+        use; `fault_code` then says why.
         """
 
 
@@ -37,7 +38,7 @@ class Budget(Protocol):
 
 
 class RecentReplies:
-    """The newest replies, in memory. Others may look while one thread writes."""
+    """The newest replies, in memory. Any thread may look and write: each step is a whole one."""
 
     def __init__(self, most: int = MAX_KEPT) -> None:
         self._replies: OrderedDict[str, Reply] = OrderedDict()

@@ -14,6 +14,7 @@ from scoring.core.judge.client import Client
 from scoring.core.judge.endpoint import Endpoint
 from scoring.core.judge.gate import Clock, Gate
 
+WRITERS: Final = 8  # so that replies that come together can be written together
 MAX_LINES: Final = 64  # endpoints kept open; keys and prices change, and each change is a new one
 
 T = TypeVar("T")
@@ -28,13 +29,13 @@ class Line(NamedTuple):
 
 
 class Switchboard:
-    """A loop on a thread of its own, a thread that writes replies down, and the lines."""
+    """A loop on a thread of its own, threads that write replies down, and the lines."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self.clock = clock or Clock()
         self.pid = os.getpid()
         self._lines: OrderedDict[Endpoint, Line] = OrderedDict()
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="replies")
+        self._writer = ThreadPoolExecutor(WRITERS, thread_name_prefix="replies")
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="judges", daemon=True)
         self._thread.start()
@@ -44,7 +45,7 @@ class Switchboard:
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     async def write(self, work: Callable[[], T]) -> T:
-        """The result of `work`, done on the writing thread."""
+        """The result of `work`, done on a writing thread."""
         return await self.loop.run_in_executor(self._writer, work)
 
     def line(self, endpoint: Endpoint) -> Line:
