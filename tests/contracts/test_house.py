@@ -42,7 +42,8 @@ from django.core.management import execute_from_command_line
 import os
 os.environ["DJANGO_SETTINGS_MODULE"] = "evalsite.settings"
 execute_from_command_line(["manage.py", "check"])
-heavy = {"numpy", "scipy", "torch", "pandas"} & set(sys.modules)
+heavy = {"numpy", "scipy", "torch", "sentence_transformers", "transformers", "openai", "pandas"}
+heavy &= set(sys.modules)
 sys.exit(f"imported {heavy}" if heavy else 0)
 """
 

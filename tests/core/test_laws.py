@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.core.bound import BoundScorer, bind
 from scoring.core.contract import Case
+from scoring.core.services import Answer, Question, Vectors, using
 
 CONFIGS: list[tuple[str, dict[str, Any]]] = [
     ("exact_match", {}),
@@ -31,7 +34,11 @@ CONFIGS: list[tuple[str, dict[str, Any]]] = [
     ("numeric", {"tolerance": 0.5, "relative": True}),
     ("expression", {"expression": "size(output) > 3 ? 1.0 : size(output) / 4"}),
     ("expression", {"expression": "output_json.a == expected"}),
+    ("reference_match", {}),
+    ("reference_match", {"aggregation": "mean", "references": ["a", "ab"]}),
+    ("reference_match", {"target_output_key": "a", "default_expected": ["a", None]}),
     ("all", {"scorers": [{"type": "levenshtein"}, {"type": "json_similarity"}]}),
+    ("any", {"scorers": [{"type": "reference_match"}, {"type": "exact_match"}]}),
     ("any", {"scorers": [{"type": "numeric"}, {"type": "exact_match"}]}),
     ("weighted", {"scorers": [{"type": "exact_match"}, {"type": "includes", "weight": 2}]}),
 ]
@@ -55,6 +62,25 @@ CASES = st.lists(
     ),
     max_size=6,
 )
+
+
+class Letters:
+    """Vectors that count four letters, so that no model is needed."""
+
+    def embed(self, texts: Sequence[str], **_: Any) -> Vectors:
+        rows = [[text.count(letter) for letter in "ab1A"] for text in texts]
+        matrix = np.array(rows, dtype=np.float32).reshape(len(rows), 4)
+        lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+        return Vectors(matrix / np.maximum(lengths, 1e-9), [False] * len(rows), "letters")
+
+    def ask(self, questions: Sequence[Question]) -> list[Answer]:
+        raise AssertionError("nobody asks a model here")
+
+
+@pytest.fixture(autouse=True)
+def letters() -> Iterator[None]:
+    with using(Letters()):
+        yield
 
 
 def _bound(name: str, config: dict[str, Any]) -> BoundScorer:
