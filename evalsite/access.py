@@ -16,6 +16,7 @@ from django.http import Http404
 from scoring.models import (
     Connection,
     Dataset,
+    Errand,
     Member,
     Output,
     Role,
@@ -96,6 +97,11 @@ def connection_for(user: User, slug: str, uid: uuid.UUID) -> Connection:
     if found is None:
         raise Http404
     return found
+
+
+def errand_for(user: User, uid: uuid.UUID, role: Role) -> Errand:
+    """What a page has asked of the worker, with its team joined."""
+    return _opened(user, Errand.objects.visible_to(user).select_related("team"), uid, role)
 
 
 def upload_for(user: User, uid: uuid.UUID, role: Role = Role.EDITOR) -> Upload:

@@ -12,6 +12,7 @@ from evalsite.access import granted, may, scorer_for, suite_for, team_for
 from evalsite.pages.forms.scorers import ScorerForm, SuiteForm
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import filling, reading
+from evalsite.pages.tryouts import Panel
 from scoring.core.contract import ConfigError
 from scoring.core.registry import ScorerType, all_types, scorer_type
 from scoring.models import Role, Scorer, Suite
@@ -44,11 +45,11 @@ def new_scorer(request: SignedInRequest, slug: str, type_name: str) -> HttpRespo
     kind = _type_or_404(type_name)
     start = {"threshold": kind.default_threshold}
     form = ScorerForm(request.POST or None, team=team, kind=kind, initial=start)
-    if form.is_valid() and (made := form.save(request.user)):
+    panel = Panel(request, form)
+    if not panel.is_wanted and form.is_valid() and (made := form.save(request.user)):
         messages.success(request, f"Scorer {made.name} is ready.")
         return redirect("scorer", made.uuid)
-    context = {"team": team, "type": kind, "form": form}
-    return show(request, "scorer/edit.html", context, status=422 if form.errors else 200)
+    return _shown(request, form, panel)
 
 
 @reading
@@ -73,12 +74,26 @@ def edit_scorer(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     kind, before = _type_or_404(found.type), found.current
     start = {"name": found.name}
     form = ScorerForm(request.POST or None, team=found.team, kind=kind, scorer=found, initial=start)
-    if form.is_valid() and form.save(request.user):
+    panel = Panel(request, form)
+    if not panel.is_wanted and form.is_valid() and form.save(request.user):
         text = "Saved." if found.current == before else f"Saved as {found.current}."
         messages.success(request, text)
         return redirect("scorer", uid)
-    context = {"team": found.team, "type": kind, "scorer": found, "form": form}
-    return show(request, "scorer/edit.html", context, status=422 if form.errors else 200)
+    return _shown(request, form, panel)
+
+
+def _shown(request: SignedInRequest, form: ScorerForm, panel: Panel) -> HttpResponse:
+    """A scorer's form with the panel to try it, or the part of that which is asked for."""
+    context = {
+        "team": form.team,
+        "type": form.kind,
+        "scorer": form.scorer,
+        "form": form,
+        "panel": panel,
+        "tried": panel.tried,
+    }
+    status = panel.status if panel.is_wanted else 422 if form.errors else 200
+    return show(request, "scorer/edit.html", context, parts=["try", "tried"], status=status)
 
 
 @filling

@@ -13,6 +13,7 @@ from evalsite.pages import (
     runs,
     scorers,
     setup,
+    tryouts,
     uploads,
 )
 
@@ -53,6 +54,7 @@ urlpatterns = [
     path("teams/<slug:slug>/scorers/new/<str:type_name>/", scorers.new_scorer, name="new_scorer"),
     path("scorers/<uuid:uid>/", scorers.scorer, name="scorer"),
     path("scorers/<uuid:uid>/edit/", scorers.edit_scorer, name="edit_scorer"),
+    path("tries/<uuid:uid>/", tryouts.tried, name="tried"),
     path("teams/<slug:slug>/suites/new/", scorers.new_suite, name="new_suite"),
     path("suites/<uuid:uid>/", scorers.suite, name="suite"),
     path("suites/<uuid:uid>/edit/", scorers.edit_suite, name="edit_suite"),

@@ -16,6 +16,7 @@ from scoring.models import (
     AuditEntry,
     Connection,
     Errand,
+    ErrandKind,
     Member,
     Role,
     Run,
@@ -63,6 +64,7 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "new_scorer": (EDITOR, EDITOR),
     "scorer": (VIEWER, None),
     "edit_scorer": (EDITOR, EDITOR),
+    "tried": (EDITOR, None),
     "new_suite": (EDITOR, EDITOR),
     "suite": (VIEWER, None),
     "edit_suite": (EDITOR, EDITOR),
@@ -133,8 +135,10 @@ def house(
     )
     url = "https://api.example.org/v1"
     connection = Connection.objects.define(team, "own", url, key="sk-0123456789", by=alice)
+    errand = Errand.objects.create(team=team, kind=ErrandKind.TRY_SCORER, asked_by=alice)
     return {
         "dataset": version.dataset,
+        "tried": errand,
         "run": run,
         "scorer": scorer,
         "suite": suite,

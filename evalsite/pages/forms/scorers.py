@@ -153,20 +153,28 @@ class ScorerForm(forms.Form):
         }
         return none | {name: value for name, value in filled.items() if value not in (None, "")}
 
+    def effective_threshold(self) -> float:
+        """The one to judge by: of a new scorer as filled in, else the scorer's own."""
+        return self.scorer.threshold if self.scorer else float(self.cleaned_data["threshold"])
+
     def save(self, by: User) -> Scorer | None:
         """The scorer, new or with a new version; None where the config's errors are now shown."""
         try:
             with transaction.atomic():
                 return self._saved(by)
         except ConfigError as problem:
-            for name, texts in problem.errors.items():
-                field = CONFIG + name.partition("[")[0].partition(".")[0]
-                where = f"{name}: " if CONFIG + name != field else ""
-                known = field if field in self.fields else None
-                self.add_error(known, [where + text for text in texts])
+            self.show_errors(problem)
         except IntegrityError:
             self.add_error("name", "The team has just got a scorer of that name.")
         return None
+
+    def show_errors(self, problem: ConfigError) -> None:
+        """Set each error of the config beside its field, one of a part with the part's place."""
+        for name, texts in problem.errors.items():
+            field = CONFIG + name.partition("[")[0].partition(".")[0]
+            where = f"{name}: " if CONFIG + name != field else ""
+            known = field if field in self.fields else None
+            self.add_error(known, [where + text for text in texts])
 
     def _saved(self, by: User) -> Scorer:
         name = self.cleaned_data["name"]

@@ -1,0 +1,176 @@
+"""The case a scorer is tried on, and the team's own cases it may be taken from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from django import forms
+
+from evalsite.pages.case_texts import written
+from evalsite.pages.forms.scorers import JsonTextField, LinesField
+from scoring.core.contract import Case as ScoredCase
+from scoring.core.contract import CaseProblem, Json
+from scoring.core.json_text import parse, text_of
+from scoring.core.registry import ScorerType
+from scoring.models import Case, Dataset, Output, OutputSet, OutputSetState, Team
+
+MAX_CHARS: Final = 10_000  # of each text
+DATASETS, CASES = 4, 5  # how many are offered, and of each how many cases
+
+
+def _text(label: str, rows: int, help_text: str = "") -> forms.CharField:
+    attrs = {"rows": rows, "class": "mono", "spellcheck": "false"}
+    return forms.CharField(
+        label=label,
+        required=False,
+        strip=False,
+        max_length=MAX_CHARS,
+        help_text=help_text,
+        widget=forms.Textarea(attrs=attrs),
+    )
+
+
+class ReferencesField(LinesField):
+    """References one a line, or as a JSON list where one of them has several lines."""
+
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, list | tuple) and any("\n" in text for text in value):
+            return written(list(value))
+        return super().prepare_value(value)
+
+    def to_python(self, value: Any) -> Any:
+        listed = _structure(value or "")
+        if isinstance(listed, list):
+            return [text_of(item) for item in listed]
+        return super().to_python(value)
+
+
+class MetadataField(JsonTextField):
+    """A JSON object."""
+
+    def to_python(self, value: Any) -> Any:
+        found = super().to_python(value)
+        if found is not None and not isinstance(found, dict):
+            raise forms.ValidationError("Metadata is a JSON object.")
+        return found
+
+
+class TryForm(forms.Form):
+    """Input, output and expected as typed. An object or a list is JSON, all else is a text."""
+
+    prefix = "try"
+
+    input = _text("Input", 2)
+    output = _text("Output", 4)
+    expected = _text("Expected", 3, "Empty: nothing is expected.")
+    references = ReferencesField(
+        required=False, max_length=MAX_CHARS, help_text="One a line, or a JSON list."
+    )
+    metadata = MetadataField(
+        required=False, max_length=MAX_CHARS, rows=3, help_text="A JSON object."
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():  # they stand beside the scorer's form, not in it
+            field.widget.attrs["form"] = "scorer-form"
+
+    def case(self) -> ScoredCase:
+        given = self.cleaned_data
+        return ScoredCase(
+            output=_newlines(given["output"]),
+            expected=_value(given["expected"]) if given["expected"] else None,
+            input=_value(given["input"]),
+            references=tuple(given["references"] or ()),
+            metadata=given["metadata"] or {},
+        )
+
+
+def _value(text: str) -> Json:
+    found = _structure(text)
+    return _newlines(text) if found is None else found
+
+
+def _structure(text: str) -> Json:
+    """The object or list a text holds as JSON; None for any other text."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return parse(text)
+    except CaseProblem:
+        return None
+
+
+def _newlines(text: str) -> str:
+    """A form sends line ends as CR LF, whatever was typed."""
+    return text.replace("\r\n", "\n")
+
+
+class Prefill(NamedTuple):
+    """What the fields begin with; `is_cut` tells that a text was longer than a field."""
+
+    values: Mapping[str, Any]
+    is_cut: bool
+
+
+def prefill_of(case: ScoredCase) -> Prefill:
+    """A case as the fields hold it."""
+    expected = None if case.expected is None else written(case.expected)
+    texts = {"input": written(case.input or ""), "output": written(case.output)}
+    texts["expected"] = expected or ""
+    values: dict[str, Any] = {name: text[:MAX_CHARS] for name, text in texts.items()}
+    values["references"] = list(case.references)
+    values["metadata"] = dict(case.metadata) or None
+    return Prefill(values, any(len(text) > MAX_CHARS for text in texts.values()))
+
+
+class OwnCases:
+    """A few cases of the team's latest datasets, as choices and one by one."""
+
+    def __init__(self, team: Team) -> None:
+        found = Dataset.objects.filter(team=team, latest__isnull=False)
+        self._datasets = list(found.select_related("latest").order_by("-pk")[:DATASETS])
+
+    def choices(self) -> Sequence[tuple[str, list[tuple[str, str]]]]:
+        """Grouped by dataset; a value is what `find` takes."""
+        versions = {dataset.latest_id: dataset for dataset in self._datasets}
+        cases = Case.objects.filter(version__in=versions, position__lte=CASES)
+        rows = cases.order_by("position").values_list("version", "position", "key")
+        groups: dict[str, list[tuple[str, str]]] = {str(row.uuid): [] for row in self._datasets}
+        for version, position, key in rows:
+            uid = str(versions[version].uuid)
+            groups[uid].append((f"{uid}/{position}", key))
+        return [(row.name, groups[str(row.uuid)]) for row in self._datasets]
+
+    @property
+    def first(self) -> str:
+        """The choice a page begins with; "" where the team has no cases."""
+        return f"{self._datasets[0].uuid}/1" if self._datasets else ""
+
+    def find(self, value: str) -> ScoredCase | None:
+        """The case of a choice, with its newest output if it has one; None for no choice."""
+        uid, _, position = value.partition("/")
+        version = next((row.latest_id for row in self._datasets if str(row.uuid) == uid), None)
+        if version is None or not (position.isascii() and position.isdecimal()):
+            return None
+        case = Case.objects.filter(version=version, position=int(position[:6])).first()
+        return _with_output(case) if case else None
+
+
+def _with_output(case: Case) -> ScoredCase:
+    newest = OutputSet.objects.filter(version=case.version_id, state=OutputSetState.READY)
+    outputs = Output.objects.filter(output_set__in=newest.order_by("-pk")[:1], case=case)
+    output = outputs.exclude(text=None).order_by("trial").first()
+    return ScoredCase(
+        output=output.value if output else "",
+        expected=case.expected,
+        input=case.input,
+        references=tuple(case.references),
+        metadata=case.metadata,
+    )
+
+
+def example_of(kind: ScorerType) -> ScoredCase:
+    """The type's first worked example, for a team without cases."""
+    return kind.examples[0].case if kind.examples else ScoredCase(output="")

@@ -1,0 +1,371 @@
+"""A scorer tried on one case before it is saved: at once, or by the worker."""
+
+# ruff: noqa: RUF001  pages show a true minus sign
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from html import unescape
+from time import perf_counter
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from evalsite.pages.forms.tryout import MAX_CHARS, TryForm
+from evalsite.pages.tryouts import AT_ONCE
+from scoring.core.registry import all_types
+from scoring.engine import hold, tryout
+from scoring.models import Errand, ErrandKind, ErrandState, Scorer, Team, User, Worker
+from tests.conftest import MakeDataset, MakeOutputs
+
+BrowserOf = Callable[[User], Client]
+CASE = {"try-output": "helo", "try-expected": "hello"}
+JUDGE = {"config-model": "m", "threshold": "0.5", **CASE}
+TREES = {
+    "threshold": "0.9",
+    "config-array_mode": "index",
+    "try-output": '{"a": 1}',
+    "try-expected": '{"a": 1, "b": 2}',
+}
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+@pytest.fixture(autouse=True)
+def _ended() -> Iterator[None]:
+    yield
+    tryout.close()
+
+
+@pytest.fixture
+def worker(db: None) -> None:
+    now = timezone.now()
+    Worker.objects.create(name=hold.own_name(), started_at=now, seen_at=now)
+
+
+def sent(browser: Client, url: str, how: str = "typed", **fields: Any) -> Any:
+    """What htmx gets; `how` is what asks: typed, now or case."""
+    target = "try" if how == "case" else "tried"
+    headers = {"HX-Request": "true", "HX-Target": target}
+    return browser.post(url, fields | {"try": how}, headers=headers)
+
+
+def said(answer: Any) -> str:
+    text = answer.text.replace("<code>", "").replace("</code>", "")
+    return " ".join(unescape(text).split())
+
+
+def new(team: Team, type_name: str) -> str:
+    return reverse("new_scorer", args=[team.slug, type_name])
+
+
+@pytest.mark.parametrize(
+    ("type_name", "fields", "verdict"),
+    [
+        ("levenshtein", {"threshold": "0.7", **CASE}, "1 − 1 / 5 = 0.8 ≥ 0.7 → pass"),
+        ("levenshtein", {"threshold": "0.9", **CASE}, "1 − 1 / 5 = 0.8 < 0.9 → fail"),
+        ("exact_match", {"threshold": "1", **CASE}, "the texts differ"),
+        ("exact_match", {"threshold": "1", "try-output": "x"}, "no expected output"),
+        ("regex", {"threshold": "1", "config-pattern": "l+", **CASE}, "pattern l+: found"),
+        ("expression", {"threshold": "0.5", "config-expression": "metadata.n / 4.0",
+                        "try-metadata": '{"n": 3}', **CASE}, "0.75 ≥ 0.5 → pass"),
+        ("json_similarity", TREES, "1 / 2 = 0.5 < 0.9 → fail"),
+    ],
+)  # fmt: skip
+def test_a_score_comes_with_its_arithmetic(
+    browser_of: BrowserOf, alice: User, team: Team, type_name: str, fields: Any, verdict: str
+) -> None:
+    answer = sent(browser_of(alice), new(team, type_name), **fields)
+    assert answer.status_code == 200
+    assert verdict in said(answer)
+    assert answer.text.lstrip().startswith('<div class="tried" id="tried"')
+    assert not Scorer.objects.exists()
+    assert not Errand.objects.exists()
+
+
+def test_the_leaf_table_is_the_one_of_the_case_page(
+    browser_of: BrowserOf, alice: User, team: Team
+) -> None:
+    page = said(sent(browser_of(alice), new(team, "json_similarity"), **TREES))
+    assert "Leaves of the expected value" in page
+    assert "missing" in page
+
+
+@pytest.mark.parametrize(
+    ("type_name", "fields", "label", "text"),
+    [
+        ("regex", {"config-pattern": "("}, "Pattern:", "group is not closed"),
+        ("regex", {}, "Pattern:", "required"),
+        ("levenshtein", {"threshold": "2"}, "Default threshold:", "less than or equal to 1"),
+        ("levenshtein", {"config-decimals": "x"}, "Decimals:", "whole number"),
+        ("exact_match", {"try-metadata": "[1]"}, "Metadata:", "JSON object"),
+        ("exact_match", {"try-metadata": "{"}, "Metadata:", "not usable JSON"),
+        ("exact_match", {"try-output": "x" * (MAX_CHARS + 1)}, "Output:", f"{MAX_CHARS}"),
+        ("all", {"config-scorers": '[{"type": "regex"}]'}, "Scorers:", "scorers[0]"),
+    ],
+)
+def test_what_is_wrong_is_said_by_field_and_nothing_is_scored(
+    browser_of: BrowserOf,
+    alice: User,
+    team: Team,
+    type_name: str,
+    fields: dict[str, str],
+    label: str,
+    text: str,
+) -> None:
+    answer = sent(browser_of(alice), new(team, type_name), **{"threshold": "0.5", **fields})
+    assert answer.status_code == 422
+    assert label in said(answer)
+    assert text in said(answer)
+    assert "→" not in answer.text
+
+
+def test_a_saved_scorer_is_tried_as_changed_and_stays_as_it_is(
+    browser_of: BrowserOf, alice: User, team: Team
+) -> None:
+    scorer = Scorer.objects.define(team, "close", "levenshtein", {"decimals": 1}, 0.75)
+    fields = {"name": "close", "config-decimals": "3", **CASE}
+    url = reverse("edit_scorer", args=[scorer.uuid])
+    assert "0.8 ≥ 0.75 → pass" in said(sent(browser_of(alice), url, **fields))
+    assert scorer.versions.count() == 1
+
+
+def test_without_a_script_the_whole_page_comes_back_with_what_was_typed(
+    browser_of: BrowserOf, alice: User, team: Team
+) -> None:
+    fields = {"threshold": "0.7", "config-decimals": "1", "try": "now", **CASE}
+    page = browser_of(alice).post(new(team, "levenshtein"), fields)
+    assert page.status_code == 200
+    assert "1 − 1 / 5 = 0.8 ≥ 0.7 → pass" in said(page)
+    assert ">helo</textarea>" in "".join(page.text.split("\n"))
+    assert "Nothing was" not in page.text
+    assert not Scorer.objects.exists()
+
+
+def test_a_score_is_there_within_200_ms(browser_of: BrowserOf, alice: User, team: Team) -> None:
+    browser, fields = browser_of(alice), {"threshold": "0.7", **CASE}
+    sent(browser, new(team, "levenshtein"), **fields)
+    times = []
+    for number in range(5):
+        began = perf_counter()
+        sent(browser, new(team, "levenshtein"), **fields | {"try-output": f"hel{number}"})
+        times.append(perf_counter() - began)
+    assert sorted(times)[2] < 0.2
+
+
+def test_the_page_begins_with_the_type_s_example(
+    browser_of: BrowserOf, alice: User, team: Team
+) -> None:
+    browser = browser_of(alice)
+    for name in all_types():
+        page = browser.get(new(team, name))
+        example = next(iter(all_types()[name].examples), None)
+        if example and isinstance(example.case.output, str):
+            assert page.context["panel"].fields["output"].value() == example.case.output
+
+
+@pytest.fixture
+def own(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> str:
+    """A choice: the second case of the team's own dataset."""
+    long = "x" * (MAX_CHARS + 5)
+    cases = [
+        {"input": long, "expected": "a"},
+        {
+            "input": {"q": 1},
+            "expected": {"b": 2},
+            "references": ["one\ntwo", "three"],
+            "metadata": {"lang": "en"},
+        },
+    ]
+    version = make_dataset(cases)
+    make_outputs(version, ["first", "old"])
+    make_outputs(version, ["first", "newest"])
+    return f"{version.dataset.uuid}/2"
+
+
+def test_the_page_begins_with_a_case_of_the_team_and_cuts_a_long_one(
+    browser_of: BrowserOf, alice: User, team: Team, own: str
+) -> None:
+    page = browser_of(alice).get(new(team, "exact_match"))
+    fields = page.context["panel"].fields
+    assert (fields["output"].value(), fields["expected"].value()) == ("first", "a")
+    assert fields["input"].value() == "x" * MAX_CHARS
+    assert "are cut" in page.text
+
+
+def test_a_case_of_the_team_fills_the_fields_and_is_scored(
+    browser_of: BrowserOf, alice: User, team: Team, own: str
+) -> None:
+    browser, url = browser_of(alice), new(team, "expression")
+    config = {"threshold": "0.5", "config-expression": 'metadata.lang == "en"'}
+    page = sent(browser, url, "case", **config, **{"try-from": own, "try-output": "typed"})
+    assert page.text.lstrip().startswith('<section class="try" id="try"')
+    fields = page.context["panel"].fields
+    assert fields["output"].value() == "newest"
+    assert "1 ≥ 0.5 → pass" in said(page)
+    typed = {field.html_name: field.value() for field in fields}
+    again = TryForm(typed)
+    assert again.is_valid()
+    case = again.case()
+    assert (case.input, case.expected, case.output) == ({"q": 1}, {"b": 2}, "newest")
+    assert (case.references, case.metadata) == (("one\ntwo", "three"), {"lang": "en"})
+
+
+@pytest.mark.parametrize("choice", ["", "nonsense", "{other}/1", "{own}/99", "{own}/x"])
+def test_no_choice_and_a_foreign_one_leave_what_was_typed(
+    browser_of: BrowserOf, alice: User, charlie: User, team: Team, own: str, choice: str
+) -> None:
+    from scoring.models import Case, Dataset, DatasetVersion
+
+    dataset = Dataset.objects.create(team=Team.objects.get(slug="elsewhere"), name="Theirs")
+    version = DatasetVersion.with_loading.create(dataset=dataset)
+    Case.objects.create(version=version, position=1, key="k", input_json='"secret"')
+    version.publish(content_hash="", case_count=1)
+    choice = choice.format(own=own.partition("/")[0], other=dataset.uuid)
+    fields = {"threshold": "0.7", "try-from": choice, **CASE}
+    page = sent(browser_of(alice), new(team, "levenshtein"), "case", **fields)
+    assert page.context["panel"].fields["output"].value() == "helo"
+    assert "secret" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("typed", "value"),
+    [
+        ({"output": "a\r\nb"}, ("a\nb", None, "")),
+        ({"expected": "4"}, ("", "4", "")),
+        ({"expected": "[1, 2]"}, ("", [1, 2], "")),
+        ({"expected": "[1, 2"}, ("", "[1, 2", "")),
+        ({"expected": " "}, ("", " ", "")),
+        ({"output": '{"a": 1}', "input": '{"q": 1.0}'}, ('{"a": 1}', None, {"q": 1.0})),
+    ],
+)
+def test_a_text_stays_a_text_and_a_structure_is_json(typed: Any, value: Any) -> None:
+    form = TryForm({f"try-{name}": text for name, text in typed.items()})
+    assert form.is_valid()
+    case = form.case()
+    assert (case.output, case.expected, case.input) == value
+
+
+# What asks a model
+
+
+@pytest.mark.parametrize("type_name", ["factuality", "reference_match"])
+def test_typing_calls_nobody(
+    browser_of: BrowserOf, alice: User, team: Team, worker: None, type_name: str
+) -> None:
+    fields = JUDGE | {"config-aggregation": "max"}
+    answer = sent(browser_of(alice), new(team, type_name), **fields)
+    assert "when you press Try it" in said(answer)
+    assert not Errand.objects.exists()
+
+
+def test_a_combination_with_a_judge_inside_is_left_to_the_worker(
+    browser_of: BrowserOf, alice: User, team: Team, worker: None
+) -> None:
+    parts = '[{"type": "factuality", "name": "facts", "config": {"model": "m"}}]'
+    fields = {"threshold": "0.5", "config-scorers": parts, **CASE}
+    assert "when you press Try it" in said(sent(browser_of(alice), new(team, "all"), **fields))
+    sent(browser_of(alice), new(team, "all"), "now", **fields)
+    assert Errand.objects.get().request["type"] == "all"
+
+
+def test_without_a_worker_nothing_is_asked(browser_of: BrowserOf, alice: User, team: Team) -> None:
+    answer = sent(browser_of(alice), new(team, "factuality"), "now", **JUDGE)
+    assert "there is no worker: start manage.py worker" in said(answer)
+    assert not Errand.objects.exists()
+
+
+def test_the_worker_is_asked_and_the_page_looks_for_the_answer(
+    browser_of: BrowserOf, alice: User, team: Team, worker: None
+) -> None:
+    browser = browser_of(alice)
+    answer = sent(browser, new(team, "factuality"), "now", **JUDGE)
+    errand = Errand.objects.get()
+    assert (errand.team, errand.kind, errand.asked_by) == (team, "try_scorer", alice)
+    assert errand.request["config"]["model"] == "m"
+    assert errand.request["case"]["expected"] == "hello"
+    url = reverse("tried", args=[errand.uuid])
+    assert f'hx-get="{url}" hx-trigger="every 1s"' in answer.text
+    headers = {"HX-Request": "true", "HX-Target": "tried"}
+    assert "The worker is scoring it" in browser.get(url, headers=headers).text
+    Worker.objects.all().delete()
+    assert "No worker: start manage.py worker" in said(browser.get(url)).replace(
+        "<code>", ""
+    ).replace("</code>", "")
+
+
+def test_a_person_has_few_tries_under_way(
+    browser_of: BrowserOf, alice: User, team: Team, worker: None
+) -> None:
+    browser = browser_of(alice)
+    for number in range(AT_ONCE + 2):
+        fields = JUDGE | {"try-output": f"answer {number}"}
+        answer = sent(browser, new(team, "factuality"), "now", **fields)
+    assert "still under way" in said(answer)
+    assert Errand.objects.count() == AT_ONCE
+
+
+def done(team: Team, answer: Any, problem: str = "", **request: Any) -> Errand:
+    asked = {"type": "factuality", "config": {"model": "m"}, "threshold": 0.5}
+    asked |= {"case": {"output": "helo", "expected": "hello"}, **request}
+    state = ErrandState.FAILED if problem else ErrandState.DONE
+    return Errand.objects.create(
+        team=team,
+        kind=ErrandKind.TRY_SCORER,
+        request=asked,
+        answer=answer,
+        state=state,
+        problem=problem,
+    )
+
+
+def judged(text: str) -> dict[str, Any]:
+    """An answer of the worker in which everything a model wrote is `text`."""
+    metadata = {"choice": "A", "reasons": text, "model": text, "samples": ["A"], "attempts": 1}
+    result = ["scored", 0.4, "fail", f"A: {text}", metadata]
+    call = {"model": text, "is_ok": True, "reply": text, "refusal": text, "code": ""}
+    call |= {"messages": [{"role": "system", "content": text}], "is_cached": False}
+    call |= {"tokens_in": 100, "tokens_out": 20, "cost_usd": 0.0002, "latency_ms": 81.5}
+    names = ("status", "score", "verdict", "reason", "metadata")
+    return {"result": dict(zip(names, result, strict=True)) | {"code": ""}, "calls": [call]}
+
+
+def test_an_answer_shows_score_prompt_reply_tokens_cost_and_time(
+    browser_of: BrowserOf, alice: User, team: Team
+) -> None:
+    errand = done(team, judged("what the model wrote"))
+    page = said(browser_of(alice).get(reverse("tried", args=[errand.uuid])))
+    for part in ("0.4 < 0.5 → fail", "what the model wrote", "system message", "raw reply",
+                 "100 tokens in, 20 out", "$0.000200", "82 ms"):  # fmt: skip
+        assert part in page
+    assert "every 1s" not in page
+
+
+def test_what_a_model_writes_is_text(browser_of: BrowserOf, alice: User, team: Team) -> None:
+    errand = done(team, judged(HOSTILE))
+    page = browser_of(alice).get(reverse("tried", args=[errand.uuid])).text
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem", "words"),
+    [
+        ({"errors": {"connection": ["the team has no connection 'x'"]}}, "bad",
+         "connection: the team has no connection 'x'"),
+        ({}, "the worker ended meanwhile; ask again", "No score: the worker ended meanwhile"),
+    ],
+)  # fmt: skip
+def test_a_try_without_an_answer_says_why(
+    browser_of: BrowserOf, alice: User, team: Team, answer: Any, problem: str, words: str
+) -> None:
+    errand = done(team, answer, problem)
+    assert words in said(browser_of(alice).get(reverse("tried", args=[errand.uuid])))
+
+
+def test_other_errands_have_no_such_page(browser_of: BrowserOf, alice: User, team: Team) -> None:
+    errand = Errand.objects.create(team=team, kind=ErrandKind.TEST_CONNECTION)
+    assert browser_of(alice).get(reverse("tried", args=[errand.uuid])).status_code == 404
