@@ -17,7 +17,7 @@ from scoring.core.contract import ServiceError
 from scoring.core.embed import local
 from scoring.core.judge.endpoint import Endpoint, Price
 from scoring.core.judge.guard import RefusedError, check_url
-from scoring.core.services import Available
+from scoring.core.services import ENVIRONMENT, Available
 from scoring.models.audit import AuditEntry
 from scoring.models.base import AddressedRow
 from scoring.models.sealed import SealError, seal, unseal
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from scoring.models.scorer import Scorer
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
-ENVIRONMENT: Final = "environment"  # the name of the endpoint of OPENAI_API_KEY
 MAX_MODELS: Final = 100
 MAX_PRICE: Final = 1_000_000.0
 HIDDEN_CHARS: Final = 12  # of a key that is shorter, the last four would tell too much

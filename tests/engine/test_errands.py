@@ -199,6 +199,33 @@ def test_a_scorer_is_tried_without_being_saved(team: Team) -> None:
     assert answer["calls"] == []
 
 
+@pytest.mark.django_db(transaction=True)  # replies are kept by another thread
+def test_a_judge_is_tried_through_the_teams_default_connection(team: Team, stub: Stub) -> None:
+    stub.play("judge", wire.verdict("C", "Same facts."))
+    connected(team, stub.url("judge"))
+    case = {"input": "Capital?", "output": "Paris", "expected": "It is Paris"}
+    request = {"type": "factuality", "config": {"model": "stub-1"}, "case": case}
+    errand = asked(team, request, ErrandKind.TRY_SCORER)
+    assert (errand.state, errand.problem) == ("done", "")
+    (call,) = errand.answer["calls"]
+    assert errand.answer["result"]["verdict"] == "pass"
+    assert "Same facts." in call["reply"]
+    assert "It is Paris" in call["messages"][-1]["content"]
+    assert (call["tokens_in"], call["tokens_out"], call["is_cached"]) == (100, 20, False)
+    assert call["cost_usd"] == pytest.approx(2e-4)
+    assert ModelCall.objects.get().purpose == CallPurpose.TRY
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_judge_that_cannot_be_asked_is_told(team: Team, stub: Stub) -> None:
+    connected(team, stub.url("key-refused"))
+    case = {"input": "Capital?", "output": "Paris", "expected": "It is Paris"}
+    request = {"type": "factuality", "config": {"model": "stub-1"}, "case": case}
+    answer = asked(team, request, ErrandKind.TRY_SCORER).answer
+    assert (answer["result"]["status"], answer["result"]["code"]) == ("error", "key_refused")
+    assert [(call["is_ok"], call["code"]) for call in answer["calls"]] == [(False, "key_refused")]
+
+
 def test_a_config_that_cannot_be_used_is_told_by_field(team: Team) -> None:
     request = {"type": "levenshtein", "config": {"nonsense": 1}, "case": {"output": "a"}}
     errand = asked(team, request, ErrandKind.TRY_SCORER)
