@@ -49,7 +49,8 @@ class Question:
 
     `connection` is a connection's name, None for the default one. `schema` is the JSON schema the
     reply must keep, None for free text. `sample` numbers repeated calls that must not share a
-    cached reply. `purpose` is what the call is paid for.
+    cached reply, and `scope` names what alone may share one, all the team when empty. `purpose` is
+    what the call is paid for.
     """
 
     model: str
@@ -58,6 +59,7 @@ class Question:
     schema: Json = None
     parameters: tuple[tuple[str, Json], ...] = ()  # temperature, max_tokens, top_p, seed, stop …
     sample: int = 0
+    scope: str = ""
     purpose: Literal["judge", "generate"] = "judge"
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from django.db import transaction
 from django.utils import timezone
 
-from scoring.engine import hold, plan
+from scoring.engine import generate, hold, plan
 from scoring.engine.lane import SHARD_SECONDS, Lane, Work, all_flights
 from scoring.engine.needs import needs_services
 from scoring.engine.pool import Executor
@@ -55,7 +55,7 @@ class Dispatcher:
     def take_waiting(self) -> None:
         """Take every run that is ready and that nobody works on, the oldest first."""
         mine = [work.run.pk for work in self._works()]
-        ready = Run.objects.unfinished().filter(output_set__state=OutputSetState.READY)
+        ready = Run.objects.unfinished().exclude(output_set__state=OutputSetState.LOADING)
         for run in ready.exclude(pk__in=mine).order_by("pk"):
             self.take(run)
 
@@ -70,7 +70,8 @@ class Dispatcher:
             lane.settle()
             for work in lane.drained():
                 lane.works.remove(work)
-                _finish(work.run)
+                if not _outputs_are_made(work.run):
+                    _finish(work.run)
 
     def stop(self, seconds: float) -> None:
         """Let shards under way end, for at most this long, then let go of every run."""
@@ -143,15 +144,29 @@ def _tell_standstill(run: Run, text: str) -> None:
         Run.objects.filter(pk=run.pk).update(standstill=text)
 
 
+def _outputs_are_made(run: Run) -> bool:
+    """Whether the run has just made all its outputs; it is let go of, and scoring comes next."""
+    open_shards = Shard.objects.filter(attempt__run=run, done_at=None)
+    run.refresh_from_db(fields=["state"])
+    if open_shards.exists() or run.state != RunState.RUNNING or not plan.is_generating(run):
+        return False
+    with transaction.atomic():
+        generate.finish(run.output_set)
+        Attempt.objects.filter(run=run, finished_at=None).update(finished_at=timezone.now())
+        hold.release(run)
+    return True
+
+
 def _finish(run: Run) -> None:
     """Write the figures and the end state, and let go. A run that scored everything is finished,
     even where a cancel came last.
     """
     _tell_standstill(run, "")
+    is_open = Shard.objects.filter(attempt__run=run, done_at=None).exists()
+    is_open |= plan.is_generating(run)
     summarise(run)
-    open_shards = Shard.objects.filter(attempt__run=run, done_at=None)
     with transaction.atomic():
-        end = RunState.CANCELLED if open_shards.exists() else RunState.FINISHED
+        end = RunState.CANCELLED if is_open else RunState.FINISHED
         plan.move(run, (RunState.RUNNING, RunState.CANCELLING), end)
         done = Attempt.objects.filter(run=run, finished_at=None)
         if end == RunState.FINISHED:

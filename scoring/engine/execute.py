@@ -16,10 +16,20 @@ from django.utils import timezone
 
 from scoring.core import bound, contract
 from scoring.core.contract import Json, ServiceError
-from scoring.engine import needs, reuse, rows
+from scoring.engine import generate, needs, reuse, rows
 from scoring.engine.rows import ScoreRow
 from scoring.engine.services import answering
-from scoring.models import AttemptKind, CaseVerdict, Output, RunScorer, Score, Shard, Status
+from scoring.models import (
+    AttemptKind,
+    CaseVerdict,
+    Generation,
+    Output,
+    Run,
+    RunScorer,
+    Score,
+    Shard,
+    Status,
+)
 from scoring.models.bulk import insert
 
 _READ = (
@@ -53,10 +63,7 @@ def execute(shard_id: int) -> None:
     shard = Shard.objects.select_related("attempt__run").get(pk=shard_id)
     if shard.done_at:
         return
-    if shard.attempt.kind == AttemptKind.RETRY:
-        _retry(shard)
-    else:
-        _score(shard)
+    _STEPS[AttemptKind(shard.attempt.kind)](shard)
 
 
 def give_up(shard_id: int, code: str, reason: str) -> None:
@@ -68,11 +75,33 @@ def give_up(shard_id: int, code: str, reason: str) -> None:
     if shard.attempt.kind == AttemptKind.RETRY:
         _store(shard, [], [])
         return
+    if shard.attempt.kind == AttemptKind.GENERATE:
+        cases = (shard.first_output, shard.last_output)
+        _store_outputs(shard, generate.give_up(_generation(shard), *cases, reason))
+        return
     outputs = _read(shard)
     failed = [contract.error(code, reason)] * len(outputs)
     ids = [output[0] for output in outputs]
     table = [rows.score_rows(scorer.pk, ids, failed) for scorer in _scorers(shard)]
     _store(shard, table, _verdict_rows(shard, outputs, table))
+
+
+def _generate(shard: Shard) -> None:
+    with answering(shard.attempt.run):
+        made = generate.make_outputs(_generation(shard), shard.first_output, shard.last_output)
+    _store_outputs(shard, made)
+
+
+def _generation(shard: Shard) -> Generation:
+    return Generation.objects.select_related("output_set").get(
+        output_set=shard.attempt.run.output_set_id
+    )
+
+
+def _store_outputs(shard: Shard, made: Sequence[generate.OutputRow]) -> None:
+    with transaction.atomic():
+        if _close(shard):
+            generate.store(made)
 
 
 def _score(shard: Shard) -> None:
@@ -126,6 +155,7 @@ def _retry(shard: Shard) -> None:
     for scorer_id, output in _rows_of(shard).filter(status=Status.ERROR).values_list(*_PAIR):
         failed[scorer_id].add(output)
     wanted = set().union(*failed.values())
+    _make_again(shard.attempt.run, wanted)
     outputs = [output for output in _read(shard) if output[0] in wanted]
     cases = {output[0]: _case(output) for output in outputs}
     changed = []
@@ -138,6 +168,14 @@ def _retry(shard: Shard) -> None:
         if _close(shard):
             _rewrite_scores(changed)
             _rewrite_verdicts(shard, cases)
+
+
+def _make_again(run: Run, outputs: Iterable[int]) -> None:
+    """Outputs that the run could not make come first: nothing else can be wrong with them."""
+    if generation := generate.generation_of(run):
+        failed = Output.objects.filter(pk__in=list(outputs), text=None)
+        with answering(run):
+            generate.make_again(generation, list(failed.select_related("case").order_by("pk")))
 
 
 _PAIR = ("scorer", "output")
@@ -259,3 +297,10 @@ def _close(shard: Shard) -> bool:
     """Mark the shard done inside the caller's transaction; False when another process has."""
     now = timezone.now()
     return bool(Shard.objects.filter(pk=shard.pk, done_at=None).update(done_at=now))
+
+
+_STEPS: Final = {
+    AttemptKind.GENERATE: _generate,
+    AttemptKind.SCORE: _score,
+    AttemptKind.RETRY: _retry,
+}

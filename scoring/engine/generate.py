@@ -9,10 +9,22 @@ from typing import Any, Final
 from django.db import transaction
 
 from scoring.core.contract import Case as CaseToScore
-from scoring.core.contract import CaseProblem, ServiceError
+from scoring.core.contract import CaseProblem
 from scoring.core.prompt_template import PromptTemplate
 from scoring.core.services import Answer, Fault, Message, Question, Reply, current
-from scoring.models import Case, Connection, DatasetVersion, Generation, Output, OutputSet, User
+from scoring.engine.replies import storable
+from scoring.engine.services import Stopped
+from scoring.models import (
+    Case,
+    Connection,
+    DatasetVersion,
+    Generation,
+    ModelCall,
+    Output,
+    OutputSet,
+    Run,
+    User,
+)
 from scoring.models.bulk import insert
 from scoring.models.run import OutputSetState
 
@@ -90,6 +102,7 @@ def question(generation: Generation, case: CaseToScore, trial: int) -> Question:
         connection=generation.connection_name or None,
         parameters=tuple(sorted(parameters.items())),
         sample=trial,
+        scope=str(generation.output_set.uuid),  # another run wants answers of its own
         purpose="generate",
     )
 
@@ -97,8 +110,8 @@ def question(generation: Generation, case: CaseToScore, trial: int) -> Question:
 def make_outputs(generation: Generation, first_case: int, last_case: int) -> list[OutputRow]:
     """Rows for every trial of the cases of these ids that has no output yet, case by case.
 
-    An output that could not be made is a row with an error. Raises ServiceError when the calls
-    were broken off: nothing of that is an answer.
+    An output that could not be made is a row with an error. Raises Stopped when the calls were
+    broken off: nothing of that is an answer.
     """
     wanted = list(_missing(generation, first_case, last_case))
     answers = _answers([_asked(generation, case, trial) for case, trial in wanted])
@@ -107,6 +120,29 @@ def make_outputs(generation: Generation, first_case: int, last_case: int) -> lis
         (outputs, case.pk, trial, *_columns(answer))
         for (case, trial), answer in zip(wanted, answers, strict=True)
     ]
+
+
+def finish(outputs: OutputSet) -> None:
+    """Every output has been made or tried: the set is whole and can be scored."""
+    count = outputs.outputs.count()
+    waiting = OutputSet.objects.filter(pk=outputs.pk, state=OutputSetState.GENERATING)
+    waiting.update(state=OutputSetState.READY, output_count=count)
+    outputs.refresh_from_db(fields=["state", "output_count"])
+
+
+def give_up(
+    generation: Generation, first_case: int, last_case: int, reason: str
+) -> list[OutputRow]:
+    """Rows that say why the missing outputs of these cases were not made."""
+    failed = _columns(Fault("generation_failed", reason))
+    missing = _missing(generation, first_case, last_case)
+    return [(generation.output_set_id, case.pk, trial, *failed) for case, trial in missing]
+
+
+def generation_of(run: Run) -> Generation | None:
+    """How the run's outputs were made, or are to be made; None where they came from outside."""
+    found = Generation.objects.filter(output_set=run.output_set_id)
+    return found.select_related("output_set").first()
 
 
 def store(rows: Sequence[OutputRow]) -> None:
@@ -161,7 +197,7 @@ def _answers(asked: Sequence[Question | Fault]) -> list[Answer]:
     answers = [each if isinstance(each, Fault) else next(replies) for each in asked]
     for answer in answers:
         if isinstance(answer, Fault) and answer.code == "cancelled":
-            raise ServiceError(answer.text, retry=True)
+            raise Stopped(answer.text)
     return answers
 
 
@@ -170,18 +206,27 @@ def _columns(answer: Answer) -> OutputRow:
     if isinstance(answer, Fault):
         return None, False, answer.text, None, None, None, None
     text, error = _text(answer)
-    measured = (answer.latency_ms, answer.tokens_in, answer.tokens_out, answer.cost_usd)
-    return text, False, error, *measured
+    return (
+        text,
+        False,
+        error,
+        answer.latency_ms,
+        answer.tokens_in,
+        answer.tokens_out,
+        _cost(answer),
+    )
+
+
+def _cost(reply: Reply) -> float | None:
+    """What the output cost when it was paid: one kept from before a stop is free only this time."""
+    if not reply.is_cached:
+        return reply.cost_usd
+    return ModelCall.objects.filter(pk=reply.ref).values_list("cost_usd", flat=True).first()
 
 
 def _text(reply: Reply) -> tuple[str | None, str]:
     """What the model answered, a refusal included, or why there is no text."""
-    text = _storable(reply.text or reply.refusal)
+    text = storable(reply.text or reply.refusal)
     if text or reply.finish != "content_filter":
         return text, ""
     return None, "the endpoint filtered the reply"
-
-
-def _storable(text: str) -> str:
-    """Without NUL and half characters, which databases do not keep."""
-    return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")

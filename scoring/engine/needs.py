@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from scoring.core.contract import ConfigError
 from scoring.core.registry import scorer_type
-from scoring.models import Run, ScorerVersion
+from scoring.models import AttemptKind, Generation, Run, ScorerVersion
 
 SERVICES: Final = frozenset({"embedding", "llm"})  # families whose scorers ask `services`
 
@@ -30,11 +30,19 @@ def families_of(run: Run) -> set[str]:
     return set().union(*(families(version.type, version.config) for version in versions))
 
 
+def makes_outputs(run: Run) -> bool:
+    """Whether outputs of the run are to be made, or made again, by calling a model."""
+    if not Generation.objects.filter(output_set=run.output_set_id).exists():
+        return False
+    attempt = run.attempts.last()
+    return attempt is None or attempt.kind != AttemptKind.SCORE
+
+
 def asks(version: ScorerVersion) -> bool:
     """Whether this scorer asks services."""
     return not SERVICES.isdisjoint(families(version.type, version.config))
 
 
 def needs_services(run: Run) -> bool:
-    """Whether any scorer of the run asks services."""
-    return not SERVICES.isdisjoint(families_of(run))
+    """Whether any scorer of the run asks services, or the run makes outputs with them."""
+    return makes_outputs(run) or not SERVICES.isdisjoint(families_of(run))

@@ -16,8 +16,10 @@ from scoring.models import (
     Attempt,
     AttemptKind,
     AuditEntry,
+    Case,
     Output,
     OutputSet,
+    OutputSetState,
     Run,
     RunScorer,
     RunState,
@@ -99,9 +101,13 @@ def plan(run: Run) -> Attempt:
 
     Planning again, by whomever, gives the same attempt and no further shards.
     """
-    ranges = [] if run.attempts.exists() else list(_cut(_output_ids(run), shard_outputs(run)))
+    kind = AttemptKind.GENERATE if is_generating(run) else AttemptKind.SCORE
+    begun = run.attempts.filter(kind=kind)
+    ranges = [] if begun.exists() else list(_ranges(run, kind))
     with transaction.atomic():
-        attempt = _locked(run).attempts.last() or _add_attempt(run, AttemptKind.SCORE, ranges)
+        _locked(run)
+        latest = run.attempts.last() if begun.exists() else None
+        attempt = latest or _add_attempt(run, kind, ranges)
         if move(run, (RunState.QUEUED,), RunState.RUNNING):
             Run.objects.filter(pk=run.pk, started_at=None).update(started_at=timezone.now())
             run.refresh_from_db(fields=["started_at"])
@@ -190,6 +196,23 @@ def _add_attempt(
         for place, (first, last, count) in enumerate(ranges, start=1)
     )
     return attempt
+
+
+def is_generating(run: Run) -> bool:
+    """Whether the run has still to make its outputs."""
+    return OutputSet.objects.filter(pk=run.output_set_id, state=OutputSetState.GENERATING).exists()
+
+
+def _ranges(run: Run, kind: AttemptKind) -> Iterator[ShardRange]:
+    if kind == AttemptKind.SCORE:
+        yield from _cut(_output_ids(run), shard_outputs(run))
+        return
+    outputs = OutputSet.objects.select_related("generation").get(pk=run.output_set_id)
+    trials = outputs.generation.trials
+    cases = Case.objects.filter(version=outputs.version_id).order_by("pk")
+    ids = cases.values_list("pk", flat=True).iterator(chunk_size=20_000)
+    for first, last, count in _cut(ids, max(1, SMALLER_SHARDS["llm"] // trials)):
+        yield first, last, count * trials
 
 
 def _output_ids(run: Run) -> Iterator[int]:

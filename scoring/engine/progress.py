@@ -9,11 +9,15 @@ from django.db.models import Q, Sum
 from django.utils import timezone
 
 from scoring.engine import hold
-from scoring.models import OutputSetState, Run, Shard, Worker
+from scoring.models import AttemptKind, OutputSetState, Run, Shard, Worker
 
 ALIVE_SECONDS: Final = 20  # a worker says every five that it lives
 RATE_SECONDS: Final = 30  # the rate is that of the latest seconds
 
+_STAGES: Final[dict[str, str]] = {
+    AttemptKind.GENERATE: "making outputs",
+    AttemptKind.RETRY: "scoring again",
+}
 NO_WORKER: Final = "no worker: start `manage.py worker`"
 
 
@@ -21,7 +25,7 @@ class Progress(NamedTuple):
     """Outputs done of all outputs of the present attempt.
 
     `cause` says why nothing moves and is None while something does or the run has ended; `rate`
-    is in outputs a second, None before the first shard is done.
+    is in outputs a second, None before the first shard is done. `stage` is what is being done.
     """
 
     done: int
@@ -30,6 +34,7 @@ class Progress(NamedTuple):
     cause: str | None
     rate: float | None
     seconds_left: float | None
+    stage: str = "scoring"
 
 
 def progress_of(run: Run) -> Progress:
@@ -42,7 +47,8 @@ def progress_of(run: Run) -> Progress:
         done, total = _counted(shards)
         rate = _rate(shards) if run.is_unfinished else None
     left = (total - done) / rate if rate else None
-    return Progress(done, total, run.state, cause_of(run), rate, left)
+    stage = _STAGES.get(attempt.kind if attempt else "", "scoring")
+    return Progress(done, total, run.state, cause_of(run), rate, left, stage)
 
 
 def cause_of(run: Run, *, has_worker: bool | None = None) -> str | None:
@@ -52,7 +58,7 @@ def cause_of(run: Run, *, has_worker: bool | None = None) -> str | None:
     """
     if not run.is_unfinished:
         return None
-    if run.output_set.state != OutputSetState.READY:
+    if run.output_set.state == OutputSetState.LOADING:
         return "waiting for outputs"
     if hold.is_held(run):
         return run.standstill or None

@@ -6,7 +6,6 @@ import json
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Q
 from django.utils import timezone
 
 from scoring.models.base import AddressedRow
@@ -126,11 +125,6 @@ class RunQuerySet(models.QuerySet["Run"]):
     def ended(self) -> Self:
         """Finished or cancelled."""
         return self.exclude(state__in=UNFINISHED)
-
-    def free_to_work_on(self, at: Any) -> Self:
-        """Unfinished runs whose outputs are whole and which nobody holds at this moment."""
-        unheld = Q(held_until=None) | Q(held_until__lt=at)
-        return self.unfinished().filter(unheld, output_set__state=OutputSetState.READY)
 
 
 class Run(AddressedRow):

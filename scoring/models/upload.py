@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from django.db import models
-from django.db.models import Q
 
 from scoring.models.base import AddressedRow
 from scoring.models.dataset import Dataset, DatasetVersion
@@ -33,11 +32,6 @@ class UploadKind(models.TextChoices):
 class UploadQuerySet(models.QuerySet["Upload"]):
     def visible_to(self, user: User) -> Self:
         return self.filter(team__in=Team.objects.of(user))
-
-    def free_to_work_on(self, at: Any) -> Self:
-        """Uploads that wait for a dry run or an import and which nobody holds at this moment."""
-        unheld = Q(held_until=None) | Q(held_until__lt=at)
-        return self.filter(unheld, state__in=WORKING)
 
 
 class Upload(AddressedRow):

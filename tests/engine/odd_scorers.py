@@ -20,3 +20,9 @@ def not_a_number(output: str) -> float:
 def slow(output: str, *, seconds: float = 5.0) -> float:
     time.sleep(seconds)
     return 1.0
+
+
+def endless(_: int) -> None:
+    """In place of a shard that never ends."""
+    while True:
+        time.sleep(1)

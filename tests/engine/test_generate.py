@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from scoring.core.contract import Case, CaseProblem, ServiceError
+from scoring.core.contract import Case, CaseProblem
 from scoring.core.services import Answer, Fault, Message, Question, Reply, Vectors, using
 from scoring.engine import generate
 from scoring.engine.generate import Recipe, planned_outputs, question
+from scoring.engine.services import Stopped
 from scoring.models import DatasetVersion, Generation, Output, User
 from tests.conftest import MakeDataset
 
@@ -137,7 +138,7 @@ def test_latency_tokens_and_cost_lie_beside_the_text(version: DatasetVersion, mo
 
 def test_calls_that_were_broken_off_leave_no_output(version: DatasetVersion, model: Model) -> None:
     model.answer = lambda _: Fault("cancelled", "the run was cancelled")
-    with pytest.raises(ServiceError, match="cancelled"):
+    with pytest.raises(Stopped, match="cancelled"):
         made(begun(version))
     assert not Output.objects.exists()
 

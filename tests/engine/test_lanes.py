@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +14,13 @@ from scoring.core.services import Fault
 from scoring.engine import dispatch, lane, needs, plan
 from scoring.engine.dispatch import Dispatcher, work_on
 from scoring.engine.lane import Lane
-from scoring.engine.pool import Inline
+from scoring.engine.pool import Inline, Pool
 from scoring.engine.progress import progress_of
 from scoring.engine.threads import Threads
 from scoring.models import ModelCall, Run, RunState, Score, Shard
 from tests.engine.conftest import MakeRun, MakeScorer, rows_of, verdicts_of, wait_until
 from tests.engine.judged import Model, model
+from tests.engine.odd_scorers import endless
 
 __all__ = ["model"]
 
@@ -253,6 +255,19 @@ class TestEndless:
         codes = Score.objects.exclude(code="").values_list("code", "reason").distinct()
         assert list(codes) == [("too_slow", "its shard was not scored within 15 minutes")]
         assert pool.restarts == 1
+
+    @pytest.mark.django_db(transaction=True)
+    def test_the_process_it_keeps_is_ended(
+        self, make_run: MakeRun, make_scorer: MakeScorer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(dispatch, "SHARD_SECONDS", 0.5)
+        monkeypatch.setattr(lane, "execute", endless)
+        run = make_run(["yes"], make_scorer("exact_match"))
+        seen: set[int] = set()
+        with Pool(1) as pool:
+            work_on(run, pool, lambda: seen.update(pool.process_ids()))
+        assert (run.state, run.error_count, len(seen)) == ("finished", 1, 1)
+        assert not any(Path(f"/proc/{pid}").exists() for pid in seen)
 
     def test_a_shard_that_waits_its_turn_is_not_late(
         self, make_run: MakeRun, make_scorer: MakeScorer, monkeypatch: pytest.MonkeyPatch

@@ -59,6 +59,23 @@ class TestNewRun:
         assert (entry.actor, entry.target_id) == (alice, str(run.uuid))
         assert entry.new == {"suite": "", "thresholds": {"exact_match": 0.3}}
 
+    @pytest.mark.parametrize("budget", [-0.01, float("nan"), float("inf")])
+    def test_a_budget_that_is_no_amount_is_refused(
+        self, make_scorer: MakeScorer, outputs: OutputSet, budget: float
+    ) -> None:
+        scorers = [(make_scorer("exact_match"), 1.0)]
+        with pytest.raises(ConfigError, match="budget_usd: must be an amount in US dollars"):
+            plan.new_run(outputs, scorers=scorers, budget_usd=budget)
+        assert not Run.objects.exists()
+
+    @pytest.mark.parametrize("budget", [None, 0.0, 2.5])
+    def test_a_budget_is_kept_and_audited(
+        self, make_scorer: MakeScorer, outputs: OutputSet, budget: float | None
+    ) -> None:
+        scorers = [(make_scorer("exact_match"), 1.0)]
+        assert plan.new_run(outputs, scorers=scorers, budget_usd=budget).budget_usd == budget
+        assert AuditEntry.objects.get(action="run.created").new.get("budget_usd") == budget
+
 
 class TestPlan:
     def test_shards_cover_every_output_once(
@@ -219,6 +236,37 @@ class TestRetryErrors:
         run_all(run)
         assert plan.retry_errors(run, by=None) is None
         assert run.attempts.count() == 1
+
+    def test_a_new_budget_comes_with_it_and_is_audited(
+        self, make_run: MakeRun, make_scorer: MakeScorer, spy: Spy, alice: User
+    ) -> None:
+        run = make_run(["error"], make_scorer("spy"))
+        finish(run)
+        assert plan.retry_errors(run, alice, budget_usd=7.5)
+        run.refresh_from_db()
+        entry = AuditEntry.objects.get(action="run.budget_changed")
+        assert (run.budget_usd, entry.actor) == (7.5, alice)
+        assert (entry.old, entry.new) == ({"budget_usd": None}, {"budget_usd": 7.5})
+
+    def test_a_bad_budget_changes_nothing(
+        self, make_run: MakeRun, make_scorer: MakeScorer, spy: Spy
+    ) -> None:
+        run = make_run(["error"], make_scorer("spy"))
+        finish(run)
+        with pytest.raises(ConfigError):
+            plan.retry_errors(run, by=None, budget_usd=-1)
+        run.refresh_from_db()
+        assert (run.state, run.budget_usd, run.attempts.count()) == ("finished", None, 1)
+
+    def test_a_retry_without_a_budget_keeps_the_old_one(
+        self, make_run: MakeRun, make_scorer: MakeScorer, spy: Spy
+    ) -> None:
+        run = make_run(["error"], make_scorer("spy"))
+        Run.objects.update(budget_usd=1.5)
+        finish(run)
+        plan.retry_errors(run, by=None)
+        run.refresh_from_db()
+        assert run.budget_usd == 1.5
 
 
 @pytest.fixture

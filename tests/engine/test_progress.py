@@ -33,7 +33,7 @@ def test_progress_is_counted_from_done_shards(run: Run) -> None:
     execute(first.pk)
     assert progress_of(run)[:2] == (2, 5)
     finish(run)
-    assert progress_of(run) == (5, 5, "finished", None, None, None)
+    assert progress_of(run) == (5, 5, "finished", None, None, None, "scoring")
 
 
 def test_the_rate_is_that_of_the_latest_shards(run: Run) -> None:

@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.engine.summaries import histogram, moments, summarise
-from scoring.models import RunSummary
+from scoring.models import ModelCall, Run, RunSummary
 from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
+from tests.engine.judged import Model, model
+
+__all__ = ["model"]
 
 unit = st.floats(0, 1, allow_nan=False)
 
@@ -84,3 +88,36 @@ class TestSummarise:
         before = RunSummary.objects.values().get()
         summarise(run)
         assert RunSummary.objects.values().get() == before
+
+
+class TestJudgeFigures:
+    """Rebuilt from the calls a run has paid, whatever became of the scores."""
+
+    def paid(self, run: Run, **told: Any) -> None:
+        row = {"purpose": "judge", "tokens_in": 10, "tokens_out": 2, "cost_usd": 0.5, **told}
+        ModelCall.objects.create(team=run.team, run=run, model="m", **row)
+
+    def figures(self, run: Run) -> tuple[Any, ...]:
+        summarise(run)
+        return run.judge_calls, run.judge_tokens_in, run.judge_tokens_out, run.judge_cost_usd
+
+    def test_a_run_without_judges_has_none(
+        self, make_run: MakeRun, make_scorer: MakeScorer
+    ) -> None:
+        assert self.figures(make_run(["yes"], make_scorer("exact_match"))) == (None,) * 4
+
+    def test_a_judge_that_paid_nothing_made_no_calls(
+        self, make_run: MakeRun, make_scorer: MakeScorer, model: Model
+    ) -> None:
+        assert self.figures(make_run(["1"], make_scorer("verdict"))) == (0, None, None, None)
+
+    def test_every_paid_call_counts_and_no_other_runs(
+        self, make_run: MakeRun, make_scorer: MakeScorer, model: Model
+    ) -> None:
+        scorer = make_scorer("verdict")
+        run, other = make_run(["1"], scorer), make_run(["1"], scorer, name="other")
+        self.paid(run)
+        self.paid(run, fault="reply_empty", cost_usd=None)
+        self.paid(run, purpose="generate", cost_usd=9.0)
+        self.paid(other, cost_usd=7.0)
+        assert self.figures(run) == (2, 20, 4, 0.5)

@@ -9,7 +9,7 @@ from scoring.core.services import Question
 
 
 def reply_key(base_url: str, question: Question) -> str:
-    """SHA-256 over URL, model, messages, schema, parameters and sample number.
+    """SHA-256 over URL, model, messages, schema, parameters, sample number and scope.
 
     The connection's name and its key decide nothing and are left out.
     """
@@ -20,5 +20,6 @@ def reply_key(base_url: str, question: Question) -> str:
         question.schema,
         sorted(question.parameters),
         question.sample,
+        question.scope,
     ]
     return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()
