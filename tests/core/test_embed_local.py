@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -144,25 +145,38 @@ def test_looking_whether_it_is_there_imports_nothing() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("is_offline", ["1", ""])
-def test_the_score_command_embeds_from_end_to_end(
-    tmp_path: Path, minilm: str, is_offline: str
-) -> None:
-    """In a process of its own, so that nothing is imported yet and the variable is heeded."""
-    environment = {**os.environ, "EVALSITE_DATA_DIR": str(tmp_path)}
-    environment.pop("HF_HUB_OFFLINE", None)
-    if is_offline:
-        environment["HF_HUB_OFFLINE"] = is_offline
+def score(folder: Path, model_name: str, **environment: str) -> list[dict[str, Any]]:
+    """By the command, in a process of its own: nothing is imported yet, every variable counts."""
+    config = json.dumps({"embedding_provider": "local", "model_name": model_name})
+    words = ["score", "-", "--scorer", "reference_match", "--config", config]
     done = subprocess.run(
-        [sys.executable, "manage.py", "score", "-", "--scorer", "reference_match"],
+        [sys.executable, "manage.py", *words],
         check=False,
         cwd=ROOT,
-        env=environment,
+        env={**os.environ, "EVALSITE_DATA_DIR": str(folder), **environment},
         input=b'{"output": "Paris", "references": ["It rains.", "Paris"]}\n{"output": "Paris"}\n',
         capture_output=True,
     )
     assert done.returncode == 0, done.stderr
-    first, missing = map(json.loads, done.stdout.splitlines())
+    assert b"Loading" not in done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("is_offline", ["1", "0"])
+def test_the_score_command_embeds_from_end_to_end(
+    tmp_path: Path, minilm: str, is_offline: str
+) -> None:
+    first, missing = score(tmp_path, minilm, HF_HUB_OFFLINE=is_offline)
     assert (first["score"], first["verdict"], first["metadata"]["winner"]) == (1.0, "pass", 2)
     assert missing["metadata"]["code"] == "expected_missing"
-    assert b"Loading" not in done.stderr
+
+
+def test_a_model_in_the_machines_cache_is_found_by_its_name(tmp_path: Path, model: Local) -> None:
+    """Laid out as Hugging Face's library lays it out: refs name a snapshot."""
+    kept = tmp_path / "hub" / "models--acme--mini"
+    shutil.copytree(local_models._packaged(), kept / "snapshots" / "0123abcd")
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text("0123abcd")
+    first, _ = score(tmp_path, "acme/mini", HF_HOME=str(tmp_path), HF_HUB_OFFLINE="0")
+    assert first["score"] == 1.0
+    assert first["metadata"]["model"] == f"acme/mini@{model.model.rpartition('@')[2]}"

@@ -96,3 +96,18 @@ def test_the_form_says_how_to_install_what_is_missing(
     assert answer.status_code in (200, 422)
     assert "pip install -r requirements-embeddings.txt" in answer.content.decode()
     assert not Scorer.objects.exists()
+
+
+def test_a_form_may_leave_the_provider_open(
+    team: Team, alice: User, client: Client, minilm: str
+) -> None:
+    client.force_login(alice)
+    address = reverse("new_scorer", args=[team.slug, "reference_match"])
+    assert '<option value="" selected>not set</option>' in client.get(address).content.decode()
+    fields = {"name": "closeness", "threshold": "0.7", "config-aggregation": "mean"}
+    more = {"config-references": "It is so.\nYes.", "config-embedding_provider": ""}
+    assert client.post(address, {**fields, **more}).status_code == 302
+    scorer = Scorer.objects.get()
+    assert chosen(scorer) == ("local", minilm, None)
+    assert scorer.current is not None
+    assert scorer.current.config["references"] == ["It is so.", "Yes."]
