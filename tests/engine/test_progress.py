@@ -50,7 +50,7 @@ def test_the_rate_is_that_of_the_latest_shards(run: Run) -> None:
 def test_one_done_shard_tells_no_rate(run: Run) -> None:
     plan.plan(run)
     Shard.objects.filter(number=1).update(done_at=timezone.now())
-    assert progress_of(run)[4:] == (None, None)
+    assert progress_of(run)[4:6] == (None, None)
 
 
 def test_a_retry_has_a_progress_of_its_own(
