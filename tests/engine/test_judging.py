@@ -16,7 +16,17 @@ from scoring.engine import dispatch, plan
 from scoring.engine.dispatch import work_on
 from scoring.engine.progress import progress_of
 from scoring.engine.threads import Threads
-from scoring.models import Connection, ModelCall, OutputSet, Run, RunState, Scorer, Team, Worker
+from scoring.models import (
+    Connection,
+    Embedding,
+    ModelCall,
+    OutputSet,
+    Run,
+    RunState,
+    Scorer,
+    Team,
+    Worker,
+)
 from tests.conftest import MakeOutputs
 from tests.engine.conftest import (
     MakeRun,
@@ -325,3 +335,25 @@ def test_everything_is_told_of_one_call(
     assert (call.tokens_in, call.tokens_out, call.cost_usd) == (100, 20, CALL_USD)
     assert call.latency_ms
     assert OutputSet.objects.count() == 1
+
+
+class TestMeanings:
+    """Local embeddings in a real worker, whose threads load the model once."""
+
+    def test_a_worker_scores_them_and_stops_at_once(
+        self, site: Site, make_run: MakeRun, make_scorer: MakeScorer, minilm: str
+    ) -> None:
+        scorer = make_scorer("reference_match", embedding_provider="local", model_name=minilm)
+        run = make_run(["yes", "Yes, it is.", "bananas"] * 30, scorer)
+        other = make_run(run.output_set, scorer, name="other")
+        worker = site.start("worker")
+        for each in (run, other):
+            wait_until(lambda: Run.objects.get(pk=each.pk).state == RunState.FINISHED, 90)  # noqa: B023
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(15) == 0
+        assert "Traceback" not in site.log
+        assert Embedding.objects.count() == 3
+        scores = [row[4] for row in rows_of(run)]
+        assert scores == [row[4] for row in rows_of(other)]
+        assert {row[1]: row[4] for row in rows_of(run)}["case-1"] == 1.0
+        assert len(set(scores)) == 3
