@@ -32,8 +32,13 @@ PASSWORD = "a long enough phrase"
 
 
 def pytest_configure() -> None:
-    """A quick hasher: real ones are slow on purpose, and most tests only need somebody."""
+    """A quick hasher: real ones are slow on purpose, and most tests only need somebody.
+
+    And nobody's own model endpoint, whatever the environment says.
+    """
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.EVALSITE_OPENAI_API_KEY = settings.EVALSITE_OPENAI_BASE_URL = ""
+    settings.EVALSITE_MODEL_HOSTS = frozenset()
     os.environ["HF_HUB_OFFLINE"] = "1"
 
 

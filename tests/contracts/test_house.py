@@ -76,6 +76,30 @@ def test_a_new_data_folder_is_its_owners_alone(
     assert modes == {"where": 0o700, "spool": 0o700, **kept}
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("EVALSITE_SECRET_KEY", "short", "EVALSITE_SECRET_KEY is too weak"),
+        ("EVALSITE_ENCRYPTION_KEY", "ab" * 40, "EVALSITE_ENCRYPTION_KEY is too weak"),
+        ("OPENAI_API_KEY", "sk-two words", "OPENAI_API_KEY has a space"),
+        (
+            "OPENAI_BASE_URL",
+            "https://b\u00fccher.example",
+            "OPENAI_BASE_URL has a space or an unusual",
+        ),
+    ],
+)
+def test_a_setting_that_cannot_hold_is_refused_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    monkeypatch.setenv("EVALSITE_DEBUG", "0")
+    done = run("import evalsite.settings", tmp_path)
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert value not in done.stderr
+
+
 def test_the_core_runs_without_django(tmp_path: Path) -> None:
     script = (
         "import sys\n"

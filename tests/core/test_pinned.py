@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gzip
+import re
 from collections.abc import Callable, Sequence
 from itertools import count
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -15,6 +17,7 @@ from scoring.core.judge import pinned
 from scoring.core.judge.guard import GuardError, Lookup, RefusedError
 from scoring.core.judge.pinned import EncodedReplyError, RedirectError, ReplyTooLargeError
 
+ROOT = Path(__file__).resolve().parents[2]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 Heads = list[bytes]
 
@@ -191,6 +194,21 @@ def test_no_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) ->
 def test_every_refusal_bears_a_code(fault: Callable[[str], GuardError], code: str) -> None:
     made = fault("because")
     assert (made.code, made.text, str(made)) == (code, "because", "because")
+
+
+def test_nothing_else_opens_connections() -> None:
+    opens = re.compile(
+        r"AsyncClient\(|httpx2?\.Client\(|urlopen|^import requests|http\.client|create_connection"
+        r"|open_connection|[^c]OpenAI\(",
+        re.MULTILINE,
+    )
+    found = {
+        path.name
+        for folder in ("scoring", "evalsite")
+        for path in (ROOT / folder).rglob("*.py")
+        if opens.search(path.read_text())
+    }
+    assert found == {"pinned.py"}
 
 
 def test_a_socket_file_is_no_host() -> None:
