@@ -7,6 +7,7 @@ object gets; a member whose role is too small gets 403.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from typing import TypeVar, cast
 
 from django.core.exceptions import PermissionDenied
@@ -18,6 +19,7 @@ from scoring.models import (
     Dataset,
     Errand,
     Member,
+    ModelCall,
     Output,
     Role,
     Run,
@@ -76,6 +78,13 @@ def output_for(user: User, uid: uuid.UUID, position: int, trial: int = 0) -> tup
     if output is None:
         raise Http404
     return run, output
+
+
+def replies_of(run: Run, refs: Sequence[str]) -> dict[str, ModelCall]:
+    """The kept replies of these names, as far as they are those of the run's own team."""
+    keys = {int(ref) for ref in refs if ref.isascii() and ref.isdecimal() and len(ref) < 19}
+    found = ModelCall.objects.filter(team=run.team_id, pk__in=keys) if keys else ()
+    return {str(call.pk): call for call in found}
 
 
 def scorer_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Scorer:

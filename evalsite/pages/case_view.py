@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from evalsite import access
 from evalsite.pages.case_texts import CaseTexts, Shown, compared, shown, written, written_alike
 from scoring.core.contract import Case as ScoredCase
 from scoring.core.diff import Mode
 from scoring.core.explain import Explanation, explain
-from scoring.models import CaseVerdict, Output, Run, RunScorer, Score
+from scoring.models import CaseVerdict, ModelCall, Output, Run, RunScorer, Score
 
 MODES: Final[dict[str, str]] = {
     "plain": "as it is",
@@ -100,6 +101,13 @@ class CaseView:
         ).first()
         return found.get_verdict_display() if found else None
 
+    @cached_property
+    def replies(self) -> dict[str, ModelCall]:
+        """The kept replies of models that the scores rest on, by their names."""
+        found = [why.explanation for why in self.why if why.explanation]
+        return access.replies_of(self.run, [ref for each in found for ref in _refs(each)])
+
+    @cached_property
     def why(self) -> list[Why]:
         """Each scorer's answer, in the run's order."""
         ids = [scorer.pk for scorer in self.scorers]
@@ -119,4 +127,18 @@ class CaseView:
     @cached_property
     def _scored_case(self) -> ScoredCase:
         case = self.output.case
-        return ScoredCase(self.output.value, case.expected, case.input)
+        return ScoredCase(
+            self.output.value,
+            case.expected,
+            case.input,
+            references=tuple(case.references),
+            metadata=case.metadata,
+        )
+
+
+def _refs(explanation: Explanation) -> Iterator[str]:
+    """The names of the replies that a judge gave, in any part of a combination."""
+    if explanation.judgement:
+        yield from explanation.judgement.refs
+    for child in explanation.children:
+        yield from _refs(child.explanation)

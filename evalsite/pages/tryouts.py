@@ -54,8 +54,9 @@ class Scored:
     @property
     def reason(self) -> str:
         """The result's reason, where it says more than the explanation."""
-        reason = self.result.reason
-        is_told = reason in self.explanation.found or BELOW in reason
+        reason, why = self.result.reason, self.explanation
+        is_set_out = bool(why.similarities or (why.judgement and why.judgement.value))
+        is_told = is_set_out or reason in why.found or BELOW in reason
         return "" if is_told else reason
 
 

@@ -1,11 +1,23 @@
-"""Text from outside, set so that nothing in it hides."""
+"""Text from outside, set so that nothing in it hides; rows by name."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from django import template
 
 from evalsite.pages import case_texts
 
+Row = TypeVar("Row")
+
 register = template.Library()
 
 register.filter("marked", case_texts.marked)
+register.filter("shown", case_texts.shown)
+
+
+@register.filter
+def those(found: Mapping[str, Row] | None, names: Iterable[str]) -> list[Row]:
+    """Of what was found by name, those of these names, in that order."""
+    return [found[name] for name in names if name in found] if found else []

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from scoring.core.bound import BoundScorer, bind
 from scoring.core.contract import Case, ConfigError, Json, Result
+from scoring.core.evidence import Judgement, Similarity, judgement, similarities
 from scoring.core.json_text import text_of
 from scoring.core.leaves import Leaf
 from scoring.core.scorers import json_tree
@@ -35,13 +36,16 @@ class Child(NamedTuple):
 class Explanation(NamedTuple):
     """`verdict` is the arithmetic up to the verdict in one line, `found` what went before it.
 
-    `leaves` and `children` are what it sums up, in a JSON comparison or a combination.
+    `leaves`, `children`, `similarities` and `judgement` are what it rests on: in a JSON comparison,
+    a combination, a comparison of meanings, or where a judge was asked.
     """
 
     verdict: str
     found: tuple[str, ...] = ()
     leaves: tuple[Leaf, ...] = ()
     children: tuple[Child, ...] = ()
+    similarities: tuple[Similarity, ...] = ()
+    judgement: Judgement | None = None
 
 
 class _Given(NamedTuple):
@@ -79,14 +83,19 @@ def explain(
 
 def _explained(scorer: BoundScorer, case: Case, result: Result) -> Explanation:
     given = _Given(scorer.config, case, result)
-    children = _children(given)
+    children, judged = _children(given), judgement(scorer.config, result)
     if result.score is None or result.code:
-        return _problem(result)._replace(children=children)
+        return _problem(result)._replace(children=children, judgement=judged)
     name = scorer.type.name
     steps = _negated(given, _STEPS.get(name, _generic)(given))
     leaves = _leaves(given) if name == "json_similarity" else ()
     whole = _whole(steps, result, scorer.threshold)
-    return whole._replace(leaves=leaves, children=children)
+    return whole._replace(
+        leaves=leaves,
+        children=children,
+        similarities=similarities(scorer.config, case, result),
+        judgement=judged,
+    )
 
 
 def _problem(result: Result) -> Explanation:
@@ -235,15 +244,17 @@ def _reference_match(given: _Given) -> _Steps:
     facts = given.facts
     if "winner" not in facts:
         return _generic(given)
-    count = facts["references"]
+    count = facts.get("references", 1)  # a part of a combination keeps little
     found = ["cosine of the angle between the vectors of output and reference, 0 where negative"]
     if count > 1:
-        found.append(f"closest reference {facts['winner']:,} of {count:,}: {facts['reference']}")
+        closest = f"closest reference {facts['winner']:,} of {count:,}"
+        found.append(f"{closest}: {facts['reference']}" if "reference" in facts else closest)
     if facts.get("cut_output"):
         found.append("the output is longer than the model's window and was cut")
     if cut := facts.get("cut_references"):
         found.append(f"references longer than the model's window, and so cut: {cut:,}")
-    found.append(f"vectors by {facts['provider']} {facts['model']}")
+    made_by = [text_of(facts[name]) for name in ("provider", "model") if name in facts]
+    found.append(f"vectors by {' '.join(made_by)}")
     return _Steps(found, _of_references(given, count))
 
 

@@ -279,3 +279,15 @@ def test_children_score_in_batch() -> None:
     columns = [bind(name).score(cases) for name in ("exact_match", "levenshtein")]
     lowest = [min(pair[0].score or 0, pair[1].score or 0) for pair in zip(*columns, strict=True)]
     assert [result.score for result in bind("all", config).score(cases)] == lowest
+
+
+def _told(output: str) -> Result:
+    lists = {"few": [1, "two"], "many": list(range(6)), "long": ["x" * 21], "deep": [{"a": 1}]}
+    return scored(1.0, "", {**lists, "number": 3, "object": {"a": 1}})
+
+
+def test_a_childs_short_lists_stay_and_the_others_go() -> None:
+    register(custom_type("told", _told))
+    result = one("all", "x", "y", {"scorers": [{"type": "told"}]})
+    del TYPES["told"]
+    assert result.metadata["children"][0]["metadata"] == {"few": [1, "two"], "number": 3}

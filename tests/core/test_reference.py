@@ -379,10 +379,19 @@ def test_why_this_score_names_the_closest_reference_and_every_cut() -> None:
     )
 
 
-def test_a_part_of_a_combination_is_explained_without_its_similarities() -> None:
+def test_a_part_of_a_combination_is_explained_with_what_it_keeps() -> None:
     config = {"scorers": [{"type": "reference_match", "config": LOCAL}]}
     case = Case("1,0", ["3,4", "1,1"])
     (result,) = bind("all", config).score([case])
     (child,) = explain("all", config, 0.5, case, result).children
-    assert child.explanation.verdict == "max of 2 similarities = 0.7071 ≥ 0.7 → pass"
+    assert child.explanation.verdict == "max(0.6, 0.7071) = 0.7071 ≥ 0.7 → pass"
     assert result.score == round(sqrt(0.5), 6)
+
+
+def test_a_part_that_kept_little_is_explained_all_the_same() -> None:
+    config = {"scorers": [{"type": "reference_match", "config": LOCAL}]}
+    case = Case("1,0", [f"1,1.{'0' * 99}", *["0,1"] * 5])  # more and longer than a part keeps
+    (result,) = bind("all", config).score([case])
+    (child,) = explain("all", config, 0.5, case, result).children
+    assert child.explanation.verdict == "max of 6 similarities = 0.7071 ≥ 0.7 → pass"
+    assert "closest reference 1 of 6" in child.explanation.found

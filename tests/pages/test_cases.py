@@ -155,6 +155,8 @@ def test_a_case_without_scores_says_so(
 CONFIGS: dict[str, dict[str, Any]] = {
     "regex": {"pattern": "on"},
     "expression": {"expression": "size(output) > 2"},
+    "factuality": {"model": "m"},
+    "llm_judge": {"model": "m", "rubric": "Good?", "range": [0, 1]},
     "all": {"scorers": [{"type": "levenshtein"}, {"type": "json_similarity"}]},
     "any": {"scorers": [{"type": "any", "config": {"scorers": [{"type": "exact_match"}]}}]},
     "weighted": {"scorers": [{"type": "levenshtein", "weight": 2}, {"type": "numeric"}]},
@@ -168,7 +170,7 @@ def test_every_type_explains_itself_on_every_case(
     run = finished_run(outputs, ("it", kind, CONFIGS.get(kind, {})))
     for position in range(1, 6):
         page = browser_of(bob).get(url(run, position))
-        (why,) = page.context["view"].why()
+        (why,) = page.context["view"].why
         assert why.explanation is not None
         assert why.explanation.verdict in words(page)
         assert all(line in words(page) for line in why.explanation.found)

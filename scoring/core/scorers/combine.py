@@ -32,6 +32,8 @@ MAX_DEPTH: Final = 8
 MAX_CHILDREN: Final = 50
 MAX_WEIGHT: Final = 1e9
 MAX_REASON: Final = 500  # characters of a combined reason
+MAX_CHILD_LIST: Final = 5  # items of a list inside the metadata
+MAX_CHILD_ITEM: Final = 20  # characters of each of them
 MAX_CHILD_REASON: Final = 80  # characters of a child's reason inside the metadata
 
 
@@ -170,7 +172,7 @@ def _merged(children: Sequence[Child], results: Sequence[Result], merge: Merge) 
 
 
 def _entry(child: Child, result: Result) -> dict[str, Json]:
-    """A child's result in few bytes: its own children stay, other lists and long texts go."""
+    """A child's result in few bytes: its own children stay, long lists and long texts go."""
     entry: dict[str, Json] = {"name": child.name, "status": result.status}
     if result.score is not None:
         entry.update(score=result.score, verdict=result.verdict)
@@ -184,7 +186,13 @@ def _entry(child: Child, result: Result) -> dict[str, Json]:
 def _is_kept(key: str, part: Json) -> bool:
     if isinstance(part, str):
         return len(part) <= MAX_CHILD_REASON
-    return key == "children" or not isinstance(part, list | dict)
+    if isinstance(part, list) and key != "children":
+        return len(part) <= MAX_CHILD_LIST and all(map(_is_short, part))
+    return not isinstance(part, dict)
+
+
+def _is_short(item: Json) -> bool:
+    return isinstance(item, str | int | float) and len(str(item)) <= MAX_CHILD_ITEM
 
 
 def _names(configs: Sequence[ChildConfig]) -> list[str]:

@@ -112,7 +112,7 @@ def reference_match(cases: Sequence[Case], config: ReferenceMatchConfig) -> list
 
     All texts of all cases are embedded in one request, each distinct one once.
     """
-    wanted = [_texts(case, config) for case in cases]
+    wanted = [texts_of(case, config) for case in cases]
     chosen = [texts for texts in wanted if isinstance(texts, _Texts)]
     if not chosen:
         return [texts for texts in wanted if isinstance(texts, Result)]
@@ -124,7 +124,7 @@ def reference_match(cases: Sequence[Case], config: ReferenceMatchConfig) -> list
     return [texts if isinstance(texts, Result) else compare.result(texts) for texts in wanted]
 
 
-def _texts(case: Case, config: ReferenceMatchConfig) -> _Texts | Result:
+def texts_of(case: Case, config: ReferenceMatchConfig) -> _Texts | Result:
     """The texts to compare: own references, else the config's, else the expected value."""
     try:
         if references := case.references or config.references:
