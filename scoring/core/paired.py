@@ -1,0 +1,197 @@
+"""Whether two runs over the same cases differ by more than chance explains.
+
+Everything works on pairs: the same case in both runs. numpy and scipy are imported where they are
+used, because no page needs them before two runs are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from scoring.core.stats import LEVEL, Interval, t_quantile
+
+if TYPE_CHECKING:
+    import numpy as np
+
+RESAMPLES: Final = 10_000
+RESAMPLED_BELOW: Final = 5_000  # pairs; with more, the normal interval says the same
+EXACT_UP_TO: Final = 13  # differing pairs whose 2^n flips are all tried
+POWER: Final = 0.8
+SEED: Final = 20_240_229
+_CHUNK: Final = 2_000_000  # numbers drawn at once: memory stays near 16 MB
+
+Method = Literal["exact", "resampled", "normal"]
+
+
+class Difference(NamedTuple):
+    """The mean of candidate minus baseline over `n` pairs of scores.
+
+    `interval` holds the mean difference with 95 % confidence, None below two pairs. `p` is the
+    two-sided chance of so large a difference if neither run were better, None without pairs.
+    `detectable` is the smallest true difference that this many pairs would have shown with a
+    chance of 80 %, None below two pairs. `method` says how interval and p were found.
+    """
+
+    n: int
+    mean: float | None
+    interval: Interval | None
+    p: float | None
+    detectable: float | None
+    method: Method
+
+
+class Flips(NamedTuple):
+    """Verdicts that changed: `broke` pass → fail, `fixed` fail → pass, among `n` pairs."""
+
+    n: int
+    broke: int
+    fixed: int
+
+    @property
+    def p(self) -> float:
+        """The exact McNemar test, two-sided: were broke and fixed equally likely?
+
+        Q. McNemar, Note on the sampling error of the difference between correlated proportions or
+        percentages, Psychometrika 12 (1947); the exact form is the binomial test.
+        """
+        if not self.broke + self.fixed:
+            return 1.0
+        from scipy.stats import binomtest
+
+        return float(binomtest(self.broke, self.broke + self.fixed, 0.5).pvalue)
+
+
+def difference(baseline: Sequence[float], candidate: Sequence[float]) -> Difference:
+    """The difference of two equally long lists of scores, pair by pair.
+
+    Below RESAMPLED_BELOW pairs: a seeded bootstrap interval and a sign-flip permutation test; with
+    more, Student's t for both. The same scores always give the same numbers.
+    """
+    import numpy as np
+
+    pairs = np.asarray(candidate, float) - np.asarray(baseline, float)
+    pairs = np.round(pairs, 12)  # 0.8 - 0.7 and 0.9 - 0.8 are the same difference
+    n = len(pairs)
+    if n == 0:
+        return Difference(0, None, None, None, None, "exact")
+    mean = float(pairs.mean())
+    if n == 1:
+        return Difference(1, mean, None, 1.0, None, "exact")
+    deviation = float(pairs.std(ddof=1))
+    detectable = _detectable(deviation, n)
+    if n >= RESAMPLED_BELOW:
+        return Difference(
+            n, mean, _t_interval(mean, deviation, n), _t_p(pairs), detectable, "normal"
+        )
+    moved = pairs[pairs != 0.0]
+    method: Method = "exact" if len(moved) <= EXACT_UP_TO else "resampled"
+    p = _exact_p(moved) if method == "exact" else _permuted_p(moved)
+    return Difference(n, mean, _bootstrap_interval(pairs), p, detectable, method)
+
+
+def flips(baseline: Sequence[bool], candidate: Sequence[bool]) -> Flips:
+    """From who passed in each run, pair by pair."""
+    pairs = list(zip(baseline, candidate, strict=True))
+    broke = sum(before and not after for before, after in pairs)
+    fixed = sum(after and not before for before, after in pairs)
+    return Flips(len(pairs), broke, fixed)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """The p-values corrected for their number, in their order: no false alarm among them all.
+
+    S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of
+    Statistics 6 (1979).
+    """
+    corrected = [1.0] * len(ps)
+    worst = 0.0
+    for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        worst = max(worst, min(1.0, (len(ps) - rank) * ps[place]))
+        corrected[place] = worst
+    return corrected
+
+
+def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
+    """The p-values corrected so that of those below q a share of at most q are false alarms.
+
+    Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, Journal of the Royal
+    Statistical Society B 57 (1995).
+    """
+    corrected = [1.0] * len(ps)
+    best = 1.0
+    ordered = sorted(range(len(ps)), key=ps.__getitem__, reverse=True)
+    for rank, place in zip(range(len(ps), 0, -1), ordered, strict=True):
+        best = min(best, ps[place] * len(ps) / rank)
+        corrected[place] = best
+    return corrected
+
+
+def _detectable(deviation: float, n: int) -> float:
+    """The effect found with POWER at the level 1 - LEVEL, two-sided, if means are normal."""
+    normal = NormalDist()
+    return (normal.inv_cdf((1 + LEVEL) / 2) + normal.inv_cdf(POWER)) * deviation / sqrt(n)
+
+
+def _t_interval(mean: float, deviation: float, n: int) -> Interval:
+    reach = t_quantile(n - 1) * deviation / sqrt(n)
+    return mean - reach, mean + reach
+
+
+def _t_p(pairs: np.ndarray) -> float:
+    from scipy.stats import ttest_1samp
+
+    return float(ttest_1samp(pairs, 0.0).pvalue) if pairs.any() else 1.0
+
+
+def _exact_p(moved: np.ndarray) -> float:
+    """Over every way to flip the signs; pairs that do not differ have no sign."""
+    import numpy as np
+
+    if not len(moved):
+        return 1.0
+    patterns = np.arange(2 ** len(moved))[:, None] >> np.arange(len(moved)) & 1
+    sums = (1 - 2 * patterns) @ moved
+    return float(np.mean(np.abs(sums) >= abs(moved.sum()) - 1e-12))
+
+
+def _permuted_p(moved: np.ndarray) -> float:
+    """Over seeded random flips of the signs, the observed one counted among them.
+
+    B. Phipson and G. K. Smyth, Permutation p-values should never be zero, Statistical
+    Applications in Genetics and Molecular Biology 9 (2010).
+    """
+    import numpy as np
+
+    draw = np.random.default_rng(SEED)
+    limit, extreme = abs(moved.sum()) - 1e-12, 0
+    for size in _chunks(len(moved)):
+        signs = draw.integers(0, 2, (size, len(moved)), dtype=np.int8) * 2.0 - 1.0
+        extreme += int(np.count_nonzero(np.abs(signs @ moved) >= limit))
+    return (extreme + 1) / (RESAMPLES + 1)
+
+
+def _bootstrap_interval(pairs: np.ndarray) -> Interval:
+    """The middle 95 % of the means of seeded resamples, widened for small n by √(n / (n - 1)).
+
+    Resamples vary less than samples by that factor: B. Efron and R. Tibshirani, An Introduction to
+    the Bootstrap (1993), 5.3.
+    """
+    import numpy as np
+
+    n = len(pairs)
+    draw = np.random.default_rng(SEED)
+    drawn = (pairs[draw.integers(0, n, (size, n), dtype=np.int32)] for size in _chunks(n))
+    means = np.concatenate([resamples.mean(axis=1) for resamples in drawn])
+    mean = float(pairs.mean())
+    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    wider = sqrt(n / (n - 1))
+    return mean + (float(low) - mean) * wider, mean + (float(high) - mean) * wider
+
+
+def _chunks(width: int) -> list[int]:
+    whole = max(1, _CHUNK // width)
+    rest = RESAMPLES % whole
+    return [whole] * (RESAMPLES // whole) + ([rest] if rest else [])
