@@ -2,6 +2,7 @@
 
 from scoring.models.audit import AuditEntry
 from scoring.models.calls import CallPurpose, Embedding, JudgeNoise, ModelCall
+from scoring.models.comparison import Baseline, Comparison
 from scoring.models.connection import Connection
 from scoring.models.dataset import Case, Dataset, DatasetVersion, VersionState
 from scoring.models.errand import Errand, ErrandKind, ErrandState
@@ -27,9 +28,11 @@ __all__ = [
     "Attempt",
     "AttemptKind",
     "AuditEntry",
+    "Baseline",
     "CallPurpose",
     "Case",
     "CaseVerdict",
+    "Comparison",
     "Connection",
     "Dataset",
     "DatasetVersion",
