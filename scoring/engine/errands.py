@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from scoring.engine import probe
+from scoring.engine import noise, probe
 from scoring.models import Errand, ErrandKind, ErrandState, Team, User
 
 log = logging.getLogger(__name__)
@@ -23,6 +23,8 @@ Answer = Mapping[str, Any]
 KINDS: Final[dict[str, Callable[[Errand], Answer]]] = {
     ErrandKind.TEST_CONNECTION: probe.tested_connection,
     ErrandKind.TRY_SCORER: probe.tried_scorer,
+    ErrandKind.CHECK_NOISE: noise.checked_noise,
+    ErrandKind.TRY_PROMPT: probe.tried_prompt,
 }
 
 _UNKEEPABLE: Final = re.compile("[\x00\ud800-\udfff]")  # no database keeps them in JSON

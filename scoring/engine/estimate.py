@@ -13,7 +13,7 @@ from typing import Final
 from django.db.models import Max, Q
 
 from scoring.core.bound import BoundScorer, bind_child
-from scoring.core.contract import ServiceError
+from scoring.core.contract import Case, ServiceError
 from scoring.core.judge.endpoint import Endpoint
 from scoring.core.judge.keys import reply_key
 from scoring.core.scorers.combine import CombineConfig
@@ -53,7 +53,7 @@ class Estimate:
 
 
 @dataclass
-class _Listener:
+class Listener:
     """Services that only write down what they are asked."""
 
     questions: list[Question] = field(default_factory=list)
@@ -72,14 +72,15 @@ def estimate(output_set: OutputSet, scorers: Iterable[Scorer]) -> Estimate:
     Exact up to EXACT_OUTPUTS outputs, else from a sample that is the same each time.
     """
     team = output_set.version.dataset.team
-    judges = [judge for scorer in scorers for judge in _judges(_bound(scorer))]
+    judges = judges_of(scorers)
     if not judges:
         return Estimate()
     ids = list(Output.objects.filter(output_set=output_set).values_list("pk", flat=True))
     chosen = ids
     if len(ids) > EXACT_OUTPUTS:
         chosen = sorted(random.Random(output_set.pk).sample(ids, SAMPLE))  # noqa: S311
-    return estimate_calls(team, _questions(judges, chosen), len(ids) / (len(chosen) or 1))
+    asked = questions_of(judges, cases_of(chosen))
+    return estimate_calls(team, asked, len(ids) / (len(chosen) or 1))
 
 
 def estimate_calls(team: Team, questions: Sequence[Question], factor: float = 1.0) -> Estimate:
@@ -113,7 +114,7 @@ class _Part:
 
 def _part(team: Team, endpoint: Endpoint | Fault, model: str, asked: Sequence[Question]) -> _Part:
     place = endpoint if isinstance(endpoint, Endpoint) else Endpoint("", "")
-    seconds, tokens_each = _experience(team, place.name, model)
+    seconds, tokens_each = experience(team, place.name, model)
     tokens_in = sum(map(_tokens, asked))
     tokens_out = len(asked) * tokens_each
     return _Part(
@@ -143,6 +144,20 @@ def _summed(
     )
 
 
+def judges_of(scorers: Iterable[Scorer]) -> list[BoundScorer]:
+    """What asks a model in the present versions of these scorers, inside combinations too."""
+    return [judge for scorer in scorers for judge in _judges(_bound(scorer))]
+
+
+def questions_of(judges: Iterable[BoundScorer], cases: Sequence[Case]) -> list[Question]:
+    """What the judges would ask of these cases; nobody is asked."""
+    listener = Listener()
+    with using(listener):
+        for judge in judges:
+            judge.score(cases)
+    return listener.questions
+
+
 def _bound(scorer: Scorer) -> BoundScorer | None:
     version = scorer.current
     return bind_child(version.type, version.config) if version else None
@@ -157,15 +172,6 @@ def _judges(scorer: BoundScorer | None) -> Iterator[BoundScorer]:
     elif isinstance(scorer.config, CombineConfig):
         for child in scorer.config.children:
             yield from _judges(child.scorer)
-
-
-def _questions(judges: Sequence[BoundScorer], output_ids: Sequence[int]) -> list[Question]:
-    listener = _Listener()
-    cases = cases_of(output_ids)
-    with using(listener):
-        for judge in judges:
-            judge.score(cases)
-    return listener.questions
 
 
 def _distinct(
@@ -185,7 +191,7 @@ def _tokens(question: Question) -> int:
     return ceil(size / BYTES_A_TOKEN)
 
 
-def _experience(team: Team, connection: str, model: str) -> tuple[float | None, float]:
+def experience(team: Team, connection: str, model: str) -> tuple[float | None, float]:
     """Median seconds and mean tokens of recent replies of this model; None, or the assumed ones."""
     newest: int = ModelCall.objects.aggregate(newest=Max("pk"))["newest"] or 0
     # An endpoint may answer for gpt-5 as gpt-5-2026-01-31.

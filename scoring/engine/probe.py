@@ -213,6 +213,34 @@ def _scored(team: Team, request: Mapping[str, Any], services: Services) -> Resul
     return result
 
 
+def tried_prompt(errand: Errand) -> dict[str, Any]:
+    """One prompt of a recipe sent to its model, in place of a whole run.
+
+    From {connection: uuid or None, model, system, parameters, prompt} to {call}, as in
+    `tried_scorer`.
+    """
+    from scoring.engine.services import TeamServices
+
+    asked = errand.request
+    name = None
+    if asked["connection"]:
+        row = Connection.objects.filter(team=errand.team, uuid=UUID(asked["connection"])).first()
+        if row is None:
+            raise ErrandProblem("the connection is no longer there")
+        name = row.name
+    system = (Message("system", asked["system"]),) if asked["system"] else ()
+    question = Question(
+        asked["model"],
+        (*system, Message("user", asked["prompt"])),
+        connection=name,
+        parameters=tuple(sorted(asked["parameters"].items())),
+        scope=str(errand.uuid),  # whoever tries again wants another answer
+        purpose="generate",
+    )
+    (answer,) = TeamServices(errand.team, purpose=CallPurpose.TRY).ask([question])
+    return {"call": _told(question, answer)}
+
+
 def case_of(given: Mapping[str, Json]) -> Case:
     """A case from its JSON, as the API takes it."""
     return Case(

@@ -1,0 +1,117 @@
+"""What making outputs, and then judging them, will cost and how long it takes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from scoring.core.contract import Case as CaseToScore
+from scoring.core.contract import CaseProblem
+from scoring.core.judge.endpoint import Endpoint
+from scoring.core.services import Question
+from scoring.engine import services
+from scoring.engine.estimate import (
+    BYTES_A_TOKEN,
+    EXACT_OUTPUTS,
+    SAMPLE,
+    Estimate,
+    estimate_calls,
+    experience,
+    judges_of,
+    questions_of,
+)
+from scoring.engine.generate import Recipe, case_to_score, question
+from scoring.models import Case, DatasetVersion, Generation, OutputSet, Scorer
+
+WORD: Final = "word "  # what outputs that do not exist yet are taken to say
+
+
+class Forecast(NamedTuple):
+    """The calls that make the outputs, and those that judge them."""
+
+    outputs: Estimate
+    judges: Estimate
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Of both; None where a price is not known."""
+        parts = (self.outputs.cost_usd, self.judges.cost_usd)
+        return None if None in parts else sum(part or 0.0 for part in parts)
+
+    @property
+    def seconds(self) -> float:
+        return self.outputs.seconds + self.judges.seconds
+
+
+def estimate_generation(
+    version: DatasetVersion, recipe: Recipe, scorers: Iterable[Scorer] = ()
+) -> Forecast:
+    """For making outputs for the version by this recipe, and judging them with these scorers.
+
+    Prompts are exact up to EXACT_OUTPUTS cases, else from a sample that is the same each time.
+    What judges will read does not exist yet: texts as long as the model's recent replies stand in
+    for it, so their part is never exact. Cases that lack a place of the prompt ask nothing.
+    """
+    cases, factor = _cases(version)
+    made = _generation(version, recipe)
+    filled = [(case, asked) for case in cases if (asked := _question(made, case))]
+    team = version.dataset.team
+    trials = recipe.trials
+    outputs = estimate_calls(team, [asked for _, asked in filled], factor * trials)
+    judges = judges_of(scorers)
+    stand_ins = _stand_ins([case for case, _ in filled], _characters(version, recipe))
+    judged = estimate_calls(team, questions_of(judges, stand_ins), factor * trials)
+    return Forecast(
+        replace(outputs, is_exact=factor == 1.0), replace(judged, is_exact=not judged.calls)
+    )
+
+
+def _cases(version: DatasetVersion) -> tuple[list[CaseToScore], float]:
+    """The cases to look at, and how many of the version each stands for."""
+    every = Case.objects.filter(version=version).order_by("pk")
+    if version.case_count <= EXACT_OUTPUTS:
+        return list(map(case_to_score, every)), 1.0
+    ids = list(every.values_list("pk", flat=True))
+    chosen = random.Random(version.pk).sample(ids, SAMPLE)  # noqa: S311
+    sample = every.filter(pk__in=chosen)
+    return list(map(case_to_score, sample)), len(ids) / SAMPLE
+
+
+def _generation(version: DatasetVersion, recipe: Recipe) -> Generation:
+    """As it would be stored; nothing is."""
+    return Generation(
+        output_set=OutputSet(version=version),
+        connection_name=recipe.connection.name if recipe.connection else "",
+        model=recipe.model,
+        system=recipe.system,
+        template=recipe.template,
+        parameters=dict(recipe.parameters),
+        trials=recipe.trials,
+    )
+
+
+def _question(made: Generation, case: CaseToScore) -> Question | None:
+    try:
+        return question(made, case, 0)
+    except CaseProblem:
+        return None
+
+
+def _stand_ins(cases: Sequence[CaseToScore], characters: int) -> list[CaseToScore]:
+    """The cases with an output each, all of this length and no two alike."""
+    return [
+        case._replace(output=f"{place} {WORD * (characters // len(WORD))}"[:characters] or "-")
+        for place, case in enumerate(cases)
+    ]
+
+
+def _characters(version: DatasetVersion, recipe: Recipe) -> int:
+    """How long outputs of this model are taken to be."""
+    name = recipe.connection.name if recipe.connection else None
+    endpoint = services.endpoint_of(version.dataset.team, name)
+    known = endpoint.name if isinstance(endpoint, Endpoint) else ""
+    _, tokens = experience(version.dataset.team, known, recipe.model)
+    limit: float = recipe.parameters.get("max_tokens", tokens)
+    return max(1, round(min(tokens, limit) * BYTES_A_TOKEN))
