@@ -8,11 +8,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, TextIO
 from xml.sax.saxutils import quoteattr
 
+from django.db.models import Count, Min
+
 from scoring.core.stats import Estimate
 from scoring.engine.gates import Outcome
-from scoring.models import CaseVerdict, Run, RunSummary, Score, Verdict
+from scoring.models import CaseVerdict, Run, RunSummary, Score, Status, Verdict
 
 HEAD: Final = ("scorer", "mean [95 %]", "pass rate", "n of N", "errors", "threshold")
+SHOWN_CAUSES: Final = 5
 _JUNIT: Final = {Verdict.FAIL: "failure", Verdict.ERROR: "error", Verdict.SKIPPED: "skipped"}
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -141,6 +144,7 @@ def _facts(report: Report) -> list[str]:
         facts.append(f"cases without an output, left out of all figures: {without_output:,}")
     if run.missing_expected_count:
         facts.append(f"without an expected output: {run.missing_expected_count:,}")
+    facts += _error_texts(run)
     if run.judge_calls is not None:
         facts.append(f"judges: {_judges_text(run)}")
     if report.baseline:
@@ -149,6 +153,16 @@ def _facts(report: Report) -> list[str]:
         series = run.output_set.series
         facts.append(f"baseline: none, the series {series} has no earlier finished run")
     return facts + [_outcome_text(outcome) for outcome in report.outcomes]
+
+
+def _error_texts(run: Run) -> list[str]:
+    """The commonest causes of errors, each with a reason as an example."""
+    errors = Score.objects.filter(scorer__run=run, score=None, status=Status.ERROR)
+    causes = errors.values_list("scorer__name", "code").annotate(n=Count("pk"), text=Min("reason"))
+    return [
+        f"{n:,} {code} of {name}, such as: {' '.join(text.split())}"
+        for name, code, n, text in causes.order_by("-n", "scorer__name", "code")[:SHOWN_CAUSES]
+    ]
 
 
 def _judges_text(run: Run) -> str:

@@ -88,6 +88,10 @@ def test_without_anybody_to_ask_every_case_says_so(
     suite_of(team, kind, **config)
     ended = evaluate("Answers")
     assert (ended.code, "4 error" in ended.out) == (0, True)
+    cause = (
+        f"4 {said} of judge, such as: the team has no connection; add one, or set OPENAI_API_KEY"
+    )
+    assert cause in ended.out
     (summary,) = (scorer.summary for scorer in Run.objects.get().scorers.all())
     assert summary.causes == {said: 4}
 
@@ -100,9 +104,5 @@ def test_a_missing_extra_says_how_to_install_it(
     monkeypatch.setattr(local, "is_installed", lambda: False)
     ended = evaluate("Answers", "--junit", "/dev/null")
     assert ended.code == 0
-    score = Run.objects.get().scorers.get().scores.first()
-    assert score is not None
-    assert (score.code, "requirements-embeddings.txt" in score.reason) == (
-        "embeddings_missing",
-        True,
-    )
+    assert "4 embeddings_missing of judge, such as: local embeddings are not installed" in ended.out
+    assert "pip install -r requirements-embeddings.txt" in ended.out
