@@ -10,6 +10,7 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import Count, Sum
 
+from scoring.core.stats import percentiles
 from scoring.engine.needs import families_of
 from scoring.engine.trials import trial_count, trial_figures
 from scoring.models import (
@@ -26,6 +27,7 @@ from scoring.models import (
 )
 
 BINS: Final = 20
+PERCENTILES: Final = {"p50": 0.5, "p95": 0.95}
 
 
 def summarise(run: Run) -> None:
@@ -35,7 +37,12 @@ def summarise(run: Run) -> None:
         (scorer, {**_figures(scorer), "trials": trial_figures(scorer, trials)})
         for scorer in run.scorers.all()
     ]
-    counts = {**_verdict_counts(run), "cost_usd": _cost_usd(run), **_judge_figures(run)}
+    counts = {
+        **_verdict_counts(run),
+        "cost_usd": _cost_usd(run),
+        "latencies_ms": _latencies_ms(run),
+        **_judge_figures(run),
+    }
     with transaction.atomic():
         for scorer, found in figures:
             RunSummary.objects.update_or_create(scorer=scorer, defaults=found)
@@ -116,6 +123,15 @@ def _cost_usd(run: Run) -> float | None:
     outputs = Output.objects.filter(output_set=run.output_set_id)
     cost: float | None = outputs.aggregate(cost=Sum("cost_usd"))["cost"]
     return cost
+
+
+def _latencies_ms(run: Run) -> dict[str, float]:
+    """Percentiles of how long the outputs took, by name; empty where no latency is known."""
+    outputs = Output.objects.filter(output_set=run.output_set_id, latency_ms__isnull=False)
+    found = percentiles(
+        outputs.values_list("latency_ms", flat=True).iterator(), list(PERCENTILES.values())
+    )
+    return dict(zip(PERCENTILES, found, strict=True)) if found else {}
 
 
 def _judge_figures(run: Run) -> dict[str, Any]:

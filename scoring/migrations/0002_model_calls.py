@@ -50,6 +50,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='run',
+            name='latencies_ms',
+            field=models.JSONField(default=dict, editable=False, help_text="Percentiles of the outputs' latency: p50 and p95."),
+        ),
+        migrations.AddField(
+            model_name='run',
             name='standstill',
             field=models.CharField(blank=True, default='', editable=False, max_length=200),
         ),

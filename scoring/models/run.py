@@ -157,6 +157,9 @@ class Run(AddressedRow):
     judge_tokens_in = models.PositiveBigIntegerField(null=True)
     judge_tokens_out = models.PositiveBigIntegerField(null=True)
     judge_cost_usd = models.FloatField(null=True, help_text="Of the calls whose price is known.")
+    latencies_ms = models.JSONField(
+        default=dict, editable=False, help_text="Percentiles of the outputs' latency: p50 and p95."
+    )
     budget_usd = models.FloatField(
         null=True, blank=True, help_text="No model is called once this much is spent."
     )

@@ -4,6 +4,7 @@ import statistics
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,3 +122,20 @@ class TestJudgeFigures:
         self.paid(run, purpose="generate", cost_usd=9.0)
         self.paid(other, cost_usd=7.0)
         assert self.figures(run) == (2, 20, 4, 0.5)
+
+
+@pytest.mark.django_db
+def test_latencies_are_percentiles_of_the_outputs_that_have_one(
+    make_run: MakeRun, make_scorer: MakeScorer
+) -> None:
+    run = make_run(["yes"] * 6, make_scorer("exact_match"))
+    summarise(run)
+    assert run.latencies_ms == {}
+    taken = [120.0, 80.0, 3000.0, None, 95.5, 101.0]
+    for output, latency_ms in zip(run.output_set.outputs.all(), taken, strict=True):
+        output.latency_ms = latency_ms
+        output.save()
+    summarise(run)
+    known = [latency for latency in taken if latency is not None]
+    expected = {"p50": np.percentile(known, 50), "p95": np.percentile(known, 95)}
+    assert run.latencies_ms == pytest.approx(expected)
