@@ -39,6 +39,11 @@ Kind = Literal[
     "list of text",
     "keys",  # one key as text, or several as a list
     "value",  # any JSON value; what does not parse as JSON is meant as text
+    "scores",  # labels, each with a number
+    "range",  # the lower number, then the higher one
+    "model",  # what an endpoint calls a model
+    "connection",  # a connection of the team, by name
+    "provider",  # where vectors come from
     "json",
     "scorers",
 ]
@@ -94,6 +99,8 @@ _SIMPLE_KINDS: Final[Mapping[Any, Kind]] = {
     str: "text",
     tuple[str, ...]: "list of text",
     list[str]: "list of text",
+    dict[str, float]: "scores",
+    tuple[float, float]: "range",
 }
 
 _PLAIN_WORDS: Final[Mapping[str, str]] = {

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 from django import forms
 from django.db import IntegrityError, models, transaction
 
+from evalsite.pages.forms.model_fields import (
+    Offer,
+    RangeField,
+    ScoresField,
+    connection_field,
+    model_field,
+    provider_field,
+)
 from scoring.core.config import FieldSpec, config_fields
 from scoring.core.contract import CaseProblem, ConfigError
 from scoring.core.json_text import parse
@@ -94,9 +103,10 @@ def _parts(spec: FieldSpec) -> forms.Field:
     return field
 
 
+#: How a kind of setting is drawn.
 FIELDS: Mapping[str, Callable[[FieldSpec], forms.Field]] = {
     "text": lambda spec: forms.CharField(required=spec.required, strip=False),
-    "long text": lambda spec: forms.CharField(required=spec.required, strip=False, widget=_code(5)),
+    "long text": lambda spec: forms.CharField(required=spec.required, strip=False, widget=_code(8)),
     "number": lambda spec: _number(forms.FloatField, spec, "any"),
     "integer": lambda spec: _number(forms.IntegerField, spec, "1"),
     "boolean": lambda _: forms.BooleanField(required=False),
@@ -105,6 +115,8 @@ FIELDS: Mapping[str, Callable[[FieldSpec], forms.Field]] = {
     "keys": lambda spec: JsonTextField(or_text=True, rows=1, required=spec.required),
     "value": lambda spec: JsonTextField(or_text=True, rows=1, required=spec.required),
     "json": lambda spec: JsonTextField(required=spec.required),
+    "scores": lambda spec: ScoresField(required=spec.required),
+    "range": lambda spec: RangeField(required=spec.required),
     "scorers": _parts,
 }
 
@@ -129,15 +141,30 @@ class ScorerForm(forms.Form):
         super().__init__(*args, **kwargs)
         if scorer:  # its threshold changes with a reason, not in passing
             del self.fields["threshold"]
-        for spec in config_fields(kind.config):
+        for spec in sorted(config_fields(kind.config), key=lambda spec: not spec.required):
             self._add_config_field(spec)
+
+    @cached_property
+    def offer(self) -> Offer:
+        return Offer.to(self.team)
 
     def _add_config_field(self, spec: FieldSpec) -> None:
         current = self.scorer.current if self.scorer else None
-        field = FIELDS[spec.kind](spec)
-        field.label, field.help_text = spec.label, spec.help
-        field.initial = current.config.get(spec.name) if current else spec.default
+        initial = current.config.get(spec.name) if current else spec.default
+        field = self._field(spec, initial)
+        field.label, field.help_text = spec.label, field.help_text or spec.help
+        field.initial = initial
         self.fields[CONFIG + spec.name] = field
+
+    def _field(self, spec: FieldSpec, initial: Any) -> forms.Field:
+        """Drawn by its kind; some kinds depend on what the team can ask models with."""
+        if spec.kind == "connection":
+            return connection_field(self.offer, initial)
+        if spec.kind == "model":
+            return model_field(spec, self.offer)
+        if spec.kind == "provider":
+            return provider_field(spec, self.offer)
+        return FIELDS[spec.kind](spec)
 
     def clean_name(self) -> str:
         others = Scorer.objects.filter(team=self.team)

@@ -70,6 +70,7 @@ class ReferenceMatchConfig(ReferenceConfig):
             "Embedding provider",
             "`openai`: an endpoint makes the vectors. `local`: this site does. Empty: `openai`"
             " where the team has a connection or the site a key, else `local`.",
+            "provider",
         ),
     ] = None
     model_name: Annotated[
@@ -77,11 +78,16 @@ class ReferenceMatchConfig(ReferenceConfig):
         About(
             "Model name",
             "Empty: `text-embedding-3-small` of an endpoint, `all-MiniLM-L6-v2` locally.",
+            "model",
         ),
     ] = None
     connection: Annotated[
         str | None,
-        About("Connection", "The connection `openai` goes through. Empty: the team's default one."),
+        About(
+            "Connection",
+            "The connection `openai` goes through. Empty: the team's default one.",
+            "connection",
+        ),
     ] = None
 
 
