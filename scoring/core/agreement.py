@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from math import isclose
+from typing import NamedTuple, TypeVar
 
 from scoring.core.stats import Estimate, rate_estimate
 
 Pair = tuple[str, str]  # the first rater's label, the second's
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -67,30 +69,55 @@ class PlaceBias(NamedTuple):
     """A judge's choices between two places, asked in both orders of the same two things.
 
     `same_place` counts by place the pairs for which it chose that place both times: it followed
-    the place. `followed_content` counts those for which it changed its choice with the order.
+    the place. `followed_content` counts those for which it chose the same thing both times, or
+    neither of the two. `neither` counts the rest, such as a place once and a tie once.
     """
 
     same_place: Mapping[str, int]
     followed_content: int
+    neither: int = 0
 
     @property
     def n(self) -> int:
-        return sum(self.same_place.values()) + self.followed_content
+        return self.bound + self.followed_content + self.neither
+
+    @property
+    def bound(self) -> int:
+        """The pairs decided by the place."""
+        return sum(self.same_place.values())
 
     @property
     def bound_to_place(self) -> Estimate | None:
         """The share of pairs decided by the place."""
-        return rate_estimate(sum(self.same_place.values()), self.n)
+        return rate_estimate(self.bound, self.n)
 
 
-def place_bias(as_is: Mapping[str, str], swapped: Mapping[str, str]) -> PlaceBias:
-    """From the chosen place by case key, in the first order and in the other one."""
+def place_bias(
+    as_is: Mapping[Key, str], swapped: Mapping[Key, str], turned: Mapping[str, str]
+) -> PlaceBias:
+    """From the chosen label by case key, in the first order and in the other one.
+
+    `turned` tells of each label which one says the same when the two things change places.
+    """
     both = [(choice, swapped[key]) for key, choice in as_is.items() if key in swapped]
-    same = Counter(one for one, other in both if one == other)
-    return PlaceBias(dict(sorted(same.items())), len(both) - same.total())
+    followed = sum(turned[one] == other for one, other in both)
+    same = Counter(one for one, other in both if one == other != turned[one])
+    return PlaceBias(dict(sorted(same.items())), followed, len(both) - followed - same.total())
 
 
-def other_label(label: str, labels: Iterable[str]) -> str | None:
-    """Of exactly two labels the other one; None otherwise."""
-    others = set(labels) - {label}
-    return others.pop() if len(others) == 1 else None
+def turned_labels(scores: Mapping[str, float]) -> dict[str, str]:
+    """Which label says the same once the two things to choose between have changed places.
+
+    Of two labels the other one; of more the only one whose score is 1 minus its own, so that a tie
+    of 0.5 stays a tie. Empty where that is not told of every label.
+    """
+    if len(scores) == 2:
+        one, other = scores
+        return {one: other, other: one}
+    found = {label: _labels_of(1 - score, scores) for label, score in scores.items()}
+    is_clear = all(len(labels) == 1 for labels in found.values())
+    return {label: labels[0] for label, labels in found.items()} if is_clear else {}
+
+
+def _labels_of(wanted: float, scores: Mapping[str, float]) -> list[str]:
+    return [label for label, score in scores.items() if isclose(score, wanted, abs_tol=1e-9)]

@@ -6,125 +6,228 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from scoring.core.agreement import Agreement, PlaceBias, agreement, other_label, place_bias
-from scoring.core.contract import Json
-from scoring.core.json_path import parse_path
+from scoring.core.agreement import Agreement, PlaceBias, agreement, place_bias, turned_labels
+from scoring.core.contract import ConfigError, Json
+from scoring.core.json_path import parse_path, path_text
 from scoring.core.json_text import text_of
-from scoring.models import RunScorer, Score, Verdict
+from scoring.core.judge.scale import Choices
+from scoring.core.registry import scorer_type
+from scoring.engine.execute import ready
+from scoring.models import Run, RunScorer, Score, Verdict
+from scoring.models.run import RunQuerySet
 
 MAX_CASES: Final = 20_000  # a page waits for it
+MAX_LABEL: Final = 100  # characters; longer values are no labels
+MAX_DEPTH: Final = 4
+LOOKED_AT: Final = 50  # cases that tell where labels lie
 EXPECTED: Final = "expected"
 METADATA: Final = "metadata"
 
-_VERDICT_LABELS: Final[Mapping[str, str]] = {"true": "pass", "false": "fail"}
+_VERDICT_LABELS: Final[Mapping[str, str]] = {
+    "true": "pass",
+    "false": "fail",
+    "pass": "pass",
+    "fail": "fail",
+}
+
+Key = tuple[str, int]  # of a case, and the trial
 
 
 class Judged(NamedTuple):
     """What a judge said of one output, and the person's label for its case, if there is one."""
 
-    key: str
+    key: Key
     choice: str
     verdict: str
     label: str | None
+
+
+class LabelPlace(NamedTuple):
+    """A path at which labels may lie; of the cases looked at `fitting` speak the judge's words."""
+
+    path: str
+    fitting: int
+
+
+@dataclass(frozen=True)
+class InOtherOrder:
+    """A second run whose outputs hold the two things to choose between in the other order.
+
+    `agreement` is that run's own, with the labels turned round as the things are; `bias` compares
+    both runs case by case.
+    """
+
+    scorer: RunScorer
+    agreement: Agreement
+    bias: PlaceBias
 
 
 @dataclass(frozen=True)
 class JudgeQuality:
     """A judge beside people, over the outputs that have both its answer and a label.
 
-    `in_swapped_order` is the agreement on a second run in which the two things to choose between
-    stand in the other order; `bias` compares both runs case by case.
+    `is_cut` tells that only the first MAX_CASES outputs were looked at. `is_shown`: the judge was
+    told the label, so its agreement says little.
     """
 
-    scorer: RunScorer
     agreement: Agreement
     unlabelled: int
     is_cut: bool
-    swapped: RunScorer | None = None
-    in_swapped_order: Agreement | None = None
-    bias: PlaceBias | None = None
+    is_shown: bool
+    in_other_order: InOtherOrder | None = None
+
+
+class Judge:
+    """A scorer of a run that asks a model for its verdict."""
+
+    def __init__(self, scorer: RunScorer) -> None:
+        self.scorer = scorer
+
+    @cached_property
+    def choices(self) -> Mapping[str, float]:
+        """Its labels with their scores; none for a judge that answers with a number."""
+        scale = ready(self.scorer).config.scale()  # type: ignore[attr-defined]
+        return scale.scores if isinstance(scale, Choices) else {}
+
+    @cached_property
+    def turned(self) -> Mapping[str, str]:
+        return turned_labels(self.choices)
+
+    def judged(self, label: str) -> list[Judged]:
+        """What it said of its outputs, at most MAX_CASES + 1, beside the labels at this path.
+
+        Errors and refusals are left out: they are no answers. Raises ValueError for a path that
+        is neither `expected` nor inside `metadata`.
+        """
+        path = parse_path(label)
+        if path[:1] not in ((EXPECTED,), (METADATA,)):
+            raise ValueError(f"{label} is neither {EXPECTED} nor inside {METADATA}")
+        columns = ("output__case__key", "output__trial", "metadata_json", "verdict")
+        found = _rows(self.scorer).values_list(*columns, f"output__case__{path[0]}_json")
+        return [
+            Judged((key, trial), _choice(said), Verdict(verdict).label, _label(text, path[1:]))
+            for key, trial, said, verdict, text in found[: MAX_CASES + 1]
+        ]
+
+    def pairs(self, judged: Sequence[Judged]) -> Iterator[tuple[str, str]]:
+        """Per labelled output the judge's word and the person's, in the same terms."""
+        for each in judged:
+            if each.label is None:
+                continue
+            verdict = _VERDICT_LABELS.get(each.label.lower())
+            if verdict is None or each.label in self.choices:
+                yield each.choice, each.label
+            else:
+                yield each.verdict, verdict
+
+    def is_shown(self, label: str) -> bool:
+        """Whether the label, or what holds it, is part of what the judge is told of a case."""
+        root, *inside = parse_path(label)
+        hidden = self.scorer.version.config.get("hidden_metadata") or ()
+        return root == EXPECTED or not inside or inside[0] not in hidden
+
+
+def is_judge(scorer: RunScorer) -> bool:
+    """Whether the scorer is a judge itself; a combination of judges is none."""
+    try:
+        return scorer_type(scorer.version.type).family == "llm"
+    except ConfigError:
+        return False
 
 
 def judge_quality(scorer: RunScorer, label: str, swapped: RunScorer | None = None) -> JudgeQuality:
     """The judge against the label at this path of a case: `expected` or `metadata.<path>`.
 
-    A label true, false, pass or fail is compared with the judge's verdict, any other with its
-    choice. Raises ValueError for a path that names no such place.
+    A label true, false, pass or fail that is none of its choices is compared with its verdict, any
+    other with its choice or number. `swapped` counts only where the choices can be turned round.
+    Raises ValueError for a path that names no such place.
     """
-    judged = _judged(scorer, label)
-    found = JudgeQuality(
-        scorer,
-        agreement(_pairs(judged)),
-        unlabelled=sum(each.label is None for each in judged),
-        is_cut=len(judged) == MAX_CASES,
-    )
-    if swapped is None:
-        return found
-    turned = _judged(swapped, label)
+    judge = Judge(scorer)
+    judged = judge.judged(label)
+    used = judged[:MAX_CASES]
     return JudgeQuality(
-        scorer,
-        found.agreement,
-        found.unlabelled,
-        found.is_cut,
-        swapped,
-        agreement(_pairs(_with_other_labels(turned, _choices(swapped)))),
-        place_bias(_by_key(judged), _by_key(turned)),
+        agreement(judge.pairs(used)),
+        unlabelled=sum(each.label is None for each in used),
+        is_cut=len(judged) > MAX_CASES,
+        is_shown=judge.is_shown(label),
+        in_other_order=_in_other_order(judge, used, swapped, label) if swapped else None,
     )
 
 
-def label_paths(scorer: RunScorer) -> list[str]:
-    """Where labels may lie: paths that the first cases of the run have, the likeliest first."""
-    metadata = _rows(scorer).values_list("output__case__metadata_json", flat=True)[:50]
-    keys = Counter(key for text in metadata for key, value in json.loads(text).items() if value)
-    return [*(f"{METADATA}.{key}" for key, _ in keys.most_common()), EXPECTED]
+def label_places(scorer: RunScorer) -> list[LabelPlace]:
+    """Where labels may lie in the run's first cases, the likeliest first."""
+    terms = {*Judge(scorer).choices, *_VERDICT_LABELS}
+    seen: Counter[str] = Counter()
+    fitting: Counter[str] = Counter()
+    columns = ("output__case__metadata_json", "output__case__expected_json")
+    for metadata, expected in _rows(scorer).values_list(*columns)[:LOOKED_AT]:
+        case = {METADATA: json.loads(metadata), EXPECTED: json.loads(expected or "null")}
+        for path, text in _labels(case):
+            seen[path] += 1
+            fitting[path] += text in terms
+    found = [LabelPlace(path, fitting[path]) for path in seen]
+    return sorted(found, key=lambda place: (-place.fitting, -seen[place.path], place.path))
+
+
+def other_runs(scorer: RunScorer) -> RunQuerySet:
+    """The ended runs of the same dataset with the very same scorer version, newest first."""
+    dataset = scorer.run.output_set.version.dataset
+    same = Run.objects.of_dataset(dataset).ended().filter(scorers__version=scorer.version_id)
+    return same.exclude(pk=scorer.run_id).order_by("-id")
+
+
+def _in_other_order(
+    judge: Judge, judged: Sequence[Judged], swapped: RunScorer, label: str
+) -> InOtherOrder | None:
+    turned = judge.turned
+    if not turned:
+        return None
+    other = Judge(swapped).judged(label)[:MAX_CASES]
+    relabelled = [each._replace(label=turned.get(each.label or "")) for each in other]
+    bias = place_bias(_by_key(judged), _by_key(other), turned)
+    return InOtherOrder(swapped, agreement(judge.pairs(relabelled)), bias)
 
 
 def _rows(scorer: RunScorer) -> Any:
     return Score.objects.filter(scorer=scorer, score__isnull=False).order_by("output")
 
 
-def _judged(scorer: RunScorer, label: str) -> list[Judged]:
-    path = parse_path(label)
-    if path[:1] not in ((EXPECTED,), (METADATA,)):
-        raise ValueError(f"{label} is neither `expected` nor inside `metadata`")
-    column = f"output__case__{path[0]}_json"
-    found = _rows(scorer).values_list("output__case__key", "metadata_json", "verdict", column)
-    return [
-        Judged(
-            key,
-            str(json.loads(metadata).get("choice", "")),
-            Verdict(verdict).label,
-            _label_at(json.loads(text) if text else None, path[1:]),
-        )
-        for key, metadata, verdict, text in found[:MAX_CASES]
-    ]
+def _choice(metadata_json: str) -> str:
+    said = json.loads(metadata_json)
+    return text_of(said.get("choice", said.get("number", "")))
 
 
-def _label_at(value: Json, path: Sequence[str | int]) -> str | None:
+def _label(text: str | None, path: Sequence[str | int]) -> str | None:
+    value: Json = json.loads(text) if text else None
     for step in path:
-        value = value.get(step) if isinstance(value, dict) else None
-    return None if value is None else text_of(value)
+        if isinstance(value, dict):
+            value = value.get(str(step))
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return _label_text(value)
 
 
-def _pairs(judged: Sequence[Judged]) -> Iterator[tuple[str, str]]:
-    """Per labelled output the judge's word and the person's, in the same terms."""
-    for each in judged:
-        if each.label is None:
-            continue
-        label = _VERDICT_LABELS.get(each.label.lower(), each.label)
-        yield (each.verdict if label in _VERDICT_LABELS.values() else each.choice), label
+def _label_text(value: Json) -> str | None:
+    """The value as a label; None for what is none."""
+    if value is None or isinstance(value, dict | list):
+        return None
+    text = text_of(value).strip()
+    return text if 0 < len(text) <= MAX_LABEL else None
 
 
-def _with_other_labels(judged: Sequence[Judged], choices: Sequence[str]) -> list[Judged]:
-    """In the other order the thing a person chose stands in the other place."""
-    return [each._replace(label=each.label and other_label(each.label, choices)) for each in judged]
+def _labels(value: Json, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Every path to something like a label, and what stands there."""
+    if isinstance(value, dict) and len(path) < MAX_DEPTH:
+        for key, inner in value.items():
+            yield from _labels(inner, (*path, key))
+    elif path and (text := _label_text(value)):
+        yield path_text(path), text
 
 
-def _choices(scorer: RunScorer) -> list[str]:
-    return list(scorer.version.config.get("choices") or ())
-
-
-def _by_key(judged: Sequence[Judged]) -> dict[str, str]:
+def _by_key(judged: Sequence[Judged]) -> dict[Key, str]:
     return {each.key: each.choice for each in judged}

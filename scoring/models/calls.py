@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Self
 
 from django.db import models
 
+from scoring.core.stats import t_quantile
 from scoring.models.base import AddressedRow
 from scoring.models.run import Run
 from scoring.models.scorer import ScorerVersion
@@ -69,13 +71,20 @@ class Embedding(models.Model):
         return self.cache_key[:12]
 
 
+class JudgeNoiseQuerySet(models.QuerySet["JudgeNoise"]):
+    def latest_for(self, version: ScorerVersion) -> JudgeNoise | None:
+        """The newest check of this version that gives a band, on whatever run it was made."""
+        checks = self.filter(version=version, band__isnull=False).order_by("-pk")
+        return checks.select_related("run", "asked_by").first()
+
+
 class JudgeNoise(AddressedRow):
     """An A/A check: a judge asked again about unchanged outputs of a run.
 
     Over the `n` outputs scored both times: `mean_difference` and `deviation` are mean and sample
     standard deviation of second minus first score, `flips` counts changed verdicts. `pairs` holds
     [first, second] of each. `band` is the half-width within which 95 % of mean
-    differences of that many outputs lie by noise alone.
+    differences of that many outputs lie by noise alone: t(n - 1) · deviation / √n.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="noise_checks")
@@ -89,9 +98,21 @@ class JudgeNoise(AddressedRow):
     flips = models.PositiveIntegerField(default=0)
     pairs = models.JSONField(default=list)
 
+    objects = JudgeNoiseQuerySet.as_manager()
+
     class Meta:
         ordering = ["-id"]
         verbose_name_plural = "judge noise checks"
 
     def __str__(self) -> str:
         return f"A/A check of {self.version} on {self.run}"
+
+    def band_for(self, count: int) -> float | None:
+        """The band around 0 for the difference of two means over the same `count` outputs.
+
+        Both means are of outputs judged once, as two runs are compared. For one mean alone, as on a
+        line over time, divide by √2: half of the variance of a difference is each answer's own.
+        """
+        if self.deviation is None or self.n < 2 or count < 1:
+            return None
+        return t_quantile(self.n - 1) * self.deviation / sqrt(count)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from scoring.core.agreement import agreement, other_label, place_bias
+from scoring.core.agreement import agreement, place_bias, turned_labels
 
 #: Two raters of 50 grant proposals: 20 times both yes, 15 times both no; kappa 0.4.
 GRANTS = [("y", "y")] * 20 + [("y", "n")] * 5 + [("n", "y")] * 10 + [("n", "n")] * 15
@@ -55,22 +55,64 @@ def test_raters_are_equal(pairs: list[tuple[str, str]]) -> None:
     assert turned.kappa == agreement(pairs).kappa
 
 
+AB = {"a": "b", "b": "a"}
+TIE = {**AB, "tie": "tie"}
+
+
 def test_a_judge_that_follows_the_place_is_found_out() -> None:
     as_is = {"1": "a", "2": "a", "3": "b", "4": "b", "only here": "a"}
     swapped = {"1": "a", "2": "b", "3": "b", "4": "a", "only there": "b"}
-    found = place_bias(as_is, swapped)
+    found = place_bias(as_is, swapped, AB)
     assert (found.same_place, found.followed_content, found.n) == ({"a": 1, "b": 1}, 2, 4)
     assert found.bound_to_place is not None
     assert found.bound_to_place.value == 0.5
 
 
+#: (first order, other order) → (bound to the place, followed the content, neither)
+TIES = [
+    (("tie", "tie"), (0, 1, 0)),
+    (("tie", "a"), (0, 0, 1)),
+    (("a", "tie"), (0, 0, 1)),
+    (("a", "a"), (1, 0, 0)),
+    (("a", "b"), (0, 1, 0)),
+]
+
+
+@pytest.mark.parametrize(("choices", "counted"), TIES)
+def test_a_tie_is_no_place(choices: tuple[str, str], counted: tuple[int, int, int]) -> None:
+    one, other = choices
+    found = place_bias({1: one}, {1: other}, TIE)
+    assert (found.bound, found.followed_content, found.neither) == counted
+    assert found.n == 1
+
+
+@given(st.lists(st.tuples(labels, labels), max_size=30))
+def test_every_pair_is_counted_once_in_either_direction(pairs: list[tuple[str, str]]) -> None:
+    one, other = ({key: pair[place] for key, pair in enumerate(pairs)} for place in (0, 1))
+    turned = {"a": "b", "b": "a", "c": "c"}
+    found, back = place_bias(one, other, turned), place_bias(other, one, turned)
+    assert found == back
+    assert found.n == len(pairs)
+
+
 def test_nothing_in_common_says_nothing() -> None:
-    assert place_bias({"1": "a"}, {"2": "a"}).bound_to_place is None
+    assert place_bias({"1": "a"}, {"2": "a"}, AB).bound_to_place is None
 
 
-OTHERS = [("a", "ab", "b"), ("a", "a", None), ("a", "abc", None), ("x", "a", "a")]
+TURNED: list[tuple[dict[str, float], dict[str, str]]] = [
+    ({"a": 1, "b": 0}, AB),
+    ({"a": 1, "b": 1}, AB),
+    ({"a": 1, "tie": 0.5, "b": 0}, TIE),
+    ({"a": 0.9, "tie": 0.5, "b": 0.1}, TIE),  # 1 - 0.9 is not quite 0.1
+    ({"a": 1, "b": 0, "c": 0}, {}),
+    ({"a": 1, "b": 0, "neither": 0.2}, {}),
+    ({"a": 1}, {}),
+    ({}, {}),
+]
 
 
-@pytest.mark.parametrize(("label", "known", "other"), OTHERS)
-def test_the_other_of_two_labels(label: str, known: str, other: str | None) -> None:
-    assert other_label(label, known) == other
+@pytest.mark.parametrize(("scores", "turned"), TURNED)
+def test_labels_are_turned_round_where_that_is_clear(
+    scores: dict[str, float], turned: dict[str, str]
+) -> None:
+    assert turned_labels(scores) == turned

@@ -121,3 +121,20 @@ def test_the_rules_hold_task_and_form_even_with_braces_in_them() -> None:
     assert "Look for {braces} and {0}." in system.content
     assert 'one of "{yes}", "no"' in system.content
     assert (system.role, user.role) == ("system", "user")
+
+
+@pytest.mark.parametrize(
+    ("hidden", "seen"),
+    [
+        ([], {"metadata": {"label": "good", "by": {"label": 1}}}),
+        (["label", "absent"], {"metadata": {"by": {"label": 1}}}),
+        (["label", "by"], {}),
+    ],
+)
+def test_hidden_metadata_is_not_shown(
+    bench: Bench, hidden: list[str], seen: dict[str, Any]
+) -> None:
+    case = PARIS._replace(metadata={"label": "good", "by": {"label": 1}})
+    config = {"model": "stub-1", "hidden_metadata": hidden}
+    bench.results("same", [case], config=config)
+    assert json.loads(bench.stub.requests[0].user) == {**PLAIN, **seen}

@@ -62,8 +62,7 @@ class ModelConfig(TargetConfig):
     """What every judge has to know: whom to ask."""
 
     model: Annotated[
-        str,
-        About("Model", "The judge, as its endpoint names it, for example `gpt-4o-mini`.", "model"),
+        str, About("Model", "The judge, as its endpoint names it, for example `gpt-4o-mini`.")
     ]
     connection: Annotated[
         str | None,
@@ -71,9 +70,17 @@ class ModelConfig(TargetConfig):
             "Connection",
             "The endpoint to call. Empty: the team's default connection when the scorer is saved,"
             " else the endpoint of the site's environment.",
-            "connection",
         ),
     ] = None
+
+    hidden_metadata: Annotated[
+        tuple[str, ...],
+        About(
+            "Hidden metadata",
+            "Keys of the case's metadata that the judge is not shown, such as a person's label"
+            " its verdicts are to be compared with.",
+        ),
+    ] = ()
 
     def check(self) -> None:
         super().check()
@@ -88,7 +95,8 @@ class FactualityConfig(ModelConfig, ReferenceConfig):
         About(
             "Scores of the choices",
             "Other scores than A subset 0.4, B superset 0.6, C same facts 1, D contradiction 0,"
-            " E differences that do not matter 1. Label A to E, score from 0 to 1.",
+            ' E differences that do not matter 1, such as {"B": 1}.',
+            "json",
         ),
     ] = field(default_factory=dict)
 
@@ -118,15 +126,17 @@ class LlmJudgeConfig(ModelConfig):
         dict[str, float] | None,
         About(
             "Choices",
-            "Two or more labels, each with a score from 0 to 1, such as good 1 and bad 0."
+            'Two or more labels, each with a score from 0 to 1, such as {"good": 1, "bad": 0}.'
             " Give either choices or a range.",
+            "json",
         ),
     ] = None
     range: Annotated[
         tuple[float, float] | None,
         About(
             "Range",
-            "The lowest and the highest number, such as 1 and 5; mapped to 0 and 1.",
+            "The lowest and the highest number, such as [1, 5]; mapped to 0 and 1.",
+            "json",
         ),
     ] = None
     samples: Annotated[
@@ -216,8 +226,10 @@ def _prompt(case: Case, config: ModelConfig, plan: _Plan) -> tuple[Message, ...]
     chosen = selected(case, config)
     if isinstance(chosen, Result):
         return chosen
+    hidden = config.hidden_metadata
+    seen = {key: value for key, value in chosen.metadata.items() if key not in hidden}
     try:
-        return messages(plan.task, plan.scale, chosen)
+        return messages(plan.task, plan.scale, chosen._replace(metadata=seen))
     except CaseProblem as problem:
         return faulty(problem)
 
