@@ -62,7 +62,8 @@ class ModelConfig(TargetConfig):
     """What every judge has to know: whom to ask."""
 
     model: Annotated[
-        str, About("Model", "The judge, as its endpoint names it, for example `gpt-4o-mini`.")
+        str,
+        About("Model", "The judge, as its endpoint names it, for example `gpt-4o-mini`.", "model"),
     ]
     connection: Annotated[
         str | None,
@@ -70,6 +71,7 @@ class ModelConfig(TargetConfig):
             "Connection",
             "The endpoint to call. Empty: the team's default connection when the scorer is saved,"
             " else the endpoint of the site's environment.",
+            "connection",
         ),
     ] = None
 
@@ -95,8 +97,7 @@ class FactualityConfig(ModelConfig, ReferenceConfig):
         About(
             "Scores of the choices",
             "Other scores than A subset 0.4, B superset 0.6, C same facts 1, D contradiction 0,"
-            ' E differences that do not matter 1, such as {"B": 1}.',
-            "json",
+            " E differences that do not matter 1. Label A to E, score from 0 to 1.",
         ),
     ] = field(default_factory=dict)
 
@@ -126,17 +127,15 @@ class LlmJudgeConfig(ModelConfig):
         dict[str, float] | None,
         About(
             "Choices",
-            'Two or more labels, each with a score from 0 to 1, such as {"good": 1, "bad": 0}.'
+            "Two or more labels, each with a score from 0 to 1, such as good 1 and bad 0."
             " Give either choices or a range.",
-            "json",
         ),
     ] = None
     range: Annotated[
         tuple[float, float] | None,
         About(
             "Range",
-            "The lowest and the highest number, such as [1, 5]; mapped to 0 and 1.",
-            "json",
+            "The lowest and the highest number, such as 1 and 5; mapped to 0 and 1.",
         ),
     ] = None
     samples: Annotated[
