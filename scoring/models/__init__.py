@@ -5,6 +5,7 @@ from scoring.models.calls import CallPurpose, Embedding, JudgeNoise, ModelCall
 from scoring.models.comparison import Baseline, Comparison
 from scoring.models.connection import Connection
 from scoring.models.dataset import Case, Dataset, DatasetVersion, VersionState
+from scoring.models.drift import RunDrift, RunStep
 from scoring.models.errand import Errand, ErrandKind, ErrandState
 from scoring.models.generation import Generation
 from scoring.models.idempotency import IdempotencyKey
@@ -50,8 +51,10 @@ __all__ = [
     "OutputSetState",
     "Role",
     "Run",
+    "RunDrift",
     "RunScorer",
     "RunState",
+    "RunStep",
     "RunSummary",
     "Score",
     "Scorer",

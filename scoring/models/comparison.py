@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
@@ -25,7 +25,7 @@ class BaselineQuerySet(models.QuerySet["Baseline"]):
         if problem := unfitness(run):
             raise ValidationError(problem)
         outputs = run.output_set
-        key = {"dataset_id": outputs.version.dataset_id, "series": outputs.series}
+        key: dict[str, Any] = {"dataset_id": outputs.version.dataset_id, "series": outputs.series}
         with transaction.atomic():
             before = self.filter(**key).select_related("run").first()
             if before and before.run_id == run.pk:
@@ -69,10 +69,12 @@ def unfitness(run: Run) -> str:
     if run.state != RunState.FINISHED:
         return f"The run is {run.state}: only a finished run can be a baseline."
     if run.error_count:
-        return f"{run.error_count:,} cases have an error: score the errors again first."
+        has = "case has" if run.error_count == 1 else "cases have"
+        return f"{run.error_count:,} {has} an error: score the errors again first."
     missing = run.output_set.version.case_count - _case_count(run)
     if missing:
-        return f"{missing:,} cases of the dataset version have no output in this run."
+        cases = "1 case" if missing == 1 else f"{missing:,} cases"
+        return f"{cases} of the dataset version without an output: make a run over all."
     models_asked = _judge_models(run)
     if len(models_asked) > 1:
         return f"One judge was answered by several models ({', '.join(models_asked)})."

@@ -1,0 +1,122 @@
+"""What is kept of runs in time, so that a drift page need not read their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+
+from scoring.models.dataset import Case, Dataset
+from scoring.models.run import OutputSet, Run, RunScorer, RunState
+from scoring.models.score import CaseVerdict, Verdict
+
+
+class Flips(NamedTuple):
+    """Cases (each trial counted) that have a verdict in both runs, and how many flipped."""
+
+    pairs: int
+    fixed: int  # fail → pass
+    broke: int  # pass → fail
+
+
+def count_flips(before: Run, after: Run) -> Flips:
+    """Counted from the verdicts: by position within one dataset version, else by case key."""
+    failed, passed = Q(verdict=Verdict.FAIL), Q(verdict=Verdict.PASS)
+    return Flips(
+        pairs=_met(after, before, Q(), Q()),
+        fixed=_met(before, after, failed, passed),
+        broke=_met(after, before, failed, passed),
+    )
+
+
+def _met(one: Run, other: Run, wanted: Q, met: Q) -> int:
+    """How many verdicts of `one` that are `wanted` meet one of `other` that is `met`."""
+    mine = CaseVerdict.objects.filter(wanted, run=one)
+    same = CaseVerdict.objects.filter(met, run=other, trial=OuterRef("trial"))
+    if one.output_set.version_id == other.output_set.version_id:
+        return mine.filter(Exists(same.filter(position=OuterRef("position")))).count()
+    key = OuterRef(OuterRef("output__case__key"))
+    places = Case.objects.filter(version=other.output_set.version_id, key=key)
+    return mine.filter(Exists(same.filter(position__in=places.values("position")))).count()
+
+
+class RunStep(models.Model):
+    """The flips from one run of a drift line to the next; they hold while neither is re-scored."""
+
+    before = models.ForeignKey(Run, models.CASCADE, related_name="steps_on")
+    after = models.ForeignKey(Run, models.CASCADE, related_name="steps_here", db_index=False)
+    before_finished_at = models.DateTimeField()
+    after_finished_at = models.DateTimeField()
+    pairs = models.PositiveIntegerField()
+    fixed = models.PositiveIntegerField()
+    broke = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["after", "before"], name="step_once")]
+
+    def __str__(self) -> str:
+        return f"{self.before} → {self.after}"
+
+    @property
+    def flips(self) -> Flips:
+        return Flips(self.pairs, self.fixed, self.broke)
+
+    def holds_for(self, before: Run, after: Run) -> bool:
+        """Whether neither run has been scored again since."""
+        seen = self.before_finished_at, self.after_finished_at
+        return seen == (before.finished_at, after.finished_at)
+
+
+class RunDrift(models.Model):
+    """What a drift page says of one run besides its summaries.
+
+    `tags` holds figures of the commonest tags, by scorer name and tag: [n, mean, pass rate]; they
+    hold for the run as finished at `run_finished_at`. Over a sample of cases, `similarity` (mean,
+    0..1, of `compared` texts) is that to the outputs of `against`, and `distinct` of `sampled`
+    texts differ from each other. A figure is None where no text was there to look at.
+    """
+
+    run = models.OneToOneField(Run, models.CASCADE, related_name="drift")
+    run_finished_at = models.DateTimeField()
+    tags = models.JSONField(default=dict)
+    against = models.ForeignKey(OutputSet, models.SET_NULL, null=True, related_name="+")
+    similarity = models.FloatField(null=True)
+    compared = models.PositiveIntegerField(default=0)
+    sampled = models.PositiveIntegerField(default=0)
+    distinct = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "drift of runs"
+
+    def __str__(self) -> str:
+        return f"drift of {self.run}"
+
+    @property
+    def distinct_share(self) -> float | None:
+        return self.distinct / self.sampled if self.sampled else None
+
+
+def points_in_time(
+    dataset: Dataset, *, scorer: str = "", series: str = ""
+) -> models.QuerySet[RunScorer]:
+    """The scorers of finished runs, oldest first by the outputs' dates.
+
+    Run, output set, versions, figures and what is kept of the run's drift are joined.
+    """
+    found = RunScorer.objects.filter(
+        run__output_set__version__dataset=dataset,
+        run__state=RunState.FINISHED,
+        summary__isnull=False,
+    )
+    found = found.filter(name=scorer) if scorer else found
+    found = found.filter(run__output_set__series=series) if series else found
+    joined = found.select_related("run__output_set__version", "run__drift", "version", "summary")
+    return joined.order_by("run__output_set__dated", "run__id")
+
+
+def steps_into(runs: Iterable[Run]) -> dict[tuple[int, int], RunStep]:
+    """The kept steps into these runs, by the ids of the runs before and after."""
+    found = RunStep.objects.filter(after__in=[run.pk for run in runs])
+    return {(step.before_id, step.after_id): step for step in found}

@@ -1,0 +1,187 @@
+"""Which run a series is compared with: pinned, changed and taken back, never silently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+
+from scoring.models import (
+    AuditEntry,
+    Baseline,
+    CaseVerdict,
+    ModelCall,
+    Output,
+    OutputSet,
+    Run,
+    RunScorer,
+    RunState,
+    Scorer,
+    User,
+    Verdict,
+)
+from scoring.models.comparison import unfitness
+from tests.conftest import MakeDataset, MakeOutputs
+from tests.scored import CLOSE, finished_run, queued_run
+
+MakeRun = Callable[..., Run]
+
+
+@pytest.fixture
+def make_run(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> MakeRun:
+    version = make_dataset([{"expected": "yes"}, {"expected": "no"}])
+
+    def make(name: str, texts: Sequence[str | None] = ("yes", "yes"), series: str = "a") -> Run:
+        return finished_run(make_outputs(version, texts, series=series), CLOSE, name=name)
+
+    return make
+
+
+def entries() -> list[AuditEntry]:
+    return list(AuditEntry.objects.filter(action__startswith="baseline.").order_by("id"))
+
+
+def test_a_finished_run_is_pinned_for_its_dataset_and_series(
+    make_run: MakeRun, alice: User
+) -> None:
+    run = make_run("w1")
+    pinned = Baseline.objects.pin(run, by=alice)
+    assert (pinned.run, pinned.series, pinned.pinned_by) == (run, "a", alice)
+    assert pinned.dataset == run.output_set.version.dataset
+    assert Baseline.objects.of(run).get() == pinned
+    (entry,) = entries()
+    assert (entry.action, entry.actor, entry.team) == ("baseline.pinned", alice, run.team)
+    assert (entry.old, entry.new) == ({}, {"run": str(run.uuid), "name": "w1"})
+
+
+def test_another_run_takes_its_place_and_the_audit_knows_both(
+    make_run: MakeRun, alice: User
+) -> None:
+    first, second = make_run("w1"), make_run("w2")
+    Baseline.objects.pin(first, by=alice)
+    Baseline.objects.pin(second, by=alice)
+    assert Baseline.objects.get().run == second
+    entry = entries()[-1]
+    assert entry.old == {"run": str(first.uuid), "name": "w1"}
+    assert entry.new == {"run": str(second.uuid), "name": "w2"}
+
+
+def test_pinning_the_same_run_again_changes_nothing(make_run: MakeRun, alice: User) -> None:
+    run = make_run("w1")
+    once = Baseline.objects.pin(run, by=alice)
+    assert Baseline.objects.pin(run, by=None) == once
+    assert Baseline.objects.get().pinned_by == alice
+    assert len(entries()) == 1
+
+
+def test_every_series_has_its_own(make_run: MakeRun, alice: User) -> None:
+    one, other = make_run("w1", series="a"), make_run("w1", series="b")
+    Baseline.objects.pin(one, by=alice)
+    Baseline.objects.pin(other, by=alice)
+    assert Baseline.objects.of(one).get().run == one
+    assert Baseline.objects.of(other).get().run == other
+
+
+def test_a_series_never_has_two(make_run: MakeRun, alice: User) -> None:
+    first, second = make_run("w1"), make_run("w2")
+    pinned = Baseline.objects.pin(first, by=alice)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Baseline.objects.create(dataset=pinned.dataset, series="a", run=second)
+
+
+def test_unpinning_is_audited(make_run: MakeRun, alice: User) -> None:
+    run = make_run("w1")
+    Baseline.objects.pin(run, by=alice).unpin(by=alice)
+    assert not Baseline.objects.exists()
+    entry = entries()[-1]
+    assert (entry.action, entry.actor, entry.target_name) == ("baseline.unpinned", alice, "w1")
+    assert (entry.old, entry.new) == ({"run": str(run.uuid), "name": "w1"}, {})
+
+
+def test_a_removed_run_is_nobodys_baseline(make_run: MakeRun, alice: User) -> None:
+    run = make_run("w1")
+    Baseline.objects.pin(run, by=alice)
+    run.delete()
+    assert not Baseline.objects.exists()
+
+
+# Who is no measure.
+
+WITHOUT_OUTPUT = "of the dataset version without an output: make a run over all."
+
+
+def test_a_run_that_has_not_finished_is_refused(
+    make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> None:
+    outputs = make_outputs(make_dataset([{"expected": "yes"}]), ["yes"])
+    run = queued_run(outputs)
+    refused(run, "The run is queued: only a finished run can be a baseline.")
+    run.state = RunState.CANCELLED
+    refused(run, "The run is cancelled: only a finished run can be a baseline.")
+
+
+def test_a_run_with_errors_is_refused(make_run: MakeRun) -> None:
+    refused(make_run("w1", ["yes", None]), "1 case has an error: score the errors again first.")
+
+
+def test_a_run_over_a_part_of_the_cases_is_refused(
+    make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> None:
+    version = make_dataset([{"expected": "yes"}] * 3)
+    outputs = make_outputs(version, ["yes"] * 3)
+    Output.objects.filter(output_set=outputs, case__position__gt=1).delete()
+    OutputSet.objects.filter(pk=outputs.pk).update(output_count=1)
+    refused(finished_run(outputs), f"2 cases {WITHOUT_OUTPUT}")
+
+
+def test_several_trials_of_a_case_are_one_case(make_run: MakeRun) -> None:
+    run = make_run("w1")
+    first = CaseVerdict.objects.filter(run=run).earliest("position")
+    CaseVerdict.objects.create(
+        run=run, output_id=first.output_id, position=1, trial=1, verdict=Verdict.PASS
+    )
+    assert unfitness(run) == ""
+    CaseVerdict.objects.filter(run=run, position=2).delete()
+    refused(run, f"1 case {WITHOUT_OUTPUT}")
+
+
+def judged(run: Run, *names: str) -> Run:
+    """The run as if one judge had scored it, answered by these models."""
+    judge = Scorer.objects.define(run.team, "judge", "llm_judge", JUDGE)
+    RunScorer.objects.filter(run=run).update(version=judge.current, name="judge")
+    for number, name in enumerate(names):
+        ModelCall.objects.create(**call(run), model=name, cache_key=f"{number:064}")
+    return run
+
+
+JUDGE = {
+    "model": "gpt-4o",
+    "rubric": "Is {{output}} right?",
+    "choices": {"yes": 1.0, "no": 0.0},
+}
+
+
+def call(run: Run) -> dict[str, Any]:
+    return {"team": run.team, "run": run, "purpose": "judge"}
+
+
+def refused(run: Run, text: str) -> None:
+    assert unfitness(run) == text
+    with pytest.raises(ValidationError) as raised:
+        Baseline.objects.pin(run, by=None)
+    assert raised.value.messages == [text]
+    assert not Baseline.objects.exists()
+    assert entries() == []
+
+
+def test_a_judge_that_several_models_answered_for_is_refused(make_run: MakeRun) -> None:
+    run = judged(make_run("w1"), "gpt-4o-2024-05-13", "gpt-4o-2024-08-06")
+    said = "gpt-4o-2024-05-13, gpt-4o-2024-08-06"
+    refused(run, f"One judge was answered by several models ({said}).")
+
+
+def test_a_judge_with_one_model_behind_it_will_do(make_run: MakeRun) -> None:
+    assert unfitness(judged(make_run("w1"), "gpt-4o-2024-05-13")) == ""
