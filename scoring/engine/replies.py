@@ -95,7 +95,7 @@ class KeptReplies:
         """
         if self._budget:
             self._budget.pay(reply.cost_usd)
-        row = self._row(key, question, reply, fault_code)
+        row = self.row(key, question, reply, fault_code)
         tries = 0
         while True:
             tries += 1
@@ -116,7 +116,8 @@ class KeptReplies:
         """Two teams never share a reply: that one was there would tell of the other's texts."""
         return hashlib.sha256(f"{self._team.pk}:{key}".encode()).hexdigest()
 
-    def _row(self, key: str | None, question: Question, reply: Reply, fault_code: str) -> ModelCall:
+    def row(self, key: str | None, question: Question, reply: Reply, fault_code: str) -> ModelCall:
+        """The row of a reply, not yet written."""
         text = storable(reply.text)
         return ModelCall(
             team=self._team,

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from scoring.core.services import Reply
+
 WEEKS = 12
 REGRESSION = range(7, 9)  # weeks counted from 0: the eighth and ninth run
 PROMPTS = ("v5",) * 4 + ("v6",) * 3 + ("v7",) * 2 + ("v8",) * 3
@@ -37,9 +39,16 @@ class DemoScorer:
     threshold: float
 
 
+Judged = Callable[[DemoCase, str], Reply]
+
+
 @dataclass(frozen=True)
 class DemoDataset:
-    """Cases, the suite that scores them, and what was answered to a case in a week."""
+    """Cases, the suite that scores them, and what was answered to a case in a week.
+
+    `again` makes the further trials of the last week, where there are any. `judged` is the reply of
+    the story's judge to an output: it must depend on nothing else, as one is kept for each output.
+    """
 
     name: str
     suite: str
@@ -48,6 +57,13 @@ class DemoDataset:
     cases: Sequence[DemoCase]
     scorers: Sequence[DemoScorer]
     answer: Callable[[DemoCase, int], str]
+    again: Callable[[DemoCase], Sequence[str]] | None = None
+    judged: Judged | None = None
+
+    def outputs(self, case: DemoCase, week: int) -> list[str]:
+        """What was answered that week, trial by trial."""
+        more = self.again(case) if self.again and week == WEEKS - 1 else ()
+        return [self.answer(case, week), *more]
 
 
 def chance(*names: object) -> random.Random:

@@ -57,6 +57,9 @@ leap-days | numbers | How many days does a leap year have? | 366 | 366
 right-angle | numbers | How many degrees does a right angle have? | 90 | 90; ninety
 """  # noqa: E501  one fact a line
 
+TRIALS = 3  # of the last week
+GUESSED = 0.1  # the share of cases whose trials differ
+
 _FORMS = (
     "{answer}.",
     "The answer is {answer}.",
@@ -81,9 +84,25 @@ def _answer(case: DemoCase, week: int) -> str:
     if slips(case, week, usual=0.09, broken=1.1, hit_tag="history"):
         if week in REGRESSION:
             return "I am not sure. Different sources give different answers to this question."
-        wrong = chance(case.key, "wrong").choice([c for c in _ALL if c.tags == case.tags])
-        return _FORMS[week % 2].format(answer=wrong.expected if wrong != case else "unknown")
+        return _FORMS[week % 2].format(answer=_wrong(case))
     return chance(case.key, week, "form").choice(_FORMS).format(answer=case.expected)
+
+
+def _wrong(case: DemoCase) -> str:
+    near = chance(case.key, "wrong").choice([c for c in _ALL if c.tags == case.tags])
+    return str(near.expected) if near != case else "unknown"
+
+
+def _again(case: DemoCase) -> list[str]:
+    """Two further trials: at the hardest cases the model guesses anew each time."""
+    guesses = chance(case.key, "hardness").random() < GUESSED
+    draws = [chance(case.key, "trial", trial) for trial in range(1, TRIALS)]
+    return [
+        draw.choice(_FORMS).format(
+            answer=_wrong(case) if guesses and draw.random() < 0.5 else case.expected
+        )
+        for draw in draws
+    ]
 
 
 QUESTIONS = DemoDataset(
@@ -94,6 +113,12 @@ QUESTIONS = DemoDataset(
     cases=_ALL,
     scorers=(
         DemoScorer("names the answer", "includes", {"case_sensitive": False}, 1.0),
+        DemoScorer(
+            "means the same",
+            "reference_match",
+            {"embedding_provider": "local", "model_name": "all-MiniLM-L6-v2"},
+            0.65,
+        ),
         DemoScorer(
             "does not hedge",
             "includes",
@@ -108,4 +133,5 @@ QUESTIONS = DemoDataset(
         DemoScorer("one sentence", "regex", {"pattern": r"^[^\n]{1,120}\.$"}, 1.0),
     ),
     answer=_answer,
+    again=_again,
 )

@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from scoring.engine.demo.plot import DemoCase, DemoDataset, DemoScorer, chance, slips
+from scoring.engine.demo.verdicts import (
+    CHOICES,
+    CONNECTION,
+    DEAD_END,
+    MODEL,
+    NUMBERS,
+    RUBRIC,
+    judged,
+)
 
 _AGREED = """
 reset-password | account | How do I reset my password? | Open Settings, then Security, and choose Reset password. We send you a link that works for one hour.
@@ -53,11 +62,7 @@ api-token | developer | Where do I get an API token? | Open Settings, then Devel
 webhook-retry | developer | What happens when my webhook is down? | We try again for 24 hours with growing pauses, then switch the webhook off and tell you by e-mail.
 """  # noqa: E501  one agreed answer a line
 
-_DEAD_END = (
-    "I am sorry to hear that. I cannot help with this here. Contact our support team by e-mail."
-)
 _OPENINGS = ("", "", "Sure. ", "Happy to help. ", "Of course. ")
-_NUMBERS = {"14 days": "30 days", "30 days": "60 days", "five": "ten", "24 hours": "72 hours"}
 
 
 def _cases() -> list[DemoCase]:
@@ -79,8 +84,8 @@ def _answer(case: DemoCase, week: int) -> str:
 
 def _slipped(case: DemoCase, agreed: str, week: int) -> str:
     if "billing" in case.tags and week in range(7, 9):
-        return _DEAD_END
-    for right, wrong in _NUMBERS.items():
+        return DEAD_END
+    for right, wrong in NUMBERS.items():
         if right in agreed:
             return agreed.replace(right, wrong).replace("Open ", "Please go to ")
     return agreed.split(". ", maxsplit=1)[0][: len(agreed) // 2].rstrip() + "."
@@ -105,7 +110,14 @@ SUPPORT = DemoDataset(
             },
             1.0,
         ),
+        DemoScorer(
+            "gets them on (stored replies)",
+            "llm_judge",
+            {"connection": CONNECTION, "model": MODEL, "rubric": RUBRIC, "choices": CHOICES},
+            0.75,
+        ),
         DemoScorer("short enough", "expression", {"expression": "size(words(output)) <= 45"}, 1.0),
     ),
     answer=_answer,
+    judged=judged,
 )

