@@ -14,6 +14,7 @@ from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
+from scoring.engine import tryout
 from scoring.models import User
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -52,6 +53,13 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(autouse=True)
+def _helper_ends() -> Iterator[None]:
+    """The process that scores what is tried out ends with the test."""
+    yield
+    tryout.close()
 
 
 @pytest.fixture

@@ -53,6 +53,8 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "cancel_upload": (None, EDITOR),
     "runs": (VIEWER, None),
     "new_run": (EDITOR, EDITOR),
+    "generate_run": (EDITOR, EDITOR),
+    "tried_prompt": (EDITOR, None),
     "use_starter": (None, EDITOR),
     "run": (VIEWER, None),
     "cancel_run": (None, EDITOR),
@@ -138,8 +140,10 @@ def house(
     errand = Errand.objects.create(team=team, kind=ErrandKind.TRY_SCORER, asked_by=alice)
     return {
         "dataset": version.dataset,
+    prompt = Errand.objects.create(team=team, kind=ErrandKind.TRY_PROMPT, asked_by=alice)
         "tried": errand,
         "run": run,
+        "tried_prompt": prompt,
         "scorer": scorer,
         "suite": suite,
         "upload": upload,
@@ -149,7 +153,7 @@ def house(
 
 def parameters(name: str, wanted: list[str], house: dict[str, Any], team: Team) -> dict[str, Any]:
     noun = next((noun for noun in house if noun in name), "dataset")
-    if name == "versions" or name.startswith("dataset") or name == "new_run":
+    if name == "versions" or name.startswith("dataset") or name in {"new_run", "generate_run"}:
         noun = "dataset"
     known = {
         "slug": team.slug,

@@ -155,15 +155,29 @@ def test_a_score_is_there_within_200_ms(browser_of: BrowserOf, alice: User, team
     assert sorted(times)[2] < 0.2
 
 
-def test_the_page_begins_with_the_type_s_example(
-    browser_of: BrowserOf, alice: User, team: Team
+@pytest.mark.parametrize(
+    ("type_name", "output", "expected"),
+    [
+        ("exact_match", "Paris", "Paris"),
+        ("levenshtein", "customer service", "customer support"),  # the first of the usual config
+        ("regex", "2026-01-31", ""),
+        ("json_match", '{"b": 2, "a": 1.0}', '{\n  "a": 1,\n  "b": 2\n}'),
+    ],
+)
+def test_the_page_of_a_team_without_cases_begins_with_an_example(
+    browser_of: BrowserOf, alice: User, team: Team, type_name: str, output: str, expected: str
 ) -> None:
-    browser = browser_of(alice)
-    for name in all_types():
-        page = browser.get(new(team, name))
-        example = next(iter(all_types()[name].examples), None)
-        if example and isinstance(example.case.output, str):
-            assert page.context["panel"].fields["output"].value() == example.case.output
+    fields = browser_of(alice).get(new(team, type_name)).context["panel"].fields
+    assert (fields["output"].value(), fields["expected"].value()) == (output, expected)
+
+
+@pytest.mark.parametrize("type_name", sorted(all_types()))
+def test_every_type_can_be_tried(
+    browser_of: BrowserOf, alice: User, team: Team, type_name: str
+) -> None:
+    page = browser_of(alice).get(new(team, type_name))
+    assert 'id="tried"' in page.text
+    assert page.context["panel"].fields["output"].value()
 
 
 @pytest.fixture

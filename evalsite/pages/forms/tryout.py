@@ -172,5 +172,6 @@ def _with_output(case: Case) -> ScoredCase:
 
 
 def example_of(kind: ScorerType) -> ScoredCase:
-    """The type's first worked example, for a team without cases."""
-    return kind.examples[0].case if kind.examples else ScoredCase(output="")
+    """A worked example, for a team without cases: one of the usual config, if there is one."""
+    usual = (example.case for example in kind.examples if not example.config)
+    return next(usual, kind.examples[0].case if kind.examples else ScoredCase(output=""))
