@@ -13,12 +13,14 @@ from django_htmx.http import trigger_client_event
 
 from evalsite import access
 from evalsite.pages.case_list import CaseList
+from evalsite.pages.estimates import Foresight, foresight
 from evalsite.pages.forms.runs import RunFilters, RunForm
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.keyset import keyset_page
 from evalsite.pages.methods import filling, posting, reading
 from evalsite.pages.scorer_figures import figures_of
 from scoring.engine import plan
+from scoring.engine.estimate import estimate
 from scoring.engine.progress import progress_of
 from scoring.engine.starter import starter_suite
 from scoring.models import Role, Run, User
@@ -40,10 +42,20 @@ def new_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     dataset = access.dataset_for(request.user, uid, Role.EDITOR)
     outputs = request.GET.get("outputs", "")
     form = RunForm(request.POST or None, dataset=dataset, outputs=outputs)
-    if form.is_valid():
+    is_estimated = "estimate" in request.POST
+    if form.is_valid() and not is_estimated:
         return redirect("run", form.save(request.user).uuid)
     context = {"team": dataset.team, "dataset": dataset, "form": form}
-    return show(request, "run/new.html", context, status=422 if form.errors else 200)
+    if is_estimated:
+        context["foresight"] = _foresight(form)
+    status = 422 if form.errors and not is_estimated else 200
+    return show(request, "run/new.html", context, parts=["estimate"], status=status)
+
+
+def _foresight(form: RunForm) -> Foresight | None:
+    """What the judges of the chosen scorers will cost; None where none is chosen."""
+    outputs, scorers = form.cleaned_data.get("outputs"), form.chosen_scorers()
+    return foresight(judges=estimate(outputs, scorers)) if outputs and scorers else None
 
 
 @posting

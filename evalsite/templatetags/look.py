@@ -56,6 +56,17 @@ def share(value: float | None, decimals: int = 1) -> str:
 
 
 @register.filter
+def dollars(value: float | None) -> str:
+    """1.5 → "$1.50", 0.00123 → "$0.0012": at least two digits that say something."""
+    if value is None:
+        return NOTHING
+    if value >= 1 or value == 0:
+        return f"${value:,.2f}"
+    decimals = next((places for places in range(2, 12) if value >= 10 ** (1 - places)), 12)
+    return f"${value:.{decimals}f}"
+
+
+@register.filter
 def plain(value: float | None) -> str:
     """A threshold or a setting, whole: 0.7 → "0.7", 1.0 → "1"."""
     return NOTHING if value is None else text_of(value)

@@ -38,7 +38,8 @@ class Estimate:
 
     `cost_usd` is None where a price is not known. `is_exact` tells of the two counts: false where
     they are scaled up from a sample. `is_time_assumed`: some model was never called before, and 2
-    seconds a call are assumed. `problems` are why some calls cannot be made at all.
+    seconds a call are assumed. `problems` are why some calls cannot be made at all, `unpriced` the
+    models without a price, each with its connection.
     """
 
     calls: int = 0
@@ -50,6 +51,7 @@ class Estimate:
     is_exact: bool = True
     is_time_assumed: bool = False
     problems: tuple[str, ...] = ()
+    unpriced: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass
@@ -110,6 +112,7 @@ class _Part:
     cost_usd: float | None
     seconds: float
     is_time_assumed: bool
+    unpriced: tuple[tuple[str, str], ...]
 
 
 def _part(team: Team, endpoint: Endpoint | Fault, model: str, asked: Sequence[Question]) -> _Part:
@@ -117,13 +120,16 @@ def _part(team: Team, endpoint: Endpoint | Fault, model: str, asked: Sequence[Qu
     seconds, tokens_each = experience(team, place.name, model)
     tokens_in = sum(map(_tokens, asked))
     tokens_out = len(asked) * tokens_each
+    cost_usd = place.cost_usd(model, tokens_in, round(tokens_out))
+    is_known = cost_usd is not None or endpoint is not place
     return _Part(
         calls=len(asked),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        cost_usd=place.cost_usd(model, tokens_in, round(tokens_out)),
+        cost_usd=cost_usd,
         seconds=len(asked) * (seconds or ASSUMED_SECONDS) / place.concurrency,
         is_time_assumed=seconds is None,
+        unpriced=() if is_known else ((model, place.name),),
     )
 
 
@@ -141,6 +147,7 @@ def _summed(
         is_exact=factor == 1.0,
         is_time_assumed=any(part.is_time_assumed for part in parts),
         problems=problems,
+        unpriced=tuple(each for part in parts for each in part.unpriced),
     )
 
 

@@ -33,6 +33,23 @@ def test_a_count_has_thousands(value: int | None, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, NOTHING),
+        (0, "$0.00"),
+        (1234.5, "$1,234.50"),
+        (0.5, "$0.50"),
+        (0.012, "$0.012"),
+        (0.00123, "$0.0012"),
+        (0.0000071, "$0.0000071"),
+        (1e-15, "$0.000000000000"),
+    ],
+)
+def test_an_amount_shows_digits_that_say_something(value: float | None, text: str) -> None:
+    assert look.dollars(value) == text
+
+
+@pytest.mark.parametrize(
     ("text", "html"),
     [
         ("one rule", "one rule"),

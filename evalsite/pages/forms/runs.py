@@ -7,7 +7,7 @@ import uuid
 from typing import Any
 
 from django import forms
-from django.db import transaction
+from django.db import models, transaction
 
 from scoring.engine.plan import new_run
 from scoring.models import Dataset, IdempotencyKey, OutputSet, Run, Scorer, Suite, Team, User
@@ -40,15 +40,23 @@ class OutputSetField(forms.ModelChoiceField[OutputSet]):
         return " · ".join([*parts, f"{outputs.output_count:,} outputs"])
 
 
-class RunForm(forms.Form):
-    """An output set of a dataset, and the suite or the scorers to score it with.
+def budget_field() -> forms.FloatField:
+    return forms.FloatField(
+        label="Budget, in US dollars",
+        required=False,
+        min_value=0,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="Once this much is spent no model is called any more; what is scored stays. "
+        "Left empty, there is no limit.",
+    )
+
+
+class StartForm(forms.Form):
+    """What a run is scored with, its name and its budget.
 
     `key` names this showing of the form, so that sending it twice starts one run.
     """
 
-    outputs = OutputSetField(
-        OutputSet.objects.none(), to_field_name="uuid", label="Output set", empty_label=None
-    )
     suite = forms.ModelChoiceField(
         Suite.objects.none(),
         required=False,
@@ -67,20 +75,22 @@ class RunForm(forms.Form):
     name = forms.CharField(
         max_length=120, required=False, help_text="Left empty, the output set's name."
     )
+    budget_usd = budget_field()
     key = forms.UUIDField(widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, dataset: Dataset, outputs: str = "", **kwargs: Any) -> None:
+    path = ""  # below the dataset's runs, where the form is sent to
+
+    def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.dataset = dataset
-        choices = {
-            "outputs": OutputSet.objects.to_score(dataset),
-            "suite": Suite.objects.filter(team=dataset.team_id).order_by("name"),
-            "scorers": Scorer.objects.filter(team=dataset.team_id).order_by("name"),
-        }
-        for name, rows in choices.items():
-            self.fields[name].queryset = rows  # type: ignore[attr-defined]
+        scorers = Scorer.objects.filter(team=dataset.team_id).select_related("current")
+        self.offer("suite", Suite.objects.filter(team=dataset.team_id).order_by("name"))
+        self.offer("scorers", scorers.order_by("name"))
         suite = dataset.suite.uuid if dataset.suite else None
-        self.initial.update(key=uuid.uuid4(), outputs=outputs, suite=suite)
+        self.initial.update(key=uuid.uuid4(), suite=suite)
+
+    def offer(self, name: str, rows: models.QuerySet[Any]) -> None:
+        self.fields[name].queryset = rows  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         chosen = super().clean() or self.cleaned_data
@@ -89,9 +99,16 @@ class RunForm(forms.Form):
             self.add_error("scorers", "Choose a suite or single scorers, not both.")
         elif suite and not suite.entries.exists():
             self.add_error("suite", "This suite has no scorers yet.")
-        elif not suite and not scorers and "scorers" not in self.errors:
+        elif not suite and not scorers and not {"suite", "scorers"} & set(self.errors):
             self.add_error("suite", "Choose a suite, or at least one scorer below.")
         return chosen
+
+    def chosen_scorers(self) -> list[Scorer]:
+        """Those of the suite, or the ticked ones, as far as they can be told."""
+        if suite := self.cleaned_data.get("suite"):
+            entries = suite.entries.select_related("scorer__current")
+            return [entry.scorer for entry in entries]
+        return list(self.cleaned_data.get("scorers") or ())
 
     def save(self, by: User) -> Run:
         """The run; when the form was sent before, the run that was started then."""
@@ -107,12 +124,41 @@ class RunForm(forms.Form):
         """A form that was changed in between is another request, though its key is the same."""
         sent = repr([(name, self[name].data) for name in self.fields])
         digest = hashlib.sha256(sent.encode()).hexdigest()
-        path = f"/datasets/{self.dataset.uuid}/runs/new/"
+        path = f"/datasets/{self.dataset.uuid}/runs/{self.path}/"
         return IdempotencyKey.objects.claim(self.dataset.team, by, path, digest, digest)
 
     def _start(self, by: User) -> Run:
         chosen = self.cleaned_data
         scorers = [(scorer, scorer.threshold) for scorer in chosen["scorers"]]
         return new_run(
-            chosen["outputs"], suite=chosen["suite"], scorers=scorers, name=chosen["name"], by=by
+            self.output_set(by),
+            suite=chosen["suite"],
+            scorers=scorers,
+            name=chosen["name"],
+            by=by,
+            budget_usd=chosen["budget_usd"],
         )
+
+    def output_set(self, by: User) -> OutputSet:
+        """What is to be scored."""
+        raise NotImplementedError
+
+
+class RunForm(StartForm):
+    """An output set of a dataset, and the suite or the scorers to score it with."""
+
+    outputs = OutputSetField(
+        OutputSet.objects.none(), to_field_name="uuid", label="Output set", empty_label=None
+    )
+
+    path = "new"
+    field_order = ("outputs",)
+
+    def __init__(self, *args: Any, dataset: Dataset, outputs: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, dataset=dataset, **kwargs)
+        self.offer("outputs", OutputSet.objects.to_score(dataset))
+        self.initial["outputs"] = outputs
+
+    def output_set(self, by: User) -> OutputSet:  # noqa: ARG002  nothing is made
+        chosen: OutputSet = self.cleaned_data["outputs"]
+        return chosen
