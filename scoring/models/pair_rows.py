@@ -1,0 +1,94 @@
+"""What can be asked of the cases of two runs, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from django.db import models
+
+from scoring.models.case_table import Place
+from scoring.models.score import Verdict
+
+
+class PairKind(models.TextChoices):
+    """What became of a case. `edited` is said besides: input or expected differ."""
+
+    BROKE = "broke"  # pass → fail
+    FIXED = "fixed"  # fail → pass
+    UNCHANGED = "unchanged"
+    UNCLEAR = "unclear", "unclear"  # an error or a skip on one side
+    ONLY_BASELINE = "only_baseline", "only in the baseline"
+    ONLY_CANDIDATE = "only_candidate", "only in the candidate"
+    EDITED = "edited"
+
+
+class Counts(NamedTuple):
+    """How many pairs, and cases without a partner, there are of each kind.
+
+    `pairs` is the sum of broke, fixed, unchanged and unclear; `judged` those that passed or failed
+    on both sides.
+    """
+
+    pairs: int
+    judged: int
+    broke: int
+    fixed: int
+    unchanged: int
+    unclear: int
+    only_baseline: int
+    only_candidate: int
+    edited: int
+
+
+class Half(NamedTuple):
+    """One run's part of a pair."""
+
+    output: int
+    place: Place
+    verdict: Verdict
+
+
+class Pair(NamedTuple):
+    """A case in both runs, or in one of them. `place` says where it stands in the list."""
+
+    key: str
+    baseline: Half | None
+    candidate: Half | None
+    is_edited: bool
+
+    @property
+    def place(self) -> Place:
+        half = self.candidate or self.baseline
+        assert half is not None  # noqa: S101  a pair has one half at least
+        return half.place
+
+
+class PairPage(NamedTuple):
+    rows: Sequence[Pair]
+    has_previous: bool
+    has_next: bool
+
+
+class Match(NamedTuple):
+    """A pair in numbers: output ids, the candidate's place, verdicts."""
+
+    baseline_output: int
+    output: int
+    position: int
+    trial: int
+    baseline_verdict: int
+    verdict: int
+
+
+@dataclass(frozen=True)
+class PairFilters:
+    """Which pairs of a kind are wanted. With a `scorer`, by name, its verdicts decide the kind."""
+
+    scorer: str = ""
+    tag: str = ""
+    text: str = ""
+
+
+NO_FILTERS: Final = PairFilters()

@@ -1,0 +1,270 @@
+"""Two runs of a dataset joined case by case: what broke, what was fixed, what only one has.
+
+A pair is the same case, by its key, in the same trial of both runs. Within one dataset version
+cases are found by their position, which an index holds; between versions by way of their key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from django.db import connection, models
+
+from scoring.models.case_table import PAGE_SIZE, Place
+from scoring.models.dataset import Case
+from scoring.models.pair_rows import (
+    NO_FILTERS,
+    Counts,
+    Half,
+    Match,
+    Pair,
+    PairFilters,
+    PairKind,
+    PairPage,
+)
+from scoring.models.run import Output, Run
+from scoring.models.score import CaseVerdict, Score, Verdict
+
+Side = Literal["b", "c"]  # baseline, candidate: the aliases of their rows
+
+_OTHER: Final[dict[Side, Side]] = {"b": "c", "c": "b"}
+_VERDICTS, _CASES, _SCORES = (row._meta.db_table for row in (CaseVerdict, Case, Score))
+
+
+_KINDS: Final[dict[PairKind, str]] = {
+    PairKind.BROKE: "{b} = 0 AND {c} = 1",
+    PairKind.FIXED: "{b} = 1 AND {c} = 0",
+    PairKind.UNCHANGED: "{b} = {c}",
+    PairKind.UNCLEAR: "{b} <> {c} AND ({b} > 1 OR {c} > 1)",
+}
+_EDITED: Final = """(ck.input_json <> bk.input_json
+    OR (ck.expected_json IS NULL) <> (bk.expected_json IS NULL)
+    OR ck.expected_json <> bk.expected_json)"""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The cases of two runs of one dataset."""
+
+    baseline: Run
+    candidate: Run
+
+    @property
+    def is_same_version(self) -> bool:
+        return self.baseline.output_set.version_id == self.candidate.output_set.version_id
+
+    def counts(self) -> Counts:
+        rows = self._run(
+            f"SELECT b.verdict, c.verdict, COUNT(*) FROM {self._joined(self._lead())} "  # noqa: S608
+            "GROUP BY b.verdict, c.verdict"
+        )
+        by_verdicts = {(before, after): count for before, after, count in rows}
+        pairs = sum(by_verdicts.values())
+        judged = sum(n for found, n in by_verdicts.items() if max(found) <= Verdict.FAIL)
+        broke = by_verdicts.get((Verdict.PASS, Verdict.FAIL), 0)
+        fixed = by_verdicts.get((Verdict.FAIL, Verdict.PASS), 0)
+        unchanged = sum(n for (before, after), n in by_verdicts.items() if before == after)
+        return Counts(
+            pairs=pairs,
+            judged=judged,
+            broke=broke,
+            fixed=fixed,
+            unchanged=unchanged,
+            unclear=pairs - broke - fixed - unchanged,
+            only_baseline=self.baseline.verdicts.count() - pairs,
+            only_candidate=self.candidate.verdicts.count() - pairs,
+            edited=0 if self.is_same_version else self.count(PairKind.EDITED),
+        )
+
+    def count(self, kind: PairKind) -> int:
+        """How many pairs are of this kind; not for cases without a partner."""
+        return int(self._run(f"SELECT COUNT(*) FROM {self._of_kind(kind)}")[0][0])  # noqa: S608
+
+    def matches(self) -> Iterator[Match]:
+        """Every pair, in the candidate's order."""
+        found = self._run(
+            "SELECT b.output_id, c.output_id, c.position, c.trial, b.verdict, c.verdict "  # noqa: S608
+            f"FROM {self._joined('c')} ORDER BY c.position, c.trial"
+        )
+        return map(Match._make, found)
+
+    def page(
+        self,
+        kind: PairKind,
+        filters: PairFilters = NO_FILTERS,
+        *,
+        after: Place | None = None,
+        before: Place | None = None,
+        size: int = PAGE_SIZE,
+    ) -> PairPage:
+        """The pairs beyond `after`, or those that end before `before`, or the first.
+
+        They stand in the order of the candidate's dataset version, those that only the baseline
+        has in that of its own.
+        """
+        backwards, stand = before is not None, before or after
+        found = self._found(kind, filters, stand, size + 1, backwards=backwards)
+        rows, has_more = self._rows(found[:size]), len(found) > size
+        if backwards:
+            return PairPage(rows[::-1], has_more, has_next=True)
+        return PairPage(rows, after is not None, has_more)
+
+    def at(self, place: Place) -> Pair | None:
+        """The pair of the candidate's case at this place, whatever became of it."""
+        wanted = {"position": place.position, "trial": place.trial}
+        at = " AND c.position = %(position)s AND c.trial = %(trial)s"
+        found = self._run(self._selected(f"{self._joined('c')}{at}"), wanted)
+        if not found:
+            alone = self._selected_alone("c", f"{self._alone('c')}{at}")
+            found = self._run(alone, wanted)
+        return next(iter(self._rows(found)), None)
+
+    def _found(
+        self,
+        kind: PairKind,
+        filters: PairFilters,
+        stand: Place | None,
+        limit: int,
+        *,
+        backwards: bool,
+    ) -> list[Any]:
+        if kind in (PairKind.ONLY_BASELINE, PairKind.ONLY_CANDIDATE):
+            shown: Side = "b" if kind == PairKind.ONLY_BASELINE else "c"
+            chosen = self._selected_alone(shown, self._alone(shown))
+        else:
+            lead = self._lead(kind, filters)
+            shown = lead if self.is_same_version else "c"
+            chosen = self._selected(self._of_kind(kind, filters.scorer, lead))
+        condition, values = self._filter(filters, shown)
+        sign, order = ("<", "DESC") if backwards else (">", "ASC")
+        if stand is not None:
+            condition += f" AND ({shown}.position, {shown}.trial) {sign} (%(at)s, %(in)s)"
+            values |= {"at": stand.position, "in": stand.trial}
+        end = f" ORDER BY {shown}.position {order}, {shown}.trial {order} LIMIT {limit}"
+        return self._run(f"{chosen}{condition}{end}", values | self._scorers(filters))
+
+    def _lead(self, kind: PairKind | None = None, filters: PairFilters = NO_FILTERS) -> Side:
+        """Whose rows are walked through: of two lists of verdicts the shorter one."""
+        old, new = self.baseline, self.candidate
+        sizes = {
+            PairKind.BROKE: (old.pass_count, new.fail_count),
+            PairKind.FIXED: (old.fail_count, new.pass_count),
+        }
+        before, after = sizes.get(kind, (0, 0)) if kind else (0, 0)
+        if filters.scorer or before is None or after is None:
+            return "c"
+        return "b" if before < after else "c"
+
+    def _of_kind(self, kind: PairKind, scorer: str = "", lead: Side = "c") -> str:
+        if kind == PairKind.EDITED:
+            return f"{self._joined(lead)} AND {'1 = 0' if self.is_same_version else _EDITED}"
+        if not scorer:
+            return f"{self._joined(lead)} AND {_KINDS[kind].format(b='b.verdict', c='c.verdict')}"
+        told = "COALESCE({0}s.verdict, {0}s.status + 1)"  # as Verdict numbers them
+        decided = _KINDS[kind].format(b=told.format("b"), c=told.format("c"))
+        return (
+            f"{self._joined(lead, f'{_SCORES} bs', f'{_SCORES} cs')} AND {decided} "
+            "AND bs.scorer_id = %(b_scorer)s AND bs.output_id = b.output_id "
+            "AND cs.scorer_id = %(c_scorer)s AND cs.output_id = c.output_id"
+        )
+
+    def _joined(self, lead: Side, *more: str) -> str:
+        """FROM and WHERE of all pairs; SQLite walks CROSS JOINs in the order written."""
+        tables, conditions = self._partner(lead)
+        walked = " CROSS JOIN ".join([f"{_VERDICTS} {lead}", *tables, *more])
+        return f"{walked} WHERE {lead}.run_id = %({lead}_run)s AND {conditions}"
+
+    def _alone(self, side: Side) -> str:
+        """FROM and WHERE of the cases of one run that the other has not."""
+        tables, conditions = self._partner(side)
+        partner = f"SELECT 1 FROM {' CROSS JOIN '.join(tables)} WHERE {conditions}"  # noqa: S608
+        return f"{_VERDICTS} {side} WHERE {side}.run_id = %({side}_run)s AND NOT EXISTS ({partner})"
+
+    def _partner(self, one: Side) -> tuple[list[str], str]:
+        """The way from a row of one run to the other's: tables and conditions."""
+        other = _OTHER[one]
+        row = f"{other}.run_id = %({other}_run)s AND {other}.trial = {one}.trial"
+        if self.is_same_version:
+            return [f"{_VERDICTS} {other}"], f"{row} AND {other}.position = {one}.position"
+        return [f"{_CASES} {one}k", f"{_CASES} {other}k", f"{_VERDICTS} {other}"], (
+            f"{one}k.version_id = %({one}_version)s AND {one}k.position = {one}.position "
+            f"AND {other}k.version_id = %({other}_version)s AND {other}k.key = {one}k.key "
+            f"AND {row} AND {other}.position = {other}k.position"
+        )
+
+    def _selected(self, joined: str) -> str:
+        edited = "1 = 0" if self.is_same_version else _EDITED
+        return f"SELECT {_columns('b')}, {_columns('c')}, {edited} FROM {joined}"  # noqa: S608
+
+    def _selected_alone(self, side: Side, alone: str) -> str:
+        nothing = "NULL, NULL, NULL, NULL"
+        halves = [_columns(side), nothing] if side == "b" else [nothing, _columns(side)]
+        return f"SELECT {', '.join(halves)}, 1 = 0 FROM {alone}"  # noqa: S608
+
+    def _filter(self, filters: PairFilters, shown: Side) -> tuple[str, dict[str, Any]]:
+        """Conditions on the pairs' texts, and their values."""
+        run = self.baseline if shown == "b" else self.candidate
+        cases = Case.objects.filter(version=run.output_set.version_id).order_by()
+        condition = ""
+        values: dict[str, Any] = {}
+        if filters.tag:
+            tagged, values = _named(cases.tagged(filters.tag).values("position"), "tag")
+            condition = f" AND {shown}.position IN ({tagged})"
+        if filters.text:
+            sets = [self.baseline.output_set_id, self.candidate.output_set_id]
+            texts = Output.objects.filter(output_set__in=sets, text__icontains=filters.text)
+            matching, more = _named(cases.matching(filters.text).values("position"), "case")
+            said, rest = _named(texts.values("pk"), "said")
+            values = values | more | rest
+            found = [f"{shown}.position IN ({matching})", f"{shown}.output_id IN ({said})"]
+            condition += f" AND ({' OR '.join(found)})"
+        return condition, values
+
+    def _scorers(self, filters: PairFilters) -> dict[str, Any]:
+        if not filters.scorer:
+            return {}
+        sides = {"b_scorer": self.baseline, "c_scorer": self.candidate}
+        return {
+            side: run.scorers.filter(name=filters.scorer).values_list("pk", flat=True).first()
+            for side, run in sides.items()
+        }
+
+    def _rows(self, found: Sequence[Any]) -> list[Pair]:
+        halves = [(_half(row[:4]), _half(row[4:8]), bool(row[8])) for row in found]
+        keys = self._keys([candidate or baseline for baseline, candidate, _ in halves])
+        return [
+            Pair(key, baseline, candidate, edited)
+            for key, (baseline, candidate, edited) in zip(keys, halves, strict=True)
+        ]
+
+    def _keys(self, halves: Sequence[Half | None]) -> list[str]:
+        outputs = [half.output for half in halves if half]
+        found = Output.objects.filter(pk__in=outputs).values_list("pk", "case__key")
+        keys = dict(found)
+        return [keys[output] for output in outputs]
+
+    def _run(self, sql: str, values: dict[str, Any] | None = None) -> list[Any]:
+        sides = {"b": self.baseline, "c": self.candidate}
+        runs = {f"{side}_run": run.pk for side, run in sides.items()}
+        versions = {f"{side}_version": run.output_set.version_id for side, run in sides.items()}
+        with connection.cursor() as cursor:
+            cursor.execute(sql, runs | versions | (values or {}))
+            return list(cursor.fetchall())
+
+
+def _columns(side: Side) -> str:
+    return f"{side}.output_id, {side}.position, {side}.trial, {side}.verdict"
+
+
+def _half(row: Sequence[Any]) -> Half | None:
+    output, position, trial, verdict = row
+    return None if output is None else Half(output, Place(position, trial), Verdict(verdict))
+
+
+def _named(rows: models.QuerySet[Any, Any], name: str) -> tuple[str, dict[str, Any]]:
+    """The queryset's SQL with its values under names of their own."""
+    sql, given = rows.query.sql_with_params()
+    values = {f"{name}_{number}": value for number, value in enumerate(given)}
+    return sql % tuple(f"%({each})s" for each in values), values

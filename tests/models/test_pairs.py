@@ -1,0 +1,346 @@
+"""Pairs of runs against counting in plain Python over the same cases."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from scoring.models import (
+    Case,
+    CaseVerdict,
+    Dataset,
+    DatasetVersion,
+    Output,
+    OutputSet,
+    OutputSetState,
+    Run,
+    RunScorer,
+    RunState,
+    Score,
+    Scorer,
+    Status,
+    Team,
+    Verdict,
+)
+from scoring.models.case_table import Place
+from scoring.models.pair_rows import Half, Pair, PairFilters, PairKind
+from scoring.models.pairs import Pairs
+from tests.conftest import MakeDataset
+
+pytestmark = pytest.mark.django_db
+
+PASS, FAIL, ERROR, SKIPPED = (verdict.value for verdict in Verdict)
+
+
+class Told(NamedTuple):
+    """A case's verdict in one run, and where it stands."""
+
+    place: Place
+    verdict: int
+
+
+class Side(NamedTuple):
+    """A run with what it says, by key and trial; `texts` are input and expected by key."""
+
+    run: Run
+    told: dict[tuple[str, int], Told]
+    texts: dict[str, tuple[str, str | None]]
+
+
+class Made(NamedTuple):
+    """What a test wants of a run: cases in their order and verdicts by key and trial."""
+
+    cases: Sequence[dict[str, Any]]
+    verdicts: dict[tuple[str, int], int]
+
+
+def stored(team: Team, version: DatasetVersion, verdicts: dict[tuple[str, int], int]) -> Side:
+    """A finished run whose outputs have these verdicts; one scorer says the same of each."""
+    outputs = OutputSet.objects.create(version=version, series="a", state=OutputSetState.READY)
+    run = Run.objects.create(team=team, output_set=outputs, name="w", state=RunState.FINISHED)
+    scorer = _scorer(run)
+    cases = {case.key: case for case in version.cases.all()}
+    told = {}
+    for (key, trial), verdict in random.Random(5).sample(list(verdicts.items()), len(verdicts)):
+        case = cases[key]
+        output = Output.objects.create(
+            output_set=outputs, case=case, trial=trial, text=f"{key} {trial}"
+        )
+        CaseVerdict.objects.create(
+            run=run, output=output, position=case.position, trial=trial, verdict=verdict
+        )
+        _score(scorer, output, verdict)
+        told[key, trial] = Told(Place(case.position, trial), verdict)
+    counts = Counter(verdicts.values())
+    run.pass_count, run.fail_count = counts[PASS], counts[FAIL]
+    run.save()
+    texts = {case.key: (case.input_json, case.expected_json) for case in cases.values()}
+    return Side(run, told, texts)
+
+
+def _scorer(run: Run) -> RunScorer:
+    known = Scorer.objects.filter(team=run.team, name="close").first()
+    scorer = known or Scorer.objects.define(run.team, "close", "levenshtein", {}, 0.5)
+    assert scorer.current
+    return RunScorer.objects.create(run=run, version=scorer.current, name="close", threshold=0.5)
+
+
+def _score(scorer: RunScorer, output: Output, verdict: int) -> None:
+    if verdict in {PASS, FAIL}:
+        values: dict[str, Any] = {"score": float(verdict == PASS), "verdict": verdict, "status": 0}
+    else:
+        values = {"status": Status.ERROR if verdict == ERROR else Status.SKIPPED}
+    Score.objects.create(scorer=scorer, output=output, **values)
+
+
+def expected(old: Side, new: Side) -> dict[PairKind, list[tuple[str, int]]]:
+    """The keys and trials of each kind, as the words of the page define them, in order."""
+    found: dict[PairKind, list[tuple[str, int]]] = {kind: [] for kind in PairKind}
+    for one in sorted(new.told, key=lambda one: new.told[one].place):
+        if one not in old.told:
+            found[PairKind.ONLY_CANDIDATE].append(one)
+            continue
+        found[_kind(old.told[one].verdict, new.told[one].verdict)].append(one)
+        if old.texts[one[0]] != new.texts[one[0]]:
+            found[PairKind.EDITED].append(one)
+    alone = sorted(old.told.keys() - new.told.keys(), key=lambda one: old.told[one].place)
+    found[PairKind.ONLY_BASELINE] = alone
+    return found
+
+
+def _kind(before: int, after: int) -> PairKind:
+    if before == after:
+        return PairKind.UNCHANGED
+    flips = {(PASS, FAIL): PairKind.BROKE, (FAIL, PASS): PairKind.FIXED}
+    return flips.get((before, after), PairKind.UNCLEAR)
+
+
+def check(old: Side, new: Side) -> None:
+    """Counts, lists and matches are those of plain counting."""
+    pairs, wanted = Pairs(old.run, new.run), expected(old, new)
+    counts = pairs.counts()
+    for kind, of_kind in wanted.items():
+        assert getattr(counts, kind.value) == len(of_kind), kind
+        assert [(p.key, p.place.trial) for p in pairs.page(kind, size=100).rows] == of_kind, kind
+    both = old.told.keys() & new.told.keys()
+    assert counts.pairs == len(both)
+    verdicts = [(old.told[one].verdict, new.told[one].verdict) for one in both]
+    assert counts.judged == sum(max(each) <= FAIL for each in verdicts)
+    found = list(pairs.matches())
+    assert [(m.position, m.trial) for m in found] == sorted(new.told[one].place for one in both)
+    assert Counter((m.baseline_verdict, m.verdict) for m in found) == Counter(verdicts)
+
+
+KEYS = st.lists(st.sampled_from("abcdefg"), unique=True, max_size=6)
+
+
+@st.composite
+def runs(draw: st.DrawFn, keys: list[str] | None = None) -> Made:
+    keys = draw(KEYS) if keys is None else keys
+    cases = [
+        {"key": key, "input": draw(st.sampled_from(["q", "r"])), **draw(EXPECTED)} for key in keys
+    ]
+    places = [(key, trial) for key, trial in product(keys, range(2)) if draw(st.integers(0, 4))]
+    return Made(cases, {place: draw(st.sampled_from(VERDICTS)) for place in places})
+
+
+VERDICTS = [PASS, PASS, FAIL, FAIL, ERROR, SKIPPED]
+EXPECTED = st.sampled_from([{}, {"expected": "a"}, {"expected": None}])
+DRAWN = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def emptied(team: Team) -> None:
+    """Each example begins without a dataset."""
+    Run.objects.filter(team=team).delete()
+    CaseVerdict.objects.all().delete()
+    Dataset.objects.filter(team=team).delete()
+
+
+@DRAWN
+@given(runs(), st.data())
+def test_runs_over_one_version_are_counted_as_by_hand(
+    team: Team, make_dataset: MakeDataset, old: Made, data: st.DataObject
+) -> None:
+    emptied(team)
+    new = data.draw(runs(keys=[case["key"] for case in old.cases]))
+    version = make_dataset(old.cases)
+    check(stored(team, version, old.verdicts), stored(team, version, new.verdicts))
+
+
+@DRAWN
+@given(runs(), runs())
+def test_runs_over_two_versions_are_matched_by_key(
+    team: Team, make_dataset: MakeDataset, old: Made, new: Made
+) -> None:
+    """Cases move, are edited, removed and added between the versions."""
+    emptied(team)
+    sides = [stored(team, make_dataset(made.cases), made.verdicts) for made in (old, new)]
+    check(*sides)
+    check(*reversed(sides))
+
+
+@pytest.fixture
+def sides(team: Team, make_dataset: MakeDataset) -> tuple[Side, Side]:
+    """Forty cases in two versions, the second turned round and without every tenth."""
+    coin = random.Random(3)
+    cases = [
+        {"key": f"q{n:02}", "input": f"question {n}", "tags": ["odd"] if n % 2 else []}
+        for n in range(40)
+    ]
+    kept = [case for n, case in enumerate(reversed(cases)) if n % 10]
+    first, second = (
+        stored(
+            team,
+            make_dataset(of),
+            {(case["key"], trial): coin.choice(VERDICTS) for case in of for trial in (0, 1)},
+        )
+        for of in (cases, kept)
+    )
+    return first, second
+
+
+@pytest.fixture(params=["one version", "two versions"])
+def pair(request: pytest.FixtureRequest, team: Team, sides: tuple[Side, Side]) -> tuple[Side, Side]:
+    if request.param == "two versions":
+        return sides
+    coin = random.Random(4)
+    again = {one: coin.choice(VERDICTS) for one in sides[0].told}
+    return sides[0], stored(team, sides[0].run.output_set.version, again)
+
+
+def walked(pairs: Pairs, kind: PairKind, filters: PairFilters, size: int) -> Iterator[Pair]:
+    """All pages forwards; then back from the last to the first, which must be the same rows."""
+    page = pairs.page(kind, filters, size=size)
+    assert not page.has_previous
+    pages = [page]
+    while page.has_next:
+        page = pairs.page(kind, filters, after=page.rows[-1].place, size=size)
+        assert page.has_previous
+        pages.append(page)
+    for later, earlier in zip(pages[:0:-1], pages[-2::-1], strict=True):
+        back = pairs.page(kind, filters, before=later.rows[0].place, size=size)
+        assert back.rows == earlier.rows
+        assert (back.has_previous, back.has_next) == (earlier.has_previous, True)
+    for each in pages:
+        yield from each.rows
+
+
+@pytest.mark.parametrize("kind", PairKind)
+@pytest.mark.parametrize("filters", [PairFilters(), PairFilters(tag="odd"), PairFilters(text="3")])
+def test_pages_walk_all_that_passes_the_filters(
+    pair: tuple[Side, Side], kind: PairKind, filters: PairFilters
+) -> None:
+    wanted = [
+        (key, trial)
+        for key, trial in expected(*pair)[kind]
+        if (not filters.tag or int(key[1:]) % 2) and (filters.text in key or not filters.text)
+    ]
+    found = walked(Pairs(pair[0].run, pair[1].run), kind, filters, 3)
+    assert [(row.key, row.place.trial) for row in found] == wanted
+
+
+def test_a_text_is_looked_for_in_the_outputs_too(pair: tuple[Side, Side]) -> None:
+    """Outputs end with their trial, which is in no other text but `question 1` and its like."""
+    text = PairFilters(text="5 1")
+    found = list(walked(Pairs(pair[0].run, pair[1].run), PairKind.UNCHANGED, text, 50))
+    wanted = [one for one in expected(*pair)[PairKind.UNCHANGED] if one[0][-1] == "5" and one[1]]
+    assert [(row.key, row.place.trial) for row in found] == wanted
+
+
+@pytest.mark.parametrize("kind", [kind for kind in PairKind if "only" not in kind])
+def test_a_scorers_own_verdicts_may_decide(pair: tuple[Side, Side], kind: PairKind) -> None:
+    """The only scorer says what the case verdict says, so the lists are the same."""
+    pairs = Pairs(pair[0].run, pair[1].run)
+    by_case = pairs.page(kind, size=100).rows
+    assert pairs.page(kind, PairFilters(scorer="close"), size=100).rows == by_case
+    assert pairs.page(kind, PairFilters(scorer="no such"), size=100).rows == (
+        by_case if kind == PairKind.EDITED else []
+    )
+
+
+def test_a_scorer_that_says_otherwise_is_listened_to(pair: tuple[Side, Side]) -> None:
+    pairs = Pairs(pair[0].run, pair[1].run)
+    (row, *_) = pairs.page(PairKind.UNCHANGED).rows
+    assert row.baseline
+    assert row.candidate
+    for half, verdict in ((row.baseline, PASS), (row.candidate, FAIL)):
+        Score.objects.filter(output=half.output).update(
+            verdict=verdict, score=1.0 - verdict, status=Status.SCORED
+        )
+    found = pairs.page(PairKind.BROKE, PairFilters(scorer="close"), size=100).rows
+    assert row.place in [each.place for each in found]
+    assert row.place not in [each.place for each in pairs.page(PairKind.BROKE, size=100).rows]
+
+
+def test_a_row_names_both_outputs_and_places(pair: tuple[Side, Side]) -> None:
+    old, new = pair
+    for row in Pairs(old.run, new.run).page(PairKind.FIXED, size=100).rows:
+        assert (row.baseline, row.candidate) == tuple(
+            _half(side, row.key, row.place.trial) for side in pair
+        )
+    for row in Pairs(old.run, new.run).page(PairKind.ONLY_BASELINE, size=100).rows:
+        assert (row.candidate, row.place) == (None, old.told[row.key, row.place.trial].place)
+
+
+def _half(side: Side, key: str, trial: int) -> Half:
+    output = Output.objects.get(output_set=side.run.output_set, case__key=key, trial=trial)
+    told = side.told[key, trial]
+    return Half(output.pk, told.place, Verdict(told.verdict))
+
+
+def test_one_pair_is_found_by_its_place(pair: tuple[Side, Side]) -> None:
+    old, new = pair
+    pairs = Pairs(old.run, new.run)
+    for (key, trial), told in new.told.items():
+        found = pairs.at(told.place)
+        assert found is not None
+        assert (found.key, found.place.trial, found.candidate) == (
+            key,
+            trial,
+            _half(new, key, trial),
+        )
+        assert (found.baseline is None) == ((key, trial) not in old.told)
+    assert pairs.at(Place(4_000)) is None
+
+
+@pytest.mark.parametrize("edit", ["input", "expected", "neither"])
+def test_edited_looks_at_input_and_expected(
+    team: Team, make_dataset: MakeDataset, edit: str
+) -> None:
+    case = {"key": "a", "input": "q", "expected": "x", "tags": ["t"]}
+    versions = [make_dataset([case]), make_dataset([{**case, "tags": [], edit: "other"}])]
+    old, new = (stored(team, version, {("a", 0): PASS}) for version in versions)
+    assert Pairs(old.run, new.run).counts().edited == (edit != "neither")
+
+
+def test_a_page_takes_two_queries_whatever_it_shows(pair: tuple[Side, Side]) -> None:
+    pairs = Pairs(pair[0].run, pair[1].run)
+    for size in (1, 50):
+        with CaptureQueriesContext(connection) as queries:
+            pairs.page(PairKind.UNCHANGED, size=size)
+        assert len(queries) == 2
+
+
+def test_a_run_equals_itself(pair: tuple[Side, Side]) -> None:
+    check(pair[0], pair[0])
+    counts = Pairs(pair[0].run, pair[0].run).counts()
+    assert counts.unchanged == counts.pairs == CaseVerdict.objects.filter(run=pair[0].run).count()
+
+
+def test_positions_of_another_dataset_are_no_match(team: Team, make_dataset: MakeDataset) -> None:
+    """Two versions share keys only within their rows: a key that is nowhere else has no partner."""
+    old = stored(team, make_dataset([{"key": "a"}]), {("a", 0): PASS})
+    new = stored(team, make_dataset([{"key": "b"}]), {("b", 0): FAIL})
+    assert Pairs(old.run, new.run).counts()[:4] == (0, 0, 0, 0)
+    assert Case.objects.filter(position=1).count() == 2
