@@ -79,6 +79,8 @@ def _answer(case: DemoCase, week: int) -> str:
     if slips(case, week, usual=0.14, broken=0.8, hit_tag="billing"):
         return _slipped(case, agreed, week)
     opening = chance(case.key, week, "opening").choice(_OPENINGS)
+    if agreed.startswith(("Yes.", "No.")):
+        opening = ""
     return opening + (agreed.replace(", then ", " > ") if week % 3 == 2 else agreed)
 
 

@@ -30,8 +30,8 @@ NUMBERS: Final = {
     "24 hours": "72 hours",
 }
 _REFUSED_OF_SECURITY = 0.12  # of the replies to a question about somebody's access
-_CUT_OFF = 0.012
-_CHATTY = 0.008
+_CUT_OFF = 0.01
+_CHATTY = 0.015
 
 
 def judged(case: DemoCase, output: str) -> Reply:
@@ -56,14 +56,14 @@ def _reply(text: str, *, refusal: str = "", finish: str = "stop") -> Reply:
 def _verdict(case: DemoCase, output: str) -> tuple[str, str]:
     agreed = str(case.expected)
     if output == DEAD_END:
-        return "no help", f"Sends the customer away, although the agreed answer is {agreed!r}"
+        return "no help", f'Sends the customer away, although there is an answer: "{agreed}"'
     if output.replace(" > ", ", then ").endswith(agreed):
         return "solves", _praise(output, agreed)
     for right, wrong in NUMBERS.items():
         if right in agreed and right not in output and wrong in output:
-            return "wrong", f"Says {wrong!r} where the agreed answer says {right!r}."
+            return "wrong", f'Says "{wrong}" where the agreed answer says "{right}".'
     missing = agreed[len(output.rstrip(".")) :].strip(" .")
-    return "partly", f"Stops too early. The customer does not learn this part: {missing!r}."
+    return "partly", f'Stops too early. The customer does not learn this part: "{missing}".'
 
 
 def _praise(output: str, agreed: str) -> str:
