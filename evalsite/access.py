@@ -23,6 +23,7 @@ from scoring.models import (
     Output,
     Role,
     Run,
+    RunScorer,
     Scorer,
     Suite,
     Team,
@@ -78,6 +79,16 @@ def output_for(user: User, uid: uuid.UUID, position: int, trial: int = 0) -> tup
     if output is None:
         raise Http404
     return run, output
+
+
+def run_scorer_for(user: User, uid: uuid.UUID, place: int, role: Role = Role.VIEWER) -> RunScorer:
+    """The scorer at this place in a run's order, with version, scorer and run joined."""
+    run = run_for(user, uid, role)
+    scorer = run.scorers.select_related("version__scorer").filter(position=place).first()
+    if scorer is None:
+        raise Http404
+    scorer.run = run
+    return scorer
 
 
 def replies_of(run: Run, refs: Sequence[str]) -> dict[str, ModelCall]:

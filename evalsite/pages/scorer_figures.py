@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from evalsite.templatetags.look import count, plain
 from scoring.core.charts import Bar, Histogram, histogram_chart
 from scoring.core.stats import Estimate, rate_estimate
+from scoring.engine.judge_quality import is_judge
 from scoring.models import RunScorer, RunSummary
 
 
@@ -45,6 +46,10 @@ class Figure:
             return 2
         width = mean.interval[1] - mean.interval[0]
         return next((places for places in (2, 3, 4) if width >= 10**-places), 5)
+
+    @property
+    def is_judge(self) -> bool:
+        return is_judge(self.scorer)
 
     @property
     def pass_rate(self) -> Estimate | None:

@@ -11,6 +11,7 @@ from evalsite.pages import (
     generation,
     health,
     home,
+    judges,
     runs,
     scorers,
     setup,
@@ -51,6 +52,8 @@ urlpatterns = [
     path("runs/<uuid:uid>/resume/", runs.resume_run, name="resume_run"),
     path("runs/<uuid:uid>/retry/", runs.retry_run, name="retry_run"),
     path("runs/<uuid:uid>/cases/<int:position>/", cases.case, name="run_case"),
+    path("runs/<uuid:uid>/judges/<int:place>/", judges.judge, name="run_judge"),
+    path("runs/<uuid:uid>/judges/<int:place>/check/", judges.check_noise, name="check_run_judge"),
     # Scorers and suites
     path("teams/<slug:slug>/scorers/", scorers.scorers, name="scorers"),
     path("teams/<slug:slug>/scorers/new/", scorers.choose_type, name="new_scorer_type"),

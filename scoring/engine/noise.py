@@ -15,6 +15,8 @@ from statistics import fmean, stdev
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from scoring.core.contract import Result, ServiceError
 from scoring.core.services import Answer, Provider, Question, Services, Vectors, using
 from scoring.core.stats import t_quantile
@@ -22,7 +24,16 @@ from scoring.engine.estimate import Estimate, Listener, estimate_calls
 from scoring.engine.execute import cases_of, ready
 from scoring.engine.probe import ErrandProblem
 from scoring.engine.services import TeamServices
-from scoring.models import CallPurpose, Errand, JudgeNoise, RunScorer, Score, User, Verdict
+from scoring.models import (
+    CallPurpose,
+    Errand,
+    ErrandKind,
+    JudgeNoise,
+    RunScorer,
+    Score,
+    User,
+    Verdict,
+)
 
 SAMPLE: Final = 50
 MIN_SAMPLE: Final = 2  # one difference has no deviation
@@ -112,6 +123,18 @@ def checked_noise(errand: Errand) -> dict[str, Any]:
     return {"check": str(check.uuid)}
 
 
+def latest_errand(scorer: RunScorer) -> Errand | None:
+    """The last check that was asked for of this judge, while it is remembered."""
+    asked = Errand.objects.filter(team=scorer.run.team_id, kind=ErrandKind.CHECK_NOISE)
+    mine = asked.filter(request__run=str(scorer.run.uuid), request__place=scorer.position)
+    return mine.order_by("pk").last()
+
+
+def scored_count(scorer: RunScorer) -> int:
+    """How many outputs of the run a check can choose from."""
+    return _scored(scorer).count()
+
+
 def figures(pairs: Sequence[Pair]) -> dict[str, Any]:
     """The fields of JudgeNoise that follow from at least two pairs."""
     differences = [pair.second - pair.first for pair in pairs]
@@ -130,9 +153,13 @@ def _next_number(scorer: RunScorer) -> int:
     return JudgeNoise.objects.filter(version=scorer.version_id).count()
 
 
+def _scored(scorer: RunScorer) -> QuerySet[Score]:
+    return Score.objects.filter(scorer=scorer, score__isnull=False, code="")
+
+
 def _sampled(scorer: RunScorer, size: int, seed: int) -> dict[int, tuple[float, int]]:
     """Score and verdict by output id, in the order of the ids."""
-    scored = Score.objects.filter(scorer=scorer, score__isnull=False, code="")
+    scored = _scored(scorer)
     ids = list(scored.order_by("output").values_list("output", flat=True))
     chosen = random.Random(seed).sample(ids, min(size, MAX_SAMPLE, len(ids)))  # noqa: S311
     rows = scored.filter(output__in=chosen).order_by("output")

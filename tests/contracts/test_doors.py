@@ -61,6 +61,8 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "resume_run": (None, EDITOR),
     "retry_run": (None, EDITOR),
     "run_case": (VIEWER, None),
+    "run_judge": (VIEWER, None),
+    "check_run_judge": (None, EDITOR),
     "scorers": (VIEWER, None),
     "new_scorer_type": (EDITOR, None),
     "new_scorer": (EDITOR, EDITOR),
@@ -159,6 +161,7 @@ def parameters(name: str, wanted: list[str], house: dict[str, Any], team: Team) 
         "slug": team.slug,
         "uid": house[noun].uuid,
         "position": 1,
+        "place": 0,
         "token": "no-such-token",
         "type_name": "exact_match",
     }
