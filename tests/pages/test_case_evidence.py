@@ -12,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from scoring.core.codes import CODES
 from scoring.core.contract import Result, error
 from scoring.engine.rows import SCORE_COLUMNS, score_rows
 from scoring.models import CallPurpose, ModelCall, Output, Run, RunScorer, Score, Team, User
@@ -105,6 +106,15 @@ def test_an_unusable_reply_is_shown_beside_what_is_wrong_with_it(
     page = page_of(browser_of(bob), judged(facts=result))
     for part in ("the reply is not one JSON object", "I would say: fine", "I cannot"):
         assert part in page
+
+
+def test_an_empty_reply_is_called_so(
+    browser_of: BrowserOf, bob: User, team: Team, judged: Any
+) -> None:
+    result = error("reply_empty", "the reply is empty", costs(call(team, "", fault="reply_empty")))
+    page = page_of(browser_of(bob), judged(facts=result))
+    assert "an empty text" in page
+    assert CODES["reply_empty"] in page
 
 
 def test_a_reply_inside_a_combination_is_shown(
