@@ -103,7 +103,8 @@ def points_in_time(
 ) -> models.QuerySet[RunScorer]:
     """The scorers of finished runs, oldest first by the outputs' dates.
 
-    Run, output set, versions, figures and what is kept of the run's drift are joined.
+    Run, output set, versions, figures and what is kept of the run's drift are joined, but for
+    the figures that no drift line shows.
     """
     found = RunScorer.objects.filter(
         run__output_set__version__dataset=dataset,
@@ -113,7 +114,8 @@ def points_in_time(
     found = found.filter(name=scorer) if scorer else found
     found = found.filter(run__output_set__series=series) if series else found
     joined = found.select_related("run__output_set__version", "run__drift", "version", "summary")
-    return joined.order_by("run__output_set__dated", "run__id")
+    lean = joined.defer("summary__histogram", "summary__causes", "summary__trials")
+    return lean.order_by("run__output_set__dated", "run__id")
 
 
 def steps_into(runs: Iterable[Run]) -> dict[tuple[int, int], RunStep]:

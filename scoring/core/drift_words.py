@@ -1,0 +1,141 @@
+"""A drift line in sentences: where it is, what changed, and what a flat mean hides."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from scoring.core.drift import Change, Limits
+
+HARDLY: Final = 0.02  # a mean that moves by less has hardly moved
+FEWEST_FLIPS: Final = 5
+FLIPPED_SHARE: Final = 0.02  # of the pairs
+LESS_DISTINCT: Final = 0.2
+LATEST_SHOWN: Final = 3
+
+
+class Told(NamedTuple):
+    """A point as far as sentences speak of it; None is a figure that is not there."""
+
+    label: str
+    n: int
+    mean: float | None
+    pairs: int | None
+    fixed: int | None
+    broke: int | None
+    similarity: float | None
+    distinct: float | None
+
+
+def sentences(
+    scorer: str,
+    points: Sequence[Told],
+    limits: Limits | None,
+    outside: Sequence[tuple[int, bool]],  # place, whether below
+    changes: Sequence[Change],
+    reference: str,
+    *,
+    parted: Collection[int] = (),
+) -> list[str]:
+    """In order of weight. Means on the two sides of a place in `parted` are not compared."""
+    return [
+        *_now(scorer, points, parted),
+        *_levels(points, changes),
+        *_limits(points, limits, outside),
+        *_hidden(points, parted),
+        *_texts(points, reference),
+    ]
+
+
+def hides_flips(before: Told, after: Told) -> bool:
+    """Whether the mean hardly moved while many cases changed their verdict."""
+    if before.mean is None or after.mean is None or after.fixed is None or not after.pairs:
+        return False
+    flips = after.fixed + (after.broke or 0)
+    is_many = flips >= max(FEWEST_FLIPS, FLIPPED_SHARE * after.pairs)
+    return is_many and abs(after.mean - before.mean) < HARDLY
+
+
+def _now(scorer: str, points: Sequence[Told], parted: Collection[int]) -> Iterator[str]:
+    last = len(points) - 1
+    point = points[last]
+    if point.mean is None:
+        yield f"{scorer} has scored nothing in {point.label}."
+        return
+    text = f"{scorer} is at {point.mean:.3f} in {point.label} (n = {point.n:,})"
+    before = points[last - 1] if last and last not in parted else None
+    if before and before.mean is not None:
+        text += f", {_moved(point.mean - before.mean)} {before.label}"
+    yield f"{text}."
+
+
+def _moved(by: float) -> str:
+    if round(abs(by), 3) == 0:
+        return "the same as in"
+    return f"{abs(by):.3f} {'more' if by > 0 else 'less'} than in"
+
+
+def _levels(points: Sequence[Told], changes: Sequence[Change]) -> Iterator[str]:
+    for change in changes:
+        verb = "fell" if change.after < change.before else "rose"
+        yield (
+            f"The level {verb} with {points[change.place].label}: "
+            f"from {change.before:.3f} to {change.after:.3f} (p = {change.p:.3f})."
+        )
+
+
+def _limits(
+    points: Sequence[Told], limits: Limits | None, outside: Sequence[tuple[int, bool]]
+) -> Iterator[str]:
+    if limits is None:
+        return
+    span = f"{limits.low:.3f} to {limits.high:.3f}, from {limits.n} runs"
+    if not outside:
+        yield f"The last {limits.n} runs lie inside their control limits, {span}."
+        return
+    for is_below, side in ((True, "below"), (False, "above")):
+        names = [points[place].label for place, low in outside if low == is_below]
+        if names:
+            lies = "lies" if len(names) == 1 else "lie"
+            yield f"{_listed(names)} {lies} {side} the control limits ({span})."
+    back = outside[-1][0] + 1
+    if back < len(points):
+        yield f"Inside the limits again since {points[back].label}."
+
+
+def _hidden(points: Sequence[Told], parted: Collection[int]) -> Iterator[str]:
+    """The latest steps whose flips the means hide."""
+    places = [
+        place
+        for place in range(1, len(points))
+        if place not in parted and hides_flips(points[place - 1], points[place])
+    ]
+    for place in places[-LATEST_SHOWN:]:
+        before, after = points[place - 1], points[place]
+        fixed, broke = after.fixed or 0, after.broke or 0
+        yield (
+            f"From {before.label} to {after.label} the mean hardly moved "
+            f"({before.mean:.3f} to {after.mean:.3f}), but {fixed + broke:,} of {after.pairs:,} "
+            f"cases changed their verdict: {fixed:,} fixed, {broke:,} broke."
+        )
+    if len(places) > LATEST_SHOWN:
+        yield f"The same is true of {len(places) - LATEST_SHOWN:,} earlier steps."
+
+
+def _texts(points: Sequence[Told], reference: str) -> Iterator[str]:
+    last = points[-1]
+    if last.similarity is not None and last.label != reference:
+        yield f"Its outputs are {last.similarity:.2f} similar to those of {reference}."
+    earlier = [point.distinct for point in points[:-1] if point.distinct is not None]
+    if earlier and last.distinct is not None and earlier[0] - last.distinct >= LESS_DISTINCT:
+        yield (
+            f"Outputs are more alike: {last.distinct:.0%} of them differ from each other, "
+            f"{earlier[0]:.0%} in {points[0].label}."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = list(names[-LATEST_SHOWN:])
+    more = len(names) - len(shown)
+    text = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return f"{text}, and {more:,} earlier ones," if more else text

@@ -1,0 +1,92 @@
+"""Who measures a drift line, and how few queries it takes to look at it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoring.engine import errands
+from scoring.engine.drift import asks, lines_of, measure
+from scoring.models import DatasetVersion, Errand, ErrandKind, ErrandState, Run, RunState, User
+from tests.conftest import MakeDataset
+from tests.drifting import run_in_week, scorer_of
+
+
+@pytest.fixture
+def version(make_dataset: MakeDataset) -> DatasetVersion:
+    return make_dataset([{"key": f"q{number}", "tags": ["all"]} for number in range(4)])
+
+
+def test_a_line_of_small_runs_is_measured_on_the_spot(version: DatasetVersion, bob: User) -> None:
+    for week, letters in enumerate(["pppp", "ppff"]):
+        run_in_week(version, week, 0.8, letters)
+    (line,) = asks.lines_for(version.dataset, bob)
+    assert line.is_measured
+    assert line.points[1].broke == 2
+    assert not Errand.objects.exists()
+
+
+def test_a_line_of_large_runs_is_left_to_the_worker(
+    version: DatasetVersion, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asks, "AT_ONCE", 3)
+    for week, letters in enumerate(["pppp", "ppff"]):
+        run_in_week(version, week, 0.8, letters)
+    for _ in range(2):
+        (line,) = asks.lines_for(version.dataset, bob)
+        assert not line.is_measured
+        assert (line.points[1].mean, line.points[1].broke) == (0.8, None)
+    errand = Errand.objects.get()  # asked twice, left once
+    assert (errand.kind, errand.asked_by) == (ErrandKind.MEASURE_DRIFT, bob)
+    errands.do(errand)
+    errand.refresh_from_db()
+    assert (errand.state, errand.answer) == (ErrandState.DONE, {"written": 3})
+    (line,) = asks.lines_for(version.dataset, bob)
+    assert (line.is_measured, line.points[1].broke) == (True, 2)
+
+
+def test_a_dataset_that_is_gone_needs_no_measuring(version: DatasetVersion) -> None:
+    asks.ask(version.dataset, "a", None)
+    version.dataset.delete()
+    errand = Errand.objects.get()
+    errands.do(errand)
+    errand.refresh_from_db()
+    assert (errand.state, errand.answer) == (ErrandState.DONE, {"written": 0})
+
+
+@pytest.mark.parametrize(
+    ("state", "letters", "most", "is_asked"),
+    [
+        (RunState.FINISHED, "pppp", 3, True),
+        (RunState.FINISHED, "pppp", 4, False),  # small: measured when somebody looks
+        (RunState.CANCELLED, "pppp", 3, False),
+    ],
+)
+def test_the_worker_measures_large_runs_as_they_finish(
+    version: DatasetVersion, monkeypatch: pytest.MonkeyPatch,
+    state: RunState, letters: str, most: int, is_asked: bool,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(asks, "AT_ONCE", most)
+    run = run_in_week(version, 1, 0.8, letters)
+    run.state = state
+    asks.ask_after(run)
+    assert Errand.objects.filter(kind=ErrandKind.MEASURE_DRIFT).exists() == is_asked
+
+
+@pytest.mark.parametrize("count", [5, 50])
+def test_lines_take_four_queries_however_many_runs(
+    version: DatasetVersion, count: int, django_assert_num_queries: Any
+) -> None:
+    scorers = [scorer_of(version, name) for name in ("close", "same")]
+    for week in range(count):
+        run_in_week(version, week, 0.8, "ppff", scorers=scorers)
+    measure(version.dataset, "a")
+    dataset = Run.objects.latest("pk").output_set.version.dataset
+    with django_assert_num_queries(4):
+        lines = lines_of(dataset)
+        for line in lines:
+            assert line.is_measured
+            assert line.sentences
+            assert len(line.points) == count
+    assert len(lines) == 2
