@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -19,6 +21,8 @@ from scoring.core.bound import bind
 from scoring.core.contract import Case
 from scoring.core.custom import custom_type
 from scoring.core.registry import TYPES, register
+from tests.stub import Stub
+from tests.stub.wire import verdict
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -119,6 +123,12 @@ def test_the_score_example_prints_what_the_guide_shows(capsys: pytest.CaptureFix
     assert capsys.readouterr().out == shown
 
 
+def test_the_readme_names_every_scorer_type() -> None:
+    table = (DOCS.parent / "README.md").read_text().partition("## Scorers")[2]
+    named = set(re.findall(r"`(\w+)`", table.partition("Your own scorer")[0]))
+    assert named == set(TYPES)
+
+
 def test_the_readmes_commands_run_as_they_stand(
     db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -139,3 +149,20 @@ def test_the_readmes_commands_run_as_they_stand(
     assert "gate pass_rate>=0.9 (1) passed" in printed
     assert re.search(r"^gate regressions<=0 .*passed", printed, re.MULTILINE)
     assert '"id":"a","status":"scored","score":1.0,"verdict":"pass"' in printed
+
+
+def test_the_readmes_judge_asks_the_server_that_is_named(stub: Stub, tmp_path: Path) -> None:
+    readme = (DOCS.parent / "README.md").read_text()
+    section = readme.partition("## Use a local LLM server")[2]
+    shell, url = section.partition("```sh\n")[2].partition("```\n")[0], "127.0.0.1:11434/v1"
+    assert url in shell
+    mine = shell.replace("http://" + url, stub.play("local", verdict("C")))
+    mine = mine.replace(".venv/bin/python manage.py", f"{sys.executable} {DOCS.parent}/manage.py")
+    known = {"PATH": os.environ["PATH"], "EVALSITE_DATA_DIR": str(tmp_path)}
+    ended = subprocess.run(["bash", "-c", mine], env=known, capture_output=True, check=True)
+    scored = json.loads(ended.stdout)
+    assert (scored["id"], scored["score"], scored["verdict"]) == ("q1", 1.0, "pass")
+    (asked,) = stub.asked("local")
+    assert asked.body["model"] == "llama3.2"
+    assert "It is Paris." in asked.user
+    assert "authorization" not in asked.headers
