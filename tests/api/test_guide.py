@@ -50,9 +50,19 @@ def test_outputs_come_in_parts_and_a_dataset_as_a_file(
     monkeypatch.chdir(tmp_path)
     parts = [[{"key": "q1", "output": "a"}], [{"key": "q2", "output": "b"}]]
     names = first_block | {"parts": parts}
-    for block in BLOCKS[1:]:
+    for block in BLOCKS[1:-1]:
         exec(compile(block, "docs/api.md", "exec"), names)
     run = Run.objects.get(uuid=names["run"]["id"])
     assert (run.output_set.state, run.output_set.output_count) == (OutputSetState.READY, 2)
     assert names["answer"].status_code == 202
     assert Dataset.objects.filter(name="From a file").exists()
+
+
+def test_a_run_makes_its_outputs(first_block: dict[str, Any]) -> None:
+    names = dict(first_block)
+    exec(compile(BLOCKS[-1], "docs/api.md", "exec"), names)
+    run = Run.objects.get(uuid=names["run"]["id"])
+    assert (run.output_set.state, run.budget_usd) == (OutputSetState.GENERATING, 2.5)
+    made = run.output_set.generation
+    assert (made.model, made.trials) == ("gpt-4o-mini", 3)
+    assert made.template.endswith("\n\n{{ input }}")

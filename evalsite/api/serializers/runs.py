@@ -22,9 +22,12 @@ from evalsite.api.bodies import (
     Text,
     Whole,
 )
+from scoring.core.prompt_template import MAX_CHARACTERS
 from scoring.engine.progress import progress_of
+from scoring.engine.recipe import PARAMETERS
 from scoring.models import Run, RunScorer, RunState, RunSummary, Verdict
 from scoring.models.dataset import KEY_LENGTH
+from scoring.models.generation import MAX_TRIALS
 
 MOST_OUTPUTS = 10_000
 LARGEST_TRIAL = 32_767
@@ -54,6 +57,25 @@ def outputs_field(**options: Any) -> Rows:
     )
 
 
+class NewRecipe(Body):
+    """How the run makes its outputs by calling a model."""
+
+    connection = Name(
+        required=False, max_length=100, help_text="By name. Left out, the team's default one."
+    )
+    model = Name(max_length=200)
+    template = Text(
+        allow_blank=False,
+        max_length=MAX_CHARACTERS,
+        help_text="The user's message; places such as `{{ input }}` are filled from each case.",
+    )
+    system = Text(required=False, max_length=MAX_CHARACTERS, help_text="Sent as it is.")
+    parameters = JsonObject(
+        required=False, help_text=f"Any of {', '.join(PARAMETERS)}. Left out, the model's own."
+    )
+    trials = Whole(required=False, min_value=1, max_value=MAX_TRIALS, help_text="Outputs a case.")
+
+
 class NewRun(Body):
     dataset = serializers.UUIDField(help_text="Its latest version is scored.")
     suite = serializers.UUIDField(
@@ -69,12 +91,21 @@ class NewRun(Body):
     name = Name(required=False, help_text="Left out, the series.")
     series = Name(
         required=False,
-        help_text="Runs of one series make one drift line. Left out, the label `model`, "
-        "else the run's name.",
+        help_text="Runs of one series make one drift line. Left out, the model that is called, "
+        "else the label `model`, else the run's name.",
     )
     dated = Moment(required=False, help_text="When the outputs were made. Left out, now.")
     labels = JsonObject(required=False, help_text="Texts of your own, such as the commit.")
     outputs = outputs_field(required=False)
+    generate = NewRecipe(
+        required=False, help_text="In place of outputs: the run makes them, then scores them."
+    )
+    budget_usd = Number(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        help_text="Once this much is spent no model is called. Left out, there is no limit.",
+    )
     final = Flag(
         required=False,
         help_text="false keeps the run open for further outputs. Left out, true with outputs.",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -30,9 +30,13 @@ from evalsite.api.serializers.runs import (
 )
 from evalsite.api.views.base import ApiView, ListView
 from evalsite.api.views.scorers import named_scorers
+from scoring.core.contract import ConfigError
 from scoring.engine import loading, plan
+from scoring.engine.generate import Recipe, planned_outputs
 from scoring.engine.progress import progress_of
+from scoring.engine.recipe import check
 from scoring.models import (
+    Connection,
     Dataset,
     DatasetVersion,
     Output,
@@ -44,6 +48,8 @@ from scoring.models import (
     Suite,
     User,
 )
+
+NOTHING: Final = loading.Stored(0, [], 0)  # sent, where the run makes its outputs
 
 Chosen = tuple[Suite | None, list[tuple[Scorer, float]]]
 
@@ -66,16 +72,23 @@ class RunList(ListView):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Send outputs and have them scored by a suite, or by scorers of your choice."""
+        """Send outputs, or have them made, and scored by a suite or by scorers of your choice."""
         wanted = self.read(NewRun)
         version = self._version(wanted["dataset"])
         suite, scorers = self._chosen(wanted, version.dataset)
+        recipe = _recipe(wanted, version)
         outputs: list[Any] = wanted.get("outputs", [])
         with transaction.atomic():
-            output_set = _new_set(version, wanted, self.user)
-            stored = loading.store_outputs(output_set, outputs)
-            name = wanted.get("name", "")
-            run = plan.new_run(output_set, suite=suite, scorers=scorers, name=name, by=self.user)
+            output_set = _new_set(version, wanted, self.user, recipe)
+            stored = loading.store_outputs(output_set, outputs) if recipe is None else NOTHING
+            run = plan.new_run(
+                output_set,
+                suite=suite,
+                scorers=scorers,
+                name=wanted.get("name", ""),
+                by=self.user,
+                budget_usd=wanted.get("budget_usd"),
+            )
             if wanted.get("final", "outputs" in wanted):
                 _start(run)
         unmatched = {"unmatched": stored.unmatched} if stored.unmatched else {}
@@ -187,7 +200,40 @@ class RunRetry(RunAction):
             raise Problem(409, "nothing_to_retry", text, object_id=run.uuid)
 
 
-def _new_set(version: DatasetVersion, wanted: dict[str, Any], by: User) -> OutputSet:
+def _recipe(wanted: dict[str, Any], version: DatasetVersion) -> Recipe | None:
+    """How the outputs are to be made; None where they are sent."""
+    asked: dict[str, Any] | None = wanted.get("generate")
+    if asked is None:
+        return None
+    if "outputs" in wanted or "final" in wanted:
+        text = "The run makes its outputs. Send none, and no `final`."
+        raise _unusable("generate", "outputs_or_generate", text)
+    named = asked.get("connection")
+    connection = Connection.objects.filter(team=version.dataset.team, name=named).first()
+    if named is not None and connection is None:
+        text = f"The team has no connection called {named}. Name another one, or leave it out."
+        raise _unusable("generate.connection", "not_found", text)
+    recipe = Recipe(**asked | {"connection": connection})
+    try:
+        check(recipe)
+    except ConfigError as fault:
+        raise of_faults(422, list(_recipe_faults(fault))) from None
+    return recipe
+
+
+def _recipe_faults(fault: ConfigError) -> Iterator[Fault]:
+    for name, texts in fault.errors.items():
+        for text in texts:
+            yield Fault(f"generate.{name}", "config_error", text)
+
+
+def _new_set(
+    version: DatasetVersion, wanted: dict[str, Any], by: User, recipe: Recipe | None
+) -> OutputSet:
+    if recipe is not None:
+        named = ("name", "series", "labels", "dated")
+        described = {name: wanted[name] for name in named if name in wanted}
+        return planned_outputs(version, recipe, by=by, **described)
     labels, name = wanted.get("labels", {}), wanted.get("name", "")
     series = wanted.get("series") or labels.get("model") or name or version.dataset.name
     given = {name: wanted[name] for name in ("labels", "dated") if name in wanted}

@@ -21,12 +21,14 @@ from scoring.core.contract import ConfigError
 from scoring.engine import gates, hold, plan, report
 from scoring.engine.dispatch import work_on
 from scoring.engine.gates import Gate
+from scoring.engine.generate import planned_outputs
 from scoring.engine.needs import needs_services
 from scoring.engine.pool import Executor, Inline, Pool
-from scoring.engine.progress import progress_of
+from scoring.engine.progress import Progress, progress_of
 from scoring.engine.suite_file import suite_from_file
 from scoring.engine.threads import Threads
 from scoring.management.console import checked_name, database_needed, the_team
+from scoring.management.recipes import add_recipe_options, check_recipe_options, recipe_of
 from scoring.models import (
     Dataset,
     DatasetVersion,
@@ -59,21 +61,25 @@ class Command(BaseCommand):
         add("--team", metavar="SLUG", help="needed where there are several teams")
         add("--outputs", type=Path, metavar="FILE", help="outputs to load over the latest version")
         add("--map", action="append", default=[], metavar="FIELD=COLUMN", help="with --outputs")
+        add_recipe_options(parser)
         add("--series", help="the drift line of these outputs")
         add("--dated", type=_date, metavar="ISO", help="the outputs' date, now unless given")
         add("--suite", metavar="NAME|FILE", help="the dataset's own suite unless given")
         add("--name", default="", metavar="RUN", help="the new run's name")
-        add("--baseline", metavar="RUN|auto", help="auto: the previous finished run of the series")
+        add(
+            "--baseline", metavar="RUN|auto", help="auto: the pinned run, else the series' previous"
+        )
         add("--gate", action="append", default=[], metavar="EXPR", help=GATE_HELP)
         add("--max-errors", type=float, default=0.05, metavar="SHARE",
             help="gates are undecided over this share of errors and skips")  # fmt: skip
-        add("--budget", type=_amount, metavar="USD", help="ask judges no more once this is spent")
+        add("--budget", type=_amount, metavar="USD", help="call no model once this is spent")
         add("--junit", type=Path, metavar="FILE")
         add("--markdown", type=Path, metavar="FILE")
         add("--json", action="store_true", help="print JSON instead of the table")
 
     def handle(self, *_: Any, **options: Any) -> None:
         _check_names(options)
+        check_recipe_options(options)
         _check_loading(options)
         try:
             with database_needed():
@@ -103,14 +109,20 @@ class Command(BaseCommand):
         _check_gates(asked, suite, options)
         _check_reports(options)
         named = _named_baseline(version.dataset, options["baseline"])
-        outputs = self._outputs(version, options)
-        run = self._run(outputs, suite, options)
-        return run, gates.previous_run(run) if options["baseline"] == "auto" else named
+        run = self._run(self._outputs(version, options), suite, options)
+        return run, gates.baseline_of(run) if options["baseline"] == "auto" else named
 
-    def _outputs(self, version: DatasetVersion, options: dict[str, Any]) -> OutputSet:
+    def _outputs(self, version: DatasetVersion, options: dict[str, Any]) -> Callable[[], OutputSet]:
+        """Gives what is to be scored; outputs that are to be made are planned only then."""
+        if options["generate"]:
+            recipe = recipe_of(version.dataset.team, options)
+            named = {name: options[name] for name in ("series", "dated") if options[name]}
+            return lambda: planned_outputs(version, recipe, **named)
         if options["outputs"]:
-            return self._loaded(version, options)
-        return _present_outputs(version, options["series"])
+            outputs = self._loaded(version, options)
+        else:
+            outputs = _present_outputs(version, options["series"])
+        return lambda: outputs
 
     def _loaded(self, version: DatasetVersion, options: dict[str, Any]) -> OutputSet:
         from scoring.core.files import FileProblem
@@ -132,10 +144,10 @@ class Command(BaseCommand):
             self.stderr.write(f"outputs without a case in {version}: {len(loaded.unmatched):,}")
         return loaded.output_set
 
-    def _run(self, outputs: OutputSet, suite: Suite, options: dict[str, Any]) -> Run:
+    def _run(self, outputs: Callable[[], OutputSet], suite: Suite, options: dict[str, Any]) -> Run:
         with transaction.atomic():  # held at once, lest a worker takes it first
             named, budget = options["name"], options["budget"]
-            run = plan.new_run(outputs, suite=suite, name=named, budget_usd=budget)
+            run = plan.new_run(outputs(), suite=suite, name=named, budget_usd=budget)
             hold.take(run)
         shows = sys.stderr.isatty() and not options["json"]
         try:
@@ -199,7 +211,8 @@ def _check_names(options: dict[str, Any]) -> None:
 def _check_loading(options: dict[str, Any]) -> None:
     """Refuse what only says how to load outputs where none are loaded."""
     for option in ("map", "dated"):
-        if options[option] and not options["outputs"]:
+        is_made = option == "dated" and options["generate"]
+        if options[option] and not options["outputs"] and not is_made:
             raise misuse(f"--{option} needs --outputs FILE: it tells how to load that file")
 
 
@@ -287,17 +300,23 @@ def _bar(run: Run, *, shows: bool) -> Iterator[Callable[[], None]]:
     """A progress bar; yields the function that brings it up to date."""
     from tqdm import tqdm
 
-    total = run.output_set.output_count
-    with tqdm(total=total, unit=" cases", disable=not shows, file=sys.stderr) as bar:
+    with tqdm(unit=" outputs", disable=not shows, file=sys.stderr) as bar:
         last = 0.0
 
         def show() -> None:
             nonlocal last
             if shows and time.monotonic() - last > SHOW_SECONDS:
                 last = time.monotonic()
-                progress = progress_of(run)
-                bar.set_postfix_str(progress.cause or "", refresh=False)
-                bar.update(progress.done - bar.n)
+                _bring_up_to_date(bar, progress_of(run))
 
         yield show
-        bar.update(total - bar.n if shows else 0)
+        if shows:
+            _bring_up_to_date(bar, progress_of(run))
+
+
+def _bring_up_to_date(bar: Any, progress: Progress) -> None:
+    """Making outputs and scoring them are counted one after the other."""
+    bar.set_description_str(progress.stage, refresh=False)
+    bar.set_postfix_str(progress.cause or "", refresh=False)
+    bar.total = progress.total
+    bar.update(progress.done - bar.n)
