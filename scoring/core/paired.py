@@ -64,7 +64,9 @@ class Flips(NamedTuple):
         return float(binomtest(self.broke, self.broke + self.fixed, 0.5).pvalue)
 
 
-def difference(baseline: Sequence[float], candidate: Sequence[float]) -> Difference:
+def difference(
+    baseline: Sequence[float] | np.ndarray, candidate: Sequence[float] | np.ndarray
+) -> Difference:
     """The difference of two equally long lists of scores, pair by pair.
 
     Below RESAMPLED_BELOW pairs: a seeded bootstrap interval and a sign-flip permutation test; with

@@ -11,7 +11,7 @@ from typing import Final
 from django.db import transaction
 from django.utils import timezone
 
-from scoring.engine import generate, hold, plan
+from scoring.engine import compare_asks, generate, hold, plan
 from scoring.engine.lane import SHARD_SECONDS, Lane, Work, all_flights
 from scoring.engine.needs import needs_services
 from scoring.engine.pool import Executor
@@ -172,3 +172,4 @@ def _finish(run: Run) -> None:
         if end == RunState.FINISHED:
             done.update(finished_at=timezone.now())
         hold.release(run)
+    compare_asks.ask_after(run)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from scoring.engine import drift, noise, probe
+from scoring.engine import compare, drift, noise, probe
 from scoring.models import Errand, ErrandKind, ErrandState, Team, User
 
 log = logging.getLogger(__name__)
@@ -26,6 +26,7 @@ KINDS: Final[dict[str, Callable[[Errand], Answer]]] = {
     ErrandKind.CHECK_NOISE: noise.checked_noise,
     ErrandKind.TRY_PROMPT: probe.tried_prompt,
     ErrandKind.MEASURE_DRIFT: drift.done_errand,
+    ErrandKind.COMPARE: compare.done_errand,
 }
 
 _UNKEEPABLE: Final = re.compile("[\x00\ud800-\udfff]")  # no database keeps them in JSON

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Final, Literal, NamedTuple
 
-from scoring.models import CaseVerdict, Run, RunState, RunSummary, Verdict
+from scoring.models import Baseline, Run, RunState, RunSummary
+from scoring.models.pair_rows import PairKind
+from scoring.models.pairs import Pairs
 
 COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     ">=": operator.ge,
@@ -114,8 +116,18 @@ def measure(gate: Gate, run: Run, baseline: Run | None) -> Measure:
 
 def regressions(run: Run, baseline: Run) -> int:
     """Cases that passed in the baseline and fail now, matched by case key and trial."""
-    passed = _keys(baseline, Verdict.PASS)
-    return len(passed & _keys(run, Verdict.FAIL)) if passed else 0
+    return Pairs(baseline, run).count(PairKind.BROKE)
+
+
+def baseline_of(run: Run) -> Run | None:
+    """What the run is compared with: the one pinned for its series, else the previous one."""
+    pinned = (
+        Baseline.objects.of(run)
+        .exclude(run=run)
+        .select_related("run__output_set__version__dataset")
+        .first()
+    )
+    return pinned.run if pinned else previous_run(run)
 
 
 def previous_run(run: Run) -> Run | None:
@@ -127,12 +139,8 @@ def previous_run(run: Run) -> Run | None:
         output_set__dated__lte=outputs.dated,
         state=RunState.FINISHED,
     )
-    return earlier.exclude(pk=run.pk).order_by("-output_set__dated", "-pk").first()
-
-
-def _keys(run: Run, verdict: Verdict) -> set[tuple[str, int]]:
-    cases = CaseVerdict.objects.filter(run=run, verdict=verdict)
-    return set(cases.values_list("output__case__key", "trial"))
+    found = earlier.exclude(pk=run.pk).select_related("output_set__version__dataset")
+    return found.order_by("-output_set__dated", "-pk").first()
 
 
 def _number(text: str) -> float | None:

@@ -18,6 +18,7 @@ class ErrandKind(models.TextChoices):
     TEST_CONNECTION = "test_connection", "test a connection"
     TRY_PROMPT = "try_prompt", "try a prompt"
     CHECK_NOISE = "check_noise", "check a judge's noise"
+    COMPARE = "compare", "compare two runs"
     MEASURE_DRIFT = "measure_drift", "measure the drift of a series"
 
 

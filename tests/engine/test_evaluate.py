@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from scoring.engine import plan
-from scoring.models import Dataset, DatasetVersion, OutputSet, Run, Suite, Team
+from scoring.models import Baseline, Dataset, DatasetVersion, OutputSet, Run, Suite, Team
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.engine.conftest import MakeScorer, Site, Spy
 
@@ -127,6 +127,13 @@ class TestBaseline:
         assert (worse.code, "baseline w2: 2 regressions" in worse.out) == (1, True)
         assert "gate regressions<=0 (2) failed" in worse.out
         assert worse.err == "not met: regressions<=0"
+
+    def test_auto_is_the_pinned_run_where_there_is_one(self, weeks: Callable[..., Ended]) -> None:
+        weeks("w1", "1", "1", "1", "1")
+        weeks("w2", "0", "0", "0", "0")
+        Baseline.objects.pin(Run.objects.get(name="w1"), by=None)
+        ended = weeks("w3", "1", "0", "0", "0", more=("--baseline=auto",))
+        assert (ended.code, "baseline w1: 3 regressions" in ended.out) == (0, True)
 
     def test_json_has_no_figure_where_there_is_no_baseline(
         self, weeks: Callable[..., Ended]

@@ -10,13 +10,14 @@ from scoring.engine.gates import (
     GateError,
     Measure,
     State,
+    baseline_of,
     check_gate,
     decide,
     parse_gate,
     previous_run,
     regressions,
 )
-from scoring.models import OutputSet, Run
+from scoring.models import Baseline, OutputSet, Run
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
 
@@ -194,6 +195,26 @@ class TestOnRuns:
         latest = run_of(0)
         assert previous_run(latest) == week_before
         assert previous_run(run_of(20)) is None
+
+    def test_the_baseline_is_the_pinned_run_else_the_previous_one(
+        self,
+        make_run: MakeRun,
+        make_scorer: MakeScorer,
+        make_dataset: MakeDataset,
+        make_outputs: MakeOutputs,
+    ) -> None:
+        version, scorer = make_dataset([{"expected": "yes"}]), make_scorer("exact_match")
+        runs = [make_run(make_outputs(version, ["yes"]), scorer) for _ in range(3)]
+        other = make_run(make_outputs(version, ["yes"], series="b"), scorer)
+        for run in (*runs, other):
+            finish(run)
+        assert baseline_of(runs[2]) == runs[1]
+        Baseline.objects.pin(runs[0], by=None)
+        assert baseline_of(runs[2]) == runs[0]
+        assert baseline_of(runs[0]) is None  # nothing is its own measure, and none came before
+        assert baseline_of(other) is None  # a pin is its series' alone
+        Baseline.objects.get().unpin(by=None)
+        assert baseline_of(runs[2]) == runs[1]
 
 
 def test_a_gate_shows_its_own_text() -> None:

@@ -1,0 +1,216 @@
+"""Two runs compared: worked out once, kept, and worked out again when a run was scored again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from scoring.core.paired import holm
+from scoring.core.sentences import Finding, scorer_sentence, whole_sentence
+from scoring.engine.compare_scores import (
+    Matched,
+    PairedScores,
+    TwoScorers,
+    matched,
+    scorers_of,
+    slices_of,
+    verdict_flips,
+)
+from scoring.engine.figures import SHAPE, Figures, FlipFigures, ScorerFigures
+from scoring.engine.probe import ErrandProblem
+from scoring.models import Comparison, Errand, JudgeNoise, Run, RunState
+from scoring.models.pairs import Pairs
+
+
+class NotComparableError(Exception):
+    """Why two runs cannot be compared, and what to do. `code` is stable."""
+
+    def __init__(self, code: str, text: str, run: Run) -> None:
+        super().__init__(text)
+        self.code, self.text, self.run = code, text, run
+
+
+def check(baseline: Run, candidate: Run) -> None:
+    """Raises NotComparableError unless both runs are over one dataset and have ended."""
+    if baseline.output_set.version.dataset_id != candidate.output_set.version.dataset_id:
+        datasets = [run.output_set.version.dataset for run in (baseline, candidate)]
+        text = f"The runs are over different datasets, {datasets[0]} and {datasets[1]}"
+        advice = "choose two runs of the same dataset."
+        raise NotComparableError("different_datasets", f"{text}: {advice}", candidate)
+    for run in (baseline, candidate):
+        if run.is_unfinished:
+            text = f"The run {run.name} is {run.state}: wait until it has finished."
+            raise NotComparableError("run_unfinished", text, run)
+
+
+def kept(baseline: Run, candidate: Run) -> Comparison | None:
+    """The comparison as it is kept, if it still holds."""
+    rows = Comparison.objects.select_related("baseline", "candidate")
+    found = rows.filter(baseline=baseline, candidate=candidate).first()
+    holds = found is not None and found.is_current and found.figures.get("shape") == SHAPE
+    return found if holds else None
+
+
+def compared(baseline: Run, candidate: Run) -> Comparison:
+    """The comparison, worked out now unless it is kept. Raises NotComparableError."""
+    check(baseline, candidate)
+    return kept(baseline, candidate) or _kept_now(baseline, candidate)
+
+
+def done_errand(errand: Errand) -> dict[str, Any]:
+    """The errand's way to it: from {baseline, candidate}, two uuids, to {}."""
+    runs = {
+        side: Run.objects.filter(team=errand.team, uuid=UUID(errand.request[side]))
+        .select_related("output_set__version__dataset")
+        .first()
+        for side in ("baseline", "candidate")
+    }
+    baseline, candidate = runs["baseline"], runs["candidate"]
+    if baseline is None or candidate is None:
+        raise ErrandProblem("one of the runs is no longer there")
+    try:
+        compared(baseline, candidate)
+    except NotComparableError as fault:
+        raise ErrandProblem(fault.text) from None
+    return {}
+
+
+def figures_of(baseline: Run, candidate: Run) -> Figures:
+    """Everything there is to say of the two runs."""
+    pairs = Pairs(baseline, candidate)
+    counts, columns = pairs.counts(), matched(pairs)
+    both = scorers_of(baseline, candidate)
+    scores = [PairedScores.of(each, columns) for each in both]
+    scorers, findings = _scorers(scores)
+    _, p = verdict_flips(columns)
+    return Figures(
+        **counts._asdict(),
+        p=p,
+        scorers=tuple(scorers),
+        slices=tuple(slices_of(candidate, scores)),
+        warnings=tuple(_warnings(pairs, columns, both, counts.edited)),
+        sentence=whole_sentence(counts.pairs, counts.broke, counts.fixed, p, findings),
+    )
+
+
+def _kept_now(baseline: Run, candidate: Run) -> Comparison:
+    finished = {
+        "baseline_finished_at": baseline.finished_at,
+        "candidate_finished_at": candidate.finished_at,
+    }
+    figures = figures_of(baseline, candidate).as_json()
+    found, _ = Comparison.objects.update_or_create(
+        baseline=baseline, candidate=candidate, defaults={**finished, "figures": figures}
+    )
+    return found
+
+
+def _scorers(scores: Sequence[PairedScores]) -> tuple[list[ScorerFigures], list[Finding]]:
+    flips = [each.flips for each in scores]
+    tested = [each.difference.p for each in scores]
+    corrected = _corrected(tested)
+    of_flips = _corrected([p for _, p in flips])
+    findings = [
+        _finding(each, p, len([p for p in tested if p is not None]))
+        for each, p in zip(scores, corrected, strict=True)
+    ]
+    figures = [
+        _figures(each, finding, FlipFigures(*counted[:3], p, p_corrected))
+        for each, finding, (counted, p), p_corrected in zip(
+            scores, findings, flips, of_flips, strict=True
+        )
+    ]
+    return figures, findings
+
+
+def _corrected(ps: Sequence[float | None]) -> list[float | None]:
+    """Holm's correction over those that were tested."""
+    corrected = iter(holm([p for p in ps if p is not None]))
+    return [None if p is None else next(corrected) for p in ps]
+
+
+def _finding(scores: PairedScores, p: float | None, tests: int) -> Finding:
+    moves = scores.moves
+    return Finding(
+        scores.scorers.name,
+        scores.difference,
+        p,
+        tests,
+        improved=int((moves > 0).sum()),
+        regressed=int((moves < 0).sum()),
+        noise=_noise(scores.scorers, scores.difference.n),
+    )
+
+
+def _noise(scorers: TwoScorers, n: int) -> float | None:
+    """Of the version that scored both runs; two versions differ by more than noise."""
+    if not scorers.is_same_version:
+        return None
+    checked = JudgeNoise.objects.latest_for(scorers.after.version)
+    return checked.band_for(n) if checked else None
+
+
+def _figures(scores: PairedScores, found: Finding, flips: FlipFigures) -> ScorerFigures:
+    before, after, _ = scores.means
+    of, scorers = found.difference, scores.scorers
+    return ScorerFigures(
+        name=found.name,
+        versions=(scorers.before.version.number, scorers.after.version.number),
+        thresholds=(scorers.before.threshold, scorers.after.threshold),
+        n=of.n,
+        means=(float(before.mean()), float(after.mean())) if of.n else None,
+        delta=of.mean,
+        interval=of.interval,
+        p=of.p,
+        p_corrected=found.p,
+        detectable=of.detectable,
+        method=of.method,
+        improved=found.improved,
+        regressed=found.regressed,
+        flips=flips,
+        noise=found.noise,
+        histogram=scores.histogram,
+        scatter=scores.scatter,
+        sentence=scorer_sentence(found),
+    )
+
+
+def _warnings(
+    pairs: Pairs, columns: Matched, both: Sequence[TwoScorers], edited: int
+) -> Iterator[str]:
+    """What makes the runs less alike than they look."""
+    old, new = pairs.baseline, pairs.candidate
+    for run in {old.pk: old, new.pk: new}.values():
+        if run.state == RunState.CANCELLED:
+            yield f"The run {run.name} was cancelled: it lacks cases."
+    if not pairs.is_same_version:
+        versions = f"v{old.output_set.version.number} and v{new.output_set.version.number}"
+        were = "1 case was edited" if edited == 1 else f"{edited:,} cases were edited"
+        yield f"The runs are over versions {versions} of the dataset: cases match by key, {were}."
+    elif old.output_set_id == new.output_set_id and old.pk != new.pk:
+        yield "Both runs score the same outputs: what differs comes from the scorers."
+    for each in both:
+        yield from _scorer_warnings(each)
+    yield from _missing_scorers(old, new, {each.name for each in both})
+    if columns.trials > 1:
+        yield "Cases have several trials: scores are averaged over a case's trials, then tested."
+
+
+def _scorer_warnings(each: TwoScorers) -> Iterator[str]:
+    before, after = each.before, each.after
+    if not each.is_same_version:
+        # Two scorers may bear one name: the first was renamed, or the runs' teams differ.
+        numbers = f"version {before.version.number} and version {after.version.number}"
+        yield f"{each.name}: {numbers} scored the runs, so a difference may be the scorer's own."
+    if before.threshold != after.threshold:
+        change = f"{before.threshold:g} and then {after.threshold:g}"
+        yield f"{each.name}: the threshold was {change}, so verdicts differ by that, too."
+
+
+def _missing_scorers(old: Run, new: Run, both: set[str]) -> Iterator[str]:
+    for run, side in ((old, "baseline"), (new, "candidate")):
+        names = [scorer.name for scorer in run.scorers.all() if scorer.name not in both]
+        if names:
+            listed = ", ".join(names)
+            yield f"Only the {side} has {listed}: case verdicts rest on different scorers."

@@ -1,0 +1,47 @@
+"""Who works a comparison out: the page that waits for it, or the worker where it takes long."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from scoring.engine import compare, errands
+from scoring.engine.gates import baseline_of
+from scoring.models import Comparison, ErrandKind, Run, RunState, User
+
+AT_ONCE: Final = 1_000  # pairs that are compared while somebody waits
+
+
+def compared_for(baseline: Run, candidate: Run, by: User | None) -> Comparison | None:
+    """The comparison; None where the worker has to work it out first, which it is asked to.
+
+    Raises NotComparableError.
+    """
+    if is_small(baseline, candidate):
+        return compare.compared(baseline, candidate)
+    compare.check(baseline, candidate)
+    found = compare.kept(baseline, candidate)
+    if found is None:
+        _ask(baseline, candidate, by)
+    return found
+
+
+def is_small(baseline: Run, candidate: Run) -> bool:
+    """Whether there cannot be more pairs than are compared at once."""
+    return min(baseline.case_count or 0, candidate.case_count or 0) <= AT_ONCE
+
+
+def ask_after(run: Run) -> None:
+    """Leave it to the worker to compare a run that has just finished with its baseline.
+
+    Small ones are compared when somebody looks.
+    """
+    if run.state != RunState.FINISHED or (run.case_count or 0) <= AT_ONCE:
+        return
+    baseline = baseline_of(run)
+    if baseline and not is_small(baseline, run):
+        _ask(baseline, run, None)
+
+
+def _ask(baseline: Run, candidate: Run, by: User | None) -> None:
+    request = {"baseline": str(baseline.uuid), "candidate": str(candidate.uuid)}
+    errands.ask(ErrandKind.COMPARE, candidate.team, by, request)

@@ -1,0 +1,134 @@
+"""The figures of two compared runs, and how they are kept as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final, NamedTuple, Self
+
+from scoring.core.paired import Method
+from scoring.core.stats import Interval
+
+SHAPE: Final = 1  # raised when these figures change, so that kept ones are worked out again
+GRID: Final = 25  # cells of the scatter along each axis
+DELTA_BINS: Final = 21  # of the changes of scores, the middle one around no change
+
+
+class Cell(NamedTuple):
+    """Cases whose scores lie in one cell of the scatter, and where one of them stands.
+
+    `x` counts cells by the baseline's score, `y` by the candidate's, from 0.
+    """
+
+    x: int
+    y: int
+    cases: int
+    position: int
+    trial: int
+
+
+@dataclass(frozen=True)
+class FlipFigures:
+    """Verdicts of one scorer, or of whole cases, that changed among `n` pairs judged twice."""
+
+    n: int
+    broke: int
+    fixed: int
+    p: float | None
+    p_corrected: float | None
+
+
+@dataclass(frozen=True)
+class ScorerFigures:
+    """One scorer, matched by name. Differences are candidate minus baseline.
+
+    `n` counts the cases with a score in both runs; where they have several trials, a case's scores
+    are averaged first. `noise` is the half-width of the judge's own band, None where not known.
+    """
+
+    name: str
+    versions: tuple[int, int]
+    thresholds: tuple[float, float]
+    n: int
+    means: tuple[float, float] | None
+    delta: float | None
+    interval: Interval | None
+    p: float | None
+    p_corrected: float | None
+    detectable: float | None
+    method: Method
+    improved: int
+    regressed: int
+    flips: FlipFigures
+    noise: float | None
+    histogram: tuple[int, ...]
+    scatter: tuple[Cell, ...]
+    sentence: str
+
+    @classmethod
+    def read(cls, kept: Mapping[str, Any]) -> Self:
+        """From what JSON made of it."""
+        pairs = ("versions", "thresholds", "means", "interval")
+        return cls(
+            **{
+                **kept,
+                **{name: tuple(kept[name]) if kept[name] else None for name in pairs},
+                "flips": FlipFigures(**kept["flips"]),
+                "histogram": tuple(kept["histogram"]),
+                "scatter": tuple(Cell(*cell) for cell in kept["scatter"]),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One scorer over the cases with a tag; `q` is p corrected over all slices."""
+
+    tag: str
+    scorer: str
+    n: int
+    delta: float
+    interval: Interval | None
+    p: float
+    q: float
+    method: Method
+
+    @classmethod
+    def read(cls, kept: Mapping[str, Any]) -> Self:
+        interval = tuple(kept["interval"]) if kept["interval"] else None
+        return cls(**{**kept, "interval": interval})
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What became of the cases from one run to another; counts as `Counts` in models.pairs."""
+
+    pairs: int
+    judged: int
+    broke: int
+    fixed: int
+    unchanged: int
+    unclear: int
+    only_baseline: int
+    only_candidate: int
+    edited: int
+    p: float | None
+    scorers: tuple[ScorerFigures, ...]
+    slices: tuple[Slice, ...]
+    warnings: tuple[str, ...]
+    sentence: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {"shape": SHAPE, **asdict(self)}
+
+    @classmethod
+    def read(cls, kept: Mapping[str, Any]) -> Self:
+        """From a comparison's figures; those of another shape are not to be read."""
+        return cls(
+            **{
+                **{name: value for name, value in kept.items() if name != "shape"},
+                "scorers": tuple(ScorerFigures.read(each) for each in kept["scorers"]),
+                "slices": tuple(Slice.read(each) for each in kept["slices"]),
+                "warnings": tuple(kept["warnings"]),
+            }
+        )
