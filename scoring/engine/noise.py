@@ -38,7 +38,6 @@ from scoring.models import (
 SAMPLE: Final = 50
 MIN_SAMPLE: Final = 2  # one difference has no deviation
 MAX_SAMPLE: Final = 500
-FRESH: Final = 1_000  # beyond the sample numbers of any scorer, so no kept reply is used
 
 
 class TooFewError(Exception):
@@ -47,17 +46,16 @@ class TooFewError(Exception):
 
 @dataclass(frozen=True)
 class Fresh:
-    """Services that answer every question of the check of this number with a reply of its own.
+    """Services that answer every question of one check with a reply of its own.
 
     A check that was broken off goes on with the replies it has paid for.
     """
 
     services: Services
-    check: int
+    check: str
 
     def ask(self, questions: Sequence[Question]) -> list[Answer]:
-        shift = FRESH * (self.check + 1)
-        return self.services.ask([replace(each, sample=each.sample + shift) for each in questions])
+        return self.services.ask([replace(each, scope=self.check) for each in questions])
 
     def embed(
         self, texts: Sequence[str], *, provider: Provider, model: str, connection: str | None = None
@@ -78,10 +76,10 @@ def check_noise(
 ) -> JudgeNoise:
     """Score a seeded sample of the run's scored outputs again and keep the differences.
 
-    Each check of a scorer version takes the next seed. Raises TooFewError when too few of the
+    Each check of a judge takes another sample. Raises TooFewError when too few of the
     outputs have two scores, and ServiceError; then nothing is kept but the paid replies.
     """
-    check = _next_number(scorer)
+    check = _next_check(scorer)
     first = _sampled(scorer, sample, check)
     with using(Fresh(services, check)):
         second = ready(scorer).score(cases_of(list(first)))
@@ -100,7 +98,7 @@ def check_noise(
 
 def estimate_check(scorer: RunScorer, sample: int = SAMPLE) -> Estimate:
     """What the next check of so many outputs asks and costs."""
-    check, listener = _next_number(scorer), Listener()
+    check, listener = _next_check(scorer), Listener()
     with using(Fresh(listener, check)):
         ready(scorer).score(cases_of(list(_sampled(scorer, sample, check))))
     return estimate_calls(scorer.run.team, listener.questions)
@@ -149,15 +147,17 @@ def figures(pairs: Sequence[Pair]) -> dict[str, Any]:
     }
 
 
-def _next_number(scorer: RunScorer) -> int:
-    return JudgeNoise.objects.filter(version=scorer.version_id).count()
+def _next_check(scorer: RunScorer) -> str:
+    """A name that no other check has: checks are deleted with their run alone."""
+    earlier = JudgeNoise.objects.filter(run=scorer.run_id, version=scorer.version_id).count()
+    return f"check {earlier + 1} of {scorer.run.uuid} by {scorer.version_id}"
 
 
 def _scored(scorer: RunScorer) -> QuerySet[Score]:
     return Score.objects.filter(scorer=scorer, score__isnull=False, code="")
 
 
-def _sampled(scorer: RunScorer, size: int, seed: int) -> dict[int, tuple[float, int]]:
+def _sampled(scorer: RunScorer, size: int, seed: str) -> dict[int, tuple[float, int]]:
     """Score and verdict by output id, in the order of the ids."""
     scored = _scored(scorer)
     ids = list(scored.order_by("output").values_list("output", flat=True))

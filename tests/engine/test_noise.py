@@ -180,6 +180,30 @@ class TestCheck:
         assert sum(call.cost_usd or 0 for call in calls) == pytest.approx(12 * CALL_USD)
         assert ModelCall.objects.paid_by(run).count() == 6
 
+    def test_checks_of_two_runs_of_the_same_outputs_share_no_reply(
+        self, judged: Judged, make_run: MakeRun, stub: Stub, threads: Threads
+    ) -> None:
+        run = judged(4, wire.verdict("good"))
+        again = make_run(run.output_set, run.team.scorers.get(), name="again")
+        work_on(again, threads)
+        assert stub.requests == []
+        checked(run)
+        Run.objects.filter(pk=run.pk).delete()
+        checked(again)
+        assert len(stub.requests) == 8
+
+    def test_a_check_that_was_broken_off_pays_nothing_twice(
+        self, judged: Judged, stub: Stub, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run = judged(4, wire.verdict("good"))
+        with monkeypatch.context() as patch:
+            patch.setattr(noise, "_pairs", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                checked(run)
+        assert estimate_check(scorer_of(run)).cached == 4
+        assert checked(run).n == 4
+        assert len(stub.requests) == 4
+
     def test_every_sample_of_a_case_is_asked_anew(self, judged: Judged, stub: Stub) -> None:
         run = judged(4, wire.verdict("good"), samples=3)
         assert checked(run).n == 4
@@ -218,7 +242,8 @@ class TestSample:
         first = {asked.user for asked in stub.requests}
         scorer = scorer_of(run)
         assert len(first) == 10
-        assert list(noise._sampled(scorer, 10, 0)) == list(noise._sampled(scorer, 10, 0))
+        assert noise._sampled(scorer, 10, "one") == noise._sampled(scorer, 10, "one")
+        assert noise._sampled(scorer, 10, "one") != noise._sampled(scorer, 10, "other")
         stub.requests.clear()
         checked(run, sample=10)
         assert {asked.user for asked in stub.requests} != first

@@ -193,7 +193,7 @@ class TestOtherOrder:
         assert "So the place decided 2 of 4 pairs: 50.0" in page
         assert "labels turned round with the outputs" in page
         assert "2 of 4, 50.0" in page  # agreement: people prefer b, a, b, b there
-        assert at(swapped) in page
+        assert reverse("run", args=[swapped.uuid]) in page
 
     def test_only_runs_of_the_same_judge_are_offered(
         self, browser_of: BrowserOf, bob: User, run: Run, swapped: Run, outputs: OutputSet
