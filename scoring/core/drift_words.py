@@ -89,7 +89,7 @@ def _limits(
 ) -> Iterator[str]:
     if limits is None:
         return
-    span = f"{limits.low:.3f} to {limits.high:.3f}, from {limits.n} runs"
+    span = f"{limits.low:.3f} to {limits.high:.3f}"
     if not outside:
         yield f"The last {limits.n} runs lie inside their control limits, {span}."
         return
@@ -97,7 +97,7 @@ def _limits(
         names = [points[place].label for place, low in outside if low == is_below]
         if names:
             lies = "lies" if len(names) == 1 else "lie"
-            yield f"{_listed(names)} {lies} {side} the control limits ({span})."
+            yield f"{_listed(names)} {lies} {side} the control limits ({span}, from {limits.n} runs)."
     back = outside[-1][0] + 1
     if back < len(points):
         yield f"Inside the limits again since {points[back].label}."

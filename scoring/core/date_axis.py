@@ -1,0 +1,83 @@
+"""Ticks of an axis of dates: full hours, days, Mondays, months, quarters or years."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+MOST_TICKS: Final = 8
+
+_HOURS: Final = (1, 3, 6, 12)
+_DAYS: Final = (1, 2, 7, 14)
+_MONTHS: Final = (1, 2, 3, 6)
+_YEARS: Final = (1, 2, 5, 10, 20, 50, 100)
+
+
+class DateTick(NamedTuple):
+    at: datetime
+    text: str
+
+
+def date_ticks(first: datetime, last: datetime, most: int = MOST_TICKS) -> list[DateTick]:
+    """At most `most` round dates from `first` to `last`, the finest that are few enough; at least
+    one, which is `first` itself where no round date lies between.
+    """
+    for ticks in _candidates(first, last, most):
+        found: list[DateTick] = []
+        for tick in ticks:
+            if tick.at > last or len(found) > most:
+                break
+            if tick.at >= first:
+                found.append(tick)
+        if 2 <= len(found) <= most:
+            return found
+    return [DateTick(first, _day(first))]
+
+
+def _candidates(first: datetime, last: datetime, most: int) -> Iterator[Iterator[DateTick]]:
+    """Ticks from the finest to the coarsest step that could be few enough."""
+    span = last - first
+    midnight = first.replace(hour=0, minute=0, second=0, microsecond=0)
+    for hours in _HOURS:
+        if span / timedelta(hours=hours) <= most + 1:
+            yield _steps(midnight, timedelta(hours=hours), _hour)
+    for days in _DAYS:
+        if span / timedelta(days=days) <= most + 1:
+            back = midnight.weekday() if days % 7 == 0 else 0
+            yield _steps(midnight - timedelta(days=back), timedelta(days=days), _day)
+    for months in _MONTHS:
+        yield _months(first, months)
+    for years in _YEARS:
+        yield _months(first, 12 * years)
+
+
+def _steps(start: datetime, step: timedelta, text: Callable[[datetime], str]) -> Iterator[DateTick]:
+    at = start
+    while True:
+        yield DateTick(at, text(at))
+        try:
+            at += step
+        except OverflowError:
+            return
+
+
+def _months(first: datetime, step: int) -> Iterator[DateTick]:
+    """The first days of every `step`-th month, counted from year 0."""
+    place = (first.year * 12 + first.month - 1) // step * step
+    while place // 12 <= 9999:
+        if place >= 12:
+            at = first.replace(
+                year=place // 12, month=place % 12 + 1, day=1,
+                hour=0, minute=0, second=0, microsecond=0,
+            )  # fmt: skip
+            yield DateTick(at, f"{at:%Y}" if step % 12 == 0 else f"{at:%b %Y}")
+        place += step
+
+
+def _hour(at: datetime) -> str:
+    return f"{at.day} {at:%b %H:%M}"
+
+
+def _day(at: datetime) -> str:
+    return f"{at.day} {at:%b}"
