@@ -81,6 +81,25 @@ def test_every_page_the_readme_links_to_is_there() -> None:
         assert (DOCS.parent / target).exists(), target
 
 
+SOURCES = ("core/judge/*.py", "core/scorers/judge.py", "engine/services.py")
+STATED = re.compile(
+    r"""(?:Fault|Unusable)\(\s*"(\w+)"|problem\(place, "(\w+)"|return "(\w+)"|^    "(\w+)",$""",
+    re.MULTILINE,
+)
+
+
+def test_every_code_of_a_judge_is_in_its_guide() -> None:
+    source = "".join(
+        path.read_text() for names in SOURCES for path in (DOCS.parent / "scoring").glob(names)
+    )
+    stated = {code for found in STATED.findall(source) for code in found if "_" in code}
+    table = re.findall(r"^\| (`.*?`) \|", (DOCS / "judges.md").read_text(), re.MULTILINE)
+    told = {code for cell in table for code in re.findall(r"`(\w+)`", cell)}
+    assert len(told) > 15
+    assert {code for code in told if f'"{code}"' not in source} == set()
+    assert stated - told == set()
+
+
 COMMANDS = Path(__file__).resolve().parents[2] / "scoring/management/commands"
 NAMES = sorted(path.stem for path in COMMANDS.glob("*.py") if path.stem != "__init__")
 
