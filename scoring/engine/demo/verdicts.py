@@ -63,6 +63,7 @@ def _verdict(case: DemoCase, output: str) -> tuple[str, str]:
         if right in agreed and right not in output and wrong in output:
             return "wrong", f'Says "{wrong}" where the agreed answer says "{right}".'
     missing = agreed[len(output.rstrip(".")) :].strip(" .")
+    missing = missing if missing[:1].isupper() else f"… {missing}"
     return "partly", f'Stops too early. The customer does not learn this part: "{missing}".'
 
 
