@@ -104,6 +104,28 @@ def test_the_bootstrap_interval_agrees_with_scipy() -> None:
     assert ours == pytest.approx((theirs.low, theirs.high), abs=0.001)
 
 
+def test_the_few_differences_of_verdicts_are_drawn_as_scipy_draws_them() -> None:
+    """Scores of 0 and 1: the permutation test is McNemar's then, and the interval scipy's."""
+    draw = np.random.default_rng(8)
+    before = draw.random(300) < 0.7
+    after = np.where(draw.random(300) < 0.1, ~before, before)
+    found = difference(before.astype(float), after.astype(float))
+    assert found.p == pytest.approx(flips(before.tolist(), after.tolist()).p, abs=0.015)
+    moves = after.astype(float) - before
+    theirs = stats.bootstrap(
+        (moves,), np.mean, method="percentile", rng=np.random.default_rng(1)
+    ).confidence_interval
+    assert found.interval == pytest.approx((theirs.low, theirs.high), abs=0.004)
+
+
+@pytest.mark.parametrize("n", [60, 400])
+def test_of_equal_verdicts_at_most_one_in_twenty_is_called_different(n: int) -> None:
+    draw = np.random.default_rng(12)
+    rounds = [difference(draw.random(n) < 0.7, draw.random(n) < 0.7).p for _ in range(400)]
+    alarms = sum(p is not None and p <= 0.05 for p in rounds)
+    assert alarms <= stats.binom.ppf(0.999, 400, 0.05)
+
+
 def test_many_pairs_take_students_t() -> None:
     before, after = sample(RESAMPLED_BELOW, 0.002)
     ours = difference(before.tolist(), after.tolist())

@@ -1,0 +1,180 @@
+"""How long two large runs take to compare, and to look at once they are.
+
+    python benchmarks/compare.py [--size 100000] [--rounds 15]
+
+Two runs of three deterministic scorers on a fresh SQLite file, within one dataset version and
+between two: working the figures out, reading the kept ones, and a first, a middle and a last page
+of each list. Medians of warm rounds; prints Markdown tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+EDITED = 1_000  # every so many cases differ between the two versions
+TAGS = 12
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--size", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=15)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["EVALSITE_DATA_DIR"] = folder
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
+        import django
+        from django.core.management import call_command
+
+        django.setup()
+        call_command("migrate", verbosity=0)
+        measure(arguments.size, arguments.rounds)
+
+
+def measure(size: int, rounds: int) -> None:
+    one, same, other = make_runs(size)
+    for title, candidate in (("one dataset version", same), ("two versions", other)):
+        print(f"\n{title}, {size:,} cases\n\n| what | median, ms | worst, ms | queries |")
+        print("|---|---:|---:|---:|")
+        work_out(one, candidate)
+        lists(one, candidate, rounds)
+
+
+def work_out(baseline: Any, candidate: Any) -> None:
+    from scoring.engine.compare import compared, kept
+    from scoring.engine.figures import Figures
+
+    tell("work out the figures", lambda: compared(baseline, candidate), 1, warm=False)
+    tell("read the kept figures", lambda: Figures.read(kept(baseline, candidate).figures), 15)  # type: ignore[union-attr]
+
+
+def lists(baseline: Any, candidate: Any, rounds: int) -> None:
+    from scoring.models.case_table import Place
+    from scoring.models.pair_rows import PairFilters, PairKind
+    from scoring.models.pairs import Pairs
+
+    pairs = Pairs(baseline, candidate)
+    middle = Place(baseline.output_set.output_count // 2)
+    for kind in PairKind:
+        tell(f"{kind.value}, first page", lambda kind=kind: pairs.page(kind), rounds)  # type: ignore[misc]
+        tell(f"{kind.value}, middle", lambda kind=kind: pairs.page(kind, after=middle), rounds)  # type: ignore[misc]
+    of_scorer, tagged = PairFilters(scorer="includes"), PairFilters(tag="tag 3")
+    said, nowhere = PairFilters(text="damaged"), PairFilters(text="zebra")
+    for name, filters in {
+        "a scorer's": of_scorer,
+        "a tag's": tagged,
+        "a common word's": said,
+        "a word's that is nowhere": nowhere,
+    }.items():
+        tell(f"broke, {name}", lambda filters=filters: pairs.page(PairKind.BROKE, filters), rounds)  # type: ignore[misc]
+    tell("one pair", lambda: pairs.at(middle), rounds)
+    tell("regressions", lambda: pairs.count(PairKind.BROKE), rounds)
+
+
+def tell(what: str, does: Callable[[], object], rounds: int, *, warm: bool = True) -> None:
+    from django.db import connection
+
+    queries: list[Any] = []
+
+    def counted(execute: Any, *statement: Any) -> Any:
+        queries.append(statement)
+        return execute(*statement)
+
+    if warm:
+        does()
+    times = []
+    for _ in range(rounds):
+        queries.clear()
+        start = time.perf_counter()
+        with connection.execute_wrapper(counted):
+            does()
+        times.append((time.perf_counter() - start) * 1000)
+    middle = statistics.median(times)
+    print(f"| {what} | {middle:,.0f} | {max(times):,.0f} | {len(queries)} |", flush=True)
+
+
+def make_runs(size: int) -> tuple[Any, Any, Any]:
+    """A run, one of the same version whose outputs moved by seven cases, one of a next version."""
+    from score_and_store import make_outputs, make_suite
+
+    from scoring.engine import plan
+    from scoring.engine.dispatch import work_on
+    from scoring.engine.pool import Pool
+
+    suite = make_suite()
+    first = make_outputs(size)
+    tag(first.version)
+    sets = [first, shifted(first, first.version), shifted(first, next_version(first.version))]
+    runs = [plan.new_run(outputs, suite=suite) for outputs in sets]
+    with Pool(os.cpu_count() or 1) as pool:
+        for run in runs:
+            work_on(run, pool)
+    return runs[0], runs[1], runs[2]
+
+
+def tag(version: Any) -> None:
+    """Each case gets one of TAGS tags, every 500th a rare one."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE scoring_case SET tags_json = CASE WHEN position %% 500 = 0 THEN '[\"rare\"]' "
+            "ELSE '[\"tag ' || (position %% %s) || '\"]' END WHERE version_id = %s",
+            [TAGS, version.pk],
+        )
+
+
+def next_version(version: Any) -> Any:
+    """The same cases backwards, some of them edited."""
+    from django.db import connection
+
+    from scoring.models import DatasetVersion
+
+    made = DatasetVersion.with_loading.create(dataset=version.dataset)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO scoring_case (version_id, position, key, input_json, expected_json, "
+            "references_json, metadata_json, tags_json) "
+            "SELECT %s, %s + 1 - position, key, CASE WHEN position %% %s = 0 THEN '\"edited\"' "
+            "ELSE input_json END, expected_json, references_json, metadata_json, tags_json "
+            "FROM scoring_case WHERE version_id = %s ORDER BY position DESC",
+            [made.pk, version.case_count, EDITED, version.pk],
+        )
+    made.publish(content_hash="next", case_count=version.case_count)
+    return made
+
+
+def shifted(outputs: Any, version: Any) -> Any:
+    """Outputs over the version's cases; every fiftieth is another one's, so that verdicts flip."""
+    from django.db import connection
+
+    from scoring.models import OutputSet
+
+    count = outputs.output_count
+    made = OutputSet.objects.create(version=version, series="a", state="ready", output_count=count)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO scoring_output (output_set_id, case_id, trial, text, is_json, error) "
+            "SELECT %s, new.id, 0, o.text, o.is_json, '' FROM scoring_case new "
+            "JOIN scoring_case old ON old.version_id = %s AND old.key = new.key "
+            "JOIN scoring_case taken ON taken.version_id = %s AND taken.position = "
+            "CASE WHEN old.position %% 50 = 0 THEN old.position - 7 ELSE old.position END "
+            "JOIN scoring_output o ON o.output_set_id = %s AND o.case_id = taken.id "
+            "WHERE new.version_id = %s ORDER BY new.position",
+            [made.pk, outputs.version_id, outputs.version_id, outputs.pk, version.pk],
+        )
+    return made
+
+
+if __name__ == "__main__":
+    main()
