@@ -60,9 +60,13 @@ def dataset_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Dataset
 
 
 def run_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Run:
-    """A run with its team, output set, version and dataset joined."""
+    """A run with its team, output set, version, dataset and the recipe of its outputs joined."""
     found = Run.objects.visible_to(user).select_related(
-        "team", "output_set__version__dataset", "created_by", "suite"
+        "team",
+        "output_set__version__dataset",
+        "output_set__generation",
+        "created_by",
+        "suite",
     )
     return _opened(user, found, uid, role)
 

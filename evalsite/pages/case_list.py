@@ -116,7 +116,7 @@ class CaseList:
         """Each row with its address and a cell for each scorer that has a column."""
         for number, row in enumerate(self.page.rows, start=self.first_number):
             shown = str(number) if self.is_numbered else None
-            cells = [_cell(self.scorers[place], row.scores[place]) for place in self.columns]
+            cells = [cell_of(self.scorers[place], row.scores[place]) for place in self.columns]
             yield row, self.case_url(row.place, shown), cells
 
     def case_url(self, place: Place, number: str | None) -> str:
@@ -137,6 +137,17 @@ class CaseList:
         for name in [name for name, value in query.items() if not value]:
             query.pop(name)
         return f"?{query.urlencode()}"
+
+    @cached_property
+    def has_trials(self) -> bool:
+        """Whether cases have several trials; the scorers' summaries are to be joined."""
+        summaries = (getattr(scorer, "summary", None) for scorer in self.scorers)
+        return any(summary and summary.trials for summary in summaries)
+
+    @cached_property
+    def unsteady(self) -> set[int]:
+        """The positions of the page's unsteady cases, by the scorer that is filtered by."""
+        return self.table.unsteady_among(self.page.rows) if self.has_trials else set()
 
     @property
     def is_narrowed(self) -> bool:
@@ -206,7 +217,7 @@ class CaseList:
         return Heading(title, self.changed(sort=name or None, order=turned), sort)
 
 
-def _cell(scorer: RunScorer, score: Score | None) -> Cell:
+def cell_of(scorer: RunScorer, score: Score | None) -> Cell:
     if score is None:
         return Cell(scorer, None, "", "")
     verdict = _UNSCORED[score.status] if score.verdict is None else _VERDICTS[score.verdict]
@@ -227,6 +238,9 @@ def _described(filters: CaseFilters) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield f"{scorer.name} {limits}", ("min", "max", "below")
     if filters.code and scorer:
         yield f"{scorer.name}: {filters.code}", ("code",)
+    if filters.unsteady:
+        judge = f" by {scorer.name}" if scorer else ""
+        yield f"unsteady{judge}", ("unsteady",)
     if filters.tag:
         yield f"tag {filters.tag}", ("tag",)
     if filters.text:

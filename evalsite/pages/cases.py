@@ -8,6 +8,7 @@ from django.http import Http404, HttpResponse
 
 from evalsite import access
 from evalsite.pages.case_list import CaseList
+from evalsite.pages.case_trials import trials_of
 from evalsite.pages.case_view import MODES, CaseView
 from evalsite.pages.fragments import SignedInRequest, show, show_text
 from evalsite.pages.methods import reading
@@ -29,6 +30,7 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
         "view": view,
         "modes": MODES,
         "cases": CaseList(run, scorers, request.GET).around(place),
+        "trials": trials_of(run, output, scorers, request.GET),
     }
     return show(request, "case/page.html", context)
 

@@ -14,11 +14,12 @@ from django_htmx.http import trigger_client_event
 from evalsite import access
 from evalsite.pages.case_list import CaseList
 from evalsite.pages.estimates import Foresight, foresight
-from evalsite.pages.forms.runs import RunFilters, RunForm
+from evalsite.pages.forms.runs import RetryForm, RunFilters, RunForm
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.keyset import keyset_page
 from evalsite.pages.methods import filling, posting, reading
-from evalsite.pages.scorer_figures import figures_of
+from evalsite.pages.run_costs import RunCosts
+from evalsite.pages.scorer_figures import MEAN, figures_of, ways_of
 from scoring.engine import plan
 from scoring.engine.estimate import estimate
 from scoring.engine.progress import progress_of
@@ -72,10 +73,13 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """One run: how far it is, its figures, its cases."""
     found = access.run_for(request.user, uid)
     scorers = list(found.scorers.with_summary())
-    cases, figures = CaseList(found, scorers, request.GET), figures_of(scorers)
+    cases = CaseList(found, scorers, request.GET)
+    figures = figures_of(scorers, request.GET.get("trials", MEAN))
     context = {
         "team": found.team,
         "run": found,
+        "costs": RunCosts(found, figures),
+        "ways": ways_of(figures),
         "progress": progress_of(found) if found.is_unfinished else None,
         "figures": figures,
         "has_errors": any(each.summary and each.summary.errors for each in figures),
@@ -108,4 +112,14 @@ def resume_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 
 @posting
 def retry_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
-    return _act(request, uid, plan.retry_errors, "There are no errors to score again.")
+    """Score the errors again, with another budget where one is sent."""
+    form = RetryForm(request.POST)
+    if not form.is_valid():
+        text = "The budget is no amount in US dollars. Nothing was started."
+        return _act(request, uid, lambda *_: False, text)
+    budget_usd = form.cleaned_data["budget_usd"]
+
+    def retry(run: Run, by: User) -> object:
+        return plan.retry_errors(run, by, budget_usd)
+
+    return _act(request, uid, retry, "There are no errors to score again.")

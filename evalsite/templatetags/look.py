@@ -125,6 +125,14 @@ def lasting(seconds: float) -> str:
     return _length(seconds) or "under a minute"
 
 
+@register.filter
+def speed(per_second: float) -> str:
+    """12.3 → "12 a second"; below one, by the minute: 0.2 → "12 a minute"."""
+    if per_second >= 0.95:
+        return f"{per_second:,.0f} a second"
+    return f"{per_second * 60:.0f} a minute" if per_second >= 1 / 60 else "under one a minute"
+
+
 def _length(seconds: float) -> str:
     """A length of time in its largest unit; "" under a minute."""
     if seconds < 60:

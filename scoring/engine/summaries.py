@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import fsum
 from typing import Any, Final
 
@@ -128,9 +128,8 @@ def _cost_usd(run: Run) -> float | None:
 def _latencies_ms(run: Run) -> dict[str, float]:
     """Percentiles of how long the outputs took, by name; empty where no latency is known."""
     outputs = Output.objects.filter(output_set=run.output_set_id, latency_ms__isnull=False)
-    found = percentiles(
-        outputs.values_list("latency_ms", flat=True).iterator(), list(PERCENTILES.values())
-    )
+    latencies: Iterator[Any] = outputs.values_list("latency_ms", flat=True).iterator()
+    found = percentiles(latencies, list(PERCENTILES.values()))
     return dict(zip(PERCENTILES, found, strict=True)) if found else {}
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
 from scoring.models.dataset import Case, CaseQuerySet
 from scoring.models.run import Output, Run, RunScorer
@@ -25,7 +25,8 @@ class CaseFilters:
     """What is asked of a case; it must meet everything.
 
     With a `scorer`, `verdict` is that scorer's, else the case's. `minimum`, `maximum` (both
-    included), `below` (excluded) and `code` speak of the scorer's row and need one.
+    included), `below` (excluded) and `code` speak of the scorer's row and need one. `unsteady`
+    cases are those of which some trials pass and others fail, by the scorer where there is one.
     """
 
     verdict: Verdict | None = None
@@ -36,6 +37,7 @@ class CaseFilters:
     code: str = ""
     tag: str = ""
     text: str = ""
+    unsteady: bool = False
 
     @property
     def case_verdict(self) -> Verdict | None:
@@ -70,7 +72,7 @@ class Selection:
             rows = rows.filter(position__in=self.positions)
         if self.filters.asks_scores:
             rows = rows.filter(self._asked_of_scores())
-        return rows.filter(self._asked_of_texts())
+        return rows.filter(self._asked_of_texts(), self._asked_of_trials())
 
     def by_score(self, scorer: RunScorer) -> QuerySet[Any]:
         """The rows that pass, with the attribute `score`: what this scorer gave."""
@@ -86,7 +88,7 @@ class Selection:
             rows = rows.filter(Exists(self._case_verdicts().filter(**place)))
         if self.filters.asks_scores:
             rows = rows.filter(self._asked_of_scores(scorer))
-        return rows.filter(self._asked_of_texts())
+        return rows.filter(self._asked_of_texts(), self._asked_of_trials())
 
     @cached_property
     def positions(self) -> list[int] | None:
@@ -119,10 +121,42 @@ class Selection:
             yield _first(self._case_verdicts().values_list("position", flat=True))
         if filters.asks_scores:
             yield self._score_positions
+        if filters.unsteady:
+            yield _first(self.unsteady_positions())
         if filters.tag:
             yield _first(self._cases().tagged(filters.tag).values_list("position", flat=True))
         if filters.text:
             yield self._find_text(filters.text)
+
+    def unsteady_positions(self) -> QuerySet[Any, int]:
+        """The positions of the cases of which some trials pass and others fail."""
+        scorer, passed = self.filters.scorer, (Verdict.PASS, Verdict.FAIL)
+        place = "output__case__position" if scorer else "position"
+        rows = Score.objects.filter(scorer=scorer) if scorer else self._every_verdict()
+        judged = rows.filter(verdict__in=passed).order_by(place).values(place)
+        both = judged.annotate(ways=Count("verdict", distinct=True)).filter(ways=2)
+        positions: QuerySet[Any, int] = both.values_list(place, flat=True)
+        return positions
+
+    def _asked_of_trials(self) -> Q:
+        if not self.filters.unsteady:
+            return Q()
+        return Q(Exists(self._trials(Verdict.PASS))) & Q(Exists(self._trials(Verdict.FAIL)))
+
+    def _trials(self, verdict: Verdict) -> QuerySet[Any]:
+        """The rows of that verdict for any trial of the same case."""
+        if self.filters.scorer is None:
+            position = OuterRef("output__case__position")
+            return self._every_verdict().filter(verdict=verdict, position=position)
+        return Score.objects.filter(
+            scorer=self.filters.scorer,
+            verdict=verdict,
+            output__output_set=self.run.output_set_id,
+            output__case=OuterRef("output__case"),
+        )
+
+    def _every_verdict(self) -> QuerySet[CaseVerdict]:
+        return CaseVerdict.objects.filter(run=self.run)
 
     def _find_text(self, text: str) -> list[int]:
         outputs = Output.objects.filter(output_set=self.run.output_set_id, text__icontains=text)

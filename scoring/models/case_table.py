@@ -146,13 +146,23 @@ class CaseTable:
     def count(self) -> int | None:
         """How many cases pass the filters; None where counting them would take long."""
         filters = self.filters
-        if filters.reads_texts or self.run.is_unfinished:
+        if filters.reads_texts or filters.unsteady or self.run.is_unfinished:
             return None
         if filters.asks_scores:
             return self._selection.score_count
         if filters.case_verdict is not None:
             return self.run.verdict_counts[filters.case_verdict.label]
         return self.run.case_count
+
+    def unsteady_among(self, rows: Sequence[CaseRow]) -> set[int]:
+        """The positions, among these rows', of cases of which some trials pass and others fail."""
+        places = {row.place.position for row in rows}
+        return set(self._selection.unsteady_positions().filter(**self._at(places)))
+
+    def _at(self, positions: Iterable[int]) -> dict[str, Any]:
+        """The condition that a row of verdicts, or of scores, is of these positions."""
+        place = "output__case__position" if self.filters.scorer else "position"
+        return {f"{place}__in": positions}
 
     @cached_property
     def _selection(self) -> Selection:

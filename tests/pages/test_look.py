@@ -50,6 +50,21 @@ def test_an_amount_shows_digits_that_say_something(value: float | None, text: st
 
 
 @pytest.mark.parametrize(
+    ("per_second", "text"),
+    [
+        (1234.5, "1,234 a second"),
+        (12.3, "12 a second"),
+        (0.99, "1 a second"),
+        (0.5, "30 a minute"),
+        (0.02, "1 a minute"),
+        (0.001, "under one a minute"),
+    ],
+)
+def test_a_slow_rate_is_by_the_minute(per_second: float, text: str) -> None:
+    assert look.speed(per_second) == text
+
+
+@pytest.mark.parametrize(
     ("text", "html"),
     [
         ("one rule", "one rule"),

@@ -37,6 +37,7 @@ class CaseForm(forms.Form):
     code = forms.CharField(max_length=40, required=False, widget=forms.HiddenInput)
     tag = forms.CharField(max_length=MAX_TEXT, required=False, strip=False)
     q = forms.CharField(max_length=MAX_TEXT, required=False, strip=False, label="Text")
+    unsteady = forms.BooleanField(required=False, label="Unsteady over trials")
     sort = forms.ChoiceField(required=False, widget=forms.HiddenInput)
     order = forms.ChoiceField(
         required=False, choices=[("", ""), ("desc", "")], widget=forms.HiddenInput
@@ -89,6 +90,7 @@ class CaseForm(forms.Form):
             code=asked["code"],
             tag=asked["tag"],
             text=asked["q"],
+            unsteady=asked["unsteady"],
         )
 
     @property

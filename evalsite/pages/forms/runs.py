@@ -51,6 +51,12 @@ def budget_field() -> forms.FloatField:
     )
 
 
+class RetryForm(forms.Form):
+    """What a retry may change."""
+
+    budget_usd = budget_field()
+
+
 class StartForm(forms.Form):
     """What a run is scored with, its name and its budget.
 

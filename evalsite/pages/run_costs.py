@@ -1,0 +1,47 @@
+"""What a run has cost and may still cost, and how its outputs were made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.db.models import Sum
+
+from evalsite.pages.scorer_figures import Figure
+from evalsite.templatetags.look import plain
+from scoring.models import Generation, ModelCall, Run
+
+
+@dataclass(frozen=True)
+class RunCosts:
+    """Money and recipe of a run that was opened through `access.run_for`."""
+
+    run: Run
+    figures: Iterable[Figure]
+
+    @property
+    def recipe(self) -> Generation | None:
+        """How the outputs were made; None where they came from outside."""
+        return getattr(self.run.output_set, "generation", None)
+
+    def parameters(self) -> Iterator[str]:
+        """Those of the recipe that were set, each as `temperature 0.2`."""
+        for name, value in (self.recipe.parameters if self.recipe else {}).items():
+            yield f"{name.replace('_', ' ')} {plain(value)}"
+
+    @cached_property
+    def left_usd(self) -> float | None:
+        """Of the budget; None without one."""
+        if self.run.budget_usd is None:
+            return None
+        paid = ModelCall.objects.paid_by(self.run).aggregate(sum=Sum("cost_usd"))["sum"]
+        return max(0.0, self.run.budget_usd - (paid or 0.0))
+
+    @property
+    def wants_budget(self) -> bool:
+        """Whether a retry may need a new budget: calls were left out for want of one."""
+        if self.run.budget_usd is None:
+            return False
+        causes = {code for each in self.figures if each.summary for code in each.summary.causes}
+        return "budget_reached" in causes or (self.recipe is not None and "no_output" in causes)
