@@ -97,7 +97,8 @@ def _limits(
         names = [points[place].label for place, low in outside if low == is_below]
         if names:
             lies = "lies" if len(names) == 1 else "lie"
-            yield f"{_listed(names)} {lies} {side} the control limits ({span}, from {limits.n} runs)."
+            limited = f"the control limits ({span}, from {limits.n} runs)"
+            yield f"{_listed(names)} {lies} {side} {limited}."
     back = outside[-1][0] + 1
     if back < len(points):
         yield f"Inside the limits again since {points[back].label}."
@@ -116,7 +117,7 @@ def _hidden(points: Sequence[Told], parted: Collection[int]) -> Iterator[str]:
         yield (
             f"From {before.label} to {after.label} the mean hardly moved "
             f"({before.mean:.3f} to {after.mean:.3f}), but {fixed + broke:,} of {after.pairs:,} "
-            f"cases changed their verdict: {fixed:,} fixed, {broke:,} broke."
+            f"cases changed their verdict over all scorers: {fixed:,} fixed, {broke:,} broke."
         )
     if len(places) > LATEST_SHOWN:
         yield f"The same is true of {len(places) - LATEST_SHOWN:,} earlier steps."

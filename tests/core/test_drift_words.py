@@ -99,7 +99,7 @@ def test_hidden_flips_are_called_out() -> None:
     flipping = told(1, 0.801, pairs=1_000, fixed=28, broke=24)
     assert said(told(0), flipping)[1:] == [
         "From w0 to w1 the mean hardly moved (0.800 to 0.801), but 52 of 1,000 cases changed "
-        "their verdict: 28 fixed, 24 broke."
+        "their verdict over all scorers: 28 fixed, 24 broke."
     ]
 
 

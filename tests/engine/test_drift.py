@@ -283,7 +283,7 @@ def test_a_flat_mean_that_hides_flips_is_called_out(make_dataset: MakeDataset) -
     run_in_week(version, 2, 0.81, "p" * 40 + "f" * 10 + "p" * 11 + "f" * 39)
     assert (
         "From w1 to w2 the mean hardly moved (0.800 to 0.810), but 21 of 100 cases changed "
-        "their verdict: 11 fixed, 10 broke."
+        "their verdict over all scorers: 11 fixed, 10 broke."
     ) in the_line(version.dataset).sentences
 
 

@@ -1,0 +1,117 @@
+"""Drift: which line is asked for, and how it looks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from evalsite.api.bodies import Body, Text
+from evalsite.api.problems import Problem
+from scoring.engine.drift import Line, report
+
+
+class DriftQuery(Body):
+    """Names one line; scorer and series may be left out where there is only one."""
+
+    dataset = serializers.UUIDField()
+    scorer = Text(required=False, help_text="A scorer's name.")
+    series = Text(required=False)
+
+    def chosen(self, lines: list[Line]) -> Line | None:
+        """The line among all of the dataset's; None where it has none at all. Raises a problem
+        where the address names none or several.
+        """
+        for name in ("scorer", "series"):
+            lines = self._narrowed(name, lines)
+        return lines[0] if lines else None
+
+    def _narrowed(self, name: str, lines: list[Line]) -> list[Line]:
+        known = sorted({getattr(line, name) for line in lines})
+        wanted = self.validated_data.get(name)
+        if wanted is None and len(known) > 1:
+            text = f"Say which {name} is meant: add {name}= and one of: {', '.join(known)}."
+            raise Problem(400, f"{name}_required", text)
+        if wanted is not None and known and wanted not in known:
+            text = f"No line has this {name}. There are: {', '.join(known)}."
+            raise serializers.ValidationError({name: [text]}, "invalid_choice")
+        return [line for line in lines if wanted in (None, getattr(line, name))]
+
+
+class PointShape(serializers.Serializer[object]):
+    """A run. A figure that is not there is null, not 0."""
+
+    run = serializers.UUIDField()
+    dated = serializers.DateTimeField()
+    n = serializers.IntegerField(min_value=0, help_text="Outputs that were scored.")
+    mean = serializers.FloatField(allow_null=True)
+    interval = serializers.ListField(
+        child=serializers.FloatField(), min_length=2, max_length=2, allow_null=True
+    )
+    pass_rate = serializers.FloatField(allow_null=True)
+    fixed = serializers.IntegerField(
+        allow_null=True, help_text="Cases that failed in the point before and pass here."
+    )
+    broke = serializers.IntegerField(
+        allow_null=True, help_text="Cases that passed in the point before and fail here."
+    )
+    scorer_version = serializers.IntegerField()
+    dataset_version = serializers.IntegerField()
+    threshold = serializers.FloatField()
+    similarity = serializers.FloatField(
+        allow_null=True, help_text="Of the outputs to those of the baseline, else the first run."
+    )
+    distinct = serializers.FloatField(
+        allow_null=True, help_text="Share of the outputs that differ from each other."
+    )
+
+
+class ChangePointShape(serializers.Serializer[object]):
+    """The level of the means changed with this run."""
+
+    run = serializers.UUIDField()
+    before = serializers.FloatField()
+    after = serializers.FloatField()
+    p = serializers.FloatField()
+
+
+class LimitsShape(serializers.Serializer[object]):
+    centre = serializers.FloatField()
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+    n = serializers.IntegerField(help_text="Runs they are made from.")
+
+
+class DriftShape(serializers.Serializer[object]):
+    scorer = serializers.CharField()
+    series = serializers.CharField()
+    baseline = serializers.UUIDField(allow_null=True, help_text="The pinned run.")
+    points = PointShape(many=True)
+    change_points = ChangePointShape(many=True)
+    limits = LimitsShape(allow_null=True)
+    limits_reason = serializers.CharField(allow_blank=True, help_text="Why there are no limits.")
+    outside = serializers.ListField(
+        child=serializers.UUIDField(), help_text="Runs beyond the limits."
+    )
+    sentences = serializers.ListField(child=serializers.CharField())
+    is_measured = serializers.BooleanField(
+        help_text="false while the worker still counts; ask again."
+    )
+
+
+def told(line: Line | None, asked: dict[str, Any]) -> dict[str, Any]:
+    """A line as DriftShape describes it; without any the empty one."""
+    if line:
+        return report.as_json(line)
+    return {
+        "scorer": asked.get("scorer", ""),
+        "series": asked.get("series", ""),
+        "baseline": None,
+        "points": [],
+        "change_points": [],
+        "limits": None,
+        "limits_reason": "The dataset has no finished run.",
+        "outside": [],
+        "sentences": [],
+        "is_measured": True,
+    }

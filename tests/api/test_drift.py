@@ -1,0 +1,136 @@
+"""Drift lines through the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoring.engine.drift import asks
+from scoring.models import Baseline, DatasetVersion, Errand, Run
+from tests.api.conftest import MISSING, Api, codes
+from tests.conftest import MakeDataset
+from tests.drifting import run_in_week, scorer_of
+
+
+@pytest.fixture
+def version(make_dataset: MakeDataset) -> DatasetVersion:
+    return make_dataset([{"key": f"q{number}"} for number in range(4)])
+
+
+def line(api: Api, version: DatasetVersion, **query: Any) -> Any:
+    response = api.get("drift/", dataset=str(version.dataset.uuid), **query)
+    assert response.status_code == 200, response.content
+    return response.json()
+
+
+def test_a_line_has_the_contracts_shape(alices: Api, version: DatasetVersion) -> None:
+    first = run_in_week(version, 0, 0.8, "ppff")
+    second = run_in_week(version, 1, 0.75, "pfpf", threshold=0.6)
+    Baseline.objects.pin(first, by=None)
+    body = line(alices, version, scorer="close", series="a")
+    assert set(body) >= {"points", "change_points", "limits"}
+    low, high = second.scorers.get().summary.mean_estimate.interval
+    assert body["points"][1] == {
+        "run": str(second.uuid),
+        "dated": "2026-01-12T09:00:00Z",
+        "n": 4,
+        "mean": 0.75,
+        "interval": [low, high],
+        "pass_rate": 0.75,
+        "fixed": 1,
+        "broke": 1,
+        "scorer_version": 1,
+        "dataset_version": 1,
+        "threshold": 0.6,
+        "similarity": 1.0,
+        "distinct": 1.0,
+    }
+    assert body["points"][0]["fixed"] is None
+    assert body["baseline"] == str(first.uuid)
+    assert (body["change_points"], body["limits"], body["outside"]) == ([], None, [])
+    assert body["limits_reason"] == ("Not enough runs for control limits: 2 runs, 8 are needed.")
+    assert body["sentences"][0].startswith("close is at 0.750 in w1 (n = 4)")
+    assert body["is_measured"] is True
+
+
+def test_limits_changes_and_runs_outside_are_named(alices: Api, version: DatasetVersion) -> None:
+    means = [0.8, 0.82, 0.81, 0.8, 0.82, 0.8, 0.6, 0.62, 0.61, 0.6, 0.62, 0.6]
+    runs = [run_in_week(version, week, mean) for week, mean in enumerate(means)]
+    body = line(alices, version)
+    assert set(body["limits"]) == {"centre", "low", "high", "n"}
+    assert body["limits"]["n"] == len(means)
+    (change,) = body["change_points"]
+    assert change["run"] == str(runs[6].uuid)
+    assert change["before"] == pytest.approx(0.808333, abs=1e-6)
+    assert change["after"] == pytest.approx(0.608333, abs=1e-6)
+    assert 0 < change["p"] < 0.01
+    low, high = body["limits"]["low"], body["limits"]["high"]
+    outside = [str(r.uuid) for r, mean in zip(runs, means, strict=True) if not low <= mean <= high]
+    assert body["outside"] == outside
+
+
+def test_what_is_ambiguous_is_asked_for(alices: Api, version: DatasetVersion) -> None:
+    both = [scorer_of(version, "close"), scorer_of(version, "same")]
+    run_in_week(version, 0, scorers=both)
+    run_in_week(version, 1, scorers=both, series="b")
+    dataset = str(version.dataset.uuid)
+    response = alices.get("drift/", dataset=dataset, series="a")
+    assert (response.status_code, response.json()["code"]) == (400, "scorer_required")
+    assert "close, same" in response.json()["message"]
+    response = alices.get("drift/", dataset=dataset, scorer="close")
+    assert (response.status_code, response.json()["code"]) == (400, "series_required")
+    assert line(alices, version, scorer="same", series="b")["points"][0]["mean"] == 0.8
+
+
+@pytest.mark.parametrize(
+    ("query", "fault"),
+    [
+        ({"scorer": "nobody"}, ("scorer", "invalid_choice")),
+        ({"series": "nobody"}, ("series", "invalid_choice")),
+        ({"dataset": "x"}, ("dataset", "invalid")),
+        ({"since": "2026"}, ("since", "unknown_field")),
+    ],
+)
+def test_what_cannot_be_answered_is_refused(
+    alices: Api, version: DatasetVersion, query: dict[str, str], fault: tuple[str, str]
+) -> None:
+    run_in_week(version, 0)
+    response = alices.get("drift/", **{"dataset": str(version.dataset.uuid), **query})
+    assert response.status_code in {400, 422}
+    assert fault in codes(response)
+
+
+def test_a_dataset_must_be_named(alices: Api) -> None:
+    assert codes(alices.get("drift/")) == [("dataset", "required")]
+
+
+def test_without_runs_there_are_no_points(alices: Api, version: DatasetVersion) -> None:
+    body = line(alices, version, scorer="close", series="a")
+    assert (body["points"], body["limits"], body["change_points"]) == ([], None, [])
+    assert body["limits_reason"] == "The dataset has no finished run."
+
+
+def test_a_stranger_finds_no_dataset(charlies: Api, version: DatasetVersion) -> None:
+    run_in_week(version, 0)
+    there = charlies.get("drift/", dataset=str(version.dataset.uuid))
+    nowhere = charlies.get("drift/", dataset=MISSING)
+    assert there.status_code == nowhere.status_code == 404
+    assert there.json() == nowhere.json()
+
+
+def test_a_viewer_sees_it(bobs: Api, version: DatasetVersion) -> None:
+    run: Run = run_in_week(version, 0)
+    assert line(bobs, version)["points"][0]["run"] == str(run.uuid)
+
+
+def test_large_runs_are_measured_by_the_worker(
+    alices: Api, version: DatasetVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asks, "AT_ONCE", 3)
+    for week in range(2):
+        run_in_week(version, week, 0.8, "pppp")
+    body = line(alices, version)
+    assert body["is_measured"] is False
+    assert [point["fixed"] for point in body["points"]] == [None, None]
+    assert Errand.objects.count() == 1
