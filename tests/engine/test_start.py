@@ -124,6 +124,12 @@ def test_a_fresh_folder_gets_its_database_and_keeps_it(fresh_site: Site, port: i
     assert (fresh_site.folder / "evalsite.sqlite3").exists()
 
 
+def test_the_demo_does_not_wait_for_embeddings(fresh_site: Site, port: int, minilm: str) -> None:
+    fresh_site.start("start", "--demo", "--port", str(port))
+    wait_until(lambda: answers(port))
+    assert "24 scored runs; the worker scores 12 more" in fresh_site.log
+
+
 def test_a_second_site_on_the_same_folder_is_refused(site: Site, port: int) -> None:
     site.start("start", "--port", str(port))
     wait_until(lambda: up(port))
