@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from evalsite.pages import (
+    baselines,
     cases,
     connections,
     datasets,
@@ -44,13 +45,15 @@ urlpatterns = [
     # Runs
     path("teams/<slug:slug>/runs/", runs.runs, name="runs"),
     path("datasets/<uuid:uid>/runs/new/", runs.new_run, name="new_run"),
-    path("datasets/<uuid:uid>/runs/starter/", runs.use_starter, name="use_starter"),
     path("datasets/<uuid:uid>/runs/generate/", generation.generate_run, name="generate_run"),
     path("prompts/<uuid:uid>/", generation.tried_prompt, name="tried_prompt"),
+    path("datasets/<uuid:uid>/runs/starter/", runs.use_starter, name="use_starter"),
     path("runs/<uuid:uid>/", runs.run, name="run"),
     path("runs/<uuid:uid>/cancel/", runs.cancel_run, name="cancel_run"),
     path("runs/<uuid:uid>/resume/", runs.resume_run, name="resume_run"),
     path("runs/<uuid:uid>/retry/", runs.retry_run, name="retry_run"),
+    path("runs/<uuid:uid>/pin/", baselines.pin_run, name="pin_run"),
+    path("runs/<uuid:uid>/unpin/", baselines.unpin_run, name="unpin_run"),
     path("runs/<uuid:uid>/cases/<int:position>/", cases.case, name="run_case"),
     path("runs/<uuid:uid>/judges/<int:place>/", judges.judge, name="run_judge"),
     path("runs/<uuid:uid>/judges/<int:place>/check/", judges.check_noise, name="check_run_judge"),
