@@ -65,6 +65,9 @@ class ScorerFigures:
     scatter: tuple[Cell, ...]
     sentence: str
 
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
     @classmethod
     def read(cls, kept: Mapping[str, Any]) -> Self:
         """From what JSON made of it."""
@@ -92,6 +95,9 @@ class Slice:
     p: float
     q: float
     method: Method
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
 
     @classmethod
     def read(cls, kept: Mapping[str, Any]) -> Self:

@@ -15,13 +15,13 @@ from scoring.models.score import Verdict
 class PairKind(models.TextChoices):
     """What became of a case. `edited` is said besides: input or expected differ."""
 
-    BROKE = "broke"  # pass → fail
-    FIXED = "fixed"  # fail → pass
-    UNCHANGED = "unchanged"
+    BROKE = "broke", "broke"  # pass → fail
+    FIXED = "fixed", "fixed"  # fail → pass
+    UNCHANGED = "unchanged", "unchanged"
     UNCLEAR = "unclear", "unclear"  # an error or a skip on one side
     ONLY_BASELINE = "only_baseline", "only in the baseline"
     ONLY_CANDIDATE = "only_candidate", "only in the candidate"
-    EDITED = "edited"
+    EDITED = "edited", "edited"
 
 
 class Counts(NamedTuple):
