@@ -19,6 +19,7 @@ from evalsite.pages.methods import posting, reading
 from scoring.core.agreement import Agreement, PlaceBias
 from scoring.core.stats import Estimate, rate_estimate
 from scoring.engine import noise
+from scoring.engine.estimate import Estimate as Foreseen
 from scoring.engine.judge_quality import METADATA, Judge, JudgeQuality, is_judge
 from scoring.engine.progress import NO_WORKER, worker_is_alive
 from scoring.models import Errand, JudgeNoise, Role, RunScorer
@@ -138,8 +139,12 @@ class Noise:
         """With what each choice will cost; None where nothing can be asked now."""
         if not self.may_edit or self.is_waiting or not self.is_possible:
             return None
-        estimate = noise.estimate_check(self.scorer)
-        return NoiseForm(scorer=self.scorer, scored=self.scored, estimate=estimate)
+        return NoiseForm(scorer=self.scorer, scored=self.scored, estimate=self.estimate)
+
+    @cached_property
+    def estimate(self) -> Foreseen:
+        """Of a check of the usual size; its `problems` say why there can be none."""
+        return noise.estimate_check(self.scorer)
 
 
 @reading

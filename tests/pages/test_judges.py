@@ -18,6 +18,7 @@ from scoring.engine import errands
 from scoring.engine.progress import NO_WORKER
 from scoring.models import (
     AuditEntry,
+    Connection,
     Errand,
     ErrandKind,
     ErrandState,
@@ -247,6 +248,15 @@ class TestBesideItself:
     ) -> None:
         run = judged_run(outputs, ["a"] * 5, model="unlisted")
         assert "5 calls, price not known" in said(browser_of(alice).get(at(run)))
+
+    def test_a_connection_that_is_gone_is_told_before_anything_is_asked(
+        self, browser_of: BrowserOf, alice: User, run: Run
+    ) -> None:
+        browser = browser_of(alice)
+        assert "A check would fail" not in said(browser.get(at(run)))
+        Connection.objects.all().delete()
+        page = said(browser.get(at(run)))
+        assert "A check would fail: the team has no connection called 'own' any more" in page
 
     def test_asking_for_a_check_leaves_an_errand_and_is_audited(
         self, browser_of: BrowserOf, alice: User, run: Run
