@@ -12,6 +12,7 @@ from django.urls import reverse
 from django_htmx.http import trigger_client_event
 
 from evalsite import access
+from evalsite.pages.baselines import baseline_of
 from evalsite.pages.case_list import CaseList
 from evalsite.pages.estimates import Foresight, foresight
 from evalsite.pages.forms.runs import RetryForm, RunFilters, RunForm
@@ -84,7 +85,8 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         "figures": figures,
         "has_errors": any(each.summary and each.summary.errors for each in figures),
         "cases": cases,
-        "may_edit": access.may(request.user, found.team, Role.EDITOR),
+        **baseline_of(found),
+        **access.granted(request.user, found.team),
     }
     answer = show(request, "run/page.html", context, parts=["progress", "cases"])
     return answer if found.is_unfinished else trigger_client_event(answer, "run-ended")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Self
 
+from django.apps import apps
 from django.db import models
 from django.utils import timezone
 
@@ -113,8 +114,12 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(team__in=Team.objects.of(user))
 
     def for_list(self) -> Self:
-        """Newest first, with output set, version and dataset joined."""
-        return self.select_related("output_set__version__dataset").order_by("-id")
+        """Newest first, with output set, version and dataset joined and the attribute
+        `is_baseline`.
+        """
+        pins = apps.get_model("scoring", "Baseline").objects.filter(run=models.OuterRef("pk"))
+        marked = self.annotate(is_baseline=models.Exists(pins))
+        return marked.select_related("output_set__version__dataset").order_by("-id")
 
     def of_dataset(self, dataset: Dataset) -> Self:
         return self.filter(output_set__version__dataset=dataset)

@@ -60,6 +60,8 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "cancel_run": (None, EDITOR),
     "resume_run": (None, EDITOR),
     "retry_run": (None, EDITOR),
+    "pin_run": (None, ADMIN),
+    "unpin_run": (None, ADMIN),
     "run_case": (VIEWER, None),
     "run_judge": (VIEWER, None),
     "check_run_judge": (None, EDITOR),
@@ -92,6 +94,7 @@ API: dict[str, tuple[Any, Any]] = {
     "run_cancel": (None, EDITOR),
     "run_retry": (None, EDITOR),
     "run_results": (VIEWER, None),
+    "drift": (PERSON, None),  # the address's query names the dataset
     "scorers": (PERSON, EDITOR),
     "scorer": (VIEWER, None),
     "suites": (PERSON, EDITOR),
@@ -140,12 +143,12 @@ def house(
     url = "https://api.example.org/v1"
     connection = Connection.objects.define(team, "own", url, key="sk-0123456789", by=alice)
     errand = Errand.objects.create(team=team, kind=ErrandKind.TRY_SCORER, asked_by=alice)
+    prompt = Errand.objects.create(team=team, kind=ErrandKind.TRY_PROMPT, asked_by=alice)
     return {
         "dataset": version.dataset,
-    prompt = Errand.objects.create(team=team, kind=ErrandKind.TRY_PROMPT, asked_by=alice)
+        "tried_prompt": prompt,
         "tried": errand,
         "run": run,
-        "tried_prompt": prompt,
         "scorer": scorer,
         "suite": suite,
         "upload": upload,

@@ -224,6 +224,7 @@ class RunShape(serializers.ModelSerializer[Run]):
     series = serializers.CharField(source="output_set.series")
     dated = serializers.DateTimeField(source="output_set.dated")
     labels = JsonObject(source="output_set.labels")
+    is_baseline = serializers.BooleanField(help_text="Whether its series is compared with it.")
     url = serializers.SerializerMethodField()
 
     class Meta:
@@ -237,6 +238,7 @@ class RunShape(serializers.ModelSerializer[Run]):
             "series",
             "dated",
             "labels",
+            "is_baseline",
             "created_at",
             "finished_at",
             "url",
