@@ -30,7 +30,7 @@ from scoring.models import (
     Team,
     User,
 )
-from tests.engine.conftest import MakeRun, MakeScorer, rows_of, verdicts_of
+from tests.engine.conftest import MakeRun, MakeScorer, Site, rows_of, verdicts_of, wait_until
 from tests.stub import Asked, Stub, wire
 from tests.stub.wire import Answer
 
@@ -292,6 +292,17 @@ class TestErrand:
         errand.request["place"] = 0
         with pytest.raises(noise.ErrandProblem, match="no longer there"):
             checked_noise(errand)
+
+
+def test_a_real_worker_does_it(judged: Judged, stub: Stub, site: Site) -> None:
+    run = judged(8, wavering("good", wire.verdict("bad")))
+    request = {"run": str(run.uuid), "place": 0, "sample": 8}
+    errand = errands.ask(ErrandKind.CHECK_NOISE, run.team, None, request)
+    site.start("worker", EVALSITE_MODEL_HOSTS=",".join(sorted(stub.hosts)))
+    wait_until(lambda: not Errand.objects.get(pk=errand.pk).is_open)
+    check = JudgeNoise.objects.get()
+    assert (check.n, check.flips, check.mean_difference) == (8, 8, -1.0)
+    assert "Traceback" not in site.log
 
 
 def test_the_latest_check_of_a_version_is_found(judged: Judged, make_run: MakeRun) -> None:
