@@ -64,7 +64,7 @@ def one_line(name: str, default: str = "") -> str:
 
 def own_folder(name: str, default: Path) -> Path:
     """The folder, made if it is not there; one that is there keeps its rights."""
-    path = Path(os.environ.get(name, default)).resolve()
+    path = Path(os.environ.get(name) or default).resolve()
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as fault:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from evalsite import env
 from scoring.models import User, Worker
 from tests.engine.conftest import Site, wait_until
 
@@ -151,3 +152,11 @@ def test_a_folder_that_cannot_be_made_is_one_line(fresh_site: Site) -> None:
     assert fresh_site.start("start", EVALSITE_DATA_DIR=folder).wait(20) == 1
     assert f"EVALSITE_DATA_DIR: the folder {folder} cannot be made" in fresh_site.log
     assert "Traceback" not in fresh_site.log
+
+
+def test_an_empty_folder_name_means_the_default(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It must not scatter the site's files over whatever folder the command was called from."""
+    monkeypatch.setenv("A_FOLDER", "")
+    assert env.own_folder("A_FOLDER", tmp_path / "var") == tmp_path / "var"

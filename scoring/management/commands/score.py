@@ -40,7 +40,6 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         _speak_utf8()
         configure(environment_endpoint())
-        configure(environment_endpoint())
         scorer = _scorer(options["scorer"], options["config"], options["threshold"])
         try:
             with _opened(options["file"]) as (source, waiting):
