@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final, Protocol
 
 from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
+from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
 from evalsite.api.bodies import Body, Text
 from evalsite.api.problems import Fault, of_faults
+from scoring.models.case_table import Place
 
 MOST_ROWS = 1_000
+_PLACE: Final = re.compile(r"(after|before)-(\d{1,9})\.(\d{1,5})", re.ASCII)
+
+
+class Placed(Protocol):
+    """A row of a list that is walked by places in a dataset."""
+
+    @property
+    def place(self) -> Place: ...
+
+
+class PlacedPage(Protocol):
+    @property
+    def rows(self) -> Sequence[Placed]: ...
+    @property
+    def has_previous(self) -> bool: ...
+    @property
+    def has_next(self) -> bool: ...
 
 
 def bad_cursor() -> Exception:
@@ -52,3 +72,29 @@ class NewestFirst(CursorPagination):
             return super().paginate_queryset(queryset, request, view)
         except (NotFound, ValueError):  # ValueError: it decodes, but to no id
             raise bad_cursor() from None
+
+
+def beginning(cursor: str | None) -> dict[str, Place]:
+    """Where a page of placed rows begins: `after` or `before`, or neither. Raises a problem."""
+    if cursor is None:
+        return {}
+    found = _PLACE.fullmatch(cursor)
+    if found is None:
+        raise bad_cursor()
+    side, position, trial = found.groups()
+    return {side: Place(int(position), int(trial))}
+
+
+def placed_page(
+    request: Request, page: PlacedPage, results: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """The rows as they are shown, with the addresses of the pages around them."""
+    rows = page.rows
+    following = _address(request, "after", rows[-1].place) if page.has_next and rows else None
+    before = _address(request, "before", rows[0].place) if page.has_previous and rows else None
+    return {"next": following, "previous": before, "results": results}
+
+
+def _address(request: Request, side: str, place: Place) -> str:
+    cursor = f"{side}-{place.position}.{place.trial}"
+    return replace_query_param(request.build_absolute_uri(), "cursor", cursor)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import include, path, re_path
 
 from evalsite.api.problems import nothing_here
-from evalsite.api.views import datasets, docs, drift, results, runs, score, scorers
+from evalsite.api.views import compare, datasets, docs, drift, results, runs, score, scorers
 
 v1 = [
     path("score/", score.ScoreView.as_view(), name="score"),
@@ -19,6 +19,8 @@ v1 = [
     path("runs/<uuid:uid>/cancel/", runs.RunCancel.as_view(), name="run_cancel"),
     path("runs/<uuid:uid>/retry/", runs.RunRetry.as_view(), name="run_retry"),
     path("runs/<uuid:uid>/results/", results.ResultList.as_view(), name="run_results"),
+    path("compare/", compare.Compare.as_view(), name="compare"),
+    path("compare/cases/", compare.ComparedCases.as_view(), name="compare_cases"),
     path("drift/", drift.Drift.as_view(), name="drift"),
     path("scorers/", scorers.ScorerList.as_view(), name="scorers"),
     path("scorers/<uuid:uid>/", scorers.ScorerDetail.as_view(), name="scorer"),

@@ -94,6 +94,8 @@ API: dict[str, tuple[Any, Any]] = {
     "run_cancel": (None, EDITOR),
     "run_retry": (None, EDITOR),
     "run_results": (VIEWER, None),
+    "compare": (PERSON, None),  # the address names the runs, and with them the team
+    "compare_cases": (PERSON, None),
     "drift": (PERSON, None),  # the address's query names the dataset
     "scorers": (PERSON, EDITOR),
     "scorer": (VIEWER, None),

@@ -1,0 +1,111 @@
+"""Two runs of a dataset compared, and the cases behind it."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, Final
+
+from django.http import Http404
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evalsite import access
+from evalsite.api.paging import beginning, placed_page
+from evalsite.api.problems import Fault, Problem, missing
+from evalsite.api.serializers.compare import (
+    CasesQuery,
+    CompareQuery,
+    CompareShape,
+    PairsShape,
+    WaitingShape,
+    shown_pairs,
+)
+from evalsite.api.views.base import ApiView
+from scoring.engine import compare_report
+from scoring.engine.compare import NotComparableError, check
+from scoring.engine.compare_asks import compared_for
+from scoring.engine.figures import Figures
+from scoring.models import Run
+from scoring.models.pair_rows import PairKind
+from scoring.models.pairs import Pairs
+
+RETRY_SECONDS: Final = 2
+
+
+class Compare(ApiView):
+    """What changed between two runs, and whether it is more than chance."""
+
+    serializer_class = CompareShape
+
+    @extend_schema(parameters=[CompareQuery], responses={200: CompareShape, 202: WaitingShape})
+    def get(self, request: Request) -> Response:
+        """The figures; those of large runs are worked out by the worker first, which takes seconds.
+
+        Both runs must be over one dataset and have ended.
+        """
+        asked = _asked(CompareQuery, request)
+        baseline, candidate = _runs(self, asked)
+        try:
+            found = compared_for(baseline, candidate, self.user)
+        except NotComparableError as fault:
+            raise _problem(fault) from None
+        if found is None:
+            headers = {"Retry-After": str(RETRY_SECONDS)}
+            return Response({"state": "waiting"}, 202, headers=headers)
+        told = compare_report.as_json(Figures.read(found.figures))
+        return Response({**told, "cases": _cases_of(request, baseline, candidate)})
+
+
+class ComparedCases(ApiView):
+    """The cases of two runs, by what became of them."""
+
+    serializer_class = PairsShape
+
+    @extend_schema(parameters=[CasesQuery], responses=PairsShape)
+    def get(self, request: Request) -> Response:
+        """A page of the cases of one kind, in the order of the candidate's dataset version."""
+        query = CasesQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        asked = query.validated_data
+        baseline, candidate = _runs(self, asked)
+        try:
+            check(baseline, candidate)
+        except NotComparableError as fault:
+            raise _problem(fault) from None
+        page = Pairs(baseline, candidate).page(
+            PairKind(asked["kind"]),
+            query.filters,
+            **beginning(asked.get("cursor")),
+            size=asked["page_size"],
+        )
+        return Response(placed_page(request, page, shown_pairs(page)))
+
+
+def _asked(reader: type[CompareQuery], request: Request) -> dict[str, Any]:
+    query = reader(data=request.query_params)
+    query.is_valid(raise_exception=True)
+    return dict(query.validated_data)
+
+
+def _runs(view: ApiView, asked: dict[str, Any]) -> tuple[Run, Run]:
+    return _run(view, "baseline", asked["baseline"]), _run(view, "candidate", asked["candidate"])
+
+
+def _run(view: ApiView, field: str, uid: uuid.UUID) -> Run:
+    try:
+        return access.run_for(view.user, uid)
+    except Http404:
+        raise missing(field) from None
+
+
+def _problem(fault: NotComparableError) -> Problem:
+    if fault.code == "run_unfinished":
+        return Problem(409, fault.code, fault.text, object_id=fault.run.uuid)
+    return Problem(400, fault.code, fault.text, [Fault("candidate", fault.code, fault.text)])
+
+
+def _cases_of(request: Request, baseline: Run, candidate: Run) -> str:
+    address = request.build_absolute_uri(reverse("api:compare_cases"))
+    return f"{address}?baseline={baseline.uuid}&candidate={candidate.uuid}&kind=broke"
