@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from scoring.engine import compare_asks, generate, hold, plan
+from scoring.engine.drift import asks as drift_asks
 from scoring.engine.lane import SHARD_SECONDS, Lane, Work, all_flights
 from scoring.engine.needs import needs_services
 from scoring.engine.pool import Executor
@@ -173,3 +174,4 @@ def _finish(run: Run) -> None:
             done.update(finished_at=timezone.now())
         hold.release(run)
     compare_asks.ask_after(run)
+    drift_asks.ask_after(run)

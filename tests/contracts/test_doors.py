@@ -294,7 +294,7 @@ def test_an_admin_is_refused_nothing_that_is_offered(
         return need == OPEN or status not in REFUSED
 
     assert wrong(signed_in(alice), house, team, right) == []
-    assert not Connection.objects.exists()
+    assert not Connection.objects.filter(team=team).exists()
 
 
 def test_a_viewers_attempts_change_nothing(house: dict[str, Any], bob: User, team: Team) -> None:

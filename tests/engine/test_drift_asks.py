@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from scoring.engine import errands
+from scoring.engine.dispatch import work_on
 from scoring.engine.drift import asks, lines_of, measure
+from scoring.engine.pool import Inline
 from scoring.models import DatasetVersion, Errand, ErrandKind, ErrandState, Run, RunState, User
 from tests.conftest import MakeDataset
 from tests.drifting import run_in_week, scorer_of
+from tests.engine.conftest import MakeRun, MakeScorer
 
 
 @pytest.fixture
@@ -72,6 +75,17 @@ def test_the_worker_measures_large_runs_as_they_finish(
     run.state = state
     asks.ask_after(run)
     assert Errand.objects.filter(kind=ErrandKind.MEASURE_DRIFT).exists() == is_asked
+
+
+def test_a_run_that_was_worked_on_leaves_its_series_to_measure(
+    make_run: MakeRun, make_scorer: MakeScorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asks, "AT_ONCE", 1)
+    run = make_run(["yes", "no"], make_scorer("exact_match"))
+    work_on(run, Inline())
+    errand = Errand.objects.get(kind=ErrandKind.MEASURE_DRIFT)
+    dataset = run.output_set.version.dataset
+    assert errand.request == {"dataset": str(dataset.uuid), "series": run.output_set.series}
 
 
 @pytest.mark.parametrize("count", [5, 50])

@@ -1,0 +1,133 @@
+"""Drift on real outputs and on the demo's story: counts are those of a direct count."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from django.core.management import call_command
+
+from scoring.core.drift_words import FEWEST_FLIPS, FLIPPED_SHARE, HARDLY
+from scoring.engine.demo.load import load
+from scoring.engine.demo.plot import REGRESSION
+from scoring.engine.drift import Line
+from scoring.engine.drift.asks import lines_for
+from scoring.engine.drift.chart import chart_of, tag_lines
+from scoring.models import Dataset
+from tests import oracles
+from tests.real_data import bfcl_path, jsonl_rows
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("team")]
+
+DATES: Final = ("2024-07-06", "2024-08-11")
+MODELS: Final = (
+    "claude-3-haiku-20240307-FC",
+    "google_gemma-7b-it",
+    "gpt-4-0125-preview-FC",
+    "gpt-4o-2024-05-13-FC",
+    "meta-llama_Meta-Llama-3-8B-Instruct",
+)
+
+
+def passes(facts: Path, model: str, dated: str) -> dict[str, bool]:
+    """Whether each case's output is the expected JSON, by its key."""
+    expected = {row["id"]: row["expected"] for row in jsonl_rows(bfcl_path(facts))}
+    rows = jsonl_rows(bfcl_path(facts, f"run_{model}_{dated}.jsonl"))
+    return {row["id"]: oracles.json_match(expected[row["id"]], row["output"]) == 1 for row in rows}
+
+
+def test_five_models_on_two_dates_flip_as_a_direct_count_says(facts: Path, tmp_path: Path) -> None:
+    call_command("import", str(bfcl_path(facts)), "--dataset", "BFCL", stdout=StringIO())
+    suite = tmp_path / "suite.json"
+    suite.write_text(json.dumps({"name": "release", "scorers": [{"type": "json_match"}]}))
+    for model in MODELS:
+        for dated in DATES:
+            path = bfcl_path(facts, f"run_{model}_{dated}.jsonl")
+            words = ("--outputs", str(path), "--series", model, "--dated", dated)
+            call_command(
+                "evaluate", "BFCL", "--suite", str(suite), "--name", dated, *words, "--json",
+                stdout=StringIO(),
+            )  # fmt: skip
+    out = StringIO()
+    call_command("drift", "BFCL", "--json", stdout=out)
+    told = {line["series"]: line for line in json.loads(out.getvalue())}
+    assert sorted(told) == sorted(MODELS)
+    called_out = set()
+    for model in MODELS:
+        before, after = (passes(facts, model, dated) for dated in DATES)
+        first, last = told[model]["points"]
+        assert [point["dated"][:10] for point in (first, last)] == list(DATES)
+        assert (last["fixed"], last["broke"]) == (
+            sum(after[key] and not before[key] for key in before),
+            sum(before[key] and not after[key] for key in before),
+        )
+        means = [oracles.mean([float(each) for each in run.values()]) for run in (before, after)]
+        assert [first["mean"], last["mean"]] == pytest.approx(means, abs=1e-9)
+        if is_called_out(told[model]):
+            called_out.add(model)
+        flips = last["fixed"] + last["broke"]
+        is_flat = abs(means[1] - means[0]) < HARDLY
+        is_many = flips >= max(FEWEST_FLIPS, FLIPPED_SHARE * len(before))
+        assert is_called_out(told[model]) == (is_flat and is_many)
+    # Its mean moves by 0.004 while 52 of 999 cases flip.
+    assert "gpt-4-0125-preview-FC" in called_out
+    assert "google_gemma-7b-it" not in called_out
+
+
+def is_called_out(line: dict[str, Any]) -> bool:
+    return any("the mean hardly moved" in text for text in line["sentences"])
+
+
+@pytest.fixture
+def told() -> list[Line]:
+    """The lines of the demo."""
+    load(datetime(2026, 11, 20, 15, 30, tzinfo=UTC))
+    return [line for dataset in Dataset.objects.all() for line in lines_for(dataset, None)]
+
+
+SHOWS_IT: Final = {"close enough", "no dead end", "fields right", "total right", "valid invoice"}
+
+
+def test_the_demos_regression_and_its_repair_are_found(told: list[Line]) -> None:
+    lines = [line for line in told if line.scorer in SHOWS_IT]
+    assert {line.scorer for line in lines} == SHOWS_IT
+    for line in lines:
+        assert [each.place for each in line.outside] == list(REGRESSION), line.scorer
+        assert all(each.is_below for each in line.outside)
+        back = line.points[REGRESSION[-1] + 1]
+        assert f"Inside the limits again since {back.label}." in line.sentences
+
+
+def test_most_of_the_demos_flips_are_at_the_regression_and_the_repair(told: list[Line]) -> None:
+    (line,) = (line for line in told if line.scorer == "fields right")
+    broke = [point.broke or 0 for point in line.points]
+    fixed = [point.fixed or 0 for point in line.points]
+    assert broke.index(max(broke)) == REGRESSION[0]
+    assert fixed.index(max(fixed)) == REGRESSION[-1] + 1
+    assert min(max(broke), max(fixed)) >= 10
+
+
+def test_the_tag_that_the_regression_hits_falls_furthest(told: list[Line]) -> None:
+    (line,) = (line for line in told if line.scorer == "no dead end")
+    falls = {}
+    for tag in tag_lines(line):
+        good, bad = tag.means[REGRESSION[0] - 1], tag.means[REGRESSION[0]]
+        assert good is not None
+        assert bad is not None
+        if tag.figures[0] and tag.figures[0].n >= 10:
+            falls[tag.tag] = good - bad
+    assert max(falls, key=lambda tag: falls[tag]) == "billing"
+
+
+def test_the_demos_charts_mark_the_runs_beyond_the_limits(told: list[Line]) -> None:
+    for line in told:
+        chart = chart_of(line)
+        assert [mark.run for mark in chart.marks] == [point.run for point in line.points]
+        outside = [mark.place for mark in chart.marks if mark.is_outside]
+        assert outside == [each.place for each in line.outside]
+        assert not chart.is_decimated
+        assert len(chart.bars) == len(line.points) - 1
