@@ -76,7 +76,8 @@ class CaseList:
 
     @cached_property
     def table(self) -> CaseTable:
-        return CaseTable(self.run, self.scorers, self.form.filters, self.form.sorting)
+        asked = self.form.filters, self.form.sorting
+        return CaseTable(self.run, self.scorers, *asked, marks_unsteady=self.has_trials)
 
     @cached_property
     def page(self) -> CasePage:
@@ -141,13 +142,8 @@ class CaseList:
     @cached_property
     def has_trials(self) -> bool:
         """Whether cases have several trials; the scorers' summaries are to be joined."""
-        summaries = (getattr(scorer, "summary", None) for scorer in self.scorers)
-        return any(summary and summary.trials for summary in summaries)
-
-    @cached_property
-    def unsteady(self) -> set[int]:
-        """The positions of the page's unsteady cases, by the scorer that is filtered by."""
-        return self.table.unsteady_among(self.page.rows) if self.has_trials else set()
+        cached = (scorer._state.fields_cache.get("summary") for scorer in self.scorers)
+        return any(summary and summary.trials for summary in cached)
 
     @property
     def is_narrowed(self) -> bool:

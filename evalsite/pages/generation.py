@@ -54,6 +54,11 @@ class Preview:
         """Whether the model is told what is expected of it."""
         return self.template is not None and "expected" in self.template.fields
 
+    @property
+    def has_recipe(self) -> bool:
+        """Whether the form says enough to call a model."""
+        return self.template is not None and self.form.recipe() is not None
+
     @cached_property
     def foresight(self) -> Foresight | None:
         recipe = self.form.recipe()

@@ -57,13 +57,14 @@ def share(value: float | None, decimals: int = 1) -> str:
 
 @register.filter
 def dollars(value: float | None) -> str:
-    """1.5 → "$1.50", 0.00123 → "$0.0012": at least two digits that say something."""
+    """1.5 → "$1.50", 0.00123 → "$0.0012": below one, two digits that say something."""
     if value is None:
         return NOTHING
     if value >= 1 or value == 0:
         return f"${value:,.2f}"
     decimals = next((places for places in range(2, 12) if value >= 10 ** (1 - places)), 12)
-    return f"${value:.{decimals}f}"
+    whole, _, part = f"{value:.{decimals}f}".partition(".")
+    return f"${whole}.{part.rstrip('0').ljust(2, '0')}"
 
 
 @register.filter

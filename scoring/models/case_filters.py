@@ -122,13 +122,13 @@ class Selection:
         if filters.asks_scores:
             yield self._score_positions
         if filters.unsteady:
-            yield _first(self.unsteady_positions())
+            yield _first(self._unsteady_positions())
         if filters.tag:
             yield _first(self._cases().tagged(filters.tag).values_list("position", flat=True))
         if filters.text:
             yield self._find_text(filters.text)
 
-    def unsteady_positions(self) -> QuerySet[Any, int]:
+    def _unsteady_positions(self) -> QuerySet[Any, int]:
         """The positions of the cases of which some trials pass and others fail."""
         scorer, passed = self.filters.scorer, (Verdict.PASS, Verdict.FAIL)
         place = "output__case__position" if scorer else "position"
@@ -138,21 +138,27 @@ class Selection:
         positions: QuerySet[Any, int] = both.values_list(place, flat=True)
         return positions
 
-    def _asked_of_trials(self) -> Q:
-        if not self.filters.unsteady:
-            return Q()
-        return Q(Exists(self._trials(Verdict.PASS))) & Q(Exists(self._trials(Verdict.FAIL)))
+    def straddling(self, output: str = "output__") -> Q:
+        """That some trials of the same case pass and others fail.
 
-    def _trials(self, verdict: Verdict) -> QuerySet[Any]:
+        `output` leads from the rows this is put on to their output.
+        """
+        passed, failed = (self._trials(verdict, output) for verdict in (Verdict.PASS, Verdict.FAIL))
+        return Q(Exists(passed)) & Q(Exists(failed))
+
+    def _asked_of_trials(self) -> Q:
+        return self.straddling() if self.filters.unsteady else Q()
+
+    def _trials(self, verdict: Verdict, output: str) -> QuerySet[Any]:
         """The rows of that verdict for any trial of the same case."""
         if self.filters.scorer is None:
-            position = OuterRef("output__case__position")
+            position = OuterRef(f"{output}case__position")
             return self._every_verdict().filter(verdict=verdict, position=position)
         return Score.objects.filter(
             scorer=self.filters.scorer,
             verdict=verdict,
             output__output_set=self.run.output_set_id,
-            output__case=OuterRef("output__case"),
+            output__case=OuterRef(f"{output}case"),
         )
 
     def _every_verdict(self) -> QuerySet[CaseVerdict]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import BooleanField, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Left
 
 from scoring.models.case_filters import NO_FILTERS, CaseFilters, Selection
@@ -57,6 +57,7 @@ class CaseRow:
     is_json: bool
     error: str
     tags: list[str]
+    is_unsteady: bool = False
     scores: list[Score | None] = field(default_factory=list)
 
 
@@ -112,7 +113,8 @@ class _Stretch:
 class CaseTable:
     """The cases of a run that pass the filters, in this order.
 
-    `is_whole` reads whole outputs and the metadata of scores, which a page of rows does without.
+    `is_whole` reads whole outputs and the metadata of scores, which a page of rows does without;
+    `marks_unsteady` finds out which cases are unsteady.
     """
 
     run: Run
@@ -120,6 +122,7 @@ class CaseTable:
     filters: CaseFilters = NO_FILTERS
     order: CaseOrder = DATASET_ORDER
     is_whole: bool = False
+    marks_unsteady: bool = False
 
     def page(
         self, *, after: Place | None = None, before: Place | None = None, size: int = PAGE_SIZE
@@ -153,16 +156,6 @@ class CaseTable:
         if filters.case_verdict is not None:
             return self.run.verdict_counts[filters.case_verdict.label]
         return self.run.case_count
-
-    def unsteady_among(self, rows: Sequence[CaseRow]) -> set[int]:
-        """The positions, among these rows', of cases of which some trials pass and others fail."""
-        places = {row.place.position for row in rows}
-        return set(self._selection.unsteady_positions().filter(**self._at(places)))
-
-    def _at(self, positions: Iterable[int]) -> dict[str, Any]:
-        """The condition that a row of verdicts, or of scores, is of these positions."""
-        place = "output__case__position" if self.filters.scorer else "position"
-        return {f"{place}__in": positions}
 
     @cached_property
     def _selection(self) -> Selection:
@@ -217,6 +210,7 @@ class CaseTable:
         verdict = CaseVerdict.objects.filter(
             run=self.run, position=OuterRef("case__position"), trial=OuterRef("trial")
         )
+        marks = {"unsteady": _is_so(self._selection.straddling(""))} if self.marks_unsteady else {}
         return Output.objects.filter(pk__in=outputs).values(
             "pk",
             "trial",
@@ -228,6 +222,7 @@ class CaseTable:
             verdict=Subquery(verdict.values("verdict")[:1]),
             input_opening=Left("case__input_json", OPENING),
             output=F("text") if self.is_whole else Left("text", OPENING),
+            **marks,
         )
 
     def _scores_of(self, outputs: Sequence[int]) -> dict[tuple[int, int], Score]:
@@ -259,4 +254,10 @@ def _row(values: Mapping[str, Any]) -> CaseRow:
         is_json=values["is_json"],
         error=values["error"],
         tags=json.loads(values["tags"]),
+        is_unsteady=values.get("unsteady", False),
     )
+
+
+def _is_so(condition: Q) -> ExpressionWrapper[Any]:
+    """A condition as a column."""
+    return ExpressionWrapper(condition, output_field=BooleanField())

@@ -240,6 +240,14 @@ class TestPreview:
         assert "6 of 7 cases lack" in page.text
         assert "No prompt: the case has nothing at input.q." in page.text
 
+    def test_where_no_case_can_be_asked_it_says_so(
+        self, browser: Client, dataset: Dataset, own: Connection, suite: Suite
+    ) -> None:
+        sent = filled(browser, dataset, suite, template="{{ input.z }}")
+        page = self.preview(browser, dataset, **sent)
+        assert "No case can be asked" in page.text
+        assert "Try it" not in page.text
+
     def test_a_broken_template_is_explained(
         self, browser: Client, dataset: Dataset, own: Connection, suite: Suite
     ) -> None:

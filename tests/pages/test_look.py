@@ -39,10 +39,13 @@ def test_a_count_has_thousands(value: int | None, text: str) -> None:
         (0, "$0.00"),
         (1234.5, "$1,234.50"),
         (0.5, "$0.50"),
+        (0.05, "$0.05"),
+        (0.001, "$0.001"),
+        (0.999, "$1.00"),
         (0.012, "$0.012"),
         (0.00123, "$0.0012"),
         (0.0000071, "$0.0000071"),
-        (1e-15, "$0.000000000000"),
+        (1e-15, "$0.00"),
     ],
 )
 def test_an_amount_shows_digits_that_say_something(value: float | None, text: str) -> None:
