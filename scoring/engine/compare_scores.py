@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from scoring.core.paired import Difference, Flips, benjamini_hochberg, difference
 from scoring.engine.figures import DELTA_BINS, GRID, Cell, Slice
 from scoring.models import Case, Run, RunScorer, Score, Verdict
+from scoring.models.pair_rows import Match
 from scoring.models.pairs import Pairs
 
 if TYPE_CHECKING:
@@ -41,11 +42,17 @@ class Matched(NamedTuple):
 def matched(pairs: Pairs) -> Matched:
     import numpy as np
 
-    rows = np.array(list(pairs.matches()), np.int64).reshape(-1, 6)
-    baseline, candidate, positions, trials, before, after = rows.T
-    _, cases, sizes = np.unique(positions, return_inverse=True, return_counts=True)
-    most = int(sizes.max()) if len(sizes) else 0
-    return Matched((baseline, candidate), (before, after), positions, trials, cases, most)
+    types = [(name, np.int64) for name in Match._fields]
+    rows = np.fromiter(pairs.matches(), np.dtype(types))
+    _, cases, sizes = np.unique(rows["position"], return_inverse=True, return_counts=True)
+    return Matched(
+        outputs=(rows["baseline_output"], rows["output"]),
+        verdicts=(rows["baseline_verdict"], rows["verdict"]),
+        positions=rows["position"],
+        numbers=rows["trial"],
+        cases=cases,
+        trials=int(sizes.max()) if len(sizes) else 0,
+    )
 
 
 @dataclass(frozen=True)

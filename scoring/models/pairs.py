@@ -29,6 +29,8 @@ from scoring.models.score import CaseVerdict, Score, Verdict
 
 Side = Literal["b", "c"]  # baseline, candidate: the aliases of their rows
 
+CHUNK: Final = 20_000  # rows read at once
+
 _OTHER: Final[dict[Side, Side]] = {"b": "c", "c": "b"}
 _VERDICTS, _CASES, _SCORES = (row._meta.db_table for row in (CaseVerdict, Case, Score))
 
@@ -83,12 +85,15 @@ class Pairs:
         return int(self._run(f"SELECT COUNT(*) FROM {self._of_kind(kind)}")[0][0])  # noqa: S608
 
     def matches(self) -> Iterator[Match]:
-        """Every pair, in the candidate's order."""
-        found = self._run(
+        """Every pair, in the candidate's order; read in chunks, as there may be millions."""
+        sql = (
             "SELECT b.output_id, c.output_id, c.position, c.trial, b.verdict, c.verdict "  # noqa: S608
             f"FROM {self._joined('c')} ORDER BY c.position, c.trial"
         )
-        return map(Match._make, found)
+        with connection.chunked_cursor() as cursor:
+            cursor.execute(sql, self._values)
+            while rows := cursor.fetchmany(CHUNK):
+                yield from map(Match._make, rows)
 
     def page(
         self,
@@ -245,12 +250,16 @@ class Pairs:
         keys = dict(found)
         return [keys[output] for output in outputs]
 
-    def _run(self, sql: str, values: dict[str, Any] | None = None) -> list[Any]:
+    @property
+    def _values(self) -> dict[str, Any]:
         sides = {"b": self.baseline, "c": self.candidate}
         runs = {f"{side}_run": run.pk for side, run in sides.items()}
         versions = {f"{side}_version": run.output_set.version_id for side, run in sides.items()}
+        return runs | versions
+
+    def _run(self, sql: str, values: dict[str, Any] | None = None) -> list[Any]:
         with connection.cursor() as cursor:
-            cursor.execute(sql, runs | versions | (values or {}))
+            cursor.execute(sql, self._values | (values or {}))
             return list(cursor.fetchall())
 
 

@@ -332,6 +332,15 @@ def test_a_page_takes_two_queries_whatever_it_shows(pair: tuple[Side, Side]) -> 
         assert len(queries) == 2
 
 
+def test_matches_are_read_in_chunks(
+    pair: tuple[Side, Side], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = Pairs(pair[0].run, pair[1].run)
+    at_once = list(pairs.matches())
+    monkeypatch.setattr("scoring.models.pairs.CHUNK", 7)
+    assert list(pairs.matches()) == at_once
+
+
 def test_a_run_equals_itself(pair: tuple[Side, Side]) -> None:
     check(pair[0], pair[0])
     counts = Pairs(pair[0].run, pair[0].run).counts()
