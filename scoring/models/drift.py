@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
 
-from scoring.models.dataset import Case, Dataset
+from scoring.models.dataset import Dataset
+from scoring.models.pairs import Pairs
 from scoring.models.run import OutputSet, Run, RunScorer, RunState
-from scoring.models.score import CaseVerdict, Verdict
 
 
 class Flips(NamedTuple):
@@ -22,24 +21,9 @@ class Flips(NamedTuple):
 
 
 def count_flips(before: Run, after: Run) -> Flips:
-    """Counted from the verdicts: by position within one dataset version, else by case key."""
-    failed, passed = Q(verdict=Verdict.FAIL), Q(verdict=Verdict.PASS)
-    return Flips(
-        pairs=_met(after, before, Q(), Q()),
-        fixed=_met(before, after, failed, passed),
-        broke=_met(after, before, failed, passed),
-    )
-
-
-def _met(one: Run, other: Run, wanted: Q, met: Q) -> int:
-    """How many verdicts of `one` that are `wanted` meet one of `other` that is `met`."""
-    mine = CaseVerdict.objects.filter(wanted, run=one)
-    same = CaseVerdict.objects.filter(met, run=other, trial=OuterRef("trial"))
-    if one.output_set.version_id == other.output_set.version_id:
-        return mine.filter(Exists(same.filter(position=OuterRef("position")))).count()
-    key = OuterRef(OuterRef("output__case__key"))
-    places = Case.objects.filter(version=other.output_set.version_id, key=key)
-    return mine.filter(Exists(same.filter(position__in=places.values("position")))).count()
+    """Counted from the verdicts; cases are matched by key."""
+    counts = Pairs(before, after).counts()
+    return Flips(counts.pairs, counts.fixed, counts.broke)
 
 
 class RunStep(models.Model):
