@@ -20,6 +20,7 @@ class Told(NamedTuple):
     label: str
     n: int
     mean: float | None
+    pass_rate: float | None
     pairs: int | None
     fixed: int | None
     broke: int | None
@@ -48,12 +49,21 @@ def sentences(
 
 
 def hides_flips(before: Told, after: Told) -> bool:
-    """Whether the mean hardly moved while many cases changed their verdict."""
+    """Whether the mean hardly moved while many cases changed their verdict, and the scorer can
+    have had a hand in it: one that always passes has not.
+    """
     if before.mean is None or after.mean is None or after.fixed is None or not after.pairs:
         return False
     flips = after.fixed + (after.broke or 0)
-    is_many = flips >= max(FEWEST_FLIPS, FLIPPED_SHARE * after.pairs)
-    return is_many and abs(after.mean - before.mean) < HARDLY
+    many = max(FEWEST_FLIPS, FLIPPED_SHARE * after.pairs)
+    is_flat = abs(after.mean - before.mean) < HARDLY
+    return is_flat and flips >= many and most_flips(before, after) >= many
+
+
+def most_flips(before: Told, after: Told) -> float:
+    """How many verdicts of the scorer alone can have flipped, judging by its pass rates."""
+    passed, passes = (each.n * (each.pass_rate or 0.0) for each in (before, after))
+    return min(before.n - passed, passes) + min(passed, after.n - passes)
 
 
 def _now(scorer: str, points: Sequence[Told], parted: Collection[int]) -> Iterator[str]:

@@ -111,6 +111,13 @@ def test_most_of_the_demos_flips_are_at_the_regression_and_the_repair(told: list
     assert min(max(broke), max(fixed)) >= 10
 
 
+def test_a_scorer_that_always_passes_is_not_blamed_for_flips(told: list[Line]) -> None:
+    (line,) = (line for line in told if line.scorer == "short enough")
+    assert {point.pass_rate for point in line.points} == {1.0}
+    assert max(point.broke or 0 for point in line.points) >= 5
+    assert not any("hardly moved" in text for text in line.sentences)
+
+
 def test_the_tag_that_the_regression_hits_falls_furthest(told: list[Line]) -> None:
     (line,) = (line for line in told if line.scorer == "no dead end")
     falls = {}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from scoring.core.drift import Change, Limits
-from scoring.core.drift_words import Told, hides_flips, sentences
+from scoring.core.drift_words import Told, hides_flips, most_flips, sentences
 
 LIMITS = Limits(0.8, 0.7, 0.9, 12)
 
 
 def told(number: int, mean: float | None = 0.8, **fields: object) -> Told:
-    plain = Told(f"w{number}", 1_200, mean, None, None, None, None, None)
+    plain = Told(f"w{number}", 1_200, mean, 0.7, None, None, None, None, None)
     return plain._replace(**fields)
 
 
@@ -93,6 +93,25 @@ def test_a_flat_mean_hides_many_flips(
 ) -> None:
     one, other = told(0, before), told(1, after, pairs=pairs, fixed=fixed, broke=broke)
     assert hides_flips(one, other) is hides
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "most"),
+    [
+        (1.0, 1.0, 0),  # it always passes, so it has flipped nothing
+        (0.0, 0.0, 0),
+        (1.0, 0.9, 10),
+        (0.0, 0.2, 20),
+        (0.9, 0.9, 20),  # ten fixed and ten others broken
+        (0.5, 0.5, 100),
+        (0.2, 0.9, 90),
+    ],
+)
+def test_pass_rates_bound_a_scorers_own_flips(before: float, after: float, most: int) -> None:
+    one, other = (told(0, 0.8, n=100, pass_rate=rate) for rate in (before, after))
+    assert most_flips(one, other) == pytest.approx(most)
+    flipping = other._replace(pairs=100, fixed=4, broke=4)
+    assert hides_flips(one, flipping) is (most >= 5)
 
 
 def test_hidden_flips_are_called_out() -> None:

@@ -102,9 +102,12 @@ class Line:
     def sentences(self) -> list[str]:
         """What the line says, in words."""
         told = [
-            Told(p.label, p.n, p.mean, p.pairs, p.fixed, p.broke, p.similarity, p.distinct)
+            Told(
+                p.label, p.n, p.mean, p.pass_rate, p.pairs, p.fixed, p.broke,
+                p.similarity, p.distinct,
+            )
             for p in self.points
-        ]
+        ]  # fmt: skip
         outside = [(place, is_below) for place, is_below in self.outside]
         found = sentences(
             self.scorer, told, self.limits, outside, self.changes, self.reference,
