@@ -7,6 +7,7 @@ from django.urls import path
 from evalsite.pages import (
     baselines,
     cases,
+    compare,
     connections,
     datasets,
     generation,
@@ -57,6 +58,8 @@ urlpatterns = [
     path("runs/<uuid:uid>/cases/<int:position>/", cases.case, name="run_case"),
     path("runs/<uuid:uid>/judges/<int:place>/", judges.judge, name="run_judge"),
     path("runs/<uuid:uid>/judges/<int:place>/check/", judges.check_noise, name="check_run_judge"),
+    # Comparisons
+    path("teams/<slug:slug>/compare/", compare.compare, name="compare"),
     # Scorers and suites
     path("teams/<slug:slug>/scorers/", scorers.scorers, name="scorers"),
     path("teams/<slug:slug>/scorers/new/", scorers.choose_type, name="new_scorer_type"),

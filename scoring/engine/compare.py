@@ -46,10 +46,14 @@ def check(baseline: Run, candidate: Run) -> None:
 
 def kept(baseline: Run, candidate: Run) -> Comparison | None:
     """The comparison as it is kept, if it still holds."""
+    return kept_among(baseline, [candidate]).get(candidate.pk)
+
+
+def kept_among(baseline: Run, candidates: Sequence[Run]) -> dict[int, Comparison]:
+    """The comparisons of these candidates that still hold, by the candidate's id; one query."""
     rows = Comparison.objects.select_related("baseline", "candidate")
-    found = rows.filter(baseline=baseline, candidate=candidate).first()
-    holds = found is not None and found.is_current and found.figures.get("shape") == SHAPE
-    return found if holds else None
+    found = rows.filter(baseline=baseline, candidate__in=candidates)
+    return {row.candidate_id: row for row in found if _holds(row)}
 
 
 def compared(baseline: Run, candidate: Run) -> Comparison:
@@ -92,6 +96,10 @@ def figures_of(baseline: Run, candidate: Run) -> Figures:
         warnings=tuple(_warnings(pairs, columns, both, counts.edited)),
         sentence=whole_sentence(counts.pairs, counts.broke, counts.fixed, p, findings),
     )
+
+
+def _holds(row: Comparison) -> bool:
+    return row.is_current and row.figures.get("shape") == SHAPE
 
 
 def _kept_now(baseline: Run, candidate: Run) -> Comparison:

@@ -6,7 +6,7 @@ from typing import Final
 
 from scoring.engine import compare, errands
 from scoring.engine.gates import baseline_of
-from scoring.models import Comparison, ErrandKind, Run, RunState, User
+from scoring.models import Comparison, Errand, ErrandKind, ErrandState, Run, RunState, User
 
 AT_ONCE: Final = 1_000  # pairs that are compared while somebody waits
 
@@ -30,6 +30,14 @@ def is_small(baseline: Run, candidate: Run) -> bool:
     return min(baseline.case_count or 0, candidate.case_count or 0) <= AT_ONCE
 
 
+def failed(baseline: Run, candidate: Run) -> Errand | None:
+    """The worker's latest try at it, where that came to nothing."""
+    asked = {"team": candidate.team_id, "kind": ErrandKind.COMPARE}
+    request = _request(baseline, candidate)
+    latest = Errand.objects.filter(**asked, request=request).order_by("pk").last()
+    return latest if latest and latest.state == ErrandState.FAILED else None
+
+
 def ask_after(run: Run) -> None:
     """Leave it to the worker to compare a run that has just finished with its baseline.
 
@@ -43,5 +51,8 @@ def ask_after(run: Run) -> None:
 
 
 def _ask(baseline: Run, candidate: Run, by: User | None) -> None:
-    request = {"baseline": str(baseline.uuid), "candidate": str(candidate.uuid)}
-    errands.ask(ErrandKind.COMPARE, candidate.team, by, request)
+    errands.ask(ErrandKind.COMPARE, candidate.team, by, _request(baseline, candidate))
+
+
+def _request(baseline: Run, candidate: Run) -> dict[str, str]:
+    return {"baseline": str(baseline.uuid), "candidate": str(candidate.uuid)}

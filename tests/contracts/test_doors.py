@@ -65,6 +65,7 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "run_case": (VIEWER, None),
     "run_judge": (VIEWER, None),
     "check_run_judge": (None, EDITOR),
+    "compare": (VIEWER, None),
     "scorers": (VIEWER, None),
     "new_scorer_type": (EDITOR, None),
     "new_scorer": (EDITOR, EDITOR),

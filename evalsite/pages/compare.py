@@ -1,0 +1,178 @@
+"""Two runs compared, or one with several: chosen, waited for, shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.http import HttpResponse, QueryDict
+from django.urls import reverse
+from django_htmx.http import HttpResponseClientRefresh
+
+from evalsite import access
+from evalsite.pages.forms.compare import OFFERED, ChoiceForm, DatasetForm, RunsForm
+from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.methods import reading
+from evalsite.pages.pair_charts import PairCharts
+from evalsite.pages.pair_list import PairList
+from scoring.engine import compare as engine
+from scoring.engine import compare_asks
+from scoring.engine.compare import NotComparableError
+from scoring.engine.figures import Figures, Slice
+from scoring.engine.progress import NO_WORKER, worker_is_alive
+from scoring.models import Comparison, Errand, Run, Team, User
+from scoring.models.pair_rows import PairKind
+
+METHODS: Final[Mapping[str, str]] = {
+    "exact": "every sign flip counted, bootstrap interval",
+    "resampled": "10,000 seeded sign flips, bootstrap interval",
+    "normal": "normal interval, Student's t",
+}
+SLICES: Final = 12  # that are shown without opening the rest
+
+
+@dataclass
+class Candidate:
+    """One run beside the baseline: its figures, or why there are none yet."""
+
+    baseline: Run
+    run: Run
+    kept: Comparison | None
+    problem: str = ""
+
+    @cached_property
+    def figures(self) -> Figures | None:
+        return Figures.read(self.kept.figures) if self.kept else None
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.kept is None and not self.problem
+
+    @property
+    def url(self) -> str:
+        """The two runs by themselves."""
+        return compare_url(self.run.team, self.baseline, [self.run])
+
+
+@dataclass
+class Pair:
+    """A baseline and one candidate, ready to be set."""
+
+    beside: Candidate
+    figures: Figures
+    query: QueryDict
+
+    @cached_property
+    def cases(self) -> PairList:
+        names = [scorer.name for scorer in self.figures.scorers]
+        counts = {kind: int(getattr(self.figures, kind.value)) for kind in PairKind}
+        return PairList(self.beside.baseline, self.beside.run, names, counts, self.query)
+
+    @cached_property
+    def charts(self) -> PairCharts:
+        return PairCharts(self.figures.scorers, self.cases, self.query.get("chart", ""))
+
+    @cached_property
+    def _slices(self) -> list[Slice]:
+        """The least likely to be chance first."""
+        return sorted(self.figures.slices, key=lambda each: (each.q, each.p, each.tag))
+
+    @property
+    def slices(self) -> Sequence[Slice]:
+        return self._slices[:SLICES]
+
+    @property
+    def more_slices(self) -> Sequence[Slice]:
+        return self._slices[SLICES:]
+
+    def methods(self) -> Iterator[tuple[str, str]]:
+        """Each method that was used, with the scorers it was used for."""
+        for method, words in METHODS.items():
+            names = [each.name for each in self.figures.scorers if each.method == method]
+            if names:
+                yield words, ", ".join(names)
+
+
+@reading
+def compare(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The comparison that the address names, or the form to choose one."""
+    team = access.team_for(request.user, slug)
+    form = RunsForm(request.GET)
+    if "baseline" not in request.GET or "choose" in request.GET:
+        return _choose(request, team)
+    if not form.is_valid():
+        return _choose(request, team, form=form)
+    uids = [form.cleaned_data["baseline"], *form.cleaned_data["candidate"]]
+    baseline, *candidates = access.runs_for(request.user, team, uids)
+    try:
+        beside = _beside(baseline, candidates, request.user, is_again="again" in request.GET)
+    except NotComparableError as refused:
+        return _choose(request, team, refused=refused)
+    return _shown(request, team, baseline, beside)
+
+
+def compare_url(team: Team, baseline: Run, candidates: Sequence[Run]) -> str:
+    runs = [("baseline", baseline.uuid), *(("candidate", run.uuid) for run in candidates)]
+    return f"{reverse('compare', args=[team.slug])}?{urlencode(runs)}"
+
+
+def _choose(request: SignedInRequest, team: Team, **told: Any) -> HttpResponse:
+    datasets = DatasetForm(request.GET, team=team)
+    refused = told.get("refused")
+    dataset = refused.run.output_set.version.dataset if refused else datasets.chosen(team)
+    runs = Run.objects.of_dataset(dataset).ended().for_list()[:OFFERED] if dataset else ()
+    context = {
+        "team": team,
+        "datasets": datasets,
+        "dataset": dataset,
+        "choice": ChoiceForm(request.GET, list(runs)),
+        "runs": runs,
+    }
+    return show(request, "compare/choose.html", context | told)
+
+
+def _beside(
+    baseline: Run, candidates: Sequence[Run], by: User, *, is_again: bool
+) -> list[Candidate]:
+    """Each candidate with the figures; those that take long are asked of the worker."""
+    for run in candidates:
+        engine.check(baseline, run)
+    kept = engine.kept_among(baseline, candidates)
+    return [_candidate(baseline, run, kept.get(run.pk), by, is_again) for run in candidates]
+
+
+def _candidate(
+    baseline: Run, run: Run, kept: Comparison | None, by: User, is_again: bool
+) -> Candidate:
+    if kept:
+        return Candidate(baseline, run, kept)
+    failed: Errand | None = None if is_again else compare_asks.failed(baseline, run)
+    if failed:
+        return Candidate(baseline, run, None, failed.problem)
+    return Candidate(baseline, run, compare_asks.compared_for(baseline, run, by))
+
+
+def _shown(
+    request: SignedInRequest, team: Team, baseline: Run, beside: Sequence[Candidate]
+) -> HttpResponse:
+    context: dict[str, Any] = {
+        "team": team,
+        "baseline": baseline,
+        "dataset": baseline.output_set.version.dataset,
+        "beside": beside,
+    }
+    is_waiting = any(each.is_waiting for each in beside)
+    if is_waiting:
+        context["cause"] = "" if worker_is_alive() else NO_WORKER
+    elif request.headers.get("HX-Target") == "waiting":
+        return HttpResponseClientRefresh()
+    first = beside[0]
+    if len(beside) > 1:
+        return show(request, "compare/several.html", context, parts=["waiting"])
+    if first.figures is None:
+        return show(request, "compare/waiting.html", context, parts=["waiting"])
+    context |= {"candidate": first.run, "pair": Pair(first, first.figures, request.GET)}
+    return show(request, "compare/page.html", context, parts=["cases", "charts"])

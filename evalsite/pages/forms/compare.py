@@ -1,0 +1,134 @@
+"""What the address of a comparison asks for: which runs, and which of their cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from django import forms
+from django.http import QueryDict
+
+from evalsite.pages.forms.cases import MAX_TEXT, PlaceField
+from scoring.engine.gates import baseline_of
+from scoring.models import Dataset, Run, Team
+from scoring.models.pair_rows import PairFilters, PairKind
+
+MOST: Final = 10  # candidates beside one baseline
+OFFERED: Final = 200  # runs of a dataset, the newest
+KINDS: Final[dict[PairKind, str]] = {
+    PairKind.BROKE: "Broke",
+    PairKind.FIXED: "Fixed",
+    PairKind.UNCHANGED: "Unchanged",
+    PairKind.UNCLEAR: "Unclear",
+    PairKind.ONLY_BASELINE: "Only in baseline",
+    PairKind.ONLY_CANDIDATE: "Only in candidate",
+    PairKind.EDITED: "Edited",
+}
+
+
+class RunsForm(forms.Form):
+    """The runs by their uuids, as the address names them."""
+
+    baseline = forms.UUIDField()
+    candidate = forms.Field(required=False)
+
+    def clean_candidate(self) -> list[UUID]:
+        texts = list(dict.fromkeys(self.data.getlist("candidate")))  # type: ignore[attr-defined]
+        if not texts:
+            raise forms.ValidationError("Choose the run to compare with the baseline.")
+        if len(texts) > MOST:
+            raise forms.ValidationError(f"Choose at most {MOST} runs: {len(texts)} are chosen.")
+        field = forms.UUIDField()
+        return [field.clean(text) for text in texts]
+
+    def clean(self) -> dict[str, Any]:
+        chosen = super().clean() or self.cleaned_data
+        if chosen.get("baseline") in chosen.get("candidate", ()):
+            self.add_error("candidate", "The baseline is among them: choose another run.")
+        return chosen
+
+
+class DatasetForm(forms.Form):
+    """Whose runs are offered."""
+
+    dataset = forms.ModelChoiceField(
+        Dataset.objects.none(), required=False, to_field_name="uuid", empty_label=None
+    )
+
+    def __init__(self, query: QueryDict, *, team: Team) -> None:
+        super().__init__(query)
+        field = self.fields["dataset"]
+        field.queryset = team.datasets.published().order_by("name")  # type: ignore[attr-defined]
+        field.widget.attrs["data-submits"] = True
+
+    def chosen(self, team: Team) -> Dataset | None:
+        """The dataset asked for, or that of the team's newest run."""
+        dataset: Dataset | None = self.cleaned_data["dataset"] if self.is_valid() else None
+        if dataset or self.errors:
+            return dataset
+        newest = Run.objects.filter(team=team).ended().for_list().first()
+        return newest.output_set.version.dataset if newest else None
+
+
+class ChoiceForm(forms.Form):
+    """A baseline and candidates among a dataset's runs; at first the newest and its baseline."""
+
+    baseline = forms.ChoiceField(label="Baseline")
+    candidate = forms.MultipleChoiceField(
+        label="Compare with it",
+        widget=forms.CheckboxSelectMultiple,
+        help_text=f"One run, or up to {MOST}.",
+    )
+
+    def __init__(self, query: QueryDict, runs: Sequence[Run]) -> None:
+        super().__init__(initial=_initial(query, runs))
+        choices = [(str(run.uuid), _label(run)) for run in runs]
+        for name in ("baseline", "candidate"):
+            self.fields[name].choices = choices  # type: ignore[attr-defined]
+
+
+class PairForm(forms.Form):
+    """Which pairs of two runs are listed, and where in the list to begin."""
+
+    kind = forms.ChoiceField(required=False, choices=list(KINDS.items()), widget=forms.HiddenInput)
+    scorer = forms.ChoiceField(required=False, label="Verdict of")
+    tag = forms.CharField(max_length=MAX_TEXT, required=False, strip=False)
+    q = forms.CharField(max_length=MAX_TEXT, required=False, strip=False, label="Text")
+    after = PlaceField(required=False)
+    before = PlaceField(required=False)
+
+    def __init__(self, query: QueryDict, *, scorers: Sequence[str]) -> None:
+        super().__init__(query)
+        choices = [("", "the case"), *((name, name) for name in scorers)]
+        self.fields["scorer"].choices = choices  # type: ignore[attr-defined]
+        for name in ("q", "tag"):
+            self.fields[name].widget = forms.TextInput(attrs={"type": "search"})
+
+    @property
+    def kind_asked(self) -> PairKind | None:
+        kind = self.cleaned_data.get("kind")
+        return PairKind(kind) if kind else None
+
+    @property
+    def filters(self) -> PairFilters:
+        asked = self.cleaned_data
+        return PairFilters(*(asked.get(name, "") for name in ("scorer", "tag", "q")))
+
+
+def _initial(query: QueryDict, runs: Sequence[Run]) -> dict[str, Any]:
+    """The runs of the address, else the newest finished run and what it is compared with."""
+    known = {str(run.uuid): run for run in runs}
+    candidates = [uid for uid in query.getlist("candidate") if uid in known]
+    newest = known[candidates[0]] if candidates else next(iter(runs), None)
+    baseline = known.get(query.get("baseline", "")) or (newest and baseline_of(newest))
+    chosen = candidates or ([str(newest.uuid)] if newest and newest != baseline else [])
+    return {"baseline": baseline and str(baseline.uuid), "candidate": chosen}
+
+
+def _label(run: Run) -> str:
+    outputs = run.output_set
+    parts = [run.name, f"series {outputs.series}", f"{outputs.dated:%-d %b %Y}"]
+    if run.case_count is not None:
+        parts.append(f"{run.case_count:,} cases")
+    return " · ".join(parts)

@@ -1,0 +1,176 @@
+"""The cases of two runs on a page: tabs by what became of them, rows, and the addresses around."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from evalsite.pages.forms.compare import KINDS, PairForm
+from scoring.models import Run
+from scoring.models.case_table import Place
+from scoring.models.pair_rows import NO_FILTERS, PairKind, PairPage
+from scoring.models.pair_texts import PairRow, rows_of
+from scoring.models.pairs import Pairs
+
+MAX_COLUMNS: Final = 4
+LISTING: Final = ("kind", "scorer", "tag", "q")  # what names a list within two runs
+PAGING: Final = ("after", "before")
+
+
+class Tab(NamedTuple):
+    title: str
+    cases: int | None  # None where filters are on: counting what they leave may take long
+    url: str
+    is_here: bool
+
+
+class Change(NamedTuple):
+    """One scorer's scores of a case in both runs; None where a run has none."""
+
+    scorer: str
+    before: float | None
+    after: float | None
+
+    @property
+    def delta(self) -> float | None:
+        if self.before is None or self.after is None:
+            return None
+        return round(self.after - self.before, 12)
+
+
+class ListedPair(NamedTuple):
+    row: PairRow
+    url: str
+    changes: Sequence[Change]
+
+
+@dataclass
+class PairList:
+    """One list of a comparison. `counts` holds how many pairs of each kind there are."""
+
+    baseline: Run
+    candidate: Run
+    scorers: Sequence[str]
+    counts: dict[PairKind, int]
+    query: QueryDict
+
+    @cached_property
+    def form(self) -> PairForm:
+        form = PairForm(self.query, scorers=self.scorers)
+        form.full_clean()
+        return form
+
+    @cached_property
+    def kind(self) -> PairKind:
+        """The one asked for, else the first that has cases."""
+        full = (kind for kind in KINDS if self.counts[kind])
+        return self.form.kind_asked or next(full, PairKind.BROKE)
+
+    @property
+    def title(self) -> str:
+        return KINDS[self.kind]
+
+    def tabs(self) -> Iterator[Tab]:
+        for kind, title in KINDS.items():
+            count = None if self.is_narrowed else self.counts[kind]
+            yield Tab(title, count, self.changed(kind=kind.value), kind == self.kind)
+
+    @property
+    def is_narrowed(self) -> bool:
+        return self.form.filters != NO_FILTERS
+
+    @property
+    def unfiltered(self) -> str:
+        return self.changed(scorer=None, tag=None, q=None)
+
+    @cached_property
+    def page(self) -> PairPage:
+        pairs = Pairs(self.baseline, self.candidate)
+        asked = self.form.cleaned_data
+        return pairs.page(
+            self.kind, self.form.filters, after=asked.get("after"), before=asked.get("before")
+        )
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The scorers that have a column: the first ones, and the one asked for."""
+        asked = self.form.filters.scorer
+        others = [name for name in self.scorers if name != asked]
+        shown = {asked, *others[: MAX_COLUMNS - bool(asked)]}
+        return [name for name in self.scorers if name in shown]
+
+    @cached_property
+    def rows(self) -> list[ListedPair]:
+        rows = rows_of(self.page.rows, self.baseline, self.candidate)
+        return [ListedPair(row, self._case_url(row), self._changes(row)) for row in rows]
+
+    @property
+    def previous_url(self) -> str | None:
+        rows = self.page.rows
+        is_first = not self.page.has_previous or not rows
+        return None if is_first else self.changed(kind=self.kind, before=written(rows[0].place))
+
+    @property
+    def next_url(self) -> str | None:
+        rows = self.page.rows
+        is_last = not self.page.has_next or not rows
+        return None if is_last else self.changed(kind=self.kind, after=written(rows[-1].place))
+
+    def changed(self, **changes: str | None) -> str:
+        """The query string of the list's start with some parts set or (None) taken off."""
+        query = self.query.copy()
+        for name in PAGING:
+            query.pop(name, None)
+        for name, value in changes.items():
+            query.pop(name, None)
+            if value:
+                query[name] = value
+        return f"?{query.urlencode()}"
+
+    def _case_url(self, row: PairRow) -> str:
+        """The case side by side; of a case that the candidate lacks, its page in the baseline."""
+        pair = row.pair
+        if pair.candidate is None:
+            return case_url(self.baseline, pair.place, "")
+        return case_url(self.candidate, pair.place, self.case_query)
+
+    @cached_property
+    def case_query(self) -> str:
+        """What a case's address keeps of the list."""
+        return list_query(self.baseline, self.kind, self.form)
+
+    def place_url(self, place: Place) -> str:
+        """A pair by itself, outside any list."""
+        return case_url(self.candidate, place, f"against={self.baseline.uuid}")
+
+    def _changes(self, row: PairRow) -> list[Change]:
+        before, after = (said.scores if said else {} for said in (row.before, row.after))
+        return [Change(name, before.get(name), after.get(name)) for name in self.columns]
+
+
+def list_query(baseline: Run, kind: PairKind, form: PairForm) -> str:
+    query = QueryDict(mutable=True)
+    query["against"] = str(baseline.uuid)
+    query["kind"] = kind.value
+    for name in ("scorer", "tag", "q"):
+        if value := form.cleaned_data.get(name):
+            query[name] = value
+    return query.urlencode()
+
+
+def case_url(run: Run, place: Place, query: str) -> str:
+    path = reverse("run_case", args=[run.uuid, place.position])
+    parts = [query] if query else []
+    if place.trial:
+        parts.append(f"trial={place.trial}")
+    return f"{path}?{'&'.join(parts)}" if parts else path
+
+
+def written(place: Place) -> str:
+    """A place as addresses write it."""
+    return f"{place.position}.{place.trial}" if place.trial else str(place.position)

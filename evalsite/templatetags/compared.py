@@ -1,0 +1,25 @@
+"""Filters that set the numbers of a comparison."""
+
+from __future__ import annotations
+
+from django import template
+
+from evalsite.templatetags.look import MINUS, NOTHING
+from scoring.core.sentences import p_text, size_text
+
+register = template.Library()
+
+
+@register.filter
+def chance(p: float | None) -> str:
+    """0.0312 → "0.031", 0.00002 → "< 0.001"."""
+    return NOTHING if p is None else p_text(p).removeprefix("p").removeprefix(" = ").strip()
+
+
+@register.filter
+def change(value: float | None) -> str:
+    """A difference with its sign and three decimals, or as many as it takes to see it."""
+    if value is None:
+        return NOTHING
+    text = size_text(value) if abs(value) < 0.001 else f"{abs(value):.3f}"
+    return text if text == "0" else ("+" if value > 0 else MINUS) + text

@@ -1,0 +1,351 @@
+"""Two runs compared: chosen, waited for, said in words, listed case by case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import unescape
+from typing import Any
+from urllib.parse import urlencode
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from scoring.engine import compare_asks, errands
+from scoring.models import (
+    Baseline,
+    Comparison,
+    DatasetVersion,
+    Errand,
+    ErrandKind,
+    Run,
+    RunState,
+    Team,
+    User,
+)
+from tests.compared import run_with
+from tests.conftest import MakeDataset
+
+BrowserOf = Callable[[User], Client]
+
+POLL = {"HX-Request": "true", "HX-Target": "waiting"}
+BEFORE = [1.0, 1.0, 0.9, 0.2, 0.3, 0.8, 0.7, 0.9]
+AFTER = [0.1, 0.4, 0.9, 0.9, 0.3, 0.8, 0.6, 0.9]
+
+
+@pytest.fixture
+def version(make_dataset: MakeDataset) -> DatasetVersion:
+    cases = [
+        {"key": f"q{n}", "input": f"Question {n}", "tags": ["odd"] * (n % 2)} for n in range(8)
+    ]
+    return make_dataset(cases)
+
+
+@pytest.fixture
+def baseline(version: DatasetVersion) -> Run:
+    return run_with(version, {"close": BEFORE}, name="w45")
+
+
+@pytest.fixture
+def candidate(version: DatasetVersion, baseline: Run) -> Run:
+    """Two cases broke, one was fixed."""
+    return run_with(version, {"close": AFTER}, name="w46")
+
+
+def url(*runs: Run, **query: str) -> str:
+    """Of the first run with the others."""
+    named = [("baseline", runs[0].uuid), *(("candidate", run.uuid) for run in runs[1:])]
+    path = reverse("compare", args=[runs[0].team.slug])
+    return f"{path}?{urlencode([*named, *query.items()])}"
+
+
+def words(answer: Any) -> str:
+    return " ".join(unescape(answer.content.decode()).split())
+
+
+def listed(answer: Any) -> list[str]:
+    """The keys of the cases on the page."""
+    return [one.row.pair.key for one in answer.context["pair"].cases.rows]
+
+
+def test_the_page_says_what_changed(
+    browser_of: BrowserOf, bob: User, baseline: Run, candidate: Run
+) -> None:
+    answer = browser_of(bob).get(url(baseline, candidate))
+    assert "<h1>w46 compared with w45</h1>" in words(answer)
+    assert "2 of 8 cases broke, 1 was fixed" in words(answer)
+    assert "close shows no difference" in words(answer)
+    assert "close: every sign flip counted, bootstrap interval." in words(answer)
+    assert "0.725 → 0.613" in words(answer)
+
+
+def test_a_stranger_and_a_run_of_another_team_give_404(
+    browser_of: BrowserOf,
+    bob: User,
+    charlie: User,
+    baseline: Run,
+    candidate: Run,
+    other_team: Team,
+) -> None:
+    assert browser_of(charlie).get(url(baseline, candidate)).status_code == 404
+    missing = url(baseline, candidate).replace(str(candidate.uuid), str(uuid4()))
+    assert browser_of(bob).get(missing).status_code == 404
+    Run.objects.filter(pk=candidate.pk).update(team=other_team)
+    assert browser_of(bob).get(url(baseline, candidate)).status_code == 404
+
+
+@pytest.fixture
+def other_team() -> Team:
+    return Team.objects.create(name="Other", slug="other")
+
+
+@pytest.mark.parametrize(
+    ("query", "keys"),
+    [
+        ({}, ["q0", "q1"]),
+        ({"kind": "fixed"}, ["q3"]),
+        ({"kind": "unchanged"}, ["q2", "q4", "q5", "q6", "q7"]),
+        ({"kind": "unchanged", "tag": "odd"}, ["q5", "q7"]),
+        ({"kind": "unchanged", "q": "Question 6"}, ["q6"]),
+        ({"kind": "broke", "scorer": "close"}, ["q0", "q1"]),
+        ({"kind": "unclear"}, []),
+        ({"kind": "edited"}, []),
+        ({"kind": "broke", "after": "1"}, ["q1"]),
+        ({"kind": "broke", "before": "2"}, ["q0"]),
+        ({"kind": "broke", "after": "no place"}, ["q0", "q1"]),
+    ],
+)
+def test_lists_hold_the_cases_of_their_kind(
+    browser_of: BrowserOf,
+    bob: User,
+    baseline: Run,
+    candidate: Run,
+    query: dict[str, str],
+    keys: list[str],
+) -> None:
+    answer = browser_of(bob).get(url(baseline, candidate, **query))
+    assert listed(answer) == keys
+
+
+def test_cases_of_one_run_alone_are_listed(
+    browser_of: BrowserOf, bob: User, version: DatasetVersion, baseline: Run
+) -> None:
+    fewer = run_with(version, {"close": AFTER[1:]}, name="w47", leaves_out=[0])
+    answer = browser_of(bob).get(url(baseline, fewer, kind="only_baseline"))
+    assert listed(answer) == ["q0"]
+    assert "not in this run" in words(answer)
+    assert reverse("run_case", args=[baseline.uuid, 1]) in words(answer)
+
+
+def test_each_row_leads_to_the_case_side_by_side(
+    browser_of: BrowserOf, bob: User, baseline: Run, candidate: Run
+) -> None:
+    answer = browser_of(bob).get(url(baseline, candidate, kind="fixed", scorer="close"))
+    case = reverse("run_case", args=[candidate.uuid, 4])
+    wanted = f"{case}?against={baseline.uuid}&kind=fixed&scorer=close"
+    assert answer.context["pair"].cases.rows[0].url == wanted
+
+
+def test_tabs_count_the_pairs_and_keep_the_runs(
+    browser_of: BrowserOf, bob: User, baseline: Run, candidate: Run
+) -> None:
+    tabs = list(browser_of(bob).get(url(baseline, candidate)).context["pair"].cases.tabs())
+    assert [(tab.title, tab.cases) for tab in tabs] == [
+        ("Broke", 2),
+        ("Fixed", 1),
+        ("Unchanged", 5),
+        ("Unclear", 0),
+        ("Only in baseline", 0),
+        ("Only in candidate", 0),
+        ("Edited", 0),
+    ]
+    assert [tab.title for tab in tabs if tab.is_here] == ["Broke"]
+    assert all(str(baseline.uuid) in tab.url for tab in tabs)
+
+
+def test_a_list_longer_than_a_page_is_paged_both_ways(
+    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset
+) -> None:
+    version = make_dataset([{"key": f"k{n:03}"} for n in range(60)])
+    old = run_with(version, {"close": [1.0] * 60}, name="old")
+    new = run_with(version, {"close": [0.0] * 60}, name="new")
+    browser = browser_of(bob)
+    first = browser.get(url(old, new))
+    path = reverse("compare", args=[old.team.slug])
+    second = browser.get(path + first.context["pair"].cases.next_url)
+    back = browser.get(path + second.context["pair"].cases.previous_url)
+    assert listed(first) == listed(back) == [f"k{n:03}" for n in range(50)]
+    assert listed(second) == [f"k{n:03}" for n in range(50, 60)]
+
+
+def test_different_scorers_thresholds_and_versions_are_named(
+    browser_of: BrowserOf, bob: User, version: DatasetVersion, baseline: Run
+) -> None:
+    new = run_with(version, {"close": AFTER}, name="new", thresholds={"close": 0.85})
+    answer = browser_of(bob).get(url(baseline, new))
+    assert "close: the threshold was 0.5 and then 0.85" in words(answer)
+
+
+def test_several_candidates_have_a_row_each(
+    browser_of: BrowserOf, bob: User, version: DatasetVersion, baseline: Run, candidate: Run
+) -> None:
+    third = run_with(version, {"close": BEFORE}, name="w47")
+    answer = browser_of(bob).get(url(baseline, candidate, third))
+    assert "2 runs compared with w45" in words(answer)
+    found = [(one.run.name, one.figures.broke, one.url) for one in answer.context["beside"]]
+    assert found == [("w46", 2, url(baseline, candidate)), ("w47", 0, url(baseline, third))]
+
+
+# The chooser.
+
+
+def test_the_bar_leads_to_a_form_with_the_usual_runs(
+    browser_of: BrowserOf, bob: User, team: Team, baseline: Run, candidate: Run
+) -> None:
+    browser = browser_of(bob)
+    path = reverse("compare", args=[team.slug])
+    assert f'href="{path}"' in browser.get(reverse("team_home", args=[team.slug])).text
+    choice = browser.get(path).context["choice"]
+    assert choice["baseline"].value() == str(baseline.uuid)
+    assert choice["candidate"].value() == [str(candidate.uuid)]
+
+
+def test_the_pinned_baseline_is_offered_first(
+    browser_of: BrowserOf, bob: User, version: DatasetVersion, baseline: Run, candidate: Run
+) -> None:
+    run_with(version, {"close": AFTER}, name="newest")
+    Baseline.objects.pin(baseline, by=None)
+    answer = browser_of(bob).get(reverse("compare", args=[baseline.team.slug]))
+    assert answer.context["choice"]["baseline"].value() == str(baseline.uuid)
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(0, "Nothing to compare yet"), (1, "One run more is needed")],
+)
+def test_too_few_runs_are_said(
+    browser_of: BrowserOf, bob: User, team: Team, version: DatasetVersion, count: int, said: str
+) -> None:
+    for _ in range(count):
+        run_with(version, {"close": BEFORE})
+    assert said in words(browser_of(bob).get(reverse("compare", args=[team.slug])))
+
+
+def test_runs_that_cannot_be_compared_are_refused_with_the_reason(
+    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, baseline: Run, candidate: Run
+) -> None:
+    browser = browser_of(bob)
+    other = run_with(make_dataset([{}], "Other"), {"close": [1.0]}, name="other")
+    assert "over different datasets" in words(browser.get(url(baseline, other)))
+    Run.objects.filter(pk=candidate.pk).update(state=RunState.RUNNING)
+    assert "The run w46 is running" in words(browser.get(url(baseline, candidate)))
+
+
+def test_an_address_that_names_no_fitting_runs_is_refused(
+    browser_of: BrowserOf, bob: User, baseline: Run, candidate: Run
+) -> None:
+    browser = browser_of(bob)
+    assert "The baseline is among them" in words(browser.get(url(baseline, baseline)))
+    assert "Choose the run to compare" in words(browser.get(url(baseline)))
+    eleven = urlencode([("candidate", uuid4()) for _ in range(11)])
+    assert "at most 10 runs" in words(browser.get(f"{url(baseline)}&{eleven}"))
+    assert "Enter a valid UUID" in words(browser.get(f"{url(baseline)}&candidate=none"))
+
+
+# Waiting for the worker.
+
+
+@pytest.fixture
+def is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare_asks, "AT_ONCE", 0)
+
+
+@pytest.mark.usefixtures("is_large")
+def test_a_large_comparison_is_waited_for_and_then_shown(
+    browser_of: BrowserOf, bob: User, baseline: Run, candidate: Run
+) -> None:
+    browser = browser_of(bob)
+    first = browser.get(url(baseline, candidate))
+    assert 'hx-trigger="every 2s"' in first.text
+    assert "No worker: start" in words(first)
+    again = browser.get(url(baseline, candidate), headers=POLL)
+    assert again.text.strip().startswith("<div")
+    assert Errand.objects.filter(kind=ErrandKind.COMPARE).count() == 1
+    errands.do(Errand.objects.get())
+    ended = browser.get(url(baseline, candidate), headers=POLL)
+    assert ended.headers["HX-Refresh"] == "true"
+    assert "2 of 8 cases broke" in words(browser.get(url(baseline, candidate)))
+
+
+@pytest.mark.usefixtures("is_large")
+def test_a_comparison_that_failed_is_said_and_can_be_asked_again(
+    browser_of: BrowserOf, bob: User, baseline: Run, candidate: Run
+) -> None:
+    browser = browser_of(bob)
+    browser.get(url(baseline, candidate))
+    errands.give_up(Errand.objects.get())
+    failed = browser.get(url(baseline, candidate))
+    assert "Not compared: the worker ended meanwhile; ask again." in words(failed)
+    assert "hx-trigger" not in failed.text.partition('id="waiting"')[2].partition(">")[0]
+    browser.get(url(baseline, candidate, again="1"))
+    assert Errand.objects.unfinished().count() == 1
+
+
+# What it costs.
+
+
+def _queries(browser: Client, address: str) -> int:
+    browser.get(address)
+    with CaptureQueriesContext(connection) as captured:
+        browser.get(address)
+    return len(captured)
+
+
+@pytest.mark.parametrize("cases", [8, 40])
+def test_the_page_costs_few_queries_whatever_its_size(
+    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, cases: int
+) -> None:
+    version = make_dataset([{} for _ in range(cases)])
+    runs = [run_with(version, {"close": [score] * cases}) for score in (1.0, 0.0, 0.5)]
+    browser = browser_of(bob)
+    assert _queries(browser, url(*runs[:2])) == 10
+    assert _queries(browser, url(*runs)) == 6
+
+
+def test_kept_figures_are_used_again(
+    browser_of: BrowserOf, bob: User, baseline: Run, candidate: Run
+) -> None:
+    browser_of(bob).get(url(baseline, candidate))
+    Comparison.objects.update(figures={**Comparison.objects.get().figures, "sentence": "Kept."})
+    assert "Kept." in words(browser_of(bob).get(url(baseline, candidate)))
+
+
+# The charts.
+
+
+def test_the_charts_are_of_the_scorer_asked_for(
+    browser_of: BrowserOf, bob: User, version: DatasetVersion
+) -> None:
+    scores: list[dict[str, Sequence[float]]] = [
+        {"close": BEFORE, "far": AFTER},
+        {"close": AFTER, "far": BEFORE},
+    ]
+    old, new = (run_with(version, given) for given in scores)
+    browser = browser_of(bob)
+    for asked, shown in {"": "close", "far": "far", "none": "close"}.items():
+        charts = browser.get(url(old, new, chart=asked)).context["pair"].charts
+        assert charts.scorer.name == shown
+        assert sum(dot.cases for dot, _ in charts.dots) == len(BEFORE)
+        assert sum(bar.cases for bar in charts.steps.bars) == len(BEFORE)
+
+
+def test_a_dot_leads_to_its_case(
+    browser_of: BrowserOf, bob: User, baseline: Run, candidate: Run
+) -> None:
+    charts = browser_of(bob).get(url(baseline, candidate)).context["pair"].charts
+    fallen = min(charts.dots, key=lambda found: found[0].after.low)
+    case = reverse("run_case", args=[candidate.uuid, 1])
+    assert fallen[1] == f"{case}?against={baseline.uuid}"
