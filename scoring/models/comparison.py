@@ -68,9 +68,8 @@ def unfitness(run: Run) -> str:
     """Why the run cannot be a baseline, and what to do; empty when it can."""
     if run.state != RunState.FINISHED:
         return f"The run is {run.state}: only a finished run can be a baseline."
-    if run.error_count:
-        has = "case has" if run.error_count == 1 else "cases have"
-        return f"{run.error_count:,} {has} an error: score the errors again first."
+    if problem := _errors(run):
+        return f"{problem}: score the errors again first."
     missing = run.output_set.version.case_count - _case_count(run)
     if missing:
         cases = "1 case" if missing == 1 else f"{missing:,} cases"
@@ -79,6 +78,15 @@ def unfitness(run: Run) -> str:
     if len(models_asked) > 1:
         return f"One judge was answered by several models ({', '.join(models_asked)})."
     return ""
+
+
+def _errors(run: Run) -> str:
+    """How many errors there are; a case that fails by one scorer may hide an error of another."""
+    if run.error_count:
+        has = "case has" if run.error_count == 1 else "cases have"
+        return f"{run.error_count:,} {has} an error"
+    scorers = run.scorers.filter(summary__errors__gt=0).values_list("name", "summary__errors")
+    return ", ".join(f"{name} has {errors:,} error{'s' * (errors > 1)}" for name, errors in scorers)
 
 
 def _case_count(run: Run) -> int:

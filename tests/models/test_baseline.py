@@ -19,6 +19,7 @@ from scoring.models import (
     Run,
     RunScorer,
     RunState,
+    RunSummary,
     Scorer,
     User,
     Verdict,
@@ -125,6 +126,13 @@ def test_a_run_that_has_not_finished_is_refused(
 
 def test_a_run_with_errors_is_refused(make_run: MakeRun) -> None:
     refused(make_run("w1", ["yes", None]), "1 case has an error: score the errors again first.")
+
+
+def test_an_error_behind_a_failed_case_is_refused_too(make_run: MakeRun) -> None:
+    run = make_run("w1")
+    assert run.error_count == 0
+    RunSummary.objects.filter(scorer__run=run).update(errors=2)
+    refused(run, "close has 2 errors: score the errors again first.")
 
 
 def test_a_run_over_a_part_of_the_cases_is_refused(
