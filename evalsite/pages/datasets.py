@@ -37,7 +37,7 @@ def cases(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     dataset = access.dataset_for(request.user, uid)
     filters = CaseFilters(request.GET)
     version = _version(dataset, filters)
-    context = _frame(request, dataset, "cases") | {"version": version, "filters": filters}
+    context = frame(request, dataset, "cases") | {"version": version, "filters": filters}
     if version:
         found = filters.applied_to(version.cases.all())
         context["page"] = keyset_page(found, "position", request.GET)
@@ -49,7 +49,7 @@ def versions(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Every version, newest first."""
     dataset = access.dataset_for(request.user, uid)
     found = dataset.versions.select_related("created_by")
-    context = _frame(request, dataset, "versions")
+    context = frame(request, dataset, "versions")
     context["page"] = keyset_page(found, "-number", request.GET)
     return show(request, "dataset/versions.html", context)
 
@@ -58,7 +58,7 @@ def versions(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 def runs(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """The runs over any of its versions, newest first."""
     dataset = access.dataset_for(request.user, uid)
-    context = _frame(request, dataset, "runs")
+    context = frame(request, dataset, "runs")
     context["page"] = keyset_page(_runs(dataset).for_list(), "-id", request.GET)
     return show(request, "dataset/runs.html", context)
 
@@ -67,7 +67,7 @@ def runs(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 def output_sets(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """The output sets over any of its versions, newest first."""
     dataset = access.dataset_for(request.user, uid)
-    context = _frame(request, dataset, "outputs")
+    context = frame(request, dataset, "outputs")
     context["page"] = keyset_page(_output_sets(dataset).for_list(), "-id", request.GET)
     return show(request, "dataset/outputs.html", context)
 
@@ -98,7 +98,7 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
     return show(request, "dataset/case.html", context)
 
 
-def _frame(request: SignedInRequest, dataset: Dataset, tab: str) -> dict[str, Any]:
+def frame(request: SignedInRequest, dataset: Dataset, tab: str) -> dict[str, Any]:
     """What every page of a dataset shows above its own part."""
     return {
         "team": dataset.team,

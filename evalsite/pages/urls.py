@@ -10,6 +10,7 @@ from evalsite.pages import (
     compare,
     connections,
     datasets,
+    drift,
     generation,
     health,
     home,
@@ -37,7 +38,10 @@ urlpatterns = [
     path("datasets/<uuid:uid>/versions/", datasets.versions, name="dataset_versions"),
     path("datasets/<uuid:uid>/outputs/", datasets.output_sets, name="dataset_outputs"),
     path("datasets/<uuid:uid>/runs/", datasets.runs, name="dataset_runs"),
+    path("datasets/<uuid:uid>/drift/", drift.dataset_drift, name="dataset_drift"),
     path("datasets/<uuid:uid>/cases/<int:position>/", datasets.case, name="dataset_case"),
+    # Drift
+    path("teams/<slug:slug>/drift/", drift.team_drift, name="team_drift"),
     # Uploads
     path("teams/<slug:slug>/datasets/upload/", uploads.new_upload, name="new_upload"),
     path("uploads/<uuid:uid>/", uploads.upload, name="upload"),

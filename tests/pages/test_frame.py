@@ -27,6 +27,7 @@ urlpatterns = [
     path("teams/<slug>/datasets/", _empty, name="datasets"),
     path("teams/<slug>/runs/", _empty, name="runs"),
     path("teams/<slug>/compare/", _empty, name="compare"),
+    path("teams/<slug>/drift/", _empty, name="team_drift"),
     path("teams/<slug>/scorers/", _empty, name="scorers"),
     path("teams/<slug>/search/", _empty, name="search"),
     path("login/", _empty, name="account_login"),

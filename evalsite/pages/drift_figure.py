@@ -1,0 +1,203 @@
+"""A drift line as a page draws it: the chart, what each mark says and where it leads, a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from evalsite.templatetags.look import NOTHING, count, score, share
+from scoring.core.charts import Sparkline, sparkline
+from scoring.core.drift_chart import DriftChart, FlipBar, Mark
+from scoring.engine.drift import Line, Point
+from scoring.engine.drift.chart import TagLine, chart_of, tag_lines
+
+CROWDED = 30  # marks that leave no room for large ones
+GRID = 0.1  # the axis of small multiples begins at a multiple of it
+
+
+class Spot(NamedTuple):
+    """A run in the chart. `segment` is the line from the run before, as two points; without a
+    comparison `compare_url` is empty.
+    """
+
+    mark: Mark
+    bar: FlipBar | None
+    run_url: str
+    compare_url: str
+    segment: str
+    says: str
+    flips_say: str
+
+
+class Row(NamedTuple):
+    """A run in the table; `of` counts all its outputs, scored or not."""
+
+    place: int
+    of: int
+    point: Point
+    run_url: str
+    compare_url: str
+    notes: tuple[str, ...]
+
+
+class Multiple(NamedTuple):
+    """One tag's small chart."""
+
+    tag: str
+    chart: Sparkline
+    mean: float
+    n: int
+    delta: float | None
+
+
+@dataclass(frozen=True)
+class DriftFigure:
+    """Everything a page shows of one line."""
+
+    line: Line
+    slug: str  # of the team
+
+    @cached_property
+    def chart(self) -> DriftChart:
+        return chart_of(self.line)
+
+    @property
+    def is_crowded(self) -> bool:
+        return len(self.chart.marks) > CROWDED
+
+    @property
+    def middle(self) -> float:
+        """The height at which bars of fixed and broken cases meet."""
+        return self.chart.bars_height / 2
+
+    @property
+    def latest_says(self) -> str:
+        return self.spots[-1].says
+
+    @property
+    def has_rates(self) -> bool:
+        """Whether the pass rates are other values than the means."""
+        return any(point.pass_rate != point.mean for point in self.line.points)
+
+    @property
+    def has_texts(self) -> bool:
+        return bool(self.chart.similarity_lines or self.chart.distinct_lines)
+
+    @property
+    def has_outside(self) -> bool:
+        return bool(self.line.outside)
+
+    @cached_property
+    def spots(self) -> list[Spot]:
+        bars = {bar.place: bar for bar in self.chart.bars}
+        marks = self.chart.marks
+        return [
+            self._spot(before, mark, bars.get(mark.place))
+            for before, mark in zip([None, *marks], marks, strict=False)
+        ]
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Newest first."""
+        found = [
+            Row(
+                place,
+                point.n + point.unscored,
+                point,
+                run_url(point.run),
+                compare_url(point, self.slug),
+                self.notes[place],
+            )
+            for place, point in enumerate(self.line.points)
+        ]
+        return found[::-1]
+
+    @cached_property
+    def notes(self) -> list[tuple[str, ...]]:
+        """What is special about each point, in words."""
+        levels = {change.place: change for change in self.line.changes}
+        outside = {each.place: each for each in self.line.outside}
+        found = []
+        for place, point in enumerate(self.line.points):
+            said = [each.text for each in point.breaks]
+            if change := levels.get(place):
+                fell = "fell" if change.after < change.before else "rose"
+                said.append(f"level {fell} {change.before:.3f} → {change.after:.3f}")
+            if place in outside:
+                side = "below" if outside[place].is_below else "above"
+                said.append(f"{side} the limits")
+            found.append(tuple(said))
+        return found
+
+    @cached_property
+    def multiples(self) -> list[Multiple]:
+        """By tag, over one axis for all of them."""
+        tags = [tag for tag in tag_lines(self.line) if tag.latest]
+        means = [mean for tag in tags for mean in tag.means if mean is not None]
+        low = min(means, default=0.0) // GRID * GRID
+        return [self._multiple(tag, low) for tag in tags]
+
+    def _spot(self, before: Mark | None, mark: Mark, bar: FlipBar | None) -> Spot:
+        point = self.line.points[mark.place]
+        is_next = before is not None and before.place == mark.place - 1
+        segment = ""
+        if is_next and before and not point.is_cut_off and None not in (before.y, mark.y):
+            segment = f"{before.x},{before.y} {mark.x},{mark.y}"
+        says, flips = _said(point, self.notes[mark.place]), _flips_said(point)
+        return Spot(
+            mark, bar, run_url(point.run), compare_url(point, self.slug), segment, says, flips
+        )
+
+    def _multiple(self, tag: TagLine, low: float) -> Multiple:
+        chart = sparkline(tag.means, self.line.points[-1].threshold, low=low)
+        found = [figure for figure in tag.figures if figure]
+        delta = found[-1].mean - found[-2].mean if len(found) > 1 else None
+        return Multiple(tag.tag, chart, found[-1].mean, found[-1].n, delta)
+
+
+def run_url(run: str) -> str:
+    return reverse("run", args=[run])
+
+
+def compare_url(point: Point, slug: str) -> str:
+    """Where a run is compared with the one before it; empty for the first."""
+    if point.before is None:
+        return ""
+    query = urlencode({"baseline": point.before, "candidate": point.run})
+    return f"{reverse('compare', args=[slug])}?{query}"
+
+
+def _said(point: Point, notes: Sequence[str]) -> str:
+    parts = [f"{point.label}, {point.dated:%-d %b %Y}: mean {_mean_text(point)}"]
+    if point.pass_rate is not None:
+        parts.append(f"{share(point.pass_rate)} pass")
+    if point.fixed is not None and point.broke is not None:
+        parts.append(_flips_text(point))
+    if point.similarity is not None:
+        parts.append(f"{score(point.similarity)} alike")
+    if point.is_baseline:
+        parts.append("baseline")
+    return " · ".join([*parts, *notes])
+
+
+def _mean_text(point: Point) -> str:
+    interval = ""
+    if point.interval:
+        low, high = point.interval
+        interval = f" [{low:.3f}, {high:.3f}]"
+    return f"{score(point.mean, 3)}{interval}, n = {count(point.n)}"
+
+
+def _flips_text(point: Point) -> str:
+    return f"{count(point.fixed)} fixed, {count(point.broke)} broke" if point.pairs else NOTHING
+
+
+def _flips_said(point: Point) -> str:
+    if point.pairs is None:
+        return ""
+    return f"{point.label} against the run before: {_flips_text(point)}, of {count(point.pairs)}"
