@@ -148,6 +148,7 @@ def test_runs_are_listed_with_what_they_are(alices: Api, dataset: str, suite: Su
         "series": "m",
         "dated": listed["dated"],
         "labels": {},
+        "is_baseline": False,
         "created_at": listed["created_at"],
         "finished_at": None,
         "url": f"http://testserver/runs/{run.uuid}/",
