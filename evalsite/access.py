@@ -81,10 +81,16 @@ def runs_for(user: User, team: Team, uids: Sequence[uuid.UUID]) -> list[Run]:
 
 
 def output_for(user: User, uid: uuid.UUID, position: int, trial: int = 0) -> tuple[Run, Output]:
-    """The output a run has for the case at `position` of its dataset version."""
+    """The output a run has for the case at `position` of its dataset version.
+
+    Its attribute `has_trials` tells whether there are others for the same case.
+    """
     run = run_for(user, uid)
+    same_case = {"output_set": models.OuterRef("output_set"), "case": models.OuterRef("case")}
+    others = Output.objects.filter(**same_case).exclude(trial=trial)
     output = (
         Output.objects.select_related("case")
+        .annotate(has_trials=models.Exists(others))
         .filter(output_set=run.output_set_id, case__version=run.output_set.version_id)
         .filter(case__position=position, trial=trial)
         .first()

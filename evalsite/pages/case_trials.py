@@ -36,9 +36,8 @@ class Trials(NamedTuple):
 def trials_of(
     run: Run, output: Output, scorers: Sequence[RunScorer], query: QueryDict
 ) -> Trials | None:
-    """Those of the output's case; None where it has one."""
-    outputs = Output.objects.filter(output_set=run.output_set_id, case=output.case_id)
-    if outputs.count() < 2:
+    """Those of the case of an output from `access.output_for`; None where it has one."""
+    if not getattr(output, "has_trials", False):
         return None
     position, shown = output.case.position, scorers[:SCORERS]
     before = Place(position, -1)
