@@ -60,8 +60,15 @@ def dataset_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Dataset
 
 
 def run_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Run:
-    """A run with its team, output set, version, dataset and the recipe of its outputs joined."""
-    found = Run.objects.visible_to(user).select_related(
+    """A run with its team, output set, version, dataset and the recipe of its outputs joined.
+
+    Its attribute `paid_usd` is what its calls have cost so far, told where it has a budget.
+    """
+    paid = ModelCall.objects.filter(run=models.OuterRef("pk")).order_by().values("run")
+    sums = models.Subquery(paid.annotate(sum=models.Sum("cost_usd")).values("sum"))
+    has_budget = models.When(budget_usd__isnull=False, then=sums)
+    runs = Run.objects.visible_to(user).annotate(paid_usd=models.Case(has_budget))
+    found = runs.select_related(
         "team",
         "output_set__version__dataset",
         "output_set__generation",

@@ -6,11 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from django.db.models import Sum
-
 from evalsite.pages.scorer_figures import Figure
 from evalsite.templatetags.look import plain
-from scoring.models import Generation, ModelCall, Run
+from scoring.models import Generation, Run
 
 
 @dataclass(frozen=True)
@@ -35,8 +33,8 @@ class RunCosts:
         """Of the budget; None without one."""
         if self.run.budget_usd is None:
             return None
-        paid = ModelCall.objects.paid_by(self.run).aggregate(sum=Sum("cost_usd"))["sum"]
-        return max(0.0, self.run.budget_usd - (paid or 0.0))
+        paid: float = getattr(self.run, "paid_usd", None) or 0.0
+        return max(0.0, self.run.budget_usd - paid)
 
     @property
     def wants_budget(self) -> bool:
