@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from django.db import connection, models
+from django.db import connection
 
 from scoring.models.case_table import PAGE_SIZE, Place
 from scoring.models.dataset import Case
@@ -24,7 +24,8 @@ from scoring.models.pair_rows import (
     PairKind,
     PairPage,
 )
-from scoring.models.run import Output, Run
+from scoring.models.pair_sql import EDITED, KINDS, columns, half_of, named
+from scoring.models.run import Output, Run, RunScorer
 from scoring.models.score import CaseVerdict, Score, Verdict
 
 Side = Literal["b", "c"]  # baseline, candidate: the aliases of their rows
@@ -33,17 +34,6 @@ CHUNK: Final = 20_000  # rows read at once
 
 _OTHER: Final[dict[Side, Side]] = {"b": "c", "c": "b"}
 _VERDICTS, _CASES, _SCORES = (row._meta.db_table for row in (CaseVerdict, Case, Score))
-
-
-_KINDS: Final[dict[PairKind, str]] = {
-    PairKind.BROKE: "{b} = 0 AND {c} = 1",
-    PairKind.FIXED: "{b} = 1 AND {c} = 0",
-    PairKind.UNCHANGED: "{b} = {c}",
-    PairKind.UNCLEAR: "{b} <> {c} AND ({b} > 1 OR {c} > 1)",
-}
-_EDITED: Final = """(ck.input_json <> bk.input_json
-    OR (ck.expected_json IS NULL) <> (bk.expected_json IS NULL)
-    OR ck.expected_json <> bk.expected_json)"""
 
 
 @dataclass(frozen=True)
@@ -116,6 +106,18 @@ class Pairs:
             return PairPage(rows[::-1], has_more, has_next=True)
         return PairPage(rows, after is not None, has_more)
 
+    def neighbours(
+        self, kind: PairKind, filters: PairFilters, place: Place
+    ) -> tuple[Place | None, Place | None]:
+        """The candidate's places before and after this one in the list, None at its ends."""
+        asked = [self._asked(kind, filters, place, 1, backwards=back) for back in (True, False)]
+        halves = [f"SELECT * FROM ({sql}) side{n}" for n, (sql, _) in enumerate(asked)]  # noqa: S608
+        found = self._run(" UNION ALL ".join(halves), asked[0][1] | self._scorers(filters))
+        places = [Place(row[5], row[6]) for row in found]
+        before = (each for each in places if each < place)
+        after = (each for each in places if each > place)
+        return next(before, None), next(after, None)
+
     def at(self, place: Place) -> Pair | None:
         """The pair of the candidate's case at this place, whatever became of it."""
         wanted = {"position": place.position, "trial": place.trial}
@@ -135,6 +137,21 @@ class Pairs:
         *,
         backwards: bool,
     ) -> list[Any]:
+        if kind == PairKind.UNCLEAR and not filters.scorer and self._is_clear:
+            return []
+        sql, values = self._asked(kind, filters, stand, limit, backwards=backwards)
+        return self._run(sql, values | self._scorers(filters))
+
+    def _asked(
+        self,
+        kind: PairKind,
+        filters: PairFilters,
+        stand: Place | None,
+        limit: int,
+        *,
+        backwards: bool,
+    ) -> tuple[str, dict[str, Any]]:
+        """The SQL of one stretch of a list, and its values."""
         if kind in (PairKind.ONLY_BASELINE, PairKind.ONLY_CANDIDATE):
             shown: Side = "b" if kind == PairKind.ONLY_BASELINE else "c"
             chosen = self._selected_alone(shown, self._alone(shown))
@@ -148,7 +165,13 @@ class Pairs:
             condition += f" AND ({shown}.position, {shown}.trial) {sign} (%(at)s, %(in)s)"
             values |= {"at": stand.position, "in": stand.trial}
         end = f" ORDER BY {shown}.position {order}, {shown}.trial {order} LIMIT {limit}"
-        return self._run(f"{chosen}{condition}{end}", values | self._scorers(filters))
+        return f"{chosen}{condition}{end}", values
+
+    @property
+    def _is_clear(self) -> bool:
+        """Whether no case of either run has an error or was skipped."""
+        runs = (self.baseline, self.candidate)
+        return all((run.error_count, run.skipped_count) == (0, 0) for run in runs)
 
     def _lead(self, kind: PairKind | None = None, filters: PairFilters = NO_FILTERS) -> Side:
         """Whose rows are walked through: of two lists of verdicts the shorter one."""
@@ -164,11 +187,11 @@ class Pairs:
 
     def _of_kind(self, kind: PairKind, scorer: str = "", lead: Side = "c") -> str:
         if kind == PairKind.EDITED:
-            return f"{self._joined(lead)} AND {'1 = 0' if self.is_same_version else _EDITED}"
+            return f"{self._joined(lead)} AND {'1 = 0' if self.is_same_version else EDITED}"
         if not scorer:
-            return f"{self._joined(lead)} AND {_KINDS[kind].format(b='b.verdict', c='c.verdict')}"
+            return f"{self._joined(lead)} AND {KINDS[kind].format(b='b.verdict', c='c.verdict')}"
         told = "COALESCE({0}s.verdict, {0}s.status + 1)"  # as Verdict numbers them
-        decided = _KINDS[kind].format(b=told.format("b"), c=told.format("c"))
+        decided = KINDS[kind].format(b=told.format("b"), c=told.format("c"))
         return (
             f"{self._joined(lead, f'{_SCORES} bs', f'{_SCORES} cs')} AND {decided} "
             "AND bs.scorer_id = %(b_scorer)s AND bs.output_id = b.output_id "
@@ -200,12 +223,12 @@ class Pairs:
         )
 
     def _selected(self, joined: str) -> str:
-        edited = "1 = 0" if self.is_same_version else _EDITED
-        return f"SELECT {_columns('b')}, {_columns('c')}, {edited} FROM {joined}"  # noqa: S608
+        edited = "1 = 0" if self.is_same_version else EDITED
+        return f"SELECT {columns('b')}, {columns('c')}, {edited} FROM {joined}"  # noqa: S608
 
     def _selected_alone(self, side: Side, alone: str) -> str:
         nothing = "NULL, NULL, NULL, NULL"
-        halves = [_columns(side), nothing] if side == "b" else [nothing, _columns(side)]
+        halves = [columns(side), nothing] if side == "b" else [nothing, columns(side)]
         return f"SELECT {', '.join(halves)}, 1 = 0 FROM {alone}"  # noqa: S608
 
     def _filter(self, filters: PairFilters, shown: Side) -> tuple[str, dict[str, Any]]:
@@ -215,13 +238,13 @@ class Pairs:
         condition = ""
         values: dict[str, Any] = {}
         if filters.tag:
-            tagged, values = _named(cases.tagged(filters.tag).values("position"), "tag")
+            tagged, values = named(cases.tagged(filters.tag).values("position"), "tag")
             condition = f" AND {shown}.position IN ({tagged})"
         if filters.text:
             sets = [self.baseline.output_set_id, self.candidate.output_set_id]
             texts = Output.objects.filter(output_set__in=sets, text__icontains=filters.text)
-            matching, more = _named(cases.matching(filters.text).values("position"), "case")
-            said, rest = _named(texts.values("pk"), "said")
+            matching, more = named(cases.matching(filters.text).values("position"), "case")
+            said, rest = named(texts.values("pk"), "said")
             values = values | more | rest
             found = [f"{shown}.position IN ({matching})", f"{shown}.output_id IN ({said})"]
             condition += f" AND ({' OR '.join(found)})"
@@ -230,14 +253,13 @@ class Pairs:
     def _scorers(self, filters: PairFilters) -> dict[str, Any]:
         if not filters.scorer:
             return {}
-        sides = {"b_scorer": self.baseline, "c_scorer": self.candidate}
-        return {
-            side: run.scorers.filter(name=filters.scorer).values_list("pk", flat=True).first()
-            for side, run in sides.items()
-        }
+        sides = {"b_scorer": self.baseline.pk, "c_scorer": self.candidate.pk}
+        named = RunScorer.objects.filter(run__in=sides.values(), name=filters.scorer)
+        found = dict(named.values_list("run", "pk"))
+        return {side: found.get(run) for side, run in sides.items()}
 
     def _rows(self, found: Sequence[Any]) -> list[Pair]:
-        halves = [(_half(row[:4]), _half(row[4:8]), bool(row[8])) for row in found]
+        halves = [(half_of(row[:4]), half_of(row[4:8]), bool(row[8])) for row in found]
         keys = self._keys([candidate or baseline for baseline, candidate, _ in halves])
         return [
             Pair(key, baseline, candidate, edited)
@@ -261,19 +283,3 @@ class Pairs:
         with connection.cursor() as cursor:
             cursor.execute(sql, self._values | (values or {}))
             return list(cursor.fetchall())
-
-
-def _columns(side: Side) -> str:
-    return f"{side}.output_id, {side}.position, {side}.trial, {side}.verdict"
-
-
-def _half(row: Sequence[Any]) -> Half | None:
-    output, position, trial, verdict = row
-    return None if output is None else Half(output, Place(position, trial), Verdict(verdict))
-
-
-def _named(rows: models.QuerySet[Any, Any], name: str) -> tuple[str, dict[str, Any]]:
-    """The queryset's SQL with its values under names of their own."""
-    sql, given = rows.query.sql_with_params()
-    values = {f"{name}_{number}": value for number, value in enumerate(given)}
-    return sql % tuple(f"%({each})s" for each in values), values

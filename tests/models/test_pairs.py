@@ -82,6 +82,7 @@ def stored(team: Team, version: DatasetVersion, verdicts: dict[tuple[str, int], 
         told[key, trial] = Told(Place(case.position, trial), verdict)
     counts = Counter(verdicts.values())
     run.pass_count, run.fail_count = counts[PASS], counts[FAIL]
+    run.error_count, run.skipped_count = counts[ERROR], counts[SKIPPED]
     run.save()
     texts = {case.key: (case.input_json, case.expected_json) for case in cases.values()}
     return Side(run, told, texts)
@@ -339,6 +340,20 @@ def test_matches_are_read_in_chunks(
     at_once = list(pairs.matches())
     monkeypatch.setattr("scoring.models.pairs.CHUNK", 7)
     assert list(pairs.matches()) == at_once
+
+
+def test_nothing_is_looked_for_where_nothing_can_be_unclear(
+    team: Team, make_dataset: MakeDataset
+) -> None:
+    version = make_dataset([{"key": "a"}])
+    old, new = (stored(team, version, {("a", 0): verdict}) for verdict in (PASS, FAIL))
+    with CaptureQueriesContext(connection) as queries:
+        assert Pairs(old.run, new.run).page(PairKind.UNCLEAR).rows == []
+    assert [query["sql"] for query in queries] == []
+    Run.objects.filter(pk=new.run.pk).update(error_count=1)
+    CaseVerdict.objects.filter(run=new.run).update(verdict=ERROR)
+    new.run.refresh_from_db()
+    assert len(Pairs(old.run, new.run).page(PairKind.UNCLEAR).rows) == 1
 
 
 def test_a_run_equals_itself(pair: tuple[Side, Side]) -> None:

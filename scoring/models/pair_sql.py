@@ -1,0 +1,38 @@
+"""The pieces of SQL that join two runs; `b` is the baseline's row, `c` the candidate's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from django.db import models
+
+from scoring.models.case_table import Place
+from scoring.models.pair_rows import Half, PairKind
+from scoring.models.score import Verdict
+
+KINDS: Final[dict[PairKind, str]] = {
+    PairKind.BROKE: "{b} = 0 AND {c} = 1",
+    PairKind.FIXED: "{b} = 1 AND {c} = 0",
+    PairKind.UNCHANGED: "{b} = {c}",
+    PairKind.UNCLEAR: "{b} <> {c} AND ({b} > 1 OR {c} > 1)",
+}
+EDITED: Final = """(ck.input_json <> bk.input_json
+    OR (ck.expected_json IS NULL) <> (bk.expected_json IS NULL)
+    OR ck.expected_json <> bk.expected_json)"""
+
+
+def columns(side: str) -> str:
+    return f"{side}.output_id, {side}.position, {side}.trial, {side}.verdict"
+
+
+def half_of(row: Sequence[Any]) -> Half | None:
+    output, position, trial, verdict = row
+    return None if output is None else Half(output, Place(position, trial), Verdict(verdict))
+
+
+def named(rows: models.QuerySet[Any, Any], name: str) -> tuple[str, dict[str, Any]]:
+    """The queryset's SQL with its values under names of their own."""
+    sql, given = rows.query.sql_with_params()
+    values = {f"{name}_{number}": value for number, value in enumerate(given)}
+    return sql % tuple(f"%({each})s" for each in values), values
