@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from django.db.models import F, Func, QuerySet, Subquery
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 
@@ -105,10 +106,24 @@ def frame(request: SignedInRequest, dataset: Dataset, tab: str) -> dict[str, Any
         "dataset": dataset,
         "tab": tab,
         "may_edit": access.may(request.user, dataset.team, Role.EDITOR),
-        "version_count": dataset.versions.count(),
-        "output_set_count": _output_sets(dataset).count(),
-        "run_count": _runs(dataset).count(),
+        **_counts(dataset),
     }
+
+
+def _counts(dataset: Dataset) -> dict[str, int]:
+    """How much each tab holds, in one query."""
+
+    def number(rows: QuerySet[Any]) -> Subquery:
+        counted = rows.order_by().annotate(row_count=Func(F("pk"), function="COUNT"))
+        return Subquery(counted.values("row_count"))
+
+    counts = {
+        "version_count": number(dataset.versions.all()),
+        "output_set_count": number(_output_sets(dataset)),
+        "run_count": number(_runs(dataset)),
+    }
+    found: Any = Dataset.objects.filter(pk=dataset.pk).values(**counts).get()
+    return dict(found)
 
 
 def _output_sets(dataset: Dataset) -> OutputSetQuerySet:

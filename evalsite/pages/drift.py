@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 
 from django.http import HttpResponse
 
@@ -13,24 +14,29 @@ from evalsite.pages.drift_standings import standing_rows
 from evalsite.pages.forms.drift import DriftForm
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import reading
+from scoring.engine.drift import Line
 from scoring.engine.drift.asks import lines_for
+from scoring.engine.drift.names import LineName, line_names
+from scoring.models import Dataset, User
 
 MOST_CHARTS = 4
+MOST_ROWS = 60  # of tables beside several charts; beyond, each line has a page with its own
 
 
 @reading
 def dataset_drift(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """The lines that are asked for, as charts and as tables; at most MOST_CHARTS of them."""
     dataset = access.dataset_for(request.user, uid)
-    lines = lines_for(dataset, request.user)
-    form = DriftForm(request.GET, lines)
-    chosen = form.chosen(lines)
+    form = DriftForm(request.GET, line_names(dataset))
+    chosen = form.chosen
+    lines = _lines(dataset, chosen[:MOST_CHARTS], request.user)
+    row_count = sum(len(line.points) for line in lines)
     context = frame(request, dataset, "drift") | {
         "form": form,
-        "has_lines": bool(lines),
         "line_count": len(chosen),
-        "figures": [DriftFigure(line, dataset.team.slug) for line in chosen[:MOST_CHARTS]],
-        "is_measured": all(line.is_measured for line in chosen[:MOST_CHARTS]),
+        "figures": [DriftFigure(line, dataset.team.slug) for line in lines],
+        "has_tables": len(lines) == 1 or row_count <= MOST_ROWS,
+        "is_measured": all(line.is_measured for line in lines),
     }
     return show(request, "drift/dataset.html", context)
 
@@ -40,3 +46,14 @@ def team_drift(request: SignedInRequest, slug: str) -> HttpResponse:
     """A line for each series of each dataset, the worst first."""
     team = access.team_for(request.user, slug)
     return show(request, "drift/team.html", {"team": team, "standings": standing_rows(team)})
+
+
+def _lines(dataset: Dataset, names: Sequence[LineName], by: User) -> list[Line]:
+    """The named lines in this order; no more is read than one series or one scorer needs."""
+    if not names:
+        return []
+    scorers, series = ({name[part] for name in names} for part in (1, 0))
+    only = {"scorer": scorers, "series": series}
+    narrow = {key: next(iter(found)) for key, found in only.items() if len(found) == 1}
+    found = {LineName(line.series, line.scorer): line for line in lines_for(dataset, by, **narrow)}
+    return [found[name] for name in names if name in found]

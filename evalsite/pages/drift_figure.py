@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from evalsite.templatetags.charts import part_of
 from evalsite.templatetags.look import NOTHING, count, score, share
 from scoring.core.charts import Sparkline, sparkline
 from scoring.core.drift_chart import DriftChart, FlipBar, Mark
@@ -21,11 +22,13 @@ GRID = 0.1  # the axis of small multiples begins at a multiple of it
 
 
 class Spot(NamedTuple):
-    """A run in the chart. `segment` is the line from the run before, as two points; without a
-    comparison `compare_url` is empty.
+    """A run in the chart, at `x` of its width. `segment` is the line from the run before, as two
+    points; without a comparison `compare_url` is empty.
     """
 
     mark: Mark
+    x: str
+    look: str  # classes
     bar: FlipBar | None
     run_url: str
     compare_url: str
@@ -65,6 +68,11 @@ class DriftFigure:
     @cached_property
     def chart(self) -> DriftChart:
         return chart_of(self.line)
+
+    @property
+    def own_query(self) -> str:
+        """The query string that shows this line alone."""
+        return f"?{urlencode({'scorer': self.line.scorer, 'series': self.line.series})}"
 
     @property
     def is_crowded(self) -> bool:
@@ -150,7 +158,15 @@ class DriftFigure:
             segment = f"{before.x},{before.y} {mark.x},{mark.y}"
         says, flips = _said(point, self.notes[mark.place]), _flips_said(point)
         return Spot(
-            mark, bar, run_url(point.run), compare_url(point, self.slug), segment, says, flips
+            mark=mark,
+            x=part_of(mark.x, self.chart.width),
+            look=_look(mark),
+            bar=bar,
+            run_url=run_url(point.run),
+            compare_url=compare_url(point, self.slug),
+            segment=segment,
+            says=says,
+            flips_say=flips,
         )
 
     def _multiple(self, tag: TagLine, low: float) -> Multiple:
@@ -158,6 +174,15 @@ class DriftFigure:
         found = [figure for figure in tag.figures if figure]
         delta = found[-1].mean - found[-2].mean if len(found) > 1 else None
         return Multiple(tag.tag, chart, found[-1].mean, found[-1].n, delta)
+
+
+def _look(mark: Mark) -> str:
+    kinds = {
+        "is-baseline": mark.is_baseline,
+        "is-change": mark.is_change,
+        "is-outside": mark.is_outside,
+    }
+    return " ".join(["drift-mark", *(name for name, holds in kinds.items() if holds)])
 
 
 def run_url(run: str) -> str:

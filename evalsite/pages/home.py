@@ -1,4 +1,4 @@
-"""Where a person lands: their team's running runs, latest results and datasets, and the search."""
+"""Where a person lands: what needs a look, what runs, latest results and datasets; the search."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from evalsite.pages import sample
 from evalsite.pages.forms.filters import SearchForm
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import posting, reading
+from evalsite.pages.needs import Needs
 from scoring.engine.demo import DEMO_SLUG
 from scoring.engine.running import running_runs
 from scoring.engine.search import search as find
@@ -40,11 +41,13 @@ def team_home(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {
         "team": team,
         **access.granted(request.user, team),
+        "needs": Needs(team),
         "running": running_runs(team, LISTED),
         "runs": team.runs.ended().for_list()[:LISTED],
         "datasets": team.datasets.published().for_list()[:LISTED],
-        "has_scorers": team.scorers.exists(),
-        "may_load_demo": not Team.objects.filter(slug=DEMO_SLUG).exists(),
+        # Asked only where the first steps are shown.
+        "has_scorers": team.scorers.exists,
+        "may_load_demo": lambda: not Team.objects.filter(slug=DEMO_SLUG).exists(),
     }
     return show(request, "home/team.html", context, parts=["runs"])
 

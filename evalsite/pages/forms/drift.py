@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import forms
 from django.http import QueryDict
 
-from scoring.engine.drift import Line
+from scoring.engine.drift.names import LineName
 
 ALL_SCORERS = "all scorers"
 
@@ -19,27 +19,31 @@ class DriftForm(forms.Form):
     scorer = forms.ChoiceField(required=False)
     series = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
 
-    def __init__(self, query: QueryDict, lines: Sequence[Line]) -> None:
+    def __init__(self, query: QueryDict, names: Sequence[LineName]) -> None:
         super().__init__(query, label_suffix="")
-        scorers, series = (
-            sorted({getattr(line, name) for line in lines}) for name in ("scorer", "series")
-        )
-        self._choices("scorer", [("", ALL_SCORERS), *((name, name) for name in scorers)])
-        self._choices("series", [(name, name) for name in series])
+        self.names = names
+        self.all_series = list(dict.fromkeys(name.series for name in names))
+        scorers = dict.fromkeys(name.scorer for name in names)
+        self._offer("scorer", [("", ALL_SCORERS), *((each, each) for each in scorers)])
+        self._offer("series", ((each, each) for each in self.all_series))
         self.fields["scorer"].widget.attrs["data-submits"] = ""
-        self.has_several_series = len(series) > 1
 
-    def chosen(self, lines: Sequence[Line]) -> list[Line]:
-        """Those of the lines that the address names; none where it names what is not there."""
+    @property
+    def has_several_series(self) -> bool:
+        return len(self.all_series) > 1
+
+    @property
+    def chosen(self) -> list[LineName]:
+        """The lines that the address names; none where it names what is not there."""
         if not self.is_valid():
             return []
         scorer, series = self.cleaned_data["scorer"], self.cleaned_data["series"]
         return [
-            line
-            for line in lines
-            if scorer in ("", line.scorer) and (not series or line.series in series)
+            name
+            for name in self.names
+            if scorer in ("", name.scorer) and (not series or name.series in series)
         ]
 
-    def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
+    def _offer(self, name: str, choices: Iterable[tuple[str, str]]) -> None:
         field: Any = self.fields[name]
-        field.choices = choices
+        field.choices = list(choices)

@@ -59,7 +59,8 @@ FIELDS: Final = (
 class Stop(NamedTuple):
     """A run of a series; `rate` is the share of its cases that pass."""
 
-    run: str
+    run: str  # uuid
+    run_id: int
     name: str
     dated: datetime
     cases: int
@@ -171,4 +172,4 @@ def _stop(seen: Seen) -> Stop:
     counts: Iterable[int | None] = (seen.passed, seen.failed, seen.errors, seen.skipped)
     cases = sum(count or 0 for count in counts)
     rate = (seen.passed or 0) / cases if cases else None
-    return Stop(str(seen.run), seen.run_name, seen.dated, cases, rate)
+    return Stop(str(seen.run), seen.run_id, seen.run_name, seen.dated, cases, rate)
