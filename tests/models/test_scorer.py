@@ -103,7 +103,8 @@ def test_a_form_may_leave_the_provider_open(
 ) -> None:
     client.force_login(alice)
     address = reverse("new_scorer", args=[team.slug, "reference_match"])
-    assert '<option value="" selected>not set</option>' in client.get(address).content.decode()
+    offered = client.get(address).content.decode()
+    assert '<option value="" selected>not set: local' in offered, "what it will mean is said"
     fields = {"name": "closeness", "threshold": "0.7", "config-aggregation": "mean"}
     more = {"config-references": "It is so.\nYes.", "config-embedding_provider": ""}
     assert client.post(address, {**fields, **more}).status_code == 302
