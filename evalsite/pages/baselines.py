@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.db.models import Exists, OuterRef, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
@@ -14,13 +15,31 @@ from evalsite import access
 from evalsite.pages.fragments import SignedInRequest
 from evalsite.pages.methods import posting
 from scoring.engine.drift import asks
-from scoring.models import Baseline, Role, Run
+from scoring.models import Baseline, Role, Run, RunState
 
 
 def baseline_of(run: Run) -> dict[str, Any]:
-    """What a run's page shows: its series' `baseline`, and whether it `is_baseline` itself."""
-    found = Baseline.objects.of(run).select_related("run").first()
-    return {"baseline": found, "is_baseline": found is not None and found.run_id == run.pk}
+    """What a run's page shows: the run pinned as its series' `baseline`, whether it `is_baseline`
+    itself, and the run that it is `measured_by`, the pinned or else the previous one; one query.
+    """
+    pins = Baseline.objects.of(run).filter(run=OuterRef("pk"))
+    outputs = run.output_set
+    earlier = Q(state=RunState.FINISHED, output_set__dated__lte=outputs.dated)
+    runs = (
+        Run.objects.of_dataset(outputs.version.dataset)
+        .filter(output_set__series=outputs.series)
+        .annotate(is_pinned=Exists(pins))
+        .filter(Q(is_pinned=True) | earlier)
+        .order_by("-is_pinned", "-output_set__dated", "-pk")
+    )
+    nearest = list(runs[:3])  # the pinned one, the run itself, the one before it
+    pinned = next((each for each in nearest if getattr(each, "is_pinned", False)), None)
+    others = (each for each in nearest if each.pk != run.pk)
+    return {
+        "baseline": pinned,
+        "is_baseline": pinned == run,
+        "measured_by": next(others, None),
+    }
 
 
 @posting

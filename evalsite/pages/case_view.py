@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from evalsite import access
+from evalsite.pages.case_beside import BETWEEN, Beside, ScorePair, score_pairs
+from evalsite.pages.case_history import History
 from evalsite.pages.case_texts import CaseTexts, Shown, compared, shown, written, written_alike
 from scoring.core.contract import Case as ScoredCase
 from scoring.core.diff import Mode
@@ -33,18 +35,25 @@ class Why(NamedTuple):
 
 @dataclass
 class CaseView:
-    """An output of a run with its case. `asked` is the wanted way to compare the texts."""
+    """An output of a run with its case. `asked` is the wanted way to compare the texts.
+
+    With the case in another run `beside` it, `asked_between` says which two texts to compare.
+    """
 
     run: Run
     output: Output
     scorers: Sequence[RunScorer]
     asked: str
+    beside: Beside | None = None
+    asked_between: str = ""
 
     @cached_property
     def own(self) -> CaseTexts:
         """What the case holds, whatever the run."""
         trial = self.output.trial
-        return CaseTexts(self.output.case, f"&trial={trial}" if trial else "")
+        rest = f"&trial={trial}" if trial else ""
+        against = f"&against={self.beside.baseline.uuid}" if self.beside else ""
+        return CaseTexts(self.output.case, rest + against)
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -53,6 +62,9 @@ class CaseView:
         texts = dict(self.own.whole)
         if output.text is not None:
             texts["output"] = written(output.value)
+        other = self.beside.output if self.beside else None
+        if other and other.text is not None:
+            texts["baseline"] = written(other.value)
         return texts | ({"error": output.error} if output.error else {})
 
     @property
@@ -63,9 +75,23 @@ class CaseView:
         usual = "line" if self._alike else "word"
         return self.asked if self.asked in MODES else usual
 
+    @cached_property
+    def between(self) -> str:
+        """Which two texts are compared: those asked for, else those that are there."""
+        if self.beside is None:
+            return "expected"
+        asked = [self.asked_between] if self.asked_between in BETWEEN else []
+        there = [name for name in BETWEEN if all(map(self.texts.get, BETWEEN[name]))]
+        return next(iter(asked or there), "baseline")
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The names of the two texts; the second one shows what differs."""
+        return BETWEEN[self.between]
+
     @property
     def is_comparable(self) -> bool:
-        return bool(self.texts.get("expected")) and bool(self.texts.get("output"))
+        return all(map(self.texts.get, self.sides))
 
     @property
     def as_json(self) -> tuple[str, str] | None:
@@ -74,19 +100,34 @@ class CaseView:
 
     @cached_property
     def _alike(self) -> tuple[str, str] | None:
-        return written_alike(self.output.case.expected, self.output.value)
+        other = self.beside.output if self.beside else None
+        values = {
+            "expected": self.output.case.expected,
+            "output": self.output.value,
+            "baseline": other.value if other else None,
+        }
+        return written_alike(*(values[side] for side in self.sides))
 
     @property
     def expected(self) -> Shown:
-        return shown(self.as_json[0] if self.as_json else self.texts["expected"])
+        return self._pane("expected")
+
+    @property
+    def earlier(self) -> Shown:
+        """The baseline's output."""
+        return self._pane("baseline")
 
     @property
     def answer(self) -> Shown:
-        """The output, with what differs from expected unless it is shown as it is."""
-        if self.mode == "plain":
-            return shown(self.texts["output"])
-        expected, output = self.as_json or (self.texts["expected"], self.texts["output"])
-        return compared(expected, output, _DIFFS[self.mode])
+        """The output, with what differs from the other side unless it is shown as it is."""
+        return self._pane("output")
+
+    def _pane(self, name: str) -> Shown:
+        first, second = self.sides
+        if self.mode == "plain" or name not in self.sides:
+            return shown(self.texts[name])
+        texts = self.as_json or (self.texts[first], self.texts[second])
+        return compared(*texts, _DIFFS[self.mode]) if name == second else shown(texts[0])
 
     @property
     def failure(self) -> Shown | None:
@@ -94,8 +135,14 @@ class CaseView:
         return shown(self.texts["error"]) if "error" in self.texts else None
 
     @cached_property
+    def history(self) -> History:
+        return History(self.run, self.output.case.key, self.output.trial)
+
+    @cached_property
     def verdict(self) -> str | None:
         """The case's verdict by name; None until it is scored."""
+        if told := self.history.verdict:
+            return told
         found = CaseVerdict.objects.filter(
             run=self.run, position=self.output.case.position, trial=self.output.trial
         ).first()
@@ -110,10 +157,28 @@ class CaseView:
     @cached_property
     def why(self) -> list[Why]:
         """Each scorer's answer, in the run's order."""
-        ids = [scorer.pk for scorer in self.scorers]
-        found = Score.objects.filter(scorer__in=ids, output=self.output)
-        scores = {score.scorer_id: score for score in found}
-        return [self._why(scorer, scores.get(scorer.pk)) for scorer in self.scorers]
+        scores = self._scores[self.run.pk]
+        return [self._why(scorer, scores.get(scorer.name)) for scorer in self.scorers]
+
+    @cached_property
+    def score_pairs(self) -> list[ScorePair]:
+        """Each scorer's answers in both runs; only with a run beside."""
+        if self.beside is None:
+            return []
+        before, after = (self._scores[run.pk] for run in (self.beside.baseline, self.run))
+        return score_pairs(self.scorers, before, after)
+
+    @cached_property
+    def _scores(self) -> dict[int, dict[str, Score]]:
+        """By run and scorer, of this run and of the one beside it; one query."""
+        other = self.beside
+        outputs = [self.output, *([other.output] if other and other.output else [])]
+        runs = [self.run, *([other.baseline] if other else [])]
+        found: dict[int, dict[str, Score]] = {run.pk: {} for run in runs}
+        scores = Score.objects.filter(scorer__run__in=runs, output__in=outputs)
+        for score in scores.select_related("scorer").order_by("scorer__position"):
+            found[score.scorer.run_id][score.scorer.name] = score
+        return found
 
     def _why(self, scorer: RunScorer, score: Score | None) -> Why:
         if score is None:

@@ -7,6 +7,7 @@ import uuid
 from django.http import Http404, HttpResponse
 
 from evalsite import access
+from evalsite.pages.case_beside import TITLES, beside_of
 from evalsite.pages.case_list import CaseList
 from evalsite.pages.case_trials import trials_of
 from evalsite.pages.case_view import MODES, CaseView
@@ -21,7 +22,9 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
     place = Place(position, _trial(request))
     run, output = access.output_for(request.user, uid, *place)
     scorers = list(run.scorers.select_related("version"))
-    view = CaseView(run, output, scorers, request.GET.get("diff", ""))
+    beside = beside_of(request.user, run, output, request.GET)
+    asked = [request.GET.get(name, "") for name in ("diff", "between")]
+    view = CaseView(run, output, scorers, asked[0], beside, asked[1])
     if name := request.GET.get("whole"):
         return show_text(view.texts.get(name))
     context = {
@@ -29,8 +32,9 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
         "run": run,
         "view": view,
         "modes": MODES,
-        "cases": CaseList(run, scorers, request.GET).around(place),
-        "trials": trials_of(run, output, scorers, request.GET),
+        "between": TITLES,
+        "cases": (beside or CaseList(run, scorers, request.GET)).around(place),
+        "trials": None if beside else trials_of(run, output, scorers, request.GET),
     }
     return show(request, "case/page.html", context)
 

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from django.http import HttpResponse, QueryDict
-from django.urls import reverse
 from django_htmx.http import HttpResponseClientRefresh
 
 from evalsite import access
+from evalsite.pages.compare_urls import compare_url
 from evalsite.pages.forms.compare import OFFERED, ChoiceForm, DatasetForm, RunsForm
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import reading
@@ -112,11 +111,6 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
     except NotComparableError as refused:
         return _choose(request, team, refused=refused)
     return _shown(request, team, baseline, beside)
-
-
-def compare_url(team: Team, baseline: Run, candidates: Sequence[Run]) -> str:
-    runs = [("baseline", baseline.uuid), *(("candidate", run.uuid) for run in candidates)]
-    return f"{reverse('compare', args=[team.slug])}?{urlencode(runs)}"
 
 
 def _choose(request: SignedInRequest, team: Team, **told: Any) -> HttpResponse:

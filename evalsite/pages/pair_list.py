@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from django.http import QueryDict
-from django.urls import reverse
 
+from evalsite.pages.compare_urls import KEPT, case_url
 from evalsite.pages.forms.compare import KINDS, PairForm
 from scoring.models import Run
 from scoring.models.case_table import Place
@@ -18,7 +18,6 @@ from scoring.models.pair_texts import PairRow, rows_of
 from scoring.models.pairs import Pairs
 
 MAX_COLUMNS: Final = 4
-LISTING: Final = ("kind", "scorer", "tag", "q")  # what names a list within two runs
 PAGING: Final = ("after", "before")
 
 
@@ -157,18 +156,10 @@ def list_query(baseline: Run, kind: PairKind, form: PairForm) -> str:
     query = QueryDict(mutable=True)
     query["against"] = str(baseline.uuid)
     query["kind"] = kind.value
-    for name in ("scorer", "tag", "q"):
+    for name in KEPT[1:]:
         if value := form.cleaned_data.get(name):
             query[name] = value
     return query.urlencode()
-
-
-def case_url(run: Run, place: Place, query: str) -> str:
-    path = reverse("run_case", args=[run.uuid, place.position])
-    parts = [query] if query else []
-    if place.trial:
-        parts.append(f"trial={place.trial}")
-    return f"{path}?{'&'.join(parts)}" if parts else path
 
 
 def written(place: Place) -> str:
