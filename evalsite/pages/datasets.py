@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from functools import partial
 from typing import Any
 
 from django.db.models import F, Func, QuerySet, Subquery
@@ -11,6 +12,7 @@ from django.shortcuts import get_object_or_404
 
 from evalsite import access
 from evalsite.pages.case_texts import CaseTexts
+from evalsite.pages.drift_standings import standing_rows
 from evalsite.pages.forms.filters import CaseFilters
 from evalsite.pages.fragments import SignedInRequest, show, show_text
 from evalsite.pages.keyset import keyset_page
@@ -42,6 +44,7 @@ def cases(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     if version:
         found = filters.applied_to(version.cases.all())
         context["page"] = keyset_page(found, "position", request.GET)
+        context["standings"] = partial(standing_rows, dataset)
     return show(request, "dataset/cases.html", context, parts=["cases"])
 
 
@@ -61,6 +64,7 @@ def runs(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     dataset = access.dataset_for(request.user, uid)
     context = frame(request, dataset, "runs")
     context["page"] = keyset_page(_runs(dataset).for_list(), "-id", request.GET)
+    context["standings"] = partial(standing_rows, dataset)
     return show(request, "dataset/runs.html", context)
 
 

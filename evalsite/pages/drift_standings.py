@@ -10,7 +10,7 @@ from django.urls import reverse
 from scoring.core.charts import Sparkline, sparkline
 from scoring.core.drift import FEWEST
 from scoring.engine.drift.overview import Standing, standings
-from scoring.models import Team
+from scoring.models import Dataset, Team
 
 GRID = 0.1  # the axis of all rows begins at a multiple of it
 
@@ -25,9 +25,9 @@ class StandingRow(NamedTuple):
     quiet: str
 
 
-def standing_rows(team: Team) -> list[StandingRow]:
-    """All series of the team, the worst first, over one axis."""
-    found = standings(team)
+def standing_rows(of: Team | Dataset) -> list[StandingRow]:
+    """All series of the team or dataset, the worst first, over one axis."""
+    found = standings(of)
     rates = [rate for standing in found for rate in standing.rates if rate is not None]
     low = min(min(rates, default=0.0) // GRID * GRID, 1 - GRID)
     return [_row(standing, low) for standing in found]

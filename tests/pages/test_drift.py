@@ -214,6 +214,52 @@ def test_the_page_costs_the_same_however_many_runs_there_are(
     assert html.count("data-drift-mark=") == 3 * count
 
 
+# Where else drift is shown.
+
+
+@pytest.mark.parametrize("name", ["dataset", "dataset_runs"])
+def test_the_datasets_page_shows_each_series_and_leads_to_it(
+    browser_of: BrowserOf, bob: User, version: DatasetVersion, name: str
+) -> None:
+    url = reverse(name, args=[version.dataset.uuid])
+    assert "drift-panel" not in browser_of(bob).get(url).text
+    weeks(version, [*STEADY, 0.3], series="falling")
+    for number in range(3):
+        run_in_week(version, 0, letters="ppff", series=f"calm{number}")
+    html = browser_of(bob).get(url).text
+    panel = html[html.index("drift-panel") : html.index('<nav class="tabs"')]
+    assert re.findall(r'<a href="([^"]+)"', panel) == [
+        *(url_of(version, f"?series={series}") for series in ("falling", "calm0", "calm1")),
+        url_of(version),
+    ]
+    assert "close is below its control limits in w8." in panel
+    assert panel.count("tag-drifts") == 1
+    assert "of 4 cases pass in w0" in panel
+    assert "All 4 series" in panel
+
+
+def test_beside_many_rows_each_line_leads_to_its_own_table(
+    version: DatasetVersion, page_of: Callable[..., str]
+) -> None:
+    weeks(version, [0.8] * 31, scorers=[scorer_of(version, name) for name in "xy"])
+    html = page_of(version)
+    assert "<table" not in html
+    assert re.findall(r'href="(\?[^"]+)">This line alone', html) == [
+        "?scorer=x&amp;series=a",
+        "?scorer=y&amp;series=a",
+    ]
+    assert page_of(version, "?scorer=x&series=a").count("<tr data-place=") == 31
+
+
+def test_scorers_are_offered_in_the_order_of_the_suite(
+    version: DatasetVersion, page_of: Callable[..., str]
+) -> None:
+    run_in_week(version, 1, scorers=[scorer_of(version, "zeal")], position=0)
+    run_in_week(version, 2, scorers=[scorer_of(version, "ardour")], position=1)
+    options = re.findall(r"<option[^>]*>([^<]+)<", page_of(version))
+    assert options == ["all scorers", "zeal", "ardour"]
+
+
 # The team's standings.
 
 

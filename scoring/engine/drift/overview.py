@@ -9,8 +9,10 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from django.db.models import Q
+
 from scoring.core.drift_news import News, Weight, listed, news_of
-from scoring.models import RunScorer, RunState, Team
+from scoring.models import Dataset, RunScorer, RunState, Team
 
 MOST_SEEN: Final = 10_000  # scorers of runs, the newest ones
 
@@ -113,10 +115,10 @@ class Standing:
         ]
 
 
-def standings(team: Team) -> list[Standing]:
-    """One for each series of each dataset with a finished run, the worst first."""
+def standings(of: Team | Dataset) -> list[Standing]:
+    """One for each series of each dataset, or of the one, with a finished run; the worst first."""
     by_series: dict[tuple[UUID, str], list[Seen]] = defaultdict(list)
-    for seen in _newest(team):
+    for seen in _newest(of):
         by_series[seen.dataset, seen.series].append(seen)
     found = [_standing(on_series) for on_series in by_series.values()]
     return sorted(found, key=_badness)
@@ -127,11 +129,11 @@ def _badness(standing: Standing) -> tuple[int, float, str, str]:
     return -standing.weight, delta, standing.dataset_name, standing.series
 
 
-def _newest(team: Team) -> list[Seen]:
+def _newest(of: Team | Dataset) -> list[Seen]:
     """Oldest first; of runs over the same outputs the newest one."""
-    rows = RunScorer.objects.filter(
-        run__team=team, run__state=RunState.FINISHED, summary__isnull=False
-    )
+    is_team = isinstance(of, Team)
+    whose = Q(run__team=of) if is_team else Q(run__output_set__version__dataset=of)
+    rows = RunScorer.objects.filter(whose, run__state=RunState.FINISHED, summary__isnull=False)
     newest = rows.order_by("-run__output_set__dated", "-run_id", "-position")
     found = [Seen(*row) for row in newest.values_list(*FIELDS)[:MOST_SEEN]]
     runs: dict[int, int] = {}
