@@ -32,6 +32,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["EVALSITE_DATA_DIR"] = folder
+        os.environ["EVALSITE_ALLOWED_HOSTS"] = "testserver"
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
         import django
         from django.core.management import call_command
@@ -48,6 +49,7 @@ def measure(size: int, rounds: int) -> None:
         print("|---|---:|---:|---:|")
         work_out(one, candidate)
         lists(one, candidate, rounds)
+        pages(one, candidate, rounds)
 
 
 def work_out(baseline: Any, candidate: Any) -> None:
@@ -79,6 +81,23 @@ def lists(baseline: Any, candidate: Any, rounds: int) -> None:
         tell(f"broke, {name}", lambda filters=filters: pairs.page(PairKind.BROKE, filters), rounds)  # type: ignore[misc]
     tell("one pair", lambda: pairs.at(middle), rounds)
     tell("regressions", lambda: pairs.count(PairKind.BROKE), rounds)
+
+
+def pages(baseline: Any, candidate: Any, rounds: int) -> None:
+    """The comparison's page with its lists, and a case side by side, from the kept figures."""
+    from django.urls import reverse
+    from pages import ask, signed_in
+
+    client = signed_in()
+    page = reverse("compare", args=[baseline.team.slug])
+    page += f"?baseline={baseline.uuid}&candidate={candidate.uuid}"
+    case = reverse("run_case", args=[candidate.uuid, baseline.output_set.output_count // 2])
+    case += f"?against={baseline.uuid}&kind="
+    urls = {f"page, {kind}": f"{page}&kind={kind}" for kind in ("broke", "unchanged", "edited")}
+    urls |= {f"case, {kind}": f"{case}{kind}" for kind in ("broke", "unchanged")}
+    for name, url in urls.items():
+        times, queries = ask(client, url, rounds)
+        print(f"| {name} | {statistics.median(times):,.0f} | {max(times):,.0f} | {queries} |")
 
 
 def tell(what: str, does: Callable[[], object], rounds: int, *, warm: bool = True) -> None:

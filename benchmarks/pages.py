@@ -66,8 +66,8 @@ def signed_in() -> Any:
 
     from scoring.models import Member, Role, Team, User
 
-    user = User.objects.create_user("a@example.org")
-    Member.objects.create(team=Team.objects.get(), user=user, role=Role.EDITOR)
+    user, _ = User.objects.get_or_create(email="a@example.org")
+    Member.objects.get_or_create(team=Team.objects.get(), user=user, role=Role.EDITOR)
     client = Client()
     client.force_login(user)
     return client

@@ -23,3 +23,9 @@ def change(value: float | None) -> str:
         return NOTHING
     text = size_text(value) if abs(value) < 0.001 else f"{abs(value):.3f}"
     return text if text == "0" else ("+" if value > 0 else MINUS) + text
+
+
+@register.filter
+def size(value: float | None) -> str:
+    """A size without its sign, with decimals as `change` has them."""
+    return change(value).lstrip(f"+{MINUS}")
