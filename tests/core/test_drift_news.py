@@ -30,6 +30,7 @@ def said(means: list[float]) -> tuple[Weight, str] | None:
             Weight.PAST,
             "fell with w12 and rose again with w24: 0.702 → 0.902",
         ),
+        (LOW + HIGH * 3 + [0.2], Weight.DRIFTS, "is below its control limits in w24"),
         ([0.9] * 12 + [0.5], Weight.DRIFTS, "is below its control limits in w12"),
         (
             [0.9] * 6 + [0.5, 0.5] + [0.9] * 6,

@@ -49,7 +49,9 @@ def page_of(browser_of: BrowserOf, bob: User) -> Callable[..., str]:
 
 
 def headings(html: str) -> list[str]:
-    return re.findall(r'<h2 id="line-\d+">(.*?)</h2>\s*<span class="muted">series (\w+)', html)
+    return re.findall(
+        r'<h2 id="line-\d+">(.*?)</h2>\s*<span class="muted" id="series-\d+">series (\w+)', html
+    )
 
 
 # Which lines are shown.
