@@ -16,8 +16,10 @@ from evalsite import access
 from evalsite.pages.case_list import Around
 from evalsite.pages.compare_urls import KEPT, case_url, compare_url
 from evalsite.pages.forms.compare import KINDS, PairForm
+from scoring.engine import compare as engine
 from scoring.models import CaseVerdict, Output, Run, RunScorer, Score, User, Verdict
 from scoring.models.case_table import Place
+from scoring.models.pair_rows import NO_FILTERS, PairKind
 from scoring.models.pairs import Pairs
 
 #: Which two of the three texts are compared, by the name that addresses bear.
@@ -85,21 +87,45 @@ class Beside:
 
     def around(self, place: Place) -> Around:
         """The neighbours in the list; none where the case was not opened from one."""
-        kind = self.form.kind_asked if self.form.is_valid() else None
+        kind = self._kind
         before = after = None
         if kind:
             pairs = Pairs(self.baseline, self.run)
             before, after = pairs.neighbours(kind, self.form.filters, place)
         return Around(
-            before and self._case_url(before),
-            after and self._case_url(after),
-            KINDS[kind].lower() if kind else "",
+            before and self._case_url(before, -1),
+            after and self._case_url(after, 1),
+            self._standing,
             self.list_url,
-            self._case_url(place, viewing=()) + "&",
+            self._case_url(place, 0, viewing=()) + "&",
         )
 
-    def _case_url(self, place: Place, viewing: Sequence[str] = ("between", "diff")) -> str:
-        return case_url(self.run, place, self._kept(("against", *KEPT, *viewing)))
+    @property
+    def _kind(self) -> PairKind | None:
+        return self.form.kind_asked if self.form.is_valid() else None
+
+    @property
+    def _number(self) -> int | None:
+        """The case's number in the list, as the links to it carry it."""
+        return self.form.cleaned_data.get("n")
+
+    @property
+    def _standing(self) -> str:
+        """As in "3 of 22 · broke"; the total only where the kept figures tell it."""
+        kind, number = self._kind, self._number
+        if kind is None or number is None:
+            return KINDS[kind].lower() if kind else ""
+        is_whole = self.form.filters == NO_FILTERS
+        kept = engine.kept(self.baseline, self.run) if is_whole else None
+        total = f" of {kept.figures[kind.value]:,}" if kept else ""
+        return f"{number:,}{total} · {KINDS[kind].lower()}"
+
+    def _case_url(
+        self, place: Place, step: int, viewing: Sequence[str] = ("between", "diff")
+    ) -> str:
+        kept = self._kept(("against", *KEPT, *viewing))
+        number = f"&n={self._number + step}" if self._number else ""
+        return case_url(self.run, place, kept + number)
 
     def _kept(self, names: Sequence[str]) -> str:
         """These parts of the address, as far as they are there."""

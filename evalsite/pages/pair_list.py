@@ -12,13 +12,13 @@ from django.http import QueryDict
 from evalsite.pages.compare_urls import KEPT, case_url
 from evalsite.pages.forms.compare import KINDS, PairForm
 from scoring.models import Run
-from scoring.models.case_table import Place
+from scoring.models.case_table import PAGE_SIZE, Place
 from scoring.models.pair_rows import NO_FILTERS, PairKind, PairPage
 from scoring.models.pair_texts import PairRow, rows_of
 from scoring.models.pairs import Pairs
 
 MAX_COLUMNS: Final = 4
-PAGING: Final = ("after", "before")
+PAGING: Final = ("after", "before", "n")
 
 
 class Tab(NamedTuple):
@@ -70,10 +70,6 @@ class PairList:
         full = (kind for kind in KINDS if self.counts[kind])
         return self.form.kind_asked or next(full, PairKind.BROKE)
 
-    @property
-    def title(self) -> str:
-        return KINDS[self.kind]
-
     def tabs(self) -> Iterator[Tab]:
         for kind, title in KINDS.items():
             count = None if self.is_narrowed else self.counts[kind]
@@ -106,19 +102,39 @@ class PairList:
     @cached_property
     def rows(self) -> list[ListedPair]:
         rows = rows_of(self.page.rows, self.baseline, self.candidate)
-        return [ListedPair(row, self._case_url(row), self._changes(row)) for row in rows]
+        first = self.first_number
+        numbers = [str(first + n) if first else None for n in range(len(rows))]
+        return [
+            ListedPair(row, self._case_url(row, number), self._changes(row))
+            for row, number in zip(rows, numbers, strict=True)
+        ]
+
+    @property
+    def first_number(self) -> int | None:
+        """The number of the page's first row in the list; None where it was reached without."""
+        asked = self.form.cleaned_data
+        is_first = not (asked.get("after") or asked.get("before"))
+        return asked.get("n") or (1 if is_first else None)
 
     @property
     def previous_url(self) -> str | None:
         rows = self.page.rows
         is_first = not self.page.has_previous or not rows
-        return None if is_first else self.changed(kind=self.kind, before=written(rows[0].place))
+        if is_first:
+            return None
+        first = self.first_number
+        number = str(max(1, first - PAGE_SIZE)) if first else None
+        return self.changed(kind=self.kind, before=written(rows[0].place), n=number)
 
     @property
     def next_url(self) -> str | None:
         rows = self.page.rows
         is_last = not self.page.has_next or not rows
-        return None if is_last else self.changed(kind=self.kind, after=written(rows[-1].place))
+        if is_last:
+            return None
+        first = self.first_number
+        number = str(first + len(rows)) if first else None
+        return self.changed(kind=self.kind, after=written(rows[-1].place), n=number)
 
     def changed(self, **changes: str | None) -> str:
         """The query string of the list's start with some parts set or (None) taken off."""
@@ -131,12 +147,13 @@ class PairList:
                 query[name] = value
         return f"?{query.urlencode()}"
 
-    def _case_url(self, row: PairRow) -> str:
+    def _case_url(self, row: PairRow, number: str | None) -> str:
         """The case side by side; of a case that the candidate lacks, its page in the baseline."""
         pair = row.pair
         if pair.candidate is None:
             return case_url(self.baseline, pair.place, "")
-        return case_url(self.candidate, pair.place, self.case_query)
+        query = f"{self.case_query}&n={number}" if number else self.case_query
+        return case_url(self.candidate, pair.place, query)
 
     @cached_property
     def case_query(self) -> str:

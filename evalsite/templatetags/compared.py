@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import template
 
 from evalsite.templatetags.look import MINUS, NOTHING
-from scoring.core.sentences import p_text, size_text
+from scoring.core.sentences import p_text
 
 register = template.Library()
 
@@ -18,11 +18,11 @@ def chance(p: float | None) -> str:
 
 @register.filter
 def change(value: float | None) -> str:
-    """A difference with its sign and three decimals, or as many as it takes to see it."""
+    """A difference with its sign and three decimals, a small one with four."""
     if value is None:
         return NOTHING
-    text = size_text(value) if abs(value) < 0.001 else f"{abs(value):.3f}"
-    return text if text == "0" else ("+" if value > 0 else MINUS) + text
+    text = f"{abs(value):.3f}" if abs(value) >= 0.001 else f"{abs(value):.4f}"
+    return "0" if float(text) == 0 else ("+" if value > 0 else MINUS) + text
 
 
 @register.filter

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from scoring.engine import compare, compare_asks, errands
 from scoring.engine.compare import NotComparableError
@@ -146,3 +148,38 @@ def test_a_run_scored_again_is_asked_for_again(runs: tuple[Run, Run]) -> None:
     assert compare.kept(*runs) is not None  # it looks at the rows, not at what it was given
     runs[1].save()
     assert compare.kept(*runs) is None
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(
+    ("states", "has_failed"),
+    [
+        ([], False),
+        ([ErrandState.WAITING], False),
+        ([ErrandState.FAILED], True),
+        ([ErrandState.FAILED, ErrandState.WAITING], False),
+        ([ErrandState.DONE, ErrandState.FAILED], True),
+    ],
+)
+def test_only_the_latest_try_tells_of_a_failure(
+    runs: tuple[Run, Run], states: list[ErrandState], has_failed: bool
+) -> None:
+    for state in states:
+        compare_asks.compared_for(*runs, by=None)
+        Errand.objects.filter(pk=Errand.objects.latest("pk").pk).update(state=state)
+    assert (compare_asks.failed(*runs) is not None) == has_failed
+    assert compare_asks.failed(runs[1], runs[0]) is None
+
+
+def test_kept_comparisons_of_several_runs_are_read_in_one_query(
+    version: DatasetVersion, runs: tuple[Run, Run], django_assert_num_queries: Any
+) -> None:
+    old, new = runs
+    third = run_with(version, {"close": [0.5] * CASES})
+    compare.compared(old, new)
+    compare.compared(old, third)
+    with django_assert_num_queries(1):
+        found = compare.kept_among(old, [new, third])
+    assert set(found) == {new.pk, third.pk}
+    Run.objects.filter(pk=new.pk).update(finished_at=timezone.now())
+    assert set(compare.kept_among(old, [new, third])) == {third.pk}

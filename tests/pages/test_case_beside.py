@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from scoring.engine.compare import compared
 from scoring.models import DatasetVersion, Output, OutputSet, Run, Team, User
 from tests.compared import run_with
 from tests.conftest import MakeDataset
@@ -146,6 +147,19 @@ def test_neighbours_keep_to_the_lists_filters_and_the_chosen_texts(
     assert narrowed.context["cases"].previous_url is None
 
 
+def test_the_number_in_the_list_goes_on_from_case_to_case(
+    browser_of: BrowserOf, bob: User, baseline: Run, run: Run
+) -> None:
+    browser = browser_of(bob)
+    compared(baseline, run)
+    around = browser.get(url(run, baseline, 3, kind="broke", n="2")).context["cases"]
+    assert around.standing == "2 of 3 · broke"
+    assert around.previous_url == url(run, baseline, 1, kind="broke", n="1")
+    assert around.next_url == url(run, baseline, 5, kind="broke", n="3")
+    narrowed = browser.get(url(run, baseline, 3, kind="broke", q="Question", n="2"))
+    assert narrowed.context["cases"].standing == "2 · broke"
+
+
 def test_a_case_opened_by_itself_has_no_neighbours(
     browser_of: BrowserOf, bob: User, baseline: Run, run: Run
 ) -> None:
@@ -231,7 +245,14 @@ def test_one_run_has_no_history(browser_of: BrowserOf, bob: User, version: Datas
 # What it costs.
 
 
-@pytest.mark.parametrize("query", [{}, {"kind": "broke"}, {"kind": "broke", "scorer": "close"}])
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"kind": "broke", "n": "2"},
+        {"kind": "broke", "scorer": "close", "n": "2"},
+    ],
+)
 def test_side_by_side_needs_at_most_twelve_queries(
     browser_of: BrowserOf, bob: User, baseline: Run, run: Run, query: dict[str, str]
 ) -> None:

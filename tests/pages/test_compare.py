@@ -145,7 +145,7 @@ def test_each_row_leads_to_the_case_side_by_side(
 ) -> None:
     answer = browser_of(bob).get(url(baseline, candidate, kind="fixed", scorer="close"))
     case = reverse("run_case", args=[candidate.uuid, 4])
-    wanted = f"{case}?against={baseline.uuid}&kind=fixed&scorer=close"
+    wanted = f"{case}?against={baseline.uuid}&kind=fixed&scorer=close&n=1"
     assert answer.context["pair"].cases.rows[0].url == wanted
 
 
@@ -179,6 +179,8 @@ def test_a_list_longer_than_a_page_is_paged_both_ways(
     back = browser.get(path + second.context["pair"].cases.previous_url)
     assert listed(first) == listed(back) == [f"k{n:03}" for n in range(50)]
     assert listed(second) == [f"k{n:03}" for n in range(50, 60)]
+    assert second.context["pair"].cases.rows[0].url.endswith("&n=51")
+    assert back.context["pair"].cases.rows[0].url.endswith("&n=1")
 
 
 def test_different_scorers_thresholds_and_versions_are_named(

@@ -97,6 +97,7 @@ class PairForm(forms.Form):
     q = forms.CharField(max_length=MAX_TEXT, required=False, strip=False, label="Text")
     after = PlaceField(required=False)
     before = PlaceField(required=False)
+    n = forms.IntegerField(required=False, min_value=1)
 
     def __init__(self, query: QueryDict, *, scorers: Sequence[str]) -> None:
         super().__init__(query)
