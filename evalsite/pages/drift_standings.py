@@ -40,11 +40,20 @@ def drift_url(standing: Standing) -> str:
 
 
 def _row(standing: Standing, low: float) -> StandingRow:
-    delta, runs = standing.delta, len(standing.stops)
+    delta = standing.delta
     return StandingRow(
         standing,
         drift_url(standing),
         sparkline(standing.rates, low=low),
         None if delta is None else 100 * delta,
-        "Nothing." if runs >= FEWEST else f"Not enough runs to say: {runs} of {FEWEST}.",
+        _quiet(standing),
     )
+
+
+def _quiet(standing: Standing) -> str:
+    runs = standing.comparable
+    if runs >= FEWEST:
+        return "Nothing."
+    is_parted = runs < len(standing.stops)
+    since = " since a scorer or the dataset changed" if is_parted else ""
+    return f"Not enough runs{since}: {runs} of {FEWEST}."

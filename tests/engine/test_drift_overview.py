@@ -84,7 +84,7 @@ def test_means_before_a_break_do_not_count(
     assert the_one(team).is_drifting
     scorer_of(version).revise({"case_sensitive": True}, by=None)
     run_in_week(version, 10, 0.3)
-    assert the_one(team).news == ()
+    assert (the_one(team).news, the_one(team).comparable) == ((), 1)
     weeks(make_dataset([{"key": "q0"}]), [0.3] * 8 + [0.1], 11)
     assert the_one(team).sentences == ["close is below its control limits in w19."]
 

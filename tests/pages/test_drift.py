@@ -281,8 +281,19 @@ def test_a_team_sees_the_series_that_drifts_first_and_what_is_said_of_it(
     assert links == [url_of(version, query) for query in queries]
     assert "close is below its control limits in w8." in html
     assert html.count("tag-drifts") == 1
-    assert "Not enough runs to say: 1 of 8." in html
+    assert "Not enough runs: 1 of 8." in html
     assert html.count("Nothing.") == 1
+
+
+def test_after_a_change_of_version_the_runs_are_counted_anew(
+    browser_of: BrowserOf, bob: User, team: Team, version: DatasetVersion
+) -> None:
+    weeks(version, STEADY)
+    assert "Nothing." in team_page(browser_of(bob), team)
+    scorer_of(version).revise({"case_sensitive": True}, by=None)
+    run_in_week(version, 9)
+    said = "Not enough runs since a scorer or the dataset changed: 1 of 8."
+    assert said in team_page(browser_of(bob), team)
 
 
 def test_a_team_without_runs_is_told_how_to_get_some(

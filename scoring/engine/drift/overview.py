@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import takewhile
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -71,13 +72,16 @@ class Stop(NamedTuple):
 
 @dataclass(frozen=True)
 class Standing:
-    """A series of a dataset; stops are oldest first, and there is at least one."""
+    """A series of a dataset; stops are oldest first, and there is at least one. `comparable` of
+    the latest were measured alike: by one version of a scorer over one of the dataset.
+    """
 
     dataset: UUID
     dataset_name: str
     series: str
     stops: tuple[Stop, ...]
     news: tuple[tuple[str, News], ...]  # by scorer
+    comparable: int
 
     @property
     def latest(self) -> Stop:
@@ -148,26 +152,31 @@ def _standing(on_series: Sequence[Seen]) -> Standing:
     for seen in on_series:
         by_scorer[seen.scorer].append(seen)
     latest = on_series[-1].run_id
-    news = [
-        (scorer, said)
+    lines = {
+        scorer: _since_break(line)
         for scorer, line in by_scorer.items()
-        if line[-1].run_id == latest and (said := _news_since_break(line))
-    ]
-    of, stops = on_series[0], tuple(_stop(seen) for seen in runs.values())
-    return Standing(of.dataset, of.dataset_name, of.series, stops, tuple(news))
+        if line[-1].run_id == latest
+    }
+    return Standing(
+        dataset=on_series[0].dataset,
+        dataset_name=on_series[0].dataset_name,
+        series=on_series[0].series,
+        stops=tuple(_stop(seen) for seen in runs.values()),
+        news=tuple((name, news) for name, line in lines.items() if (news := _news(line))),
+        comparable=max(len(line) for line in lines.values()),
+    )
 
 
-def _news_since_break(line: Sequence[Seen]) -> News | None:
-    """Of the runs of the latest versions of scorer and dataset."""
+def _news(line: Sequence[Seen]) -> News | None:
+    means = [(seen.run_name, seen.mean) for seen in line if seen.mean is not None]
+    return news_of([name for name, _ in means], [mean for _, mean in means])
+
+
+def _since_break(line: Sequence[Seen]) -> list[Seen]:
+    """The runs of the latest versions of scorer and dataset, oldest first."""
     measure = line[-1].version, line[-1].dataset_version
-    stretch: list[tuple[str, float]] = []
-    for seen in reversed(line):
-        if (seen.version, seen.dataset_version) != measure:
-            break
-        if seen.mean is not None:
-            stretch.append((seen.run_name, seen.mean))
-    stretch.reverse()
-    return news_of([name for name, _ in stretch], [mean for _, mean in stretch])
+    alike = takewhile(lambda seen: (seen.version, seen.dataset_version) == measure, line[::-1])
+    return list(alike)[::-1]
 
 
 def _stop(seen: Seen) -> Stop:
