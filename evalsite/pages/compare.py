@@ -157,6 +157,7 @@ def _shown(
         "baseline": baseline,
         "dataset": baseline.output_set.version.dataset,
         "beside": beside,
+        "here": compare_url(team, baseline, [each.run for each in beside]),  # asks nothing again
     }
     is_waiting = any(each.is_waiting for each in beside)
     if is_waiting:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from html import unescape
+from html import escape, unescape
 from typing import Any
 from urllib.parse import urlencode
 from uuid import uuid4
@@ -292,8 +292,9 @@ def test_a_comparison_that_failed_is_said_and_can_be_asked_again(
     failed = browser.get(url(baseline, candidate))
     assert "Not compared: the worker ended meanwhile; ask again." in words(failed)
     assert "hx-trigger" not in failed.text.partition('id="waiting"')[2].partition(">")[0]
-    browser.get(url(baseline, candidate, again="1"))
+    waiting = browser.get(url(baseline, candidate, again="1"))
     assert Errand.objects.unfinished().count() == 1
+    assert f'hx-get="{escape(url(baseline, candidate))}"' in waiting.text
 
 
 # What it costs.
