@@ -21,6 +21,13 @@ CROWDED = 30  # marks that leave no room for large ones
 GRID = 0.1  # the axis of small multiples begins at a multiple of it
 
 
+class Links(NamedTuple):
+    """Where a run leads: to its page, and to the comparison with the run before, if any."""
+
+    run_url: str
+    compare_url: str
+
+
 class Spot(NamedTuple):
     """A run in the chart, at `x` of its width. `segment` is the line from the run before, as two
     points; without a comparison `compare_url` is empty.
@@ -101,6 +108,13 @@ class DriftFigure:
         return bool(self.line.outside)
 
     @cached_property
+    def links(self) -> list[Links]:
+        """Of each point."""
+        return [
+            Links(run_url(point.run), compare_url(point, self.slug)) for point in self.line.points
+        ]
+
+    @cached_property
     def spots(self) -> list[Spot]:
         bars = {bar.place: bar for bar in self.chart.bars}
         marks = self.chart.marks
@@ -117,8 +131,7 @@ class DriftFigure:
                 place,
                 point.n + point.unscored,
                 point,
-                run_url(point.run),
-                compare_url(point, self.slug),
+                *self.links[place],
                 self.notes[place],
             )
             for place, point in enumerate(self.line.points)
@@ -162,8 +175,8 @@ class DriftFigure:
             x=part_of(mark.x, self.chart.width),
             look=_look(mark),
             bar=bar,
-            run_url=run_url(point.run),
-            compare_url=compare_url(point, self.slug),
+            run_url=self.links[mark.place].run_url,
+            compare_url=self.links[mark.place].compare_url,
             segment=segment,
             says=says,
             flips_say=flips,

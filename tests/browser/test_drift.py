@@ -196,8 +196,8 @@ def test_without_scripts_marks_and_table_lead_on(
     plain.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone_nothing_scrolls_sideways(
+@pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 360), ("light", 660)])
+def test_nothing_scrolls_sideways_at_any_width(
     page: Page,
     sign_in: Callable[[User], None],
     is_accessible: Callable[[Page], None],
@@ -205,9 +205,10 @@ def test_on_a_phone_nothing_scrolls_sideways(
     team: Team,
     drift_url: str,
     scheme: str,
+    width: int,
 ) -> None:
     sign_in(bob)
-    page.set_viewport_size({"width": 360, "height": 740})
+    page.set_viewport_size({"width": width, "height": 740})
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     for url in (drift_url, reverse("team_drift", args=[team.slug])):
         page.goto(url)
