@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,9 @@ def pytest_configure() -> None:
     And nobody's own model endpoint, whatever the environment says.
     """
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    # Run in the background of a script, the suite is deaf to Ctrl-C, and its children would be.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     settings.EVALSITE_OPENAI_API_KEY = settings.EVALSITE_OPENAI_BASE_URL = ""
     settings.EVALSITE_MODEL_HOSTS = frozenset()
     os.environ["HF_HUB_OFFLINE"] = "1"
