@@ -37,11 +37,9 @@ def run(script: str, data_dir: Path) -> subprocess.CompletedProcess[str]:
 
 
 CHECK = """
-import sys
-from django.core.management import execute_from_command_line
-import os
-os.environ["DJANGO_SETTINGS_MODULE"] = "evalsite.settings"
-execute_from_command_line(["manage.py", "check"])
+import runpy, sys
+sys.argv = ["manage.py", "check"]
+runpy.run_path("manage.py", run_name="__main__")
 heavy = {"numpy", "scipy", "torch", "sentence_transformers", "transformers", "openai", "pandas"}
 heavy &= set(sys.modules)
 sys.exit(f"imported {heavy}" if heavy else 0)
@@ -57,7 +55,7 @@ def test_check_is_quick_and_imports_nothing_heavy(tmp_path: Path) -> None:
         after = getrusage(RUSAGE_CHILDREN)
         seconds.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
         assert done.returncode == 0, done.stderr
-    assert min(seconds) <= 1.0
+    assert min(seconds) <= 1.0, seconds
 
 
 @pytest.mark.parametrize("secret", ["", "fifty characters or more, from the environment itself"])
