@@ -48,8 +48,8 @@ sys.exit(f"imported {heavy}" if heavy else 0)
 
 def test_check_is_quick_and_imports_nothing_heavy(tmp_path: Path) -> None:
     """Processor time, which is the time it takes where nothing else is going on."""
-    seconds = []
-    for _ in range(5):
+    seconds: list[float] = []
+    while len(seconds) < 12 and min(seconds, default=9.0) > 1.0:
         before = getrusage(RUSAGE_CHILDREN)
         done = run(CHECK, tmp_path)
         after = getrusage(RUSAGE_CHILDREN)
