@@ -140,7 +140,7 @@ def _detectable(deviation: float, n: int) -> float:
 
 def _t_interval(mean: float, deviation: float, n: int) -> Interval:
     reach = t_quantile(n - 1) * deviation / sqrt(n)
-    return mean - reach, mean + reach
+    return _possible(mean - reach, mean + reach)
 
 
 def _t_p(pairs: np.ndarray) -> float:
@@ -192,7 +192,12 @@ def _bootstrap_interval(pairs: np.ndarray) -> Interval:
     n, mean = len(pairs), float(pairs.mean())
     low, high = np.quantile(_resampled_means(pairs), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     wider = sqrt(n / (n - 1))
-    return mean + (float(low) - mean) * wider, mean + (float(high) - mean) * wider
+    return _possible(mean + (float(low) - mean) * wider, mean + (float(high) - mean) * wider)
+
+
+def _possible(low: float, high: float) -> Interval:
+    """Scores lie in 0..1, so that their differences cannot lie outside -1..1."""
+    return max(-1.0, low), min(1.0, high)
 
 
 def _resampled_means(pairs: np.ndarray) -> np.ndarray:

@@ -73,6 +73,12 @@ def test_turned_round_the_difference_changes_its_sign(of: list[tuple[float, floa
     assert (other.p, other.detectable) == (pytest.approx(one.p), pytest.approx(one.detectable))
 
 
+def test_no_interval_reaches_beyond_what_scores_can_differ() -> None:
+    found = difference([1.0] * 8, [0.0] * 7 + [1.0])
+    assert found.interval is not None
+    assert found.interval[0] == -1.0
+
+
 def sample(n: int, effect: float, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
     draw = np.random.default_rng(seed)
     before = draw.beta(5, 2, n)
