@@ -46,6 +46,12 @@ def pytest_configure() -> None:
     os.environ["HF_HUB_OFFLINE"] = "1"
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests come last: Playwright leaves an event loop running in this thread."""
+    items.sort(key=lambda item: "browser" in Path(item.path).parts)
+
+
 @pytest.fixture
 def facts() -> Path:
     """The folder of real data and facts; a test that needs it is skipped without one."""
