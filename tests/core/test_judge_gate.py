@@ -100,6 +100,26 @@ def test_who_gives_up_waiting_passes_the_turn_on(clock: FakeClock) -> None:
     assert asyncio.run(story())
 
 
+def test_the_older_batch_comes_first_then_who_came_first(clock: FakeClock) -> None:
+    async def story() -> list[str]:
+        gate, entered = Gate(1, clock), []
+        await gate.enter()
+
+        async def wait(name: str, rank: int) -> None:
+            await gate.enter(rank)
+            entered.append(name)
+            gate.leave()
+
+        asked = [("new", 2), ("old", 1), ("old, too", 1), ("newest", 3)]
+        waiting = [asyncio.create_task(wait(*each)) for each in asked]
+        await asyncio.sleep(0)
+        gate.leave()
+        await asyncio.wait_for(asyncio.gather(*waiting), 1)
+        return entered
+
+    assert asyncio.run(story()) == ["old", "old, too", "new", "newest"]
+
+
 def test_a_pause_stops_everybody_until_its_end(clock: FakeClock) -> None:
     async def story() -> list[float]:
         gate = Gate(4, clock)

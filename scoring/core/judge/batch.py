@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Final
 
 from scoring.core.judge.endpoint import Endpoint
@@ -30,6 +31,9 @@ NO_BUDGET: Final = Fault(
 
 #: Faults by endpoint and model; the model "" stands for all of them.
 Barred = dict[tuple[Endpoint, str], Fault]
+
+
+_ranks = count()
 
 
 @dataclass
@@ -65,6 +69,9 @@ class Batch:
         self._barred: Barred = {}
         self._lines: list[Line] = []
         self._waiting: set[asyncio.Task[None] | None] = set()
+        # The older batch comes first: equal turns would end them all at once, and while their
+        # results are stored nobody would ask.
+        self._rank = next(_ranks)
         self._is_stopped = False
 
     @property
@@ -142,7 +149,7 @@ class Batch:
         calls in vain than were under way.
         """
         with self._interruptible():
-            in_round = await line.gate.enter()
+            in_round = await line.gate.enter(self._rank)
         try:
             if self._is_stopped:
                 return None

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from datetime import UTC, datetime, timedelta
+from heapq import heappop, heappush
+from itertools import count
+
+Turn = tuple[int, int, asyncio.Future[None]]  # rank, arrival
 
 
 class Clock:
@@ -36,7 +39,8 @@ class Gate:
         self._clock = clock
         self._round = 0
         self._opens_at = clock.monotonic()
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: list[Turn] = []  # a heap
+        self._arrivals = count()
 
     @property
     def standstill(self) -> str:
@@ -51,8 +55,11 @@ class Gate:
         """Whether anybody is inside or wants to be."""
         return bool(self.in_flight or self._waiting)
 
-    async def enter(self) -> int:
-        """Wait for a place and take it; gives the number of the round, for `press`."""
+    async def enter(self, rank: int = 0) -> int:
+        """Wait for a place and take it; gives the number of the round, for `press`.
+
+        The lowest rank comes first, then who came first.
+        """
         while True:
             left = self._opens_at - self._clock.monotonic()
             if left > 0:
@@ -61,7 +68,7 @@ class Gate:
                 self.in_flight += 1
                 return self._round
             else:
-                await self._turn()
+                await self._turn(rank)
 
     def leave(self) -> None:
         """Give the place back."""
@@ -82,10 +89,10 @@ class Gate:
         """Let nobody in for that long; a longer pause stays."""
         self._opens_at = max(self._opens_at, self._clock.monotonic() + seconds)
 
-    async def _turn(self) -> None:
+    async def _turn(self, rank: int) -> None:
         """Wait until a place may be free; who is called off then passes the turn on."""
         turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        heappush(self._waiting, (rank, next(self._arrivals), turn))
         try:
             await turn
         except asyncio.CancelledError:
@@ -96,7 +103,7 @@ class Gate:
     def _wake(self) -> None:
         free = int(self.limit) - self.in_flight
         while free > 0 and self._waiting:
-            turn = self._waiting.popleft()
+            turn = heappop(self._waiting)[-1]
             if not turn.done():
                 turn.set_result(None)
                 free -= 1
