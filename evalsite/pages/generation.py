@@ -19,7 +19,7 @@ from scoring.core.prompt_template import PromptTemplate
 from scoring.engine import errands, prompts
 from scoring.engine.estimate_generation import estimate_generation
 from scoring.engine.generate import Recipe
-from scoring.engine.progress import NO_WORKER, worker_is_alive
+from scoring.engine.progress import NO_WORKER, cause_of_errand, worker_is_alive
 from scoring.engine.prompts import Filled, Lacking
 from scoring.models import DatasetVersion, Errand, ErrandKind, Role, User
 from scoring.models.connection import environment_endpoint
@@ -82,7 +82,7 @@ class Answer:
     @property
     def cause(self) -> str:
         """Why a try that waits does not move."""
-        return NO_WORKER if self.is_waiting and not worker_is_alive() else ""
+        return cause_of_errand(self.errand)
 
     @property
     def call(self) -> dict[str, Any] | None:

@@ -21,7 +21,7 @@ from scoring.core.stats import Estimate, rate_estimate
 from scoring.engine import noise
 from scoring.engine.estimate import Estimate as Foreseen
 from scoring.engine.judge_quality import METADATA, Judge, JudgeQuality, is_judge
-from scoring.engine.progress import NO_WORKER, worker_is_alive
+from scoring.engine.progress import cause_of_errand
 from scoring.models import Errand, JudgeNoise, Role, RunScorer
 
 MAX_SIDE: Final = 12  # labels of a matrix that is still read
@@ -110,7 +110,7 @@ class Noise:
     @property
     def cause(self) -> str:
         """Why a check that waits does not move."""
-        return NO_WORKER if self.is_waiting and not worker_is_alive() else ""
+        return cause_of_errand(self.errand)
 
     @cached_property
     def check(self) -> JudgeNoise | None:

@@ -26,7 +26,7 @@ from scoring.core.explain import Explanation, explain
 from scoring.core.registry import ASKING, ScorerType
 from scoring.engine import errands, tryout
 from scoring.engine.probe import case_of
-from scoring.engine.progress import NO_WORKER, worker_is_alive
+from scoring.engine.progress import NO_WORKER, cause_of_errand, worker_is_alive
 from scoring.models import Errand, ErrandKind, Role, User
 
 #: What a request for a try says of itself, in the parameter `try`.
@@ -79,7 +79,7 @@ class Tried:
     @property
     def cause(self) -> str:
         """Why a try that waits does not move."""
-        return NO_WORKER if self.is_waiting and not worker_is_alive() else ""
+        return cause_of_errand(self.errand)
 
     @property
     def calls(self) -> list[dict[str, Any]]:

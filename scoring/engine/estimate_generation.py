@@ -22,7 +22,7 @@ from scoring.engine.estimate import (
     judges_of,
     questions_of,
 )
-from scoring.engine.generate import Recipe, case_to_score, question
+from scoring.engine.generate import Recipe, case_to_score, generation_by, question
 from scoring.models import Case, DatasetVersion, Generation, OutputSet, Scorer
 
 WORD: Final = "word "  # what outputs that do not exist yet are taken to say
@@ -55,7 +55,7 @@ def estimate_generation(
     for it, so their part is never exact. Cases that lack a place of the prompt ask nothing.
     """
     cases, factor = _cases(version)
-    made = _generation(version, recipe)
+    made = generation_by(recipe, OutputSet(version=version))
     filled = [(case, asked) for case in cases if (asked := _question(made, case))]
     team = version.dataset.team
     trials = recipe.trials
@@ -77,19 +77,6 @@ def _cases(version: DatasetVersion) -> tuple[list[CaseToScore], float]:
     chosen = random.Random(version.pk).sample(ids, SAMPLE)  # noqa: S311
     sample = every.filter(pk__in=chosen)
     return list(map(case_to_score, sample)), len(ids) / SAMPLE
-
-
-def _generation(version: DatasetVersion, recipe: Recipe) -> Generation:
-    """As it would be stored; nothing is."""
-    return Generation(
-        output_set=OutputSet(version=version),
-        connection_name=recipe.connection.name if recipe.connection else "",
-        model=recipe.model,
-        system=recipe.system,
-        template=recipe.template,
-        parameters=dict(recipe.parameters),
-        trials=recipe.trials,
-    )
 
 
 def _question(made: Generation, case: CaseToScore) -> Question | None:

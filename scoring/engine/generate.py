@@ -73,17 +73,22 @@ def planned_outputs(
             labels=labels,
             **{"series": recipe.model[:120], **described},
         )
-        Generation.objects.create(
-            output_set=outputs,
-            connection=recipe.connection,
-            connection_name=recipe.connection.name if recipe.connection else "",
-            model=recipe.model,
-            system=recipe.system,
-            template=recipe.template,
-            parameters=dict(recipe.parameters),
-            trials=recipe.trials,
-        )
+        generation_by(recipe, outputs).save()
     return outputs
+
+
+def generation_by(recipe: Recipe, outputs: OutputSet) -> Generation:
+    """The recipe as a row of that output set; it is not stored."""
+    return Generation(
+        output_set=outputs,
+        connection=recipe.connection,
+        connection_name=recipe.connection.name if recipe.connection else "",
+        model=recipe.model,
+        system=recipe.system,
+        template=recipe.template,
+        parameters=dict(recipe.parameters),
+        trials=recipe.trials,
+    )
 
 
 def question(generation: Generation, case: CaseToScore, trial: int) -> Question:

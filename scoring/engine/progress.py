@@ -9,7 +9,7 @@ from django.db.models import Q, Sum
 from django.utils import timezone
 
 from scoring.engine import hold
-from scoring.models import AttemptKind, OutputSetState, Run, Shard, Worker
+from scoring.models import AttemptKind, Errand, OutputSetState, Run, Shard, Worker
 
 ALIVE_SECONDS: Final = 20  # a worker says every five that it lives
 RATE_SECONDS: Final = 30  # the rate is that of the latest seconds
@@ -64,6 +64,12 @@ def cause_of(run: Run, *, has_worker: bool | None = None) -> str | None:
         return run.standstill or None
     is_alive = worker_is_alive() if has_worker is None else has_worker
     return "waiting for the worker" if is_alive else NO_WORKER
+
+
+def cause_of_errand(errand: Errand | None) -> str:
+    """Why an errand that waits does not move; empty when it does, has ended, or there is none."""
+    is_waiting = errand is not None and errand.is_open
+    return NO_WORKER if is_waiting and not worker_is_alive() else ""
 
 
 def worker_is_alive() -> bool:
