@@ -1,0 +1,39 @@
+"""Marks that a table repeats in each row: rendered once, and remembered, or in one step.
+
+A page of fifty cases sets hundreds of them, and the template engine takes longer for these than
+the database for the cases.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from django import template
+from django.template.loader import render_to_string
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+
+@register.simple_tag
+@lru_cache(maxsize=64)
+def verdict_mark(verdict: str) -> SafeString:
+    """`_verdict.html` without the word: pass, fail, error or skipped."""
+    return render_to_string("_verdict.html", {"verdict": verdict, "mark_only": True})
+
+
+@register.simple_tag
+@lru_cache(maxsize=4096)
+def score_mark(score: float, threshold: float, verdict: str) -> SafeString:
+    """`_score.html` with its mark."""
+    given = {"score": score, "threshold": threshold, "verdict": verdict, "with_mark": True}
+    return render_to_string("_score.html", given)
+
+
+@register.filter
+def visible(text: str) -> SafeString:
+    """A text from outside, with what cannot be seen marked as in `case/_marked.html`."""
+    if text.isprintable():
+        return escape(text)
+    return render_to_string("case/_marked.html", {"text": text})

@@ -1,0 +1,59 @@
+"""Marks that a table repeats are the same as the fragments they stand for."""
+
+from __future__ import annotations
+
+import pytest
+from django.template import Context, Template
+
+from evalsite.templatetags import marks
+
+VERDICTS = ("pass", "fail", "error", "skipped")
+
+
+def rendered(source: str, **given: object) -> str:
+    return Template("{% load marks %}" + source).render(Context(given)).strip()
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_a_verdict_is_marked_as_its_fragment_does(verdict: str) -> None:
+    fragment = '{% include "_verdict.html" with mark_only=True %}'
+    given = {"verdict": verdict}
+    assert rendered("{% verdict_mark verdict %}", **given) == rendered(fragment, **given)
+
+
+@pytest.mark.parametrize(
+    ("score", "threshold", "verdict"),
+    [(0.0, 0.7, "fail"), (0.6996, 0.7, "fail"), (0.00001, 0.0, "pass"), (1.0, 1.0, "pass")],
+)
+def test_a_score_is_set_as_its_fragment_does(score: float, threshold: float, verdict: str) -> None:
+    fragment = '{% include "_score.html" with with_mark=True %}'
+    given = {"score": score, "threshold": threshold, "verdict": verdict}
+    assert rendered("{% score_mark score threshold verdict %}", **given) == rendered(
+        fragment, **given
+    )
+
+
+def test_alike_scores_with_other_verdicts_are_told_apart() -> None:
+    both = [marks.score_mark(0.5, 0.5, verdict) for verdict in ("pass", "fail")]
+    assert "verdict-pass" in both[0]
+    assert "verdict-fail" in both[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("refund", "refund"),
+        ("", ""),
+        ("<b>&\"'", "&lt;b&gt;&amp;&quot;&#x27;"),
+        ("<b>\u200b", '&lt;b&gt;<span class="invisible" title="U+200B zero width space">'),
+    ],
+)
+def test_a_text_is_escaped_and_nothing_in_it_hides(text: str, html: str) -> None:
+    assert rendered("{{ text|visible }}", text=text).startswith(html)
+
+
+def test_a_text_with_marks_is_set_as_its_fragment_does() -> None:
+    given = {"text": "one\ntwo\tthree\x00<i>"}
+    fragment = '{% include "case/_marked.html" %}'
+    assert rendered("{{ text|visible }}", **given) == rendered(fragment, **given)
+    assert "<i>" not in rendered("{{ text|visible }}", **given)
