@@ -10,10 +10,11 @@ from typing import Final, NamedTuple
 from evalsite import access
 from evalsite.pages.case_beside import BETWEEN, Beside, ScorePair, score_pairs
 from evalsite.pages.case_history import History
-from evalsite.pages.case_texts import CaseTexts, Shown, compared, shown, written, written_alike
+from evalsite.pages.case_texts import CaseTexts
 from scoring.core.contract import Case as ScoredCase
 from scoring.core.diff import Mode
 from scoring.core.explain import Explanation, explain
+from scoring.core.shown import Shown, compared, shown, written, written_alike
 from scoring.models import CaseVerdict, ModelCall, Output, Run, RunScorer, Score
 
 MODES: Final[dict[str, str]] = {

@@ -20,10 +20,11 @@ from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.keyset import keyset_page
 from evalsite.pages.methods import filling, posting, reading
 from evalsite.pages.run_costs import RunCosts
-from evalsite.pages.scorer_figures import MEAN, figures_of, ways_of
+from evalsite.pages.scorer_figures import figures_of, ways_of
 from scoring.engine import plan
 from scoring.engine.estimate import estimate
 from scoring.engine.progress import progress_of
+from scoring.engine.run_figures import MEAN
 from scoring.engine.starter import starter_suite
 from scoring.models import Role, Run, User
 

@@ -7,14 +7,14 @@ from typing import TypeVar
 
 from django import template
 
-from evalsite.pages import case_texts
+from scoring.core import shown
 
 Row = TypeVar("Row")
 
 register = template.Library()
 
-register.filter("marked", case_texts.marked)
-register.filter("shown", case_texts.shown)
+register.filter("marked", shown.marked)
+register.filter("shown", shown.shown)
 
 
 @register.filter

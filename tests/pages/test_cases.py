@@ -15,9 +15,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evalsite.pages.case_texts import LONG
 from evalsite.pages.case_view import MODES
 from scoring.core.registry import all_types
+from scoring.core.shown import LONG
 from scoring.models import Output, OutputSet, Run, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.scored import CLOSE, EXACT, finished_run, queued_run

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from evalsite.pages.case_texts import LONG, compared, shown, written, written_alike
 from scoring.core.diff import Mode
+from scoring.core.shown import LONG, compared, shown, written, written_alike
 
 
 @pytest.mark.parametrize("value", [{"ä": [1, None]}, [1, "two"], 0.5, None])

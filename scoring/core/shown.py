@@ -1,0 +1,169 @@
+"""Texts as a page shows them: marked, cut to a readable length, written alike, compared."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final, Literal, NamedTuple
+
+from scoring.core.contract import CaseProblem, Json
+from scoring.core.diff import MAX_CHARS, Mode, Segment, diff, mark_invisible
+from scoring.core.json_text import parse
+
+LONG: Final = 20_000  # characters that a page shows of one text
+TALL: Final = 4_000  # characters from which a text scrolls in a window of its own
+EXACT: Final = 2**53  # below it every whole number has its own float
+_SHORT: Final = {"\r": "CR", "\n": "↵ LF"}  # what a mark shows where it is not the code point
+_LINE_FEED: Final = "U+000A line feed"
+
+Tag = Literal["", "ins", "del"]
+
+
+class Piece(NamedTuple):
+    """A stretch of text, or one invisible character with its short mark and its name."""
+
+    text: str
+    code: str = ""
+    name: str = ""
+
+    @property
+    def is_line_feed(self) -> bool:
+        """A mark after which the line ends all the same."""
+        return self.text == "\n"
+
+
+class Stretch(NamedTuple):
+    """Pieces of text that are in both texts (no tag), only in the output, or only expected.
+
+    `skipped` characters before them, the same in both texts, are left out.
+    """
+
+    tag: Tag
+    pieces: list[Piece]
+    skipped: int = 0
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a page shows of a text.
+
+    `hidden` characters of its end are left out, and `before` that are the same in both texts.
+    """
+
+    stretches: list[Stretch]
+    hidden: int = 0
+    before: int = 0
+
+    @property
+    def is_tall(self) -> bool:
+        pieces = (piece for stretch in self.stretches for piece in stretch.pieces)
+        return sum(len(piece.text) for piece in pieces) > TALL
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(stretch.pieces for stretch in self.stretches)
+
+
+def shown(text: str) -> Shown:
+    """The text, or the start of a long one, with what cannot be seen marked."""
+    cut = text[:LONG]
+    return Shown([Stretch("", marked(cut))], len(text) - len(cut))
+
+
+def compared(expected: str, output: str, mode: Mode) -> Shown:
+    """One text that holds both, with what is missing and what is new marked."""
+    found = diff(expected, output, mode)
+    stretches: list[Stretch] = []
+    room, hidden = LONG, len(output) - found.start
+    for tag, text, with_ends in _tagged(found.segments):
+        cut = text[:room]
+        stretches.append(Stretch(tag, marked(cut, with_ends=with_ends)))
+        room -= len(cut)
+        hidden -= 0 if tag == "del" else len(cut)
+        if not room:
+            break
+    return Shown(stretches, hidden, found.start)
+
+
+def written(value: Json) -> str:
+    """A text as it is, any other value as indented JSON."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def written_alike(expected: Json, output: Json) -> tuple[str, str] | None:
+    """Both as indented JSON, so that only what they say differs and not how they are written.
+
+    Shared keys stand in the order of the expected value, and 880.0 is 880. None where one of them
+    is no object or array, nor a text that holds one.
+    """
+    wanted, found = _structure(expected), _structure(output)
+    if wanted is None or found is None:
+        return None
+    return written(_ordered(wanted, wanted)), written(_ordered(found, wanted))
+
+
+def marked(text: str, *, with_ends: bool = False) -> list[Piece]:
+    """The text in pieces, every character that cannot be seen on its own.
+
+    `with_ends` names the line feeds too: one that alone differs would show as nothing.
+    """
+    return [
+        piece
+        for found in mark_invisible(text)
+        for piece in ([_named(*found)] if found.label or not with_ends else _by_lines(found.text))
+    ]
+
+
+def _named(text: str, label: str | None) -> Piece:
+    if not label:
+        return Piece(text)
+    return Piece(text, _SHORT.get(text) or label.partition(" ")[0], label)
+
+
+def _by_lines(text: str) -> Iterator[Piece]:
+    """The lines of a text between the line feeds, which are pieces of their own."""
+    for part in re.findall(r"\n|[^\n]+", text):
+        yield _named(part, _LINE_FEED if part == "\n" else None)
+
+
+def _structure(value: Json) -> Json:
+    """The object or array that a value is, or that its text holds; else None."""
+    if isinstance(value, str):
+        if len(value) > MAX_CHARS or not value.lstrip().startswith(("{", "[")):
+            return None
+        try:
+            value = parse(value)
+        except CaseProblem:
+            return None
+    return value if isinstance(value, dict | list) else None
+
+
+def _ordered(value: Json, model: Json) -> Json:
+    """The value with the model's keys first and in its order; items are paired by position."""
+    if isinstance(value, dict):
+        known = model if isinstance(model, dict) else {}
+        keys = [key for key in known if key in value] + [key for key in value if key not in known]
+        return {key: _ordered(value[key], known.get(key)) for key in keys}
+    if isinstance(value, list):
+        models = model if isinstance(model, list) else []
+        return [_ordered(part, like) for part, like in zip_longest(value, models[: len(value)])]
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < EXACT
+    return int(value) if is_whole else value
+
+
+def _tagged(segments: Iterable[Segment]) -> Iterator[tuple[Tag, str, bool]]:
+    """Tag, text, and whether line feeds are to be marked: where nothing but white space differs."""
+    for segment in segments:
+        if segment.parts:
+            yield from _tagged(segment.parts)
+        elif segment.op == "equal":
+            yield "", segment.left, False
+        else:
+            is_blank = segment.left.split() == segment.right.split()
+            yield from (("del", segment.left, is_blank),) if segment.left else ()
+            yield from (("ins", segment.right, is_blank),) if segment.right else ()
