@@ -53,7 +53,7 @@ def pin_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     else:
         series = run.output_set.series
         messages.success(request, f"Runs of the series {series} are now compared with this one.")
-        asks.ask_after(run)
+        asks.leave_after(run)
     return redirect("run", uid)
 
 
@@ -68,5 +68,5 @@ def unpin_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         pinned.unpin(by=request.user)
         text = "The baseline is taken back: each run is compared with the one before it."
         messages.success(request, text)
-        asks.ask_after(run)
+        asks.leave_after(run)
     return redirect("run", uid)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scoring.engine import compare, errands
-from scoring.engine.gates import baseline_of
+from scoring.engine.gates import baseline_of, next_run
 from scoring.models import Comparison, Errand, ErrandKind, ErrandState, Run, RunState, User
 
 AT_ONCE: Final = 1_000  # pairs that are compared while somebody waits
@@ -38,16 +38,20 @@ def failed(baseline: Run, candidate: Run) -> Errand | None:
     return latest if latest and latest.state == ErrandState.FAILED else None
 
 
-def ask_after(run: Run) -> None:
-    """Leave it to the worker to compare a run that has just finished with its baseline.
+def leave_after(run: Run) -> None:
+    """Leave it to the worker to compare a finished run with its baseline, if it has one.
 
-    Small ones are compared when somebody looks.
+    Runs may end in another order than they follow each other, and again: the run after this one
+    may be without its comparison.
     """
-    if run.state != RunState.FINISHED or (run.case_count or 0) <= AT_ONCE:
+    if run.state != RunState.FINISHED:
         return
-    baseline = baseline_of(run)
-    if baseline and not is_small(baseline, run):
-        _ask(baseline, run, None)
+    following = next_run(run)
+    pairs = [(baseline_of(run), run)]
+    pairs += [(run, following)] if following and baseline_of(following) == run else []
+    for baseline, candidate in pairs:
+        if baseline:
+            errands.leave(ErrandKind.COMPARE, run.team, _request(baseline, candidate))
 
 
 def _ask(baseline: Run, candidate: Run, by: User | None) -> None:

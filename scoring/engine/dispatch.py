@@ -127,6 +127,7 @@ def work_on(run: Run, pool: Executor, on_progress: Callable[[], None] = lambda: 
             time.sleep(0.2)
         on_progress()
         run.refresh_from_db()
+    drift_asks.measure_after(run)
 
 
 def _drive(dispatcher: Dispatcher, on_progress: Callable[[], None]) -> None:
@@ -160,7 +161,8 @@ def _outputs_are_made(run: Run) -> bool:
 
 def _finish(run: Run) -> None:
     """Write the figures and the end state, and let go. A run that scored everything is finished,
-    even where a cancel came last.
+    even where a cancel came last. What follows from it is left in the same transaction, so that
+    it is done once the run has ended, whatever becomes of this process.
     """
     _tell_standstill(run, "")
     is_open = Shard.objects.filter(attempt__run=run, done_at=None).exists()
@@ -173,5 +175,5 @@ def _finish(run: Run) -> None:
         if end == RunState.FINISHED:
             done.update(finished_at=timezone.now())
         hold.release(run)
-    compare_asks.ask_after(run)
-    drift_asks.ask_after(run)
+        drift_asks.leave_after(run)
+        compare_asks.leave_after(run)

@@ -7,10 +7,13 @@ import time
 from concurrent.futures import Future
 from typing import Final
 
+from django.db.models import Q
+
 from scoring.engine import errands, hold
 from scoring.engine.pool import Executor
 from scoring.engine.threads import Threads
-from scoring.models import Errand, ErrandState
+from scoring.models import Errand
+from scoring.models.errand import REPEATABLE
 
 log = logging.getLogger(__name__)
 
@@ -39,22 +42,31 @@ class ErrandDesk:
             Errand.objects.forget_old()
 
     def stop(self) -> None:
-        """Say of every errand under way that it will not be done."""
+        """Put back what can be begun again, and say of the rest that it will not be done."""
         for _, errand in self._flights.values():
-            errands.give_up(errand)
+            end = errands.put_back if errand.kind in REPEATABLE else errands.give_up
+            end(errand)
         self._flights.clear()
 
     def _begin(self) -> None:
-        waiting = Errand.objects.unfinished().exclude(pk__in=self._flights).order_by("pk")
-        for errand in waiting.select_related("team"):
+        """What a person waits for comes first; of what follows runs, one at a time."""
+        waiting = Errand.objects.unfinished().exclude(pk__in=self._flights)
+        ordered = waiting.annotate(follows=Q(asked_by=None)).order_by("follows", "pk")
+        for errand in ordered.select_related("team"):
             if len(self._flights) >= AT_ONCE:
+                return
+            if errand.asked_by_id is None and self._is_following:
                 return
             if not hold.take(errand):
                 continue
-            if errand.state == ErrandState.WORKING:
-                errands.give_up(errand)
-            else:
+            if errand.may_begin:
                 self._flights[errand.pk] = self._threads.submit(errands.do, errand), errand
+            else:
+                errands.give_up(errand)
+
+    @property
+    def _is_following(self) -> bool:
+        return any(errand.asked_by_id is None for _, errand in self._flights.values())
 
     def _renew(self) -> None:
         if self._flights and time.monotonic() >= self._renew_at:

@@ -12,8 +12,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from django.db.models import F
+
 from scoring.engine import compare, drift, noise, probe
 from scoring.models import Errand, ErrandKind, ErrandState, Team, User
+from scoring.models.errand import OPEN
 
 log = logging.getLogger(__name__)
 
@@ -33,17 +36,30 @@ _UNKEEPABLE: Final = re.compile("[\x00\ud800-\udfff]")  # no database keeps them
 
 
 def ask(kind: ErrandKind, team: Team, by: User | None, request: Mapping[str, Any]) -> Errand:
-    """A new errand, or the open one that asks the very same."""
+    """A new errand, or the open one that asks the very same; now somebody waits for it."""
     wanted = {"team": team, "kind": kind, "request": keepable(request)}
     for errand in Errand.objects.unfinished().filter(team=team, kind=kind).order_by("pk"):
         if errand.request == wanted["request"]:
+            if errand.asked_by_id is None and by:
+                Errand.objects.filter(pk=errand.pk).update(asked_by=by)
             return errand
     return Errand.objects.create(**wanted, asked_by=by)
 
 
+def leave(kind: ErrandKind, team: Team, request: Mapping[str, str]) -> None:
+    """Leave to the worker what follows from a change in the rows.
+
+    One of the same request that waits will see the change, too; one under way may not.
+    """
+    same = {"team": team, "kind": kind, "request": request}
+    if not Errand.objects.filter(**same, state=ErrandState.WAITING).exists():
+        Errand.objects.create(**same)
+
+
 def do(errand: Errand) -> None:
     """Do the errand and keep its answer, or in `problem` why there is none."""
-    Errand.objects.filter(pk=errand.pk).update(state=ErrandState.WORKING)
+    begun = {"state": ErrandState.WORKING, "tries": F("tries") + 1}
+    Errand.objects.filter(pk=errand.pk).update(**begun)
     try:
         answer = keepable(KINDS[errand.kind](errand))
         end, problem = ErrandState.DONE, ""
@@ -54,6 +70,12 @@ def do(errand: Errand) -> None:
         answer, end, problem = {}, ErrandState.FAILED, f"it failed with {type(fault).__name__}"
     kept = Errand.objects.filter(pk=errand.pk)
     kept.update(state=end, answer=answer, problem=problem, held_by="", held_until=None)
+
+
+def put_back(errand: Errand) -> None:
+    """Let another worker do it, or this one when it is there again."""
+    kept = Errand.objects.filter(pk=errand.pk, state__in=OPEN)
+    kept.update(state=ErrandState.WAITING, held_by="", held_until=None)
 
 
 def give_up(errand: Errand) -> None:

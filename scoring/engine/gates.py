@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Final, Literal, NamedTuple
 
+from django.db.models import Q, QuerySet
+
 from scoring.models import Baseline, Run, RunState, RunSummary
 from scoring.models.pair_rows import PairKind
 from scoring.models.pairs import Pairs
@@ -132,15 +134,25 @@ def baseline_of(run: Run) -> Run | None:
 
 def previous_run(run: Run) -> Run | None:
     """The latest earlier finished run of the same dataset and series."""
+    dated = run.output_set.dated
+    is_earlier = Q(output_set__dated__lt=dated) | Q(output_set__dated=dated, pk__lt=run.pk)
+    return _others(run).filter(is_earlier).order_by("-output_set__dated", "-pk").first()
+
+
+def next_run(run: Run) -> Run | None:
+    """The first later finished run of the same dataset and series."""
+    dated = run.output_set.dated
+    is_later = Q(output_set__dated__gt=dated) | Q(output_set__dated=dated, pk__gt=run.pk)
+    return _others(run).filter(is_later).order_by("output_set__dated", "pk").first()
+
+
+def _others(run: Run) -> QuerySet[Run]:
+    """The other finished runs of its dataset and series."""
     outputs = run.output_set
-    earlier = Run.objects.filter(
-        output_set__version__dataset=outputs.version.dataset_id,
-        output_set__series=outputs.series,
-        output_set__dated__lte=outputs.dated,
-        state=RunState.FINISHED,
+    same = Run.objects.of_dataset(outputs.version.dataset).filter(
+        output_set__series=outputs.series, state=RunState.FINISHED
     )
-    found = earlier.exclude(pk=run.pk).select_related("output_set__version__dataset")
-    return found.order_by("-output_set__dated", "-pk").first()
+    return same.exclude(pk=run.pk).select_related("output_set__version__dataset")
 
 
 def _number(text: str) -> float | None:

@@ -31,6 +31,9 @@ class ErrandState(models.TextChoices):
 
 KEPT_FOR: Final = timedelta(days=1)
 OPEN: Final = (ErrandState.WAITING, ErrandState.WORKING)
+#: They cost nothing and come to the same each time, so one that was cut short is begun again.
+REPEATABLE: Final = (ErrandKind.COMPARE, ErrandKind.MEASURE_DRIFT)
+MOST_TRIES: Final = 3
 
 
 class ErrandQuerySet(models.QuerySet["Errand"]):
@@ -45,15 +48,17 @@ class ErrandQuerySet(models.QuerySet["Errand"]):
         return tests.filter(request__connection=str(connection.uuid)).order_by("pk").last()
 
     def forget_old(self) -> None:
-        """Remove the errands of more than KEPT_FOR ago."""
-        self.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
+        """Remove the errands of more than KEPT_FOR ago, but for what still follows a run."""
+        to_do = models.Q(state__in=OPEN, kind__in=REPEATABLE)
+        self.filter(created_at__lt=timezone.now() - KEPT_FOR).exclude(to_do).delete()
 
 
 class Errand(AddressedRow):
     """One request to the worker and its answer.
 
     The shapes of `request` and `answer` belong to the kind. `problem` says in a sentence why there
-    is no answer. Old errands are forgotten after a day.
+    is no answer. `asked_by` is None for what follows the end of a run. Old errands are forgotten
+    after a day.
     """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="errands")
@@ -65,6 +70,7 @@ class Errand(AddressedRow):
     request = models.JSONField(default=dict)
     answer = models.JSONField(default=dict)
     problem = models.TextField(default="", blank=True)
+    tries = models.PositiveSmallIntegerField(default=0, editable=False)
     held_by = models.CharField(max_length=80, blank=True, default="")
     held_until = models.DateTimeField(null=True, blank=True)
 
@@ -79,3 +85,11 @@ class Errand(AddressedRow):
     @property
     def is_open(self) -> bool:
         return self.state in OPEN
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether it waits, or was cut short and can be begun again: one that ends its worker each
+        time is not tried for ever.
+        """
+        again = self.kind in REPEATABLE and self.tries < MOST_TRIES
+        return self.state == ErrandState.WAITING or (self.is_open and again)

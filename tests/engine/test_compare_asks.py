@@ -113,8 +113,7 @@ def asked_pairs() -> list[tuple[str, str]]:
     return [(each["baseline"], each["candidate"]) for each in asked]
 
 
-@pytest.mark.usefixtures("few")
-def test_at_the_end_of_a_run_its_comparison_is_asked_for(
+def test_at_the_end_of_a_run_its_comparison_is_left_to_the_worker(
     version: DatasetVersion, make_outputs: MakeOutputs
 ) -> None:
     first = ended(version, make_outputs)
@@ -128,16 +127,39 @@ def test_at_the_end_of_a_run_its_comparison_is_asked_for(
     assert asked_pairs()[1:] == [(str(first.uuid), str(third.uuid))]
 
 
-def test_small_runs_ask_for_nothing(version: DatasetVersion, make_outputs: MakeOutputs) -> None:
+def test_what_follows_a_run_is_left_in_the_transaction_that_ends_it(
+    version: DatasetVersion, make_outputs: MakeOutputs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever becomes of the process, no run has ended without it."""
     ended(version, make_outputs)
-    ended(version, make_outputs)
+    run = queued_run(make_outputs(version, ["no"] * CASES, series="a"))
+
+    def power_goes(_: Run) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(compare_asks, "leave_after", power_goes)
+        with pytest.raises(KeyboardInterrupt):
+            work_on(run, Inline())
+    run.refresh_from_db()
+    assert run.is_unfinished
+    work_on(run, Inline())
+    assert (run.state, len(asked_pairs())) == (RunState.FINISHED, 1)
+
+
+def test_a_run_that_ends_before_its_baseline_is_compared_when_that_ends(
+    version: DatasetVersion, make_outputs: MakeOutputs
+) -> None:
+    first, second = (queued_run(make_outputs(version, ["yes"] * CASES, series="a")) for _ in "xy")
+    work_on(second, Inline())
     assert asked_pairs() == []
+    work_on(first, Inline())
+    assert asked_pairs() == [(str(first.uuid), str(second.uuid))]
 
 
-@pytest.mark.usefixtures("few")
-def test_a_cancelled_run_asks_for_nothing(runs: tuple[Run, Run]) -> None:
+def test_a_cancelled_run_leaves_nothing(runs: tuple[Run, Run]) -> None:
     runs[1].state = RunState.CANCELLED
-    compare_asks.ask_after(runs[1])
+    compare_asks.leave_after(runs[1])
     assert asked_pairs() == []
 
 

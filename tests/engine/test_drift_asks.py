@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from scoring.engine import errands
 from scoring.engine.dispatch import work_on
 from scoring.engine.drift import asks, lines_of, measure
 from scoring.engine.pool import Inline
-from scoring.models import DatasetVersion, Errand, ErrandKind, ErrandState, Run, RunState, User
+from scoring.models import (
+    DatasetVersion,
+    Errand,
+    ErrandKind,
+    ErrandState,
+    Run,
+    RunDrift,
+    RunState,
+    User,
+)
 from tests.conftest import MakeDataset
 from tests.drifting import run_in_week, scorer_of
 from tests.engine.conftest import MakeRun, MakeScorer
@@ -59,22 +70,49 @@ def test_a_dataset_that_is_gone_needs_no_measuring(version: DatasetVersion) -> N
 
 
 @pytest.mark.parametrize(
-    ("state", "letters", "most", "is_asked"),
-    [
-        (RunState.FINISHED, "pppp", 3, True),
-        (RunState.FINISHED, "pppp", 4, False),  # small: measured when somebody looks
-        (RunState.CANCELLED, "pppp", 3, False),
-    ],
+    ("state", "is_left"), [(RunState.FINISHED, True), (RunState.CANCELLED, False)]
 )
-def test_the_worker_measures_large_runs_as_they_finish(
-    version: DatasetVersion, monkeypatch: pytest.MonkeyPatch,
-    state: RunState, letters: str, most: int, is_asked: bool,
-) -> None:  # fmt: skip
-    monkeypatch.setattr(asks, "AT_ONCE", most)
-    run = run_in_week(version, 1, 0.8, letters)
+def test_a_finished_run_leaves_its_series_to_the_worker(
+    version: DatasetVersion, state: RunState, is_left: bool
+) -> None:
+    run = run_in_week(version, 1, 0.8, "pppp")
     run.state = state
-    asks.ask_after(run)
-    assert Errand.objects.filter(kind=ErrandKind.MEASURE_DRIFT).exists() == is_asked
+    asks.leave_after(run)
+    assert Errand.objects.filter(kind=ErrandKind.MEASURE_DRIFT).exists() == is_left
+
+
+def test_a_small_run_is_measured_by_the_command_that_scored_it(
+    make_run: MakeRun, make_scorer: MakeScorer
+) -> None:
+    run = make_run(["yes", "no"], make_scorer("exact_match"))
+    work_on(run, Inline())
+    errand = Errand.objects.get(kind=ErrandKind.MEASURE_DRIFT)
+    assert (errand.state, errand.answer, errand.tries) == (ErrandState.DONE, {"written": 1}, 1)
+    assert RunDrift.objects.get().run == run
+
+
+def test_what_a_worker_measures_is_left_to_it(version: DatasetVersion) -> None:
+    run = run_in_week(version, 1, 0.8, "pppp")
+    asks.leave_after(run)
+    soon = timezone.now() + timedelta(seconds=20)
+    Errand.objects.update(state=ErrandState.WORKING, held_by="elsewhere:1", held_until=soon)
+    asks.measure_after(run)
+    assert not RunDrift.objects.exists()
+
+
+def test_a_run_that_ends_while_its_series_is_measured_is_measured_after_it(
+    version: DatasetVersion,
+) -> None:
+    """The errand under way has read its runs already."""
+    asks.leave_after(run_in_week(version, 1, 0.8, "pppp"))
+    Errand.objects.update(state=ErrandState.WORKING)
+    later = run_in_week(version, 2, 0.8, "ppff")
+    for _ in range(2):
+        asks.leave_after(later)
+    assert list(Errand.objects.order_by("pk").values_list("state", flat=True)) == [
+        ErrandState.WORKING,
+        ErrandState.WAITING,
+    ]
 
 
 def test_a_run_that_was_worked_on_leaves_its_series_to_measure(

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from scoring.engine import compare
 from scoring.engine.drift import measure
 from scoring.engine.drift.overview import standings
 from scoring.engine.drift.regressions import Regression, regressions
 from scoring.models import Baseline, DatasetVersion, Run, Team
 from tests.conftest import MakeDataset
-from tests.drifting import run_in_week
+from tests.drifting import run_again, run_in_week
 
 
 @pytest.fixture
@@ -47,26 +46,47 @@ def test_the_pinned_run_wins_over_the_run_before(team: Team, version: DatasetVer
     latest = run_in_week(version, 3, letters="pfff")
     Baseline.objects.pin(pinned, by=None)
     measure(version.dataset, "a")
-    assert told(team) == []
-    compare.compared(pinned, latest)
     assert told(team) == [("w3", "w1", 3, 0, 4)]
+    assert of(team)[0].standing.latest.run == str(latest.uuid)
 
 
-def test_a_comparison_with_another_run_than_the_pinned_is_none(
-    team: Team, version: DatasetVersion
-) -> None:
-    first, second = (run_in_week(version, week, letters="pppp") for week in (1, 2))
-    latest = run_in_week(version, 3, letters="ffff")
+def test_pinned_later_it_is_told_once_measured(team: Team, version: DatasetVersion) -> None:
+    first = run_in_week(version, 1, letters="pppp")
+    run_in_week(version, 2, letters="pppf")
+    run_in_week(version, 3, letters="ppff")
+    measure(version.dataset, "a")
+    assert told(team) == [("w3", "w2", 1, 0, 4)]
     Baseline.objects.pin(first, by=None)
-    compare.compared(second, latest)
+    assert told(team) == []
+    measure(version.dataset, "a")
+    assert told(team) == [("w3", "w1", 2, 0, 4)]
+
+
+def test_the_latest_run_pinned_is_the_measure_itself(team: Team, version: DatasetVersion) -> None:
+    run_in_week(version, 1, letters="pppp")
+    Baseline.objects.pin(run_in_week(version, 2, letters="ffff"), by=None)
+    measure(version.dataset, "a")
     assert told(team) == []
 
 
 def test_a_baseline_of_another_series_is_none(team: Team, version: DatasetVersion) -> None:
-    other = run_in_week(version, 1, letters="pppp", series="b")
-    Baseline.objects.pin(other, by=None)
-    compare.compared(other, run_in_week(version, 2, letters="ffff"))
+    Baseline.objects.pin(run_in_week(version, 1, letters="pppp", series="b"), by=None)
+    run_in_week(version, 2, letters="ffff")
+    for series in "ab":
+        measure(version.dataset, series)
     assert told(team) == []
+
+
+def test_another_trial_of_the_same_outputs_is_the_latest_run(
+    team: Team, version: DatasetVersion
+) -> None:
+    pinned = run_in_week(version, 1, letters="pppp")
+    latest = run_in_week(version, 2, letters="pppp")
+    Baseline.objects.pin(pinned, by=None)
+    measure(version.dataset, "a")
+    run_again(latest.output_set, 0.2, "pfff", name="stricter")
+    measure(version.dataset, "a")
+    assert told(team) == [("stricter", "w1", 3, 0, 4)]
 
 
 @pytest.mark.parametrize("letters", ["pppp", "fppp"])
@@ -93,7 +113,7 @@ def test_what_was_scored_again_since_is_not_named(
     assert told(team) == []
 
 
-def test_most_broken_cases_come_first_in_two_queries(
+def test_most_broken_cases_come_first_in_one_query(
     team: Team, make_dataset: MakeDataset, django_assert_num_queries: Any
 ) -> None:
     for name, letters in {"one": "pppf", "three": "pfff", "two": "ppff"}.items():
@@ -102,6 +122,6 @@ def test_most_broken_cases_come_first_in_two_queries(
         run_in_week(version, 2, letters=letters)
         measure(version.dataset, "a")
     found = standings(team)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(1):
         named = regressions(found)
     assert [each.standing.dataset_name for each in named] == ["three", "two", "one"]

@@ -13,6 +13,7 @@ from scoring.engine.gates import (
     baseline_of,
     check_gate,
     decide,
+    next_run,
     parse_gate,
     previous_run,
     regressions,
@@ -191,10 +192,14 @@ class TestOnRuns:
         run_of(14)
         run_of(3, series="b")
         run_of(2, ends=False)
-        run_of(-1)  # dated later
+        day_after = run_of(-1)
         latest = run_of(0)
-        assert previous_run(latest) == week_before
+        assert (previous_run(latest), next_run(latest)) == (week_before, day_after)
         assert previous_run(run_of(20)) is None
+        same_day = run_of(0)
+        assert (previous_run(same_day), next_run(same_day)) == (latest, day_after)
+        assert (previous_run(latest), next_run(latest)) == (week_before, same_day)
+        assert next_run(day_after) is None
 
     def test_the_baseline_is_the_pinned_run_else_the_previous_one(
         self,

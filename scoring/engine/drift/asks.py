@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from scoring.engine import errands
+from scoring.engine import errands, hold
 from scoring.engine.drift.line import Line, lines_of
 from scoring.engine.drift.measure import measure
-from scoring.models import Dataset, ErrandKind, Run, RunState, User
+from scoring.models import Dataset, Errand, ErrandKind, Run, RunState, User
 
 AT_ONCE: Final = 1_000  # outputs a run may have to be measured while somebody waits
 RUNS_AT_ONCE: Final = 60
@@ -38,14 +38,36 @@ def is_small(line: Line) -> bool:
     return len(line.points) <= RUNS_AT_ONCE and max(counts) <= AT_ONCE
 
 
-def ask_after(run: Run) -> None:
-    """Have the worker measure a run that has just finished; small ones wait for a look."""
-    if run.state == RunState.FINISHED and (run.case_count or 0) > AT_ONCE:
-        outputs = run.output_set
-        ask(outputs.version.dataset, outputs.series, None)
+def leave_after(run: Run) -> None:
+    """Leave it to the worker to measure the series of a finished run."""
+    if run.state == RunState.FINISHED:
+        dataset, request = _of(run)
+        errands.leave(ErrandKind.MEASURE_DRIFT, dataset.team, request)
+
+
+def measure_after(run: Run) -> None:
+    """Do at once what was left for a small run, unless a worker is at it: a command may run
+    where there is no worker, and it takes milliseconds.
+    """
+    if run.state != RunState.FINISHED or (run.case_count or 0) > AT_ONCE:
+        return
+    dataset, request = _of(run)
+    left = {"team": dataset.team, "kind": ErrandKind.MEASURE_DRIFT, "request": request}
+    for errand in Errand.objects.unfinished().filter(**left).select_related("team"):
+        if hold.take(errand):
+            errands.do(errand)
 
 
 def ask(dataset: Dataset, series: str, by: User | None) -> None:
-    """Leave it to the worker to measure the series."""
-    request = {"dataset": str(dataset.uuid), "series": series}
-    errands.ask(ErrandKind.MEASURE_DRIFT, dataset.team, by, request)
+    """Ask the worker to measure the series."""
+    errands.ask(ErrandKind.MEASURE_DRIFT, dataset.team, by, _request(dataset, series))
+
+
+def _of(run: Run) -> tuple[Dataset, dict[str, str]]:
+    outputs = run.output_set
+    dataset = outputs.version.dataset
+    return dataset, _request(dataset, outputs.series)
+
+
+def _request(dataset: Dataset, series: str) -> dict[str, str]:
+    return {"dataset": str(dataset.uuid), "series": series}

@@ -16,7 +16,7 @@ from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import Left, Length
 
 from scoring.core.text_drift import MOST_CHARACTERS, mean_similarity, sampled_positions
-from scoring.engine.drift.reference import references_of
+from scoring.engine.drift.reference import Reference, references_of
 from scoring.models import (
     Case,
     Dataset,
@@ -41,15 +41,15 @@ def measure(dataset: Dataset, series: str) -> int:
     scorers = list(points_in_time(dataset, series=series))
     if not scorers:
         return 0
-    against = references_of(dataset)[series].output_set
+    reference = references_of(dataset)[series]
     runs = list({scorer.run_id: scorer.run for scorer in scorers}.values())
-    stale = [run for run in runs if not holds(run, against)]
+    stale = [run for run in runs if not holds(run, reference.output_set)]
     for run in stale:
-        _measure_run(run, against)
+        _measure_run(run, reference.output_set)
     kept = steps_into(runs)
     steps = [
         (before, after)
-        for before, after in neighbours(scorers)
+        for before, after in {*neighbours(scorers), *from_pinned(scorers, reference)}
         if not ((step := kept.get((before.pk, after.pk))) and step.holds_for(before, after))
     ]
     for before, after in steps:
@@ -94,6 +94,15 @@ def neighbours(scorers: Sequence[RunScorer]) -> list[Pair]:
         for before, after in pairwise(latest_of_each(line)):
             found[before.run_id, after.run_id] = before.run, after.run
     return list(found.values())
+
+
+def from_pinned(scorers: Sequence[RunScorer], reference: Reference) -> Iterator[Pair]:
+    """The pinned run and the latest of its series, which a home page tells of."""
+    latest = latest_of_each(scorers)[-1].run
+    pinned = (each.run for each in scorers if each.run_id == reference.run)
+    before = next(pinned, None) if reference.is_pinned else None
+    if before and before != latest:
+        yield before, latest
 
 
 def _measure_step(before: Run, after: Run) -> None:

@@ -1,15 +1,14 @@
-"""Which latest runs broke cases against their baseline, from what is kept of compared runs."""
+"""Which latest runs broke cases against their baseline, from the steps kept between runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
-from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
 from scoring.engine.drift.overview import Standing
-from scoring.models import Baseline, Comparison, RunStep
+from scoring.models import Baseline, RunStep
 
 
 class Regression(NamedTuple):
@@ -23,58 +22,37 @@ class Regression(NamedTuple):
     fixed: int
 
 
-class _Kept(NamedTuple):
-    candidate: int
-    baseline: UUID
-    name: str
-    pairs: int
-    broke: int
-    fixed: int
-
-
 def regressions(standings: Sequence[Standing]) -> list[Regression]:
-    """Most broken cases first, in two queries. Runs that nobody has compared yet are not named."""
+    """Most broken cases first, in one query. Runs that are not measured yet are not named."""
     by_run = {standing.latest.run_id: standing for standing in standings}
-    steps = [
-        Q(after=standing.latest.run_id, before=standing.stops[-2].run_id)
-        for standing in standings
-        if len(standing.stops) > 1
-    ]
-    kept = [*_against_pinned(list(by_run)), *_against_the_run_before(steps)]
+    steps = _steps(standings).select_related("before")
     found = [
-        Regression(by_run[each.candidate], str(each.baseline), *each[2:])
-        for each in kept
-        if each.broke
-    ]
+        Regression(
+            by_run[step.after_id], str(step.before.uuid), step.before.name,
+            step.pairs, step.broke, step.fixed,
+        )
+        for step in steps
+    ]  # fmt: skip
     return sorted(found, key=lambda each: (-each.broke, each.standing.dataset_name))
 
 
-def _against_pinned(runs: Sequence[int]) -> list[_Kept]:
-    rows = Comparison.objects.filter(
-        candidate__in=runs,
-        baseline__pins__dataset=F("candidate__output_set__version__dataset"),
-        baseline__pins__series=F("candidate__output_set__series"),
-        baseline_finished_at=F("baseline__finished_at"),
-        candidate_finished_at=F("candidate__finished_at"),
-    )
-    figures = ("figures__pairs", "figures__broke", "figures__fixed")
-    found = rows.values_list("candidate", "baseline__uuid", "baseline__name", *figures)
-    return [_Kept(*row) for row in found]
-
-
-def _against_the_run_before(steps: Sequence[Q]) -> list[_Kept]:
-    """Only of series without a pinned run."""
-    if not steps:
-        return []
-    pinned = Baseline.objects.filter(
+def _steps(standings: Sequence[Standing]) -> QuerySet[RunStep]:
+    """Into the latest run of each series, from the run pinned for it, else from the run before."""
+    pins = Baseline.objects.filter(
         dataset=OuterRef("after__output_set__version__dataset"),
         series=OuterRef("after__output_set__series"),
     )
-    rows = RunStep.objects.filter(
-        ~Exists(pinned),
-        Q(*steps, _connector=Q.OR),
+    from_neighbour = [
+        Q(after=standing.latest.run_id, before=standing.stops[-2].run_id, pinned=None)
+        for standing in standings
+        if len(standing.stops) > 1
+    ]
+    from_pinned = Q(after__in=[standing.latest.run_id for standing in standings]) & Q(
+        before=F("pinned")
+    )
+    return RunStep.objects.annotate(pinned=Subquery(pins.values("run")[:1])).filter(
+        Q(from_pinned, *from_neighbour, _connector=Q.OR),
         before_finished_at=F("before__finished_at"),
         after_finished_at=F("after__finished_at"),
+        broke__gt=0,
     )
-    found = rows.values_list("after", "before__uuid", "before__name", "pairs", "broke", "fixed")
-    return [_Kept(*row) for row in found]
