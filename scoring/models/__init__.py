@@ -9,6 +9,7 @@ from scoring.models.drift import RunDrift, RunStep
 from scoring.models.errand import Errand, ErrandKind, ErrandState
 from scoring.models.generation import Generation
 from scoring.models.idempotency import IdempotencyKey
+from scoring.models.review import Review, ReviewVerdict
 from scoring.models.run import (
     Attempt,
     AttemptKind,
@@ -49,6 +50,8 @@ __all__ = [
     "Output",
     "OutputSet",
     "OutputSetState",
+    "Review",
+    "ReviewVerdict",
     "Role",
     "Run",
     "RunDrift",

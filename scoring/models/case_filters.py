@@ -6,18 +6,26 @@ one scan of the texts, and whatever lists them then reads only them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
 from scoring.models.dataset import Case, CaseQuerySet
+from scoring.models.queries import named
+from scoring.models.review import Review
 from scoring.models.run import Output, Run, RunScorer
 from scoring.models.score import CaseVerdict, Score, Status, Verdict
 
+if TYPE_CHECKING:
+    from scoring.models.case_changes import Change  # which joins whole runs
+
 FEW: Final = 2_000
+
+_Query = tuple[str, dict[str, Any]]  # SQL of one column of positions, and its values
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,7 @@ class CaseFilters:
     With a `scorer`, `verdict` is that scorer's, else the case's. `minimum`, `maximum` (both
     included), `below` (excluded) and `code` speak of the scorer's row and need one. `unsteady`
     cases are those of which some trials pass and others fail, by the scorer where there is one.
+    `change` is that of the case's verdict, `reviewed` whether anybody has reviewed the output.
     """
 
     verdict: Verdict | None = None
@@ -38,6 +47,8 @@ class CaseFilters:
     tag: str = ""
     text: str = ""
     unsteady: bool = False
+    change: Change | None = None
+    reviewed: bool | None = None
 
     @property
     def case_verdict(self) -> Verdict | None:
@@ -52,6 +63,11 @@ class CaseFilters:
     def reads_texts(self) -> bool:
         return bool(self.text or self.tag)
 
+    @property
+    def is_verdict_alone(self) -> bool:
+        """Whether nothing is asked but the case's verdict."""
+        return self.case_verdict is not None and replace(self, verdict=None) == NO_FILTERS
+
 
 NO_FILTERS: Final = CaseFilters()
 
@@ -65,14 +81,12 @@ class Selection:
 
     def of_verdicts(self) -> QuerySet[CaseVerdict]:
         """The case verdicts that pass."""
-        rows = CaseVerdict.objects.filter(run=self.run)
-        if self.filters.case_verdict is not None:
-            rows = rows.filter(verdict=self.filters.case_verdict)
-        elif self.positions is not None:
+        rows = self._own_verdicts()
+        if not self.filters.is_verdict_alone and self.positions is not None:
             rows = rows.filter(position__in=self.positions)
         if self.filters.asks_scores:
             rows = rows.filter(self._asked_of_scores())
-        return rows.filter(self._asked_of_texts(), self._asked_of_trials())
+        return rows.filter(self._asked_of_texts(), self._asked_of_outputs())
 
     def by_score(self, scorer: RunScorer) -> QuerySet[Any]:
         """The rows that pass, with the attribute `score`: what this scorer gave."""
@@ -80,53 +94,65 @@ class Selection:
             given = Score.objects.filter(scorer=scorer, output=OuterRef("output"))
             return self.of_verdicts().annotate(score=Subquery(given.values("score")))
         rows = Score.objects.filter(scorer=scorer)
-        if self.filters.case_verdict is not None:
+        if self.filters.case_verdict is not None or self.filters.change:
             place = {
                 "position": OuterRef("output__case__position"),
                 "trial": OuterRef("output__trial"),
             }
-            rows = rows.filter(Exists(self._case_verdicts().filter(**place)))
+            rows = rows.filter(Exists(self._own_verdicts().filter(**place)))
         if self.filters.asks_scores:
             rows = rows.filter(self._asked_of_scores(scorer))
-        return rows.filter(self._asked_of_texts(), self._asked_of_trials())
+        return rows.filter(self._asked_of_texts(), self._asked_of_outputs())
+
+    def _own_verdicts(self) -> QuerySet[CaseVerdict]:
+        """The run's case verdicts of the wanted verdict and change."""
+        rows, filters = self._every_verdict(), self.filters
+        if filters.case_verdict is not None:
+            rows = rows.filter(verdict=filters.case_verdict)
+        return rows.filter(filters.change.condition(self.run)) if filters.change else rows
 
     @cached_property
     def positions(self) -> list[int] | None:
         """The positions of all cases that may pass, where some filter finds them to be few."""
-        few = (found for found in self._findings() if len(found) <= FEW)
-        found = next(few, None)
-        return None if found is None else sorted(set(found))
+        for stage in (self._by_index(), self._by_reading(), self._by_searching()):
+            few = [set(found) for found in _found(list(stage)) if len(found) <= FEW]
+            if few:
+                return sorted(set.intersection(*few))
+        return None
 
-    @cached_property
-    def score_count(self) -> int | None:
-        """How many rows pass what is asked of the scorer, where they are few."""
-        count = len(self._score_positions)
-        return count if count <= FEW else None
+    # What each filter finds by itself: queries whose positions together are its cases. The stages
+    # go from the quick to the slow; a later one is left out where an earlier one finds few cases.
 
-    @cached_property
-    def _score_positions(self) -> list[int]:
+    def _by_index(self) -> Iterator[list[_Query]]:
+        filters = self.filters
+        if filters.case_verdict is not None:
+            yield [_query(self._case_verdicts(), "position")]
+        if filters.asks_scores:
+            yield self._scores_asked()
+        if filters.change:
+            places = filters.change.places(self.run)
+            yield [places] if places else []
+        if filters.reviewed:
+            yield [_query(Review.objects.of_run(self.run), "output__case__position")]
+
+    def _by_reading(self) -> Iterator[list[_Query]]:
+        if self.filters.unsteady:
+            yield [_query(self._unsteady_positions())]
+        if self.filters.tag:
+            yield [_query(self._cases().tagged(self.filters.tag), "position")]
+
+    def _by_searching(self) -> Iterator[list[_Query]]:
+        if text := self.filters.text:
+            outputs = Output.objects.filter(output_set=self.run.output_set_id, text__icontains=text)
+            cases = self._cases().matching(text)
+            yield [_query(outputs, "case__position"), _query(cases, "position")]
+
+    def _scores_asked(self) -> list[_Query]:
         scores = self._scores()
         # A problem left no score or 0. SQLite uses its index for each of the two, not for both.
         parts = [scores.filter(score=None), scores.filter(score=0)]
-        return [
-            position
-            for part in (parts if self.filters.code else [scores])
-            for position in _first(part.values_list("output__case__position", flat=True))
-        ]
-
-    def _findings(self) -> Iterator[list[int]]:
-        """The positions each filter finds by itself, cut beyond FEW; the quickest first."""
-        filters = self.filters
-        if filters.case_verdict is not None:
-            yield _first(self._case_verdicts().values_list("position", flat=True))
-        if filters.asks_scores:
-            yield self._score_positions
-        if filters.unsteady:
-            yield _first(self._unsteady_positions())
-        if filters.tag:
-            yield _first(self._cases().tagged(filters.tag).values_list("position", flat=True))
-        if filters.text:
-            yield self._find_text(filters.text)
+        wanted = parts if self.filters.code else [scores]
+        return [_query(part, "output__case__position") for part in wanted]
 
     def _unsteady_positions(self) -> QuerySet[Any, int]:
         """The positions of the cases of which some trials pass and others fail."""
@@ -146,8 +172,12 @@ class Selection:
         passed, failed = (self._trials(verdict, output) for verdict in (Verdict.PASS, Verdict.FAIL))
         return Q(Exists(passed)) & Q(Exists(failed))
 
-    def _asked_of_trials(self) -> Q:
-        return self.straddling() if self.filters.unsteady else Q()
+    def _asked_of_outputs(self) -> Q:
+        asked = self.straddling() if self.filters.unsteady else Q()
+        if self.filters.reviewed is None:
+            return asked
+        is_reviewed = Q(Exists(Review.objects.filter(output=OuterRef("output"))))
+        return asked & (is_reviewed if self.filters.reviewed else ~is_reviewed)
 
     def _trials(self, verdict: Verdict, output: str) -> QuerySet[Any]:
         """The rows of that verdict for any trial of the same case."""
@@ -163,13 +193,6 @@ class Selection:
 
     def _every_verdict(self) -> QuerySet[CaseVerdict]:
         return CaseVerdict.objects.filter(run=self.run)
-
-    def _find_text(self, text: str) -> list[int]:
-        outputs = Output.objects.filter(output_set=self.run.output_set_id, text__icontains=text)
-        found = _first(outputs.values_list("case__position", flat=True))
-        if len(found) <= FEW:
-            found += _first(self._cases().matching(text).values_list("position", flat=True))
-        return found
 
     def _cases(self) -> CaseQuerySet:
         return Case.objects.filter(version=self.run.output_set.version_id).order_by()
@@ -210,8 +233,28 @@ class Selection:
         return asked
 
 
-def _first(positions: QuerySet[Any, int]) -> list[int]:
-    return list(positions[: FEW + 1])
+def _query(rows: QuerySet[Any], column: str = "") -> _Query:
+    return named(rows.order_by().values_list(column) if column else rows, "")
+
+
+def _found(filters: Sequence[Sequence[_Query]]) -> list[list[int]]:
+    """The positions that each filter's queries find, cut beyond FEW each; one query in all."""
+    parts: list[str] = []
+    values: dict[str, Any] = {}
+    for number, queries in enumerate(filters):
+        for sql, given in queries:
+            name = f"f{len(parts)}"
+            names = {key: f"{name}_{key}" for key in given}
+            values |= {names[key]: value for key, value in given.items()}
+            renamed = sql % {key: f"%({new})s" for key, new in names.items()}
+            parts.append(f"SELECT {number}, {name}.* FROM ({renamed} LIMIT {FEW + 1}) {name}")  # noqa: S608
+    found: list[list[int]] = [[] for _ in filters]
+    if parts:
+        with connection.cursor() as cursor:
+            cursor.execute(" UNION ALL ".join(parts), values)
+            for number, position in cursor.fetchall():
+                found[number].append(position)
+    return found
 
 
 def _judged(verdict: Verdict, threshold: float) -> Q:

@@ -7,16 +7,27 @@ the order of an index.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from django.db.models import BooleanField, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import (
+    BooleanField,
+    Count,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+)
 from django.db.models.functions import Left
 
 from scoring.models.case_filters import NO_FILTERS, CaseFilters, Selection
+from scoring.models.queries import partner_of
+from scoring.models.review import Review
 from scoring.models.run import Output, Run, RunScorer
 from scoring.models.score import CaseVerdict, Score, Verdict
 
@@ -47,6 +58,7 @@ class CaseRow:
     """One line of the table; `scores` has a row for each of the run's scorers, or None.
 
     `input` is the opening of the text; so is `output`, unless the table shows whole outputs.
+    `earlier` is the verdict in the run the table is laid beside, None where it has none there.
     """
 
     place: Place
@@ -58,6 +70,12 @@ class CaseRow:
     error: str
     tags: list[str]
     is_unsteady: bool = False
+    earlier: str | None = None
+    reviews: int = 0
+    latency_ms: float | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
     scores: list[Score | None] = field(default_factory=list)
 
 
@@ -74,6 +92,8 @@ _PLACE: Final = ("position", "trial")
 _SCORED: Final = ("score", "output")
 _UNSCORED: Final = ("output", "output")
 
+
+_SPENT: Final = ("latency_ms", "tokens_in", "tokens_out", "cost_usd")
 
 _Found = tuple[int, int, int]  # output id, position, trial
 
@@ -99,6 +119,10 @@ class _Stretch:
         place = _PLACE if is_verdict else ("output__case__position", "output__trial")
         return self._sorted(stand).values_list("output", *place)
 
+    def outputs(self) -> Iterator[int]:
+        found: QuerySet[Any, int] = self._sorted(None).values_list("output", flat=True)
+        return found.iterator(chunk_size=10_000)
+
     def _sorted(self, stand: _Stand | None) -> QuerySet[Any]:
         first, second = self.columns
         sign, onwards, passed = ("-", "lte", "gte") if self.falling else ("", "gte", "lte")
@@ -114,7 +138,8 @@ class CaseTable:
     """The cases of a run that pass the filters, in this order.
 
     `is_whole` reads whole outputs and the metadata of scores, which a page of rows does without;
-    `marks_unsteady` finds out which cases are unsteady.
+    `marks_unsteady` finds out which cases are unsteady, `beside` what they were in that run,
+    `counts_reviews` how many people have reviewed them.
     """
 
     run: Run
@@ -123,6 +148,8 @@ class CaseTable:
     order: CaseOrder = DATASET_ORDER
     is_whole: bool = False
     marks_unsteady: bool = False
+    beside: Run | None = None
+    counts_reviews: bool = False
 
     def page(
         self, *, after: Place | None = None, before: Place | None = None, size: int = PAGE_SIZE
@@ -149,13 +176,20 @@ class CaseTable:
     def count(self) -> int | None:
         """How many cases pass the filters; None where counting them would take long."""
         filters = self.filters
-        if filters.reads_texts or filters.unsteady or self.run.is_unfinished:
+        if self.run.is_unfinished:
             return None
-        if filters.asks_scores:
-            return self._selection.score_count
-        if filters.case_verdict is not None:
+        if filters == NO_FILTERS:
+            return self.run.case_count
+        if filters.is_verdict_alone and filters.case_verdict is not None:
             return self.run.verdict_counts[filters.case_verdict.label]
-        return self.run.case_count
+        if self._selection.positions is None:
+            return None
+        return self._selection.of_verdicts().count()
+
+    def outputs(self) -> Iterator[int]:
+        """The ids of all outputs in the table, in its order."""
+        for stretch in self._stretches(backwards=False):
+            yield from stretch.outputs()
 
     @cached_property
     def _selection(self) -> Selection:
@@ -210,20 +244,35 @@ class CaseTable:
         verdict = CaseVerdict.objects.filter(
             run=self.run, position=OuterRef("case__position"), trial=OuterRef("trial")
         )
-        marks = {"unsteady": _is_so(self._selection.straddling(""))} if self.marks_unsteady else {}
-        return Output.objects.filter(pk__in=outputs).values(
+        found: Iterable[Mapping[str, Any]] = Output.objects.filter(pk__in=outputs).values(
             "pk",
             "trial",
             "is_json",
             "error",
+            *_SPENT,
             position=F("case__position"),
             key=F("case__key"),
             tags=F("case__tags_json"),
             verdict=Subquery(verdict.values("verdict")[:1]),
             input_opening=Left("case__input_json", OPENING),
             output=F("text") if self.is_whole else Left("text", OPENING),
-            **marks,
+            **self._marks(),
         )
+        return found
+
+    def _marks(self) -> dict[str, Any]:
+        """The columns that cost a look at other rows, as far as they are wanted."""
+        marks: dict[str, Any] = {}
+        if self.marks_unsteady:
+            marks["unsteady"] = _is_so(self._selection.straddling(""))
+        if self.beside:
+            place = {"position": "case__position", "key": "case__key"}
+            partner = partner_of(self.run, self.beside, **place)
+            marks["earlier"] = Subquery(partner.values("verdict"))
+        if self.counts_reviews:
+            reviews = Review.objects.filter(output=OuterRef("pk")).order_by().values("output")
+            marks["review_count"] = Subquery(reviews.annotate(n=Count("pk")).values("n"))
+        return marks
 
     def _scores_of(self, outputs: Sequence[int]) -> dict[tuple[int, int], Score]:
         scorers = [scorer.pk for scorer in self.scorers]
@@ -245,6 +294,7 @@ def opening(json_text: str) -> str:
 
 
 def _row(values: Mapping[str, Any]) -> CaseRow:
+    earlier = values.get("earlier")
     return CaseRow(
         place=Place(values["position"], values["trial"]),
         key=values["key"],
@@ -255,6 +305,9 @@ def _row(values: Mapping[str, Any]) -> CaseRow:
         error=values["error"],
         tags=json.loads(values["tags"]),
         is_unsteady=values.get("unsteady", False),
+        earlier=None if earlier is None else Verdict(earlier).label,
+        reviews=values.get("review_count") or 0,
+        **{name: values[name] for name in _SPENT},
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from django.db import models
 
-from scoring.models.case_table import Place
 from scoring.models.score import Verdict
+
+if TYPE_CHECKING:
+    from scoring.models.case_table import Place  # which itself asks for kinds
 
 
 class PairKind(models.TextChoices):

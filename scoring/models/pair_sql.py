@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from django.db import models
-
 from scoring.models.case_table import Place
 from scoring.models.pair_rows import Half, PairKind
 from scoring.models.score import Verdict
@@ -29,10 +27,3 @@ def columns(side: str) -> str:
 def half_of(row: Sequence[Any]) -> Half | None:
     output, position, trial, verdict = row
     return None if output is None else Half(output, Place(position, trial), Verdict(verdict))
-
-
-def named(rows: models.QuerySet[Any, Any], name: str) -> tuple[str, dict[str, Any]]:
-    """The queryset's SQL with its values under names of their own."""
-    sql, given = rows.query.sql_with_params()
-    values = {f"{name}_{number}": value for number, value in enumerate(given)}
-    return sql % tuple(f"%({each})s" for each in values), values

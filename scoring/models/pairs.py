@@ -24,7 +24,8 @@ from scoring.models.pair_rows import (
     PairKind,
     PairPage,
 )
-from scoring.models.pair_sql import EDITED, KINDS, columns, half_of, named
+from scoring.models.pair_sql import EDITED, KINDS, columns, half_of
+from scoring.models.queries import named
 from scoring.models.run import Output, Run, RunScorer
 from scoring.models.score import CaseVerdict, Score, Verdict
 
@@ -117,6 +118,22 @@ class Pairs:
         before = (each for each in places if each < place)
         after = (each for each in places if each > place)
         return next(before, None), next(after, None)
+
+    def places(self, kind: PairKind) -> tuple[str, dict[str, Any]] | None:
+        """SQL of the candidate's positions of the pairs of a kind, quickest where they are few,
+        with its values; None where there can be none. Only for kinds that verdicts decide.
+        """
+        if kind == PairKind.UNCLEAR:
+            return None if self._is_clear else (" UNION ALL ".join(self._unclear()), self._values)
+        found = self._of_kind(kind, lead=self._lead(kind))
+        return f"SELECT c.position FROM {found}", self._values  # noqa: S608
+
+    def _unclear(self) -> Iterator[str]:
+        """Positions by way of the few verdicts that are neither pass nor fail, on either side."""
+        sides: dict[Side, str] = {"c": "b.verdict <> c.verdict", "b": "c.verdict < 2"}
+        for side, rest in sides.items():
+            rows = f"{self._joined(side)} AND {side}.verdict IN (2, 3) AND {rest}"
+            yield f"SELECT c.position FROM {rows}"  # noqa: S608
 
     def at(self, place: Place) -> Pair | None:
         """The pair of the candidate's case at this place, whatever became of it."""

@@ -1,0 +1,35 @@
+"""Pieces of queries that several models share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from scoring.models.dataset import Case
+from scoring.models.run import Run
+from scoring.models.score import CaseVerdict
+
+
+def named(rows: models.QuerySet[Any, Any], name: str) -> tuple[str, dict[str, Any]]:
+    """The queryset's SQL with its values under names of their own."""
+    sql, given = rows.query.sql_with_params()
+    values = {f"{name}_{number}": value for number, value in enumerate(given)}
+    return sql % tuple(f"%({each})s" for each in values), values
+
+
+def partner_of(
+    run: Run, against: Run, *, position: str = "position", key: str = "output__case__key"
+) -> QuerySet[CaseVerdict]:
+    """The verdict of the same case and trial in the run `against`, of which there is at most one.
+
+    `position` and `key` lead to those of the case from the rows this is put on, which need a
+    `trial`.
+    """
+    rows = CaseVerdict.objects.filter(run=against, trial=OuterRef("trial"))
+    version = against.output_set.version_id
+    if version == run.output_set.version_id:
+        return rows.filter(position=OuterRef(position))
+    there = Case.objects.filter(version=version, key=OuterRef(OuterRef(key))).order_by()
+    return rows.filter(position=Subquery(there.values("position")))
