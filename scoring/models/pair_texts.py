@@ -66,11 +66,12 @@ def _texts_of(outputs: Sequence[int]) -> Iterable[Mapping[str, Any]]:
 
 
 def _scores_of(outputs: Sequence[int], runs: Iterable[Run]) -> _Scores:
-    found = Score.objects.filter(
-        scorer__run__in=runs, output__in=outputs, score__isnull=False
-    ).values_list("scorer__run", "output", "scorer__name", "score")
+    # Asked for scores alone, without a status, SQLite walks the index over all of a run's scores.
+    found = Score.objects.filter(scorer__run__in=runs, output__in=outputs).values_list(
+        "scorer__run", "output", "scorer__name", "score", "status"
+    )
     scores: dict[tuple[int, int], dict[str, float]] = {}
-    for run, output, name, score in found.order_by():
+    for run, output, name, score, _ in found.order_by():
         if score is not None:
             scores.setdefault((run, output), {})[name] = score
     return scores

@@ -77,6 +77,18 @@ def test_two_queries_whatever_the_number(runs: tuple[Run, Run]) -> None:
         assert len(captured) == 2
 
 
+def test_sqlite_reads_only_the_scores_of_these_outputs(runs: tuple[Run, Run]) -> None:
+    """By its index over scores it would walk through those of the whole run."""
+    pairs = Pairs(*runs).page(PairKind.BROKE).rows
+    with CaptureQueriesContext(connection) as captured:
+        rows_of(pairs, *runs)
+    (read,) = [query["sql"] for query in captured if "scoring_score" in query["sql"]]
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {read}")
+        steps = [row[3] for row in cursor.fetchall()]
+    assert any("(scorer_id=? AND output_id=?)" in step for step in steps)
+
+
 # Neighbours in a list.
 
 
