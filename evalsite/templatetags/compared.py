@@ -5,15 +5,16 @@ from __future__ import annotations
 from django import template
 
 from evalsite.templatetags.look import MINUS, NOTHING
-from scoring.core.sentences import p_text
 
 register = template.Library()
 
 
 @register.filter
 def chance(p: float | None) -> str:
-    """0.0312 → "0.031", 0.00002 → "< 0.001"."""
-    return NOTHING if p is None else p_text(p).removeprefix("p").removeprefix(" = ").strip()
+    """Three decimals, so that a column of them lines up: 0.5 → "0.500", 0.00002 → "< 0.001"."""
+    if p is None:
+        return NOTHING
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 @register.filter

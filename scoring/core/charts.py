@@ -65,6 +65,11 @@ class Sparkline:
         return tuple(" ".join(f"{point.x},{point.y}" for point in run) for run in self.runs)
 
     @property
+    def singles(self) -> tuple[Point, ...]:
+        """The points without a neighbour, which no line shows."""
+        return tuple(run[0] for run in self.runs if len(run) == 1)
+
+    @property
     def last(self) -> Point | None:
         return self.runs[-1][-1] if self.runs else None
 

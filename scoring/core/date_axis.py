@@ -76,7 +76,8 @@ def _months(first: datetime, step: int) -> Iterator[DateTick]:
 
 
 def _hour(at: datetime) -> str:
-    return f"{at.day} {at:%b %H:%M}"
+    """A day begins with its name alone."""
+    return f"{at.day} {at:%b %H:%M}" if at.hour else _day(at)
 
 
 def _day(at: datetime) -> str:

@@ -117,6 +117,7 @@ class DriftChart:
     marks: tuple[Mark, ...]
     mean_lines: tuple[str, ...]
     bands: tuple[str, ...]
+    whiskers: tuple[str, ...]  # the interval of a run that stands alone between breaks
     rate_lines: tuple[str, ...]
     threshold_line: str
     baseline_y: float | None
@@ -161,7 +162,8 @@ def drift_chart(
         texts_height=texts_height,
         marks=tuple(_mark(readings[place], place, xs[place], y) for place in kept),
         mean_lines=_lines(parts, xs, lambda place: readings[place].mean, y),
-        bands=tuple(filter(None, (_band(readings, part, xs, y) for part in parts))),
+        bands=tuple(_around(readings, parts, xs, y, is_alone=False)),
+        whiskers=tuple(_around(readings, parts, xs, y, is_alone=True)),
         rate_lines=_lines(parts, xs, lambda place: readings[place].pass_rate, y),
         threshold_line=_stairs(readings, xs, y, width),
         baseline_y=None if baseline is None else y(baseline),
@@ -264,19 +266,21 @@ def _lines(
     return tuple(" ".join(line) for line in lines if len(line) > 1)
 
 
-def _band(
+def _around(
     readings: Sequence[Reading],
-    part: Sequence[int],
+    parts: Iterable[Sequence[int]],
     xs: Sequence[float],
     y: Callable[[float], float],
-) -> str:
-    """The polygon of the intervals of a part; empty where there are fewer than two."""
-    ends = [(xs[place], found) for place in part if (found := readings[place].interval)]
-    if len(ends) < 2:
-        return ""
-    upper = [f"{x},{y(high)}" for x, (_, high) in ends]
-    lower = [f"{x},{y(low)}" for x, (low, _) in reversed(ends)]
-    return " ".join(upper + lower)
+    *,
+    is_alone: bool,
+) -> Iterable[str]:
+    """The outlines of the intervals of those parts that have a single one, or more."""
+    for part in parts:
+        ends = [(xs[place], found) for place in part if (found := readings[place].interval)]
+        upper = [f"{x},{y(high)}" for x, (_, high) in ends]
+        lower = [f"{x},{y(low)}" for x, (low, _) in reversed(ends)]
+        if ends and is_alone == (len(ends) == 1):
+            yield " ".join(upper + lower)
 
 
 def _stairs(

@@ -70,6 +70,7 @@ def test_a_sparkline_runs_from_edge_to_edge() -> None:
 def test_a_missing_value_breaks_the_line() -> None:
     line = sparkline([None, 0.1, 0.2, None, None, 0.3, None])
     assert [[point.place for point in run] for run in line.runs] == [[1, 2], [5]]
+    assert [point.place for point in line.singles] == [5]
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,18 @@ def test_lines_and_bands_end_where_versions_change() -> None:
     )  # fmt: skip
 
 
+def test_a_run_alone_between_breaks_has_a_whisker_instead_of_a_band() -> None:
+    ends = {"interval": (0.7, 0.9)}
+    alone = [reading(0, **ends), reading(1, **ends), reading(2, is_cut_off=True, **ends)]
+    chart = drift_chart(alone, width=200 + 2 * EDGE)
+    assert [len(points(band)) for band in chart.bands] == [4]
+    ((top, bottom),) = map(points, chart.whiskers)
+    assert (top[0], bottom[0]) == (EDGE + 200, EDGE + 200)
+    assert top[1] < chart.marks[2].y < bottom[1]
+    assert drift_chart([reading(0, **ends)]).bands == ()
+    assert drift_chart([reading(0)]).whiskers == ()
+
+
 def test_a_changed_threshold_is_a_step_and_no_cut() -> None:
     readings = [reading(0), reading(1), reading(2, threshold=0.75, breaks=("threshold",))]
     chart = drift_chart(readings, width=200 + 2 * EDGE, height=100)

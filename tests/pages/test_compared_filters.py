@@ -11,7 +11,7 @@ from evalsite.templatetags.compared import chance, change, size
 
 @pytest.mark.parametrize(
     ("p", "text"),
-    [(None, "–"), (1.0, "1"), (0.0312, "0.031"), (0.00002, "< 0.001"), (0.0, "< 0.001")],
+    [(None, "–"), (1.0, "1.000"), (0.0312, "0.031"), (0.00002, "< 0.001"), (0.0, "< 0.001")],
 )
 def test_a_chance_is_told_without_its_name(p: float | None, text: str) -> None:
     assert chance(p) == text
