@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from scoring.engine.demo.plot import REGRESSION, DemoCase, DemoDataset, DemoScorer, chance, slips
+from scoring.engine.demo.plot import UNREPAIRED, DemoCase, DemoDataset, DemoScorer, chance, slips
 
 _COMPANIES = (
     ("Northwind Paper", "GB", "GBP"),
@@ -76,10 +76,10 @@ def _cases() -> list[DemoCase]:
 
 
 def _answer(case: DemoCase, week: int) -> str:
-    """The invoice as JSON. In the bad weeks long invoices lose items and thousands their comma."""
+    """The invoice as JSON. In the bad week long invoices lose items and thousands their comma."""
     read = json.loads(json.dumps(case.expected))
-    if slips(case, week, usual=0.1, broken=0.85, hit_tag="long"):
-        if week in REGRESSION:
+    if slips(case, week, usual=0.1, broken=0.85, hit_tag="long", bad_weeks=UNREPAIRED):
+        if week in UNREPAIRED:
             read["items"] = read["items"][:2]
             read["total"] = f"{read['total']:,.2f}"
         elif chance(case.key, "how").random() < 0.2:
@@ -117,4 +117,5 @@ EXTRACTION = DemoDataset(
         ),
     ),
     answer=_answer,
+    bad_weeks=UNREPAIRED,
 )

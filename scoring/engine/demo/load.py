@@ -15,7 +15,7 @@ from scoring.core.services import Reply
 from scoring.engine import plan
 from scoring.engine.demo import DEMO_SLUG
 from scoring.engine.demo.extraction import EXTRACTION
-from scoring.engine.demo.plot import PROMPTS, WEEKS, DemoCase, DemoDataset, Judged, mondays
+from scoring.engine.demo.plot import WEEKS, DemoCase, DemoDataset, Judged, mondays
 from scoring.engine.demo.questions import QUESTIONS
 from scoring.engine.demo.stored import connect, store_replies
 from scoring.engine.demo.support import SUPPORT
@@ -118,7 +118,7 @@ def _outputs(story: DemoDataset, version: DatasetVersion, week: int, dated: date
         name=f"{story.series} {dated:%G-w%V}",
         series=story.series,
         dated=dated,
-        labels={"model": story.model, "prompt": PROMPTS[week]},
+        labels={"model": story.model, "prompt": story.prompt(week)},
     )
     answers = [
         {"key": case.key, "trial": trial, "output": output}

@@ -1,4 +1,5 @@
-"""The demo's story: twelve weekly runs, a prompt change that breaks things, and its repair.
+"""The demo's story: twelve weekly runs, and prompt changes that break things. Two of the datasets
+were repaired since; in one the latest run is the first bad one.
 
 Everything follows from names and week numbers, so every load makes the same outputs.
 """
@@ -15,7 +16,7 @@ from scoring.core.services import Reply
 
 WEEKS = 12
 REGRESSION = range(7, 9)  # weeks counted from 0: the eighth and ninth run
-PROMPTS = ("v5",) * 4 + ("v6",) * 3 + ("v7",) * 2 + ("v8",) * 3
+UNREPAIRED = range(WEEKS - 1, WEEKS)
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,17 @@ class DemoDataset:
     answer: Callable[[DemoCase, int], str]
     again: Callable[[DemoCase], Sequence[str]] | None = None
     judged: Judged | None = None
+    bad_weeks: range = REGRESSION
 
     def outputs(self, case: DemoCase, week: int) -> list[str]:
         """What was answered that week, trial by trial."""
         more = self.again(case) if self.again and week == WEEKS - 1 else ()
         return [self.answer(case, week), *more]
+
+    def prompt(self, week: int) -> str:
+        """The version of the prompt; each of the later changes breaks or repairs something."""
+        changes = (4, self.bad_weeks.start, self.bad_weeks.stop)
+        return f"v{5 + sum(week >= change for change in changes)}"
 
 
 def chance(*names: object) -> random.Random:
@@ -71,7 +78,15 @@ def chance(*names: object) -> random.Random:
     return random.Random("/".join(str(name) for name in names))  # noqa: S311  not for secrets
 
 
-def slips(case: DemoCase, week: int, *, usual: float, broken: float, hit_tag: str) -> bool:
+def slips(
+    case: DemoCase,
+    week: int,
+    *,
+    usual: float,
+    broken: float,
+    hit_tag: str,
+    bad_weeks: range = REGRESSION,
+) -> bool:
     """Whether the answer of this week goes wrong.
 
     A case is as hard as its key says, with a little weekly luck; so the same cases fail again and
@@ -79,7 +94,7 @@ def slips(case: DemoCase, week: int, *, usual: float, broken: float, hit_tag: st
     """
     hardness = chance(case.key, "hardness").random()
     luck = chance(case.key, week, "luck").uniform(-0.03, 0.03)
-    is_hit = week in REGRESSION and hit_tag in case.tags
+    is_hit = week in bad_weeks and hit_tag in case.tags
     return hardness + luck < (broken if is_hit else usual - 0.004 * week)
 
 

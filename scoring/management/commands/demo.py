@@ -20,7 +20,7 @@ WITHOUT_EMBEDDINGS: Final = (
 
 
 class Command(BaseCommand):
-    help = "Load a demo team: three datasets, twelve weekly runs each, a regression and its repair."
+    help = "Load a demo team: three datasets with twelve weekly runs each, and regressions."
 
     def add_arguments(self, parser: CommandParser) -> None:
         text = "leave the runs that embed texts to the worker, as start does"
