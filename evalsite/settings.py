@@ -153,6 +153,7 @@ STORAGES = {
 FILE_UPLOAD_TEMP_DIR = SPOOL_DIR
 FILE_UPLOAD_HANDLERS = ["evalsite.pages.upload_limit.LimitedUpload"]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_500  # a combination of a hundred scorers, each with its settings
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

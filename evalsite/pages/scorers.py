@@ -1,21 +1,25 @@
-"""Scorers and suites: what a team scores with."""
+"""Scorers: what a team scores with."""
 
 from __future__ import annotations
 
 import uuid
+from typing import Final
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect
 
-from evalsite.access import granted, may, scorer_for, suite_for, team_for
-from evalsite.pages.forms.scorers import ScorerForm, SuiteForm
+from evalsite.access import granted, may, scorer_for, team_for
+from evalsite.pages.forms.scorers import ScorerForm
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import filling, reading
 from evalsite.pages.tryouts import Panel
 from scoring.core.contract import ConfigError
 from scoring.core.registry import ScorerType, all_types, scorer_type
 from scoring.models import Role, Scorer, Suite
+
+PARTS: Final = ("settings", "try", "tried")
+ASIDE: Final = {"tree", "try"}  # what a form is sent with when it is not to be saved
 
 
 @reading
@@ -45,11 +49,10 @@ def new_scorer(request: SignedInRequest, slug: str, type_name: str) -> HttpRespo
     kind = _type_or_404(type_name)
     start = {"threshold": kind.default_threshold}
     form = ScorerForm(request.POST or None, team=team, kind=kind, initial=start)
-    panel = Panel(request, form)
-    if not panel.is_wanted and form.is_valid() and (made := form.save(request.user)):
+    if is_saving(request.POST) and form.is_valid() and (made := form.save(request.user)):
         messages.success(request, f"Scorer {made.name} is ready.")
         return redirect("scorer", made.uuid)
-    return _shown(request, form, panel)
+    return _shown(request, form)
 
 
 @reading
@@ -74,63 +77,30 @@ def edit_scorer(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     kind, before = _type_or_404(found.type), found.current
     start = {"name": found.name}
     form = ScorerForm(request.POST or None, team=found.team, kind=kind, scorer=found, initial=start)
-    panel = Panel(request, form)
-    if not panel.is_wanted and form.is_valid() and form.save(request.user):
+    if is_saving(request.POST) and form.is_valid() and form.save(request.user):
         text = "Saved." if found.current == before else f"Saved as {found.current}."
         messages.success(request, text)
         return redirect("scorer", uid)
-    return _shown(request, form, panel)
+    return _shown(request, form)
 
 
-def _shown(request: SignedInRequest, form: ScorerForm, panel: Panel) -> HttpResponse:
-    """A scorer's form with the panel to try it, or the part of that which is asked for."""
-    context = {
-        "team": form.team,
-        "type": form.kind,
-        "scorer": form.scorer,
-        "form": form,
-        "panel": panel,
-        "tried": panel.tried,
-    }
-    status = panel.status if panel.is_wanted else 422 if form.errors else 200
-    return show(request, "scorer/edit.html", context, parts=["try", "tried"], status=status)
+def _shown(request: SignedInRequest, form: ScorerForm) -> HttpResponse:
+    """A scorer's form with the panels to try it, or the part of that which is asked for."""
+    order = request.POST.get("tree", "")
+    form = form.redrawn(order) if order else form
+    panel = Panel(request, form)
+    context = {"team": form.team, "type": form.kind, "scorer": form.scorer, "form": form}
+    context |= {"panel": panel, "tried": panel.tried}
+    status = panel.status if panel.is_wanted else 422 if form.is_refused else 200
+    answer = show(request, "scorer/edit.html", context, parts=PARTS, status=status)
+    if order:
+        answer["HX-Trigger-After-Settle"] = "settings-changed"  # which is no input of the person
+    return answer
 
 
-@filling
-def new_suite(request: SignedInRequest, slug: str) -> HttpResponse:
-    team = team_for(request.user, slug, Role.EDITOR)
-    form = SuiteForm(request.POST or None, team=team)
-    if form.is_valid() and (made := form.save(request.user)):
-        messages.success(request, f"Suite {made.name} is ready.")
-        return redirect("suite", made.uuid)
-    context = {"team": team, "form": form}
-    return show(request, "scorer/suite_edit.html", context, status=422 if form.errors else 200)
-
-
-@reading
-def suite(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
-    """One suite: its scorers with the thresholds that count, and how those changed."""
-    found = suite_for(request.user, uid)
-    context = {
-        "team": found.team,
-        "suite": found,
-        "entries": found.entries.all(),
-        "changes": found.threshold_changes.select_related("scorer", "changed_by"),
-        "may_edit": may(request.user, found.team, Role.EDITOR),
-    }
-    return show(request, "scorer/suite.html", context)
-
-
-@filling
-def edit_suite(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
-    found = suite_for(request.user, uid, Role.EDITOR)
-    start = {"name": found.name, "scorers": [entry.scorer.uuid for entry in found.entries.all()]}
-    form = SuiteForm(request.POST or None, team=found.team, suite=found, initial=start)
-    if form.is_valid() and form.save(request.user):
-        messages.success(request, "Saved.")
-        return redirect("suite", uid)
-    context = {"team": found.team, "suite": found, "form": form}
-    return show(request, "scorer/suite_edit.html", context, status=422 if form.errors else 200)
+def is_saving(posted: QueryDict) -> bool:
+    """Whether the form is sent to be saved, and not to be tried or changed."""
+    return bool(posted) and not posted.keys() & ASIDE
 
 
 def _type_or_404(name: str) -> ScorerType:

@@ -178,11 +178,15 @@ class Panel:
 
     def _problems(self) -> tuple[tuple[str, str], ...]:
         """What is wrong in the fields of the scorer and of the case."""
-        return tuple(
-            (str(form[name].label) if name in form.fields else "", str(text))
-            for form in (self._form, self._typed)
-            for name, texts in form.errors.items()
-            for text in texts
+        self._form.is_valid()
+        case = self._typed
+        return (
+            *((problem.label, problem.text) for problem in self._form.problems()),
+            *(
+                (str(case[n].label), str(text))
+                for n, texts in case.errors.items()
+                for text in texts
+            ),
         )
 
 

@@ -18,6 +18,7 @@ from evalsite.pages import (
     runs,
     scorers,
     setup,
+    suites,
     tryouts,
     uploads,
 )
@@ -71,9 +72,9 @@ urlpatterns = [
     path("scorers/<uuid:uid>/", scorers.scorer, name="scorer"),
     path("scorers/<uuid:uid>/edit/", scorers.edit_scorer, name="edit_scorer"),
     path("tries/<uuid:uid>/", tryouts.tried, name="tried"),
-    path("teams/<slug:slug>/suites/new/", scorers.new_suite, name="new_suite"),
-    path("suites/<uuid:uid>/", scorers.suite, name="suite"),
-    path("suites/<uuid:uid>/edit/", scorers.edit_suite, name="edit_suite"),
+    path("teams/<slug:slug>/suites/new/", suites.new_suite, name="new_suite"),
+    path("suites/<uuid:uid>/", suites.suite, name="suite"),
+    path("suites/<uuid:uid>/edit/", suites.edit_suite, name="edit_suite"),
     # Connections
     path("teams/<slug:slug>/connections/", connections.connections, name="connections"),
     path("teams/<slug:slug>/connections/new/", connections.new_connection, name="new_connection"),

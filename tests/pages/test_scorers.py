@@ -13,7 +13,8 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
 
-from evalsite.pages.forms.scorers import JsonTextField, SuiteForm
+from evalsite.pages.forms.config_fields import JsonTextField
+from evalsite.pages.forms.suites import SuiteForm
 from scoring.core.config import config_fields
 from scoring.core.registry import all_types
 from scoring.models import AuditEntry, Scorer, Suite, Team, User
@@ -72,19 +73,6 @@ def test_a_viewer_reads_and_may_not_write(
         assert browser.get(url).status_code == 403, url
 
 
-@pytest.mark.parametrize("kind", ["all", "any", "weighted"])
-def test_the_example_in_the_empty_field_of_a_combination_works(
-    browser_of: BrowserOf, alice: User, team: Team, kind: str
-) -> None:
-    browser, url = browser_of(alice), reverse("new_scorer", args=[team.slug, kind])
-    field = browser.get(url).context["form"]["config-scorers"]
-    example = field.field.widget.attrs["placeholder"]
-    form = {"name": "both", "threshold": "0.5", field.html_name: example}
-    assert browser.post(url, form).status_code == 302
-    made = Scorer.objects.get(name="both").current.config["scorers"]
-    assert made == [part | {"weight": 1} for part in json.loads(example)]
-
-
 def test_nobody_else_gets_past_the_sign_in(
     client: Client, team: Team, scorer: Scorer, suite: Suite
 ) -> None:
@@ -100,7 +88,8 @@ def test_every_type_has_a_form_with_its_fields(
     page = browser_of(alice).get(reverse("new_scorer", args=[team.slug, type_name]))
     assert page.status_code == 200
     for spec in config_fields(all_types()[type_name].config):
-        assert f'name="config-{spec.name}"' in page.text
+        place = 'id="tree"' if spec.kind == "scorers" else f'name="config-{spec.name}"'
+        assert place in page.text
         assert spec.label in page.text
 
 

@@ -103,7 +103,8 @@ def test_the_leaf_table_is_the_one_of_the_case_page(
         ("exact_match", {"try-metadata": "[1]"}, "Metadata:", "JSON object"),
         ("exact_match", {"try-metadata": "{"}, "Metadata:", "not usable JSON"),
         ("exact_match", {"try-output": "x" * (MAX_CHARS + 1)}, "Output:", f"{MAX_CHARS}"),
-        ("all", {"config-scorers": '[{"type": "regex"}]'}, "Scorers:", "scorers[0]"),
+        ("all", {"node": "1:0:regex"}, "Regular expression, Pattern:", "required"),
+        ("all", {"config": '{"scorers": [{"type": "regex"}]}'}, "Config:", "scorers[0]"),
     ],
 )
 def test_what_is_wrong_is_said_by_field_and_nothing_is_scored(
@@ -278,8 +279,8 @@ def test_typing_calls_nobody(
 def test_a_combination_with_a_judge_inside_is_left_to_the_worker(
     browser_of: BrowserOf, alice: User, team: Team, worker: None
 ) -> None:
-    parts = '[{"type": "factuality", "name": "facts", "config": {"model": "m"}}]'
-    fields = {"threshold": "0.5", "config-scorers": parts, **CASE}
+    part = {"node": "1:0:factuality", "n1-name": "facts", "n1-config-model": "m"}
+    fields = {"threshold": "0.5", **part, **CASE}
     assert "when you press Try it" in said(sent(browser_of(alice), new(team, "all"), **fields))
     sent(browser_of(alice), new(team, "all"), "now", **fields)
     assert Errand.objects.get().request["type"] == "all"

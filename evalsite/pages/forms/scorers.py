@@ -1,56 +1,30 @@
-"""Forms for scorers and suites; a scorer's fields come from its type's config."""
+"""The form of a scorer: its fields come from its type's config, or it is all one JSON text."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Final
 
 from django import forms
 from django.db import IntegrityError, models, transaction
 
-from evalsite.pages.forms.model_fields import (
-    Offer,
-    RangeField,
-    ScoresField,
-    connection_field,
-    model_field,
-    provider_field,
-)
-from scoring.core.config import FieldSpec, config_fields
-from scoring.core.contract import CaseProblem, ConfigError
-from scoring.core.json_text import parse
+from evalsite.pages.forms.config_fields import ConfigForm, JsonTextField
+from evalsite.pages.forms.model_fields import Offer
+from evalsite.pages.forms.scorer_tree import Problem, Tree, fits, types_at
+from scoring.core.bound import bind
+from scoring.core.config_changes import spelled_out
+from scoring.core.contract import ConfigError
 from scoring.core.registry import ScorerType
-from scoring.models import Scorer, Suite, Team, User
+from scoring.models import Scorer, Team, User
 from scoring.models.scorer import UNIT
 
-CONFIG = "config-"  # before a config field's name, so that it cannot meet `name` or `threshold`
-PARTS = """[
-  {"type": "exact_match", "name": "same text", "config": {}},
-  {"type": "levenshtein", "name": "close enough", "config": {"decimals": 3}}
-]"""  # what the scorers of a combination look like, shown in the empty field
+JSON: Final = "config"  # the one field of a config that is edited as JSON
+TO_JSON, TO_FIELDS = "json", "fields"  # orders to show the same config in the other way
 
 
-def _code(rows: int) -> forms.Textarea:
-    return forms.Textarea(attrs={"rows": rows, "class": "mono", "spellcheck": "false"})
-
-
-def _number(field: type[forms.IntegerField], spec: FieldSpec, step: str) -> forms.Field:
-    return field(
-        required=spec.required,
-        min_value=spec.minimum,  # type: ignore[arg-type]  # a float field's limit may be a float
-        max_value=spec.maximum,  # type: ignore[arg-type]
-        widget=forms.NumberInput(attrs={"step": step}),
-    )
-
-
-def _choices(spec: FieldSpec) -> list[tuple[str, str]]:
-    """A setting that may stay open has an empty choice, which its help text explains."""
-    return [("", "not set")] * spec.nullable + [(choice, choice) for choice in spec.choices]
-
-
-def _free_name(name: str, others: models.QuerySet[Any], own: models.Model | None) -> str:
+def free_name(name: str, others: models.QuerySet[Any], own: models.Model | None) -> str:
     """The name, unless another of the team's rows has it."""
     taken = others.filter(name=name)
     if (taken.exclude(pk=own.pk) if own else taken).exists():
@@ -58,71 +32,13 @@ def _free_name(name: str, others: models.QuerySet[Any], own: models.Model | None
     return name
 
 
-class JsonTextField(forms.CharField):
-    """JSON in a text area. A text that is no JSON is an error, or with `or_text` means itself."""
+class ScorerForm(ConfigForm):
+    """Name, threshold and config of one scorer of one type.
 
-    def __init__(self, *, or_text: bool = False, rows: int = 6, **options: Any) -> None:
-        one_line = forms.TextInput(attrs={"class": "mono", "spellcheck": "false"})
-        super().__init__(strip=False, widget=_code(rows) if rows > 1 else one_line, **options)
-        self.or_text = or_text
-
-    def prepare_value(self, value: Any) -> Any:
-        if value is None or isinstance(value, str):
-            return value
-        return json.dumps(value, ensure_ascii=False, indent=2)
-
-    def to_python(self, value: Any) -> Any:
-        text = super().to_python(value) or ""
-        if not text.strip():
-            return None
-        try:
-            return parse(text)
-        except CaseProblem as fault:
-            if self.or_text and fault.code == "invalid_json":
-                return text
-            raise forms.ValidationError(f"This is not usable JSON: {fault.text}.") from None
-
-
-class LinesField(forms.CharField):
-    """A list of texts, one a line. Blank lines are dropped; a list has at least one text."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(strip=False, widget=_code(4), **options)
-
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(value) if isinstance(value, list | tuple) else value
-
-    def to_python(self, value: Any) -> Any:
-        lines = [line for line in (super().to_python(value) or "").splitlines() if line.strip()]
-        return lines or None
-
-
-def _parts(spec: FieldSpec) -> forms.Field:
-    field = JsonTextField(rows=12, required=spec.required)
-    field.widget.attrs["placeholder"] = PARTS
-    return field
-
-
-#: How a kind of setting is drawn.
-FIELDS: Mapping[str, Callable[[FieldSpec], forms.Field]] = {
-    "text": lambda spec: forms.CharField(required=spec.required, strip=False),
-    "long text": lambda spec: forms.CharField(required=spec.required, strip=False, widget=_code(8)),
-    "number": lambda spec: _number(forms.FloatField, spec, "any"),
-    "integer": lambda spec: _number(forms.IntegerField, spec, "1"),
-    "boolean": lambda _: forms.BooleanField(required=False),
-    "choice": lambda spec: forms.ChoiceField(choices=_choices(spec), required=not spec.nullable),
-    "list of text": lambda spec: LinesField(required=spec.required),
-    "keys": lambda spec: JsonTextField(or_text=True, rows=1, required=spec.required),
-    "value": lambda spec: JsonTextField(or_text=True, rows=1, required=spec.required),
-    "json": lambda spec: JsonTextField(required=spec.required),
-    "scores": lambda spec: ScoresField(required=spec.required),
-    "range": lambda spec: RangeField(required=spec.required),
-    "scorers": _parts,
-}
-
-
-class ScorerForm(forms.Form):
-    """Name, threshold and config of one scorer of one type."""
+    The config has a field for each setting and, in a combination, a tree of forms; or it is one
+    JSON text, which is how it comes back when it was sent like that. `config` is what to begin
+    with in place of the scorer's own.
+    """
 
     name = forms.CharField(max_length=120)
     threshold = forms.FloatField(
@@ -135,50 +51,126 @@ class ScorerForm(forms.Form):
     )
 
     def __init__(
-        self, *args: Any, team: Team, kind: ScorerType, scorer: Scorer | None = None, **kwargs: Any
+        self,
+        *args: Any,
+        team: Team,
+        kind: ScorerType,
+        scorer: Scorer | None = None,
+        config: Mapping[str, Any] | None = None,
+        **kwargs: Any,
     ) -> None:
         self.team, self.kind, self.scorer = team, kind, scorer
+        self.offer = cache(lambda: Offer.to(team))
         super().__init__(*args, **kwargs)
         if scorer:  # its threshold changes with a reason, not in passing
             del self.fields["threshold"]
-        for spec in sorted(config_fields(kind.config), key=lambda spec: not spec.required):
-            self._add_config_field(spec)
+        saved = scorer.current.config if scorer and scorer.current else None
+        self._draw(saved if config is None else config)
 
-    @cached_property
-    def offer(self) -> Offer:
-        return Offer.to(self.team)
+    def _draw(self, config: Mapping[str, Any] | None) -> None:
+        parts = (config or {}).get("scorers", ())
+        self.is_json = JSON in self.data if self.is_bound else not fits(parts)
+        self.tree: Tree | None = None
+        if self.is_json:
+            self._add_json(config)
+            return
+        self.add_settings(config)
+        if self.kind.family == "combinator":
+            of = self.kind, self.offer
+            self.tree = Tree.sent(*of, self.data) if self.is_bound else Tree.of(*of, parts)
 
-    def _add_config_field(self, spec: FieldSpec) -> None:
-        current = self.scorer.current if self.scorer else None
-        initial = current.config.get(spec.name) if current else spec.default
-        field = self._field(spec, initial)
-        field.label, field.help_text = spec.label, field.help_text or spec.help
-        field.initial = initial
-        self.fields[CONFIG + spec.name] = field
+    def _add_json(self, config: Mapping[str, Any] | None) -> None:
+        field = JsonTextField(rows=18, required=False, label="Config", initial=config or {})
+        field.help_text = "A JSON object of the settings; what is left out takes its default."
+        self.fields[JSON] = field
 
-    def _field(self, spec: FieldSpec, initial: Any) -> forms.Field:
-        """Drawn by its kind; some kinds depend on what the team can ask models with."""
-        if spec.kind == "connection":
-            return connection_field(self.offer, initial)
-        if spec.kind == "model":
-            return model_field(spec, self.offer)
-        if spec.kind == "provider":
-            return provider_field(spec, self.offer)
-        return FIELDS[spec.kind](spec)
+    @property
+    def types(self) -> list[ScorerType]:
+        """What may be added to the combination itself."""
+        return types_at(1)
+
+    def redrawn(self, order: str) -> ScorerForm:
+        """The form after an order of the tree, or in the other way of showing its config.
+
+        Where that cannot be, it is this one with its errors.
+        """
+        if order == TO_JSON and not self.is_json:
+            return self._as_json()
+        if order == TO_FIELDS and self.is_json:
+            return self._as_fields()
+        if self.tree:
+            typed = self.data.get(f"add-{order.partition(':')[2]}", "")
+            self.tree.change(f"{order}:{typed}" if order.startswith("add:") else order)
+            self.tree.forget_errors()
+        self.forget_errors()
+        return self
+
+    def _as_json(self) -> ScorerForm:
+        self.errors.pop("name", None)
+        if self.is_refused:
+            return self
+        sent: Any = self.data
+        sent = sent.copy()
+        sent[JSON] = json.dumps(self.config(), ensure_ascii=False, indent=2)
+        form = ScorerForm(sent, team=self.team, kind=self.kind, scorer=self.scorer)
+        form.forget_errors()
+        return form
+
+    def _as_fields(self) -> ScorerForm:
+        self.errors.pop("name", None)
+        try:
+            if not self.is_refused:
+                config = self.config()
+                bind(self.kind.name, config)
+                start = {name: self.data.get(name, "") for name in ("name", "threshold")}
+                given: dict[str, Any] = {"team": self.team, "kind": self.kind, "initial": start}
+                return ScorerForm(scorer=self.scorer, config=config, **given)
+        except ConfigError as fault:
+            self.show_errors(fault)
+        return self
 
     def clean_name(self) -> str:
         others = Scorer.objects.filter(team=self.team)
-        return _free_name(self.cleaned_data["name"], others, self.scorer)
+        return free_name(self.cleaned_data["name"], others, self.scorer)
+
+    def clean_config(self) -> dict[str, Any]:
+        """A pasted config; its own threshold must be the one that holds, which stands beside it."""
+        given: Any = self.cleaned_data[JSON] or {}
+        if not isinstance(given, dict):
+            raise forms.ValidationError("A config is a JSON object.")
+        own = given.pop("threshold", None)
+        holds = self.scorer.threshold if self.scorer else self.cleaned_data.get("threshold")
+        if own is not None and own != holds:
+            text = f"It has the threshold {own}; the scorer's is {holds}. Make them one."
+            raise forms.ValidationError(text)
+        return given
+
+    def is_valid(self) -> bool:
+        own = super().is_valid()
+        return (self.tree is None or self.tree.is_valid()) and own
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether anything in it cannot be used."""
+        return self.is_bound and not self.is_valid()
+
+    def problems(self) -> Iterator[Problem]:
+        """What is wrong, in the order of the page."""
+        for name, texts in self.errors.items():
+            is_field = name in self.fields
+            label, anchor = (str(self[name].label), self[name].auto_id) if is_field else ("", "")
+            yield from (Problem(label, anchor, str(text)) for text in texts)
+        yield from self.tree.problems() if self.tree else ()
 
     def config(self) -> dict[str, Any]:
-        """The config as filled in; an empty field is none where it may be, else the default."""
-        none = {spec.name: None for spec in config_fields(self.kind.config) if spec.nullable}
-        filled = {
-            name.removeprefix(CONFIG): value
-            for name, value in self.cleaned_data.items()
-            if name.startswith(CONFIG)
-        }
-        return none | {name: value for name, value in filled.items() if value not in (None, "")}
+        """The config as filled in; the saved one to the letter where it says the same."""
+        config: dict[str, Any] = self.cleaned_data[JSON] if self.is_json else self.settings()
+        if self.tree:
+            config |= {"scorers": self.tree.scorers()}
+        saved = self.scorer.current.config if self.scorer and self.scorer.current else None
+        name = self.kind.name
+        is_saved = saved is not None and spelled_out(name, config) == spelled_out(name, saved)
+        return dict(saved) if saved is not None and is_saved else config
 
     def effective_threshold(self) -> float:
         """The one to judge by: of a new scorer as filled in, else the scorer's own."""
@@ -196,12 +188,16 @@ class ScorerForm(forms.Form):
         return None
 
     def show_errors(self, problem: ConfigError) -> None:
-        """Set each error of the config beside its field, one of a part with the part's place."""
-        for name, texts in problem.errors.items():
-            field = CONFIG + name.partition("[")[0].partition(".")[0]
-            where = f"{name}: " if CONFIG + name != field else ""
-            known = field if field in self.fields else None
-            self.add_error(known, [where + text for text in texts])
+        """Set each error of the config beside its field, one of a part at its node."""
+        if self.is_json:
+            for name, texts in problem.errors.items():
+                self.add_error(JSON, [f"{name}: {text}" for text in texts])
+        elif self.tree:
+            inside = {k: v for k, v in problem.errors.items() if k.startswith("scorers")}
+            self.tree.show_errors(inside)
+            self.show_setting_errors({k: v for k, v in problem.errors.items() if k not in inside})
+        else:
+            self.show_setting_errors(problem.errors)
 
     def _saved(self, by: User) -> Scorer:
         name = self.cleaned_data["name"]
@@ -212,42 +208,3 @@ class ScorerForm(forms.Form):
         self.scorer.revise(self.config(), by=by)
         self.scorer.rename(name, by=by)
         return self.scorer
-
-
-class SuiteForm(forms.Form):
-    """A suite's name and which of the team's scorers are in it."""
-
-    name = forms.CharField(max_length=120)
-    scorers = forms.ModelMultipleChoiceField(
-        Scorer.objects.none(), to_field_name="uuid", widget=forms.CheckboxSelectMultiple
-    )
-
-    def __init__(self, *args: Any, team: Team, suite: Suite | None = None, **kwargs: Any) -> None:
-        self.team, self.suite = team, suite
-        super().__init__(*args, **kwargs)
-        self.fields["scorers"].queryset = Scorer.objects.filter(team=team).order_by("name")  # type: ignore[attr-defined]
-
-    def clean_name(self) -> str:
-        others = Suite.objects.filter(team=self.team)
-        return _free_name(self.cleaned_data["name"], others, self.suite)
-
-    def save(self, by: User) -> Suite | None:
-        """The suite, new or changed; scorers that stay keep their thresholds.
-
-        None where somebody else took the name a moment ago, which is now shown.
-        """
-        try:
-            with transaction.atomic():
-                return self._saved(by)
-        except IntegrityError:
-            self.add_error("name", "The team has just got a suite of that name.")
-        return None
-
-    def _saved(self, by: User) -> Suite:
-        name = self.cleaned_data["name"]
-        entries = [(scorer, None) for scorer in self.cleaned_data["scorers"]]
-        if self.suite is None:
-            return Suite.objects.define(self.team, name, entries, by)
-        self.suite.rename(name, by=by)
-        self.suite.replace_entries(entries, by=by)
-        return self.suite

@@ -7,12 +7,12 @@ from typing import Any, Final, NamedTuple
 
 from django import forms
 
-from evalsite.pages.case_texts import written
-from evalsite.pages.forms.scorers import JsonTextField, LinesField
+from evalsite.pages.forms.config_fields import JsonTextField, LinesField
 from scoring.core.contract import Case as ScoredCase
 from scoring.core.contract import CaseProblem, Json
 from scoring.core.json_text import parse, text_of
 from scoring.core.registry import ScorerType
+from scoring.core.shown import written
 from scoring.models import Case, Dataset, Output, OutputSet, OutputSetState, Team
 
 MAX_CHARS: Final = 10_000  # of each text

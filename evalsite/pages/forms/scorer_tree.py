@@ -1,0 +1,348 @@
+"""The scorers of a combination as a tree of forms, to any depth.
+
+Every node sends a hidden `node` of the shape `TOKEN:PARENT:TYPE[:gone]`, parents before their
+parts and parts in their order; its fields are named `nTOKEN-…`. So the tree comes back as it was
+shown, whatever it was, and a button adds, removes or moves without a script.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from django import forms
+
+from evalsite.pages.forms.config_fields import CONFIG, ConfigForm
+from evalsite.pages.forms.model_fields import Offer
+from scoring.core.bound import bind_child
+from scoring.core.contract import ConfigError
+from scoring.core.registry import ScorerType, all_types
+from scoring.core.scorers.combine import MAX_DEPTH, MAX_WEIGHT, CombineConfig
+
+ROOT: Final = "0"
+MAX_NODES: Final = 100  # a larger combination is edited as JSON
+LINE: Final = "node"  # the hidden fields' name
+_SHAPE: Final = re.compile(r"([1-9]\d{0,3}):(\d{1,4}):([a-z][a-z0-9_]{0,63})(:gone)?")
+_PART: Final = re.compile(r"scorers\[(\d+)\](?:\.(.*))?", re.DOTALL)
+
+
+class NodeForm(ConfigForm):
+    """Name, weight and settings of one scorer inside a combination."""
+
+    use_required_attribute = False  # a part that was removed is not to hold up the others
+
+    name = forms.CharField(max_length=120, required=False)
+    weight = forms.FloatField(
+        min_value=0, max_value=MAX_WEIGHT, widget=forms.NumberInput(attrs={"step": "any"})
+    )
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        kind: ScorerType,
+        offer: Callable[[], Offer],
+        part: Mapping[str, Any],
+        token: str,
+    ) -> None:
+        self.kind, self.offer = kind, offer
+        start = {"name": part.get("name", ""), "weight": part.get("weight", 1)}
+        super().__init__(data, prefix=f"n{token}", initial=start, auto_id="id_%s")
+        self.fields["name"].widget.attrs["placeholder"] = kind.name
+        self.add_settings(part.get("config"))
+
+    def clean_weight(self) -> float:
+        """1 where the parent has no use for weights, and so none was sent."""
+        weight: float | None = self.cleaned_data["weight"]
+        if weight is not None and weight <= 0:
+            raise forms.ValidationError("A weight is above 0.")
+        return 1.0 if weight is None else weight
+
+    def part(self) -> dict[str, Any]:
+        """The part as a config holds it, without what is only the default."""
+        given = self.cleaned_data
+        defaults = {spec.name: spec.default for spec in self.specs() if not spec.required}
+        config = {
+            name: value
+            for name, value in self.settings().items()
+            if name not in defaults or value != defaults[name]
+        }
+        whole = {"type": self.kind.name, "name": given["name"], "config": config}
+        return whole | {"weight": given["weight"]}
+
+
+class Problem(NamedTuple):
+    """What is wrong in a node: the field's label, its id, the text."""
+
+    label: str
+    anchor: str
+    text: str
+
+
+@dataclass
+class Node:
+    """One scorer of the tree, with its own parts where it is a combination."""
+
+    token: str
+    form: NodeForm
+    level: int  # how many combinations it stands in
+    parent: Node | None = None
+    is_gone: bool = False  # removed, and can be put back until the form is saved
+    is_new: bool = False
+    parts: list[Node] = field(default_factory=list)
+
+    @property
+    def kind(self) -> ScorerType:
+        return self.form.kind
+
+    @property
+    def is_combination(self) -> bool:
+        return issubclass(self.kind.config, CombineConfig)
+
+    @property
+    def line(self) -> str:
+        """What its hidden field holds."""
+        parent = self.parent.token if self.parent else ROOT
+        return f"{self.token}:{parent}:{self.kind.name}{':gone' * self.is_gone}"
+
+    @property
+    def has_weight(self) -> bool:
+        """Whether the combination it stands in weighs."""
+        return self.form.fields["weight"].required
+
+    @property
+    def types(self) -> list[ScorerType]:
+        """What may be added below it; empty where it is no combination."""
+        return types_at(self.level + 1) if self.is_combination else []
+
+    @property
+    def called(self) -> str:
+        """Its name as typed, else its type's label."""
+        return str(self.form["name"].value() or self.kind.label)
+
+    @property
+    def shown(self) -> list[forms.BoundField]:
+        """The settings that are always to be seen: required, changed, or refused."""
+        return [bound for bound, is_open in self._settings() if is_open]
+
+    @property
+    def folded(self) -> list[forms.BoundField]:
+        """The settings that hold their defaults."""
+        return [bound for bound, is_open in self._settings() if not is_open]
+
+    def _settings(self) -> Iterator[tuple[forms.BoundField, bool]]:
+        for spec in self.form.specs():
+            bound = self.form[CONFIG + spec.name]
+            is_changed = bound.initial != spec.default
+            if self.form.is_bound:
+                default = bound.field.prepare_value(spec.default)
+                is_changed = bound.field.has_changed(default, bound.value())
+            yield bound, bool(spec.required or bound.errors or is_changed)
+
+    def walk(self) -> Iterator[Node]:
+        """Itself and what stands below it."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
+
+    def part(self) -> dict[str, Any]:
+        """As a config holds it; to be asked of a valid one."""
+        whole = self.form.part()
+        if self.is_combination:
+            whole["config"] |= {"scorers": [each.part() for each in self.parts if not each.is_gone]}
+        return whole
+
+    def check(self) -> None:
+        """Judge its fields and all that stands below it."""
+        for part in self.parts:
+            if not part.is_gone:
+                part.check()
+        if self.form.is_valid() and not self.is_combination:
+            try:
+                bind_child(self.kind.name, self.form.part()["config"])
+            except ConfigError as fault:
+                self.form.show_setting_errors(fault.errors)
+
+    def show_error(self, path: str, texts: Sequence[str]) -> None:
+        """An error of the config, by the path it has inside this part."""
+        inner = path.removeprefix("config.").removeprefix("config")
+        if found := _PART.fullmatch(inner):
+            show_error(self.parts, found, texts)
+        elif path in {"name", "weight"}:
+            self.form.add_error(path, list(texts))
+        else:
+            self.form.show_setting_errors({inner or "type": list(texts)})
+
+    def problems(self) -> Iterator[Problem]:
+        """What is wrong in it and below; nothing is in a part that was removed."""
+        if self.is_gone:
+            return
+        for name, texts in self.form.errors.items():
+            label = f", {self.form[name].label}" if name in self.form.fields else ""
+            anchor = self.form[name].auto_id if label else f"node-{self.token}"
+            yield from (Problem(self.called + label, anchor, str(text)) for text in texts)
+        for part in self.parts:
+            yield from part.problems()
+
+
+def show_error(parts: Sequence[Node], found: re.Match[str], texts: Sequence[str]) -> None:
+    """An error at `scorers[2].…`, counted among the parts that are not removed."""
+    here = [part for part in parts if not part.is_gone]
+    here[int(found[1])].show_error(found[2] or "", texts)
+
+
+class Tree:
+    """The parts of a combination that is being edited."""
+
+    def __init__(self, kind: ScorerType, offer: Callable[[], Offer]) -> None:
+        self.kind, self._offer, self._is_checked = kind, offer, False
+        self.parts: list[Node] = []
+        self.errors: list[str] = []  # of the combination as a whole
+
+    @classmethod
+    def of(
+        cls, kind: ScorerType, offer: Callable[[], Offer], scorers: Sequence[Mapping[str, Any]]
+    ) -> Tree:
+        """The tree of a config whose types are all known, see `fits`."""
+        tree = cls(kind, offer)
+        tree._grow(None, scorers)
+        return tree
+
+    @classmethod
+    def sent(cls, kind: ScorerType, offer: Callable[[], Offer], data: Any) -> Tree:
+        """The tree that was sent; a line that no page of ours sends is left out."""
+        tree, types = cls(kind, offer), all_types()
+        nodes: dict[str, Node | None] = {ROOT: None}
+        for line in data.getlist(LINE)[:MAX_NODES]:
+            found = _SHAPE.fullmatch(line)
+            if not found or found[1] in nodes or found[2] not in nodes or found[3] not in types:
+                continue
+            parent, part = nodes[found[2]], types[found[3]]
+            if _may_hold(parent, part):
+                nodes[found[1]] = node = tree._node(found[1], data, part, parent)
+                node.is_gone = bool(found[4])
+        return tree
+
+    def _grow(self, parent: Node | None, scorers: Sequence[Mapping[str, Any]]) -> None:
+        for part in scorers:
+            token, kind = self._free_token(), all_types()[part["type"]]
+            node = self._node(token, None, kind, parent, part)
+            if node.is_combination:
+                self._grow(node, part.get("config", {}).get("scorers", ()))
+
+    def _node(
+        self,
+        token: str,
+        data: Any,
+        kind: ScorerType,
+        parent: Node | None,
+        part: Mapping[str, Any] | None = None,
+    ) -> Node:
+        form = NodeForm(data, kind=kind, offer=self._offer, part=part or {}, token=token)
+        form.fields["weight"].required = (parent or self).kind.name == "weighted"
+        node = Node(token, form, parent.level + 1 if parent else 1, parent)
+        (parent.parts if parent else self.parts).append(node)
+        return node
+
+    def walk(self) -> Iterator[Node]:
+        for part in self.parts:
+            yield from part.walk()
+
+    @property
+    def is_full(self) -> bool:
+        return sum(1 for _ in self.walk()) >= MAX_NODES
+
+    def change(self, order: str) -> None:
+        """Do `add:TOKEN:TYPE`, `remove:TOKEN`, `restore:TOKEN`, `up:TOKEN` or `down:TOKEN`.
+
+        An order that cannot be done changes nothing.
+        """
+        what, _, rest = order.partition(":")
+        token, _, type_name = rest.partition(":")
+        nodes = {node.token: node for node in self.walk()}
+        if what == "add":
+            self._add(nodes.get(token), token, type_name)
+        elif (node := nodes.get(token)) and what in {"up", "down"}:
+            self._move(node, -1 if what == "up" else 1)
+        elif node and what in {"remove", "restore"}:
+            node.is_gone = what == "remove"
+
+    def _add(self, parent: Node | None, token: str, type_name: str) -> None:
+        kind = all_types().get(type_name)
+        is_there = token == ROOT or parent is not None
+        if kind and is_there and _may_hold(parent, kind) and not self.is_full:
+            self._node(self._free_token(), None, kind, parent).is_new = True
+
+    def _free_token(self) -> str:
+        return str(max((int(node.token) for node in self.walk()), default=0) + 1)
+
+    def _siblings(self, node: Node) -> list[Node]:
+        return node.parent.parts if node.parent else self.parts
+
+    def _move(self, node: Node, step: int) -> None:
+        """Past the next sibling that is not removed."""
+        row = self._siblings(node)
+        here = [each for each in row if not each.is_gone]
+        at = here.index(node) + step if node in here else -1
+        if 0 <= at < len(here):
+            target = row.index(here[at])
+            row.remove(node)
+            row.insert(target, node)
+
+    def forget_errors(self) -> None:
+        """Show what was sent without judging it."""
+        for node in self.walk():
+            node.form.forget_errors()
+        self.errors, self._is_checked = [], True
+
+    def is_valid(self) -> bool:
+        if not self._is_checked:
+            self._is_checked = True
+            for part in self.parts:
+                if not part.is_gone:
+                    part.check()
+        return not any(self.problems())
+
+    def scorers(self) -> list[dict[str, Any]]:
+        return [part.part() for part in self.parts if not part.is_gone]
+
+    def show_errors(self, errors: Mapping[str, list[str]]) -> None:
+        """Set each error of the whole config at its node."""
+        for path, texts in errors.items():
+            if found := _PART.fullmatch(path):
+                show_error(self.parts, found, texts)
+            else:
+                self.errors += texts
+
+    def problems(self) -> Iterator[Problem]:
+        for text in self.errors:
+            yield Problem("Scorers", "tree", text)
+        for part in self.parts:
+            yield from part.problems()
+
+
+def _may_hold(parent: Node | None, kind: ScorerType) -> bool:
+    """Whether a part of this type may stand below that node, or below the root."""
+    level = parent.level + 1 if parent else 1
+    return (parent is None or parent.is_combination) and kind in types_at(level)
+
+
+def types_at(level: int) -> list[ScorerType]:
+    """The types that may stand in so many combinations; combinations nest to MAX_DEPTH."""
+    is_last = level >= MAX_DEPTH
+    types = all_types().values()
+    return [kind for kind in types if not (is_last and kind.family == "combinator")]
+
+
+def fits(scorers: Any) -> bool:
+    """Whether a config's scorers can be drawn as a tree: known types, and not too many."""
+    count, rows = 0, [scorers]
+    while rows:
+        for part in rows.pop():
+            count += 1
+            if part.get("type") not in all_types() or count > MAX_NODES:
+                return False
+            rows.append(part.get("config", {}).get("scorers", ()))
+    return True
