@@ -160,12 +160,12 @@ def _error_texts(run: Run) -> list[str]:
     errors = Score.objects.filter(scorer__run=run, score=None, status=Status.ERROR)
     causes = errors.values_list("scorer__name", "code").annotate(n=Count("pk"), text=Min("reason"))
     return [
-        f"{n:,} {code} of {name}, such as: {_one_line(text)}"
+        f"{n:,} {code} of {name}, such as: {one_line(text)}"
         for name, code, n, text in causes.order_by("-n", "scorer__name", "code")[:SHOWN_CAUSES]
     ]
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """A stored text for a terminal: nothing in it that moves a cursor or rings a bell."""
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 

@@ -57,6 +57,11 @@ def the_team_or_a_first(slug: str | None) -> tuple[Team, bool]:
     return team, True
 
 
+def misuse(text: str) -> CommandError:
+    """The error that ends the command with 2."""
+    return CommandError(text, returncode=2)
+
+
 def checked_name(option: str, name: str, most: int = 120) -> str:
     """The name without outer white space; raises CommandError for one that cannot be kept whole."""
     name = name.strip()

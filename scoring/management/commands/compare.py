@@ -6,24 +6,17 @@ import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any, Final
-from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from scoring.engine import compare_report
 from scoring.engine.compare import NotComparableError, compared
 from scoring.engine.compare_report import Told
 from scoring.engine.figures import Figures
-from scoring.management.console import checked_name, database_needed, the_team
-from scoring.models import Dataset, Run, Team
+from scoring.management.console import database_needed, misuse, the_team
+from scoring.management.named import named_dataset, named_run
 
 MOST: Final = 10  # candidates
-LISTED: Final = 5  # runs of one name that an error tells apart
-
-
-def misuse(text: str) -> CommandError:
-    """The error that ends the command with 2."""
-    return CommandError(text, returncode=2)
 
 
 class Command(BaseCommand):
@@ -59,10 +52,11 @@ class Command(BaseCommand):
 
 def _told(options: dict[str, Any]) -> list[Told]:
     team = the_team(options["team"])
-    dataset = _dataset(team, options["dataset"])
-    baseline = _run(team, dataset, options["baseline"])
+    name = options["dataset"]
+    dataset = None if name is None else named_dataset(team, name)
+    baseline = named_run(team, dataset, options["baseline"])
     dataset = dataset or baseline.output_set.version.dataset
-    candidates = [_run(team, dataset, name) for name in options["candidates"]]
+    candidates = [named_run(team, dataset, each) for each in options["candidates"]]
     try:
         return [
             Told(baseline, each, Figures.read(compared(baseline, each).figures))
@@ -83,42 +77,6 @@ def _as_json(found: list[Told]) -> dict[str, Any]:
             for each in found
         ],
     }
-
-
-def _dataset(team: Team, name: str | None) -> Dataset | None:
-    if name is None:
-        return None
-    found = team.datasets.filter(name=checked_name("--dataset", name)).first()
-    if found is None:
-        raise misuse(f"the team {team.slug} has no dataset {name!r}")
-    return found
-
-
-def _run(team: Team, dataset: Dataset | None, name: str) -> Run:
-    """The run of this id, else the newest of this name that has ended."""
-    known = Run.objects.filter(team=team).select_related("output_set__version__dataset")
-    if uid := _uuid(name):
-        run = known.filter(uuid=uid).first()
-        if run is None:
-            raise misuse(f"the team {team.slug} has no run {name}")
-        return run
-    runs = known.ended().filter(name=checked_name("RUN", name)).order_by("-pk")
-    found = list(runs.of_dataset(dataset) if dataset else runs)
-    if not found:
-        where = f"dataset {dataset}" if dataset else f"team {team.slug}"
-        raise misuse(f"the {where} has no run {name!r} that has ended")
-    datasets = {run.output_set.version.dataset.name: run for run in reversed(found)}
-    if len(datasets) > 1:
-        listed = ", ".join(sorted(datasets)[:LISTED])
-        raise misuse(f"several datasets have a run {name!r}: name one with --dataset: {listed}")
-    return found[0]
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def _check_writable(path: Path | None) -> None:

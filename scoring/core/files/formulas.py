@@ -1,0 +1,49 @@
+"""Cells that a spreadsheet would run as formulas: marked on the way out, unmarked on the way in.
+
+A cell that begins with a sign of FORMULA_SIGNS gets MARK in front, and its row names the column in
+a last column MARKED. So the mark can be taken off again, also where texts begin with it themselves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from scoring.core.contract import Json
+
+MARK: Final = "'"
+MARKED: Final = "_marked"
+#: OWASP's list (CSV injection): the signs, white space that is skipped, full-width twins.
+FORMULA_SIGNS: Final = frozenset("=+-@\t\r\n＝＋－＠")  # noqa: RUF001  these are meant
+
+
+def is_formula(cell: str) -> bool:
+    return cell[:1] in FORMULA_SIGNS
+
+
+def marked(columns: Sequence[str], cells: Sequence[str]) -> list[str]:
+    """The cells with their marks, and behind them the JSON list of the columns that have one."""
+    names = [name for name, cell in zip(columns, cells, strict=True) if is_formula(cell)]
+    if not names:
+        return [*cells, ""]
+    with_marks = [MARK + cell if is_formula(cell) else cell for cell in cells]
+    return [*with_marks, json.dumps(names, ensure_ascii=False, separators=(",", ":"))]
+
+
+def unmark(fields: dict[str, Json]) -> None:
+    """Take the marks off a row that was read; a mark that somebody has removed is not missed."""
+    for name in _listed(fields.pop(MARKED, "")):
+        cell = fields.get(name)
+        if isinstance(cell, str) and cell.startswith(MARK) and is_formula(cell[1:]):
+            fields[name] = cell[1:]
+
+
+def _listed(text: Json) -> list[str]:
+    if not isinstance(text, str) or not text:
+        return []
+    try:
+        names = json.loads(text)
+    except ValueError:
+        return []
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []

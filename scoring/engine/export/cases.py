@@ -1,0 +1,47 @@
+"""The cases of a dataset version as rows that its own import reads back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from scoring.core.files.writers import Fields, JsonText
+from scoring.engine.export.sheet import Sheet
+from scoring.models import DatasetVersion
+
+BATCH: Final = 2_000
+COLUMNS: Final = ("key", "input", "expected", "references", "tags", "metadata")
+STORED: Final = ("input_json", "expected_json", "references_json", "tags_json", "metadata_json")
+
+
+def version_sheet(version: DatasetVersion) -> Sheet:
+    """Every case in the version's order."""
+    return Sheet(
+        f"{version.dataset.name} v{version.number}",
+        version.case_count,
+        COLUMNS,
+        lambda: _cases(version),
+        lambda row: [row.get(column) for column in COLUMNS],
+    )
+
+
+def case_fields(key: str, *stored: Any) -> dict[str, Any]:
+    """A case as the API takes it, from its STORED columns; without `expected` where it has none."""
+    given, expected, references, tags, metadata = stored
+    fields: dict[str, Any] = {"key": key, "input": JsonText(given)}
+    if expected is not None:
+        fields["expected"] = JsonText(expected)
+    return fields | {
+        "references": JsonText(references),
+        "tags": JsonText(tags),
+        "metadata": JsonText(metadata),
+    }
+
+
+def _cases(version: DatasetVersion) -> Iterator[Fields]:
+    rows = version.cases.order_by("position").values_list("position", "key", *STORED)
+    last = 0
+    while batch := list(rows.filter(position__gt=last)[:BATCH]):
+        for _, key, *stored in batch:
+            yield case_fields(key, *stored)
+        last = batch[-1][0]
