@@ -39,7 +39,7 @@ class LineReader:
 
     def __init__(self, detected: Detected) -> None:
         self.line = _line_of_object
-        if detected.format == "csv":
+        if detected.is_table:
             self._id, self._columns = _columns(detected)
             self.line = self._line_of_cells
 

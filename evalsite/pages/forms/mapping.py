@@ -11,6 +11,7 @@ from scoring.core.contract import Json
 from scoring.core.files import MISSING, FileProblem, Mapping
 from scoring.engine import loading
 from scoring.engine.loading import Preview
+from scoring.engine.loading.reading import Options
 from scoring.models import Upload, UploadKind
 
 _OUTPUT_FIELDS: Final = {
@@ -65,7 +66,7 @@ class MappingForm(forms.Form):
         *args: Any,
         upload: Upload,
         preview: Preview,
-        options: dict[str, str],
+        options: Options,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final, Self, cast
 
@@ -11,6 +12,7 @@ from django.http import QueryDict
 
 from scoring.core.files import Detected, FileProblem
 from scoring.engine import loading
+from scoring.engine.loading.reading import Options
 from scoring.models import Dataset, Team, Upload, UploadKind, UploadState, User
 
 PASTED_NAME: Final = "pasted rows"
@@ -35,6 +37,20 @@ DELIMITERS: Final = [
     ("|", "a vertical bar"),
 ]
 TABULATOR: Final = {"tab": "\t"}
+QUOTES: Final = [
+    ("", "as detected"),
+    ('"', 'double quotes (")'),
+    ("'", "single quotes (')"),
+    ("none", "nothing"),
+]
+HEADERS: Final = [("yes", "the names of the columns"), ("no", "values already")]
+#: What can be chosen, by format; "" stands for a file that could not be read.
+CHOOSABLE: Final = {
+    "csv": ("encoding", "delimiter", "quote", "header"),
+    "xlsx": ("sheet", "header"),
+    "json": ("encoding",),
+    "jsonl": ("encoding",),
+}
 
 
 class NewUploadForm(forms.Form):
@@ -62,7 +78,7 @@ class NewUploadForm(forms.Form):
     file = forms.FileField(
         required=False,
         allow_empty_file=True,
-        help_text="CSV, TSV, JSON or JSONL, one case a row.",
+        help_text="CSV, TSV, JSON, JSONL or XLSX, each also packed (.gz); one case a row.",
     )
     pasted = forms.CharField(
         label="Or paste rows",
@@ -136,41 +152,69 @@ def _stem(file: File[bytes] | None) -> str:
 class ReadingForm(forms.Form):
     """How the file is to be read where the guess is wrong."""
 
+    sheet = forms.CharField(max_length=255, required=False, widget=forms.Select)
     encoding = forms.ChoiceField(choices=ENCODINGS, required=False)
     delimiter = forms.ChoiceField(label="Columns parted by", choices=DELIMITERS, required=False)
+    quote = forms.ChoiceField(label="Texts quoted by", choices=QUOTES, required=False)
+    header = forms.ChoiceField(label="The first row holds", choices=HEADERS, required=False)
 
     @classmethod
     def of(cls, upload: Upload, given: QueryDict) -> Self:
         """What the request says, else what the upload was last read with."""
         found = upload.detected
-        return cls(given or _listed(found.get("encoding", ""), found.get("delimiter", "")))
+        return cls(given or _listed(found)).limited(_format_of(upload), found.get("sheets", ()))
 
     @classmethod
     def used(cls, detected: Detected) -> Self:
         """How the file was read, whoever chose it."""
-        return cls(_listed(detected.encoding, detected.delimiter))
+        header = "yes" if detected.has_header else "no"
+        names = ("encoding", "delimiter", "quote", "sheet")
+        found = {name: getattr(detected, name) for name in names} | {"header": header}
+        return cls(_listed(found)).limited(detected.format, detected.sheets)
+
+    def limited(self, kind: str, sheets: Sequence[str]) -> Self:
+        """With only what can be chosen for this format."""
+        for name in set(self.fields) - {*CHOOSABLE[kind]}:
+            del self.fields[name]
+        if "sheet" in self.fields:
+            chosen = self.data.get("sheet", "")
+            names = list(sheets) or ([chosen] if chosen else [])
+            self.fields["sheet"].widget.choices = [
+                *([] if sheets else [("", "the first one")]),
+                *((name, name) for name in names),
+            ]
+        return self
 
     @property
-    def options(self) -> dict[str, str]:
+    def options(self) -> Options:
         """What is chosen, "" for what is left to the guess."""
         given = self.cleaned_data if self.is_valid() else {}
-        delimiter = given.get("delimiter", "")
-        return {
-            "encoding": given.get("encoding", ""),
-            "delimiter": TABULATOR.get(delimiter, delimiter),
-        }
+        options = {name: given.get(name, "") for name in Options.__annotations__}
+        options["delimiter"] = TABULATOR.get(options["delimiter"], options["delimiter"])
+        return cast("Options", options)
 
 
 def spoken_encoding(name: str) -> str:
     return dict(ENCODINGS).get(name) or name.upper()
 
 
-def _listed(encoding: str, delimiter: str) -> dict[str, str]:
+def _format_of(upload: Upload) -> str:
+    """What the file was read as, else what it is called; a table for any other name."""
+    ending = PurePath(upload.file_name.lower().removesuffix(".gz")).suffix
+    called = {".xlsx": "xlsx", ".xlsm": "xlsx", ".json": "json", ".jsonl": "jsonl"}
+    return str(upload.detected.get("format") or called.get(ending, "csv"))
+
+
+def _listed(found: Mapping[str, Any]) -> dict[str, str]:
     """The choices that say how a file was read; "" for what is not listed."""
-    parted = delimiter.replace("\t", "tab")
+    encoding, quote = found.get("encoding", ""), found.get("quote", "")
+    parted = found.get("delimiter", "").replace("\t", "tab")
     return {
         "encoding": encoding if encoding in dict(ENCODINGS) else "",
         "delimiter": parted if parted in dict(DELIMITERS) else "",
+        "quote": quote if quote in dict(QUOTES) else "",
+        "header": found.get("header", "yes"),
+        "sheet": found.get("sheet", ""),
     }
 
 

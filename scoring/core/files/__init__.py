@@ -1,6 +1,6 @@
 """Readers of uploaded files: a file in, a stream of rows, cases and problems out."""
 
-from scoring.core.files.detect import Detected, Format, detect, read_rows
+from scoring.core.files.detect import Detected, Format, Header, detect, read_rows
 from scoring.core.files.guess import displaced, guess_mapping, map_options
 from scoring.core.files.keys import CaseKeys, PlacedKey, case_key
 from scoring.core.files.mapping import MappedCase, Mapping, OutputText
@@ -14,6 +14,7 @@ __all__ = [
     "Detected",
     "FileProblem",
     "Format",
+    "Header",
     "MappedCase",
     "Mapping",
     "Missing",

@@ -5,36 +5,57 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from scoring.core.files.lines import Lines, line_ends
 from scoring.core.files.rows import MAX_CELL, MAX_LINE, FileProblem, Row, RowProblem
 from scoring.core.files.source import Source
-from scoring.core.files.table import checked_columns, spoken_delimiter
+from scoring.core.files.table import (
+    checked_columns,
+    numbered_columns,
+    refuse_many,
+    spoken_delimiter,
+)
 
 _DELIMITERS: Final = (",", "\t", ";", "|")
 _QUOTES: Final[tuple[str, ...]] = ('"', "'")
+UNQUOTED: Final = "none"
 _SAMPLE_RECORDS: Final = 200
 _HELD_LINES: Final = 50_000  # then joined, since short texts cost ten times their length
 
 
 class Dialect(NamedTuple):
+    """`quote` is one sign, or UNQUOTED where quotes are text."""
+
     delimiter: str
     quote: str
+
+    @property
+    def mark(self) -> str:
+        """A sign that no text holds stands for UNQUOTED."""
+        return "\ufffe" if self.quote == UNQUOTED else self.quote
 
 
 _UNKNOWN: Final = Dialect("", "")
 
 
-def read_csv(source: Source, dialect: Dialect, encoding: str = "") -> Iterator[Row | RowProblem]:
+def read_csv(
+    source: Source, dialect: Dialect, encoding: str = "", *, has_header: bool = True
+) -> Iterator[Row | RowProblem]:
     """The rows below the header. Blank lines are left out wherever they are.
+
+    Without a header the first row tells how many columns there are, which are then numbered.
 
     A fault that surely ends with its line is a RowProblem; after one that does not (an open
     quote) what follows cannot be trusted, so it raises FileProblem.
     """
     lines = Lines(source, encoding)
     records = iter(_Records(lines, dialect))
-    columns = _header(records, dialect)
+    if has_header:
+        columns = _header(records, dialect)
+    else:
+        columns, records = _unheaded(records)
     width, is_empty = len(columns), True
     for line, cells in records:
         if isinstance(cells, RowProblem):
@@ -52,9 +73,12 @@ def read_csv(source: Source, dialect: Dialect, encoding: str = "") -> Iterator[R
         raise _no_rows("no rows below its header")
 
 
-def read_header(source: Source, dialect: Dialect, encoding: str = "") -> tuple[str, ...]:
+def read_header(
+    source: Source, dialect: Dialect, encoding: str = "", *, has_header: bool = True
+) -> tuple[str, ...]:
     """The columns' names: the first line that is not blank."""
-    return _header(iter(_Records(Lines(source, encoding), dialect)), dialect)
+    records = iter(_Records(Lines(source, encoding), dialect))
+    return _header(records, dialect) if has_header else _unheaded(records)[0]
 
 
 def guess_dialect(
@@ -130,7 +154,7 @@ class _Records:
             code, text = "cell_too_long", _cell_too_long(place)
         else:
             code, text = "bad_quote", _bad_quote(place, self._dialect)
-        if place > self._line or self._seen[0].count(self._dialect.quote) % 2:
+        if place > self._line or self._seen[0].count(self._dialect.mark) % 2:
             raise FileProblem(code, text, line=place)
         return RowProblem(self._line, "", code, text)
 
@@ -148,7 +172,8 @@ def _strict(dialect: Dialect) -> dict[str, Any]:
     csv.field_size_limit(MAX_CELL)
     return {
         "delimiter": dialect.delimiter,
-        "quotechar": dialect.quote,
+        "quotechar": dialect.mark,
+        "quoting": csv.QUOTE_NONE if dialect.quote == UNQUOTED else csv.QUOTE_MINIMAL,
         "doublequote": True,
         "strict": True,
     }
@@ -176,6 +201,23 @@ def _header(
         if not _is_blank(cells):
             _refuse_spaced_quotes(cells, line, dialect)
             return checked_columns(cells, line)
+    raise _no_rows("no rows")
+
+
+_Numbered = Iterator[tuple[int, list[str] | RowProblem]]
+
+
+def _unheaded(records: _Numbered) -> tuple[tuple[str, ...], _Numbered]:
+    """Numbered columns, as many as the first record that is not blank, and all records."""
+    passed: list[tuple[int, list[str] | RowProblem]] = []
+    for line, cells in records:
+        if isinstance(cells, RowProblem):
+            passed.append((line, cells))
+        elif not _is_blank(cells):
+            refuse_many(len(cells), line)
+            return numbered_columns(len(cells)), chain([*passed, (line, cells)], records)
+    if passed:
+        return ("column 1",), iter(passed)
     raise _no_rows("no rows")
 
 

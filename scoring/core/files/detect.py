@@ -7,19 +7,23 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from scoring.core.contract import CaseProblem
 from scoring.core.files.csv_rows import Dialect, guess_dialect, read_csv, read_header
+from scoring.core.files.formulas import MARKED, unmarked
 from scoring.core.files.json_rows import read_json, read_jsonl
 from scoring.core.files.lines import CHUNK, Lines
 from scoring.core.files.rows import MAX_COLUMNS, MAX_LINE, FileProblem, Row, RowProblem
-from scoring.core.files.source import Source, encoding_of, open_source, refuse_foreign
+from scoring.core.files.source import Source, encoding_of, is_workbook, open_source, refuse_foreign
 from scoring.core.files.table import check_delimiter
+from scoring.core.files.xlsx_rows import read_sheets, read_xlsx
 from scoring.core.json_text import parse
 
-Format = Literal["csv", "json", "jsonl"]
+Format = Literal["csv", "json", "jsonl", "xlsx"]
+Header = Literal["", "yes", "no"]  # "" leaves it to the guess, which is yes
 
 _HEAD: Final = 1024 * 1024  # bytes looked at; more only when no row ends within them
 _SAMPLE_ROWS: Final = 1_000  # columns are gathered from these
@@ -34,7 +38,8 @@ _CUT_CODES: Final = frozenset({"no_rows", "unclosed_quote", "invalid_json", "enc
 class Detected:
     """`columns` of JSON are the keys of the sample, those of inner objects as `outer.inner`.
 
-    `delimiter` and `quote` are "" for JSON. `is_whole`: the sample is the whole file.
+    `delimiter` and `quote` are "" where there are none, `quote` is "none" where quotes are text.
+    `sheets` of a workbook are all that can be read. `is_whole`: the sample is the whole file.
     """
 
     format: Format
@@ -44,11 +49,19 @@ class Detected:
     columns: tuple[str, ...]
     sample: tuple[Row, ...]
     is_whole: bool
+    has_header: bool = True
+    sheet: str = ""
+    sheets: tuple[str, ...] = ()
+
+    @property
+    def is_table(self) -> bool:
+        """Whether every row has the same columns and every value is a text."""
+        return self.format in ("csv", "xlsx")
 
     @property
     def is_open(self) -> bool:
         """Whether rows behind the sample may have columns that it does not show."""
-        return self.format != "csv" and not self.is_whole
+        return not self.is_table and not self.is_whole
 
 
 def detect(
@@ -58,6 +71,8 @@ def detect(
     encoding: str = "",
     delimiter: str = "",
     quote: str = "",
+    header: Header = "",
+    sheet: str = "",
 ) -> Detected:
     """Looks at the beginning of a file; a Source can still be read from its start afterwards.
 
@@ -65,14 +80,24 @@ def detect(
     """
     if isinstance(origin, Path):
         with open_source(origin) as source:
-            return detect(source, kind=kind, encoding=encoding, delimiter=delimiter, quote=quote)
+            return detect(
+                source,
+                kind=kind,
+                encoding=encoding,
+                delimiter=delimiter,
+                quote=quote,
+                header=header,
+                sheet=sheet,
+            )
     check_delimiter(delimiter)
     head = origin.peek(_HEAD)
+    if head and is_workbook(head, origin.name):
+        return _detected_workbook(origin, sheet, has_header=header != "no")
     refuse_foreign(head, origin.name)
     codec, mark_length = encoding_of(head, encoding)
     if not head[mark_length:]:
         raise FileProblem("empty_file", "The file is empty. Choose another one.")
-    wanted = _Outline(kind, codec, Dialect(delimiter, quote))
+    wanted = _Outline(kind, codec, Dialect(delimiter, quote), header != "no")
     try:
         found = _detected(origin, wanted)
     except FileProblem as fault:
@@ -95,7 +120,11 @@ def read_rows(origin: Path | Source, detected: Detected) -> Iterator[Row | RowPr
             yield from read_rows(source, detected)
     elif detected.format == "csv":
         dialect = Dialect(detected.delimiter, detected.quote)
-        yield from read_csv(origin, dialect, detected.encoding)
+        rows = read_csv(origin, dialect, detected.encoding, has_header=detected.has_header)
+        yield from unmarked(rows)
+    elif detected.format == "xlsx":
+        rows = read_xlsx(origin.as_file(), detected.sheet, has_header=detected.has_header)
+        yield from unmarked(rows)
     elif detected.format == "jsonl":
         yield from read_jsonl(origin, detected.encoding)
     else:
@@ -106,6 +135,16 @@ class _Outline(NamedTuple):
     kind: Format | None
     encoding: str
     dialect: Dialect
+    has_header: bool
+
+
+def _detected_workbook(source: Source, sheet: str, *, has_header: bool) -> Detected:
+    sheets, sheet, columns = read_sheets(source.as_file(), sheet, has_header=has_header)
+    columns = _unmarked(columns)
+    blank = Detected("xlsx", "", "", "", columns, (), True, has_header, sheet, sheets)
+    rows = [*islice(read_rows(source, blank), _SAMPLE_ROWS + 1)]
+    sample = tuple(row for row in rows[:_SAMPLE_ROWS] if isinstance(row, Row))
+    return replace(blank, sample=sample, is_whole=len(rows) <= _SAMPLE_ROWS)
 
 
 def _detected(source: Source, wanted: _Outline) -> Detected:
@@ -118,10 +157,15 @@ def _detected(source: Source, wanted: _Outline) -> Detected:
         is_whole = source.is_whole and are_all
         guess = guess_dialect(lines, wanted.dialect, is_whole=is_whole, is_tsv=is_tsv)
         delimiter, quote = guess
-    blank = Detected(kind, wanted.encoding, delimiter, quote, (), (), source.is_whole)
+    has_header = wanted.has_header or kind != "csv"
+    blank = Detected(
+        kind, wanted.encoding, delimiter, quote, (), (), source.is_whole, has_header=has_header
+    )
     sample, is_whole = _sampled(head, blank)
     if kind == "csv":
-        columns = read_header(Source(BytesIO(head)), Dialect(delimiter, quote), wanted.encoding)
+        dialect = Dialect(delimiter, quote)
+        start = Source(BytesIO(head))
+        columns = _unmarked(read_header(start, dialect, wanted.encoding, has_header=has_header))
     else:
         columns = _columns(sample)
     return replace(blank, columns=columns, sample=sample, is_whole=is_whole)
@@ -184,6 +228,10 @@ def _sampled(head: bytes, blank: Detected) -> tuple[tuple[Row, ...], bool]:
     # A table's last row may have been cut within its last cell, which does not show.
     is_cut = blank.format == "csv" and not blank.is_whole and not head.endswith(b"\n")
     return tuple(rows[:-1] if is_cut else rows), is_whole
+
+
+def _unmarked(columns: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(column for column in columns if column != MARKED)
 
 
 def _columns(sample: Iterable[Row]) -> tuple[str, ...]:

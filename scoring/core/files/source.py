@@ -5,10 +5,16 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import BinaryIO, Final
+from pathlib import Path, PurePath
+from tempfile import TemporaryFile
+from typing import BinaryIO, Final, cast
+from weakref import finalize
 
 from scoring.core.files.rows import FileProblem
+from scoring.core.files.unpacked import Allowance, Gunzip
+
+PACKED: Final = ".gz"
+_COPIED: Final = 1024 * 1024  # bytes at a time
 
 _BOMS: Final = (  # UTF-32 first: its little-endian mark begins with the one of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -23,6 +29,8 @@ _FOREIGN: Final = (
     (b"\x1f\x8b", "a gzip archive"),
     (b"BZh91AY&SY", "a bzip2 archive"),
     (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"\xfd7zXZ\x00", "an XZ archive"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF87a", "a GIF image"),
@@ -36,18 +44,33 @@ _FOREIGN: Final = (
     (b"<?xml", "an XML document"),
 )
 
+_ZIP: Final = b"PK\x03\x04"
+_OLD_OFFICE: Final = b"\xd0\xcf\x11\xe0"
+_WORKBOOKS: Final = (".xlsx", ".xlsm")
+_OTHER_WORKBOOKS: Final = (".xls", ".xlsb", ".ods")
+_OWN_NAME: Final = {
+    b"PK\x03\x04": "Unpack it, or name a workbook .xlsx.",
+    b"\x1f\x8b": "Unpack it, or name it as it is: .csv.gz, .jsonl.gz and so on.",
+}
+
 
 class Source:
     """Bytes read once, in order; `peek` shows the beginning without using it up.
+
+    Where the name ends in .gz, name and bytes are those of the packed file.
 
     A pipe is never waited on for more than its first line, so that `score -` answers line by
     line.
     """
 
     def __init__(self, stream: BinaryIO, name: str = "") -> None:
-        self.name = name
         self._is_live = not stream.seekable()
+        is_file = not (self._is_live or is_packed(name)) and hasattr(stream, "seek")
+        self._file = stream if is_file else None
         self._read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
+        if is_packed(name):
+            self._read = Gunzip(stream, name).read
+        self.name = name[: -len(PACKED)] if is_packed(name) else name
         self._head = b""
         self.is_whole = False  # `peek` has seen every byte there is
         self.position = 0  # bytes given by `read`
@@ -67,6 +90,22 @@ class Source:
         chunk, self._head = self._head or self._read(size), b""
         self.position += len(chunk)
         return chunk
+
+    def as_file(self) -> BinaryIO:
+        """All bytes as a file with places; a nameless copy when they come packed or by a pipe."""
+        if self._file is None:
+            copy = TemporaryFile()  # noqa: SIM115  closed with this object
+            finalize(self, copy.close)
+            allowance = Allowance()
+            while chunk := self.read(_COPIED):
+                allowance.spend(len(chunk))
+                copy.write(chunk)
+            self._file = cast("BinaryIO", copy)
+        return self._file
+
+
+def is_packed(name: str) -> bool:
+    return name.lower().endswith(PACKED)
 
 
 @contextmanager
@@ -97,13 +136,41 @@ def encoding_of(head: bytes, wanted: str = "") -> tuple[str, int]:
     return marked or "utf-8", mark_length
 
 
+def is_workbook(head: bytes, name: str) -> bool:
+    """Whether it is called an Excel workbook and begins like one.
+
+    Raises FileProblem: unsupported_workbook for other kinds of workbooks, type_mismatch for what
+    is only called one.
+    """
+    ending = PurePath(name.lower()).suffix
+    is_old = head.startswith(_OLD_OFFICE)
+    if ending in _OTHER_WORKBOOKS and head.startswith((_ZIP, _OLD_OFFICE)):
+        raise _unsupported(name, f"is a workbook in the format {ending[1:].upper()}")
+    if ending not in _WORKBOOKS:
+        return False
+    if is_old:
+        raise _unsupported(name, "is encrypted with a password, or an old XLS workbook")
+    if not head.startswith(_ZIP):
+        text = (
+            f"“{name}” is called an Excel workbook and is none. Give it the ending of its format."
+        )
+        raise FileProblem("type_mismatch", text)
+    return True
+
+
+def _unsupported(name: str, what: str) -> FileProblem:
+    text = f"“{name}” {what}. Save the sheet as XLSX without a password, or as CSV."
+    return FileProblem("unsupported_workbook", text)
+
+
 def refuse_foreign(head: bytes, name: str) -> None:
     """Raise FileProblem `type_mismatch` when the first bytes are those of no text format."""
     start = head.removeprefix(codecs.BOM_UTF8)[:64].lstrip()
     for magic, kind in _FOREIGN:
         if start.startswith(magic) or start[: len(magic)].lower() == magic:
             shown = f"“{name}”" if name else "The input"
-            text = f"{shown} is {kind}. Upload a CSV, TSV, JSON or JSONL file instead."
+            advice = _OWN_NAME.get(magic, "Upload a CSV, TSV, JSON, JSONL or XLSX file instead.")
+            text = f"{shown} is {kind}. {advice}"
             raise FileProblem("type_mismatch", text)
 
 

@@ -15,9 +15,7 @@ def checked_columns(cells: Sequence[str], line: int) -> tuple[str, ...]:
 
     Raises FileProblem: too_many_columns, empty_column_name, duplicate_column, nul_character.
     """
-    if len(cells) > MAX_COLUMNS:
-        text = f"The header has {len(cells):,} columns; {MAX_COLUMNS:,} are possible. Remove some."
-        raise FileProblem("too_many_columns", text, line=line)
+    refuse_many(len(cells), line)
     names = tuple(cell.strip() for cell in cells)
     seen: dict[str, int] = {}
     for place, name in enumerate(names, start=1):
@@ -26,10 +24,22 @@ def checked_columns(cells: Sequence[str], line: int) -> tuple[str, ...]:
         if first != place:
             text = (
                 f"Columns {first} and {place} of line {line:,} are both called “{name}” "
-                "(case and outer spaces do not count). Rename one."
+                "(case and outer spaces do not count). Rename one, or read the file without header."
             )
             raise FileProblem("duplicate_column", text, line=line, column=name)
     return names
+
+
+def refuse_many(width: int, line: int) -> None:
+    """Raise FileProblem `too_many_columns`."""
+    if width > MAX_COLUMNS:
+        text = f"Line {line:,} has {width:,} columns; {MAX_COLUMNS:,} are possible. Remove some."
+        raise FileProblem("too_many_columns", text, line=line)
+
+
+def numbered_columns(width: int) -> tuple[str, ...]:
+    """The names of a table's columns when no header names them."""
+    return tuple(f"column {place}" for place in range(1, width + 1))
 
 
 def check_delimiter(delimiter: str) -> None:

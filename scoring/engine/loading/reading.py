@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, NamedTuple, TypedDict
+from typing import Any, Final, NamedTuple, TypedDict, cast
 
 import orjson
 
@@ -16,6 +16,7 @@ from scoring.core.files import (
     CaseKeys,
     Detected,
     FileProblem,
+    Header,
     MappedCase,
     Row,
     RowProblem,
@@ -25,7 +26,7 @@ from scoring.core.files import (
     read_rows,
 )
 from scoring.core.files import Mapping as Columns
-from scoring.engine.loading.report import Report
+from scoring.engine.loading.report import LISTED, Report
 
 MAX_ROWS: Final = 1_000_000
 MAX_TRIAL: Final = 32_767  # what the column of either database holds
@@ -43,6 +44,13 @@ class Options(TypedDict, total=False):
     encoding: str
     delimiter: str
     quote: str
+    header: Header
+    sheet: str
+
+
+def options_of(described: Mapping[str, Any]) -> Options:
+    """What `Reading.described` told, to read the file in the same way again."""
+    return cast("Options", {name: described.get(name, "") for name in Options.__annotations__})
 
 
 class Placed(NamedTuple):
@@ -69,9 +77,23 @@ class Reading:
     detected: Detected
     columns: Columns
 
+    def described(self) -> dict[str, Any]:
+        """How the file is read, under the names of Options where they take it again."""
+        found = self.detected
+        return {
+            "format": found.format,
+            "encoding": found.encoding,
+            "delimiter": found.delimiter,
+            "quote": found.quote,
+            "header": "yes" if found.has_header else "no",
+            "sheet": found.sheet,
+            "sheets": list(found.sheets[:LISTED]),
+            "columns": list(found.columns),
+        }
+
     def batches(self, report: Report, size: int) -> Iterator[list[Placed]]:
         """The usable rows in order; the others, and the end of what can be read, are reported."""
-        placer = Placer(self.columns, is_table=self.detected.format == "csv")
+        placer = Placer(self.columns, is_table=self.detected.is_table)
         batch: list[Placed] = []
         try:
             for row in self._rows(report):

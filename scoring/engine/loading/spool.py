@@ -8,18 +8,24 @@ import time
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, Unpack
 from uuid import uuid4
 
 from django.conf import settings
 from django.core.files.base import File
 
 from scoring.core.files import Detected, FileProblem, Mapping, Row, Source, detect, guess_mapping
+from scoring.engine.loading.reading import Options
 from scoring.models import Dataset, Team, Upload, User
 
 SHOWN_ROWS: Final = 20
 #: The ending of a spool name without a file: the command line reads the file where it lies.
 ELSEWHERE: Final = ".elsewhere"
+#: Faults of a whole file that no other way of reading it mends.
+HOPELESS: Final = (
+    *("empty_file", "type_mismatch", "corrupt_archive", "unsafe_archive", "unsafe_xml"),
+    *("unsupported_workbook", "too_large_unpacked"),
+)
 _FORGOTTEN_SECONDS: Final = 3_600  # without a change; a file being received is younger
 _UNKEEPABLE: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
@@ -46,8 +52,8 @@ def receive(
 ) -> Upload:
     """Put the file into the spool, for a dataset that is there or one to be named.
 
-    Raises FileProblem for a file that no choice could make readable: empty_file, type_mismatch,
-    too_large. Nothing is then left of it.
+    Raises FileProblem for a file that no choice could make readable, such as empty_file,
+    type_mismatch or too_large. Nothing is then left of it.
     """
     spool_name = f"{uuid4().hex}.rows"
     path: Path = settings.SPOOL_DIR / spool_name
@@ -74,10 +80,7 @@ def receive(
 def preview(
     upload: Upload,
     choices: dict[str, list[str]] | None = None,
-    *,
-    encoding: str = "",
-    delimiter: str = "",
-    quote: str = "",
+    **options: Unpack[Options],
 ) -> Preview:
     """Looks at the file's beginning; `choices` override the guessed mapping.
 
@@ -85,7 +88,9 @@ def preview(
     """
     with path_of(upload).open("rb") as stream:
         source = Source(stream, upload.file_name)
-        detected = detect(source, encoding=encoding, delimiter=delimiter, quote=quote)
+        detected = detect(source, **options)
+    if list(detected.columns) != upload.detected.get("columns", list(detected.columns)):
+        choices = None  # made for columns that this way of reading does not show
     mapping = guess_mapping(
         detected.columns, detected.sample, dict(choices or {}), is_open=detected.is_open
     )
@@ -143,5 +148,5 @@ def _refuse_hopeless(path: Path, name: str) -> None:
         with path.open("rb") as stream:
             detect(Source(stream, name))
     except FileProblem as fault:
-        if fault.code in ("empty_file", "type_mismatch"):
+        if fault.code in HOPELESS:
             raise

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Unpack
 from uuid import uuid4
 
 from django.db import DatabaseError, transaction
@@ -17,7 +17,7 @@ from scoring.core.files import FileProblem
 from scoring.engine import hold
 from scoring.engine.loading import removal, spool, storing
 from scoring.engine.loading.intake import CaseIntake, OutputIntake
-from scoring.engine.loading.reading import Options, Reading, open_reading
+from scoring.engine.loading.reading import Options, Reading, open_reading, options_of
 from scoring.engine.loading.report import RefusedError, Report, StoppedError
 from scoring.engine.loading.storing import Loaded, Origin
 from scoring.models import Dataset, DatasetVersion, Team, Upload, UploadKind, UploadState, User
@@ -33,10 +33,7 @@ Choices = Mapping[str, Sequence[str]]
 def request_check(
     upload: Upload,
     choices: Choices | None = None,
-    *,
-    encoding: str = "",
-    delimiter: str = "",
-    quote: str = "",
+    **options: Unpack[Options],
 ) -> bool:
     """Keep the mapping and let the worker try it; False when the upload is past that.
 
@@ -47,9 +44,9 @@ def request_check(
         upload.file_name,
         kind=upload.kind,
         choices=choices,
-        options={"encoding": encoding, "delimiter": delimiter, "quote": quote},
+        options=options,
     )
-    fields = {"mapping": reading.columns.choices(), "detected": _described(reading)}
+    fields = {"mapping": reading.columns.choices(), "detected": reading.described()}
     return _move(upload, _WAITING, UploadState.CHECKING, row_count=0, **fields)
 
 
@@ -248,17 +245,12 @@ def _reading(upload: Upload) -> Reading:
     path = spool.path_of(upload)
     if not path.exists():
         raise FileProblem("file_gone", "The file is no longer here. Upload it again.")
-    found = upload.detected
     return open_reading(
         path,
         upload.file_name,
         kind=upload.kind,
         choices=upload.mapping or None,
-        options={
-            "encoding": found.get("encoding", ""),
-            "delimiter": found.get("delimiter", ""),
-            "quote": found.get("quote", ""),
-        },
+        options=options_of(upload.detected),
     )
 
 
@@ -291,17 +283,6 @@ def _elsewhere(team: Team, path: Path, kind: UploadKind, by: User | None, **fiel
         held_until=timezone.now() + timedelta(seconds=hold.HOLD_SECONDS),
         **fields,
     )
-
-
-def _described(reading: Reading) -> dict[str, Any]:
-    found = reading.detected
-    return {
-        "format": found.format,
-        "encoding": found.encoding,
-        "delimiter": found.delimiter,
-        "quote": found.quote,
-        "columns": list(found.columns),
-    }
 
 
 def _findings(report: Report) -> dict[str, Any]:
