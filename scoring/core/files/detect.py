@@ -27,6 +27,8 @@ Header = Literal["", "yes", "no"]  # "" leaves it to the guess, which is yes
 
 _HEAD: Final = 1024 * 1024  # bytes looked at; more only when no row ends within them
 _SAMPLE_ROWS: Final = 1_000  # columns are gathered from these
+#: What every row of our own exports has; `expected` may only come behind the sample.
+_OWN_COLUMNS: Final = frozenset({"key", "input", "references", "tags", "metadata"})
 _TABLES: Final = (".csv", ".tsv", ".tab")
 _LINES: Final = (".jsonl", ".ndjson")
 _OBJECT: Final = re.compile(r'\s*(?:\[\s*)?\{\s*"')  # no header begins like this
@@ -168,6 +170,8 @@ def _detected(source: Source, wanted: _Outline) -> Detected:
         columns = _unmarked(read_header(start, dialect, wanted.encoding, has_header=has_header))
     else:
         columns = _columns(sample)
+        if _OWN_COLUMNS.issubset(columns) and not is_whole:
+            columns = tuple(dict.fromkeys([*columns, "expected"]))
     return replace(blank, columns=columns, sample=sample, is_whole=is_whole)
 
 

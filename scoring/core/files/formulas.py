@@ -7,10 +7,11 @@ a last column MARKED. So the mark can be taken off again, also where texts begin
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from scoring.core.contract import Json
+from scoring.core.files.rows import Row, RowProblem
 
 MARK: Final = "'"
 MARKED: Final = "_marked"
@@ -31,9 +32,16 @@ def marked(columns: Sequence[str], cells: Sequence[str]) -> list[str]:
     return [*with_marks, json.dumps(names, ensure_ascii=False, separators=(",", ":"))]
 
 
-def unmark(fields: dict[str, Json]) -> None:
-    """Take the marks off a row that was read; a mark that somebody has removed is not missed."""
-    for name in _listed(fields.pop(MARKED, "")):
+def unmarked(rows: Iterable[Row | RowProblem]) -> Iterator[Row | RowProblem]:
+    """The rows of a table without their marks; one that somebody has removed is not missed."""
+    for row in rows:
+        if isinstance(row, Row) and MARKED in row.fields:
+            _unmark(row.fields)
+        yield row
+
+
+def _unmark(fields: dict[str, Json]) -> None:
+    for name in _listed(fields.pop(MARKED)):
         cell = fields.get(name)
         if isinstance(cell, str) and cell.startswith(MARK) and is_formula(cell[1:]):
             fields[name] = cell[1:]

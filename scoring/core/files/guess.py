@@ -74,7 +74,9 @@ def guess_mapping(
         if field not in chosen and found is not None:
             chosen[field] = [free.pop(found)]
     if "output" not in chosen:
-        chosen["output"] = _outputs(columns, free, rows)
+        inside = tuple(f"{column}." for mapped in chosen.values() for column in mapped)
+        outside = [column for column in columns if not column.startswith(inside)]
+        chosen["output"] = _outputs(outside, free, rows)
     if is_open and "error" not in chosen:
         chosen["error"] = ["error"]
     for field, marks in (("references", ";|\n"), ("tags", ",;|")):

@@ -11,6 +11,7 @@ from scoring.core.contract import CaseProblem, Json
 from scoring.core.files.lines import Lines, Text, line_ends
 from scoring.core.files.rows import MAX_LINE, FileProblem, Row, RowProblem
 from scoring.core.files.source import Source
+from scoring.core.files.writers import ROWS
 from scoring.core.json_text import parse
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
@@ -21,15 +22,37 @@ _CUT_TOKEN: Final = 12
 
 
 def read_jsonl(source: Source, encoding: str = "") -> Iterator[Row | RowProblem]:
-    """One JSON object a line; blank lines are left out."""
-    is_empty = True
+    """One JSON object a line; blank lines are left out, and so is a last line `{"_rows": n}`.
+
+    Raises FileProblem `row_count` where there are not n rows before that line.
+    """
+    count, end = 0, None
     for line, text in enumerate(Lines(source, encoding), start=1):
         if text.isspace():
             continue
-        is_empty = False
-        yield _row(line, text.rstrip("\r\n"), f"Line {line:,}")
-    if is_empty:
+        if end is not None:  # an ordinary row after all
+            yield end
+            count, end = count + 1, None
+        row = _row(line, text.rstrip("\r\n"), f"Line {line:,}")
+        if isinstance(row, Row) and row.fields.keys() == {ROWS} and type(row.fields[ROWS]) is int:
+            end = row
+        else:
+            yield row
+            count += 1
+    if end is not None:
+        _check_count(count, end)
+    if not count:
         raise FileProblem("no_rows", "The file has no rows. Add one JSON object a line.")
+
+
+def _check_count(count: int, end: Row) -> None:
+    told = end.fields[ROWS]
+    if told != count:
+        text = (
+            f"Line {end.line:,} says that {told:,} rows come before it; there are {count:,}. "
+            "Export the file again, or remove this last line to take the rows that are there."
+        )
+        raise FileProblem("row_count", text, line=end.line)
 
 
 def read_json(source: Source, encoding: str = "") -> Iterator[Row | RowProblem]:
