@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from django.db.models import F
 
-from scoring.engine import compare, drift, noise, probe
+from scoring.engine import compare, drift, noise, preview, probe
 from scoring.models import Errand, ErrandKind, ErrandState, Team, User
 from scoring.models.errand import OPEN
 
@@ -26,6 +26,7 @@ Answer = Mapping[str, Any]
 KINDS: Final[dict[str, Callable[[Errand], Answer]]] = {
     ErrandKind.TEST_CONNECTION: probe.tested_connection,
     ErrandKind.TRY_SCORER: probe.tried_scorer,
+    ErrandKind.PREVIEW_SCORER: preview.previewed,
     ErrandKind.CHECK_NOISE: noise.checked_noise,
     ErrandKind.TRY_PROMPT: probe.tried_prompt,
     ErrandKind.MEASURE_DRIFT: drift.done_errand,

@@ -153,7 +153,7 @@ def _summed(
 
 def judges_of(scorers: Iterable[Scorer]) -> list[BoundScorer]:
     """What asks a model in the present versions of these scorers, inside combinations too."""
-    return [judge for scorer in scorers for judge in _judges(_bound(scorer))]
+    return [judge for scorer in scorers for judge in judges_in(_bound(scorer))]
 
 
 def questions_of(judges: Iterable[BoundScorer], cases: Sequence[Case]) -> list[Question]:
@@ -170,7 +170,7 @@ def _bound(scorer: Scorer) -> BoundScorer | None:
     return bind_child(version.type, version.config) if version else None
 
 
-def _judges(scorer: BoundScorer | None) -> Iterator[BoundScorer]:
+def judges_in(scorer: BoundScorer | None) -> Iterator[BoundScorer]:
     """The scorers inside that ask a model; only these are run to see what they ask."""
     if scorer is None:
         return
@@ -178,7 +178,7 @@ def _judges(scorer: BoundScorer | None) -> Iterator[BoundScorer]:
         yield scorer
     elif isinstance(scorer.config, CombineConfig):
         for child in scorer.config.children:
-            yield from _judges(child.scorer)
+            yield from judges_in(child.scorer)
 
 
 def _distinct(

@@ -15,6 +15,7 @@ from scoring.models.team import Team, User
 
 class ErrandKind(models.TextChoices):
     TRY_SCORER = "try_scorer", "try a scorer"
+    PREVIEW_SCORER = "preview_scorer", "preview a scorer on a run"
     TEST_CONNECTION = "test_connection", "test a connection"
     TRY_PROMPT = "try_prompt", "try a prompt"
     CHECK_NOISE = "check_noise", "check a judge's noise"

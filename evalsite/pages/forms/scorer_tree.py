@@ -18,6 +18,7 @@ from evalsite.pages.forms.config_fields import CONFIG, ConfigForm
 from evalsite.pages.forms.model_fields import Offer
 from scoring.core.bound import bind_child
 from scoring.core.contract import ConfigError
+from scoring.core.json_text import text_of
 from scoring.core.registry import ScorerType, all_types
 from scoring.core.scorers.combine import MAX_DEPTH, MAX_WEIGHT, CombineConfig
 
@@ -48,7 +49,7 @@ class NodeForm(ConfigForm):
         token: str,
     ) -> None:
         self.kind, self.offer = kind, offer
-        start = {"name": part.get("name", ""), "weight": part.get("weight", 1)}
+        start = {"name": part.get("name", ""), "weight": text_of(part.get("weight", 1))}
         super().__init__(data, prefix=f"n{token}", initial=start, auto_id="id_%s")
         self.fields["name"].widget.attrs["placeholder"] = kind.name
         self.add_settings(part.get("config"))

@@ -1,0 +1,233 @@
+"""A scorer's config on some cases of a past run, before it is saved.
+
+What computes goes through the helper process of `tryout`; what asks a model or needs vectors is an
+errand of the worker. Nothing of it is stored with the run.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max, Min
+from django.db.models.functions import Coalesce, Left, Length
+
+from scoring.core.bound import bind, settled
+from scoring.core.contract import ConfigError, Json, Result, ServiceError
+from scoring.core.services import using
+from scoring.engine import estimate, tryout
+from scoring.engine.execute import cases_of
+from scoring.engine.probe import ErrandProblem
+from scoring.models import (
+    AuditEntry,
+    CallPurpose,
+    Connection,
+    Errand,
+    ErrandKind,
+    Output,
+    Run,
+    RunScorer,
+    Score,
+    Scorer,
+    Status,
+    Team,
+    User,
+)
+from scoring.models.case_table import OPENING
+
+SIZE: Final = 50
+NEAR: Final = 25  # of them at most are chosen for lying near the threshold
+MAX_CHARS: Final = 200_000  # of one case's texts together
+FEW: Final = 2_000  # outputs whose ids are simply all read
+
+
+class Config(NamedTuple):
+    """A scorer that need not be saved."""
+
+    type: str
+    config: Mapping[str, Json]
+    threshold: float
+
+
+class Sample(NamedTuple):
+    """Output ids in the dataset's order; `near` of them lie nearest to the threshold.
+
+    `left_out` were chosen and are too long to be scored while one waits.
+    """
+
+    outputs: Sequence[int]
+    near: int = 0
+    left_out: int = 0
+
+
+class Row(NamedTuple):
+    """One case, before and after; `before` is None where there is nothing to compare with."""
+
+    position: int
+    trial: int
+    key: str
+    output: str  # its opening
+    before: Result | None
+    after: Result
+
+    @property
+    def is_flipped(self) -> bool:
+        return self.before is not None and _word(self.before) != _word(self.after)
+
+    @property
+    def is_changed(self) -> bool:
+        return self.before is not None and self.before.score != self.after.score
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """The verdicts, or the statuses where there is none."""
+        return _word(self.before) if self.before else "", _word(self.after)
+
+
+def _word(result: Result) -> str:
+    return result.verdict or result.status
+
+
+def held_in(run: Run, scorer: Scorer | None) -> RunScorer | None:
+    """What the run has of this scorer, in whichever version."""
+    if scorer is None:
+        return None
+    mine = run.scorers.filter(version__scorer=scorer)
+    return mine.select_related("version").order_by("-version__number").first()
+
+
+def sample_of(run: Run, held: RunScorer | None) -> Sample:
+    """Up to SIZE cases of the run, always the same: some near the threshold, others at random."""
+    near = _nearest(held) if held else []
+    wanted = list(dict.fromkeys([*near, *_at_random(run, SIZE + NEAR)]))[:SIZE]
+    too_long = _too_long(wanted)
+    kept = Output.objects.filter(pk__in=set(wanted) - too_long)
+    ids = kept.order_by("case__position", "trial").values_list("pk", flat=True)
+    return Sample(list(ids), len(set(near) - too_long), len(too_long))
+
+
+def _nearest(held: RunScorer) -> list[int]:
+    """Outputs whose scores are next to the threshold, as many from either side as there are."""
+    scores = Score.objects.filter(scorer=held, status=Status.SCORED, code="")
+    above = scores.filter(score__gte=held.threshold).order_by("score", "output")
+    below = scores.filter(score__lt=held.threshold).order_by("-score", "output")
+    left, right = (list(side.values_list("output", flat=True)[:NEAR]) for side in (above, below))
+    half = NEAR // 2
+    return [*left[: NEAR - min(half, len(right))], *right[: max(half, NEAR - len(left))]]
+
+
+def _at_random(run: Run, count: int) -> list[int]:
+    """Outputs of the run that hold a text, in a random order that stays the same."""
+    mine = Output.objects.filter(output_set=run.output_set_id)
+    dice = random.Random(run.pk)  # noqa: S311  a sample, not a secret
+    if run.output_set.output_count <= FEW:
+        ids = list(mine.exclude(text=None).order_by("pk").values_list("pk", flat=True)[:FEW])
+        return dice.sample(ids, min(count, len(ids)))
+    ends = mine.aggregate(first=Min("pk"), last=Max("pk"))
+    span = range(ends["first"], ends["last"] + 1)
+    drawn = dice.sample(span, min(8 * count, len(span)))
+    there = set(mine.filter(pk__in=drawn).exclude(text=None).values_list("pk", flat=True))
+    return [pk for pk in drawn if pk in there][:count]
+
+
+def _too_long(outputs: Sequence[int]) -> set[int]:
+    """Those of the outputs whose texts, with their case's, are over MAX_CHARS."""
+    case = ("input", "expected", "references", "metadata")
+    chars: Any = Coalesce(Length("text"), 0)
+    for name in case:
+        chars += Coalesce(Length(f"case__{name}_json"), 0)
+    long = Output.objects.filter(pk__in=outputs).annotate(chars=chars).filter(chars__gt=MAX_CHARS)
+    return set(long.values_list("pk", flat=True))
+
+
+def scored_now(wanted: Config, outputs: Sequence[int]) -> list[Result]:
+    """Scored by the helper process. Raises ConfigError, ServiceError."""
+    return tryout.score(wanted.type, wanted.config, wanted.threshold, cases_of(outputs))
+
+
+def scored_then(held: RunScorer, outputs: Sequence[int]) -> list[Result | None]:
+    """What the run says of them."""
+    found = {row.output_id: row.result for row in held.scores.filter(output__in=outputs)}
+    return [found.get(output) for output in outputs]
+
+
+_TOLD: Final = ("pk", "case__position", "trial", "case__key", "opening")
+
+
+def rows(
+    outputs: Sequence[int], before: Sequence[Result | None], after: Sequence[Result]
+) -> list[Row]:
+    """Those that flip first, then those whose score changes, each in the dataset's order."""
+    texts = Output.objects.filter(pk__in=outputs).annotate(opening=Left("text", OPENING))
+    told: dict[int, tuple[Any, ...]] = {row[0]: row[1:] for row in texts.values_list(*_TOLD)}
+    made = [
+        Row(*told[output], old, new)
+        for output, old, new in zip(outputs, before, after, strict=True)
+        if output in told
+    ]
+    return sorted(made, key=lambda row: (not row.is_flipped, not row.is_changed))
+
+
+def foreseen(team: Team, wanted: Config, outputs: Sequence[int]) -> estimate.Estimate:
+    """What the judges inside will ask and cost. Raises ConfigError."""
+    ready = settled(bind(*wanted), Connection.objects.available_to(team))
+    judges = list(estimate.judges_in(ready))
+    if not judges:
+        return estimate.Estimate()
+    return estimate.estimate_calls(team, estimate.questions_of(judges, cases_of(outputs)))
+
+
+def ask(wanted: Config, run: Run, held: RunScorer | None, sample: Sample, by: User) -> Errand:
+    """Leave it to the worker; it may cost money, so it is written down who wanted it."""
+    from scoring.engine import errands
+
+    asked = wanted._asdict() | {
+        "run": str(run.uuid),
+        "held": held.pk if held else None,
+        "outputs": list(sample.outputs),
+        "near": sample.near,
+        "left_out": sample.left_out,
+    }
+    with transaction.atomic():
+        new = {"type": wanted.type, "config": wanted.config, "cases": len(sample.outputs)}
+        AuditEntry.objects.record(run.team, by, "scorer.previewed", run, new=errands.keepable(new))
+        return errands.ask(ErrandKind.PREVIEW_SCORER, run.team, by, asked)
+
+
+def previewed(errand: Errand) -> dict[str, Any]:
+    """From {type, config, threshold, run, outputs} to {results}, each as a Result without metadata
+    but its code.
+    """
+    from scoring.engine.services import TeamServices
+
+    asked = errand.request
+    if len(outputs_of(errand)) < len(asked["outputs"]):
+        raise ErrandProblem("the run is no longer there")
+    try:
+        ready = bind(asked["type"], asked["config"], asked["threshold"])
+        ready = settled(ready, Connection.objects.available_to(errand.team))
+        with using(TeamServices(errand.team, purpose=CallPurpose.TRY)):
+            results = ready.score(cases_of(asked["outputs"]))
+    except ConfigError as fault:
+        raise ErrandProblem(str(fault)) from None
+    except ServiceError as fault:
+        raise ErrandProblem(fault.text) from None
+    return {"results": [[*result[:4], result.code] for result in results]}
+
+
+def outputs_of(errand: Errand) -> set[int]:
+    """The errand's outputs that are still there, in a run of its own team."""
+    run = UUID(errand.request["run"])
+    mine = Output.objects.filter(output_set__runs__uuid=run, output_set__runs__team=errand.team)
+    return set(mine.filter(pk__in=errand.request["outputs"]).values_list("pk", flat=True))
+
+
+def answered(errand: Errand) -> list[Result]:
+    """The results of an errand that is done, in the order of its outputs."""
+    return [
+        Result(status, score, verdict, reason, {"code": code} if code else {})
+        for status, score, verdict, reason, code in errand.answer["results"]
+    ]
