@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -17,10 +17,13 @@ from evalsite.pages.methods import posting
 from scoring.engine.drift import asks
 from scoring.models import Baseline, Role, Run, RunState
 
+NEAREST: Final = 12  # runs that are looked at, and offered to compare with
+
 
 def baseline_of(run: Run) -> dict[str, Any]:
     """What a run's page shows: the run pinned as its series' `baseline`, whether it `is_baseline`
-    itself, and the run that it is `measured_by`, the pinned or else the previous one; one query.
+    itself, and the run that it is `measured_by`, the pinned or else the previous one, before
+    further `earlier` ones; one query.
     """
     pins = Baseline.objects.of(run).filter(run=OuterRef("pk"))
     outputs = run.output_set
@@ -30,15 +33,17 @@ def baseline_of(run: Run) -> dict[str, Any]:
         .filter(output_set__series=outputs.series)
         .annotate(is_pinned=Exists(pins))
         .filter(Q(is_pinned=True) | earlier)
+        .select_related("output_set")
         .order_by("-is_pinned", "-output_set__dated", "-pk")
     )
-    nearest = list(runs[:3])  # the pinned one, the run itself, the one before it
+    nearest = list(runs[:NEAREST])  # the pinned one, the run itself, those before it
     pinned = next((each for each in nearest if getattr(each, "is_pinned", False)), None)
-    others = (each for each in nearest if each.pk != run.pk)
+    others = [each for each in nearest if each.pk != run.pk]
     return {
         "baseline": pinned,
         "is_baseline": pinned == run,
-        "measured_by": next(others, None),
+        "measured_by": next(iter(others), None),
+        "earlier": others,
     }
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from django.http import QueryDict
 from django.urls import reverse
 
+from evalsite.pages.case_against import Against
+from evalsite.pages.case_chips import Chip, described
+from evalsite.pages.case_columns import NAME, Columns
 from evalsite.pages.forms.cases import CaseForm
-from evalsite.templatetags.look import NOTHING, count, plain
+from evalsite.templatetags.look import NOTHING, count
 from scoring.models import Run, RunScorer, Score, Status, Verdict
-from scoring.models.case_filters import NO_FILTERS, CaseFilters
+from scoring.models.case_filters import NO_FILTERS
 from scoring.models.case_table import PAGE_SIZE, CasePage, CaseRow, CaseTable, Place
 
-MAX_COLUMNS: Final = 6
 PAGING: Final = ("after", "before", "n", "trial")
 VIEWING: Final = ("diff", "whole")
 _VERDICTS: Final = {verdict.value: verdict.label for verdict in Verdict}
@@ -40,13 +42,6 @@ class Cell(NamedTuple):
     reason: str
 
 
-class Chip(NamedTuple):
-    """A filter that is on, and the address without it."""
-
-    text: str
-    url: str
-
-
 class Around(NamedTuple):
     """Where a case stands in the table: its neighbours' addresses, "17 of 131", the table's.
 
@@ -67,17 +62,25 @@ class CaseList:
     run: Run
     scorers: Sequence[RunScorer]
     query: QueryDict
+    against: Against = field(default_factory=Against)
 
     @cached_property
     def form(self) -> CaseForm:
-        form = CaseForm(self.query, scorers=self.scorers)
+        form = CaseForm(self.query, scorers=self.scorers, against=self.against)
         form.full_clean()
         return form
 
     @cached_property
     def table(self) -> CaseTable:
-        asked = self.form.filters, self.form.sorting
-        return CaseTable(self.run, self.scorers, *asked, marks_unsteady=self.has_trials)
+        return CaseTable(
+            self.run,
+            self.scorers,
+            self.form.filters,
+            self.form.sorting,
+            marks_unsteady=self.has_trials,
+            beside=self.against.chosen if "change" in self.columns else None,
+            counts_reviews="reviews" in self.columns,
+        )
 
     @cached_property
     def page(self) -> CasePage:
@@ -99,25 +102,29 @@ class CaseList:
     # Addresses.
 
     @cached_property
-    def columns(self) -> Sequence[int]:
-        """The places of the scorers that have a column: the first ones, and those asked for."""
-        asked = (self.form.filters.scorer, self.form.sorting.scorer)
-        named = [place for place, scorer in enumerate(self.scorers) if scorer in asked]
-        others = [place for place in range(len(self.scorers)) if place not in named]
-        return sorted(named + others[: MAX_COLUMNS - len(named)])
+    def columns(self) -> Columns:
+        """Those asked for, else the usual ones with the scorers that are filtered or sorted by."""
+        is_read = self.form.is_valid()
+        needed = (self.form.filters.scorer, self.form.sorting.scorer) if is_read else ()
+        is_beside = self.against.chosen is not None
+        return Columns(self.scorers, self.query.getlist(NAME), needed, is_beside)
+
+    @property
+    def case_heading(self) -> Heading:
+        return self._heading("", "Case")
 
     def headings(self) -> Iterator[Heading]:
-        """The head of the case column, then of each scorer's."""
-        yield self._heading("", "Case")
-        for place in self.columns:
+        """The head of each scorer's column."""
+        for place in self.columns.places:
             name = self.scorers[place].name
             yield self._heading(name, name)
 
     def rows(self) -> Iterator[tuple[CaseRow, str, list[Cell]]]:
         """Each row with its address and a cell for each scorer that has a column."""
+        places = self.columns.places
         for number, row in enumerate(self.page.rows, start=self.first_number):
             shown = str(number) if self.is_numbered else None
-            cells = [cell_of(self.scorers[place], row.scores[place]) for place in self.columns]
+            cells = [cell_of(self.scorers[place], row.scores[place]) for place in places]
             yield row, self.case_url(row.place, shown), cells
 
     def case_url(self, place: Place, number: str | None) -> str:
@@ -149,6 +156,32 @@ class CaseList:
     def is_narrowed(self) -> bool:
         """Whether some filter is on."""
         return self.form.is_valid() and self.form.filters != NO_FILTERS
+
+    def kept(self, *names: str) -> list[tuple[str, str]]:
+        """The parts of the address that a form of these `names` leaves as they are."""
+        left = {*PAGING, *VIEWING, *names}
+        lists = ((name, values) for name, values in self.query.lists() if name not in left)
+        return [(name, value) for name, values in lists for value in values if value]
+
+    @property
+    def beside_filters(self) -> list[tuple[str, str]]:
+        """What the form of filters leaves as it is."""
+        return self.kept(*self.form.fields)
+
+    @property
+    def beside_columns(self) -> list[tuple[str, str]]:
+        """What the form of columns leaves as it is."""
+        return self.kept(NAME)
+
+    @property
+    def beside_scores(self) -> list[tuple[str, str]]:
+        """What a link to some scores of a scorer leaves as it is."""
+        return self.kept("verdict", "scorer", "min", "max", "below", "code", "unsteady", "trials")
+
+    @property
+    def beside_trials(self) -> list[tuple[str, str]]:
+        """What the choice of a figure for trials leaves as it is."""
+        return self.kept("trials")
 
     @property
     def address(self) -> str:
@@ -198,11 +231,20 @@ class CaseList:
             self.case_url(place, number and str(number)) + "&",
         )
 
-    def chips(self) -> Iterator[Chip]:
+    def chips(self) -> list[Chip]:
         """The filters that are on."""
-        filters = self.form.filters
-        for text, names in _described(filters):
-            yield Chip(text, self.changed(**dict.fromkeys(names)))
+        found = described(self.form.filters)
+        return [Chip(text, self.changed(**dict.fromkeys(names))) for text, names in found]
+
+    @property
+    def unfiltered(self) -> str:
+        """The address without any filter, in the same order and columns."""
+        names = [name for _, names in described(self.form.filters) for name in names]
+        return self.changed(**dict.fromkeys((*names, "scorer")))
+
+    @property
+    def usual_columns(self) -> str:
+        return self.changed(**{NAME: None})
 
     def _heading(self, name: str, title: str) -> Heading:
         asked = self.form.cleaned_data
@@ -222,27 +264,3 @@ def cell_of(scorer: RunScorer, score: Score | None) -> Cell:
 
 def _written(place: Place) -> str:
     return f"{place.position}.{place.trial}" if place.trial else str(place.position)
-
-
-def _described(filters: CaseFilters) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each filter that is on in words, with its names in the address."""
-    scorer = filters.scorer
-    if filters.verdict is not None:
-        judge = f" by {scorer.name}" if scorer else ""
-        yield f"{filters.verdict.label}{judge}", ("verdict",)
-    if (limits := _limits(filters)) and scorer:
-        yield f"{scorer.name} {limits}", ("min", "max", "below")
-    if filters.code and scorer:
-        yield f"{scorer.name}: {filters.code}", ("code",)
-    if filters.unsteady:
-        judge = f" by {scorer.name}" if scorer else ""
-        yield f"unsteady{judge}", ("unsteady",)
-    if filters.tag:
-        yield f"tag {filters.tag}", ("tag",)
-    if filters.text:
-        yield f"“{filters.text}”", ("q",)
-
-
-def _limits(filters: CaseFilters) -> str:
-    signs = {"≥": filters.minimum, "≤": filters.maximum, "<": filters.below}
-    return ", ".join(f"{sign} {plain(limit)}" for sign, limit in signs.items() if limit is not None)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 
 from django.http import Http404, HttpResponse
 
 from evalsite import access
+from evalsite.pages.case_against import Against, against_of
 from evalsite.pages.case_beside import TITLES, beside_of
 from evalsite.pages.case_list import CaseList
 from evalsite.pages.case_trials import trials_of
 from evalsite.pages.case_view import MODES, CaseView
 from evalsite.pages.fragments import SignedInRequest, show, show_text
 from evalsite.pages.methods import reading
+from scoring.models import Run, RunScorer
 from scoring.models.case_table import Place
 
 
@@ -33,10 +36,17 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
         "view": view,
         "modes": MODES,
         "between": TITLES,
-        "cases": (beside or CaseList(run, scorers, request.GET)).around(place),
+        "cases": (beside or _list_of(request, run, scorers)).around(place),
         "trials": None if beside else trials_of(run, output, scorers, request.GET),
     }
     return show(request, "case/page.html", context)
+
+
+def _list_of(request: SignedInRequest, run: Run, scorers: Sequence[RunScorer]) -> CaseList:
+    """The table that the case was opened from; changes are told from another run."""
+    tells_change = "change" in request.GET
+    against = against_of(request.user, run, request.GET) if tells_change else Against()
+    return CaseList(run, scorers, request.GET, against)
 
 
 def _trial(request: SignedInRequest) -> int:

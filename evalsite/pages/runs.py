@@ -13,6 +13,7 @@ from django_htmx.http import trigger_client_event
 
 from evalsite import access
 from evalsite.pages.baselines import baseline_of
+from evalsite.pages.case_against import against_of
 from evalsite.pages.case_list import CaseList
 from evalsite.pages.estimates import Foresight, foresight
 from evalsite.pages.forms.runs import RetryForm, RunFilters, RunForm
@@ -75,8 +76,10 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """One run: how far it is, its figures, its cases."""
     found = access.run_for(request.user, uid)
     scorers = list(found.scorers.with_summary())
-    cases = CaseList(found, scorers, request.GET)
-    figures = figures_of(scorers, request.GET.get("trials", MEAN))
+    measured = baseline_of(found)
+    against = against_of(request.user, found, request.GET, measured["earlier"])
+    cases = CaseList(found, scorers, request.GET, against)
+    figures = figures_of(scorers, request.GET.get("trials", MEAN), cases.beside_scores)
     context = {
         "team": found.team,
         "run": found,
@@ -86,7 +89,7 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         "figures": figures,
         "has_errors": any(each.summary and each.summary.errors for each in figures),
         "cases": cases,
-        **baseline_of(found),
+        **measured,
         **access.granted(request.user, found.team),
     }
     answer = show(request, "run/page.html", context, parts=["progress", "cases"])

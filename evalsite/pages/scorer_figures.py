@@ -31,16 +31,24 @@ class Cause(NamedTuple):
 
 
 class LinkedBar(NamedTuple):
-    """A bar of the histogram, its bin in words, and the query that shows its cases."""
+    """A bar of the histogram, its bin in words, the query that shows its cases, the bin's number
+    from 0.
+    """
 
     bar: Bar
     title: str
     query: str
+    number: int
 
 
 @dataclass(frozen=True)
 class Figure(RunFigure):
-    """One scorer's figures with the queries that show the cases behind them."""
+    """One scorer's figures with the queries that show the cases behind them.
+
+    These keep the parts `beside` of the page's address.
+    """
+
+    beside: Sequence[tuple[str, str]] = ()
 
     @property
     def unsteady(self) -> Unsteady | None:
@@ -59,25 +67,28 @@ class Figure(RunFigure):
 
     def bars(self) -> Iterator[LinkedBar]:
         """The bars that stand for anything, each a link."""
-        for bar in self.chart.bars:
+        for number, bar in enumerate(self.chart.bars):
             if bar.count:
-                yield self._linked(bar)
+                yield self._linked(bar, number)
 
-    def _linked(self, bar: Bar) -> LinkedBar:
+    def _linked(self, bar: Bar, number: int) -> LinkedBar:
         low, high = plain(bar.low), plain(bar.high)
         if bar.high == 1:
-            return LinkedBar(bar, f"{low} to 1: {count(bar.count)}", self._query(min=low))
+            return LinkedBar(bar, f"{low} to 1: {count(bar.count)}", self._query(min=low), number)
         title = f"{low} to below {high}: {count(bar.count)}"
-        return LinkedBar(bar, title, self._query(min=low, below=high))
+        return LinkedBar(bar, title, self._query(min=low, below=high), number)
 
     def _query(self, **asked: str) -> str:
         kept = {"trials": self.how} if self.how != MEAN else {}
-        return "?" + urlencode({"scorer": self.scorer.name, **asked, **kept})
+        parts = {"scorer": self.scorer.name, **asked, **kept}
+        return "?" + urlencode([*parts.items(), *self.beside])
 
 
-def figures_of(scorers: Iterable[RunScorer], how: str = MEAN) -> list[Figure]:
+def figures_of(
+    scorers: Iterable[RunScorer], how: str = MEAN, beside: Sequence[tuple[str, str]] = ()
+) -> list[Figure]:
     """The figures of each scorer; `summary` is to be joined."""
-    found = [Figure(scorer, getattr(scorer, "summary", None)) for scorer in scorers]
+    found = [Figure(scorer, getattr(scorer, "summary", None), beside=beside) for scorer in scorers]
     is_known = how in {way.value for way in ways_of(found)}
     return [replace(figure, how=how) for figure in found] if is_known else found
 

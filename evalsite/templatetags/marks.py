@@ -37,3 +37,12 @@ def visible(text: str) -> SafeString:
     if text.isprintable():
         return escape(text)
     return render_to_string("case/_marked.html", {"text": text})
+
+
+@register.simple_tag
+@lru_cache(maxsize=64)
+def change_mark(earlier: str | None, verdict: str) -> SafeString:
+    """`run/_change.html`: what became of a case that was `earlier`, None where it was not there."""
+    known = {("pass", "fail"): "broke", ("fail", "pass"): "fixed"}
+    kind = known.get((earlier or "", verdict), "")
+    return render_to_string("run/_change.html", {"earlier": earlier, "kind": kind, "now": verdict})

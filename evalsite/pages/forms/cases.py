@@ -7,9 +7,12 @@ from typing import Any, Final
 
 from django import forms
 
+from evalsite.pages.case_against import Against
 from scoring.models import RunScorer, Verdict
+from scoring.models.case_changes import KINDS, Change
 from scoring.models.case_filters import CaseFilters
 from scoring.models.case_table import CaseOrder, Place
+from scoring.models.pair_rows import PairKind
 
 MAX_TEXT: Final = 200
 
@@ -38,6 +41,15 @@ class CaseForm(forms.Form):
     tag = forms.CharField(max_length=MAX_TEXT, required=False, strip=False)
     q = forms.CharField(max_length=MAX_TEXT, required=False, strip=False, label="Text")
     unsteady = forms.BooleanField(required=False, label="Unsteady over trials")
+    change = forms.ChoiceField(
+        required=False,
+        choices=[("", "or not"), *((kind.value, kind.label) for kind in KINDS)],
+        label="Changed",
+    )
+    baseline = forms.ChoiceField(required=False, label="since")
+    reviewed = forms.ChoiceField(
+        required=False, choices=[("", "or not"), ("yes", "reviewed"), ("no", "not reviewed")]
+    )
     sort = forms.ChoiceField(required=False, widget=forms.HiddenInput)
     order = forms.ChoiceField(
         required=False, choices=[("", ""), ("desc", "")], widget=forms.HiddenInput
@@ -47,14 +59,24 @@ class CaseForm(forms.Form):
     n = forms.IntegerField(required=False, min_value=1)
     trial = forms.IntegerField(required=False, min_value=0, max_value=32_767)
 
-    def __init__(self, *args: Any, scorers: Sequence[RunScorer], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        scorers: Sequence[RunScorer],
+        against: Against = Against(),  # noqa: B008  frozen
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
+        self.against = against
         self.scorers = {scorer.name: scorer for scorer in scorers}
         named = [(name, name) for name in self.scorers]
         verdicts = [(verdict.label, verdict.label) for verdict in Verdict]
         self._offer("verdict", [("", "any"), *verdicts])
         self._offer("scorer", [("", "the case"), *named])
         self._offer("sort", [("", ""), *named])
+        self._offer("baseline", [(str(run.uuid), run.name) for run in against.offered])
+        chosen = against.chosen
+        self.initial["baseline"] = chosen and str(chosen.uuid)
         for name in ("min", "max"):
             self.fields[name].widget.attrs |= {"min": 0, "max": 1, "step": "any"}
         self.fields["min"].widget.attrs["aria-label"] = "Score from"
@@ -75,7 +97,14 @@ class CaseForm(forms.Form):
                 chosen["scorer"] = next(iter(self.scorers))
             else:
                 self.add_error("scorer", "Say which scorer's score is meant.")
+        if chosen.get("change") and self.against.chosen is None and "baseline" not in self.errors:
+            self.add_error("change", "No earlier run of the series to tell a change from.")
         return chosen
+
+    @property
+    def asked_change(self) -> Change | None:
+        kind, against = self.cleaned_data["change"], self.against.chosen
+        return Change(PairKind(kind), against) if kind and against else None
 
     @property
     def filters(self) -> CaseFilters:
@@ -91,6 +120,8 @@ class CaseForm(forms.Form):
             tag=asked["tag"],
             text=asked["q"],
             unsteady=asked["unsteady"],
+            change=self.asked_change,
+            reviewed={"yes": True, "no": False}.get(asked["reviewed"]),
         )
 
     @property

@@ -1,0 +1,45 @@
+"""The filters of a case table that are on, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from evalsite.templatetags.look import plain
+from scoring.models.case_filters import CaseFilters
+
+
+class Chip(NamedTuple):
+    """A filter that is on, and the address without it."""
+
+    text: str
+    url: str
+
+
+def described(filters: CaseFilters) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each filter that is on in words, with its names in the address."""
+    scorer = filters.scorer
+    if filters.verdict is not None:
+        judge = f" by {scorer.name}" if scorer else ""
+        yield f"{filters.verdict.label}{judge}", ("verdict",)
+    if (limits := _limits(filters)) and scorer:
+        yield f"{scorer.name} {limits}", ("min", "max", "below")
+    if filters.code and scorer:
+        yield f"{scorer.name}: {filters.code}", ("code",)
+    if filters.unsteady:
+        judge = f" by {scorer.name}" if scorer else ""
+        yield f"unsteady{judge}", ("unsteady",)
+    if filters.change:
+        change = filters.change
+        yield f"{change.kind.label} since {change.against.name}", ("change",)
+    if filters.reviewed is not None:
+        yield "reviewed" if filters.reviewed else "not reviewed", ("reviewed",)
+    if filters.tag:
+        yield f"tag {filters.tag}", ("tag",)
+    if filters.text:
+        yield f"“{filters.text}”", ("q",)
+
+
+def _limits(filters: CaseFilters) -> str:
+    signs = {"≥": filters.minimum, "≤": filters.maximum, "<": filters.below}
+    return ", ".join(f"{sign} {plain(limit)}" for sign, limit in signs.items() if limit is not None)
