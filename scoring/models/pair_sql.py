@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from scoring.models.case_table import Place
-from scoring.models.pair_rows import Half, PairKind
+from scoring.models.dataset import Case
+from scoring.models.pair_rows import Half, Pair, PairKind
 from scoring.models.score import Verdict
 
 KINDS: Final[dict[PairKind, str]] = {
@@ -18,6 +19,8 @@ KINDS: Final[dict[PairKind, str]] = {
 EDITED: Final = """(ck.input_json <> bk.input_json
     OR (ck.expected_json IS NULL) <> (bk.expected_json IS NULL)
     OR ck.expected_json <> bk.expected_json)"""
+#: The kinds of cases that only one of the runs has.
+ALONE: Final = (PairKind.ONLY_BASELINE, PairKind.ONLY_CANDIDATE)
 
 
 def columns(side: str) -> str:
@@ -27,3 +30,14 @@ def columns(side: str) -> str:
 def half_of(row: Sequence[Any]) -> Half | None:
     output, position, trial, verdict = row
     return None if output is None else Half(output, Place(position, trial), Verdict(verdict))
+
+
+def key_of(side: str) -> str:
+    """The case's key, as a column that is read only of the rows that are given back."""
+    at = f"version_id = %({side}_version)s AND position = {side}.position"
+    return f"(SELECT key FROM {Case._meta.db_table} WHERE {at})"  # noqa: S608
+
+
+def pair_of(row: Sequence[Any]) -> Pair:
+    """From the columns of both sides, whether it is edited, and its key."""
+    return Pair(row[9], half_of(row[:4]), half_of(row[4:8]), bool(row[8]))

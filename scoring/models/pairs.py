@@ -17,16 +17,15 @@ from scoring.models.dataset import Case
 from scoring.models.pair_rows import (
     NO_FILTERS,
     Counts,
-    Half,
     Match,
     Pair,
     PairFilters,
     PairKind,
     PairPage,
 )
-from scoring.models.pair_sql import EDITED, KINDS, columns, half_of
-from scoring.models.queries import named
-from scoring.models.run import Output, Run, RunScorer
+from scoring.models.pair_search import Held, Searched, Stretch, condition_of
+from scoring.models.pair_sql import ALONE, EDITED, KINDS, columns, key_of, pair_of
+from scoring.models.run import Run, RunScorer
 from scoring.models.score import CaseVerdict, Score, Verdict
 
 Side = Literal["b", "c"]  # baseline, candidate: the aliases of their rows
@@ -35,6 +34,9 @@ CHUNK: Final = 20_000  # rows read at once
 
 _OTHER: Final[dict[Side, Side]] = {"b": "c", "c": "b"}
 _VERDICTS, _CASES, _SCORES = (row._meta.db_table for row in (CaseVerdict, Case, Score))
+_SCORER_OF: Final = (
+    f"SELECT id FROM {RunScorer._meta.db_table} WHERE name = %(scorer)s AND run_id = "  # noqa: S608
+)
 
 
 @dataclass(frozen=True)
@@ -94,26 +96,33 @@ class Pairs:
         after: Place | None = None,
         before: Place | None = None,
         size: int = PAGE_SIZE,
+        positions: Sequence[int] | None = None,
     ) -> PairPage:
         """The pairs beyond `after`, or those that end before `before`, or the first.
 
         They stand in the order of the candidate's dataset version, those that only the baseline
-        has in that of its own.
+        has in that of its own. `positions` are those of the list without tag and text, rising,
+        where they are known.
         """
-        backwards, stand = before is not None, before or after
-        found = self._found(kind, filters, stand, size + 1, backwards=backwards)
-        rows, has_more = self._rows(found[:size]), len(found) > size
-        if backwards:
+        stretch = Stretch(before or after, size + 1, before is not None)
+        found = self._found(kind, filters, positions, stretch)
+        rows, has_more = list(map(pair_of, found[:size])), len(found) > size
+        if stretch.is_backwards:
             return PairPage(rows[::-1], has_more, has_next=True)
         return PairPage(rows, after is not None, has_more)
 
     def neighbours(
-        self, kind: PairKind, filters: PairFilters, place: Place
+        self,
+        kind: PairKind,
+        filters: PairFilters,
+        place: Place,
+        positions: Sequence[int] | None = None,
     ) -> tuple[Place | None, Place | None]:
         """The candidate's places before and after this one in the list, None at its ends."""
-        asked = [self._asked(kind, filters, place, 1, backwards=back) for back in (True, False)]
-        halves = [f"SELECT * FROM ({sql}) side{n}" for n, (sql, _) in enumerate(asked)]  # noqa: S608
-        found = self._run(" UNION ALL ".join(halves), asked[0][1] | self._scorers(filters))
+        if kind == PairKind.ONLY_BASELINE:
+            return None, None
+        stretches = [Stretch(place, 1, is_backwards) for is_backwards in (True, False)]
+        found = self._found(kind, filters, positions, *stretches)
         places = [Place(row[5], row[6]) for row in found]
         before = (each for each in places if each < place)
         after = (each for each in places if each > place)
@@ -143,46 +152,66 @@ class Pairs:
         if not found:
             alone = self._selected_alone("c", f"{self._alone('c')}{at}")
             found = self._run(alone, wanted)
-        return next(iter(self._rows(found)), None)
+        return next(map(pair_of, found), None)
 
     def _found(
         self,
         kind: PairKind,
         filters: PairFilters,
-        stand: Place | None,
-        limit: int,
-        *,
-        backwards: bool,
+        positions: Sequence[int] | None,
+        *stretches: Stretch,
     ) -> list[Any]:
-        if kind == PairKind.UNCLEAR and not filters.scorer and self._is_clear:
+        """The rows of these stretches of a list; nothing is asked where it can hold none."""
+        if self._is_empty(kind, filters):
             return []
-        sql, values = self._asked(kind, filters, stand, limit, backwards=backwards)
-        return self._run(sql, values | self._scorers(filters))
+        held = self._held(kind, filters, positions)
+        if held is not None and not held.positions:
+            return []
+        asked = [self._asked(kind, filters, stretch, held) for stretch in stretches]
+        parts = [f"SELECT * FROM ({sql}) part{n}" for n, (sql, _) in enumerate(asked)]  # noqa: S608
+        values = {name: value for _, given in asked for name, value in given.items()}
+        return self._run(" UNION ALL ".join(parts), values | {"scorer": filters.scorer})
+
+    def _held(
+        self, kind: PairKind, filters: PairFilters, positions: Sequence[int] | None
+    ) -> Held | None:
+        """Where the list's pairs stand; None where that is not known, or they are many."""
+        reads_texts = bool(filters.tag or filters.text)
+        if positions is not None:
+            return Held(positions, is_exact=not reads_texts)
+        if not reads_texts:
+            return None
+        runs = {"b": self.baseline, "c": self.candidate}
+        shown = _shown(kind)
+        return Searched(runs[shown], None if kind in ALONE else runs[_OTHER[shown]]).few(filters)
 
     def _asked(
-        self,
-        kind: PairKind,
-        filters: PairFilters,
-        stand: Place | None,
-        limit: int,
-        *,
-        backwards: bool,
+        self, kind: PairKind, filters: PairFilters, stretch: Stretch, held: Held | None
     ) -> tuple[str, dict[str, Any]]:
         """The SQL of one stretch of a list, and its values."""
-        if kind in (PairKind.ONLY_BASELINE, PairKind.ONLY_CANDIDATE):
-            shown: Side = "b" if kind == PairKind.ONLY_BASELINE else "c"
+        shown, outputs = _shown(kind), [f"{side}.output_id" for side in ("b", "c")]
+        if kind in ALONE:
             chosen = self._selected_alone(shown, self._alone(shown))
+            outputs = [f"{shown}.output_id"]
         else:
-            lead = self._lead(kind, filters)
-            shown = lead if self.is_same_version else "c"
-            chosen = self._selected(self._of_kind(kind, filters.scorer, lead))
-        condition, values = self._filter(filters, shown)
-        sign, order = ("<", "DESC") if backwards else (">", "ASC")
-        if stand is not None:
-            condition += f" AND ({shown}.position, {shown}.trial) {sign} (%(at)s, %(in)s)"
-            values |= {"at": stand.position, "in": stand.trial}
-        end = f" ORDER BY {shown}.position {order}, {shown}.trial {order} LIMIT {limit}"
+            # Of two versions only the candidate's rows come in the order of the list.
+            if self.is_same_version and held is None:
+                shown = self._lead(kind, filters)
+            chosen = self._selected(self._of_kind(kind, filters.scorer, shown))
+        version, position = self._values[f"{shown}_version"], f"{shown}.position"
+        condition, values = condition_of(filters, version, position, outputs)
+        condition += held.condition(stretch, position) if held else ""
+        sign, order = ("<", "DESC") if stretch.is_backwards else (">", "ASC")
+        if stretch.stand is not None:
+            condition += f" AND ({position}, {shown}.trial) {sign} (%(at)s, %(in)s)"
+            values |= {"at": stretch.stand.position, "in": stretch.stand.trial}
+        end = f" ORDER BY {position} {order}, {shown}.trial {order} LIMIT {stretch.limit}"
         return f"{chosen}{condition}{end}", values
+
+    def _is_empty(self, kind: PairKind, filters: PairFilters) -> bool:
+        if kind == PairKind.UNCLEAR:
+            return not filters.scorer and self._is_clear
+        return kind == PairKind.EDITED and self.is_same_version
 
     @property
     def _is_clear(self) -> bool:
@@ -211,8 +240,8 @@ class Pairs:
         decided = KINDS[kind].format(b=told.format("b"), c=told.format("c"))
         return (
             f"{self._joined(lead, f'{_SCORES} bs', f'{_SCORES} cs')} AND {decided} "
-            "AND bs.scorer_id = %(b_scorer)s AND bs.output_id = b.output_id "
-            "AND cs.scorer_id = %(c_scorer)s AND cs.output_id = c.output_id"
+            f"AND bs.scorer_id = ({_SCORER_OF}%(b_run)s) AND bs.output_id = b.output_id "
+            f"AND cs.scorer_id = ({_SCORER_OF}%(c_run)s) AND cs.output_id = c.output_id"
         )
 
     def _joined(self, lead: Side, *more: str) -> str:
@@ -241,53 +270,13 @@ class Pairs:
 
     def _selected(self, joined: str) -> str:
         edited = "1 = 0" if self.is_same_version else EDITED
-        return f"SELECT {columns('b')}, {columns('c')}, {edited} FROM {joined}"  # noqa: S608
+        halves = f"{columns('b')}, {columns('c')}, {edited}, {key_of('c')}"
+        return f"SELECT {halves} FROM {joined}"  # noqa: S608
 
     def _selected_alone(self, side: Side, alone: str) -> str:
         nothing = "NULL, NULL, NULL, NULL"
         halves = [columns(side), nothing] if side == "b" else [nothing, columns(side)]
-        return f"SELECT {', '.join(halves)}, 1 = 0 FROM {alone}"  # noqa: S608
-
-    def _filter(self, filters: PairFilters, shown: Side) -> tuple[str, dict[str, Any]]:
-        """Conditions on the pairs' texts, and their values."""
-        run = self.baseline if shown == "b" else self.candidate
-        cases = Case.objects.filter(version=run.output_set.version_id).order_by()
-        condition = ""
-        values: dict[str, Any] = {}
-        if filters.tag:
-            tagged, values = named(cases.tagged(filters.tag).values("position"), "tag")
-            condition = f" AND {shown}.position IN ({tagged})"
-        if filters.text:
-            sets = [self.baseline.output_set_id, self.candidate.output_set_id]
-            texts = Output.objects.filter(output_set__in=sets, text__icontains=filters.text)
-            matching, more = named(cases.matching(filters.text).values("position"), "case")
-            said, rest = named(texts.values("pk"), "said")
-            values = values | more | rest
-            found = [f"{shown}.position IN ({matching})", f"{shown}.output_id IN ({said})"]
-            condition += f" AND ({' OR '.join(found)})"
-        return condition, values
-
-    def _scorers(self, filters: PairFilters) -> dict[str, Any]:
-        if not filters.scorer:
-            return {}
-        sides = {"b_scorer": self.baseline.pk, "c_scorer": self.candidate.pk}
-        named = RunScorer.objects.filter(run__in=sides.values(), name=filters.scorer)
-        found = dict(named.values_list("run", "pk"))
-        return {side: found.get(run) for side, run in sides.items()}
-
-    def _rows(self, found: Sequence[Any]) -> list[Pair]:
-        halves = [(half_of(row[:4]), half_of(row[4:8]), bool(row[8])) for row in found]
-        keys = self._keys([candidate or baseline for baseline, candidate, _ in halves])
-        return [
-            Pair(key, baseline, candidate, edited)
-            for key, (baseline, candidate, edited) in zip(keys, halves, strict=True)
-        ]
-
-    def _keys(self, halves: Sequence[Half | None]) -> list[str]:
-        outputs = [half.output for half in halves if half]
-        found = Output.objects.filter(pk__in=outputs).values_list("pk", "case__key")
-        keys = dict(found)
-        return [keys[output] for output in outputs]
+        return f"SELECT {', '.join(halves)}, 1 = 0, {key_of(side)} FROM {alone}"  # noqa: S608
 
     @property
     def _values(self) -> dict[str, Any]:
@@ -300,3 +289,8 @@ class Pairs:
         with connection.cursor() as cursor:
             cursor.execute(sql, self._values | (values or {}))
             return list(cursor.fetchall())
+
+
+def _shown(kind: PairKind) -> Side:
+    """Whose places the list of a kind goes by."""
+    return "b" if kind == PairKind.ONLY_BASELINE else "c"

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any, NamedTuple
 
 import pytest
 from django.db import connection
@@ -18,111 +15,30 @@ from scoring.models import (
     Case,
     CaseVerdict,
     Dataset,
-    DatasetVersion,
     Output,
-    OutputSet,
-    OutputSetState,
     Run,
-    RunScorer,
-    RunState,
     Score,
-    Scorer,
     Status,
     Team,
     Verdict,
 )
 from scoring.models.case_table import Place
-from scoring.models.pair_rows import Half, Pair, PairFilters, PairKind
+from scoring.models.pair_rows import Half, PairFilters, PairKind
 from scoring.models.pairs import Pairs
 from tests.conftest import MakeDataset
+from tests.paired import (
+    ERROR,
+    FAIL,
+    PASS,
+    VERDICTS,
+    Made,
+    Side,
+    expected,
+    stored,
+    walked,
+)
 
 pytestmark = pytest.mark.django_db
-
-PASS, FAIL, ERROR, SKIPPED = (verdict.value for verdict in Verdict)
-
-
-class Told(NamedTuple):
-    """A case's verdict in one run, and where it stands."""
-
-    place: Place
-    verdict: int
-
-
-class Side(NamedTuple):
-    """A run with what it says, by key and trial; `texts` are input and expected by key."""
-
-    run: Run
-    told: dict[tuple[str, int], Told]
-    texts: dict[str, tuple[str, str | None]]
-
-
-class Made(NamedTuple):
-    """What a test wants of a run: cases in their order and verdicts by key and trial."""
-
-    cases: Sequence[dict[str, Any]]
-    verdicts: dict[tuple[str, int], int]
-
-
-def stored(team: Team, version: DatasetVersion, verdicts: dict[tuple[str, int], int]) -> Side:
-    """A finished run whose outputs have these verdicts; one scorer says the same of each."""
-    outputs = OutputSet.objects.create(version=version, series="a", state=OutputSetState.READY)
-    run = Run.objects.create(team=team, output_set=outputs, name="w", state=RunState.FINISHED)
-    scorer = _scorer(run)
-    cases = {case.key: case for case in version.cases.all()}
-    told = {}
-    for (key, trial), verdict in random.Random(5).sample(list(verdicts.items()), len(verdicts)):
-        case = cases[key]
-        output = Output.objects.create(
-            output_set=outputs, case=case, trial=trial, text=f"{key} {trial}"
-        )
-        CaseVerdict.objects.create(
-            run=run, output=output, position=case.position, trial=trial, verdict=verdict
-        )
-        _score(scorer, output, verdict)
-        told[key, trial] = Told(Place(case.position, trial), verdict)
-    counts = Counter(verdicts.values())
-    run.pass_count, run.fail_count = counts[PASS], counts[FAIL]
-    run.error_count, run.skipped_count = counts[ERROR], counts[SKIPPED]
-    run.save()
-    texts = {case.key: (case.input_json, case.expected_json) for case in cases.values()}
-    return Side(run, told, texts)
-
-
-def _scorer(run: Run) -> RunScorer:
-    known = Scorer.objects.filter(team=run.team, name="close").first()
-    scorer = known or Scorer.objects.define(run.team, "close", "levenshtein", {}, 0.5)
-    assert scorer.current
-    return RunScorer.objects.create(run=run, version=scorer.current, name="close", threshold=0.5)
-
-
-def _score(scorer: RunScorer, output: Output, verdict: int) -> None:
-    if verdict in {PASS, FAIL}:
-        values: dict[str, Any] = {"score": float(verdict == PASS), "verdict": verdict, "status": 0}
-    else:
-        values = {"status": Status.ERROR if verdict == ERROR else Status.SKIPPED}
-    Score.objects.create(scorer=scorer, output=output, **values)
-
-
-def expected(old: Side, new: Side) -> dict[PairKind, list[tuple[str, int]]]:
-    """The keys and trials of each kind, as the words of the page define them, in order."""
-    found: dict[PairKind, list[tuple[str, int]]] = {kind: [] for kind in PairKind}
-    for one in sorted(new.told, key=lambda one: new.told[one].place):
-        if one not in old.told:
-            found[PairKind.ONLY_CANDIDATE].append(one)
-            continue
-        found[_kind(old.told[one].verdict, new.told[one].verdict)].append(one)
-        if old.texts[one[0]] != new.texts[one[0]]:
-            found[PairKind.EDITED].append(one)
-    alone = sorted(old.told.keys() - new.told.keys(), key=lambda one: old.told[one].place)
-    found[PairKind.ONLY_BASELINE] = alone
-    return found
-
-
-def _kind(before: int, after: int) -> PairKind:
-    if before == after:
-        return PairKind.UNCHANGED
-    flips = {(PASS, FAIL): PairKind.BROKE, (FAIL, PASS): PairKind.FIXED}
-    return flips.get((before, after), PairKind.UNCLEAR)
 
 
 def check(old: Side, new: Side) -> None:
@@ -154,7 +70,6 @@ def runs(draw: st.DrawFn, keys: list[str] | None = None) -> Made:
     return Made(cases, {place: draw(st.sampled_from(VERDICTS)) for place in places})
 
 
-VERDICTS = [PASS, PASS, FAIL, FAIL, ERROR, SKIPPED]
 EXPECTED = st.sampled_from([{}, {"expected": "a"}, {"expected": None}])
 DRAWN = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -189,52 +104,6 @@ def test_runs_over_two_versions_are_matched_by_key(
     sides = [stored(team, make_dataset(made.cases), made.verdicts) for made in (old, new)]
     check(*sides)
     check(*reversed(sides))
-
-
-@pytest.fixture
-def sides(team: Team, make_dataset: MakeDataset) -> tuple[Side, Side]:
-    """Forty cases in two versions, the second turned round and without every tenth."""
-    coin = random.Random(3)
-    cases = [
-        {"key": f"q{n:02}", "input": f"question {n}", "tags": ["odd"] if n % 2 else []}
-        for n in range(40)
-    ]
-    kept = [case for n, case in enumerate(reversed(cases)) if n % 10]
-    first, second = (
-        stored(
-            team,
-            make_dataset(of),
-            {(case["key"], trial): coin.choice(VERDICTS) for case in of for trial in (0, 1)},
-        )
-        for of in (cases, kept)
-    )
-    return first, second
-
-
-@pytest.fixture(params=["one version", "two versions"])
-def pair(request: pytest.FixtureRequest, team: Team, sides: tuple[Side, Side]) -> tuple[Side, Side]:
-    if request.param == "two versions":
-        return sides
-    coin = random.Random(4)
-    again = {one: coin.choice(VERDICTS) for one in sides[0].told}
-    return sides[0], stored(team, sides[0].run.output_set.version, again)
-
-
-def walked(pairs: Pairs, kind: PairKind, filters: PairFilters, size: int) -> Iterator[Pair]:
-    """All pages forwards; then back from the last to the first, which must be the same rows."""
-    page = pairs.page(kind, filters, size=size)
-    assert not page.has_previous
-    pages = [page]
-    while page.has_next:
-        page = pairs.page(kind, filters, after=page.rows[-1].place, size=size)
-        assert page.has_previous
-        pages.append(page)
-    for later, earlier in zip(pages[:0:-1], pages[-2::-1], strict=True):
-        back = pairs.page(kind, filters, before=later.rows[0].place, size=size)
-        assert back.rows == earlier.rows
-        assert (back.has_previous, back.has_next) == (earlier.has_previous, True)
-    for each in pages:
-        yield from each.rows
 
 
 @pytest.mark.parametrize("kind", PairKind)
@@ -325,12 +194,24 @@ def test_edited_looks_at_input_and_expected(
     assert Pairs(old.run, new.run).counts().edited == (edit != "neither")
 
 
-def test_a_page_takes_two_queries_whatever_it_shows(pair: tuple[Side, Side]) -> None:
+@pytest.mark.parametrize(
+    ("filters", "queries"),
+    [
+        (PairFilters(), 1),
+        (PairFilters(scorer="close"), 1),
+        (PairFilters(tag="odd"), 2),
+        (PairFilters(text="3"), 2),
+        (PairFilters(tag="odd", text="3"), 2),
+    ],
+)
+def test_a_page_takes_one_query_and_one_for_texts_whatever_it_shows(
+    pair: tuple[Side, Side], filters: PairFilters, queries: int
+) -> None:
     pairs = Pairs(pair[0].run, pair[1].run)
     for size in (1, 50):
-        with CaptureQueriesContext(connection) as queries:
-            pairs.page(PairKind.UNCHANGED, size=size)
-        assert len(queries) == 2
+        with CaptureQueriesContext(connection) as asked:
+            assert pairs.page(PairKind.UNCHANGED, filters, size=size).rows
+        assert len(asked) == queries
 
 
 def test_matches_are_read_in_chunks(
