@@ -11,6 +11,7 @@ from django.http import HttpResponse, QueryDict
 from django_htmx.http import HttpResponseClientRefresh
 
 from evalsite import access
+from evalsite.pages.compare_table import CompareTable
 from evalsite.pages.compare_urls import compare_url
 from evalsite.pages.forms.compare import OFFERED, ChoiceForm, DatasetForm, RunsForm
 from evalsite.pages.fragments import SignedInRequest, show
@@ -166,6 +167,7 @@ def _shown(
         return HttpResponseClientRefresh()
     first = beside[0]
     if len(beside) > 1:
+        context["table"] = CompareTable(beside)
         return show(request, "compare/several.html", context, parts=["waiting"])
     if first.figures is None:
         return show(request, "compare/waiting.html", context, parts=["waiting"])

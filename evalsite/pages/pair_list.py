@@ -11,10 +11,11 @@ from django.http import QueryDict
 
 from evalsite.pages.compare_urls import KEPT, case_url
 from evalsite.pages.forms.compare import KINDS, PairForm
+from scoring.core.apart import Part, apart
 from scoring.models import Run
-from scoring.models.case_table import PAGE_SIZE, Place
+from scoring.models.case_table import OPENING, PAGE_SIZE, Place
 from scoring.models.pair_rows import NO_FILTERS, PairKind, PairPage
-from scoring.models.pair_texts import PairRow, rows_of
+from scoring.models.pair_texts import SAID, PairRow, rows_of
 from scoring.models.pairs import Pairs
 
 MAX_COLUMNS: Final = 4
@@ -46,6 +47,14 @@ class ListedPair(NamedTuple):
     row: PairRow
     url: str
     changes: Sequence[Change]
+
+    @property
+    def parts(self) -> tuple[Part, Part] | None:
+        """What both runs said, from where it differs; None where one of them said nothing."""
+        before, after = self.row.before, self.row.after
+        if not (before and after and before.output and after.output):
+            return None
+        return apart(before.output, after.output, whole=SAID, room=OPENING)
 
 
 @dataclass

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from django import template
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString
 
 from evalsite.templatetags.look import MINUS, NOTHING
 
@@ -15,6 +17,13 @@ def chance(p: float | None) -> str:
     if p is None:
         return NOTHING
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+@register.filter
+def set_off(sentence: str, name: str) -> SafeString:
+    """A sentence with the name in it set off from the words around."""
+    before, found, after = sentence.partition(name)
+    return format_html("{}<b>{}</b>{}", before, found, after) if found else escape(sentence)
 
 
 @register.filter

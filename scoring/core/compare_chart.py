@@ -65,6 +65,16 @@ class Steps:
     bars: tuple[Step, ...]
     middle_x: float
 
+    @property
+    def tallest(self) -> int:
+        """The cases of the highest bar that is not cut off."""
+        return max((bar.cases for bar in self.bars if not bar.is_cut), default=0)
+
+    @property
+    def cut(self) -> int:
+        """The cases of the bar that is cut off, 0 where none is."""
+        return sum(bar.cases for bar in self.bars if bar.is_cut)
+
 
 def scatter(
     cells: Sequence[tuple[int, int, int]],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from django.db.models.functions import Left
 
@@ -11,6 +11,8 @@ from scoring.models.case_table import OPENING, opening
 from scoring.models.pair_rows import Half, Pair
 from scoring.models.run import Output, Run
 from scoring.models.score import Score
+
+SAID: Final = 600  # characters of an output, among which two answers are likely to differ
 
 
 class Said(NamedTuple):
@@ -60,7 +62,7 @@ def _texts_of(outputs: Sequence[int]) -> Iterable[Mapping[str, Any]]:
     return Output.objects.filter(pk__in=outputs).values(
         "pk",
         "error",
-        said=Left("text", OPENING),
+        said=Left("text", SAID),
         asked=Left("case__input_json", OPENING),
     )
 

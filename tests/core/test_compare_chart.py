@@ -76,8 +76,11 @@ def test_only_the_cases_that_hardly_moved_are_cut_off(
 ) -> None:
     numbers = [0] * 21
     numbers[4], numbers[10] = moved, middle
-    bars = steps(numbers, height=120).bars
+    found = steps(numbers, height=120)
+    bars = found.bars
     assert [place for place, bar in enumerate(bars) if bar.is_cut] == [10] * is_cut
+    assert found.cut == (middle if is_cut else 0)
+    assert found.tallest == (moved if is_cut else max(moved, middle))
     assert bars[4].height == pytest.approx(tallest_moved)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalsite.templatetags.compared import chance, change, size
+from evalsite.templatetags.compared import chance, change, set_off, size
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,15 @@ def test_a_change_has_its_sign_and_enough_decimals(value: float | None, text: st
 
 def test_a_size_has_no_sign() -> None:
     assert [size(0.0581), size(0.0), size(None)] == ["0.058", "0", "–"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "name", "html"),
+    [
+        ("close fell by 0.1", "close", "<b>close</b> fell by 0.1"),
+        ("No case has a score of a<b here", "a<b", "No case has a score of <b>a&lt;b</b> here"),
+        ("1 < 2", "close", "1 &lt; 2"),
+    ],
+)
+def test_a_scorers_name_is_set_off_in_its_sentence(sentence: str, name: str, html: str) -> None:
+    assert set_off(sentence, name) == html
