@@ -29,6 +29,10 @@ class CaseTrials(NamedTuple):
         """Whether some trials pass and others fail: the case straddles the threshold."""
         return 0 < self.passed < len(self.scores)
 
+    def is_refused(self, how: Reduction) -> bool:
+        """Whether the case cannot pass whatever the threshold: some answers fail at any."""
+        return self.passed < (len(self.scores) if how == "min" else 1)
+
 
 class Reduced(NamedTuple):
     """One figure a case, then over `n` cases: their sum, sum of squares, and how many passed."""
@@ -46,8 +50,13 @@ class Reduced(NamedTuple):
 
 def reduced(cases: Iterable[CaseTrials], how: Reduction, threshold: float) -> Reduced:
     """Each case's trials as one score, judged by the threshold; cases without are left out."""
-    scores = [reduced_score(case.scores, how) for case in cases if case.scores]
-    return _summed(scores, sum(score >= threshold for score in scores))
+    judged = [case for case in cases if case.scores]
+    scores = [reduced_score(case.scores, how) for case in judged]
+    passed = sum(
+        score >= threshold and not case.is_refused(how)
+        for case, score in zip(judged, scores, strict=True)
+    )
+    return _summed(scores, passed)
 
 
 def reduced_score(scores: Sequence[float], how: Reduction) -> float:

@@ -83,9 +83,9 @@ class PairedScores:
     """The pairs that a scorer gave a score in both runs."""
 
     scorers: TwoScorers
-    pairs: Matched
     before: np.ndarray
     after: np.ndarray
+    passed: tuple[np.ndarray, np.ndarray]
     cases: np.ndarray
     places: np.ndarray  # positions and trials, a row a pair
 
@@ -93,11 +93,12 @@ class PairedScores:
     def of(cls, scorers: TwoScorers, pairs: Matched) -> PairedScores:
         import numpy as np
 
-        before = _scores(scorers.before, pairs.outputs[0])
-        after = _scores(scorers.after, pairs.outputs[1])
+        before, passed_before = _scores(scorers.before, pairs.outputs[0])
+        after, passed_after = _scores(scorers.after, pairs.outputs[1])
         both = ~(np.isnan(before) | np.isnan(after))
-        places = np.column_stack([pairs.positions, pairs.numbers])
-        return cls(scorers, pairs, before[both], after[both], pairs.cases[both], places[both])
+        places = np.column_stack([pairs.positions[both], pairs.numbers[both]])
+        passed = passed_before[both], passed_after[both]
+        return cls(scorers, before[both], after[both], passed, pairs.cases[both], places)
 
     @cached_property
     def means(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -125,10 +126,11 @@ class PairedScores:
 
     @property
     def flips(self) -> tuple[Flips, float | None]:
-        """Verdicts as the thresholds of each run decide them, and the p of their test."""
-        before = self.before >= self.scorers.before.threshold
-        after = self.after >= self.scorers.after.threshold
-        return flip_test(before, after, self.cases)
+        """The verdicts that were stored, as the lists have them, and the p of their test.
+
+        A threshold does not tell them: some answers fail whatever it is.
+        """
+        return flip_test(*self.passed, self.cases)
 
     @property
     def histogram(self) -> tuple[int, ...]:
@@ -222,16 +224,18 @@ def _tagged(run: Run) -> Iterator[tuple[str, np.ndarray]]:
         yield tag, mask
 
 
-def _scores(scorer: RunScorer, outputs: np.ndarray) -> np.ndarray:
-    """The scores of these outputs, NaN where there is none; read from the index alone."""
+def _scores(scorer: RunScorer, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The scores of these outputs, NaN where there is none, and which of them passed."""
     import numpy as np
 
-    scored = Score.objects.filter(scorer=scorer, score__isnull=False).order_by("score")
-    rows: Iterator[Any] = scored.values_list("output", "score").iterator(chunk_size=20_000)
-    found = np.fromiter(rows, np.dtype([("output", np.int64), ("score", np.float64)]))
-    found.sort(order="output")
-    places = np.searchsorted(found["output"], outputs)
-    places = np.minimum(places, max(0, len(found) - 1))
+    scored = Score.objects.filter(scorer=scorer, score__isnull=False).order_by("output")
+    columns = {"output": np.int64, "score": np.float64, "verdict": np.int8}
+    rows: Iterator[Any] = scored.values_list(*columns).iterator(chunk_size=20_000)
+    found = np.fromiter(rows, np.dtype(list(columns.items())))
     if not len(found):
-        return np.full(len(outputs), np.nan)
-    return np.where(found["output"][places] == outputs, found["score"][places], np.nan)
+        return np.full(len(outputs), np.nan), np.zeros(len(outputs), bool)
+    places = np.minimum(np.searchsorted(found["output"], outputs), len(found) - 1)
+    rows_of = found[places]
+    is_there = rows_of["output"] == outputs
+    passed = is_there & (rows_of["verdict"] == Verdict.PASS)
+    return np.where(is_there, rows_of["score"], np.nan), passed

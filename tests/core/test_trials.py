@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.trials import CaseTrials, chance_at, pass_at_k, reduced, reduced_score
+from scoring.core.trials import (
+    REDUCTIONS,
+    CaseTrials,
+    chance_at,
+    pass_at_k,
+    reduced,
+    reduced_score,
+)
 
 CASES = [
     CaseTrials((1.0, 0.5, 0.0), 1),
@@ -38,6 +45,21 @@ def test_a_case_without_scores_counts_nowhere() -> None:
     assert (figure.n, figure.passed) == (3, 2)
     assert figure.mean is not None
     assert figure.mean.value == pytest.approx(fmean([0.5, 1.0, 0.2]))
+
+
+@pytest.mark.parametrize(
+    ("trials", "ways"),
+    [
+        (CaseTrials((0.0, 0.0), 0), ""),  # both fail whatever the threshold
+        (CaseTrials((0.0, 0.0), 1), "mean median"),  # one of them does
+        (CaseTrials((0.0, 0.0), 2), "mean median min"),
+    ],
+)
+def test_at_threshold_0_what_fails_at_any_threshold_still_fails(
+    trials: CaseTrials, ways: str
+) -> None:
+    passed = [how for how in REDUCTIONS if reduced([trials], how, 0.0).passed]
+    assert passed == ways.split()
 
 
 def test_the_interval_is_over_cases_not_over_trials() -> None:
