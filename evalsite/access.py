@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
 from django.core.exceptions import PermissionDenied
 from django.db import models
@@ -24,6 +24,7 @@ from scoring.models import (
     Role,
     Run,
     RunScorer,
+    SavedView,
     Scorer,
     Suite,
     Team,
@@ -32,6 +33,10 @@ from scoring.models import (
 )
 
 Row = TypeVar("Row", bound=models.Model)
+
+
+class _WithRole(Protocol):
+    role: int
 
 
 def team_for(user: User, slug: str, role: Role = Role.VIEWER) -> Team:
@@ -49,7 +54,16 @@ def may(user: User, team: Team, role: Role) -> bool:
 def granted(user: User, team: Team) -> dict[str, bool]:
     """Whether the person `may_edit` and `may_administer`, as templates ask."""
     member = Member.objects.filter(user=user, team=team).first()
-    held = _as_signed_in(member, user).held_role if member else 0
+    return _granted(_as_signed_in(member, user).held_role if member else 0)
+
+
+def granted_on(user: User, run: Run) -> dict[str, bool]:
+    """As `granted`, of the team of a run from `run_for`, without another query."""
+    role = cast("_WithRole", run).role
+    return _granted(min(role, user.token.role) if user.token else role)
+
+
+def _granted(held: int) -> dict[str, bool]:
     return {"may_edit": held >= Role.EDITOR, "may_administer": held >= Role.ADMIN}
 
 
@@ -62,12 +76,16 @@ def dataset_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Dataset
 def run_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Run:
     """A run with its team, output set, version, dataset and the recipe of its outputs joined.
 
-    Its attribute `paid_usd` is what its calls have cost so far, told where it has a budget.
+    Its attribute `paid_usd` is what its calls have cost so far, told where it has a budget;
+    `role` that of the person, for `granted_on`.
     """
     paid = ModelCall.objects.filter(run=models.OuterRef("pk")).order_by().values("run")
     sums = models.Subquery(paid.annotate(sum=models.Sum("cost_usd")).values("sum"))
     has_budget = models.When(budget_usd__isnull=False, then=sums)
-    runs = Run.objects.visible_to(user).annotate(paid_usd=models.Case(has_budget))
+    mine = Member.objects.filter(user=user, team=models.OuterRef("team")).values("role")
+    runs = Run.objects.visible_to(user).annotate(
+        paid_usd=models.Case(has_budget), role=models.Subquery(mine)
+    )
     found = runs.select_related(
         "team",
         "output_set__version__dataset",
@@ -148,6 +166,17 @@ def connection_for(user: User, slug: str, uid: uuid.UUID) -> Connection:
 def errand_for(user: User, uid: uuid.UUID, role: Role) -> Errand:
     """What a page has asked of the worker, with its team joined."""
     return _opened(user, Errand.objects.visible_to(user).select_related("team"), uid, role)
+
+
+def saved_view_for(user: User, run: Run, uid: uuid.UUID) -> SavedView:
+    """A view of the run's team that the person may remove: an own one, or as an editor a shared."""
+    found = SavedView.objects.for_person(user, run.team).select_related("team")
+    view = found.filter(uuid=uid).first()
+    if view is None:
+        raise Http404
+    if view.owner_id is None:
+        _with_role(_member(user, models.Q(team=run.team_id)), Role.EDITOR)
+    return view
 
 
 def upload_for(user: User, uid: uuid.UUID, role: Role = Role.EDITOR) -> Upload:

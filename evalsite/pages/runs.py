@@ -27,7 +27,7 @@ from scoring.engine.estimate import estimate
 from scoring.engine.progress import progress_of
 from scoring.engine.run_figures import MEAN
 from scoring.engine.starter import starter_suite
-from scoring.models import Role, Run, User
+from scoring.models import Role, Run, SavedView, User
 
 
 @reading
@@ -90,7 +90,8 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         "has_errors": any(each.summary and each.summary.errors for each in figures),
         "cases": cases,
         **measured,
-        **access.granted(request.user, found.team),
+        "views": list(SavedView.objects.for_person(request.user, found.team)),
+        **access.granted_on(request.user, found),
     }
     answer = show(request, "run/page.html", context, parts=["progress", "cases"])
     return answer if found.is_unfinished else trigger_client_event(answer, "run-ended")

@@ -14,3 +14,11 @@ class ReviewAdmin(ReadOnlyAdmin):
     list_filter = ["verdict"]
     search_fields = ["reviewer__email", "note", "output__case__key"]
     list_select_related = ["reviewer", "output__case"]
+
+
+@admin.register(rows.SavedView)
+class SavedViewAdmin(ReadOnlyAdmin):
+    list_display = ["name", "team", "owner", "query", "created_at"]
+    list_filter = ["team"]
+    search_fields = ["name", "owner__email"]
+    list_select_related = ["team", "owner"]

@@ -21,6 +21,7 @@ from scoring.models.run import (
     RunState,
     Shard,
 )
+from scoring.models.saved_view import SavedView
 from scoring.models.score import CaseVerdict, RunSummary, Score, Status, Verdict
 from scoring.models.scorer import Scorer, ScorerVersion, Suite, SuiteEntry, ThresholdChange
 from scoring.models.team import Member, Role, Team, Token, User
@@ -59,6 +60,7 @@ __all__ = [
     "RunState",
     "RunStep",
     "RunSummary",
+    "SavedView",
     "Score",
     "Scorer",
     "ScorerVersion",

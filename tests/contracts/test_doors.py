@@ -20,6 +20,7 @@ from scoring.models import (
     Member,
     Role,
     Run,
+    SavedView,
     Scorer,
     Suite,
     Team,
@@ -62,6 +63,8 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "cancel_run": (None, EDITOR),
     "resume_run": (None, EDITOR),
     "retry_run": (None, EDITOR),
+    "save_view": (None, PERSON),  # a viewer keeps own views
+    "remove_view": (None, PERSON),
     "pin_run": (None, ADMIN),
     "unpin_run": (None, ADMIN),
     "run_case": (VIEWER, None),
@@ -158,6 +161,7 @@ def house(
         "suite": suite,
         "upload": upload,
         "connection": connection,
+        "kept view": SavedView.objects.keep(team, "worst", "sort=same", by=alice, is_shared=False),
     }
 
 
@@ -165,11 +169,14 @@ def parameters(name: str, wanted: list[str], house: dict[str, Any], team: Team) 
     noun = next((noun for noun in house if noun in name), "dataset")
     if name == "versions" or name.startswith("dataset") or name in {"new_run", "generate_run"}:
         noun = "dataset"
+    if name.endswith("_view"):
+        noun = "run"
     known = {
         "slug": team.slug,
         "uid": house[noun].uuid,
         "position": 1,
         "place": 0,
+        "view": house["kept view"].uuid,
         "token": "no-such-token",
         "type_name": "exact_match",
     }
@@ -302,7 +309,7 @@ def test_an_admin_is_refused_nothing_that_is_offered(
 
 def test_a_viewers_attempts_change_nothing(house: dict[str, Any], bob: User, team: Team) -> None:
     def everything() -> list[Any]:
-        kept = (Run, Scorer, Suite, Upload, Connection, Errand, AuditEntry)
+        kept = (Run, SavedView, Scorer, Suite, Upload, Connection, Errand, AuditEntry)
         return [list(row.objects.values()) for row in kept]
 
     before = everything()

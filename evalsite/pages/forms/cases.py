@@ -43,12 +43,12 @@ class CaseForm(forms.Form):
     unsteady = forms.BooleanField(required=False, label="Unsteady over trials")
     change = forms.ChoiceField(
         required=False,
-        choices=[("", "or not"), *((kind.value, kind.label) for kind in KINDS)],
+        choices=[("", "any"), *((kind.value, kind.label) for kind in KINDS)],
         label="Changed",
     )
     baseline = forms.ChoiceField(required=False, label="since")
     reviewed = forms.ChoiceField(
-        required=False, choices=[("", "or not"), ("yes", "reviewed"), ("no", "not reviewed")]
+        required=False, choices=[("", "any"), ("yes", "reviewed"), ("no", "not reviewed")]
     )
     sort = forms.ChoiceField(required=False, widget=forms.HiddenInput)
     order = forms.ChoiceField(
