@@ -17,10 +17,12 @@ from django.http import Http404
 from scoring.models import (
     Connection,
     Dataset,
+    DatasetVersion,
     Errand,
     Member,
     ModelCall,
     Output,
+    OutputSet,
     Role,
     Run,
     RunScorer,
@@ -71,6 +73,24 @@ def dataset_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Dataset
     """A dataset with its team and latest version joined; it may still be loading."""
     found = Dataset.objects.visible_to(user).select_related("team", "latest", "suite")
     return _opened(user, found, uid, role)
+
+
+def version_for(user: User, uid: uuid.UUID, number: int) -> DatasetVersion:
+    """A ready version of the dataset, with dataset and team joined."""
+    known = DatasetVersion.objects.visible_to(user).select_related("dataset__team")
+    version = known.filter(dataset__uuid=uid, number=number).first()
+    if version is None:
+        raise Http404
+    return version
+
+
+def output_set_for(user: User, uid: uuid.UUID) -> OutputSet:
+    """A whole output set with its version, dataset and team joined."""
+    known = OutputSet.objects.visible_to(user).ready().select_related("version__dataset__team")
+    found = known.filter(uuid=uid).first()
+    if found is None:
+        raise Http404
+    return found
 
 
 def run_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Run:

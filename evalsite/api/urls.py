@@ -5,13 +5,28 @@ from __future__ import annotations
 from django.urls import include, path, re_path
 
 from evalsite.api.problems import nothing_here
-from evalsite.api.views import compare, datasets, docs, drift, results, runs, score, scorers
+from evalsite.api.views import (
+    compare,
+    datasets,
+    docs,
+    drift,
+    exports,
+    results,
+    runs,
+    score,
+    scorers,
+)
 
 v1 = [
     path("score/", score.ScoreView.as_view(), name="score"),
     path("datasets/", datasets.DatasetList.as_view(), name="datasets"),
     path("datasets/<uuid:uid>/", datasets.DatasetDetail.as_view(), name="dataset"),
     path("datasets/<uuid:uid>/versions/", datasets.VersionList.as_view(), name="versions"),
+    path(
+        "datasets/<uuid:uid>/versions/<int:number>/export/",
+        exports.VersionExport.as_view(),
+        name="version_export",
+    ),
     path("runs/", runs.RunList.as_view(), name="runs"),
     path("runs/<uuid:uid>/", runs.RunDetail.as_view(), name="run"),
     path("runs/<uuid:uid>/outputs/", runs.RunOutputs.as_view(), name="run_outputs"),
@@ -19,6 +34,7 @@ v1 = [
     path("runs/<uuid:uid>/cancel/", runs.RunCancel.as_view(), name="run_cancel"),
     path("runs/<uuid:uid>/retry/", runs.RunRetry.as_view(), name="run_retry"),
     path("runs/<uuid:uid>/results/", results.ResultList.as_view(), name="run_results"),
+    path("runs/<uuid:uid>/export/", exports.ResultExport.as_view(), name="run_export"),
     path("compare/", compare.Compare.as_view(), name="compare"),
     path("compare/cases/", compare.ComparedCases.as_view(), name="compare_cases"),
     path("drift/", drift.Drift.as_view(), name="drift"),

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import HttpResponseBase
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def reading(view: View) -> View:

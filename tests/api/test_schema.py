@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -65,7 +66,7 @@ def test_the_schema_is_valid_openapi() -> None:
 
 
 def test_every_address_is_described() -> None:
-    named = {str(route.pattern).replace("<uuid:uid>", "{uid}") for route in v1}
+    named = {re.sub(r"<\w+:(\w+)>", r"{\1}", str(route.pattern)) for route in v1}
     assert {path.removeprefix("/api/v1/") for path in schema()["paths"]} == named
 
 

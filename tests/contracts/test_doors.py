@@ -46,6 +46,8 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "datasets": (VIEWER, None),
     "dataset": (VIEWER, None),
     "dataset_versions": (VIEWER, None),
+    "export_version": (VIEWER, None),
+    "export_outputs": (VIEWER, None),
     "dataset_outputs": (VIEWER, None),
     "dataset_runs": (VIEWER, None),
     "dataset_drift": (VIEWER, None),
@@ -60,6 +62,7 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "tried_prompt": (EDITOR, None),
     "use_starter": (None, EDITOR),
     "run": (VIEWER, None),
+    "export_run": (VIEWER, None),
     "cancel_run": (None, EDITOR),
     "resume_run": (None, EDITOR),
     "retry_run": (None, EDITOR),
@@ -93,6 +96,7 @@ API: dict[str, tuple[Any, Any]] = {
     "datasets": (PERSON, EDITOR),
     "dataset": (VIEWER, None),
     "versions": (VIEWER, EDITOR),
+    "version_export": (VIEWER, None),
     "runs": (PERSON, PERSON),  # the body names the dataset, and with it the team
     "run": (VIEWER, None),
     "run_outputs": (None, EDITOR),
@@ -100,6 +104,7 @@ API: dict[str, tuple[Any, Any]] = {
     "run_cancel": (None, EDITOR),
     "run_retry": (None, EDITOR),
     "run_results": (VIEWER, None),
+    "run_export": (VIEWER, None),
     "compare": (PERSON, None),  # the address names the runs, and with them the team
     "compare_cases": (PERSON, None),
     "drift": (PERSON, None),  # the address's query names the dataset
@@ -161,6 +166,7 @@ def house(
         "suite": suite,
         "upload": upload,
         "connection": connection,
+        "outputs": run.output_set,
         "kept view": SavedView.objects.keep(team, "worst", "sort=same", by=alice, is_shared=False),
     }
 
@@ -176,6 +182,7 @@ def parameters(name: str, wanted: list[str], house: dict[str, Any], team: Team) 
         "uid": house[noun].uuid,
         "position": 1,
         "place": 0,
+        "number": 1,
         "view": house["kept view"].uuid,
         "token": "no-such-token",
         "type_name": "exact_match",

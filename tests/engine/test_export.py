@@ -1,0 +1,417 @@
+"""Runs, versions and output sets as rows: which ones, in which order, and what each says."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from io import StringIO
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from scoring.engine import loading
+from scoring.engine.export import (
+    FILE_FORMATS,
+    Sheet,
+    output_set_sheet,
+    run_sheet,
+    version_sheet,
+)
+from scoring.engine.export.sheet import CHUNK, stem
+from scoring.models import (
+    Case,
+    DatasetVersion,
+    Output,
+    OutputSet,
+    Run,
+    RunScorer,
+    Team,
+    Verdict,
+)
+from scoring.models.case_filters import CaseFilters
+from scoring.models.case_table import CaseOrder, CaseTable
+from tests.compared import Given, run_with
+from tests.conftest import MakeDataset
+from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
+
+pytestmark = pytest.mark.django_db
+CASES: list[dict[str, Any]] = [
+    {"key": "q1", "input": "one", "expected": "a", "tags": ["x"], "references": ["b", "c"]},
+    {"key": "q2", "input": {"n": 2.50}, "expected": None, "metadata": {"lang": "fr"}},
+    {"key": "q3", "input": "=3", "expected": ""},
+    {"key": "q4", "input": None, "tags": ["x", "y"]},
+]
+
+
+def text_of(sheet: Sheet, file_format: str = "jsonl", *, is_verbatim: bool = False) -> str:
+    return b"".join(sheet.stream(file_format, is_verbatim=is_verbatim)).decode()
+
+
+def rows_of(sheet: Sheet) -> list[dict[str, Any]]:
+    """The sheet's rows by way of JSON Lines, once all agree on their number."""
+    *rows, last = map(json.loads, text_of(sheet).split("\n")[:-1])
+    assert last == {"_rows": sheet.count}
+    assert len(rows) == sheet.count
+    assert json.loads(text_of(sheet, "json")) == rows
+    return rows
+
+
+def cells_of(sheet: Sheet) -> list[dict[str, str]]:
+    text = StringIO(text_of(sheet, "csv", is_verbatim=True), newline="")
+    rows = list(csv.DictReader(text, strict=True))
+    assert len(rows) == sheet.count
+    return rows
+
+
+def table_of(run: Run, *chosen: Any) -> CaseTable:
+    return CaseTable(run, list(run.scorers.with_summary()), *chosen)
+
+
+def keys_of(run: Run, *chosen: Any) -> list[str]:
+    return [row["key"] for row in rows_of(run_sheet(table_of(run, *chosen)))]
+
+
+# A run.
+
+
+@pytest.fixture
+def run(make_run: MakeRun, make_scorer: MakeScorer, spy: Spy) -> Run:
+    """Four outputs: 0.9, an error, a skip and one that was never produced."""
+    made = make_run(
+        ["0.9", "error", "skip", None], make_scorer("spy", "close"), expected=["=e"] * 4
+    )
+    Output.objects.filter(text="0.9").update(latency_ms=12.5, tokens_in=3, cost_usd=0.0004)
+    Output.objects.filter(text="skip").update(text='{"a":[1.50]}', is_json=True)
+    spy.answers["{'a': [1.5]}"] = spy.answer("skip")
+    finish(made)
+    return made
+
+
+def test_a_row_tells_all_there_is_of_a_case(run: Run) -> None:
+    first = rows_of(run_sheet(table_of(run)))[0]
+    assert first == {
+        "key": "case-1",
+        "trial": 0,
+        "verdict": "pass",
+        "input": "",
+        "expected": "=e",
+        "references": [],
+        "tags": [],
+        "metadata": {},
+        "output": "0.9",
+        "error": "",
+        "latency_ms": 12.5,
+        "tokens_in": 3,
+        "tokens_out": None,
+        "cost_usd": 0.0004,
+        "scores": [
+            {
+                "scorer": "close",
+                "status": "scored",
+                "score": 0.9,
+                "verdict": "pass",
+                "reason": "",
+                "metadata": {},
+                "code": "",
+            }
+        ],
+    }
+
+
+def test_what_is_no_score_says_why(run: Run) -> None:
+    rows = rows_of(run_sheet(table_of(run)))
+    (error,), (skipped,) = rows[1]["scores"], rows[2]["scores"]
+    assert (error["status"], error["score"], error["verdict"]) == ("error", None, None)
+    assert (error["code"], error["reason"]) == ("service_down", "no answer")
+    assert (skipped["status"], skipped["code"]) == ("skipped", "nothing")
+    assert (rows[3]["output"], rows[3]["error"]) == (None, "failed")
+
+
+def test_json_outputs_keep_their_very_characters(run: Run) -> None:
+    assert '"output":{"a":[1.50]},' in text_of(run_sheet(table_of(run)))
+
+
+def test_csv_has_five_columns_for_each_scorer(run: Run) -> None:
+    sheet = run_sheet(table_of(run))
+    first, second, third, _ = cells_of(sheet)
+    assert list(first)[-5:] == [
+        *("close status", "close score", "close verdict", "close reason", "close code")
+    ]
+    assert (first["close score"], first["latency_ms"], first["tokens_out"]) == ("0.9", "12.5", "")
+    assert (second["close score"], second["close code"]) == ("", "service_down")
+    assert third["output"] == '{"a":[1.50]}'
+    head, *lines = csv.reader(StringIO(text_of(sheet, "csv"), newline=""))
+    assert head[-1] == "_marked"
+    assert {line[-1] for line in lines} == {'["expected"]'}
+
+
+def test_a_scorer_that_has_not_answered_is_left_out(make_dataset: MakeDataset) -> None:
+    run = run_with(make_dataset(CASES), {"close": [1.0] * 4, "tone": [1.0] * 4})
+    tone = RunScorer.objects.get(run=run, name="tone")
+    tone.scores.filter(output__case__key="q2").delete()
+    rows = rows_of(run_sheet(table_of(run)))
+    assert [len(row["scores"]) for row in rows] == [2, 1, 2, 2]
+    assert cells_of(run_sheet(table_of(run)))[1]["tone status"] == ""
+
+
+SCORES: list[Given] = [0.9, 0.1, "error", 0.5]
+
+
+@pytest.fixture
+def four(make_dataset: MakeDataset) -> Run:
+    """q1 0.9, q2 0.1, q3 an error, q4 0.5 by `close`; `tone` passes them all."""
+    return run_with(make_dataset(CASES), {"close": SCORES, "tone": [1.0] * 4}, trials=1)
+
+
+@pytest.mark.parametrize(
+    ("filters", "keys"),
+    [
+        ({}, ["q1", "q2", "q3", "q4"]),
+        ({"verdict": Verdict.FAIL}, ["q2"]),
+        ({"tag": "x"}, ["q1", "q4"]),
+        ({"text": "=3"}, ["q3"]),
+        ({"tag": "x", "text": "nothing like it"}, []),
+        ({"scorer": "close", "minimum": 0.1, "maximum": 0.5}, ["q2", "q4"]),
+        ({"scorer": "close", "code": "stub"}, None),
+        ({"scorer": "tone", "verdict": Verdict.PASS}, ["q1", "q2", "q3", "q4"]),
+    ],
+)
+@pytest.mark.parametrize("sorted_by", ["", "close", "-close", "tone"])
+def test_the_rows_are_those_of_the_table_in_its_order(
+    four: Run, filters: dict[str, Any], keys: list[str] | None, sorted_by: str
+) -> None:
+    scorers = {scorer.name: scorer for scorer in four.scorers.all()}
+    wanted = filters | ({"scorer": scorers[filters["scorer"]]} if "scorer" in filters else {})
+    order = CaseOrder(scorers.get(sorted_by.lstrip("-")), sorted_by.startswith("-"))
+    table = table_of(four, CaseFilters(**wanted), order)
+    exported = keys_of(four, CaseFilters(**wanted), order)
+    assert exported == [row.key for row in table.page(size=100).rows]
+    if keys is not None:
+        assert sorted(exported) == keys
+
+
+def test_unscored_cases_come_last_whichever_way_it_is_sorted(four: Run) -> None:
+    close = four.scorers.get(name="close")
+    assert keys_of(four, CaseFilters(), CaseOrder(close)) == ["q2", "q4", "q1", "q3"]
+    assert keys_of(four, CaseFilters(), CaseOrder(close, True)) == ["q1", "q4", "q2", "q3"]
+
+
+def test_each_trial_is_a_row(make_dataset: MakeDataset) -> None:
+    run = run_with(make_dataset(CASES[:2]), {"close": [1.0, 0.0, 0.5, 0.5]}, trials=2)
+    rows = rows_of(run_sheet(table_of(run)))
+    assert [(row["key"], row["trial"], row["output"]) for row in rows] == [
+        ("q1", 0, "q1 0"),
+        ("q1", 1, "q1 1"),
+        ("q2", 0, "q2 0"),
+        ("q2", 1, "q2 1"),
+    ]
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("sheet", "cases", "outputs"):
+        monkeypatch.setattr(f"scoring.engine.export.{name}.BATCH", 3)
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_batches_meet_without_gap_or_repeat(make_dataset: MakeDataset) -> None:
+    version = make_dataset([{"key": f"q{n}"} for n in range(10)])
+    run = run_with(version, {"close": [n / 40 for n in range(20)]}, trials=2)
+    close = run.scorers.get()
+    both = [(f"q{n}", trial) for n in range(10) for trial in (0, 1)]
+    backwards = run_sheet(table_of(run, CaseFilters(), CaseOrder(close, True)))
+    assert [row["key"] for row in rows_of(version_sheet(version))] == [f"q{n}" for n in range(10)]
+    for sheet, wanted in (
+        (output_set_sheet(run.output_set), both),
+        (run_sheet(table_of(run)), both),
+        (backwards, both[::-1]),
+    ):
+        assert [(row["key"], row["trial"]) for row in rows_of(sheet)] == wanted
+
+
+def test_a_batch_costs_two_queries_and_one_for_each_further_scorer(
+    make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = make_dataset([{"key": f"q{n}"} for n in range(10)])
+    run = run_with(version, {"close": [1.0] * 10, "tone": [1.0] * 10})
+    sheet = run_sheet(table_of(run))
+    for batch, queries in ((10, 3), (5, 6)):
+        monkeypatch.setattr("scoring.engine.export.sheet.BATCH", batch)
+        with CaptureQueriesContext(
+            connection,
+        ) as seen:
+            text_of(sheet)
+        assert len(seen) == queries
+
+
+def test_rows_that_are_gone_end_the_stream_before_its_last_line(
+    four: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet = run_sheet(table_of(four))
+    Output.objects.filter(case__key="q3").delete()
+    monkeypatch.setattr("scoring.engine.export.sheet.CHUNK", 1)
+    monkeypatch.setattr("scoring.engine.export.sheet.BATCH", 1)
+    stream = sheet.stream("jsonl")
+    assert [json.loads(chunk)["key"] for chunk in islice(stream, 2)] == ["q1", "q2"]
+    with pytest.raises(KeyError):
+        next(stream)
+
+
+def test_a_stream_that_is_given_up_has_no_last_line(
+    make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scoring.engine.export.sheet.CHUNK", 1)
+    sheet = version_sheet(make_dataset(CASES))
+    for file_format, end in (("jsonl", b"_rows"), ("json", b"]\n")):
+        stream = sheet.stream(file_format)
+        begun = b"".join(islice(stream, 2))
+        stream.close()  # type: ignore[attr-defined]  # a generator
+        assert b"q2" in begun
+        assert end not in begun
+
+
+def test_little_is_held_at_a_time(make_dataset: MakeDataset) -> None:
+    version = make_dataset([{"key": f"q{n}", "input": "x" * 1_000} for n in range(500)])
+    for file_format in FILE_FORMATS:
+        *chunks, _ = version_sheet(version).stream(file_format)
+        assert all(CHUNK <= len(chunk) < CHUNK + 4_000 for chunk in chunks)
+        assert len(chunks) >= 7
+
+
+# A version: what an upload makes of it again.
+
+
+Load = Callable[[Sheet, str], loading.Loaded]
+
+
+@pytest.fixture
+def load(team: Team, tmp_path: Path) -> Load:
+    """The sheet as a file and back, every guess of an upload taken."""
+
+    def loaded(sheet: Sheet, file_format: str, **options: Any) -> loading.Loaded:
+        path = tmp_path / sheet.file_name(file_format)
+        path.write_bytes(b"".join(sheet.stream(file_format, **options)))
+        return loading.load_file(team, path, f"again {file_format}")
+
+    return loaded
+
+
+def stored(version: DatasetVersion) -> list[tuple[Any, ...]]:
+    columns = [
+        field.attname
+        for field in Case._meta.concrete_fields
+        if field.attname not in {"id", "version_id"}
+    ]
+    return list(Case.objects.filter(version=version).order_by("position").values_list(*columns))
+
+
+@pytest.mark.parametrize("file_format", ["jsonl", "json"])
+def test_a_version_comes_back_as_it_was(
+    make_dataset: MakeDataset, load: Load, file_format: str
+) -> None:
+    inside = {"output": "an answer", "a.b": [1.50, 12345678901234567890123, None]}
+    odd = {"key": "-5", "input": inside, "expected": inside, "metadata": inside}
+    version = make_dataset(
+        [*CASES, odd, {"key": "\u202e'\"/\\", "input": "\x01\r\u2028", "expected": "\t"}]
+    )
+    Case.objects.filter(version=version).update(metadata_json='{"compact":1.50}')
+    again = load(version_sheet(version), file_format)
+    assert again.report.problem_count == 0
+    assert again.output_sets == ()
+    assert [json.loads(row[2]) for row in stored(again.version)] == [
+        json.loads(row[2]) for row in stored(version)
+    ]
+    assert rows_of(version_sheet(again.version)) == rows_of(version_sheet(version))
+    expected = [json.loads(row[3]) if row[3] else ... for row in stored(again.version)]
+    assert expected == ["a", None, "", ..., inside, "\t"]
+
+
+def test_a_version_of_texts_comes_back_from_csv(make_dataset: MakeDataset, load: Load) -> None:
+    texts = ["=1", "+1", "-1", "@a", "\t", "\r", "'", "'=", "a;=1", 'a"b', " ", "ä\u202e"]
+    version = make_dataset(
+        [
+            {
+                "key": f"{text}{n}",
+                "input": text,
+                "expected": text,
+                "tags": [text],
+                "references": [text],
+            }
+            for n, text in enumerate(texts)
+        ]
+    )
+    again = load(version_sheet(version), "csv")
+    assert stored(again.version) == stored(version)
+    assert again.output_sets == ()
+
+
+def test_an_expected_value_is_found_behind_many_cases_without_one(
+    make_dataset: MakeDataset, load: Load
+) -> None:
+    version = make_dataset(
+        [*({"input": f"{n}"} for n in range(1_100)), {"input": "?", "expected": "!"}]
+    )
+    again = load(version_sheet(version), "jsonl")
+    assert stored(again.version)[-1] == stored(version)[-1]
+
+
+# An output set.
+
+
+def outputs_of(output_set: OutputSet) -> list[tuple[Any, ...]]:
+    rows = Output.objects.filter(output_set=output_set).order_by("case", "trial")
+    figures = ("latency_ms", "tokens_in", "tokens_out", "cost_usd")
+    return list(rows.values_list("case__key", "trial", "text", "is_json", "error", *figures))
+
+
+@pytest.mark.parametrize("file_format", ["jsonl", "json", "csv"])
+def test_an_output_set_comes_back_as_it_was(
+    team: Team, make_dataset: MakeDataset, tmp_path: Path, file_format: str
+) -> None:
+    version = make_dataset([{"key": f"q{n}"} for n in range(3)])
+    output_set = run_with(version, {"close": [1.0] * 6}, trials=2).output_set
+    first, *_ = Output.objects.filter(output_set=output_set).order_by("pk")
+    Output.objects.filter(pk=first.pk).update(text=None, error="=timeout", latency_ms=0.25)
+    Output.objects.filter(pk=first.pk + 1).update(
+        text="-1", tokens_in=1, tokens_out=2, cost_usd=0.1
+    )
+    if file_format != "csv":
+        Output.objects.filter(pk=first.pk + 2).update(text='{"a":[1]}', is_json=True)
+    sheet = output_set_sheet(output_set)
+    path = tmp_path / sheet.file_name(file_format)
+    path.write_bytes(b"".join(sheet.stream(file_format)))
+    again = loading.load_outputs_file(version, path).output_set
+    assert outputs_of(again) == outputs_of(output_set)
+
+
+# What the file is called.
+
+
+@pytest.mark.parametrize(
+    ("name", "file_stem"),
+    [
+        ("Answers v1", "Answers-v1"),
+        ("../../etc/passwd", "etc-passwd"),
+        ('a"b\\c/d:e*f?g|h<i>', "a-b-c-d-e-f-g-h-i"),
+        ("line\r\nSet-Cookie: x=1", "line-Set-Cookie-x-1"),
+        ("\u202egnp.exe", "gnp.exe"),
+        ("Größe 東京", "Größe-東京"),
+        (".hidden", "hidden"),
+        ("a...b", "a-b"),
+        ("\U0001f600", "export"),
+        ("", "export"),
+        ("x" * 200, "x" * 60),
+    ],
+)
+def test_a_file_is_called_so_that_every_system_takes_it(name: str, file_stem: str) -> None:
+    assert stem(name) == file_stem
+    assert len(f"{stem(name)}.jsonl".encode()) <= 255
+
+
+def test_formats_are_named_as_files_end() -> None:
+    assert set(FILE_FORMATS) == {"csv", "jsonl", "json"}
