@@ -13,13 +13,15 @@ from evalsite.access import granted, may, scorer_for, team_for
 from evalsite.pages.forms.scorers import ScorerForm
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import filling, reading
+from evalsite.pages.previews import PreviewPanel
+from evalsite.pages.scorer_versions import Uses, Versions
 from evalsite.pages.tryouts import Panel
 from scoring.core.contract import ConfigError
 from scoring.core.registry import ScorerType, all_types, scorer_type
 from scoring.models import Role, Scorer, Suite
 
-PARTS: Final = ("settings", "try", "tried")
-ASIDE: Final = {"tree", "try"}  # what a form is sent with when it is not to be saved
+PARTS: Final = ("settings", "try", "tried", "previewed")
+ASIDE: Final = {"tree", "try", "preview"}  # what a form is sent with when it is not to be saved
 
 
 @reading
@@ -57,17 +59,17 @@ def new_scorer(request: SignedInRequest, slug: str, type_name: str) -> HttpRespo
 
 @reading
 def scorer(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
-    """One scorer: its config now and before, and the suites it is in."""
+    """One scorer: its config now and before, and what rests on it."""
     found = scorer_for(request.user, uid)
     context = {
         "team": found.team,
         "scorer": found,
         "type": _type_or_none(found.type),
-        "versions": found.versions.select_related("created_by"),
-        "entries": found.entries.select_related("suite").order_by("suite__name"),
+        "versions": Versions(found, request.GET),
+        "uses": Uses(found),
         "may_edit": may(request.user, found.team, Role.EDITOR),
     }
-    return show(request, "scorer/detail.html", context)
+    return show(request, "scorer/detail.html", context, parts=["changes"])
 
 
 @filling
@@ -88,10 +90,12 @@ def _shown(request: SignedInRequest, form: ScorerForm) -> HttpResponse:
     """A scorer's form with the panels to try it, or the part of that which is asked for."""
     order = request.POST.get("tree", "")
     form = form.redrawn(order) if order else form
-    panel = Panel(request, form)
+    panel, preview = Panel(request, form), PreviewPanel(request, form)
     context = {"team": form.team, "type": form.kind, "scorer": form.scorer, "form": form}
     context |= {"panel": panel, "tried": panel.tried}
-    status = panel.status if panel.is_wanted else 422 if form.is_refused else 200
+    context |= {"preview": preview, "previewed": preview.previewed}
+    wanted = next((each for each in (panel, preview) if each.is_wanted), None)
+    status = wanted.status if wanted else 422 if form.is_refused else 200
     answer = show(request, "scorer/edit.html", context, parts=PARTS, status=status)
     if order:
         answer["HX-Trigger-After-Settle"] = "settings-changed"  # which is no input of the person

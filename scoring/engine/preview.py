@@ -162,7 +162,8 @@ def rows(
 ) -> list[Row]:
     """Those that flip first, then those whose score changes, each in the dataset's order."""
     texts = Output.objects.filter(pk__in=outputs).annotate(opening=Left("text", OPENING))
-    told: dict[int, tuple[Any, ...]] = {row[0]: row[1:] for row in texts.values_list(*_TOLD)}
+    told: dict[int, tuple[int, int, str, str]]
+    told = {row[0]: row[1:] for row in texts.values_list(*_TOLD)}
     made = [
         Row(*told[output], old, new)
         for output, old, new in zip(outputs, before, after, strict=True)

@@ -80,6 +80,7 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "scorer": (VIEWER, None),
     "edit_scorer": (EDITOR, EDITOR),
     "tried": (EDITOR, None),
+    "previewed": (EDITOR, None),
     "new_suite": (EDITOR, EDITOR),
     "suite": (VIEWER, None),
     "edit_suite": (EDITOR, EDITOR),
@@ -157,10 +158,14 @@ def house(
     connection = Connection.objects.define(team, "own", url, key="sk-0123456789", by=alice)
     errand = Errand.objects.create(team=team, kind=ErrandKind.TRY_SCORER, asked_by=alice)
     prompt = Errand.objects.create(team=team, kind=ErrandKind.TRY_PROMPT, asked_by=alice)
+    asked = {"run": str(run.uuid), "type": "exact_match", "config": {}, "threshold": 1.0}
+    asked |= {"held": None, "outputs": [], "near": 0, "left_out": 0}
+    preview = Errand.objects.create(team=team, kind=ErrandKind.PREVIEW_SCORER, request=asked)
     return {
         "dataset": version.dataset,
         "tried_prompt": prompt,
         "tried": errand,
+        "previewed": preview,
         "run": run,
         "scorer": scorer,
         "suite": suite,
