@@ -12,6 +12,7 @@ from evalsite.pages.baselines import baseline_of
 from scoring.models import Run, RunState, User
 
 NAME = "baseline"  # in addresses
+AUTO = "auto"  # in the address of a case: beside the run that its run is measured by
 
 
 @dataclass(frozen=True)

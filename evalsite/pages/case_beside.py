@@ -13,6 +13,7 @@ from django.db.models import OuterRef, Subquery
 from django.http import Http404, QueryDict
 
 from evalsite import access
+from evalsite.pages.case_against import AUTO, against_of
 from evalsite.pages.case_list import Around
 from evalsite.pages.compare_urls import KEPT, case_url, compare_url
 from evalsite.pages.forms.compare import KINDS, PairForm
@@ -79,6 +80,11 @@ class Beside:
         return form
 
     @property
+    def is_in_comparison(self) -> bool:
+        """Whether the case is looked at in the list of a comparison, not of its run."""
+        return self.query.get("against") != AUTO
+
+    @property
     def list_url(self) -> str:
         """The comparison, with the list that the case was opened from."""
         url = compare_url(self.run.team, self.baseline, [self.run])
@@ -137,6 +143,9 @@ def beside_of(user: User, run: Run, output: Output, query: QueryDict) -> Beside 
     named = query.get("against")
     if not named:
         return None
+    if named == AUTO:
+        chosen = against_of(user, run, query).chosen
+        return Beside(chosen, run, _output_of(chosen, output), query) if chosen else None
     baseline = access.run_for(user, _uid(str(named)))
     datasets = {each.output_set.version.dataset_id for each in (baseline, run)}
     if baseline.team_id != run.team_id or len(datasets) > 1:

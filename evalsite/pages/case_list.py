@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from django.http import QueryDict
 from django.urls import reverse
 
-from evalsite.pages.case_against import Against
+from evalsite.pages.case_against import AUTO, Against
 from evalsite.pages.case_chips import Chip, described
 from evalsite.pages.case_columns import NAME, Columns
 from evalsite.pages.forms.cases import CaseForm
@@ -20,7 +20,7 @@ from scoring.models.case_filters import NO_FILTERS
 from scoring.models.case_table import PAGE_SIZE, CasePage, CaseRow, CaseTable, Place
 
 PAGING: Final = ("after", "before", "n", "trial")
-VIEWING: Final = ("diff", "whole")
+VIEWING: Final = ("diff", "between", "against", "whole")
 _VERDICTS: Final = {verdict.value: verdict.label for verdict in Verdict}
 _UNSCORED: Final = {status.value: status.label for status in Status}
 
@@ -45,7 +45,8 @@ class Cell(NamedTuple):
 class Around(NamedTuple):
     """Where a case stands in the table: its neighbours' addresses, "17 of 131", the table's.
 
-    `here` is the case's own address, ready for one more part of the query.
+    `here` is the case's own address, ready for one more part of the query. `alone` shows the case
+    in this run and `beside` beside its baseline; both are empty in the list of a comparison.
     """
 
     previous_url: str | None
@@ -53,6 +54,8 @@ class Around(NamedTuple):
     standing: str
     list_url: str
     here: str
+    alone: str = ""
+    beside: str = ""
 
 
 @dataclass
@@ -127,11 +130,17 @@ class CaseList:
             cells = [cell_of(self.scorers[place], row.scores[place]) for place in places]
             yield row, self.case_url(row.place, shown), cells
 
-    def case_url(self, place: Place, number: str | None) -> str:
-        """The case's page, which keeps the table's filters and order."""
+    def case_url(
+        self,
+        place: Place,
+        number: str | None,
+        viewing: Sequence[str] = ("diff", "between", "against"),
+    ) -> str:
+        """The case's page, which keeps the table's filters and order, and how cases are viewed."""
         path = reverse("run_case", args=[self.run.uuid, place.position])
         trial = str(place.trial) if place.trial else None
-        return path + self.changed(n=number, trial=trial, diff=self.query.get("diff"))
+        kept = {name: self.query.get(name) for name in viewing}
+        return path + self.changed(n=number, trial=trial, **kept)
 
     def changed(self, **changes: str | None) -> str:
         """The query string of the table's start with some parts set or (None) taken off."""
@@ -223,12 +232,15 @@ class CaseList:
         if number and table.count is not None:
             standing += f" of {count(table.count)}"
         list_url = reverse("run", args=[self.run.uuid]) + self.changed()
+        alone = self.case_url(place, number and str(number), ("diff",))
         return Around(
             before and self.case_url(before, number and str(number - 1)),
             after and self.case_url(after, number and str(number + 1)),
             standing,
             list_url,
-            self.case_url(place, number and str(number)) + "&",
+            self.case_url(place, number and str(number), ("against",)) + "&",
+            alone,
+            f"{alone}&against={AUTO}" if "?" in alone else f"{alone}?against={AUTO}",
         )
 
     def chips(self) -> list[Chip]:

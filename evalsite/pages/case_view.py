@@ -10,18 +10,22 @@ from typing import Final, NamedTuple
 from evalsite import access
 from evalsite.pages.case_beside import BETWEEN, Beside, ScorePair, score_pairs
 from evalsite.pages.case_history import History
+from evalsite.pages.case_paths import PathTable, path_table
 from evalsite.pages.case_texts import CaseTexts
 from scoring.core.contract import Case as ScoredCase
+from scoring.core.contract import Json
 from scoring.core.diff import Mode
 from scoring.core.explain import Explanation, explain
-from scoring.core.shown import Shown, compared, shown, written, written_alike
+from scoring.core.shown import Shown, compared, shown, structure, written, written_alike
 from scoring.models import CaseVerdict, ModelCall, Output, Run, RunScorer, Score
 
+PATHS: Final = "path"
 MODES: Final[dict[str, str]] = {
     "plain": "as it is",
     "word": "words",
     "char": "characters",
     "line": "lines",
+    PATHS: "JSON paths",
 }
 _DIFFS: Final[dict[str, Mode]] = {"word": "word", "char": "char", "line": "line"}
 
@@ -74,7 +78,12 @@ class CaseView:
         if not self.is_comparable:
             return "plain"
         usual = "line" if self._alike else "word"
-        return self.asked if self.asked in MODES else usual
+        return self.asked if self.asked in self.modes else usual
+
+    @property
+    def modes(self) -> dict[str, str]:
+        """The ways to compare; by JSON paths only what holds them."""
+        return {mode: label for mode, label in MODES.items() if mode != PATHS or self._alike}
 
     @cached_property
     def between(self) -> str:
@@ -95,19 +104,44 @@ class CaseView:
         return all(map(self.texts.get, self.sides))
 
     @property
-    def as_json(self) -> tuple[str, str] | None:
-        """Expected and output written alike, where both are JSON and are to be compared."""
-        return None if self.mode == "plain" else self._alike
+    def is_same(self) -> bool:
+        """Whether the two texts that are compared say the same."""
+        texts = self._alike or self.texts
+        return self.is_comparable and len({texts[side] for side in self.sides}) == 1
+
+    @property
+    def as_json(self) -> dict[str, str]:
+        """The texts by name that are written alike, where those to be compared are both JSON."""
+        return {} if self.mode == "plain" else self._alike
 
     @cached_property
-    def _alike(self) -> tuple[str, str] | None:
+    def _alike(self) -> dict[str, str]:
+        first, *others = [*self.sides, *(name for name in self._values if name not in self.sides)]
+        found: dict[str, str] = {}
+        for other in others:
+            both = written_alike(self._values.get(first), self._values.get(other))
+            found |= dict(zip((first, other), both, strict=True)) if both else {}
+        return found if self.sides[1] in found else {}
+
+    @property
+    def _values(self) -> dict[str, Json]:
+        """Expected value and outputs, None where there is none, in the order of the page."""
         other = self.beside.output if self.beside else None
-        values = {
-            "expected": self.output.case.expected,
-            "output": self.output.value,
-            "baseline": other.value if other else None,
+        beside = {"baseline": other.value if other else None} if self.beside else {}
+        return {"expected": self.output.case.expected, **beside, "output": self.output.value}
+
+    @property
+    def paths(self) -> PathTable:
+        """The texts as JSON, path by path."""
+        named = {
+            name: structure(self._values[name]) for name in self._values if name in self._alike
         }
-        return written_alike(*(values[side] for side in self.sides))
+        return path_table(named, self.sides)
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether there is another way to look at the texts."""
+        return bool(self.beside) or self.is_comparable or len(self.history.marks) > 1
 
     @property
     def expected(self) -> Shown:
@@ -124,11 +158,11 @@ class CaseView:
         return self._pane("output")
 
     def _pane(self, name: str) -> Shown:
+        texts = self.texts | self.as_json
         first, second = self.sides
-        if self.mode == "plain" or name not in self.sides:
-            return shown(self.texts[name])
-        texts = self.as_json or (self.texts[first], self.texts[second])
-        return compared(*texts, _DIFFS[self.mode]) if name == second else shown(texts[0])
+        if self.mode not in _DIFFS or name != second:
+            return shown(texts[name])
+        return compared(texts[first], texts[second], _DIFFS[self.mode])
 
     @property
     def failure(self) -> Shown | None:

@@ -10,9 +10,9 @@ from django.http import Http404, HttpResponse
 from evalsite import access
 from evalsite.pages.case_against import Against, against_of
 from evalsite.pages.case_beside import TITLES, beside_of
-from evalsite.pages.case_list import CaseList
+from evalsite.pages.case_list import Around, CaseList
 from evalsite.pages.case_trials import trials_of
-from evalsite.pages.case_view import MODES, CaseView
+from evalsite.pages.case_view import CaseView
 from evalsite.pages.fragments import SignedInRequest, show, show_text
 from evalsite.pages.methods import reading
 from scoring.models import Run, RunScorer
@@ -34,12 +34,17 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
         "team": run.team,
         "run": run,
         "view": view,
-        "modes": MODES,
         "between": TITLES,
-        "cases": (beside or _list_of(request, run, scorers)).around(place),
+        "cases": _around(request, view, place),
         "trials": None if beside else trials_of(run, output, scorers, request.GET),
     }
     return show(request, "case/page.html", context)
+
+
+def _around(request: SignedInRequest, view: CaseView, place: Place) -> Around:
+    """Where the case stands in the list of a comparison, or else of its run."""
+    beside = view.beside if view.beside and view.beside.is_in_comparison else None
+    return (beside or _list_of(request, view.run, view.scorers)).around(place)
 
 
 def _list_of(request: SignedInRequest, run: Run, scorers: Sequence[RunScorer]) -> CaseList:

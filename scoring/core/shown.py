@@ -101,10 +101,28 @@ def written_alike(expected: Json, output: Json) -> tuple[str, str] | None:
     Shared keys stand in the order of the expected value, and 880.0 is 880. None where one of them
     is no object or array, nor a text that holds one.
     """
-    wanted, found = _structure(expected), _structure(output)
+    wanted, found = structure(expected), structure(output)
     if wanted is None or found is None:
         return None
     return written(_ordered(wanted, wanted)), written(_ordered(found, wanted))
+
+
+def structure(value: Json) -> Json:
+    """The object or array that a value is, or that its text holds; else None."""
+    if isinstance(value, str):
+        if len(value) > MAX_CHARS or not value.lstrip().startswith(("{", "[")):
+            return None
+        try:
+            value = parse(value)
+        except CaseProblem:
+            return None
+    return value if isinstance(value, dict | list) else None
+
+
+def plain_number(value: Json) -> Json:
+    """A whole number without decimals, as far as floats are exact; anything else as it is."""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < EXACT
+    return int(value) if is_whole else value
 
 
 def marked(text: str, *, with_ends: bool = False) -> list[Piece]:
@@ -131,18 +149,6 @@ def _by_lines(text: str) -> Iterator[Piece]:
         yield _named(part, _LINE_FEED if part == "\n" else None)
 
 
-def _structure(value: Json) -> Json:
-    """The object or array that a value is, or that its text holds; else None."""
-    if isinstance(value, str):
-        if len(value) > MAX_CHARS or not value.lstrip().startswith(("{", "[")):
-            return None
-        try:
-            value = parse(value)
-        except CaseProblem:
-            return None
-    return value if isinstance(value, dict | list) else None
-
-
 def _ordered(value: Json, model: Json) -> Json:
     """The value with the model's keys first and in its order; items are paired by position."""
     if isinstance(value, dict):
@@ -152,8 +158,7 @@ def _ordered(value: Json, model: Json) -> Json:
     if isinstance(value, list):
         models = model if isinstance(model, list) else []
         return [_ordered(part, like) for part, like in zip_longest(value, models[: len(value)])]
-    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < EXACT
-    return int(value) if is_whole else value
+    return plain_number(value)
 
 
 def _tagged(segments: Iterable[Segment]) -> Iterator[tuple[Tag, str, bool]]:
