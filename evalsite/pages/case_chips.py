@@ -34,6 +34,9 @@ def described(filters: CaseFilters) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield f"{change.kind.label} since {change.against.name}", ("change",)
     if filters.reviewed is not None:
         yield "reviewed" if filters.reviewed else "not reviewed", ("reviewed",)
+    if filters.places:
+        number = len(filters.places)
+        yield f"{number} ticked case{'s' * (number > 1)}", ("place",)
     if filters.tag:
         yield f"tag {filters.tag}", ("tag",)
     if filters.text:

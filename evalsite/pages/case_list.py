@@ -178,6 +178,11 @@ class CaseList:
         return self.kept(*self.form.fields)
 
     @property
+    def beside_ticks(self) -> list[tuple[str, str]]:
+        """What the form of ticked cases leaves as it is."""
+        return self.kept("place")
+
+    @property
     def beside_columns(self) -> list[tuple[str, str]]:
         """What the form of columns leaves as it is."""
         return self.kept(NAME)
@@ -203,7 +208,7 @@ class CaseList:
             return None
         number = max(self.first_number - PAGE_SIZE, 1)
         shown = str(number) if self.is_numbered else None
-        return self.changed(before=_written(self.page.rows[0].place), n=shown)
+        return self.changed(before=self.page.rows[0].place.written, n=shown)
 
     @property
     def next_url(self) -> str | None:
@@ -211,7 +216,7 @@ class CaseList:
             return None
         number = self.first_number + len(self.page.rows)
         shown = str(number) if self.is_numbered else None
-        return self.changed(after=_written(self.page.rows[-1].place), n=shown)
+        return self.changed(after=self.page.rows[-1].place.written, n=shown)
 
     @property
     def shown(self) -> str:
@@ -272,7 +277,3 @@ def cell_of(scorer: RunScorer, score: Score | None) -> Cell:
         return Cell(scorer, None, "", "")
     verdict = _UNSCORED[score.status] if score.verdict is None else _VERDICTS[score.verdict]
     return Cell(scorer, score.score, verdict, score.reason)
-
-
-def _written(place: Place) -> str:
-    return f"{place.position}.{place.trial}" if place.trial else str(place.position)

@@ -22,6 +22,7 @@ from evalsite.pages import (
     scorers,
     setup,
     suites,
+    ticked,
     tryouts,
     uploads,
 )
@@ -68,6 +69,7 @@ urlpatterns = [
     path("runs/<uuid:uid>/cancel/", runs.cancel_run, name="cancel_run"),
     path("runs/<uuid:uid>/resume/", runs.resume_run, name="resume_run"),
     path("runs/<uuid:uid>/retry/", runs.retry_run, name="retry_run"),
+    path("runs/<uuid:uid>/ticked/", ticked.ticked_cases, name="ticked_cases"),
     path("runs/<uuid:uid>/views/", saved_views.save_view, name="save_view"),
     path("runs/<uuid:uid>/views/<uuid:view>/remove/", saved_views.remove_view, name="remove_view"),
     path("runs/<uuid:uid>/pin/", baselines.pin_run, name="pin_run"),

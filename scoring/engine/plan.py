@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby, islice
 from math import inf
 from typing import Any, Final
 
@@ -114,14 +114,21 @@ def plan(run: Run) -> Attempt:
     return attempt
 
 
-def retry_errors(run: Run, by: User | None, budget_usd: float | None = None) -> Attempt | None:
+def retry_errors(
+    run: Run,
+    by: User | None,
+    budget_usd: float | None = None,
+    *,
+    only: Collection[int] | None = None,
+) -> Attempt | None:
     """A further attempt over the ranges that hold error rows, and the run queued again.
 
-    A new budget counts for the whole run, from its first call on. None when the run has not
-    finished or has no errors. Raises ConfigError when the budget is no amount.
+    With `only` these outputs, by their ids, no others. A new budget counts for the whole run, from
+    its first call on. None when the run has not finished or has no such errors. Raises ConfigError
+    when the budget is no amount.
     """
     _check_budget(budget_usd)
-    ranges = list(_cut(_error_ids(run), shard_outputs(run)))
+    ranges = list(_ranges_of_errors(run, only))
     if not ranges:
         return None
     with transaction.atomic():
@@ -224,6 +231,17 @@ def _error_ids(run: Run) -> Iterator[int]:
     # An error has no score: saying so lets the index on scorer and score find the rows.
     errors = Score.objects.filter(scorer__run=run, score=None, status=Status.ERROR)
     return errors.order_by("output").values_list("output", flat=True).distinct().iterator()
+
+
+def _ranges_of_errors(run: Run, only: Collection[int] | None) -> Iterator[ShardRange]:
+    """Ranges without an error that is not wanted: a retry scores every error in its ranges."""
+    size = shard_outputs(run)
+    if only is None:
+        yield from _cut(_error_ids(run), size)
+        return
+    for is_wanted, ids in groupby(_error_ids(run), key=only.__contains__):
+        if is_wanted:
+            yield from _cut(ids, size)
 
 
 def shard_outputs(run: Run) -> int:

@@ -6,9 +6,10 @@ one scan of the texts, and whatever lists them then reads only them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, Final
 
 from django.db import connection
@@ -36,6 +37,7 @@ class CaseFilters:
     included), `below` (excluded) and `code` speak of the scorer's row and need one. `unsteady`
     cases are those of which some trials pass and others fail, by the scorer where there is one.
     `change` is that of the case's verdict, `reviewed` whether anybody has reviewed the output.
+    `places` are single cases, each a position with a trial; without any, every case may pass.
     """
 
     verdict: Verdict | None = None
@@ -49,6 +51,7 @@ class CaseFilters:
     unsteady: bool = False
     change: Change | None = None
     reviewed: bool | None = None
+    places: frozenset[tuple[int, int]] = frozenset()
 
     @property
     def case_verdict(self) -> Verdict | None:
@@ -109,11 +112,15 @@ class Selection:
         rows, filters = self._every_verdict(), self.filters
         if filters.case_verdict is not None:
             rows = rows.filter(verdict=filters.case_verdict)
+        if filters.places:
+            rows = rows.filter(_at(filters.places))
         return rows.filter(filters.change.condition(self.run)) if filters.change else rows
 
     @cached_property
     def positions(self) -> list[int] | None:
         """The positions of all cases that may pass, where some filter finds them to be few."""
+        if self.filters.places:
+            return sorted({position for position, _ in self.filters.places})
         for stage in (self._by_index(), self._by_reading(), self._by_searching()):
             few = [set(found) for found in _found(list(stage)) if len(found) <= FEW]
             if few:
@@ -231,6 +238,15 @@ class Selection:
         if text := self.filters.text:
             asked &= Q(output__text__icontains=text) | Q(Exists(case.matching(text)))
         return asked
+
+
+def _at(places: Collection[tuple[int, int]]) -> Q:
+    """Case verdicts at these positions and trials."""
+    by_trial: dict[int, list[int]] = {}
+    for position, trial in places:
+        by_trial.setdefault(trial, []).append(position)
+    parts = (Q(trial=trial, position__in=found) for trial, found in by_trial.items())
+    return reduce(or_, parts, Q())
 
 
 def _query(rows: QuerySet[Any], column: str = "") -> _Query:

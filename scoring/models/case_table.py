@@ -41,6 +41,11 @@ class Place(NamedTuple):
     position: int
     trial: int = 0
 
+    @property
+    def written(self) -> str:
+        """As addresses write it: `173`, or `173.2` for a later trial."""
+        return f"{self.position}.{self.trial}" if self.trial else str(self.position)
+
 
 @dataclass(frozen=True)
 class CaseOrder:
@@ -190,6 +195,10 @@ class CaseTable:
         """The ids of all outputs in the table, in its order."""
         for stretch in self._stretches(backwards=False):
             yield from stretch.outputs()
+
+    def output_ids(self) -> QuerySet[CaseVerdict, int]:
+        """The outputs of all cases that pass the filters."""
+        return self._selection.of_verdicts().values_list("output", flat=True)
 
     @cached_property
     def _selection(self) -> Selection:

@@ -66,8 +66,9 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "cancel_run": (None, EDITOR),
     "resume_run": (None, EDITOR),
     "retry_run": (None, EDITOR),
+    "ticked_cases": (None, PERSON),  # a viewer exports
     "save_view": (None, PERSON),  # a viewer keeps own views
-    "remove_view": (None, PERSON),
+    "remove_view": (None, EDITOR),
     "pin_run": (None, ADMIN),
     "unpin_run": (None, ADMIN),
     "run_case": (VIEWER, None),
@@ -172,7 +173,7 @@ def house(
         "upload": upload,
         "connection": connection,
         "outputs": run.output_set,
-        "kept view": SavedView.objects.keep(team, "worst", "sort=same", by=alice, is_shared=False),
+        "kept view": SavedView.objects.keep(team, "worst", "sort=same", by=alice, is_shared=True),
     }
 
 
@@ -180,7 +181,7 @@ def parameters(name: str, wanted: list[str], house: dict[str, Any], team: Team) 
     noun = next((noun for noun in house if noun in name), "dataset")
     if name == "versions" or name.startswith("dataset") or name in {"new_run", "generate_run"}:
         noun = "dataset"
-    if name.endswith("_view"):
+    if name.endswith("_view") or name == "ticked_cases":
         noun = "run"
     known = {
         "slug": team.slug,

@@ -200,7 +200,7 @@ def heads(page: str) -> list[str]:
     table = page.partition('id="cases"')[2].partition("<thead")[2].partition("</thead>")[0]
     cells = [cell.partition("</th>")[0] for cell in table.split("<th")[1:]]
     texts = [cell.partition(">")[2].replace("</a>", "") for cell in cells]
-    return [text.rpartition(">")[2].strip() for text in texts][2:]
+    return [text.rpartition(">")[2].strip() for text in texts][3:]
 
 
 def test_at_first_the_table_has_the_usual_columns(bobs: Client, seven: Run) -> None:

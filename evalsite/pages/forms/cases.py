@@ -15,6 +15,7 @@ from scoring.models.case_table import CaseOrder, Place
 from scoring.models.pair_rows import PairKind
 
 MAX_TEXT: Final = 200
+MOST_PLACES: Final = 500
 
 
 class PlaceField(forms.Field):
@@ -27,6 +28,18 @@ class PlaceField(forms.Field):
         if len(parts) > 2 or not all(_is_number(part) for part in parts):
             raise forms.ValidationError("This is no place in the table.")
         return Place(*map(int, parts))
+
+
+class PlacesField(forms.Field):
+    """Single cases that were ticked, each as PlaceField reads it."""
+
+    widget = forms.MultipleHiddenInput
+
+    def to_python(self, value: Any) -> frozenset[Place]:
+        if len(value or ()) > MOST_PLACES:
+            raise forms.ValidationError(f"At most {MOST_PLACES} cases can be ticked.")
+        read = PlaceField(required=False)
+        return frozenset(place for text in value or () if (place := read.clean(text)))
 
 
 class CaseForm(forms.Form):
@@ -54,6 +67,7 @@ class CaseForm(forms.Form):
     order = forms.ChoiceField(
         required=False, choices=[("", ""), ("desc", "")], widget=forms.HiddenInput
     )
+    place = PlacesField(required=False)
     after = PlaceField(required=False)
     before = PlaceField(required=False)
     n = forms.IntegerField(required=False, min_value=1)
@@ -121,6 +135,7 @@ class CaseForm(forms.Form):
             text=asked["q"],
             unsteady=asked["unsteady"],
             change=self.asked_change,
+            places=asked["place"],
             reviewed={"yes": True, "no": False}.get(asked["reviewed"]),
         )
 
