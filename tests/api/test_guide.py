@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytest_django.live_server_helper import LiveServer
 
+from scoring.core.files.writers import Fields, jsonl_lines
 from scoring.models import Dataset, OutputSetState, Run, Token, User
 from tests.engine.conftest import finish
 
@@ -50,7 +53,7 @@ def test_outputs_come_in_parts_and_a_dataset_as_a_file(
     monkeypatch.chdir(tmp_path)
     parts = [[{"key": "q1", "output": "a"}], [{"key": "q2", "output": "b"}]]
     names = first_block | {"parts": parts}
-    for block in BLOCKS[1:-1]:
+    for block in BLOCKS[1:3]:
         exec(compile(block, "docs/api.md", "exec"), names)
     run = Run.objects.get(uuid=names["run"]["id"])
     assert (run.output_set.state, run.output_set.output_count) == (OutputSetState.READY, 2)
@@ -60,9 +63,34 @@ def test_outputs_come_in_parts_and_a_dataset_as_a_file(
 
 def test_a_run_makes_its_outputs(first_block: dict[str, Any]) -> None:
     names = dict(first_block)
-    exec(compile(BLOCKS[-1], "docs/api.md", "exec"), names)
+    exec(compile(BLOCKS[3], "docs/api.md", "exec"), names)
     run = Run.objects.get(uuid=names["run"]["id"])
     assert (run.output_set.state, run.budget_usd) == (OutputSetState.GENERATING, 2.5)
     made = run.output_set.generation
     assert (made.model, made.trials) == ("gpt-4o-mini", 3)
     assert made.template.endswith("\n\n{{ input }}")
+
+
+def test_results_and_cases_come_as_files(first_block: dict[str, Any]) -> None:
+    names = dict(first_block)
+    exec(compile(BLOCKS[4], "docs/api.md", "exec"), names)
+    assert [row["output"] for row in names["passed"]] == [
+        "Go to Settings, then Security.",
+        "Under Billing.",
+    ]
+    assert [case["key"] for case in names["cases"]] == ["q1", "q2"]
+
+
+def test_a_file_that_was_cut_is_noticed(
+    first_block: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = dict(first_block)
+    exec(compile(BLOCKS[4], "docs/api.md", "exec"), names)
+    monkeypatch.setattr("scoring.engine.export.sheet.jsonl_lines", _cut)
+    with pytest.raises(SystemExit, match="The file was cut"):
+        names["exported"](f"runs/{names['run']['id']}/export/")
+
+
+def _cut(rows: Iterable[Fields]) -> Iterator[bytes]:
+    """Nothing but the first of the lines."""
+    return islice(jsonl_lines(rows), 1)
