@@ -25,6 +25,7 @@ from scoring.models import (
 from scoring.models.case_table import Place
 from scoring.models.pair_rows import Pair, PairFilters, PairKind
 from scoring.models.pairs import Pairs
+from tests.conftest import MakeDataset
 
 PASS, FAIL, ERROR, SKIPPED = (verdict.value for verdict in Verdict)
 VERDICTS = [PASS, PASS, FAIL, FAIL, ERROR, SKIPPED]
@@ -129,3 +130,30 @@ def walked(pairs: Pairs, kind: PairKind, filters: PairFilters, size: int) -> Ite
         assert (back.has_previous, back.has_next) == (earlier.has_previous, True)
     for each in pages:
         yield from each.rows
+
+
+def over_two_versions(team: Team, make_dataset: MakeDataset) -> tuple[Side, Side]:
+    """Forty cases in two versions, the second turned round and without every tenth."""
+    coin = random.Random(3)
+    cases = [
+        {"key": f"q{n:02}", "input": f"question {n}", "tags": ["odd"] if n % 2 else []}
+        for n in range(40)
+    ]
+    kept = [case for n, case in enumerate(reversed(cases)) if n % 10]
+    first, second = (
+        stored(
+            team,
+            make_dataset(of),
+            {(case["key"], trial): coin.choice(VERDICTS) for case in of for trial in (0, 1)},
+        )
+        for of in (cases, kept)
+    )
+    return first, second
+
+
+def over_one_version(team: Team, make_dataset: MakeDataset) -> tuple[Side, Side]:
+    """The first of the same runs, and one over the same cases with other verdicts."""
+    first, _ = over_two_versions(team, make_dataset)
+    coin = random.Random(4)
+    again = {one: coin.choice(VERDICTS) for one in first.told}
+    return first, stored(team, first.run.output_set.version, again)

@@ -17,10 +17,10 @@ from evalsite.pages.case_against import AUTO, against_of
 from evalsite.pages.case_list import Around
 from evalsite.pages.compare_urls import KEPT, case_url, compare_url
 from evalsite.pages.forms.compare import KINDS, PairForm
-from scoring.engine import compare as engine
 from scoring.models import CaseVerdict, Output, Run, RunScorer, Score, User, Verdict
 from scoring.models.case_table import Place
-from scoring.models.pair_rows import NO_FILTERS, PairKind
+from scoring.models.pair_places import NOTHING_KEPT, KeptList, kept_list
+from scoring.models.pair_rows import PairFilters, PairKind
 from scoring.models.pairs import Pairs
 
 #: Which two of the three texts are compared, by the name that addresses bear.
@@ -97,7 +97,8 @@ class Beside:
         before = after = None
         if kind:
             pairs = Pairs(self.baseline, self.run)
-            before, after = pairs.neighbours(kind, self.form.filters, place)
+            known = self._kept_list.positions
+            before, after = pairs.neighbours(kind, self.form.filters, place, known)
         return Around(
             before and self._case_url(before, -1),
             after and self._case_url(after, 1),
@@ -110,6 +111,12 @@ class Beside:
     def _kind(self) -> PairKind | None:
         return self.form.kind_asked if self.form.is_valid() else None
 
+    @cached_property
+    def _kept_list(self) -> KeptList:
+        if self._kind is None:
+            return NOTHING_KEPT
+        return kept_list(self.baseline, self.run, self._kind, self.form.filters.scorer)
+
     @property
     def _number(self) -> int | None:
         """The case's number in the list, as the links to it carry it."""
@@ -117,13 +124,14 @@ class Beside:
 
     @property
     def _standing(self) -> str:
-        """As in "3 of 22 · broke"; the total only where the kept figures tell it."""
+        """As in "3 of 22 · broke"; the total only where it is kept."""
         kind, number = self._kind, self._number
         if kind is None or number is None:
             return KINDS[kind].lower() if kind else ""
-        is_whole = self.form.filters == NO_FILTERS
-        kept = engine.kept(self.baseline, self.run) if is_whole else None
-        total = f" of {kept.figures[kind.value]:,}" if kept else ""
+        filters = self.form.filters
+        is_whole = filters == PairFilters(scorer=filters.scorer)
+        count = self._kept_list.total if is_whole else None
+        total = "" if count is None else f" of {count:,}"
         return f"{number:,}{total} · {KINDS[kind].lower()}"
 
     def _case_url(

@@ -14,6 +14,7 @@ from evalsite.pages.forms.compare import KINDS, PairForm
 from scoring.core.apart import Part, apart
 from scoring.models import Run
 from scoring.models.case_table import OPENING, PAGE_SIZE, Place
+from scoring.models.pair_places import kept_list
 from scoring.models.pair_rows import NO_FILTERS, PairKind, PairPage
 from scoring.models.pair_texts import SAID, PairRow, rows_of
 from scoring.models.pairs import Pairs
@@ -97,8 +98,20 @@ class PairList:
         pairs = Pairs(self.baseline, self.candidate)
         asked = self.form.cleaned_data
         return pairs.page(
-            self.kind, self.form.filters, after=asked.get("after"), before=asked.get("before")
+            self.kind,
+            self.form.filters,
+            after=asked.get("after"),
+            before=asked.get("before"),
+            positions=self._positions,
         )
+
+    @property
+    def _positions(self) -> Sequence[int] | None:
+        """Where the pairs of the whole list stand, if that is kept."""
+        scorer = self.form.filters.scorer
+        if not (scorer or self.counts[self.kind]):
+            return []
+        return kept_list(self.baseline, self.candidate, self.kind, scorer).positions
 
     @property
     def columns(self) -> Sequence[str]:

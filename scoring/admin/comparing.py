@@ -22,6 +22,13 @@ class ComparisonAdmin(ReadOnlyAdmin):
     list_select_related = ["baseline", "candidate"]
 
 
+@admin.register(rows.PairPlaces)
+class PairPlacesAdmin(ReadOnlyAdmin):
+    list_display = ["comparison", "kind", "scorer", "total"]
+    list_filter = ["kind"]
+    list_select_related = ["comparison__baseline", "comparison__candidate"]
+
+
 @admin.register(rows.RunStep)
 class RunStepAdmin(ReadOnlyAdmin):
     list_display = ["before", "after", "pairs", "fixed", "broke"]

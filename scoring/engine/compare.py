@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
+
+from django.db import transaction
 
 from scoring.core.paired import holm
 from scoring.core.sentences import Finding, scorer_sentence, whole_sentence
+from scoring.engine.compare_columns import Matched, matched, tags_of
+from scoring.engine.compare_places import counts_of, places_of
 from scoring.engine.compare_scores import (
-    Matched,
-    PairedScores,
+    OneScorer,
     TwoScorers,
-    matched,
+    scored_by,
     scorers_of,
     slices_of,
     verdict_flips,
@@ -20,6 +23,7 @@ from scoring.engine.compare_scores import (
 from scoring.engine.figures import SHAPE, Figures, FlipFigures, ScorerFigures
 from scoring.engine.probe import ErrandProblem
 from scoring.models import Comparison, Errand, JudgeNoise, Run, RunState
+from scoring.models.pair_places import PairPlaces
 from scoring.models.pairs import Pairs
 
 
@@ -82,20 +86,31 @@ def done_errand(errand: Errand) -> dict[str, Any]:
 
 def figures_of(baseline: Run, candidate: Run) -> Figures:
     """Everything there is to say of the two runs."""
+    return _worked_out(baseline, candidate).figures
+
+
+class _WorkedOut(NamedTuple):
+    figures: Figures
+    places: list[PairPlaces]  # of no comparison yet
+
+
+def _worked_out(baseline: Run, candidate: Run) -> _WorkedOut:
     pairs = Pairs(baseline, candidate)
-    counts, columns = pairs.counts(), matched(pairs)
+    columns, tags = matched(pairs), tags_of(candidate)
+    counts = counts_of(pairs, columns)
     both = scorers_of(baseline, candidate)
-    scores = [PairedScores.of(each, columns) for each in both]
+    scores = [scored_by(each, columns, tags) for each in both]
     scorers, findings = _scorers(scores)
     _, p = verdict_flips(columns)
-    return Figures(
+    figures = Figures(
         **counts._asdict(),
         p=p,
         scorers=tuple(scorers),
-        slices=tuple(slices_of(candidate, scores)),
+        slices=tuple(slices_of(scores)),
         warnings=tuple(_warnings(pairs, columns, both, counts.edited)),
         sentence=whole_sentence(counts.pairs, counts.broke, counts.fixed, p, findings),
     )
+    return _WorkedOut(figures, list(places_of(pairs, columns, counts, scores)))
 
 
 def _holds(row: Comparison) -> bool:
@@ -107,14 +122,21 @@ def _kept_now(baseline: Run, candidate: Run) -> Comparison:
         "baseline_finished_at": baseline.finished_at,
         "candidate_finished_at": candidate.finished_at,
     }
-    figures = figures_of(baseline, candidate).as_json()
-    found, _ = Comparison.objects.update_or_create(
-        baseline=baseline, candidate=candidate, defaults={**finished, "figures": figures}
-    )
+    figures, places = _worked_out(baseline, candidate)
+    with transaction.atomic():
+        found, _ = Comparison.objects.update_or_create(
+            baseline=baseline,
+            candidate=candidate,
+            defaults={**finished, "figures": figures.as_json()},
+        )
+        PairPlaces.objects.filter(comparison=found).delete()
+        for each in places:
+            each.comparison = found
+        PairPlaces.objects.bulk_create(places)
     return found
 
 
-def _scorers(scores: Sequence[PairedScores]) -> tuple[list[ScorerFigures], list[Finding]]:
+def _scorers(scores: Sequence[OneScorer]) -> tuple[list[ScorerFigures], list[Finding]]:
     flips = [each.flips for each in scores]
     tested = [each.difference.p for each in scores]
     corrected = _corrected(tested)
@@ -138,15 +160,14 @@ def _corrected(ps: Sequence[float | None]) -> list[float | None]:
     return [None if p is None else next(corrected) for p in ps]
 
 
-def _finding(scores: PairedScores, p: float | None, tests: int) -> Finding:
-    moves = scores.moves
+def _finding(scores: OneScorer, p: float | None, tests: int) -> Finding:
     return Finding(
         scores.scorers.name,
         scores.difference,
         p,
         tests,
-        improved=int((moves > 0).sum()),
-        regressed=int((moves < 0).sum()),
+        improved=scores.improved,
+        regressed=scores.regressed,
         noise=_noise(scores.scorers, scores.difference.n),
     )
 
@@ -159,15 +180,14 @@ def _noise(scorers: TwoScorers, n: int) -> float | None:
     return checked.band_for(n) if checked else None
 
 
-def _figures(scores: PairedScores, found: Finding, flips: FlipFigures) -> ScorerFigures:
-    before, after, _ = scores.means
+def _figures(scores: OneScorer, found: Finding, flips: FlipFigures) -> ScorerFigures:
     of, scorers = found.difference, scores.scorers
     return ScorerFigures(
         name=found.name,
         versions=(scorers.before.version.number, scorers.after.version.number),
         thresholds=(scorers.before.threshold, scorers.after.threshold),
         n=of.n,
-        means=(float(before.mean()), float(after.mean())) if of.n else None,
+        means=scores.means,
         delta=of.mean,
         interval=of.interval,
         p=of.p,

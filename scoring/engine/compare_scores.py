@@ -1,4 +1,4 @@
-"""The scores of two runs pair by pair, and what is worked out from them for each scorer.
+"""What the scores of two runs say pair by pair, for each scorer.
 
 Cases are what is tested: where a case has several trials, its scores are averaged, because the
 trials of one case resemble each other and would count a single change several times.
@@ -6,53 +6,20 @@ trials of one case resemble each other and would count a single change several t
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scoring.core.paired import Difference, Flips, benjamini_hochberg, difference
+from scoring.engine.compare_columns import Matched, Tags, given_by
 from scoring.engine.figures import DELTA_BINS, GRID, Cell, Slice
-from scoring.models import Case, Run, RunScorer, Score, Verdict
-from scoring.models.pair_rows import Match
-from scoring.models.pairs import Pairs
+from scoring.models import Run, RunScorer, Verdict
 
 if TYPE_CHECKING:
     import numpy as np
 
 FEWEST: Final = 5  # cases of a tag that make a slice
-MOST_TAGS: Final = 40  # the commonest ones
-
-
-class Matched(NamedTuple):
-    """The pairs of two runs as columns of equal length, in the candidate's order.
-
-    `cases` numbers the cases from 0 in that order; `trials` is how many pairs a case has at most.
-    """
-
-    outputs: tuple[np.ndarray, np.ndarray]
-    verdicts: tuple[np.ndarray, np.ndarray]
-    positions: np.ndarray
-    numbers: np.ndarray  # of the trials
-    cases: np.ndarray
-    trials: int
-
-
-def matched(pairs: Pairs) -> Matched:
-    import numpy as np
-
-    types = [(name, np.int64) for name in Match._fields]
-    rows = np.fromiter(pairs.matches(), np.dtype(types))
-    _, cases, sizes = np.unique(rows["position"], return_inverse=True, return_counts=True)
-    return Matched(
-        outputs=(rows["baseline_output"], rows["output"]),
-        verdicts=(rows["baseline_verdict"], rows["verdict"]),
-        positions=rows["position"],
-        numbers=rows["trial"],
-        cases=cases,
-        trials=int(sizes.max()) if len(sizes) else 0,
-    )
 
 
 @dataclass(frozen=True)
@@ -78,59 +45,93 @@ def scorers_of(baseline: Run, candidate: Run) -> list[TwoScorers]:
     return [TwoScorers(old[scorer.name], scorer) for scorer in new if scorer.name in old]
 
 
-@dataclass(frozen=True)
-class PairedScores:
-    """The pairs that a scorer gave a score in both runs."""
+class OneScorer(NamedTuple):
+    """What is worked out of one scorer, without the scores themselves.
+
+    `means` are the baseline's and the candidate's; `improved` and `regressed` count cases by the
+    score; `broke` and `fixed` are the positions of pairs whose verdicts flipped.
+    """
 
     scorers: TwoScorers
+    difference: Difference
+    means: tuple[float, float] | None
+    flips: tuple[Flips, float | None]
+    improved: int
+    regressed: int
+    histogram: tuple[int, ...]
+    scatter: tuple[Cell, ...]
+    slices: list[tuple[str, Difference]]  # by tag
+    broke: np.ndarray
+    fixed: np.ndarray
+
+
+def scored_by(scorers: TwoScorers, pairs: Matched, tags: Tags) -> OneScorer:
+    """One scorer at a time, so that the scores of one are held in memory and not those of all."""
+    scores = PairedScores.of(scorers, pairs)
+    before, after = scores.means
+    moves = scores.moves
+    return OneScorer(
+        scorers=scorers,
+        difference=difference(before, after),
+        means=(float(before.mean()), float(after.mean())) if len(before) else None,
+        flips=flip_test(*scores.passed, scores.cases),
+        improved=int((moves > 0).sum()),
+        regressed=int((moves < 0).sum()),
+        histogram=scores.histogram,
+        scatter=scores.scatter,
+        slices=[(tag, scores.slice_of(tags.having(tag))) for tag in tags.names],
+        broke=scores.flipped(Verdict.FAIL),
+        fixed=scores.flipped(Verdict.PASS),
+    )
+
+
+@dataclass(frozen=True)
+class PairedScores:
+    """The pairs that a scorer gave a score in both runs; `at` are their numbers among all."""
+
+    pairs: Matched
+    at: np.ndarray
     before: np.ndarray
     after: np.ndarray
-    passed: tuple[np.ndarray, np.ndarray]
-    cases: np.ndarray
-    places: np.ndarray  # positions and trials, a row a pair
+    passed: tuple[np.ndarray, np.ndarray]  # as stored: some answers fail whatever the threshold
 
     @classmethod
     def of(cls, scorers: TwoScorers, pairs: Matched) -> PairedScores:
         import numpy as np
 
-        before, passed_before = _scores(scorers.before, pairs.outputs[0])
-        after, passed_after = _scores(scorers.after, pairs.outputs[1])
-        both = ~(np.isnan(before) | np.isnan(after))
-        places = np.column_stack([pairs.positions[both], pairs.numbers[both]])
-        passed = passed_before[both], passed_after[both]
-        return cls(scorers, before[both], after[both], passed, pairs.cases[both], places)
-
-    @cached_property
-    def means(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For each case both mean scores over its trials, and the first pair's number."""
-        import numpy as np
-
-        _, first, of_case = np.unique(self.cases, return_index=True, return_inverse=True)
-        sizes = np.bincount(of_case)
-        before = np.bincount(of_case, self.before) / sizes
-        after = np.bincount(of_case, self.after) / sizes
-        return before, after, first
-
-    @cached_property
-    def difference(self) -> Difference:
-        before, after, _ = self.means
-        return difference(before, after)
+        old, new = (
+            given_by(scorer, outputs)
+            for scorer, outputs in zip((scorers.before, scorers.after), pairs.outputs, strict=True)
+        )
+        both = ~(np.isnan(old.scores) | np.isnan(new.scores))
+        at = np.flatnonzero(both).astype(np.int32)
+        passed = old.passed[both], new.passed[both]
+        return cls(pairs, at, old.scores[both], new.scores[both], passed)
 
     @property
+    def cases(self) -> np.ndarray:
+        cases: np.ndarray = self.pairs.cases[self.at]
+        return cases
+
+    @cached_property
+    def means(self) -> tuple[np.ndarray, np.ndarray]:
+        """For each case both mean scores over its trials."""
+        if self.pairs.trials <= 1:
+            return self.before, self.after
+        return _means(self.cases, self.before), _means(self.cases, self.after)
+
+    @cached_property
+    def _first(self) -> np.ndarray:
+        """For each case its first pair's number among all."""
+        return self.at if self.pairs.trials <= 1 else self.at[_starts(self.cases)]
+
+    @cached_property
     def moves(self) -> np.ndarray:
         """By how much each case's score changed; no change is exactly 0."""
         import numpy as np
 
-        before, after, _ = self.means
+        before, after = self.means
         return np.asarray(np.round(after - before, 12))
-
-    @property
-    def flips(self) -> tuple[Flips, float | None]:
-        """The verdicts that were stored, as the lists have them, and the p of their test.
-
-        A threshold does not tell them: some answers fail whatever it is.
-        """
-        return flip_test(*self.passed, self.cases)
 
     @property
     def histogram(self) -> tuple[int, ...]:
@@ -138,30 +139,34 @@ class PairedScores:
         import numpy as np
 
         half = DELTA_BINS // 2
-        bins = np.clip(np.rint(self.moves * half).astype(int) + half, 0, DELTA_BINS - 1)
-        return tuple(np.bincount(bins, minlength=DELTA_BINS).tolist())
+        bins = np.rint(self.moves * half).astype(np.int16) + half
+        counts = np.bincount(np.clip(bins, 0, DELTA_BINS - 1), minlength=DELTA_BINS)
+        return tuple(counts.tolist())
 
     @property
     def scatter(self) -> tuple[Cell, ...]:
         """The cells that hold cases, each with the place of its first."""
         import numpy as np
 
-        before, after, first = self.means
-        x, y = (np.minimum((side * GRID).astype(int), GRID - 1) for side in (before, after))
+        x, y = (np.minimum((side * GRID).astype(np.int16), GRID - 1) for side in self.means)
         cells, example, counts = np.unique(x * GRID + y, return_index=True, return_counts=True)
-        places = self.places[first[example]].tolist()
-        return tuple(
-            Cell(cell // GRID, cell % GRID, count, position, trial)
-            for cell, count, (position, trial) in zip(
-                cells.tolist(), counts.tolist(), places, strict=True
-            )
-        )
+        first = self._first[example]
+        columns = (cells, counts, self.pairs.positions[first], self.pairs.numbers[first])
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return tuple(Cell(*divmod(cell, GRID), *rest) for cell, *rest in rows)
 
     def slice_of(self, positions: np.ndarray) -> Difference:
         """The difference over the cases at these positions of the candidate's version."""
-        before, after, first = self.means
-        of_tag = positions[self.places[first, 0]]
+        before, after = self.means
+        of_tag = positions[self.pairs.positions[self._first]]
         return difference(before[of_tag], after[of_tag])
+
+    def flipped(self, to: Verdict) -> np.ndarray:
+        """The positions of the pairs that pass in one run alone, now fail or now pass."""
+        before, after = self.passed
+        pairs = after & ~before if to == Verdict.PASS else before & ~after
+        positions: np.ndarray = self.pairs.positions[self.at[pairs]]
+        return positions
 
 
 def flip_test(
@@ -169,20 +174,15 @@ def flip_test(
 ) -> tuple[Flips, float | None]:
     """Who passed before and after, and whether chance explains it; None without pairs.
 
-    With one trial a case this is the exact McNemar test. With more, the cases' shares of passes are
-    tested, since McNemar would take the trials of one case for independent.
+    `cases` rise. With one trial a case this is the exact McNemar test. With more, the cases'
+    shares of passes are tested, since McNemar would take the trials of one case for independent.
     """
-    import numpy as np
-
     found = Flips(len(before), int((before & ~after).sum()), int((after & ~before).sum()))
-    _, of_case = np.unique(cases, return_inverse=True)
-    sizes = np.bincount(of_case)
     if not len(before):
         return found, None
-    if sizes.max() == 1:
+    if len(_starts(cases)) == len(cases):
         return found, found.p
-    old, new = (np.bincount(of_case, side) / sizes for side in (before, after))
-    return found, difference(old, new).p
+    return found, difference(_means(cases, before), _means(cases, after)).p
 
 
 def verdict_flips(pairs: Matched) -> tuple[Flips, float | None]:
@@ -193,12 +193,12 @@ def verdict_flips(pairs: Matched) -> tuple[Flips, float | None]:
     return flip_test(passed[0], passed[1], pairs.cases[judged])
 
 
-def slices_of(candidate: Run, scores: Sequence[PairedScores]) -> list[Slice]:
+def slices_of(scores: Sequence[OneScorer]) -> list[Slice]:
     """For each of the commonest tags and each scorer, where at least FEWEST cases have scores."""
     found = [
-        (tag, each.scorers.name, each.slice_of(positions))
-        for tag, positions in _tagged(candidate)
-        for each in scores
+        (tag, each.scorers.name, of)
+        for slices in zip(*(each.slices for each in scores), strict=True)
+        for each, (tag, of) in zip(scores, slices, strict=True)
     ]
     large = [(tag, name, of) for tag, name, of in found if of.n >= FEWEST]
     qs = benjamini_hochberg([of.p if of.p is not None else 1.0 for *_, of in large])
@@ -208,34 +208,19 @@ def slices_of(candidate: Run, scores: Sequence[PairedScores]) -> list[Slice]:
     ]
 
 
-def _tagged(run: Run) -> Iterator[tuple[str, np.ndarray]]:
-    """The commonest tags of the run's cases by name, each with a mask over positions."""
+def _starts(cases: np.ndarray) -> np.ndarray:
+    """Where in the column, which rises, each case begins."""
     import numpy as np
 
-    cases = Case.objects.filter(version=run.output_set.version_id).exclude(tags_json="[]")
-    tagged: dict[str, list[int]] = {}
-    for position, tags in cases.order_by().values_list("position", "tags_json").iterator():
-        for tag in dict.fromkeys(json.loads(tags)):
-            tagged.setdefault(tag, []).append(position)
-    commonest = sorted(tagged, key=lambda tag: (-len(tagged[tag]), tag))[:MOST_TAGS]
-    for tag in sorted(commonest):
-        mask = np.zeros(run.output_set.version.case_count + 1, bool)
-        mask[tagged[tag]] = True
-        yield tag, mask
+    return np.flatnonzero(np.diff(cases, prepend=-1))
 
 
-def _scores(scorer: RunScorer, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The scores of these outputs, NaN where there is none, and which of them passed."""
+def _means(cases: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The mean of each case's values."""
     import numpy as np
 
-    scored = Score.objects.filter(scorer=scorer, score__isnull=False).order_by("output")
-    columns = {"output": np.int64, "score": np.float64, "verdict": np.int8}
-    rows: Iterator[Any] = scored.values_list(*columns).iterator(chunk_size=20_000)
-    found = np.fromiter(rows, np.dtype(list(columns.items())))
-    if not len(found):
-        return np.full(len(outputs), np.nan), np.zeros(len(outputs), bool)
-    places = np.minimum(np.searchsorted(found["output"], outputs), len(found) - 1)
-    rows_of = found[places]
-    is_there = rows_of["output"] == outputs
-    passed = is_there & (rows_of["verdict"] == Verdict.PASS)
-    return np.where(is_there, rows_of["score"], np.nan), passed
+    starts = _starts(cases)
+    sizes = np.diff(starts, append=len(cases))
+    return np.asarray(
+        np.add.reduceat(values.astype(float), starts) / sizes if len(starts) else values
+    )

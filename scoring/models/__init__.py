@@ -9,6 +9,7 @@ from scoring.models.drift import RunDrift, RunStep
 from scoring.models.errand import Errand, ErrandKind, ErrandState
 from scoring.models.generation import Generation
 from scoring.models.idempotency import IdempotencyKey
+from scoring.models.pair_places import PairPlaces
 from scoring.models.review import Review, ReviewVerdict
 from scoring.models.run import (
     Attempt,
@@ -51,6 +52,7 @@ __all__ = [
     "Output",
     "OutputSet",
     "OutputSetState",
+    "PairPlaces",
     "Review",
     "ReviewVerdict",
     "Role",

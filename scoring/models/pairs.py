@@ -6,7 +6,7 @@ cases are found by their position, which an index holds; between versions by way
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -55,7 +55,10 @@ class Pairs:
             f"SELECT b.verdict, c.verdict, COUNT(*) FROM {self._joined(self._lead())} "  # noqa: S608
             "GROUP BY b.verdict, c.verdict"
         )
-        by_verdicts = {(before, after): count for before, after, count in rows}
+        return self.counts_of({(before, after): count for before, after, count in rows})
+
+    def counts_of(self, by_verdicts: Mapping[tuple[int, int], int]) -> Counts:
+        """From how many pairs have these two verdicts."""
         pairs = sum(by_verdicts.values())
         judged = sum(n for found, n in by_verdicts.items() if max(found) <= Verdict.FAIL)
         broke = by_verdicts.get((Verdict.PASS, Verdict.FAIL), 0)
@@ -76,6 +79,13 @@ class Pairs:
     def count(self, kind: PairKind) -> int:
         """How many pairs are of this kind; not for cases without a partner."""
         return int(self._run(f"SELECT COUNT(*) FROM {self._of_kind(kind)}")[0][0])  # noqa: S608
+
+    def positions(self, kind: PairKind) -> list[int]:
+        """Of all pairs of this kind, rising; by the list's own dataset version."""
+        shown = _shown(kind)
+        rows = self._alone(shown) if kind in ALONE else self._of_kind(kind)
+        found = self._run(f"SELECT DISTINCT {shown}.position FROM {rows}")  # noqa: S608
+        return sorted(position for (position,) in found)
 
     def matches(self) -> Iterator[Match]:
         """Every pair, in the candidate's order; read in chunks, as there may be millions."""
@@ -101,8 +111,8 @@ class Pairs:
         """The pairs beyond `after`, or those that end before `before`, or the first.
 
         They stand in the order of the candidate's dataset version, those that only the baseline
-        has in that of its own. `positions` are those of the list without tag and text, rising,
-        where they are known.
+        has in that of its own. `positions` are those of the list without any filter but the
+        scorer, rising, where they are known.
         """
         stretch = Stretch(before or after, size + 1, before is not None)
         found = self._found(kind, filters, positions, stretch)
@@ -176,10 +186,9 @@ class Pairs:
         self, kind: PairKind, filters: PairFilters, positions: Sequence[int] | None
     ) -> Held | None:
         """Where the list's pairs stand; None where that is not known, or they are many."""
-        reads_texts = bool(filters.tag or filters.text)
         if positions is not None:
-            return Held(positions, is_exact=not reads_texts)
-        if not reads_texts:
+            return Held(positions, is_exact=filters == PairFilters(scorer=filters.scorer))
+        if not (filters.tag or filters.text):
             return None
         runs = {"b": self.baseline, "c": self.candidate}
         shown = _shown(kind)

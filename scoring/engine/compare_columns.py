@@ -1,0 +1,139 @@
+"""What is read of two runs to compare them, as columns: a few bytes a pair, whatever their number.
+
+Rows are read in chunks and never stand as Python objects all at once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from scoring.models import Case, Run, RunScorer, Score, Verdict
+from scoring.models.pairs import CHUNK, Pairs
+
+if TYPE_CHECKING:
+    import numpy as np
+
+MOST_TAGS: Final = 40  # the commonest ones
+
+#: Of `Match`, in its order.
+_MATCH: Final = {
+    "baseline_output": "i8",
+    "output": "i8",
+    "position": "i4",
+    "trial": "i2",
+    "baseline_verdict": "i1",
+    "verdict": "i1",
+}
+_SCORE: Final = {"output": "i8", "score": "f8", "verdict": "i1"}
+
+
+class Matched(NamedTuple):
+    """The pairs of two runs as columns of equal length, in the candidate's order.
+
+    `cases` numbers the cases from 0 in that order; `trials` is how many pairs a case has at most.
+    """
+
+    outputs: tuple[np.ndarray, np.ndarray]
+    verdicts: tuple[np.ndarray, np.ndarray]
+    positions: np.ndarray
+    numbers: np.ndarray  # of the trials
+    cases: np.ndarray
+    trials: int
+
+
+def matched(pairs: Pairs) -> Matched:
+    import numpy as np
+
+    parts: dict[str, list[np.ndarray]] = {name: [np.empty(0, of)] for name, of in _MATCH.items()}
+    for part in _chunks(pairs.matches(), _MATCH):
+        for name in _MATCH:
+            parts[name].append(part[name].copy())
+    columns = {name: np.concatenate(parts.pop(name)) for name in _MATCH}
+    positions = columns["position"]
+    is_new = np.diff(positions, prepend=0) != 0
+    sizes = np.diff(np.flatnonzero(is_new), append=len(positions))
+    return Matched(
+        outputs=(columns["baseline_output"], columns["output"]),
+        verdicts=(columns["baseline_verdict"], columns["verdict"]),
+        positions=positions,
+        numbers=columns["trial"],
+        cases=np.cumsum(is_new, dtype=np.int32) - 1,
+        trials=int(sizes.max()) if len(positions) else 0,
+    )
+
+
+class Given(NamedTuple):
+    """A scorer's answers to given outputs: scores, NaN where there is none, and who passed."""
+
+    scores: np.ndarray
+    passed: np.ndarray
+
+
+def given_by(scorer: RunScorer, outputs: np.ndarray) -> Given:
+    """What the scorer said of these outputs, each of which is there once."""
+    import numpy as np
+
+    found = Given(np.full(len(outputs), np.nan), np.zeros(len(outputs), bool))
+    if not len(outputs):
+        return found
+    # Within one dataset version outputs often stand in the order of cases already.
+    order = None if (outputs[1:] > outputs[:-1]).all() else np.argsort(outputs)
+    scored = Score.objects.filter(scorer=scorer, score__isnull=False).order_by("output")
+    for part in _chunks(scored.values_list(*_SCORE).iterator(chunk_size=CHUNK), _SCORE):
+        places = np.searchsorted(outputs, part["output"], sorter=order)
+        places = np.minimum(places, len(outputs) - 1)
+        places = places if order is None else order[places]
+        is_there = outputs[places] == part["output"]
+        found.scores[places[is_there]] = part["score"][is_there]
+        found.passed[places[is_there]] = part["verdict"][is_there] == Verdict.PASS
+    return found
+
+
+@dataclass(frozen=True)
+class Tags:
+    """The commonest tags of a dataset version's cases, by name.
+
+    `codes` has a number for each position, counted from 0; cases of one number have the same tags.
+    """
+
+    names: list[str]
+    codes: np.ndarray
+    written: list[frozenset[str]]  # by number
+
+    def having(self, tag: str) -> np.ndarray:
+        """Whether the case at each position has the tag."""
+        import numpy as np
+
+        has: np.ndarray = np.array([tag in tags for tags in self.written])[self.codes]
+        return has
+
+
+def tags_of(run: Run) -> Tags:
+    """Those of the cases of the run's dataset version."""
+    import numpy as np
+
+    version = run.output_set.version
+    codes = np.zeros(version.case_count + 1, np.int32)
+    numbers = {"[]": 0}
+    cases = Case.objects.filter(version=version).exclude(tags_json="[]").order_by()
+    for position, text in cases.values_list("position", "tags_json").iterator(chunk_size=CHUNK):
+        codes[position] = numbers.setdefault(text, len(numbers))
+    written: list[frozenset[str]] = [frozenset(json.loads(text)) for text in numbers]
+    counts: Counter[str] = Counter()
+    for tags, count in zip(written, np.bincount(codes).tolist(), strict=True):
+        counts.update(dict.fromkeys(tags, count))
+    commonest = sorted(counts, key=lambda tag: (-counts[tag], tag))[:MOST_TAGS]
+    return Tags(sorted(commonest), codes, written)
+
+
+def _chunks(rows: Iterable[tuple[Any, ...]], columns: dict[str, str]) -> Iterator[np.ndarray]:
+    import numpy as np
+
+    rest, types = iter(rows), np.dtype(list(columns.items()))
+    while len(part := np.fromiter(islice(rest, CHUNK), types)):
+        yield part

@@ -1,0 +1,59 @@
+"""How many pairs of two runs there are of each kind, and where the few stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from scoring.engine.compare_columns import Matched
+from scoring.engine.compare_scores import OneScorer
+from scoring.models import Verdict
+from scoring.models.pair_places import PairPlaces
+from scoring.models.pair_rows import Counts, PairKind
+from scoring.models.pair_search import FEW
+from scoring.models.pair_sql import ALONE
+from scoring.models.pairs import Pairs
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def counts_of(pairs: Pairs, columns: Matched) -> Counts:
+    """As `pairs.counts()`, without joining all cases once more."""
+    import numpy as np
+
+    before, after = columns.verdicts
+    kinds = len(Verdict)
+    counts = np.bincount(before * kinds + after, minlength=kinds**2).tolist()
+    return pairs.counts_of({divmod(code, kinds): count for code, count in enumerate(counts)})
+
+
+def places_of(
+    pairs: Pairs, columns: Matched, counts: Counts, scores: Sequence[OneScorer]
+) -> Iterator[PairPlaces]:
+    """What is kept of each list, and of what broke and was fixed by each scorer."""
+    before, after = columns.verdicts
+    is_broken = (before == Verdict.PASS) & (after == Verdict.FAIL)
+    is_fixed = (before == Verdict.FAIL) & (after == Verdict.PASS)
+    is_unchanged = before == after
+    masks = {
+        PairKind.BROKE: is_broken,
+        PairKind.FIXED: is_fixed,
+        PairKind.UNCHANGED: is_unchanged,
+        PairKind.UNCLEAR: ~(is_broken | is_fixed | is_unchanged),
+    }
+    for kind, mask in masks.items():
+        yield _kept(kind, columns.positions[mask])
+    for kind in (*ALONE, PairKind.EDITED):
+        total = getattr(counts, kind.value)
+        positions = pairs.positions(kind) if 0 < total <= FEW else []
+        yield PairPlaces(kind=kind, total=total, positions=positions if total <= FEW else None)
+    for each in scores:
+        yield _kept(PairKind.BROKE, each.broke, each.scorers.name)
+        yield _kept(PairKind.FIXED, each.fixed, each.scorers.name)
+
+
+def _kept(kind: PairKind, positions: np.ndarray, scorer: str = "") -> PairPlaces:
+    """Of the positions of each pair, in the list's order."""
+    few = sorted(set(positions.tolist())) if len(positions) <= FEW else None
+    return PairPlaces(kind=kind, scorer=scorer, total=len(positions), positions=few)

@@ -1,0 +1,73 @@
+"""Where few pairs of a kind stand among many, kept beside the figures of two compared runs.
+
+To find them again would mean to join all cases of both runs for every page of the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Self
+
+from django.db import models
+from django.db.models import F
+
+from scoring.models.comparison import Comparison
+from scoring.models.pair_rows import PairKind
+from scoring.models.run import Run
+
+
+class PairPlacesQuerySet(models.QuerySet["PairPlaces"]):
+    def current(self) -> Self:
+        """Those of runs that have not been scored again since they were compared."""
+        return self.filter(
+            comparison__baseline_finished_at=F("comparison__baseline__finished_at"),
+            comparison__candidate_finished_at=F("comparison__candidate__finished_at"),
+        )
+
+    def between(self, baseline: Run, candidate: Run) -> Self:
+        return self.filter(comparison__baseline=baseline, comparison__candidate=candidate)
+
+
+class PairPlaces(models.Model):
+    """The pairs of one kind: how many there are, and their positions where these are few.
+
+    `positions` rise, and are those of the list that `Pairs` gives: of the candidate's dataset
+    version, for what only the baseline has of the baseline's; None where they are many. With a
+    `scorer`, by name, its verdicts decide the kind, else those of whole cases.
+    """
+
+    comparison = models.ForeignKey(
+        Comparison, models.CASCADE, related_name="places", db_index=False
+    )
+    kind = models.CharField(max_length=20)  # of PairKind
+    scorer = models.CharField(max_length=120, default="", blank=True)
+    total = models.PositiveIntegerField()
+    positions = models.JSONField(null=True)
+
+    objects = PairPlacesQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["comparison", "kind", "scorer"], name="places_once")
+        ]
+        verbose_name_plural = "pair places"
+
+    def __str__(self) -> str:
+        return f"{self.comparison}: {self.total} {PairKind(self.kind).label}"
+
+
+class KeptList(NamedTuple):
+    """What is kept of one list. Both are None where nothing is; positions also where many are."""
+
+    total: int | None = None
+    positions: Sequence[int] | None = None
+
+
+NOTHING_KEPT = KeptList()
+
+
+def kept_list(baseline: Run, candidate: Run, kind: PairKind, scorer: str = "") -> KeptList:
+    """What is kept of the list of the two runs and still holds; one query."""
+    rows = PairPlaces.objects.current().between(baseline, candidate)
+    found = rows.filter(kind=kind, scorer=scorer).values_list("total", "positions").first()
+    return KeptList(*found) if found else NOTHING_KEPT

@@ -1,0 +1,75 @@
+"""The lists kept of a comparison are those that joining both runs gives."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+
+from scoring.engine import compare
+from scoring.engine.compare_columns import matched
+from scoring.engine.compare_places import counts_of
+from scoring.models import PairPlaces, Run, Team
+from scoring.models.pair_places import kept_list
+from scoring.models.pair_rows import PairFilters, PairKind
+from scoring.models.pairs import Pairs
+from tests.conftest import MakeDataset
+from tests.paired import over_one_version, over_two_versions
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(params=[over_one_version, over_two_versions])
+def runs(request: pytest.FixtureRequest, team: Team, make_dataset: MakeDataset) -> tuple[Run, Run]:
+    found = tuple(side.run for side in request.param(team, make_dataset))
+    for run in found:
+        run.finished_at = timezone.now()
+        run.save()
+    return found
+
+
+def positions(runs: tuple[Run, Run], kind: PairKind, scorer: str = "") -> list[int]:
+    rows = Pairs(*runs).page(kind, PairFilters(scorer=scorer), size=1_000).rows
+    return sorted({row.place.position for row in rows})
+
+
+def test_each_list_is_kept_as_joining_gives_it(runs: tuple[Run, Run]) -> None:
+    compare._kept_now(*runs)
+    for kind in PairKind:
+        kept = kept_list(*runs, kind)
+        assert kept.positions == positions(runs, kind)
+        assert kept.total == len(Pairs(*runs).page(kind, size=1_000).rows)
+
+
+def test_the_flips_of_each_scorer_are_kept(runs: tuple[Run, Run]) -> None:
+    compare._kept_now(*runs)
+    for kind in (PairKind.BROKE, PairKind.FIXED):
+        kept = kept_list(*runs, kind, "close")
+        assert kept.positions == positions(runs, kind, "close") != []
+        assert kept.total == len(
+            Pairs(*runs).page(kind, PairFilters(scorer="close"), size=1_000).rows
+        )
+
+
+def test_of_many_only_the_number_is_kept(
+    runs: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scoring.engine.compare_places.FEW", 3)
+    compare._kept_now(*runs)
+    for kind in PairKind:
+        kept, rows = kept_list(*runs, kind), Pairs(*runs).page(kind, size=1_000).rows
+        assert kept.total == len(rows)
+        assert (kept.positions is None) == (len(rows) > 3)
+
+
+def test_keeping_again_replaces_what_was_kept(runs: tuple[Run, Run]) -> None:
+    first = compare._kept_now(*runs)
+    count = PairPlaces.objects.filter(comparison=first).count()
+    PairPlaces.objects.filter(kind="broke").update(positions=[99], total=99)
+    assert compare._kept_now(*runs).pk == first.pk
+    assert PairPlaces.objects.filter(comparison=first).count() == count
+    assert kept_list(*runs, PairKind.BROKE).positions == positions(runs, PairKind.BROKE)
+
+
+def test_counts_of_columns_are_those_of_the_database(runs: tuple[Run, Run]) -> None:
+    pairs = Pairs(*runs)
+    assert counts_of(pairs, matched(pairs)) == pairs.counts()
