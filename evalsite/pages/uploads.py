@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from pathlib import PurePath
 from typing import Any
 
 from django.conf import settings
@@ -10,12 +11,13 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.http import content_disposition_header
 from django_htmx.http import HttpResponseClientRedirect
 
 from evalsite import access
 from evalsite.pages.forms.mapping import MappingForm
 from evalsite.pages.forms.uploads import ImportForm, NewUploadForm, ReadingForm, spoken_encoding
-from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.fragments import SignedInRequest, show, show_text
 from evalsite.pages.methods import filling, posting
 from evalsite.pages.upload_limit import is_too_large
 from scoring.core.files import FileProblem
@@ -46,6 +48,8 @@ def new_upload(request: SignedInRequest, slug: str) -> HttpResponse:
 def upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """What is next for the upload: its mapping, report, progress or outcome."""
     found = access.upload_for(request.user, uid)
+    if "unmatched" in request.GET:
+        return _unmatched_file(found)
     context = {"team": found.team, "upload": found} | _next_step(request, found)
     form = context.get("form")
     if form and form.is_valid() and form.save():
@@ -91,7 +95,7 @@ def _mapping(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
     reading = ReadingForm.of(upload, request.POST or request.GET)
     options = reading.options
     try:
-        preview = loading.preview(upload, upload.mapping or None, **options)
+        preview = loading.preview(upload, **options)
     except FileProblem as fault:
         return {"reading": reading, "fault": fault}
     except FileNotFoundError:
@@ -105,6 +109,15 @@ def _mapping(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
         "delimiter": spoken_delimiter(preview.detected.delimiter),
         "form": form,
     }
+
+
+def _unmatched_file(upload: Upload) -> HttpResponse:
+    """The keys that no case has, a line each: those that the report lists."""
+    keys = upload.report.get("unmatched_ids", [])
+    response = show_text("".join(f"{key}\n" for key in keys))
+    name = f"{PurePath(upload.file_name).stem} unmatched.txt"
+    response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    return response
 
 
 def _onwards(request: SignedInRequest, upload: Upload, dataset: Dataset) -> HttpResponse:

@@ -42,7 +42,7 @@ def test_the_page_shows_what_was_detected_and_guessed(browser: Client) -> None:
     assert "&lt;b&gt;" in html
     chosen = {
         field.label: field.value()
-        for field, _ in browser.get(url_of(Upload.objects.get())).context["form"].rows()
+        for field, *_ in browser.get(url_of(Upload.objects.get())).context["form"].rows()
     }
     assert chosen == {
         "id": "id",
@@ -213,7 +213,7 @@ def test_the_same_cases_twice_are_recognised(browser: Client, team: Team) -> Non
     dataset = team.datasets.get()
     again = checked(browser, sent(browser, rows, dataset=str(dataset.uuid)))
     html = html_of(browser, again)
-    assert "exactly the cases of version 1" in html
+    assert "identical to version 1" in html
     assert url_of(again, "load_upload") not in html
 
 

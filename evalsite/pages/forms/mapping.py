@@ -9,6 +9,7 @@ from django import forms
 
 from scoring.core.contract import Json
 from scoring.core.files import MISSING, FileProblem, Mapping
+from scoring.core.files.kinds import kind_of_column
 from scoring.engine import loading
 from scoring.engine.loading import Preview
 from scoring.engine.loading.reading import Options
@@ -85,13 +86,23 @@ class MappingForm(forms.Form):
             mark = getattr(start, name)
             self.fields[name].initial = "lines" if mark == "\n" else mark
 
-    def rows(self) -> Iterator[tuple[forms.BoundField, list[Json]]]:
-        """Each column's choice beside its first values."""
-        first = self.detected.sample[:_EXAMPLES]
+    def rows(self) -> Iterator[tuple[forms.BoundField, str, list[Json]]]:
+        """Each column's choice beside the kind of its values and the first of them."""
         for place, column in enumerate(self.detected.columns):
             reader = Mapping(input=column)
-            values = [reader.value(row.fields, column) for row in first]
-            yield self[_name(place)], [value for value in values if value is not MISSING]
+            values = [reader.value(row.fields, column) for row in self.detected.sample]
+            first = [value for value in values[:_EXAMPLES] if value is not MISSING]
+            yield self[_name(place)], kind_of_column(values), first
+
+    @property
+    def several_outputs(self) -> list[str]:
+        """What tells the runs apart that the columns now chosen would make; [] for one or none."""
+        outputs = [
+            column
+            for place, column in enumerate(self.detected.columns)
+            if self[_name(place)].value() == "output"
+        ]
+        return list(Mapping(output=tuple(outputs)).labels.values()) if len(outputs) > 1 else []
 
     def clean(self) -> dict[str, Any]:
         self.choices = self._choices()

@@ -16,6 +16,7 @@ from scoring.engine.loading.reading import Options
 from scoring.models import Dataset, Team, Upload, UploadKind, UploadState, User
 
 PASTED_NAME: Final = "pasted rows"
+MAX_PASTED: Final = 1024 * 1024  # bytes
 KINDS: Final = [
     (UploadKind.DATASET, "Cases, with or without outputs"),
     (UploadKind.OUTPUTS, "Outputs for cases that are here already"),
@@ -85,7 +86,7 @@ class NewUploadForm(forms.Form):
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"class": "mono", "rows": 4, "spellcheck": "false"}),
-        help_text="With the line of column names, as a spreadsheet copies them.",
+        help_text="Up to 1 MiB, as a spreadsheet copies them, or as CSV or JSON Lines.",
     )
 
     series = forms.CharField(
@@ -133,6 +134,10 @@ class NewUploadForm(forms.Form):
             both = "Choose a file or paste rows, not both." if file else "Choose a file."
             self.add_error("file", both)
             return None
+        if len(pasted.encode()) > MAX_PASTED:
+            self.add_error(
+                "pasted", "These are more than 1 MiB. Save them as a file and choose it."
+            )
         return file or ContentFile(pasted.encode(), name=PASTED_NAME)
 
     def _free_name(self, given: dict[str, Any]) -> str:

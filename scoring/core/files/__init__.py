@@ -4,6 +4,7 @@ from scoring.core.files.detect import Detected, Format, Header, detect, read_row
 from scoring.core.files.guess import displaced, guess_mapping, map_options
 from scoring.core.files.keys import CaseKeys, PlacedKey, case_key
 from scoring.core.files.mapping import MappedCase, Mapping, OutputText
+from scoring.core.files.near import NearDuplicates
 from scoring.core.files.rows import FileProblem, Row, RowProblem
 from scoring.core.files.source import Source, open_source
 from scoring.core.files.values import MISSING, Missing
@@ -18,6 +19,7 @@ __all__ = [
     "MappedCase",
     "Mapping",
     "Missing",
+    "NearDuplicates",
     "OutputText",
     "PlacedKey",
     "Row",

@@ -14,11 +14,13 @@ from scoring.engine.loading.report import RefusedError, Report, StoppedError
 from scoring.engine.loading.spool import Preview, preview, receive
 from scoring.engine.loading.storing import Loaded
 from scoring.engine.loading.work import (
+    Watch,
     cancel,
     check,
     load,
     load_file,
     load_outputs_file,
+    look,
     request_check,
     request_load,
 )
@@ -34,12 +36,14 @@ __all__ = [
     "Report",
     "StoppedError",
     "Stored",
+    "Watch",
     "cancel",
     "check",
     "close_outputs",
     "load",
     "load_file",
     "load_outputs_file",
+    "look",
     "preview",
     "receive",
     "request_check",

@@ -13,9 +13,9 @@ import orjson
 from django.db import transaction
 
 from scoring.core.contract import Json
-from scoring.core.files import MISSING, MappedCase, OutputText, RowProblem
+from scoring.core.files import MISSING, MappedCase, NearDuplicates, OutputText, RowProblem
 from scoring.engine.loading.reading import Placed, json_of
-from scoring.engine.loading.report import Report
+from scoring.engine.loading.report import MARKED, Report
 from scoring.models import Case, DatasetVersion, Output, OutputSet
 from scoring.models.bulk import insert
 
@@ -52,7 +52,7 @@ OutputRow = tuple[Any, ...]  # OUTPUT_COLUMNS
 class CaseIntake:
     """Takes the rows of a dataset file batch by batch; without a version it only looks.
 
-    `output_sets` are by label. Each batch is one short transaction.
+    `output_sets` are by label. Each batch is one short transaction. `near` is told the inputs.
     """
 
     def __init__(
@@ -60,8 +60,10 @@ class CaseIntake:
         report: Report,
         version: DatasetVersion | None = None,
         output_sets: Mapping[str, OutputSet] | None = None,
+        near: NearDuplicates | None = None,
     ) -> None:
         self.report, self.version, self.output_sets = report, version, output_sets or {}
+        self._near = near
         self._digest = sha256()
         self._inputs = array("q")  # hashes
 
@@ -70,13 +72,30 @@ class CaseIntake:
         cases = self._case_rows(new)
         self._digest.update(_canonical(cases, new))
         self._inputs.extend([hash(case[3]) for case in cases])
+        self._look_near(new)
         self._count_outputs(batch)
         if self.version and self.report.is_storable:
             self._store(batch, cases)
 
     def finish(self) -> None:
         self.report.content_hash = self._digest.hexdigest()
-        self.report.duplicate_inputs = _count_repeated(self._inputs)
+        repeats = _repeats(self._inputs)
+        self.report.duplicate_inputs = len(repeats)
+        self.report.repeats = repeats[:MARKED]
+        if self._near:
+            self.report.near_count = len(self._near.found)
+            found = self._near.found[:MARKED]
+            self.report.near = [
+                (near.place, near.first, round(near.similarity, 3)) for near in found
+            ]
+
+    def _look_near(self, new: Sequence[Placed]) -> None:
+        if self._near is None:
+            return
+        for row in new:
+            given = row.case.input
+            text = given if isinstance(given, str) else "" if given is MISSING else json_of(given)
+            self._near.add(text)
 
     def _case_rows(self, new: Sequence[Placed]) -> list[CaseRow]:
         version_id = self.version.pk if self.version else 0
@@ -117,11 +136,22 @@ class CaseIntake:
         return ids | case_ids(self.version, earlier) if earlier else ids
 
 
-def _count_repeated(hashes: Sequence[int]) -> int:
-    """How many came before, counted part by part: a set of them all would take 70 bytes each."""
+def _repeats(hashes: Sequence[int]) -> list[tuple[int, int]]:
+    """The places, from 1, of what came before, each with the first of its like; in order.
+
+    Looked for part by part: a dict of them all would take 100 bytes each.
+    """
     parts = 1 + len(hashes) // 100_000
-    distinct = (len({each for each in hashes if each % parts == part}) for part in range(parts))
-    return len(hashes) - sum(distinct)
+    found: list[tuple[int, int]] = []
+    for part in range(parts):
+        mine = [each for each in hashes if each % parts == part]
+        if len(set(mine)) == len(mine):
+            continue
+        first: dict[int, int] = {}
+        for place, each in enumerate(hashes, start=1):
+            if each % parts == part and (earlier := first.setdefault(each, place)) != place:
+                found.append((place, earlier))
+    return sorted(found)
 
 
 class OutputIntake:
@@ -143,6 +173,7 @@ class OutputIntake:
         self.report, self.version = report, version
         self.labels, self.output_sets = list(labels), output_sets or {}
         self._needs_outputs = needs_outputs
+        self.digests = OutputDigests(report)  # filled when it only looks
 
     def take(self, batch: Sequence[Placed]) -> None:
         ids = case_ids(self.version, [row.key for row in batch])
@@ -157,7 +188,9 @@ class OutputIntake:
         for label in self.labels:
             count = self.report.outputs.get(label, 0)
             self.report.outputs[label] = count + len(matched)
-        if self.output_sets and self.report.is_storable:
+        if not self.output_sets:
+            self.digests.take(matched)
+        elif self.report.is_storable:
             with transaction.atomic():
                 store_outputs_of(matched, self.output_sets, ids)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypedDict, cast
 
@@ -51,6 +51,11 @@ class Options(TypedDict, total=False):
 def options_of(described: Mapping[str, Any]) -> Options:
     """What `Reading.described` told, to read the file in the same way again."""
     return cast("Options", {name: described.get(name, "") for name in Options.__annotations__})
+
+
+def settled(mapping: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]] | None:
+    """A kept mapping with every field named, so that nothing is guessed any more; None for none."""
+    return {field.name: () for field in fields(Columns)} | dict(mapping) if mapping else None
 
 
 class Placed(NamedTuple):

@@ -8,13 +8,17 @@ from typing import Any, Final
 from scoring.core.files import FileProblem, RowProblem
 
 LISTED: Final = 100  # problems and unmatched ids are counted beyond this, but not kept
+MARKED: Final = 1_000  # as are repeats and near duplicates beyond this
 
 
 @dataclass
 class Report:
     """Filled while a file is read. `outputs` counts per label; None stands for what is unknown.
 
-    `identical_to` is the number of the version that already holds exactly these cases.
+    `identical_to` is the number of the version that already holds exactly these cases,
+    `identical_outputs` leads from labels to output sets that hold exactly these outputs. `repeats`
+    pairs the positions of cases with that of the first of the same input, `near` adds how alike
+    the inputs are; near ones are looked for by a dry run alone.
     """
 
     row_count: int = 0
@@ -23,6 +27,10 @@ class Report:
     problem_count: int = 0
     problems: list[RowProblem] = field(default_factory=list)
     duplicate_inputs: int = 0
+    repeats: list[tuple[int, int]] = field(default_factory=list)
+    near_count: int = 0
+    near: list[tuple[int, int, float]] = field(default_factory=list)
+    identical_outputs: dict[str, str] = field(default_factory=dict)
     unmatched_count: int = 0
     unmatched: list[str] = field(default_factory=list)
     content_hash: str = ""
@@ -68,6 +76,10 @@ class Report:
             "cases": self.case_count,
             "outputs": self.outputs,
             "duplicate_inputs": self.duplicate_inputs,
+            "repeats": self.repeats,
+            "near_count": self.near_count,
+            "near": self.near,
+            "identical_outputs": self.identical_outputs,
             "unmatched": self.unmatched_count,
             "unmatched_ids": self.unmatched,
             "content_hash": self.content_hash,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -15,7 +16,7 @@ from django.conf import settings
 from django.core.files.base import File
 
 from scoring.core.files import Detected, FileProblem, Mapping, Row, Source, detect, guess_mapping
-from scoring.engine.loading.reading import Options
+from scoring.engine.loading.reading import Options, settled
 from scoring.models import Dataset, Team, Upload, User
 
 SHOWN_ROWS: Final = 20
@@ -82,18 +83,17 @@ def preview(
     choices: dict[str, list[str]] | None = None,
     **options: Unpack[Options],
 ) -> Preview:
-    """Looks at the file's beginning; `choices` override the guessed mapping.
+    """Looks at the file's beginning; the mapping is as chosen, else the upload's own, else a guess.
 
     Raises FileProblem when not even that can be read; another encoding or delimiter may help.
     """
     with path_of(upload).open("rb") as stream:
         source = Source(stream, upload.file_name)
         detected = detect(source, **options)
-    if list(detected.columns) != upload.detected.get("columns", list(detected.columns)):
-        choices = None  # made for columns that this way of reading does not show
-    mapping = guess_mapping(
-        detected.columns, detected.sample, dict(choices or {}), is_open=detected.is_open
-    )
+    is_same = list(detected.columns) == upload.detected.get("columns")
+    kept = settled(upload.mapping) if is_same else None  # made for the columns there are
+    chosen: dict[str, Sequence[str]] | None = {**choices} if choices else kept
+    mapping = guess_mapping(detected.columns, detected.sample, chosen, is_open=detected.is_open)
     return Preview(detected, mapping, detected.sample[:SHOWN_ROWS])
 
 

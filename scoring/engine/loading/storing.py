@@ -229,6 +229,18 @@ def _loaded_into(twin: DatasetVersion, reading: Reading, report: Report, origin:
     return Loaded(twin, (*known.values(), *made), report, is_new=False)
 
 
+def twin_outputs(intake: OutputIntake) -> dict[str, str]:
+    """By label the name of an output set that holds exactly the outputs that were looked at."""
+    found: dict[str, str] = {}
+    for label, count in intake.report.outputs.items():
+        sets = OutputSet.objects.ready().filter(version=intake.version, output_count=count)
+        for output_set in sets if count else ():
+            if output_digest(output_set) == intake.digests.digest_of(label):
+                found[label] = f"{output_set.name}, {output_set.dated:%Y-%m-%d}"
+                break
+    return found
+
+
 def _twin_sets(
     version: DatasetVersion, reading: Reading, report: Report, origin: Origin
 ) -> dict[str, OutputSet]:

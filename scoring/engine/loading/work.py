@@ -7,17 +7,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, Unpack
+from typing import Any, Final, NamedTuple, Unpack
 from uuid import uuid4
 
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from scoring.core.files import FileProblem
+from scoring.core.files import FileProblem, NearDuplicates
 from scoring.engine import hold
 from scoring.engine.loading import removal, spool, storing
 from scoring.engine.loading.intake import CaseIntake, OutputIntake
-from scoring.engine.loading.reading import Options, Reading, open_reading, options_of
+from scoring.engine.loading.reading import Options, Reading, open_reading, options_of, settled
 from scoring.engine.loading.report import RefusedError, Report, StoppedError
 from scoring.engine.loading.storing import Loaded, Origin
 from scoring.models import Dataset, DatasetVersion, Team, Upload, UploadKind, UploadState, User
@@ -28,6 +28,16 @@ BEAT_SECONDS: Final = 0.5
 _WAITING: Final = (UploadState.RECEIVED, UploadState.CHECKED)
 
 Choices = Mapping[str, Sequence[str]]
+
+
+class Watch(NamedTuple):
+    """Told what was detected before any row is read, and then the rows read so far."""
+
+    on_reading: Callable[[Reading], None] = lambda _: None
+    on_progress: Callable[[int], None] = lambda _: None
+
+
+_UNWATCHED: Final = Watch()
 
 
 def request_check(
@@ -84,13 +94,14 @@ def check(upload: Upload) -> None:
         intake = _looking(upload, reading, report)
         storing.read_through(reading, intake, Keeper(upload))
         intake.finish()
+        if isinstance(intake, OutputIntake):
+            report.identical_outputs = storing.twin_outputs(intake)
     except FileProblem as fault:
         report.add_fatal(fault)
     except StoppedError:
         return
-    if upload.dataset and upload.kind == UploadKind.DATASET:
-        twin = storing.twin_of(upload.dataset, report)
-        report.identical_to = twin.number if twin else None
+    if upload.kind == UploadKind.DATASET:
+        _recognise(report, upload.dataset)
     _end(upload, UploadState.CHECKED, report)
 
 
@@ -123,28 +134,49 @@ def load_file(
     *,
     options: Options | None = None,
     by: User | None = None,
-    on_reading: Callable[[Reading], None] = lambda _: None,
-    on_progress: Callable[[int], None] = lambda _: None,
+    skips_bad_rows: bool = False,
+    watch: Watch = _UNWATCHED,
 ) -> Loaded:
     """A file of the command line as a new version of the team's dataset of that name.
 
-    `on_reading` is told beforehand what was detected, `on_progress` the rows read so far. Raises
-    FileProblem or RefusedError; nothing is then stored.
+    Raises FileProblem or RefusedError; nothing is then stored.
     """
     reading = open_reading(
         path, spool.shown_name(path.name), kind="dataset", choices=choices, options=options
     )
-    on_reading(reading)
+    watch.on_reading(reading)
     with transaction.atomic():
         dataset = storing.named_dataset(team, dataset_name, by)
         upload = _elsewhere(team, path, UploadKind.DATASET, by, dataset=dataset)
-    origin = _origin(upload, by, on_progress)
+    origin = _origin(upload, by, watch.on_progress)
     try:
-        return storing.store_dataset(reading, dataset, origin)
+        return storing.store_dataset(reading, dataset, origin, skips_bad_rows=skips_bad_rows)
     except BaseException:
         upload.delete()
         removal.remove_bare_dataset(dataset)
         raise
+
+
+def look(
+    team: Team,
+    path: Path,
+    dataset_name: str,
+    choices: Choices | None = None,
+    options: Options | None = None,
+    watch: Watch = _UNWATCHED,
+) -> Report:
+    """The dry run of `load_file`: reads every row, stores none. Raises FileProblem."""
+    reading = open_reading(
+        path, spool.shown_name(path.name), kind="dataset", choices=choices, options=options
+    )
+    watch.on_reading(reading)
+    report = Report()
+    intake = CaseIntake(report, near=NearDuplicates())
+    storing.read_through(reading, intake, watch.on_progress)
+    intake.finish()
+    dataset = Dataset.objects.filter(team=team, name=dataset_name).first()
+    _recognise(report, dataset)
+    return report
 
 
 def load_outputs_file(
@@ -230,6 +262,8 @@ def _origin(
     keeper = Keeper(upload, on_progress)
 
     def done(version: DatasetVersion, report: Report) -> None:
+        report.near = upload.report.get("near", [])  # the dry run looked for them
+        report.near_count = upload.report.get("near_count", 0)
         keeper.note(
             state=UploadState.DONE,
             version=version,
@@ -249,14 +283,19 @@ def _reading(upload: Upload) -> Reading:
         path,
         upload.file_name,
         kind=upload.kind,
-        choices=upload.mapping or None,
+        choices=settled(upload.mapping),
         options=options_of(upload.detected),
     )
 
 
+def _recognise(report: Report, dataset: Dataset | None) -> None:
+    twin = storing.twin_of(dataset, report) if dataset else None
+    report.identical_to = twin.number if twin else None
+
+
 def _looking(upload: Upload, reading: Reading, report: Report) -> CaseIntake | OutputIntake:
     if upload.kind == UploadKind.DATASET:
-        return CaseIntake(report)
+        return CaseIntake(report, near=NearDuplicates())
     return OutputIntake(report, _version_of(upload), reading.columns.labels.values())
 
 

@@ -28,6 +28,7 @@ from scoring.engine.progress import Progress, progress_of
 from scoring.engine.suite_file import suite_from_file
 from scoring.engine.threads import Threads
 from scoring.management.console import checked_name, database_needed, the_team
+from scoring.management.reading import NAMES, add_reading_options, reading_options
 from scoring.management.recipes import add_recipe_options, check_recipe_options, recipe_of
 from scoring.models import (
     Dataset,
@@ -61,6 +62,7 @@ class Command(BaseCommand):
         add("--team", metavar="SLUG", help="needed where there are several teams")
         add("--outputs", type=Path, metavar="FILE", help="outputs to load over the latest version")
         add("--map", action="append", default=[], metavar="FIELD=COLUMN", help="with --outputs")
+        add_reading_options(parser)
         add_recipe_options(parser)
         add("--series", help="the drift line of these outputs")
         add("--dated", type=_date, metavar="ISO", help="the outputs' date, now unless given")
@@ -131,9 +133,11 @@ class Command(BaseCommand):
         path, choices = options["outputs"], _choices(options["map"])
         series, dated = options["series"] or "", options["dated"]
         try:
-            loaded = load_outputs_file(version, path, series, dated, choices)
+            loaded = load_outputs_file(
+                version, path, series, dated, choices, options=reading_options(options)
+            )
         except FileProblem as fault:
-            raise misuse(fault.text) from None
+            raise misuse(f"{fault.code}: {fault.text}") from None
         except RefusedError as fault:
             raise misuse(str(fault)) from None
         except OSError as fault:
@@ -210,10 +214,12 @@ def _check_names(options: dict[str, Any]) -> None:
 
 def _check_loading(options: dict[str, Any]) -> None:
     """Refuse what only says how to load outputs where none are loaded."""
-    for option in ("map", "dated"):
+    for option in ("map", "dated", *NAMES):
         is_made = option == "dated" and options["generate"]
         if options[option] and not options["outputs"] and not is_made:
-            raise misuse(f"--{option} needs --outputs FILE: it tells how to load that file")
+            raise misuse(
+                f"--{option.replace('_', '-')} needs --outputs FILE: it tells how to load that file"
+            )
 
 
 def _version(team: Team, name: str) -> DatasetVersion:

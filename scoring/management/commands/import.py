@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from scoring.core.files import FileProblem, displaced, map_options
+from scoring.core.files import Detected, FileProblem, displaced, map_options
 from scoring.engine import loading
-from scoring.engine.loading import Loaded, Reading, RefusedError
-from scoring.engine.loading.reading import Options
+from scoring.engine.loading import Loaded, Reading, RefusedError, Report, Watch
 from scoring.management.console import (
     checked_name,
     counted,
@@ -22,14 +21,14 @@ from scoring.management.console import (
     table,
     the_team_or_a_first,
 )
+from scoring.management.reading import add_reading_options, reading_options
 from scoring.models import Team
-
-_DELIMITERS: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
 class Command(BaseCommand):
     help = (
-        "Import a CSV, TSV, JSON or JSONL file as a new version of a dataset, whole or not at all."
+        "Import a CSV, TSV, JSON, JSONL or XLSX file, also packed (.gz), as a new version of a "
+        "dataset, whole or not at all."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -43,8 +42,11 @@ class Command(BaseCommand):
             default=[],
             help="what a column holds; may come several times, an empty column unmaps the field",
         )
-        parser.add_argument("--encoding", default="", help="such as cp1252, where it is not UTF-8")
-        parser.add_argument("--delimiter", default="", help="a sign, or tab")
+        add_reading_options(parser)
+        parser.add_argument("--skip-bad-rows", action="store_true", help="leave them out, counted")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="store nothing, say what is found"
+        )
 
     def handle(self, **options: Any) -> None:
         name = checked_name("--dataset", options["dataset"])
@@ -55,6 +57,9 @@ class Command(BaseCommand):
         if is_new:
             self.stdout.write(f"made the team {team.slug}, as there was none")
         try:
+            if options["dry_run"]:
+                self._tell_findings(self._look(team, options["file"], name, options))
+                return
             loaded = self._load(team, options["file"], name, options)
         except RefusedError as refused:
             self._tell_problems(refused)
@@ -70,11 +75,6 @@ class Command(BaseCommand):
         self._tell(loaded)
 
     def _load(self, team: Team, path: Path, name: str, options: dict[str, Any]) -> Loaded:
-        delimiter = options["delimiter"]
-        read_as: Options = {
-            "encoding": options["encoding"],
-            "delimiter": _DELIMITERS.get(delimiter, delimiter),
-        }
         loading.sweep()
         choices = map_options(options["map"])
         try:
@@ -83,19 +83,32 @@ class Command(BaseCommand):
                 path,
                 name,
                 choices,
-                options=read_as,
-                on_reading=lambda reading: self._tell_reading(reading, choices),
-                on_progress=self._tell_progress,
+                options=reading_options(options),
+                skips_bad_rows=options["skip_bad_rows"],
+                watch=self._watch(choices),
             )
         finally:
             self._end_progress()
 
+    def _look(self, team: Team, path: Path, name: str, options: dict[str, Any]) -> Report:
+        """The dry run; raises RefusedError when an import would be refused."""
+        choices = map_options(options["map"])
+        try:
+            report = loading.look(
+                team, path, name, choices, reading_options(options), self._watch(choices)
+            )
+        finally:
+            self._end_progress()
+        if not report.is_readable or (report.problem_count and not options["skip_bad_rows"]):
+            raise RefusedError(report)
+        return report
+
+    def _watch(self, choices: dict[str, Sequence[str]]) -> Watch:
+        return Watch(lambda reading: self._tell_reading(reading, choices), self._tell_progress)
+
     def _tell_reading(self, reading: Reading, choices: dict[str, Sequence[str]]) -> None:
         found = reading.detected
-        how = (
-            f", divided by {found.delimiter!r}, quoted by {found.quote}" if found.delimiter else ""
-        )
-        self.stdout.write(f"Detected: {found.format}, {found.encoding}{how}")
+        self.stdout.write(f"Detected: {', '.join(_how(found))}")
         for field, columns in reading.columns.choices().items():
             is_late = columns == ["error"] and "error" not in found.columns
             note = " (none seen so far)" if is_late else ""
@@ -118,11 +131,28 @@ class Command(BaseCommand):
             self.stdout.write(f"{version}: {kind}, {counted(version.case_count, 'case')}")
         else:
             self.stdout.write(f"Identical to version {version.number} of {version.dataset}.")
-        if report.duplicate_inputs:
-            self.stdout.write(f"  {counted(report.duplicate_inputs, 'repeated input')}")
+        self._tell_counts(report)
         for output_set in loaded.output_sets:
             count = counted(output_set.output_count, "output")
             self.stdout.write(f"  output set {output_set}: {count}")
+
+    def _tell_findings(self, report: Report) -> None:
+        count = counted(report.case_count, "case")
+        self.stdout.write(f"{counted(report.row_count, 'row')}, {count}; nothing was stored.")
+        if report.identical_to:
+            self.stdout.write(f"Identical to version {report.identical_to}.")
+        self._tell_counts(report)
+        for label, number in report.outputs.items():
+            self.stdout.write(f"  {label}: {counted(number, 'output')}")
+
+    def _tell_counts(self, report: Report) -> None:
+        for number, name in (
+            (report.duplicate_inputs, "repeated input"),
+            (report.near_count, "near duplicate"),
+            (report.problem_count, "skipped row"),
+        ):
+            if number:
+                self.stdout.write(f"  {counted(number, name)}")
 
     def _tell_problems(self, refused: RefusedError) -> None:
         report = refused.report
@@ -134,6 +164,20 @@ class Command(BaseCommand):
         unlisted = report.problem_count - len(report.problems)
         if unlisted:
             self.stderr.write(f"… and {unlisted:,} more")
+
+
+def _how(found: Detected) -> Iterator[str]:
+    """How the file is read, in words."""
+    yield found.format
+    if found.encoding:
+        yield found.encoding
+    if found.delimiter:
+        yield f"divided by {found.delimiter!r}, quoted by {found.quote}"
+    if found.sheet:
+        more = len(found.sheets) - 1
+        yield f"sheet {found.sheet!r}" + (f" ({more:,} more)" if more else "")
+    if not found.has_header:
+        yield "no header"
 
 
 def _shown(column: str) -> str:

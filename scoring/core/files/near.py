@@ -1,0 +1,100 @@
+"""Texts that are nearly the same: found by min-hashes of their pieces, judged by rapidfuzz."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from rapidfuzz.distance import Indel
+
+if TYPE_CHECKING:
+    import numpy as np
+
+NEAR: Final = 0.9  # normalised Indel similarity from which two texts are near duplicates
+MAX_TEXTS: Final = 20_000  # later ones are not looked at
+_COMPARED: Final = 1_000  # characters of each text
+_PIECE: Final = 4  # bytes
+_MANY_PIECES: Final = 700
+_BANDS: Final = 16
+_ROWS: Final = 3  # min-hashes a band; texts that share a whole band are compared
+_CANDIDATES: Final = 8  # compared with one text
+_SPACE: Final = re.compile(r"\s+")
+
+
+class Near(NamedTuple):
+    """A text, by its place from 1, and the first earlier one that is near it."""
+
+    place: int
+    first: int
+    similarity: float
+
+
+class NearDuplicates:
+    """Texts added one by one. Texts that are equal are no near duplicates but repeats.
+
+    Two texts are near when their first 1,000 characters, in lower case and with white space as
+    single spaces, have a similarity of at least 0.9. A pair of that similarity may be overlooked
+    when few of its pieces of four bytes are shared, or among very many alike texts.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[Near] = []
+        self._texts: list[str] = []
+        self._exact: set[int] = set()
+        self._bands: dict[tuple[int, bytes], list[int]] = {}
+
+    def add(self, text: str) -> None:
+        """Look for an earlier text near this one, the next in order."""
+        if len(self._texts) >= MAX_TEXTS:
+            return
+        plain = _SPACE.sub(" ", text[: 2 * _COMPARED].lower()).strip()[:_COMPARED]
+        place = len(self._texts)
+        self._texts.append(plain)
+        is_repeat = hash(text) in self._exact
+        self._exact.add(hash(text))
+        if is_repeat or len(plain.encode("utf-8", "replace")) < 2 * _PIECE:
+            return
+        for earlier in self._alike(place, plain):
+            other = self._texts[earlier]
+            if similarity := Indel.normalized_similarity(plain, other, score_cutoff=NEAR):
+                self.found.append(Near(place + 1, earlier + 1, similarity))
+                return
+
+    def _alike(self, place: int, plain: str) -> Iterator[int]:
+        """Earlier texts that share a band, a few, each once; this one is noted in its bands."""
+        marks = _min_hashes(plain)
+        shared: dict[int, None] = {}
+        for band in range(_BANDS):
+            key = band, marks[band * _ROWS : (band + 1) * _ROWS].tobytes()
+            known = self._bands.setdefault(key, [])
+            shared.update(dict.fromkeys(known))
+            if len(known) < _CANDIDATES:
+                known.append(place)
+        yield from list(shared)[:_CANDIDATES]
+
+
+def _min_hashes(plain: str) -> np.ndarray[Any, np.dtype[np.uint32]]:
+    import numpy as np
+
+    octets = np.frombuffer(plain.encode("utf-8", "replace"), dtype=np.uint8).astype(np.uint32)
+    pieces = octets[:-3] | octets[1:-2] << 8 | octets[2:-1] << 16 | octets[3:] << 24
+    factors, sums = _mixers()
+    pieces = np.unique(pieces)
+    if pieces.size > _MANY_PIECES:  # a quarter of them, the same of the same
+        pieces = pieces[(pieces * np.uint32(0x9E3779B1)) >> 30 == 0]
+    mixed: np.ndarray[Any, np.dtype[np.uint32]] = (pieces * factors + sums) >> 7
+    marks: np.ndarray[Any, np.dtype[np.uint32]] = mixed.min(axis=1)
+    return marks
+
+
+@cache
+def _mixers() -> tuple[Any, Any]:
+    """Factors and sums of the hashes, always the same, as columns."""
+    import numpy as np
+
+    chance = np.random.default_rng(20261122)
+    shape = (_BANDS * _ROWS, 1)
+    factors = chance.integers(1, 2**32, shape, dtype=np.uint32) | np.uint32(1)
+    return factors, chance.integers(0, 2**32, shape, dtype=np.uint32)

@@ -1,0 +1,242 @@
+"""How a file was read is shown and can be changed; what the dry run found is shown."""
+
+from __future__ import annotations
+
+import gzip
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from scoring.models import Case, OutputSet, Upload
+from tests.conftest import MakeDataset
+from tests.core.workbooks import packed, parts_of, row_xml, sheet_xml
+from tests.pages.upload_steps import checked, html_of, imported, mapped, send, sent, url_of
+
+HTMX = {"HX-Request": "true", "HX-Target": "upload"}
+QUESTION = "Which of the two customers was refunded on Monday, and how much was it?"
+BOOK = packed(
+    parts_of(
+        {
+            "One": sheet_xml(row_xml("id", "input") + row_xml("1", "a")),
+            "Two": sheet_xml(row_xml("key", "question", "note") + row_xml("2", "b", "c")),
+        }
+    )
+)
+
+
+def choices_of(browser: Client, upload: Upload, **query: str) -> dict[str, Any]:
+    reading = browser.get(url_of(upload), query).context["reading"]
+    return {field.html_name: field.value() for field in reading}
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "expected"),
+    [
+        (
+            b"id,input\n1,a\n",
+            "a.csv",
+            {"encoding": "utf-8", "delimiter": ",", "quote": '"', "header": "yes"},
+        ),
+        (b'{"id": 1, "input": 2}', "a.jsonl", {"encoding": "utf-8"}),
+        (gzip.compress(b'[{"id": 1, "input": 2}]'), "a.json.gz", {"encoding": "utf-8"}),
+        (BOOK, "a.xlsx", {"sheet": "One", "header": "yes"}),
+        (gzip.compress(BOOK), "a.xlsx.gz", {"sheet": "One", "header": "yes"}),
+        (b"id\n", "broken.csv", {"encoding": "", "delimiter": "", "quote": "", "header": "yes"}),
+    ],
+)
+def test_each_format_offers_what_can_be_chosen_for_it(
+    browser: Client, content: bytes, name: str, expected: dict[str, str]
+) -> None:
+    assert choices_of(browser, sent(browser, content, name)) == expected
+
+
+def test_a_file_without_a_header_can_be_read_so(browser: Client) -> None:
+    upload = sent(browser, "1,a\n2,b\n")
+    page = browser.get(url_of(upload), {"header": "no"})
+    assert page.context["preview"].detected.columns == ("column 1", "column 2")
+    assert "<li>no header</li>" in page.text
+    given = {"header": "no", "column-0": "id", "column-1": "input"}
+    assert browser.post(url_of(upload), given).status_code == 302
+    upload.refresh_from_db()
+    imported(browser, _checked_on(upload))
+    assert [case.input for case in Case.objects.order_by("position")] == ["a", "b"]
+
+
+def test_the_quote_can_be_chosen(browser: Client) -> None:
+    upload = sent(browser, "id,input\n1,'a,b'\n2,c\n")
+    page = browser.get(url_of(upload), {"quote": "'"})
+    assert [row.fields["input"] for row in page.context["preview"].rows] == ["a,b", "c"]
+
+
+def test_another_sheet_has_other_columns_and_guesses(browser: Client) -> None:
+    upload = sent(browser, BOOK, "book.xlsx")
+    html = html_of(browser, upload)
+    assert "sheet One of 2" in html
+    assert '<option value="Two">' in html
+    page = browser.get(url_of(upload), {"sheet": "Two"})
+    chosen = {field.label: field.value() for field, *_ in page.context["form"].rows()}
+    assert chosen == {"key": "id", "question": "input", "note": ""}
+    given = {"sheet": "Two", "column-0": "id", "column-1": "input"}
+    browser.post(url_of(upload), given)
+    upload.refresh_from_db()
+    imported(browser, _checked_on(upload))
+    assert Case.objects.get().metadata == {"note": "c"}
+
+
+def test_a_mapping_made_for_one_sheet_is_not_kept_for_another(browser: Client) -> None:
+    upload = checked(browser, sent(browser, BOOK, "book.xlsx"))
+    page = browser.get(url_of(upload), {"sheet": "Two", "header": "yes"})
+    chosen = {field.label: field.value() for field, *_ in page.context["form"].rows()}
+    assert chosen == {"key": "id", "question": "input", "note": ""}
+
+
+def test_a_sheet_that_is_not_there_says_which_are(browser: Client) -> None:
+    page = browser.get(url_of(sent(browser, BOOK, "book.xlsx")), {"sheet": "Three"})
+    assert page.status_code == 200
+    assert "missing_sheet" in page.text
+    assert "Found: One, Two" in page.text
+
+
+def test_a_change_swaps_the_preview_in_place(browser: Client) -> None:
+    upload = sent(browser)
+    assert 'hx-trigger="change, submit"' in html_of(browser, upload)
+    part = browser.get(url_of(upload), {"delimiter": ";"}, headers=HTMX).text
+    assert part.lstrip().startswith('<div id="upload"')
+    assert "1 column" in part
+
+
+def test_columns_show_what_kind_of_values_they_hold(browser: Client) -> None:
+    rows = "id,input,when,ok,tokens\n1,a,2026-11-22,true,5\n2,b,2026-11-23,false,7.5\n"
+    form = browser.get(url_of(sent(browser, rows))).context["form"]
+    kinds = {field.label: kind for field, kind, _ in form.rows()}
+    wanted = {"id": "number", "input": "text", "when": "date", "ok": "true or false"}
+    assert kinds == wanted | {"tokens": "number"}
+
+
+def test_several_output_columns_are_announced(browser: Client) -> None:
+    html = html_of(browser, sent(browser, "id,input,gpt-4o output,small output\n1,a,x,y\n"))
+    assert "to be scored as a run: gpt-4o, small." in html
+    assert "to be scored as a run" not in html_of(browser, sent(browser, name="other.csv"))
+
+
+@pytest.mark.parametrize(
+    ("mark", "sent_as", "cell"),
+    [(";", ";", "x; y"), (",", ",", '"x,y"'), ("|", "|", "x|y"), ("lines", "lines", '"x\ny"')],
+)
+def test_lists_are_split_at_the_chosen_sign(
+    browser: Client, mark: str, sent_as: str, cell: str
+) -> None:
+    upload = sent(browser, f"id,input,others,labels\n1,a,{cell},{cell}\n")
+    given = {
+        "column-0": "id",
+        "column-1": "input",
+        "column-2": "references",
+        "column-3": "tags",
+        "references_separator": sent_as,
+        "tags_separator": sent_as,
+    }
+    browser.post(url_of(upload), given)
+    upload.refresh_from_db()
+    imported(browser, _checked_on(upload))
+    case = Case.objects.get()
+    assert (case.references, case.tags) == (["x", "y"], ["x", "y"])
+
+
+def test_a_list_that_is_not_split_stays_one(browser: Client) -> None:
+    upload = sent(browser, "id,input,others\n1,a,x; y\n")
+    given = {"column-0": "id", "column-1": "input", "column-2": "references"}
+    browser.post(url_of(upload), given | {"references_separator": ""})
+    upload.refresh_from_db()
+    imported(browser, _checked_on(upload))
+    assert Case.objects.get().references == ["x; y"]
+
+
+def test_what_is_unmapped_by_hand_is_not_guessed_again(browser: Client) -> None:
+    upload = sent(browser, "id,input,tags,gold\nsame,a,x,y\n")
+    imported(browser, checked(browser, upload, id="", tags="", gold="drop"))
+    case = Case.objects.get()
+    assert case.key != "same"
+    assert (case.tags, case.has_expected) == ([], False)
+    assert case.metadata == {"id": "same", "tags": "x"}
+
+
+def test_nested_fields_are_mapped_by_their_path(browser: Client) -> None:
+    rows = b'{"id": 1, "input": "a", "meta": {"lang": "de", "src": "web"}}\n'
+    upload = sent(browser, rows, "cases.jsonl")
+    assert mapped(browser, upload, **{"meta.lang": "tags"}).status_code == 302
+    upload.refresh_from_db()
+    imported(browser, _checked_on(upload))
+    case = Case.objects.get()
+    assert case.tags == ["de"]
+    assert "src" in str(case.metadata)
+
+
+# The report
+
+
+def test_the_report_lists_cases_that_repeat_others(browser: Client) -> None:
+    rows = f"id,input\n1,{QUESTION!r}\n2,{QUESTION!r}\n3,{QUESTION.lower()!r}\n".replace("'", '"')
+    html = html_of(browser, checked(browser, sent(browser, rows)))
+    for text in ("Repeated inputs", "Near duplicates", "at least 90 % like", "the same"):
+        assert text in html
+
+
+def test_unmatched_ids_can_be_downloaded(browser: Client, make_dataset: MakeDataset) -> None:
+    dataset = make_dataset([{"key": "a", "input": "1"}]).dataset
+    rows = "id,output\na,x\n" + "".join(f"<b>{n},y\n" for n in range(120))
+    upload = sent(browser, rows, "week 3.csv", kind="outputs", dataset=str(dataset.uuid))
+    checked(browser, upload)
+    html = html_of(browser, upload)
+    assert "Download the first 100" in html
+    answer = browser.get(url_of(upload) + "?unmatched")
+    assert answer["Content-Type"] == "text/plain; charset=utf-8"
+    assert answer["Content-Disposition"] == 'attachment; filename="week 3 unmatched.txt"'
+    assert answer.text.splitlines() == [f"<b>{n}" for n in range(100)]
+
+
+def test_outputs_that_are_there_already_are_named(
+    browser: Client, make_dataset: MakeDataset
+) -> None:
+    dataset = make_dataset([{"key": "a", "input": "1"}]).dataset
+    more = {"kind": "outputs", "dataset": str(dataset.uuid)}
+    imported(browser, checked(browser, sent(browser, "id,output\na,x\n", "monday.csv", **more)))
+    html = html_of(
+        browser, checked(browser, sent(browser, "id,output\na,x\n", "again.csv", **more))
+    )
+    assert "identical to the output set monday," in html
+    assert OutputSet.objects.count() == 1
+
+
+# Pasting
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "id\tinput\n1\tGröße, bitte\n",
+        'id,input\n1,"Größe, bitte"\n',
+        '{"id": 1, "input": "Größe, bitte"}',
+        '[{"id": 1, "input": "Größe, bitte"}]',
+    ],
+)
+def test_rows_may_be_pasted_in_any_text_format(browser: Client, pasted: str) -> None:
+    upload = sent(browser, file="", pasted=pasted, dataset_name="Pasted")
+    imported(browser, checked(browser, upload))
+    assert Case.objects.get().input == "Größe, bitte"
+
+
+def test_more_than_a_mebibyte_is_not_pasted(browser: Client) -> None:
+    answer = send(browser, file="", pasted="id,input\n1," + "ü" * 600_000, dataset_name="P")
+    assert answer.status_code == 422
+    assert list(answer.context["form"].errors) == ["pasted"]
+    assert not Upload.objects.exists()
+
+
+def _checked_on(upload: Upload) -> Upload:
+    """The dry run of an upload whose mapping has been sent."""
+    from scoring.engine import loading
+
+    assert upload.state == "checking"
+    loading.check(upload)
+    return upload
