@@ -236,7 +236,9 @@ class CaseList:
         standing = count(number) if number else ""
         if number and table.count is not None:
             standing += f" of {count(table.count)}"
-        list_url = reverse("run", args=[self.run.uuid]) + self.changed()
+        is_far = before and number and number > PAGE_SIZE
+        start = {"after": before.written, "n": str(number)} if before and is_far else {}
+        list_url = reverse("run", args=[self.run.uuid]) + self.changed(**start)
         alone = self.case_url(place, number and str(number), ("diff",))
         return Around(
             before and self.case_url(before, number and str(number - 1)),

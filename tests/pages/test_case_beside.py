@@ -134,7 +134,7 @@ def test_neighbours_are_those_of_the_list(
     assert around.previous_url == places.get(previous or 0)
     assert around.next_url == places.get(following or 0)
     assert around.standing == "broke"
-    assert around.list_url.endswith("kind=broke#cases")
+    assert around.list_url.endswith(f"kind=broke#case-{position}")
 
 
 def test_neighbours_keep_to_the_lists_filters_and_the_chosen_texts(

@@ -16,6 +16,7 @@ from django.urls import reverse
 
 from evalsite.pages.case_paths import MOST, path_table
 from scoring.models import Baseline, DatasetVersion, Output, Run, User
+from scoring.models.case_table import PAGE_SIZE
 from tests.compared import run_with
 from tests.conftest import MakeDataset
 
@@ -179,6 +180,37 @@ def test_a_case_of_a_comparison_stays_in_its_list(
     page = page_of(browser_of(bob), run, f"?against={baseline.uuid}&kind=broke&n=1")
     assert "Runs shown" not in page
     assert "w46 compared with w45" in page
+
+
+COUNT = PAGE_SIZE + 10
+
+
+@pytest.fixture
+def long_runs(make_dataset: MakeDataset) -> tuple[Run, Run]:
+    """All of more cases than a page lists broke."""
+    version = make_dataset([{"key": f"q{n}", "input": "?"} for n in range(1, COUNT + 1)])
+    scores = {"w45": 0.9, "w46": 0.1}
+    old, new = (run_with(version, {"close": [s] * COUNT}, name=n) for n, s in scores.items())
+    return old, new
+
+
+@pytest.mark.parametrize(("number", "first"), [(1, 1), (PAGE_SIZE, 1), (COUNT - 2, COUNT - 2)])
+def test_the_way_back_leads_to_the_case_in_its_list(
+    browser_of: BrowserOf, bob: User, long_runs: tuple[Run, Run], number: int, first: int
+) -> None:
+    browser, (old, new) = browser_of(bob), long_runs
+    path = reverse("run_case", args=[new.uuid, number])
+    for query in (f"?against={old.uuid}&kind=broke&n={number}", f"?verdict=fail&n={number}"):
+        back = browser.get(path + query).context["cases"].list_url
+        page = browser.get(back)
+        listed = re.findall(r'<span class="id">q(\d+)</span>', page.text)
+        assert listed[0] == str(first)
+        assert str(number) in listed
+        if "against" in query:
+            row = back.partition("#")[2]
+            assert f'<tr id="{row}">' in page.text
+            again = page.context["pair"].cases.rows[listed.index(str(number))].url
+            assert again.endswith(f"/cases/{number}/{query}")
 
 
 @pytest.mark.parametrize(
