@@ -85,6 +85,32 @@ def test_names_of_the_wild(columns: list[str], choices: dict[str, list[str]]) ->
     assert guess_mapping(columns).choices() == choices
 
 
+@pytest.mark.parametrize(
+    ("columns", "outputs"),
+    [
+        (["input", "model-a", "model-b"], ("model-a", "model-b")),
+        (["input", "Model 1", "Model 2", "note"], ("Model 1", "Model 2")),
+        (["input", "gpt-4o", "claude-3.5-sonnet"], ("gpt-4o", "claude-3.5-sonnet")),
+        (["input", "gpt-4o output"], ("gpt-4o output",)),
+        (["input", "gpt-4.1"], ("gpt-4.1",)),
+        (["input", "model-a"], ()),  # one alone may be anything
+        (["input", "model_name", "model_version"], ()),
+        (["input", "command", "run"], ()),
+        (["input", "output", "gpt-4o"], ("output",)),
+        (["input", "gpt", "gpt.text", "gpt.tokens"], ("gpt",)),
+    ],
+)
+def test_columns_called_after_models_are_outputs(
+    columns: list[str], outputs: tuple[str, ...]
+) -> None:
+    assert guess_mapping(columns).output == outputs
+
+
+def test_columns_called_after_models_may_hold_their_scores() -> None:
+    sample = [Row(1, {"q": "x", "gpt-4o": "0.9", "claude": "true", "llama": "It is so."})]
+    assert guess_mapping(["q", "gpt-4o", "claude", "llama"], sample).output == ("llama",)
+
+
 def test_columns_that_hold_no_texts_are_no_outputs() -> None:
     sample = [Row(1, {"q": "x", "a_answer": True, "b_answer": "text"})]
     assert guess_mapping(["q", "a_answer", "b_answer"], sample).output == ("b_answer",)

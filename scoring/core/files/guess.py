@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from scoring.core.files.kinds import NUMBER, TRUTH, kind_of_column
 from scoring.core.files.mapping import OUTPUT_WORDS, Mapping
 from scoring.core.files.rows import FileProblem, Row
 
@@ -49,6 +50,13 @@ _OUTPUT_NAMES: Final = (
 )
 _TRUE_ANSWERS: Final = ("best", "correct", "expected", "gold", "golden", "ideal", "incorrect")
 _TRUE_ANSWERS_TOO: Final = ("reference", "right", "true", "wrong")
+_MODEL: Final = re.compile(
+    r"(?:(?:chat)?gpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok|phi_?\d|o[134])"
+    r"[0-9a-z._]*"
+)
+_LETTERED: Final = re.compile(
+    r"(?:model|run|system|candidate|variant|prompt|version|v)_?(?:[a-z]|\d+)"
+)
 _LISTED_TAGS: Final = ("tags", "tag", "keywords", "categories")
 
 
@@ -131,7 +139,27 @@ def _outputs(columns: Sequence[str], free: dict[str, str], rows: Sequence[Row]) 
         group = _output_group(_plain(column))
         if group and column in free.values() and _holds_text(column, rows):
             groups.setdefault(group, []).append(column)
-    return max(groups.values(), key=len, default=[])
+    return max(groups.values(), key=len, default=[]) or _models(columns, free, rows)
+
+
+def _models(columns: Sequence[str], free: dict[str, str], rows: Sequence[Row]) -> list[str]:
+    """Columns called after models (`gpt-4o`), or told apart by a sign (`model-a`, `model-b`)."""
+    texts = [
+        each
+        for each in columns
+        if each in free.values()
+        and each.rpartition(".")[0] not in columns  # no field of an object
+        and _holds_text(each, rows)
+        and _is_prose(each, rows)
+    ]
+    named = [each for each in texts if _MODEL.fullmatch(_plain(each))]
+    lettered = [each for each in texts if _LETTERED.fullmatch(_plain(each))]
+    return named or (lettered if len(lettered) > 1 else [])
+
+
+def _is_prose(column: str, rows: Sequence[Row]) -> bool:
+    """Whether the texts are no mere numbers: columns called after models may hold scores."""
+    return kind_of_column(row.fields.get(column) for row in rows) not in (NUMBER, TRUTH)
 
 
 def _output_group(name: str) -> tuple[str, int] | None:
