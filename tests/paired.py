@@ -100,6 +100,7 @@ def expected(old: Side, new: Side) -> dict[PairKind, list[tuple[str, int]]]:
         if one not in old.told:
             found[PairKind.ONLY_CANDIDATE].append(one)
             continue
+        found[PairKind.PAIRS].append(one)
         found[_kind(old.told[one].verdict, new.told[one].verdict)].append(one)
         if old.texts[one[0]] != new.texts[one[0]]:
             found[PairKind.EDITED].append(one)

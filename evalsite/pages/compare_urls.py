@@ -11,12 +11,14 @@ from django.urls import reverse
 from scoring.models import Run, Team
 from scoring.models.case_table import Place
 
-KEPT: Final = ("kind", "scorer", "tag", "q")  # what names a list within two runs
+RANGES: Final = ("was", "now", "change")  # of the scores of one scorer
+KEPT: Final = ("kind", "scorer", "tag", "q", *RANGES)  # what names a list within two runs
 
 
-def compare_url(team: Team, baseline: Run, candidates: Sequence[Run]) -> str:
+def compare_url(team: Team, baseline: Run, candidates: Sequence[Run], name: str = "compare") -> str:
+    """The page that `name` names, with these runs."""
     runs = [("baseline", baseline.uuid), *(("candidate", run.uuid) for run in candidates)]
-    return f"{reverse('compare', args=[team.slug])}?{urlencode(runs)}"
+    return f"{reverse(name, args=[team.slug])}?{urlencode(runs)}"
 
 
 def case_url(run: Run, place: Place, query: str) -> str:

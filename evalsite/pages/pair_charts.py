@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from evalsite.pages.pair_list import PairList
-from scoring.core.compare_chart import Dot, Scatter, Steps, scatter, steps
-from scoring.engine.figures import GRID, ScorerFigures
+from scoring.core.compare_chart import Dot, Scatter, Step, Steps, scatter, steps
+from scoring.engine.figures import GRID, Cell, ScorerFigures
 from scoring.models.case_table import Place
+from scoring.models.pair_rows import Span
 
 
 class Switch(NamedTuple):
@@ -49,15 +50,30 @@ class PairCharts:
 
     @cached_property
     def dots(self) -> list[tuple[Dot, str]]:
-        """Each dot with the address of its first case."""
+        """Each dot with the address of its case, or of the list of its cases."""
         if self.scatter is None or self.scorer is None:
             return []
-        cells = self.scorer.scatter
         return [
-            (dot, self.cases.place_url(Place(cells[dot.place].position, cells[dot.place].trial)))
-            for dot in self.scatter.dots
+            (dot, self._dot_url(dot, cell, self.scorer.name))
+            for dot, cell in zip(self.scatter.dots, self.scorer.scatter, strict=True)
         ]
 
     @cached_property
     def steps(self) -> Steps | None:
         return steps(self.scorer.histogram) if self.scorer else None
+
+    @cached_property
+    def bars(self) -> list[tuple[Step, str]]:
+        """Each bar that stands for any case, with the address of the list of its cases."""
+        if self.steps is None or self.scorer is None:
+            return []
+        return [
+            (bar, self.cases.ranged(self.scorer.name, change=Span(*bar.change)))
+            for bar in self.steps.bars
+            if bar.cases
+        ]
+
+    def _dot_url(self, dot: Dot, cell: Cell, scorer: str) -> str:
+        if dot.cases == 1:
+            return self.cases.place_url(Place(cell.position, cell.trial))
+        return self.cases.ranged(scorer, was=Span(*dot.before), now=Span(*dot.after))

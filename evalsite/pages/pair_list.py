@@ -9,13 +9,15 @@ from typing import Final, NamedTuple
 
 from django.http import QueryDict
 
-from evalsite.pages.compare_urls import KEPT, case_url
-from evalsite.pages.forms.compare import KINDS, PairForm
+from evalsite.pages.case_chips import Chip
+from evalsite.pages.compare_urls import KEPT, RANGES, case_url
+from evalsite.pages.forms.compare import KINDS, RANGE_SIGN, PairForm
+from evalsite.templatetags.look import plain, signed
 from scoring.core.apart import Part, apart
 from scoring.models import Run
 from scoring.models.case_table import OPENING, PAGE_SIZE, Place
 from scoring.models.pair_places import kept_list
-from scoring.models.pair_rows import NO_FILTERS, PairKind, PairPage
+from scoring.models.pair_rows import NO_FILTERS, PairKind, PairPage, Span
 from scoring.models.pair_texts import SAID, PairRow, rows_of
 from scoring.models.pairs import Pairs
 
@@ -91,7 +93,35 @@ class PairList:
 
     @property
     def unfiltered(self) -> str:
-        return self.changed(scorer=None, tag=None, q=None)
+        return self.changed(**dict.fromkeys(KEPT[1:]))
+
+    @property
+    def ranges(self) -> list[tuple[str, str]]:
+        """The ranges of scores that are on, as the address has them."""
+        on = self.form.ranges._asdict().items()
+        return [(name, range_text(span)) for name, span in on if span]
+
+    @property
+    def chips(self) -> list[Chip]:
+        """The ranges in words, each with the address without it."""
+        on = [(name, span) for name, span in self.form.ranges._asdict().items() if span]
+        return [
+            Chip(self._in_words(name, span), f"{self.changed(**{name: None})}#cases")
+            for name, span in on
+        ]
+
+    def _in_words(self, name: str, span: Span) -> str:
+        titles = {"was": "was", "now": "is", "change": "changed by"}
+        show = signed if name == "change" else plain
+        limits = f"{show(span.low)} to {show(span.high)}"
+        return f"{self.form.filters.scorer} {titles[name]} {limits}"
+
+    def ranged(self, scorer: str, **spans: Span) -> str:
+        """The address of all pairs whose scores by this scorer lie in these ranges."""
+        asked = {name: range_text(span) for name, span in spans.items()}
+        rest = dict.fromkeys(("tag", "q", *RANGES))
+        query = self.changed(**rest | asked | {"kind": PairKind.PAIRS, "scorer": scorer})
+        return f"{query}#cases"
 
     @cached_property
     def page(self) -> PairPage:
@@ -197,8 +227,13 @@ def list_query(baseline: Run, kind: PairKind, form: PairForm) -> str:
     query["kind"] = kind.value
     for name in KEPT[1:]:
         if value := form.cleaned_data.get(name):
-            query[name] = value
+            query[name] = range_text(value) if isinstance(value, Span) else value
     return query.urlencode()
+
+
+def range_text(span: Span) -> str:
+    """A range as addresses write it."""
+    return f"{span.low:g}{RANGE_SIGN}{span.high:g}"
 
 
 def written(place: Place) -> str:

@@ -123,15 +123,14 @@ def _dot(place: int, found: tuple[int, int, int], most: int, grid: int, cell: fl
 
 def _bar(place: int, cases: int, middle: int, step: float, tall: float, height: float) -> Step:
     tall = _rounded(max(LOWEST, tall)) if cases else 0.0
-    centre = (place - middle) / middle if middle else 0.0
-    half = 0.5 / middle if middle else 1.0
+    low, high = ((2 * (place - middle) + side) / (2 * middle or 1) for side in (-1, 1))
     return Step(
         x=_rounded(place * step + 0.5),
         y=_rounded(height - tall),
         width=_rounded(step - 1),
         height=tall,
         cases=cases,
-        change=Span(max(-1.0, centre - half), min(1.0, centre + half)),
+        change=Span(max(-1.0, low), min(1.0, high)),
         way="up" if place > middle else "down" if place < middle else "same",
         is_cut=False,
     )

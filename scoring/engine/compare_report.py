@@ -110,7 +110,8 @@ def _facts(told: Told) -> list[str]:
     counts = [
         f"{getattr(figures, kind.value):,} {kind.label}"
         for kind in PairKind
-        if getattr(figures, kind.value) or kind in (PairKind.BROKE, PairKind.FIXED)
+        if kind != PairKind.PAIRS
+        and (getattr(figures, kind.value) or kind in (PairKind.BROKE, PairKind.FIXED))
     ]
     facts = [each.sentence for each in figures.scorers]
     methods = dict.fromkeys(METHODS[each.method] for each in figures.scorers if each.n > 1)

@@ -15,6 +15,7 @@ from scoring.core.paired import Difference, Flips, benjamini_hochberg, differenc
 from scoring.engine.compare_columns import Matched, Tags, given_by
 from scoring.engine.figures import DELTA_BINS, GRID, Cell, Slice
 from scoring.models import Run, RunScorer, Verdict
+from scoring.models.pair_ranges import CHANGE_DIGITS, SCORE_DIGITS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,24 +132,32 @@ class PairedScores:
         import numpy as np
 
         before, after = self.means
-        return np.asarray(np.round(after - before, 12))
+        return np.asarray(np.round(after - before, CHANGE_DIGITS))
 
     @property
     def histogram(self) -> tuple[int, ...]:
-        """Cases by change of score: DELTA_BINS bins whose centres go from -1 to 1."""
+        """Cases by change of score: DELTA_BINS bins whose centres go from -1 to 1.
+
+        Their edges are those of a list's range of changes: the one nearer to 0 is included.
+        """
         import numpy as np
 
-        half = DELTA_BINS // 2
-        bins = np.rint(self.moves * half).astype(np.int16) + half
-        counts = np.bincount(np.clip(bins, 0, DELTA_BINS - 1), minlength=DELTA_BINS)
-        return tuple(counts.tolist())
+        half, moves = DELTA_BINS // 2, self.moves
+        edges = [(2 * step - 1) / (2 * half) for step in range(1, half + 1)]
+        steps = np.searchsorted(edges, np.abs(moves), side="right").astype(np.int16)
+        bins = half + np.sign(moves).astype(np.int16) * steps
+        return tuple(np.bincount(bins, minlength=DELTA_BINS).tolist())
 
     @property
     def scatter(self) -> tuple[Cell, ...]:
-        """The cells that hold cases, each with the place of its first."""
+        """The cells that hold cases, each with the place of its first; as the ranges of a list,
+        a cell includes its lower edges.
+        """
         import numpy as np
 
-        x, y = (np.minimum((side * GRID).astype(np.int16), GRID - 1) for side in self.means)
+        edges = [cell / GRID for cell in range(1, GRID)]
+        sides = (np.round(side, SCORE_DIGITS) for side in self.means)
+        x, y = (np.searchsorted(edges, side, side="right").astype(np.int16) for side in sides)
         cells, example, counts = np.unique(x * GRID + y, return_index=True, return_counts=True)
         first = self._first[example]
         columns = (cells, counts, self.pairs.positions[first], self.pairs.numbers[first])

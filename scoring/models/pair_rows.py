@@ -24,6 +24,7 @@ class PairKind(models.TextChoices):
     ONLY_BASELINE = "only_baseline", "only in the baseline"
     ONLY_CANDIDATE = "only_candidate", "only in the candidate"
     EDITED = "edited", "edited"
+    PAIRS = "pairs", "in both runs"
 
 
 class Counts(NamedTuple):
@@ -84,13 +85,41 @@ class Match(NamedTuple):
     verdict: int
 
 
+class Span(NamedTuple):
+    """Scores or their changes. Of scores `low` is included and `high` is not, but for 1.
+
+    Of changes the bound that is nearer to 0 is included and the other is not, but for -1 and 1; a
+    bound on the far side of 0, and 0 itself, are not. So ranges that touch share no case, and
+    turned round they hold the same ones.
+    """
+
+    low: float
+    high: float
+
+
+class Ranges(NamedTuple):
+    """What the scores of one scorer are in both runs: the baseline's, the candidate's, and the
+    candidate's minus the baseline's. Of a case with several trials the means over them count.
+    """
+
+    was: Span | None = None
+    now: Span | None = None
+    change: Span | None = None
+
+
+NO_RANGES: Final = Ranges()
+
+
 @dataclass(frozen=True)
 class PairFilters:
-    """Which pairs of a kind are wanted. With a `scorer`, by name, its verdicts decide the kind."""
+    """Which pairs of a kind are wanted. With a `scorer`, by name, its verdicts decide the kind;
+    `ranges` need one.
+    """
 
     scorer: str = ""
     tag: str = ""
     text: str = ""
+    ranges: Ranges = NO_RANGES
 
 
 NO_FILTERS: Final = PairFilters()

@@ -15,6 +15,7 @@ KINDS: Final[dict[PairKind, str]] = {
     PairKind.FIXED: "{b} = 1 AND {c} = 0",
     PairKind.UNCHANGED: "{b} = {c}",
     PairKind.UNCLEAR: "{b} <> {c} AND ({b} > 1 OR {c} > 1)",
+    PairKind.PAIRS: "1 = 1",
 }
 EDITED: Final = """(ck.input_json <> bk.input_json
     OR (ck.expected_json IS NULL) <> (bk.expected_json IS NULL)

@@ -14,6 +14,7 @@ from django.db import connection
 
 from scoring.models.case_table import PAGE_SIZE, Place
 from scoring.models.dataset import Case
+from scoring.models.pair_ranges import SCORER_OF, range_condition
 from scoring.models.pair_rows import (
     NO_FILTERS,
     Counts,
@@ -34,9 +35,6 @@ CHUNK: Final = 20_000  # rows read at once
 
 _OTHER: Final[dict[Side, Side]] = {"b": "c", "c": "b"}
 _VERDICTS, _CASES, _SCORES = (row._meta.db_table for row in (CaseVerdict, Case, Score))
-_SCORER_OF: Final = (
-    f"SELECT id FROM {RunScorer._meta.db_table} WHERE name = %(scorer)s AND run_id = "  # noqa: S608
-)
 
 
 @dataclass(frozen=True)
@@ -210,6 +208,8 @@ class Pairs:
         version, position = self._values[f"{shown}_version"], f"{shown}.position"
         condition, values = condition_of(filters, version, position, outputs)
         condition += held.condition(stretch, position) if held else ""
+        in_range, bounds = self._ranged(filters)
+        condition, values = condition + in_range, values | bounds
         sign, order = ("<", "DESC") if stretch.is_backwards else (">", "ASC")
         if stretch.stand is not None:
             condition += f" AND ({position}, {shown}.trial) {sign} (%(at)s, %(in)s)"
@@ -217,9 +217,19 @@ class Pairs:
         end = f" ORDER BY {position} {order}, {shown}.trial {order} LIMIT {stretch.limit}"
         return f"{chosen}{condition}{end}", values
 
+    def _ranged(self, filters: PairFilters) -> tuple[str, dict[str, Any]]:
+        if not any(filters.ranges):
+            return "", {}
+        runs = {self.baseline.pk, self.candidate.pk}
+        scorers = RunScorer.objects.filter(run__in=runs, name=filters.scorer)
+        has_trials = scorers.exclude(summary__trials={}).count() == len(runs)
+        return range_condition(filters.ranges, has_trials=has_trials)
+
     def _is_empty(self, kind: PairKind, filters: PairFilters) -> bool:
         if kind == PairKind.UNCLEAR:
             return not filters.scorer and self._is_clear
+        if kind in ALONE and any(filters.ranges):
+            return True
         return kind == PairKind.EDITED and self.is_same_version
 
     @property
@@ -243,14 +253,14 @@ class Pairs:
     def _of_kind(self, kind: PairKind, scorer: str = "", lead: Side = "c") -> str:
         if kind == PairKind.EDITED:
             return f"{self._joined(lead)} AND {'1 = 0' if self.is_same_version else EDITED}"
-        if not scorer:
+        if not scorer or kind == PairKind.PAIRS:
             return f"{self._joined(lead)} AND {KINDS[kind].format(b='b.verdict', c='c.verdict')}"
         told = "COALESCE({0}s.verdict, {0}s.status + 1)"  # as Verdict numbers them
         decided = KINDS[kind].format(b=told.format("b"), c=told.format("c"))
         return (
             f"{self._joined(lead, f'{_SCORES} bs', f'{_SCORES} cs')} AND {decided} "
-            f"AND bs.scorer_id = ({_SCORER_OF}%(b_run)s) AND bs.output_id = b.output_id "
-            f"AND cs.scorer_id = ({_SCORER_OF}%(c_run)s) AND cs.output_id = c.output_id"
+            f"AND bs.scorer_id = ({SCORER_OF}%(b_run)s) AND bs.output_id = b.output_id "
+            f"AND cs.scorer_id = ({SCORER_OF}%(c_run)s) AND cs.output_id = c.output_id"
         )
 
     def _joined(self, lead: Side, *more: str) -> str:

@@ -161,6 +161,7 @@ def test_tabs_count_the_pairs_and_keep_the_runs(
         ("Only in baseline", 0),
         ("Only in candidate", 0),
         ("Edited", 0),
+        ("In both", 8),
     ]
     assert [tab.title for tab in tabs if tab.is_here] == ["Broke"]
     assert all(str(baseline.uuid) in tab.url for tab in tabs)
@@ -314,7 +315,7 @@ def test_the_page_costs_few_queries_whatever_its_size(
     version = make_dataset([{} for _ in range(cases)])
     runs = [run_with(version, {"close": [score] * cases}) for score in (1.0, 0.0, 0.5)]
     browser = browser_of(bob)
-    assert _queries(browser, url(*runs[:2])) == 10
+    assert _queries(browser, url(*runs[:2])) == 9
     assert _queries(browser, url(*runs)) == 6
 
 
@@ -343,12 +344,3 @@ def test_the_charts_are_of_the_scorer_asked_for(
         assert charts.scorer.name == shown
         assert sum(dot.cases for dot, _ in charts.dots) == len(BEFORE)
         assert sum(bar.cases for bar in charts.steps.bars) == len(BEFORE)
-
-
-def test_a_dot_leads_to_its_case(
-    browser_of: BrowserOf, bob: User, baseline: Run, candidate: Run
-) -> None:
-    charts = browser_of(bob).get(url(baseline, candidate)).context["pair"].charts
-    fallen = min(charts.dots, key=lambda found: found[0].after.low)
-    case = reverse("run_case", args=[candidate.uuid, 1])
-    assert fallen[1] == f"{case}?against={baseline.uuid}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from django.http import QueryDict
 from evalsite.pages.forms.cases import MAX_TEXT, PlaceField
 from scoring.engine.gates import baseline_of
 from scoring.models import Dataset, Run, Team
-from scoring.models.pair_rows import PairFilters, PairKind
+from scoring.models.pair_rows import PairFilters, PairKind, Ranges, Span
 
 MOST: Final = 10  # candidates beside one baseline
 OFFERED: Final = 200  # runs of a dataset, the newest
@@ -24,7 +25,9 @@ KINDS: Final[dict[PairKind, str]] = {
     PairKind.ONLY_BASELINE: "Only in baseline",
     PairKind.ONLY_CANDIDATE: "Only in candidate",
     PairKind.EDITED: "Edited",
+    PairKind.PAIRS: "In both",
 }
+RANGE_SIGN: Final = ".."
 
 
 class RunsForm(forms.Form):
@@ -88,6 +91,28 @@ class ChoiceForm(forms.Form):
             self.fields[name].choices = choices  # type: ignore[attr-defined]
 
 
+class RangeField(forms.Field):
+    """A range as addresses write it, `0.2..0.24`, between `least` and 1."""
+
+    widget = forms.HiddenInput
+
+    def __init__(self, least: float) -> None:
+        super().__init__(required=False)
+        self.least = least
+
+    def to_python(self, value: Any) -> Span | None:
+        if not value:
+            return None
+        try:
+            low, high = map(float, str(value).split(RANGE_SIGN))
+        except ValueError:
+            low = high = nan
+        if not self.least <= low < high <= 1:
+            text = f"Write a range as two numbers from {self.least:g} to 1, such as 0.2..0.24."
+            raise forms.ValidationError(text)
+        return Span(low, high)
+
+
 class PairForm(forms.Form):
     """Which pairs of two runs are listed, and where in the list to begin."""
 
@@ -98,6 +123,9 @@ class PairForm(forms.Form):
     after = PlaceField(required=False)
     before = PlaceField(required=False)
     n = forms.IntegerField(required=False, min_value=1)
+    was = RangeField(0)
+    now = RangeField(0)
+    change = RangeField(-1)
 
     def __init__(self, query: QueryDict, *, scorers: Sequence[str]) -> None:
         super().__init__(query)
@@ -113,8 +141,18 @@ class PairForm(forms.Form):
 
     @property
     def filters(self) -> PairFilters:
-        asked = self.cleaned_data
-        return PairFilters(*(asked.get(name, "") for name in ("scorer", "tag", "q")))
+        scorer, tag, text = (self.cleaned_data.get(name, "") for name in ("scorer", "tag", "q"))
+        return PairFilters(scorer, tag, text, self.ranges)
+
+    @property
+    def ranges(self) -> Ranges:
+        return Ranges(*(self.cleaned_data.get(name) for name in Ranges._fields))
+
+    def clean(self) -> dict[str, Any]:
+        asked = super().clean() or self.cleaned_data
+        if any(self.ranges) and not asked.get("scorer"):
+            raise forms.ValidationError("Choose the scorer that the range of scores is of.")
+        return asked
 
 
 def _initial(query: QueryDict, runs: Sequence[Run]) -> dict[str, Any]:
