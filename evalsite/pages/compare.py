@@ -8,13 +8,14 @@ from functools import cached_property
 from typing import Any, Final
 
 from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect
 from django_htmx.http import HttpResponseClientRefresh
 
 from evalsite import access
 from evalsite.pages.compare_table import CompareTable
 from evalsite.pages.compare_urls import compare_url
 from evalsite.pages.forms.compare import OFFERED, ChoiceForm, DatasetForm, RunsForm
-from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.fragments import SignedInRequest, show, show_file
 from evalsite.pages.methods import reading
 from evalsite.pages.pair_charts import PairCharts
 from evalsite.pages.pair_list import PairList
@@ -22,6 +23,7 @@ from scoring.engine import compare as engine
 from scoring.engine import compare_asks
 from scoring.engine.compare import NotComparableError
 from scoring.engine.figures import Figures, Slice
+from scoring.engine.handout.comparison import comparison_file_name, comparison_report
 from scoring.engine.progress import NO_WORKER, worker_is_alive
 from scoring.models import Comparison, Errand, Run, Team, User
 from scoring.models.pair_rows import PairKind
@@ -100,6 +102,29 @@ class Pair:
 def compare(request: SignedInRequest, slug: str) -> HttpResponse:
     """The comparison that the address names, or the form to choose one."""
     team = access.team_for(request.user, slug)
+    found = _asked(request, team)
+    return found if isinstance(found, HttpResponse) else _shown(request, team, *found)
+
+
+@reading
+def compare_report(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The comparison as one file to hand out; the page that waits while it is not worked out."""
+    team = access.team_for(request.user, slug)
+    found = _asked(request, team)
+    if isinstance(found, HttpResponse):
+        return found
+    baseline, beside = found
+    runs = [each.run for each in beside]
+    here = compare_url(team, baseline, runs)
+    told = [(each.run, each.figures) for each in beside if each.figures]
+    if len(told) < len(beside):
+        return redirect(here)
+    text = comparison_report(baseline, told, address=request.build_absolute_uri(here))
+    return show_file(text, comparison_file_name(baseline, runs))
+
+
+def _asked(request: SignedInRequest, team: Team) -> HttpResponse | tuple[Run, Sequence[Candidate]]:
+    """The baseline and its candidates as the address names them, else the form to choose them."""
     form = RunsForm(request.GET)
     if "baseline" not in request.GET or "choose" in request.GET:
         return _choose(request, team)
@@ -111,7 +136,7 @@ def compare(request: SignedInRequest, slug: str) -> HttpResponse:
         beside = _beside(baseline, candidates, request.user, is_again="again" in request.GET)
     except NotComparableError as refused:
         return _choose(request, team, refused=refused)
-    return _shown(request, team, baseline, beside)
+    return baseline, beside
 
 
 def _choose(request: SignedInRequest, team: Team, **told: Any) -> HttpResponse:
@@ -153,13 +178,16 @@ def _candidate(
 def _shown(
     request: SignedInRequest, team: Team, baseline: Run, beside: Sequence[Candidate]
 ) -> HttpResponse:
+    runs = [each.run for each in beside]
     context: dict[str, Any] = {
         "team": team,
         "baseline": baseline,
         "dataset": baseline.output_set.version.dataset,
         "beside": beside,
-        "here": compare_url(team, baseline, [each.run for each in beside]),  # asks nothing again
+        "here": compare_url(team, baseline, runs),  # asks nothing again
     }
+    if all(each.figures for each in beside):
+        context["report_url"] = compare_url(team, baseline, runs, "compare_report")
     is_waiting = any(each.is_waiting for each in beside)
     if is_waiting:
         context["cause"] = "" if worker_is_alive() else NO_WORKER

@@ -8,6 +8,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
+from django.utils.http import content_disposition_header
 from django_htmx.middleware import HtmxDetails
 
 from scoring.models import User
@@ -44,6 +45,14 @@ def show_text(text: str | None) -> HttpResponse:
     if text is None:
         raise Http404
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+
+def show_file(text: str, name: str) -> HttpResponse:
+    """An HTML file to keep. As an attachment it is not opened under the site's address."""
+    response = HttpResponse(text, content_type="text/html; charset=utf-8")
+    response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    response["Cache-Control"] = "private, no-store"
+    return response
 
 
 def _target(request: HttpRequest) -> str | None:

@@ -17,6 +17,7 @@ from evalsite.pages import (
     home,
     judges,
     previews,
+    reports,
     runs,
     saved_views,
     scorers,
@@ -74,11 +75,13 @@ urlpatterns = [
     path("runs/<uuid:uid>/views/<uuid:view>/remove/", saved_views.remove_view, name="remove_view"),
     path("runs/<uuid:uid>/pin/", baselines.pin_run, name="pin_run"),
     path("runs/<uuid:uid>/unpin/", baselines.unpin_run, name="unpin_run"),
+    path("runs/<uuid:uid>/report/", reports.run_report, name="run_report"),
     path("runs/<uuid:uid>/cases/<int:position>/", cases.case, name="run_case"),
     path("runs/<uuid:uid>/judges/<int:place>/", judges.judge, name="run_judge"),
     path("runs/<uuid:uid>/judges/<int:place>/check/", judges.check_noise, name="check_run_judge"),
     # Comparisons
     path("teams/<slug:slug>/compare/", compare.compare, name="compare"),
+    path("teams/<slug:slug>/compare/report/", compare.compare_report, name="compare_report"),
     # Scorers and suites
     path("teams/<slug:slug>/scorers/", scorers.scorers, name="scorers"),
     path("teams/<slug:slug>/scorers/new/", scorers.choose_type, name="new_scorer_type"),

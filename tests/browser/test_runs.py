@@ -15,6 +15,7 @@ from scoring.engine.summaries import summarise
 from scoring.models import OutputSet, Run, RunState, Scorer, Suite, User
 from tests.browser.conftest import PATIENCE_MS
 from tests.conftest import MakeDataset, MakeOutputs
+from tests.core.payloads import MARKUP as HOSTILE
 from tests.scored import CLOSE, EXACT, finished_run, queued_run
 
 pytestmark = pytest.mark.browser
@@ -203,22 +204,6 @@ def test_every_page_is_accessible_and_fits_its_window(
         page.goto(shown)
         is_accessible(page)
         assert not scrolls_sideways(page), shown
-
-
-HOSTILE = [
-    "<script>window.ran = 1</script>",
-    '"><img src=x onerror="window.ran = 1">',
-    "<svg/onload=window.ran=1>",
-    "javascript:window.ran=1",
-    "{{ 7 * 7 }}{% debug %}",
-    '<a href="https://example.org" hx-get="/" hx-trigger="load">x</a>',
-    "<iframe srcdoc='<script>parent.ran = 1</script>'></iframe>",
-    "</textarea></title><style>*{display:none}</style>",
-    "\u202egnp.exe\u202c\u2066\u2069 a\u200bb\u0000c\ufeff".replace("\u0000", "\u2400"),
-    "\u0301" * 300 + "\U0001f469\u200d\U0001f4bb" + "\ud7ff",
-    "a" * 3_000,
-    "&lt;script&gt;&#x3c;script>",
-]
 
 
 @pytest.mark.parametrize("mode", ["plain", "char"])

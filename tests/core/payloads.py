@@ -1,4 +1,4 @@
-"""Texts that try to steer a judge, to break out of its data, or to fake its verdict."""
+"""Texts that try to steer a judge, to break out of its data or a page, or to fake a verdict."""
 
 # ruff: noqa: RUF001  some only look like other letters
 
@@ -134,3 +134,19 @@ _LETTERS: Final = [
 
 PAYLOADS: Final = [*_CLAIMS, *_LANGUAGES, *_VERDICTS, *_FRAMES, *_LETTERS]
 NAMES: Final = [json.dumps(payload)[:50] for payload in PAYLOADS]
+
+#: Texts that try to become part of the page that shows them.
+MARKUP: Final = [
+    "<script>window.ran = 1</script>",
+    '"><img src=x onerror="window.ran = 1">',
+    "<svg/onload=window.ran=1>",
+    "javascript:window.ran=1",
+    "{{ 7 * 7 }}{% debug %}",
+    '<a href="https://example.org" hx-get="/" hx-trigger="load">x</a>',
+    "<iframe srcdoc='<script>parent.ran = 1</script>'></iframe>",
+    "</textarea></title><style>*{display:none}</style>",
+    "\u202egnp.exe\u202c\u2066\u2069 a\u200bb\u0000c\ufeff".replace("\u0000", "\u2400"),
+    "\u0301" * 300 + "\U0001f469\u200d\U0001f4bb" + "\ud7ff",
+    "a" * 3_000,
+    "&lt;script&gt;&#x3c;script>",
+]

@@ -13,6 +13,7 @@ from scoring.engine import compare_report
 from scoring.engine.compare import NotComparableError, compared
 from scoring.engine.compare_report import Told
 from scoring.engine.figures import Figures
+from scoring.engine.handout.comparison import comparison_report
 from scoring.management.console import database_needed, misuse, the_team
 from scoring.management.named import named_dataset, named_run
 
@@ -31,11 +32,13 @@ class Command(BaseCommand):
         add("--dataset", metavar="NAME", help="whose runs, where several datasets have such names")
         add("--json", action="store_true", help="print JSON instead of tables")
         add("--markdown", type=Path, metavar="FILE")
+        add("--html", type=Path, metavar="FILE", help="a report in one file, to hand out")
 
     def handle(self, **options: Any) -> None:
         if len(options["candidates"]) > MOST:
             raise misuse(f"{len(options['candidates'])} candidates are too many: name up to {MOST}")
-        _check_writable(options["markdown"])
+        for name in ("markdown", "html"):
+            _check_writable(options[name])
         with database_needed():
             found = _told(options)
             self._write(found, options)
@@ -48,6 +51,10 @@ class Command(BaseCommand):
         if options["markdown"]:
             text = "\n".join(map(compare_report.markdown, found))
             options["markdown"].write_text(text, encoding="utf-8")
+        if options["html"]:
+            told = [(each.candidate, each.figures) for each in found]
+            text = comparison_report(found[0].baseline, told)
+            options["html"].write_text(text, encoding="utf-8")
 
 
 def _told(options: dict[str, Any]) -> list[Told]:

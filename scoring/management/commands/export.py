@@ -15,11 +15,13 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandParser
 
 from scoring.engine.export import FILE_FORMATS, Sheet, run_sheet, version_sheet
+from scoring.engine.handout.run import run_report
 from scoring.management import glance
 from scoring.management.console import database_needed, misuse, the_team
 from scoring.management.named import chosen_cases, named_dataset, named_run, named_version
 from scoring.models import DatasetVersion, Verdict
-from scoring.models.case_table import CaseTable
+from scoring.models.case_filters import NO_FILTERS
+from scoring.models.case_table import DATASET_ORDER, CaseTable
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,23 @@ def _markdown(chosen: Chosen) -> Iterator[bytes]:
     yield glance.as_markdown(chosen.source).encode()
 
 
+def _html(chosen: Chosen) -> Iterator[bytes]:
+    """The report of a whole run, which chooses its cases itself."""
+    table = chosen.source
+    if not isinstance(table, CaseTable):
+        raise misuse("--format html: a report is of a run, so name a RUN")
+    if table.filters != NO_FILTERS or table.order != DATASET_ORDER:
+        text = "a report shows the worst cases of the whole run: leave filters and --sort out"
+        raise misuse(f"--format html: {text}")
+    yield run_report(table.run, compares=True).encode()
+
+
 #: What `--format` may name → the file in chunks, each of whole lines.
 FORMATS: Final[Mapping[str, Callable[[Chosen], Iterable[bytes]]]] = {
     "table": _table,
     "markdown": _markdown,
     **{name: _file(name) for name in FILE_FORMATS},
+    "html": _html,
 }
 
 

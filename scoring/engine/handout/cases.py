@@ -1,0 +1,92 @@
+"""The worst cases of a run: which they are, what they say, and why each score is what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from django.db.models import F, OuterRef, Subquery, Sum
+from django.db.models.functions import Greatest
+
+from scoring.core.contract import Case as ScoredCase
+from scoring.core.explain import Explanation, explain
+from scoring.engine.handout.texts import ReadCase, read
+from scoring.models import CaseVerdict, Run, RunScorer, Score, Verdict
+
+SHOWN: Final = 200  # cases of a report, unless another number is asked for
+LEAVES: Final = 12  # of a JSON value, those that lost the most credit
+BAD: Final = (Verdict.FAIL, Verdict.ERROR)
+_UNSEEN: Final = ScoredCase(None)
+
+
+class Why(NamedTuple):
+    """One scorer's answer and what led to it; `lost_count` leaves of a JSON value lost credit."""
+
+    scorer: RunScorer
+    score: Score
+    explanation: Explanation
+    lost_count: int
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """A case that failed or could not be scored. `scores` has the scorers' answers in order."""
+
+    verdict: str
+    read: ReadCase
+    scores: Sequence[tuple[RunScorer, Score | None]]
+
+    @cached_property
+    def why(self) -> list[Why]:
+        return [self._why(scorer, score) for scorer, score in self.scores if score]
+
+    def _why(self, scorer: RunScorer, score: Score) -> Why:
+        found = _explained(scorer, score, self.read.scored)
+        if self.read.said is None:  # the error stands with the output, once for all scorers
+            found = found._replace(found=())
+        lost = sorted(
+            (leaf for leaf in found.leaves if leaf.credit < 1), key=lambda leaf: leaf.credit
+        )
+        shorter = found._replace(leaves=tuple(lost[:LEAVES]))
+        return Why(scorer, score, shorter, len(lost))
+
+
+def worst_of(run: Run, scorers: Sequence[RunScorer], most: int = SHOWN) -> Iterator[WorstCase]:
+    """Failed cases by how far their scores lie under their thresholds in sum, then errors.
+
+    Three queries, whatever their number.
+    """
+    verdicts = dict(_worst(run, scorers, most))
+    texts, scores = read(verdicts), scores_of(scorers, verdicts)
+    for output, verdict in verdicts.items():
+        found = [(scorer, scores.get((scorer.pk, output))) for scorer in scorers]
+        yield WorstCase(Verdict(verdict).label, texts[output], found)
+
+
+def scores_of(
+    scorers: Iterable[RunScorer], outputs: Iterable[int]
+) -> Mapping[tuple[int, int], Score]:
+    """Their scores by scorer and output; one query."""
+    found = Score.objects.filter(scorer__in=list(scorers), output__in=list(outputs))
+    return {(score.scorer_id, score.output_id): score for score in found}
+
+
+def _worst(run: Run, scorers: Sequence[RunScorer], most: int) -> Iterable[tuple[int, int]]:
+    """Output ids with their verdicts."""
+    missing = Greatest(F("scorer__threshold") - F("score"), 0.0)
+    own = Score.objects.filter(scorer__in=scorers, output=OuterRef("output"), score__isnull=False)
+    sums: Any = own.order_by().values("output").annotate(sum=Sum(missing)).values("sum")
+    bad = CaseVerdict.objects.filter(run=run, verdict__in=BAD).annotate(missing=Subquery(sums))
+    falling = F("missing").desc(nulls_last=True)
+    rows = bad.order_by("verdict", falling, "position", "trial")
+    return rows.values_list("output", "verdict")[:most]
+
+
+def _explained(scorer: RunScorer, score: Score, case: ScoredCase | None) -> Explanation:
+    """Of a case whose texts were not read whole only what is stored is told."""
+    version = scorer.version
+    if case is None:
+        return explain("", {}, scorer.threshold, _UNSEEN, score.result)
+    return explain(version.type, version.config, scorer.threshold, case, score.result)
