@@ -5,6 +5,7 @@ from scoring.models.calls import CallPurpose, Embedding, JudgeNoise, ModelCall
 from scoring.models.comparison import Baseline, Comparison
 from scoring.models.connection import Connection
 from scoring.models.dataset import Case, Dataset, DatasetVersion, VersionState
+from scoring.models.draft import Draft, DraftEdit, DraftState, EditKind
 from scoring.models.drift import RunDrift, RunStep
 from scoring.models.errand import Errand, ErrandKind, ErrandState
 from scoring.models.generation import Generation
@@ -27,6 +28,7 @@ from scoring.models.score import CaseVerdict, RunSummary, Score, Status, Verdict
 from scoring.models.scorer import Scorer, ScorerVersion, Suite, SuiteEntry, ThresholdChange
 from scoring.models.team import Member, Role, Team, Token, User
 from scoring.models.upload import Upload, UploadKind, UploadState, Worker
+from scoring.models.version_changes import ChangeKind, Changes, VersionChanges
 
 __all__ = [
     "Attempt",
@@ -36,10 +38,16 @@ __all__ = [
     "CallPurpose",
     "Case",
     "CaseVerdict",
+    "ChangeKind",
+    "Changes",
     "Comparison",
     "Connection",
     "Dataset",
     "DatasetVersion",
+    "Draft",
+    "DraftEdit",
+    "DraftState",
+    "EditKind",
     "Embedding",
     "Errand",
     "ErrandKind",
@@ -78,6 +86,7 @@ __all__ = [
     "UploadState",
     "User",
     "Verdict",
+    "VersionChanges",
     "VersionState",
     "Worker",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 from django.db import models, transaction
 from django.db.models import Q
@@ -89,6 +89,7 @@ class DatasetVersion(AddressedRow):
     skipped_rows = models.PositiveIntegerField(default=0)
     source_name = models.CharField(max_length=255, blank=True)
     mapping = models.JSONField(default=dict, blank=True)
+    message = models.TextField(blank=True, default="", help_text="Why it was made, by who made it.")
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     published_at = models.DateTimeField(null=True, blank=True)
 
@@ -143,35 +144,25 @@ class CaseQuerySet(models.QuerySet["Case"]):
         return self.alias(place=place).filter(place__gt=0)
 
 
-class Case(models.Model):
-    """One input with what is expected of the answer, under a key that lasts through versions.
+#: The columns of a case's content, in the order its rows are copied in.
+CONTENT: Final = ("input_json", "expected_json", "references_json", "metadata_json", "tags_json")
+
+
+class CaseContent(models.Model):
+    """What is asked, and what is expected of the answer.
 
     The `*_json` columns hold JSON text, so that any value survives character for character;
     `expected_json` is None where the case has no expected output, and "null" where it is null.
     """
 
-    version = models.ForeignKey(
-        DatasetVersion, models.CASCADE, related_name="cases", db_index=False
-    )
-    position = models.PositiveIntegerField(help_text="Counts from 1, in the file's order.")
-    key = models.CharField(max_length=KEY_LENGTH)
     input_json = models.TextField("input")
     expected_json = models.TextField("expected", null=True, blank=True)
     references_json = models.TextField("references", default="[]")
     metadata_json = models.TextField("metadata", default="{}")
     tags_json = models.TextField("tags", default="[]")
 
-    objects = CaseQuerySet.as_manager()
-
     class Meta:
-        ordering = ["version_id", "position"]
-        constraints = [
-            models.UniqueConstraint(fields=["version", "position"], name="case_position_once"),
-            models.UniqueConstraint(fields=["version", "key"], name="case_key_once"),
-        ]
-
-    def __str__(self) -> str:
-        return self.key
+        abstract = True
 
     @property
     def input(self) -> Any:
@@ -197,3 +188,30 @@ class Case(models.Model):
     @property
     def tags(self) -> list[str]:
         return list(json.loads(self.tags_json))
+
+    @property
+    def content(self) -> tuple[str | None, ...]:
+        """The columns' values, in the order of CONTENT."""
+        return tuple(getattr(self, name) for name in CONTENT)
+
+
+class Case(CaseContent):
+    """One case of a version, under a key that lasts through versions."""
+
+    version = models.ForeignKey(
+        DatasetVersion, models.CASCADE, related_name="cases", db_index=False
+    )
+    position = models.PositiveIntegerField(help_text="Counts from 1, in the file's order.")
+    key = models.CharField(max_length=KEY_LENGTH)
+
+    objects = CaseQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["version_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["version", "position"], name="case_position_once"),
+            models.UniqueConstraint(fields=["version", "key"], name="case_key_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key

@@ -21,6 +21,7 @@ class ErrandKind(models.TextChoices):
     CHECK_NOISE = "check_noise", "check a judge's noise"
     COMPARE = "compare", "compare two runs"
     MEASURE_DRIFT = "measure_drift", "measure the drift of a series"
+    PUBLISH_DRAFT = "publish_draft", "publish a draft"
 
 
 class ErrandState(models.TextChoices):
@@ -33,7 +34,7 @@ class ErrandState(models.TextChoices):
 KEPT_FOR: Final = timedelta(days=1)
 OPEN: Final = (ErrandState.WAITING, ErrandState.WORKING)
 #: They cost nothing and come to the same each time, so one that was cut short is begun again.
-REPEATABLE: Final = (ErrandKind.COMPARE, ErrandKind.MEASURE_DRIFT)
+REPEATABLE: Final = (ErrandKind.COMPARE, ErrandKind.MEASURE_DRIFT, ErrandKind.PUBLISH_DRAFT)
 MOST_TRIES: Final = 3
 
 

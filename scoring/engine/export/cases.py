@@ -28,14 +28,17 @@ def version_sheet(version: DatasetVersion) -> Sheet:
 def case_fields(key: str, *stored: Any) -> dict[str, Any]:
     """A case as the API takes it, from its STORED columns; without `expected` where it has none."""
     given, expected, references, tags, metadata = stored
-    fields: dict[str, Any] = {"key": key, "input": JsonText(given)}
-    if expected is not None:
-        fields["expected"] = JsonText(expected)
-    return fields | {
+    fields: dict[str, Any] = {
+        "key": key,
+        "input": JsonText(given),
+        "expected": JsonText(expected),
         "references": JsonText(references),
         "tags": JsonText(tags),
         "metadata": JsonText(metadata),
     }
+    if expected is None:
+        del fields["expected"]
+    return fields
 
 
 def _cases(version: DatasetVersion) -> Iterator[Fields]:

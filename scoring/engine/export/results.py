@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, Q, Subquery
 
 from scoring.core.files.writers import Fields, JsonText
 from scoring.engine.export.cases import STORED, case_fields
@@ -64,7 +64,8 @@ def _rows(run: Run, outputs: Sequence[int]) -> dict[int, dict[str, Any]]:
     place = {"position": OuterRef("case__position"), "trial": OuterRef("trial")}
     verdict = CaseVerdict.objects.filter(run=run, **place).values("verdict")[:1]
     texts = (*(f"case__{name}" for name in ("key", *STORED)), "text", "is_json", *FIGURES)
-    found = Output.objects.filter(pk__in=outputs).annotate(verdict=Subquery(verdict))
+    known = Output.objects.filter(_among("pk", outputs), output_set=run.output_set_id)
+    found = known.annotate(verdict=Subquery(verdict))
     return {
         output: {
             "key": rest[0],
@@ -84,22 +85,25 @@ def _scores(
     found: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     columns = ("output", "status", "score", "verdict", "reason", "metadata_json", "code")
     for scorer in scorers:
-        rows = Score.objects.filter(scorer=scorer, output__in=outputs).order_by()
-        for output, *said in rows.values_list(*columns):
-            found[output].append(_score(scorer.name, *said))
+        rows = Score.objects.filter(_among("output", outputs), scorer=scorer).order_by()
+        for output, status, score, verdict, reason, metadata, code in rows.values_list(*columns):
+            found[output].append(
+                {
+                    "scorer": scorer.name,
+                    "status": _STATUSES[status],
+                    "score": score,
+                    "verdict": _VERDICTS[verdict],
+                    "reason": reason,
+                    "metadata": JsonText(metadata),
+                    "code": code,
+                }
+            )
     return found
 
 
-def _score(
-    scorer: str, status: int, score: float | None, verdict: int | None,
-    reason: str, metadata: str, code: str,
-) -> dict[str, Any]:  # fmt: skip
-    return {
-        "scorer": scorer,
-        "status": _STATUSES[status],
-        "score": score,
-        "verdict": _VERDICTS[verdict],
-        "reason": reason,
-        "metadata": JsonText(metadata),
-        "code": code,
-    }
+def _among(column: str, ids: Sequence[int]) -> Q:
+    """That a row has one of these ids; where they lie close together, also the few between."""
+    low, high = min(ids), max(ids)
+    if high - low < 2 * len(ids):
+        return Q(**{f"{column}__gte": low, f"{column}__lte": high})
+    return Q(**{f"{column}__in": ids})

@@ -16,6 +16,7 @@ from scoring.models import (
     Case,
     Dataset,
     DatasetVersion,
+    Draft,
     Output,
     OutputSet,
     OutputSetState,
@@ -105,9 +106,10 @@ def remove_bare_dataset(dataset: Dataset) -> None:
 
 
 def _busy_datasets() -> list[int]:
-    """The datasets that a live process is importing into."""
+    """The datasets that a live process is importing into, or publishing a draft of."""
     working = Upload.objects.filter(state=UploadState.LOADING).exclude(dataset=None)
-    return [upload.dataset_id for upload in working if upload.dataset_id and _is_held(upload)]
+    held = [upload.dataset_id for upload in working if upload.dataset_id and _is_held(upload)]
+    return held + list(Draft.objects.filter(is_publishing=True).values_list("dataset", flat=True))
 
 
 def _is_held(upload: Upload) -> bool:

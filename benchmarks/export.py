@@ -1,0 +1,139 @@
+"""How fast rows become files, and what memory that takes.
+
+    python benchmarks/export.py [--sizes 100000] [--million] [--rounds 3]
+
+A run of so many cases with three deterministic scorers, on a fresh SQLite file; its list, its
+version and its output set are exported as from a page, each in a process of its own that throws the
+bytes away. The first chunk comes once the list is known. Prints a Markdown table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from whole_path import make_suite, one_round, write_file
+
+
+class Round(NamedTuple):
+    """Seconds, bytes, and megabytes of memory above those before."""
+
+    rows: int
+    first: float
+    whole: float
+    size: int
+    growth: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100_000])
+    parser.add_argument("--million", action="store_true", help="a run of 1,000,000 cases, too")
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["EVALSITE_DATA_DIR"] = folder
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
+        import django
+        from django.core.management import call_command
+
+        django.setup()
+        call_command("migrate", verbosity=0)
+        measure(arguments.sizes + [1_000_000] * arguments.million, arguments.rounds, Path(folder))
+
+
+def measure(sizes: list[int], rounds: int, folder: Path) -> None:
+    from scoring.engine.pool import Pool
+
+    suite = make_suite()
+    print("| cases | what | rows | rows/s | first chunk, ms | MB | RSS growth, MB |")
+    print("|---:|---|---:|---:|---:|---:|---:|")
+    for size in sizes:
+        with Pool(os.cpu_count() or 1) as pool:
+            one_round(write_file(folder, size, 1), suite, pool)
+        for name, sheet, file_format in exports():
+            best = min((apart(sheet, file_format) for _ in range(rounds)), key=lambda r: r.whole)
+            print(
+                f"| {size:,} | {name}, {file_format} | {best.rows:,} | "
+                f"{best.rows / best.whole:,.0f} | {1_000 * best.first:.0f} | "
+                f"{best.size / 1e6:.0f} | {best.growth:.0f} |",
+                flush=True,
+            )
+
+
+def exports() -> list[tuple[str, Callable[[], Any], str]]:
+    """Of the newest run: what is exported, how it is begun, and as what."""
+    from scoring.engine.export import output_set_sheet, run_sheet, version_sheet
+    from scoring.models import Run, Verdict
+    from scoring.models.case_filters import CaseFilters
+    from scoring.models.case_table import CaseOrder, CaseTable
+
+    def table(filters: CaseFilters, sorts: bool = False) -> CaseTable:
+        run = Run.objects.select_related("output_set__version__dataset").latest("pk")
+        scorers = list(run.scorers.order_by("position"))
+        return CaseTable(run, scorers, filters, CaseOrder(scorers[-1] if sorts else None))
+
+    everything = CaseFilters()
+    failed, found = CaseFilters(verdict=Verdict.FAIL), CaseFilters(text="Monday refund")
+    whole: list[tuple[str, Callable[[], Any], str]] = [
+        ("run", lambda: run_sheet(table(everything)), kind) for kind in ("jsonl", "json", "csv")
+    ]
+    return [
+        *whole,
+        ("run by score", lambda: run_sheet(table(everything, True)), "jsonl"),
+        ("run, failed cases", lambda: run_sheet(table(failed)), "jsonl"),
+        ("run, text search", lambda: run_sheet(table(found)), "jsonl"),
+        ("version", lambda: version_sheet(table(everything).run.output_set.version), "jsonl"),
+        ("version", lambda: version_sheet(table(everything).run.output_set.version), "csv"),
+        ("output set", lambda: output_set_sheet(table(everything).run.output_set), "jsonl"),
+    ]
+
+
+def apart(begin: Callable[[], Any], file_format: str) -> Round:
+    """One export in a process of its own."""
+    from django.db import connections
+
+    connections.close_all()
+    ours, theirs = multiprocessing.get_context("fork").Pipe()
+    child = os.fork()
+    if not child:
+        theirs.send_bytes(json.dumps(exported(begin, file_format)).encode())
+        os._exit(0)
+    try:
+        return Round(*json.loads(ours.recv_bytes()))
+    finally:
+        os.waitpid(child, 0)
+
+
+def exported(begin: Callable[[], Any], file_format: str) -> Round:
+    Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
+    before = memory("VmRSS")
+    start = time.perf_counter()
+    sheet = begin()
+    stream = sheet.stream(file_format)
+    size = len(next(stream))
+    first = time.perf_counter() - start
+    for chunk in stream:
+        size += len(chunk)
+    whole = time.perf_counter() - start
+    return Round(sheet.count, first, whole, size, memory("VmHWM") - before)
+
+
+def memory(name: str) -> float:
+    """Megabytes, as the system counts them for this process."""
+    status = Path("/proc/self/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if name in line) / 1024
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""The content of a case between what a person types and the JSON texts that are stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from scoring.core import json_text
+from scoring.core.contract import CaseProblem, Json
+from scoring.core.files import MISSING
+from scoring.core.files.rows import MAX_CELL
+from scoring.core.files.values import Missing
+from scoring.engine.loading.reading import json_of
+from scoring.models import Case
+from scoring.models.dataset import CaseContent
+
+Content = tuple[str, str | None, str, str, str]  # CONTENT: input, expected, references, …
+
+
+class ContentError(Exception):
+    """What was typed cannot be a case: `problems` holds a sentence for each field at fault."""
+
+    def __init__(self, problems: dict[str, str]) -> None:
+        self.problems = problems
+        super().__init__("; ".join(f"{field}: {text}" for field, text in problems.items()))
+
+
+@dataclass(frozen=True)
+class CaseTexts:
+    """A case's content. Input and expected are any JSON value; expected may be MISSING."""
+
+    input: Json
+    expected: Json | Missing = MISSING
+    references: tuple[str, ...] = ()
+    metadata: dict[str, Json] | None = None
+    tags: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, row: CaseContent) -> Self:
+        return cls(
+            row.input,
+            row.expected if row.has_expected else MISSING,
+            tuple(row.references),
+            row.metadata,
+            tuple(row.tags),
+        )
+
+    def columns(self) -> Content:
+        """The JSON texts to store; raises ContentError."""
+        problems: dict[str, str] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not MISSING and (problem := _problem(value)):
+                problems[field.name] = problem
+        if problems:
+            raise ContentError(problems)
+        return (
+            json_of(self.input),
+            None if isinstance(self.expected, Missing) else json_of(self.expected),
+            json_of(list(self.references)),
+            json_of(self.metadata or {}),
+            json_of(list(_distinct(self.tags))),
+        )
+
+
+def columns_of(case: Case) -> Content:
+    """The stored texts of a case."""
+    content: Content = case.content  # type: ignore[assignment]
+    return content
+
+
+def with_tags(content: Content, tags: list[str]) -> Content:
+    return (*content[:-1], json_of(list(_distinct(tags))))
+
+
+def value_of(typed: str, *, as_json: bool) -> Json:
+    """What a person typed as the value it means: a text, or the JSON value; raises CaseProblem."""
+    return json_text.parse(typed, refuse_nul=True) if as_json else typed
+
+
+def _problem(value: Any) -> str:
+    value = list(value) if isinstance(value, tuple) else value
+    try:
+        json_text.check(value, refuse_nul=True)
+    except CaseProblem as fault:
+        return f"{fault.text[:1].upper()}{fault.text[1:]}."
+    size = len(value) if isinstance(value, str) else len(json_of(value))
+    if size > MAX_CELL:
+        return f"This is {size:,} characters long; {MAX_CELL:,} are possible."
+    return ""
+
+
+def _distinct(texts: tuple[str, ...] | list[str]) -> dict[str, None]:
+    return dict.fromkeys(text for text in texts if text)

@@ -1,0 +1,218 @@
+"""Saves into a dataset's open draft: each is one row, and nothing is overwritten unseen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from scoring.core.files.keys import case_key
+from scoring.engine.drafts.content import CaseTexts, Content, columns_of, with_tags
+from scoring.models import AuditEntry, Case, Dataset, Draft, DraftEdit, DraftState, EditKind, User
+from scoring.models.dataset import CONTENT, KEY_LENGTH
+
+_KEYS_PER_QUERY: Final = 900  # SQLite may be built for no more than 999 parameters
+_NOTHING: Final[Content] = ("null", None, "[]", "{}", "[]")
+
+
+class DraftError(Exception):
+    """The edit is not possible; the text says why and what to do."""
+
+
+class StaleError(DraftError):
+    """Somebody saved the case meanwhile: `edit` is what they saved, None where they reverted."""
+
+    def __init__(self, edit: DraftEdit | None) -> None:
+        self.edit = edit
+        who = edit.edited_by if edit else None
+        super().__init__(
+            f"{who or 'Somebody'} changed this case meanwhile. Both are shown: "
+            "save again to keep yours."
+        )
+
+
+def begin(dataset: Dataset, by: User | None) -> Draft:
+    """The dataset's open draft, begun on its latest version if there is none.
+
+    Raises DraftError for a dataset without a version, and while the draft is being published.
+    """
+    if dataset.latest is None:
+        raise DraftError("The dataset has no version yet. Upload its first one.")
+    draft, _ = Draft.objects.get_or_create(
+        dataset=dataset,
+        state=DraftState.OPEN,
+        defaults={"based_on": dataset.latest, "created_by": by},
+    )
+    return draft
+
+
+def save_case(draft: Draft, key: str, texts: CaseTexts, by: User | None, seen: int) -> None:
+    """Make this the content of a case of the draft; `seen` is the revision the person saw, 0
+    for the version's own.
+
+    What equals the version's content is no edit. Raises ContentError, DraftError for a case that
+    there is not, and StaleError.
+    """
+    content = texts.columns()
+    with transaction.atomic():
+        _lock(draft)
+        edit = _edit_of(draft, key)
+        base = _base_of(draft, key)
+        if edit is None and base is None:
+            raise DraftError(f"There is no case {key} in this draft.")
+        if (edit.revision if edit else 0) != seen:
+            raise StaleError(edit)
+        if base is not None and columns_of(base) == content:
+            DraftEdit.objects.filter(draft=draft, key=key).delete()
+            return
+        _keep(draft, key, EditKind.EDIT if base else EditKind.ADD, content, by)
+
+
+def add_case(draft: Draft, texts: CaseTexts, by: User | None, key: str = "") -> str:
+    """A new case at the end, under this key or the hash of its input; returns the key.
+
+    Raises ContentError, and DraftError for a key that is taken or too long.
+    """
+    content = texts.columns()
+    key = key.strip()
+    if len(key) > KEY_LENGTH:
+        raise DraftError(f"The key is {len(key):,} characters long; {KEY_LENGTH} are possible.")
+    with transaction.atomic():
+        _lock(draft)
+        if key and _is_taken(draft, key):
+            raise DraftError(f"There is a case {key} already. Give this one a key of its own.")
+        key = key or _free_key(draft, case_key(texts.input))
+        _keep(draft, key, EditKind.ADD, content, by)
+    return key
+
+
+def delete_case(draft: Draft, key: str, by: User | None) -> None:
+    """Leave a case out; one that the draft added is gone. Raises DraftError."""
+    with transaction.atomic():
+        _lock(draft)
+        if _base_of(draft, key) is not None:
+            _keep(draft, key, EditKind.DELETE, _NOTHING, by)
+        elif not DraftEdit.objects.filter(draft=draft, key=key).delete()[0]:
+            raise DraftError(f"There is no case {key} in this draft.")
+
+
+def revert(draft: Draft, key: str) -> None:
+    """Take back what the draft does to one case."""
+    with transaction.atomic():
+        _lock(draft)
+        DraftEdit.objects.filter(draft=draft, key=key).delete()
+
+
+def tag_cases(
+    dataset: Dataset, keys: Sequence[str], tags: Sequence[str], by: User | None, *, on: bool = True
+) -> int:
+    """Put tags on cases of the dataset's draft, or take them off; returns how many it changed.
+
+    Raises ContentError and DraftError.
+    """
+    CaseTexts(None, tags=tuple(tags)).columns()
+    with transaction.atomic():
+        draft = begin(dataset, by)
+        _lock(draft)
+        return sum(_tag(draft, some, tags, by, on=on) for some in _parts(keys))
+
+
+def discard(draft: Draft, by: User | None) -> None:
+    """Put the draft aside; `restore` brings it back while there is no other."""
+    with transaction.atomic():
+        _lock(draft)
+        draft.state, draft.discarded_at = DraftState.DISCARDED, timezone.now()
+        draft.save(update_fields=["state", "discarded_at"])
+        _record(draft, by, "draft.discarded")
+
+
+def restore(draft: Draft, by: User | None) -> None:
+    """Bring a discarded draft back. Raises DraftError once there is another."""
+    with transaction.atomic():
+        if Draft.objects.open_of(draft.dataset) is not None:
+            raise DraftError("There is another draft already. Publish or discard that one first.")
+        if Draft.objects.select_for_update().get(pk=draft.pk).state != DraftState.DISCARDED:
+            raise DraftError("Only a discarded draft can be brought back.")
+        draft.state, draft.discarded_at = DraftState.OPEN, None
+        draft.save(update_fields=["state", "discarded_at"])
+        _record(draft, by, "draft.restored")
+
+
+def _record(draft: Draft, by: User | None, action: str) -> None:
+    new = {"version": draft.based_on.number, "edits": draft.edits.count()}
+    AuditEntry.objects.record(draft.dataset.team, by, action, draft.dataset, new=new)
+
+
+def _lock(draft: Draft) -> None:
+    """One save at a time; none into a draft that is done with."""
+    now = Draft.objects.select_for_update().get(pk=draft.pk)
+    if not now.is_open:
+        raise DraftError(f"The draft was {now.state} meanwhile. Begin another.")
+    if now.is_publishing:
+        raise DraftError("The draft is being published. Edit the new version in a moment.")
+
+
+def _tag(
+    draft: Draft, keys: Sequence[str], tags: Sequence[str], by: User | None, *, on: bool
+) -> int:
+    bases = {case.key: case for case in _cases(draft).filter(key__in=keys)}
+    edits = {edit.key: edit for edit in DraftEdit.objects.filter(draft=draft, key__in=keys)}
+    changed = 0
+    for key in keys:
+        row = edits.get(key) or bases.get(key)
+        if row is None or (isinstance(row, DraftEdit) and row.kind == EditKind.DELETE):
+            continue
+        rest = [tag for tag in row.tags if on or tag not in tags]
+        content = with_tags(row.content, [*rest, *tags] if on else rest)  # type: ignore[arg-type]
+        if content == row.content:
+            continue
+        changed += 1
+        base = bases.get(key)
+        if base is not None and columns_of(base) == content:
+            DraftEdit.objects.filter(draft=draft, key=key).delete()
+        else:
+            _keep(draft, key, EditKind.EDIT if base else EditKind.ADD, content, by)
+    return changed
+
+
+def _keep(draft: Draft, key: str, kind: EditKind, content: Content, by: User | None) -> None:
+    edit = _edit_of(draft, key) or DraftEdit(draft=draft, key=key, revision=0)
+    for name, value in zip(CONTENT, content, strict=True):
+        setattr(edit, name, value)
+    edit.kind, edit.edited_by, edit.is_conflict = kind, by, False
+    edit.revision += 1
+    edit.save()
+
+
+def _cases(draft: Draft) -> QuerySet[Case]:
+    return Case.objects.filter(version=draft.based_on_id).order_by()
+
+
+def _base_of(draft: Draft, key: str) -> Case | None:
+    return _cases(draft).filter(key=key).first()
+
+
+def _edit_of(draft: Draft, key: str) -> DraftEdit | None:
+    return DraftEdit.objects.filter(draft=draft, key=key).select_related("edited_by").first()
+
+
+def _is_taken(draft: Draft, key: str) -> bool:
+    return _base_of(draft, key) is not None or _edit_of(draft, key) is not None
+
+
+def _free_key(draft: Draft, key: str) -> str:
+    """The key, or the next numbered one that is free: key#2, key#3."""
+    numbered, times = key, 1
+    while _is_taken(draft, numbered):
+        times += 1
+        numbered = f"{key}#{times}"
+    return numbered
+
+
+def _parts(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    distinct = list(dict.fromkeys(keys))
+    for start in range(0, len(distinct), _KEYS_PER_QUERY):
+        yield distinct[start : start + _KEYS_PER_QUERY]

@@ -1,0 +1,187 @@
+"""A draft into a version: whole or not at all, and never over what another version brought."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from django.db import transaction
+
+from scoring.engine import errands
+from scoring.engine.drafts import copying
+from scoring.engine.drafts.edits import DraftError
+from scoring.engine.loading import removal
+from scoring.engine.probe import ErrandProblem
+from scoring.models import (
+    AuditEntry,
+    Case,
+    DatasetVersion,
+    Draft,
+    DraftEdit,
+    DraftState,
+    EditKind,
+    Errand,
+    ErrandKind,
+    User,
+)
+
+EDITED_AT_ONCE: Final = 5_000  # cases a version may have to be made while somebody waits
+
+
+def request_publish(draft: Draft, message: str, by: User | None) -> DatasetVersion | None:
+    """Publish the draft now, or leave it to the worker where the version is large: None then.
+
+    Raises DraftError.
+    """
+    with transaction.atomic():
+        now = _locked(draft)
+        if now.is_publishing:
+            return None
+        _check(now, message)
+        Draft.objects.filter(pk=draft.pk).update(is_publishing=True, message=message.strip())
+        if now.based_on.case_count <= EDITED_AT_ONCE:
+            return publish(draft, by)
+        request = {"draft": str(draft.uuid)}
+        errands.ask(ErrandKind.PUBLISH_DRAFT, now.dataset.team, by, request)
+    return None
+
+
+def release_abandoned() -> None:
+    """Open the drafts again that no errand publishes any more."""
+    asked = Errand.objects.unfinished().filter(kind=ErrandKind.PUBLISH_DRAFT)
+    waiting = [errand.request["draft"] for errand in asked]
+    Draft.objects.filter(is_publishing=True).exclude(uuid__in=waiting).update(is_publishing=False)
+
+
+def done_errand(errand: Errand) -> Mapping[str, Any]:
+    """The worker's part. Raises ErrandProblem."""
+    draft = Draft.objects.filter(uuid=errand.request["draft"]).first()
+    if draft is None:
+        raise ErrandProblem("the draft is gone")
+    if draft.published is not None:
+        return {"version": draft.published.number}
+    try:
+        return {"version": publish(draft, errand.asked_by).number}
+    except DraftError as fault:
+        raise ErrandProblem(str(fault)) from fault
+
+
+def publish(draft: Draft, by: User | None) -> DatasetVersion:
+    """The draft as the dataset's latest version; its edits stay as the record of what was done.
+
+    Raises DraftError, after which the draft is open again and nothing is stored.
+    """
+    version = DatasetVersion.with_loading.create(
+        dataset=draft.dataset,
+        created_by=by,
+        source_name=f"edits of version {draft.based_on.number}",
+    )
+    try:
+        copied = copying.store(version, _merged(draft))
+        with transaction.atomic():
+            now = _locked(draft)
+            _check(now, now.message)
+            if not copied.case_count:
+                raise DraftError("No case would be left. A version needs at least one.")
+            _show(now, version, copied, by)
+    except BaseException:
+        removal.remove_version(version)
+        Draft.objects.filter(pk=draft.pk).update(is_publishing=False)
+        raise
+    draft.refresh_from_db()
+    return version
+
+
+def rebase(draft: Draft, by: User | None) -> int:
+    """Put the edits on the dataset's latest version; returns how many meet a case that changed
+    there too. These are marked, and are to be saved again before the draft is published.
+    """
+    with transaction.atomic():
+        now = _locked(draft)
+        latest = now.dataset.latest
+        if latest is None or not now.is_behind:
+            return 0
+        old, new = _cases_of(now, now.based_on), _cases_of(now, latest)
+        for edit in now.edits.all():
+            _move(edit, old.get(edit.key), new.get(edit.key))
+        Draft.objects.filter(pk=now.pk).update(based_on=latest)
+        AuditEntry.objects.record(
+            now.dataset.team,
+            by,
+            "draft.moved",
+            now.dataset,
+            old={"version": now.based_on.number},
+            new={"version": latest.number},
+        )
+    draft.refresh_from_db()
+    return draft.edits.filter(is_conflict=True).count()
+
+
+def _move(edit: DraftEdit, old: Case | None, new: Case | None) -> None:
+    """One edit onto the case as it is in the new version; gone where nothing is left to do."""
+    is_deleted = edit.kind == EditKind.DELETE
+    is_done = new is None if is_deleted else new is not None and new.content == edit.content
+    if is_done:
+        edit.delete()
+        return
+    if not is_deleted:
+        edit.kind = EditKind.ADD if new is None else EditKind.EDIT
+    is_touched = (old and old.content) != (new and new.content)
+    edit.is_conflict = edit.is_conflict or is_touched
+    edit.save()
+
+
+def _locked(draft: Draft) -> Draft:
+    known = Draft.objects.select_for_update(of=("self",)).select_related(
+        "dataset__team", "dataset__latest", "based_on"
+    )
+    now = known.get(pk=draft.pk)
+    if not now.is_open:
+        raise DraftError(f"The draft was {now.state} meanwhile.")
+    return now
+
+
+def _check(draft: Draft, message: str) -> None:
+    if not message.strip():
+        raise DraftError("Say in a few words what changed and why.")
+    if not draft.edits.exists():
+        raise DraftError("Nothing was changed yet.")
+    if draft.is_behind and draft.dataset.latest:
+        text = f"Version {draft.dataset.latest.number} was published meanwhile."
+        raise DraftError(f"{text} Move the draft onto it first.")
+    if count := draft.edits.filter(is_conflict=True).count():
+        raise DraftError(f"{count:,} cases changed in both. Look at them and save them again.")
+
+
+def _merged(draft: Draft) -> Iterator[copying.Keyed]:
+    """The version's cases with the edits in their places, and the added ones behind."""
+    edits = {edit.key: edit for edit in draft.edits.all()}
+    for case in copying.keyed_cases(draft.based_on):
+        edit = edits.get(case[0])
+        if edit is None:
+            yield case
+        elif edit.kind == EditKind.EDIT:
+            yield _keyed(edit)
+    for edit in edits.values():
+        if edit.kind == EditKind.ADD:
+            yield _keyed(edit)
+
+
+def _keyed(edit: DraftEdit) -> copying.Keyed:
+    return (edit.key, *edit.content)  # type: ignore[return-value]
+
+
+def _show(draft: Draft, version: DatasetVersion, copied: copying.Copied, by: User | None) -> None:
+    version.dataset, version.message = draft.dataset, draft.message
+    version.publish(content_hash=copied.content_hash, case_count=copied.case_count)
+    draft.state, draft.published, draft.is_publishing = DraftState.PUBLISHED, version, False
+    draft.save(update_fields=["state", "published", "is_publishing"])
+    counts = {kind.value: draft.edits.filter(kind=kind).count() for kind in EditKind}
+    new = {"version": version.number, "message": draft.message, **counts}
+    AuditEntry.objects.record(draft.dataset.team, by, "version.created", draft.dataset, new=new)
+
+
+def _cases_of(draft: Draft, version: DatasetVersion) -> dict[str, Case]:
+    """The version's cases that the draft edits, by key."""
+    keys = draft.edits.order_by().values("key")
+    return {case.key: case for case in Case.objects.filter(version=version, key__in=keys)}
