@@ -16,7 +16,9 @@ class Chip(NamedTuple):
     url: str
 
 
-def described(filters: CaseFilters) -> Iterator[tuple[str, tuple[str, ...]]]:
+def described(
+    filters: CaseFilters, expected: str = "", answered: str = ""
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each filter that is on in words, with its names in the address."""
     scorer = filters.scorer
     if filters.verdict is not None:
@@ -26,8 +28,17 @@ def described(filters: CaseFilters) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield f"{scorer.name} {limits}", ("min", "max", "below")
     if filters.code and scorer:
         yield f"{scorer.name}: {filters.code}", ("code",)
+    if filters.labelled:
+        parts = {"expected": expected, "answered": answered}
+        said = ", ".join(f"{verb} {label}" for verb, label in parts.items() if label)
+        yield said, tuple(parts)
+    yield from _of_cases(filters)
+
+
+def _of_cases(filters: CaseFilters) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What is asked of a case whatever its scores."""
     if filters.unsteady:
-        judge = f" by {scorer.name}" if scorer else ""
+        judge = f" by {filters.scorer.name}" if filters.scorer else ""
         yield f"unsteady{judge}", ("unsteady",)
     if filters.change:
         change = filters.change

@@ -20,6 +20,7 @@ from scoring.models.case_filters import NO_FILTERS
 from scoring.models.case_table import PAGE_SIZE, CasePage, CaseRow, CaseTable, Place
 
 PAGING: Final = ("after", "before", "n", "trial")
+LABELS: Final = ("expected", "answered")
 VIEWING: Final = ("diff", "between", "against", "whole")
 _VERDICTS: Final = {verdict.value: verdict.label for verdict in Verdict}
 _UNSCORED: Final = {status.value: status.label for status in Status}
@@ -190,7 +191,8 @@ class CaseList:
     @property
     def beside_scores(self) -> list[tuple[str, str]]:
         """What a link to some scores of a scorer leaves as it is."""
-        return self.kept("verdict", "scorer", "min", "max", "below", "code", "unsteady", "trials")
+        own = ("verdict", "scorer", "min", "max", "below", "code", "unsteady", "trials", *LABELS)
+        return self.kept(*own)
 
     @property
     def beside_trials(self) -> list[tuple[str, str]]:
@@ -252,14 +254,15 @@ class CaseList:
 
     def chips(self) -> list[Chip]:
         """The filters that are on."""
-        found = described(self.form.filters)
+        labels = [self.form.cleaned_data[name] for name in LABELS]
+        found = described(self.form.filters, *labels)
         return [Chip(text, self.changed(**dict.fromkeys(names))) for text, names in found]
 
     @property
     def unfiltered(self) -> str:
         """The address without any filter, in the same order and columns."""
         names = [name for _, names in described(self.form.filters) for name in names]
-        return self.changed(**dict.fromkeys((*names, "scorer")))
+        return self.changed(**dict.fromkeys((*names, *LABELS, "scorer")))
 
     @property
     def usual_columns(self) -> str:

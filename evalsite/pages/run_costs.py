@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evalsite.pages.scorer_figures import Figure
-from evalsite.templatetags.look import plain
+from evalsite.templatetags.look import lasting, plain
 from scoring.models import Generation, Run
 
 
@@ -35,6 +35,26 @@ class RunCosts:
             return None
         paid: float = getattr(self.run, "paid_usd", None) or 0.0
         return max(0.0, self.run.budget_usd - paid)
+
+    @property
+    def seconds(self) -> float | None:
+        """From start to end; None before the end."""
+        begun, ended = self.run.started_at, self.run.finished_at
+        return (ended - begun).total_seconds() if begun and ended else None
+
+    @property
+    def lasted(self) -> str:
+        """In words: "0.4 s", "12 s", "5 min"."""
+        seconds = self.seconds or 0.0
+        if seconds < 60:
+            return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+        return lasting(seconds)
+
+    @property
+    def usd_an_output(self) -> float | None:
+        """Over all outputs, those without a known cost too."""
+        outputs, cost = self.run.case_count, self.run.cost_usd
+        return cost / outputs if outputs and cost is not None else None
 
     @property
     def wants_budget(self) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
 from evalsite.templatetags.look import count, plain
 from scoring.core.charts import Bar
+from scoring.core.confusion import Confusion
 from scoring.core.trials import REDUCTIONS
+from scoring.engine.confusion import OTHER, confusion_of
 from scoring.engine.judge_quality import is_judge
 from scoring.engine.run_figures import AT_K, MEAN, RunFigure
 from scoring.models import RunScorer
@@ -41,6 +44,21 @@ class LinkedBar(NamedTuple):
     number: int
 
 
+class MatrixCell(NamedTuple):
+    """How many cases have one expected and one answered label, and the query that shows them."""
+
+    number: int
+    query: str
+    is_right: bool
+
+
+class MatrixRow(NamedTuple):
+    """The cells of one expected label."""
+
+    label: str
+    cells: Sequence[MatrixCell]
+
+
 @dataclass(frozen=True)
 class Figure(RunFigure):
     """One scorer's figures with the queries that show the cases behind them.
@@ -55,6 +73,28 @@ class Figure(RunFigure):
         """Cases of which some trials pass and others fail; None where there are none."""
         number = self.unsteady_count
         return Unsteady(number, self._query(unsteady="on")) if number else None
+
+    @cached_property
+    def confusion(self) -> Confusion | None:
+        """Of a scorer with classes."""
+        return confusion_of(self.summary.classes) if self.summary else None
+
+    def matrix(self) -> Iterator[MatrixRow]:
+        """The rows of the confusion matrix, its last row and column for all other texts."""
+        if self.confusion is None:
+            return
+        labels = [*self.confusion.labels, *([OTHER] if self.confusion.has_others else [])]
+        for row, label in enumerate(labels):
+            counts = self.confusion.counts[row]
+            cells = [
+                MatrixCell(
+                    counts[column],
+                    self._query(expected=label, answered=said),
+                    row == column and label != OTHER,
+                )
+                for column, said in enumerate(labels)
+            ]
+            yield MatrixRow(label, cells)
 
     @property
     def is_judge(self) -> bool:

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Count, Sum
 
 from scoring.core.stats import percentiles
+from scoring.engine.confusion import classes_of
 from scoring.engine.needs import families_of
 from scoring.engine.trials import trial_count, trial_figures
 from scoring.models import (
@@ -27,7 +28,7 @@ from scoring.models import (
 )
 
 BINS: Final = 20
-PERCENTILES: Final = {"p50": 0.5, "p95": 0.95}
+PERCENTILES: Final = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 
 def summarise(run: Run) -> None:
@@ -35,11 +36,11 @@ def summarise(run: Run) -> None:
     trials = trial_count(run)
     figures = [
         (scorer, {**_figures(scorer), "trials": trial_figures(scorer, trials)})
-        for scorer in run.scorers.all()
+        for scorer in run.scorers.select_related("version")
     ]
     counts = {
         **_verdict_counts(run),
-        "cost_usd": _cost_usd(run),
+        **_spent(run),
         "latencies_ms": _latencies_ms(run),
         **_judge_figures(run),
     }
@@ -70,6 +71,7 @@ def _figures(scorer: RunScorer) -> dict[str, Any]:
         "variance": variance,
         "histogram": histogram(scored),
         "causes": dict(causes),
+        "classes": classes_of(scorer),
     }
 
 
@@ -118,11 +120,14 @@ def _verdict_counts(run: Run) -> dict[str, int]:
     return {**counts, "missing_expected_count": missing}
 
 
-def _cost_usd(run: Run) -> float | None:
-    """What the outputs cost, as far as known; None where no cost is known."""
+def _spent(run: Run) -> dict[str, float | None]:
+    """Cost and tokens of the outputs, as far as known; None where nothing is."""
     outputs = Output.objects.filter(output_set=run.output_set_id)
-    cost: float | None = outputs.aggregate(cost=Sum("cost_usd"))["cost"]
-    return cost
+    return outputs.aggregate(
+        cost_usd=Sum("cost_usd"),
+        output_tokens_in=Sum("tokens_in"),
+        output_tokens_out=Sum("tokens_out"),
+    )
 
 
 def _latencies_ms(run: Run) -> dict[str, float]:

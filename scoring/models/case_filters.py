@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
+from scoring.models.case_labels import Labelled
 from scoring.models.dataset import Case, CaseQuerySet
 from scoring.models.queries import named
 from scoring.models.review import Review
@@ -38,6 +39,7 @@ class CaseFilters:
     cases are those of which some trials pass and others fail, by the scorer where there is one.
     `change` is that of the case's verdict, `reviewed` whether anybody has reviewed the output.
     `places` are single cases, each a position with a trial; without any, every case may pass.
+    `labelled` are the cases of a cell of a confusion matrix.
     """
 
     verdict: Verdict | None = None
@@ -52,6 +54,7 @@ class CaseFilters:
     change: Change | None = None
     reviewed: bool | None = None
     places: frozenset[tuple[int, int]] = frozenset()
+    labelled: Labelled | None = None
 
     @property
     def case_verdict(self) -> Verdict | None:
@@ -145,6 +148,8 @@ class Selection:
     def _by_reading(self) -> Iterator[list[_Query]]:
         if self.filters.unsteady:
             yield [_query(self._unsteady_positions())]
+        if self.filters.labelled:
+            yield [_query(self.filters.labelled.outputs(self.run), "case__position")]
         if self.filters.tag:
             yield [_query(self._cases().tagged(self.filters.tag), "position")]
 
@@ -181,6 +186,8 @@ class Selection:
 
     def _asked_of_outputs(self) -> Q:
         asked = self.straddling() if self.filters.unsteady else Q()
+        if self.filters.labelled:
+            asked &= self.filters.labelled.condition()
         if self.filters.reviewed is None:
             return asked
         is_reviewed = Q(Exists(Review.objects.filter(output=OuterRef("output"))))

@@ -163,8 +163,10 @@ class Run(AddressedRow):
     judge_tokens_out = models.PositiveBigIntegerField(null=True)
     judge_cost_usd = models.FloatField(null=True, help_text="Of the calls whose price is known.")
     latencies_ms = models.JSONField(
-        default=dict, editable=False, help_text="Percentiles of the outputs' latency: p50 and p95."
+        default=dict, editable=False, help_text="Percentiles of the outputs' latency: p50 to p99."
     )
+    output_tokens_in = models.PositiveBigIntegerField(null=True, editable=False)
+    output_tokens_out = models.PositiveBigIntegerField(null=True, editable=False)
     budget_usd = models.FloatField(
         null=True, blank=True, help_text="No model is called once this much is spent."
     )

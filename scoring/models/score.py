@@ -106,7 +106,8 @@ class RunSummary(models.Model):
 
     `mean` and `variance` (of the sample, None below two scores) are over the scored outputs only;
     `histogram` counts scores in 20 equal bins, `causes` counts errors and skips by code. `trials`
-    holds the figures over cases where cases have several trials, see `scoring.engine.trials`.
+    holds the figures over cases where cases have several trials, see `scoring.engine.trials`, and
+    `classes` the confusion matrix of a scorer with classes, see `scoring.engine.confusion`.
     """
 
     scorer = models.OneToOneField(RunScorer, models.CASCADE, related_name="summary")
@@ -120,6 +121,7 @@ class RunSummary(models.Model):
     histogram = models.JSONField(default=list)
     causes = models.JSONField(default=dict)
     trials = models.JSONField(default=dict)
+    classes = models.JSONField(default=dict)
 
     class Meta:
         verbose_name_plural = "run summaries"

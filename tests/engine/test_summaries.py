@@ -137,5 +137,20 @@ def test_latencies_are_percentiles_of_the_outputs_that_have_one(
         output.save()
     summarise(run)
     known = [latency for latency in taken if latency is not None]
-    expected = {"p50": np.percentile(known, 50), "p95": np.percentile(known, 95)}
+    expected = {f"p{share}": np.percentile(known, share) for share in (50, 90, 95, 99)}
     assert run.latencies_ms == pytest.approx(expected)
+
+
+@pytest.mark.django_db
+def test_tokens_and_cost_are_those_of_the_outputs_that_tell_them(
+    make_run: MakeRun, make_scorer: MakeScorer
+) -> None:
+    run = make_run(["yes"] * 3, make_scorer("exact_match"))
+    summarise(run)
+    assert (run.output_tokens_in, run.output_tokens_out, run.cost_usd) == (None, None, None)
+    told = [(30, 5, 0.25), (None, None, None), (12, None, 0.5)]
+    for output, figures in zip(run.output_set.outputs.all(), told, strict=True):
+        output.tokens_in, output.tokens_out, output.cost_usd = figures
+        output.save()
+    summarise(run)
+    assert (run.output_tokens_in, run.output_tokens_out, run.cost_usd) == (42, 5, 0.75)

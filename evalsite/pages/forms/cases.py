@@ -8,9 +8,11 @@ from typing import Any, Final
 from django import forms
 
 from evalsite.pages.case_against import Against
+from scoring.engine.confusion import labelled
 from scoring.models import RunScorer, Verdict
 from scoring.models.case_changes import KINDS, Change
 from scoring.models.case_filters import CaseFilters
+from scoring.models.case_labels import Labelled
 from scoring.models.case_table import CaseOrder, Place
 from scoring.models.pair_rows import PairKind
 
@@ -67,6 +69,8 @@ class CaseForm(forms.Form):
     order = forms.ChoiceField(
         required=False, choices=[("", ""), ("desc", "")], widget=forms.HiddenInput
     )
+    expected = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
+    answered = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
     place = PlacesField(required=False)
     after = PlaceField(required=False)
     before = PlaceField(required=False)
@@ -82,6 +86,7 @@ class CaseForm(forms.Form):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.against = against
+        self._labelled: Labelled | None = None
         self.scorers = {scorer.name: scorer for scorer in scorers}
         named = [(name, name) for name in self.scorers]
         verdicts = [(verdict.label, verdict.label) for verdict in Verdict]
@@ -103,7 +108,8 @@ class CaseForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         chosen = super().clean() or self.cleaned_data
-        needs_scorer = chosen.get("code") or any(
+        names = ("code", "expected", "answered")
+        needs_scorer = any(chosen.get(name) for name in names) or any(
             chosen.get(name) is not None for name in ("min", "max", "below")
         )
         if needs_scorer and not chosen.get("scorer") and "scorer" not in self.errors:
@@ -111,9 +117,19 @@ class CaseForm(forms.Form):
                 chosen["scorer"] = next(iter(self.scorers))
             else:
                 self.add_error("scorer", "Say which scorer's score is meant.")
+        if (chosen.get("expected") or chosen.get("answered")) and not self._read_labels(chosen):
+            self.add_error("scorer", "This scorer has no such classes, or too many ways to them.")
         if chosen.get("change") and self.against.chosen is None and "baseline" not in self.errors:
             self.add_error("change", "No earlier run of the series to tell a change from.")
         return chosen
+
+    def _read_labels(self, chosen: dict[str, Any]) -> bool:
+        """Whether the scorer has the labels that the address names."""
+        scorer = self.scorers.get(chosen.get("scorer", ""))
+        summary = getattr(scorer, "summary", None)
+        labels = chosen["expected"], chosen["answered"]
+        self._labelled = labelled(summary.classes, *labels) if summary else None
+        return self._labelled is not None
 
     @property
     def asked_change(self) -> Change | None:
@@ -136,6 +152,7 @@ class CaseForm(forms.Form):
             unsteady=asked["unsteady"],
             change=self.asked_change,
             places=asked["place"],
+            labelled=self._labelled,
             reviewed={"yes": True, "no": False}.get(asked["reviewed"]),
         )
 
