@@ -92,7 +92,7 @@ class NewUploadForm(forms.Form):
     series = forms.CharField(
         max_length=120,
         required=False,
-        help_text="The model or prompt version that answered. Runs of one series are compared.",
+        help_text="The model or prompt version; its runs are compared.",
     )
     dated = forms.DateTimeField(
         label="Answered on",
@@ -200,7 +200,7 @@ class ReadingForm(forms.Form):
 
 
 def spoken_encoding(name: str) -> str:
-    return dict(ENCODINGS).get(name) or name.upper()
+    return dict(ENCODINGS).get(name, name.upper()) if name else ""
 
 
 def _format_of(upload: Upload) -> str:
