@@ -91,7 +91,9 @@ urlpatterns = [
     path("tries/<uuid:uid>/", tryouts.tried, name="tried"),
     path("previews/<uuid:uid>/", previews.previewed, name="previewed"),
     path("teams/<slug:slug>/suites/new/", suites.new_suite, name="new_suite"),
+    path("teams/<slug:slug>/suites/import/", suites.import_suite, name="import_suite"),
     path("suites/<uuid:uid>/", suites.suite, name="suite"),
+    path("suites/<uuid:uid>/export/", suites.export_suite, name="export_suite"),
     path("suites/<uuid:uid>/edit/", suites.edit_suite, name="edit_suite"),
     # Connections
     path("teams/<slug:slug>/connections/", connections.connections, name="connections"),

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from scoring.core.config import as_mapping
+from scoring.core.bound import bind_child
+from scoring.core.config import as_mapping, config_fields
 from scoring.core.contract import ConfigError, Json
 from scoring.core.json_path import path_text
+from scoring.core.registry import TYPES
 
 PARTS: Final = "scorers"
 ORDER: Final = "order of the scorers"
@@ -54,16 +56,44 @@ def spelled_out(type_name: str, config: Mapping[str, Json]) -> dict[str, Json]:
     Two configs that are spelled out alike score alike. One that cannot be used any more, for its
     type is gone, comes back as it is.
     """
-    from scoring.core.bound import bind_child
-
     try:
         whole = as_mapping(bind_child(type_name, config).config)
     except ConfigError:
         return dict(config)
     if not _holds_parts(whole.get(PARTS)):
         return whole
-    parts = [part | {"config": spelled_out(part["type"], part["config"])} for part in whole[PARTS]]
+    parts = [
+        {"name": "", "weight": 1.0, **part, "config": spelled_out(part["type"], part["config"])}
+        for part in whole[PARTS]
+    ]
     return whole | {PARTS: parts}
+
+
+def shortened(type_name: str, config: Mapping[str, Json]) -> dict[str, Json]:
+    """The config without the settings that hold their defaults, in the parts too.
+
+    `spelled_out` makes it whole again.
+    """
+    kind = TYPES.get(type_name)
+    if kind is None:
+        return dict(config)
+    defaults = {spec.name: spec.default for spec in config_fields(kind.config) if not spec.required}
+    short = {
+        name: value
+        for name, value in config.items()
+        if name not in defaults or not _is_same(value, defaults[name])
+    }
+    if _holds_parts(short.get(PARTS)):
+        short[PARTS] = [_short_part(part) for part in short[PARTS]]
+    return short
+
+
+def _short_part(part: Mapping[str, Json]) -> dict[str, Json]:
+    named = {"name": part["name"]} if part.get("name") else {}
+    config = shortened(part["type"], part.get("config", {}))
+    weight = part.get("weight", 1)
+    whole = {**named, "type": part["type"], **({"config": config} if config else {})}
+    return whole if weight == 1 else whole | {"weight": weight}
 
 
 def _in_objects(

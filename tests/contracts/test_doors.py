@@ -87,6 +87,8 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "new_suite": (EDITOR, EDITOR),
     "suite": (VIEWER, None),
     "edit_suite": (EDITOR, EDITOR),
+    "export_suite": (VIEWER, None),
+    "import_suite": (EDITOR, EDITOR),
     "connections": (ADMIN, None),
     "new_connection": (ADMIN, ADMIN),
     "connection": (ADMIN, ADMIN),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.config_changes import ABSENT, Change, changes, spelled_out
+from scoring.core.config_changes import ABSENT, Change, changes, shortened, spelled_out
 from scoring.core.registry import all_types
 
 
@@ -96,8 +96,26 @@ def test_a_config_that_is_spelled_out_is_spelled_out_alike_again(name: str) -> N
         whole = spelled_out(name, example.config)
         assert spelled_out(name, whole) == whole
         assert changes(whole, spelled_out(name, example.config)) == []
+        assert spelled_out(name, shortened(name, whole)) == whole
 
 
 @pytest.mark.parametrize("config", [{"nonsense": 1}, {}])
 def test_a_config_of_a_type_that_is_gone_comes_back_as_it_is(config: dict[str, Any]) -> None:
     assert spelled_out("gone", config) == config
+
+
+@pytest.mark.parametrize(
+    ("type_name", "config", "short"),
+    [
+        ("levenshtein", {"decimals": 2, "max_chars": 5}, {"max_chars": 5}),
+        ("levenshtein", {"decimals": None}, {"decimals": None}),
+        ("exact_match", {"trim": False, "default_expected": None}, {}),
+        ("all", of(part("a", "exact_match", trim=False) | {"weight": 2.0}, part("")),
+         of({"name": "a", "type": "exact_match", "weight": 2.0}, {"type": "regex"})),
+        ("gone", {"any": 1}, {"any": 1}),
+    ],
+)  # fmt: skip
+def test_a_config_is_shortened_by_its_defaults(
+    type_name: str, config: dict[str, Any], short: dict[str, Any]
+) -> None:
+    assert shortened(type_name, config) == short

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from scoring.core.contract import ConfigError
-from scoring.engine.suite_file import suite_from_file
+from scoring.core.suite_text import Described, SuiteText, write_suite
+from scoring.engine.suite_file import Plan, described_suite, suite_from_file
 from scoring.models import Scorer, ScorerVersion, Suite, Team, ThresholdChange
 
 pytestmark = pytest.mark.django_db
@@ -123,3 +124,80 @@ def test_what_is_not_strict_json_is_refused(team: Team, tmp_path: Path, content:
     path.write_text(content)
     with pytest.raises(ConfigError, match="cannot be read as JSON"):
         suite_from_file(team, path)
+
+
+# YAML, and what importing would do
+
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "commands.md"
+
+
+def test_the_guides_file_is_read(team: Team, tmp_path: Path) -> None:
+    block = GUIDE.read_text().partition("```yaml\n")[2].partition("```")[0]
+    path = tmp_path / "any.yaml"
+    path.write_text(block)
+    suite = suite_from_file(team, path)
+    assert (suite.name, thresholds(suite)) == ("release", {"close": 0.8, "exact_match": 1.0})
+
+
+def test_json_and_yaml_say_the_same(team: Team, written: Any, tmp_path: Path) -> None:
+    suite = suite_from_file(team, written(CLOSE, SAME))
+    for spelling in ("json", "yaml"):
+        path = tmp_path / f"again.{spelling}"
+        path.write_text(write_suite(described_suite(suite), spelling))  # type: ignore[arg-type]
+        assert suite_from_file(team, path) == suite
+    suite.refresh_from_db()
+    assert (suite.revision, ScorerVersion.objects.count()) == (1, 2)
+
+
+def test_a_part_that_spells_its_defaults_out_is_the_same(team: Team, written: Any) -> None:
+    def both(**config: Any) -> dict[str, Any]:
+        part = {"type": "levenshtein", "config": config}
+        return {"name": "both", "type": "all", "config": {"scorers": [part]}}
+
+    suite_from_file(team, written(both()))
+    suite_from_file(team, written(both(decimals=2)))
+    assert ScorerVersion.objects.count() == 1
+    suite_from_file(team, written(both(decimals=3)))
+    assert ScorerVersion.objects.count() == 2
+
+
+def test_two_scorers_of_one_name_are_refused(team: Team, written: Any) -> None:
+    with pytest.raises(ConfigError, match=r"scorers\[1\]\.name: two scorers are called 'close'"):
+        suite_from_file(team, written(CLOSE, CLOSE))
+    assert not Scorer.objects.exists()
+
+
+def test_looking_changes_nothing_and_tells_what_would_happen(team: Team, written: Any) -> None:
+    Scorer.objects.define(team, "close", "levenshtein", {"decimals": 1})
+    Scorer.objects.define(team, "taken", "regex", {"pattern": "x"})
+    described = SuiteText(
+        "release",
+        (
+            Described("close", "levenshtein", {"decimals": 3}, 0.8),
+            Described("taken", "exact_match", {}),
+            Described("fresh", "numeric", {}),
+        ),
+    )
+    plan = Plan(team, described)
+    assert [line.state for line in plan.lines] == ["revised", "clash", "new"]
+    assert [(c.path, c.old, c.new) for c in plan.lines[0].changes] == [("decimals", 1, 3)]
+    assert [line.threshold for line in plan.lines] == [0.8, 1.0, 1.0]
+    assert (plan.suite, plan.is_idle) == (None, False)
+    assert (Scorer.objects.count(), ScorerVersion.objects.count()) == (2, 2)
+    assert plan.signature == Plan(team, described).signature
+    Scorer.objects.get(name="close").revise({"decimals": 3}, by=None)
+    assert plan.signature != Plan(team, described).signature
+
+
+def test_a_plan_takes_the_same_queries_for_any_number_of_scorers(
+    team: Team, django_assert_num_queries: Any
+) -> None:
+    for number in range(20):
+        Scorer.objects.define(team, f"s{number}", "exact_match", {})
+    for count in (1, 20):
+        scorers = tuple(Described(f"s{n}", "exact_match", {}) for n in range(count))
+        plan = Plan(team, SuiteText("release", scorers))
+        with django_assert_num_queries(2):
+            assert plan.signature
+            assert not plan.clashes
