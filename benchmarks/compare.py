@@ -3,8 +3,8 @@
     python benchmarks/compare.py [--size 100000] [--rounds 15]
 
 Two runs of three deterministic scorers on a fresh SQLite file, within one dataset version and
-between two: working the figures out, reading the kept ones, and a first, a middle and a last page
-of each list. Medians of warm rounds; prints Markdown tables.
+between two: working the figures out, reading the kept ones, and a first and a middle page of each
+list. `pages.py` measures what a browser asks for. Medians of warm rounds; prints Markdown tables.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,6 @@ def measure(size: int, rounds: int) -> None:
         print("|---|---:|---:|---:|")
         work_out(one, candidate)
         lists(one, candidate, rounds)
-        pages(one, candidate, rounds)
 
 
 def work_out(baseline: Any, candidate: Any) -> None:
@@ -62,42 +62,29 @@ def work_out(baseline: Any, candidate: Any) -> None:
 
 def lists(baseline: Any, candidate: Any, rounds: int) -> None:
     from scoring.models.case_table import Place
+    from scoring.models.pair_places import kept_list
     from scoring.models.pair_rows import PairFilters, PairKind
     from scoring.models.pairs import Pairs
 
     pairs = Pairs(baseline, candidate)
+
+    def page(kind: PairKind, filters: PairFilters, after: Place | None = None) -> object:
+        kept = kept_list(baseline, candidate, kind, filters.scorer)
+        return pairs.page(kind, filters, after=after, positions=kept.positions)
+
     middle = Place(baseline.output_set.output_count // 2)
     for kind in PairKind:
-        tell(f"{kind.value}, first page", lambda kind=kind: pairs.page(kind), rounds)  # type: ignore[misc]
-        tell(f"{kind.value}, middle", lambda kind=kind: pairs.page(kind, after=middle), rounds)  # type: ignore[misc]
-    of_scorer, tagged = PairFilters(scorer="includes"), PairFilters(tag="tag 3")
-    said, nowhere = PairFilters(text="damaged"), PairFilters(text="zebra")
+        tell(f"{kind.value}, first page", partial(page, kind, PairFilters()), rounds)
+        tell(f"{kind.value}, middle", partial(page, kind, PairFilters(), middle), rounds)
     for name, filters in {
-        "a scorer's": of_scorer,
-        "a tag's": tagged,
-        "a common word's": said,
-        "a word's that is nowhere": nowhere,
+        "a scorer's": PairFilters(scorer="includes"),
+        "a tag's": PairFilters(tag="tag 3"),
+        "a common word's": PairFilters(text="damaged"),
+        "a word's that is nowhere": PairFilters(text="zebra"),
     }.items():
-        tell(f"broke, {name}", lambda filters=filters: pairs.page(PairKind.BROKE, filters), rounds)  # type: ignore[misc]
+        tell(f"broke, {name}", partial(page, PairKind.BROKE, filters), rounds)
     tell("one pair", lambda: pairs.at(middle), rounds)
     tell("regressions", lambda: pairs.count(PairKind.BROKE), rounds)
-
-
-def pages(baseline: Any, candidate: Any, rounds: int) -> None:
-    """The comparison's page with its lists, and a case side by side, from the kept figures."""
-    from django.urls import reverse
-    from pages import ask, signed_in
-
-    client = signed_in()
-    page = reverse("compare", args=[baseline.team.slug])
-    page += f"?baseline={baseline.uuid}&candidate={candidate.uuid}"
-    case = reverse("run_case", args=[candidate.uuid, baseline.output_set.output_count // 2])
-    case += f"?against={baseline.uuid}&kind="
-    urls = {f"page, {kind}": f"{page}&kind={kind}" for kind in ("broke", "unchanged", "edited")}
-    urls |= {f"case, {kind}": f"{case}{kind}" for kind in ("broke", "unchanged")}
-    for name, url in urls.items():
-        times, queries = ask(client, url, rounds)
-        print(f"| {name} | {statistics.median(times):,.0f} | {max(times):,.0f} | {queries} |")
 
 
 def tell(what: str, does: Callable[[], object], rounds: int, *, warm: bool = True) -> None:

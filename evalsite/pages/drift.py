@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from evalsite import access
 from evalsite.pages.datasets import frame
 from evalsite.pages.drift_figure import DriftFigure
+from evalsite.pages.drift_measuring import AGAIN, looked, measuring
 from evalsite.pages.drift_standings import standing_rows
 from evalsite.pages.forms.drift import DriftForm
 from evalsite.pages.fragments import SignedInRequest, show
@@ -17,7 +18,7 @@ from evalsite.pages.methods import reading
 from scoring.engine.drift import Line
 from scoring.engine.drift.asks import lines_for
 from scoring.engine.drift.names import LineName, line_names
-from scoring.models import Dataset, User
+from scoring.models import Dataset
 
 MOST_CHARTS = 4
 MOST_ROWS = 60  # of tables beside several charts; beyond, each line has a page with its own
@@ -29,14 +30,17 @@ def dataset_drift(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     dataset = access.dataset_for(request.user, uid)
     form = DriftForm(request.GET, line_names(dataset))
     chosen = form.chosen
-    lines = _lines(dataset, chosen[:MOST_CHARTS], request.user)
+    lines = _lines(request, dataset, chosen[:MOST_CHARTS])
+    waiting = measuring(request, lines)
+    if request.headers.get("HX-Target") == "measuring":
+        return looked(request, waiting)
     row_count = sum(len(line.points) for line in lines)
     context = frame(request, dataset, "drift") | {
         "form": form,
         "line_count": len(chosen),
         "figures": [DriftFigure(line, dataset.team.slug) for line in lines],
         "has_tables": len(lines) == 1 or row_count <= MOST_ROWS,
-        "is_measured": all(line.is_measured for line in lines),
+        "measuring": waiting,
     }
     return show(request, "drift/dataset.html", context)
 
@@ -48,12 +52,13 @@ def team_drift(request: SignedInRequest, slug: str) -> HttpResponse:
     return show(request, "drift/team.html", {"team": team, "standings": standing_rows(team)})
 
 
-def _lines(dataset: Dataset, names: Sequence[LineName], by: User) -> list[Line]:
+def _lines(request: SignedInRequest, dataset: Dataset, names: Sequence[LineName]) -> list[Line]:
     """The named lines in this order; no more is read than one series or one scorer needs."""
     if not names:
         return []
     scorers, series = ({name[part] for name in names} for part in (1, 0))
     only = {"scorer": scorers, "series": series}
     narrow = {key: next(iter(found)) for key, found in only.items() if len(found) == 1}
-    found = {LineName(line.series, line.scorer): line for line in lines_for(dataset, by, **narrow)}
+    asked = lines_for(dataset, request.user, is_again=AGAIN in request.GET, **narrow)
+    found = {LineName(line.series, line.scorer): line for line in asked}
     return [found[name] for name in names if name in found]

@@ -8,28 +8,40 @@ from typing import Final
 from scoring.engine import errands, hold
 from scoring.engine.drift.line import Line, lines_of
 from scoring.engine.drift.measure import measure
-from scoring.models import Dataset, Errand, ErrandKind, Run, RunState, User
+from scoring.models import Dataset, Errand, ErrandKind, ErrandState, Run, RunState, User
 
 AT_ONCE: Final = 1_000  # outputs a run may have to be measured while somebody waits
 RUNS_AT_ONCE: Final = 60
 
 
 def lines_for(
-    dataset: Dataset, by: User | None, *, scorer: str = "", series: str = ""
+    dataset: Dataset,
+    by: User | None,
+    *,
+    scorer: str = "",
+    series: str = "",
+    is_again: bool = False,
 ) -> list[Line]:
     """The dataset's lines. Where the worker has to measure first it is asked to, and the lines
-    are not `is_measured`.
+    are not `is_measured`; where it failed at that, only if it is to try again.
     """
     lines = lines_of(dataset, scorer=scorer, series=series)
     waiting = {line.series: line for line in lines if not line.is_measured}
-    if not waiting:
-        return lines
-    for line in waiting.values():
-        if is_small(line):
-            measure(dataset, line.series)
-        else:
-            ask(dataset, line.series, by)
-    return lines_of(dataset, scorer=scorer, series=series)
+    small = [name for name, line in waiting.items() if is_small(line)]
+    for name in small:
+        measure(dataset, name)
+    for name in waiting.keys() - small:
+        if is_again or failed(dataset, name) is None:
+            ask(dataset, name, by)
+    return lines_of(dataset, scorer=scorer, series=series) if small else lines
+
+
+def failed(dataset: Dataset, series: str) -> Errand | None:
+    """The worker's latest try at the series, where that came to nothing."""
+    asked = {"team": dataset.team_id, "kind": ErrandKind.MEASURE_DRIFT}
+    rows = Errand.objects.filter(**asked, request=_request(dataset, series))
+    latest = rows.order_by("pk").last()
+    return latest if latest and latest.state == ErrandState.FAILED else None
 
 
 def is_small(line: Line) -> bool:
