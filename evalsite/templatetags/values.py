@@ -1,8 +1,9 @@
-"""The filter that shows the beginning of a JSON value."""
+"""Filters for values: the beginning of a JSON value, and what a mapping has under a key."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from django import template
 
@@ -18,3 +19,9 @@ def opening(value: Json) -> str:
     """The beginning of a value, for one line of a table."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= OPENING else f"{text[:OPENING]}…"
+
+
+@register.filter
+def at(found: Mapping[object, object] | None, key: object) -> object:
+    """What a mapping has under this key; None for nothing."""
+    return found.get(key) if found else None

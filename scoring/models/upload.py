@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import NamedTuple, Self
 
 from django.db import models
 
@@ -29,9 +29,24 @@ class UploadKind(models.TextChoices):
     OUTPUTS = "outputs"
 
 
+class Likeness(NamedTuple):
+    """The position of an earlier case, and how alike the inputs are: 1 for equal ones."""
+
+    first: int
+    similarity: float
+
+
 class UploadQuerySet(models.QuerySet["Upload"]):
     def visible_to(self, user: User) -> Self:
         return self.filter(team__in=Team.objects.of(user))
+
+    def likenesses(self, version: DatasetVersion) -> dict[int, Likeness]:
+        """By position the cases of which the import of the version told that they repeat others."""
+        made = self.filter(version=version, kind=UploadKind.DATASET, state=UploadState.DONE)
+        report = made.order_by("pk").values_list("report", flat=True).first() or {}
+        near = {place: Likeness(first, share) for place, first, share in report.get("near", ())}
+        same = {place: Likeness(first, 1.0) for place, first in report.get("repeats", ())}
+        return near | same
 
 
 class Upload(AddressedRow):
