@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("scoring", "0009_saved_views"),
+        ("scoring", "0010_pair_places"),
     ]
 
     operations = [
