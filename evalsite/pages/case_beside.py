@@ -155,11 +155,17 @@ def beside_of(user: User, run: Run, output: Output, query: QueryDict) -> Beside 
     if named == AUTO:
         chosen = against_of(user, run, query).chosen
         return Beside(chosen, run, _output_of(chosen, output), query) if chosen else None
-    baseline = access.run_for(user, _uid(str(named)))
-    datasets = {each.output_set.version.dataset_id for each in (baseline, run)}
-    if baseline.team_id != run.team_id or len(datasets) > 1:
-        raise Http404
+    baseline = partner_run(user, run, str(named))
     return Beside(baseline, run, _output_of(baseline, output), query)
+
+
+def partner_run(user: User, run: Run, named: str) -> Run:
+    """The run of this id, which must be one of the same team and dataset. Raises Http404."""
+    partner = access.run_for(user, _uid(named))
+    datasets = {each.output_set.version.dataset_id for each in (partner, run)}
+    if partner.team_id != run.team_id or len(datasets) > 1:
+        raise Http404
+    return partner
 
 
 def score_pairs(

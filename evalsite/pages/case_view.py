@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from evalsite import access
 from evalsite.pages.case_beside import BETWEEN, Beside, ScorePair, score_pairs
+from evalsite.pages.case_edits import Edit, edits_of
 from evalsite.pages.case_history import History
 from evalsite.pages.case_paths import PathTable, path_table
 from evalsite.pages.case_texts import CaseTexts
@@ -17,6 +18,7 @@ from scoring.core.contract import Json
 from scoring.core.diff import Mode
 from scoring.core.explain import Explanation, explain
 from scoring.core.shown import Shown, compared, shown, structure, written, written_alike
+from scoring.engine.absence import absence
 from scoring.models import CaseVerdict, ModelCall, Output, Run, RunScorer, Score
 
 PATHS: Final = "path"
@@ -71,6 +73,19 @@ class CaseView:
         if other and other.text is not None:
             texts["baseline"] = written(other.value)
         return texts | ({"error": output.error} if output.error else {})
+
+    @cached_property
+    def edits(self) -> list[Edit]:
+        """What of the case differs from that of the run beside, over another dataset version."""
+        other = self.beside.output if self.beside else None
+        return edits_of(other.case, self.output.case) if other else []
+
+    @cached_property
+    def absence(self) -> str:
+        """Why the run beside has no output of the case; only where it has none."""
+        if self.beside is None or self.beside.output:
+            return ""
+        return absence(self.beside.baseline, self.output.case.key, self.output.trial)
 
     @property
     def mode(self) -> str:

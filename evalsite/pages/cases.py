@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from django.http import Http404, HttpResponse
 
 from evalsite import access
+from evalsite.pages.case_absent import absent_from
 from evalsite.pages.case_against import Against, against_of
 from evalsite.pages.case_beside import TITLES, beside_of
 from evalsite.pages.case_list import Around, CaseList
@@ -35,6 +36,7 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
         "run": run,
         "view": view,
         "between": TITLES,
+        "absent": absent_from(request.user, run, output, request.GET),
         "cases": _around(request, view, place),
         "trials": None if beside else trials_of(run, output, scorers, request.GET),
     }

@@ -203,7 +203,7 @@ class PairList:
         """The case side by side; of a case that the candidate lacks, its page in the baseline."""
         pair = row.pair
         if pair.candidate is None:
-            return case_url(self.baseline, pair.place, "")
+            return case_url(self.baseline, pair.place, f"absent={self.candidate.uuid}")
         query = f"{self.case_query}&n={number}" if number else self.case_query
         return case_url(self.candidate, pair.place, query)
 

@@ -172,7 +172,7 @@ def test_a_case_that_the_baseline_lacks_says_so(
 ) -> None:
     fewer = run_with(version, {"close": [0.9] * 4}, name="fewer", leaves_out=[0])
     answer = browser_of(bob).get(url(run, fewer))
-    assert "the baseline does not have this case" in words(answer)
+    assert "fewer has no output for this case." in words(answer)
     assert answer.context["view"].between == "expected"
 
 
