@@ -124,6 +124,11 @@ MakeDataset = Callable[..., DatasetVersion]
 MakeOutputs = Callable[..., OutputSet]
 
 
+def _json(value: Any) -> str:
+    """As imports store it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
 @pytest.fixture
 def make_dataset(team: Team) -> MakeDataset:
     """A published version from dicts with key, input, expected, references, metadata, tags."""
@@ -136,13 +141,11 @@ def make_dataset(team: Team) -> MakeDataset:
                 version=version,
                 position=position,
                 key=case.get("key", f"case-{position}"),
-                input_json=json.dumps(case.get("input", ""), ensure_ascii=False),
-                expected_json=json.dumps(case["expected"], ensure_ascii=False)
-                if "expected" in case
-                else None,
-                references_json=json.dumps(case.get("references", []), ensure_ascii=False),
-                metadata_json=json.dumps(case.get("metadata", {}), ensure_ascii=False),
-                tags_json=json.dumps(case.get("tags", []), ensure_ascii=False),
+                input_json=_json(case.get("input", "")),
+                expected_json=_json(case["expected"]) if "expected" in case else None,
+                references_json=_json(case.get("references", [])),
+                metadata_json=_json(case.get("metadata", {})),
+                tags_json=_json(case.get("tags", [])),
             )
             for position, case in enumerate(cases, start=1)
         )

@@ -164,9 +164,10 @@ def read_upload(upload_id: int) -> None:
 
 def sweep() -> None:
     """Remove what killed imports have left and what nobody asks for any more, in a pool process."""
-    from scoring.engine import drafts, loading
+    from scoring.engine import loading
+    from scoring.engine.drafts import asks
 
-    drafts.release_abandoned()
+    asks.release_abandoned()
     loading.sweep()
     IdempotencyKey.objects.forget_old()
 

@@ -102,7 +102,7 @@ def _same_key(version: DatasetVersion) -> QuerySet[Case]:
 
 def _edited(version: DatasetVersion) -> QuerySet[Case]:
     """The case of that key in the version where any of its columns differs from the outer row."""
-    nothing = Value("")  # no JSON is an empty text
+    nothing = Value("", models.TextField())  # no JSON is an empty text
     differs = ~Q(held=Coalesce(OuterRef("expected_json"), nothing))
     for name in CONTENT:
         if name != "expected_json":

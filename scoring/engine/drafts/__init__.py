@@ -14,17 +14,9 @@ from scoring.engine.drafts.edits import (
     save_case,
     tag_cases,
 )
-from scoring.engine.drafts.publishing import (
-    EDITED_AT_ONCE,
-    done_errand,
-    publish,
-    rebase,
-    release_abandoned,
-    request_publish,
-)
+from scoring.engine.drafts.publishing import done_errand, publish, rebase
 
 __all__ = [
-    "EDITED_AT_ONCE",
     "CaseTexts",
     "ContentError",
     "DraftError",
@@ -37,8 +29,6 @@ __all__ = [
     "done_errand",
     "publish",
     "rebase",
-    "release_abandoned",
-    "request_publish",
     "restore",
     "revert",
     "sample_of",

@@ -11,7 +11,6 @@ from scoring.core.files import MISSING
 from scoring.core.files.rows import MAX_CELL
 from scoring.core.files.values import Missing
 from scoring.engine.loading.reading import json_of
-from scoring.models import Case
 from scoring.models.dataset import CaseContent
 
 Content = tuple[str, str | None, str, str, str]  # CONTENT: input, expected, references, …
@@ -61,12 +60,6 @@ class CaseTexts:
             json_of(self.metadata or {}),
             json_of(list(_distinct(self.tags))),
         )
-
-
-def columns_of(case: Case) -> Content:
-    """The stored texts of a case."""
-    content: Content = case.content  # type: ignore[assignment]
-    return content
 
 
 def with_tags(content: Content, tags: list[str]) -> Content:

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from scoring.core.files.keys import case_key
-from scoring.engine.drafts.content import CaseTexts, Content, columns_of, with_tags
+from scoring.engine.drafts.content import CaseTexts, Content, with_tags
 from scoring.models import AuditEntry, Case, Dataset, Draft, DraftEdit, DraftState, EditKind, User
 from scoring.models.dataset import CONTENT, KEY_LENGTH
 
@@ -65,7 +65,7 @@ def save_case(draft: Draft, key: str, texts: CaseTexts, by: User | None, seen: i
             raise DraftError(f"There is no case {key} in this draft.")
         if (edit.revision if edit else 0) != seen:
             raise StaleError(edit)
-        if base is not None and columns_of(base) == content:
+        if base is not None and CaseTexts.of(base).columns() == content:
             DraftEdit.objects.filter(draft=draft, key=key).delete()
             return
         _keep(draft, key, EditKind.EDIT if base else EditKind.ADD, content, by)
@@ -171,7 +171,7 @@ def _tag(
             continue
         changed += 1
         base = bases.get(key)
-        if base is not None and columns_of(base) == content:
+        if base is not None and CaseTexts.of(base).columns() == content:
             DraftEdit.objects.filter(draft=draft, key=key).delete()
         else:
             _keep(draft, key, EditKind.EDIT if base else EditKind.ADD, content, by)

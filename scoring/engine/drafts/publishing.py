@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from django.db import transaction
 
-from scoring.engine import errands
 from scoring.engine.drafts import copying
 from scoring.engine.drafts.edits import DraftError
 from scoring.engine.loading import removal
@@ -21,36 +20,8 @@ from scoring.models import (
     DraftState,
     EditKind,
     Errand,
-    ErrandKind,
     User,
 )
-
-EDITED_AT_ONCE: Final = 5_000  # cases a version may have to be made while somebody waits
-
-
-def request_publish(draft: Draft, message: str, by: User | None) -> DatasetVersion | None:
-    """Publish the draft now, or leave it to the worker where the version is large: None then.
-
-    Raises DraftError.
-    """
-    with transaction.atomic():
-        now = _locked(draft)
-        if now.is_publishing:
-            return None
-        _check(now, message)
-        Draft.objects.filter(pk=draft.pk).update(is_publishing=True, message=message.strip())
-        if now.based_on.case_count <= EDITED_AT_ONCE:
-            return publish(draft, by)
-        request = {"draft": str(draft.uuid)}
-        errands.ask(ErrandKind.PUBLISH_DRAFT, now.dataset.team, by, request)
-    return None
-
-
-def release_abandoned() -> None:
-    """Open the drafts again that no errand publishes any more."""
-    asked = Errand.objects.unfinished().filter(kind=ErrandKind.PUBLISH_DRAFT)
-    waiting = [errand.request["draft"] for errand in asked]
-    Draft.objects.filter(is_publishing=True).exclude(uuid__in=waiting).update(is_publishing=False)
 
 
 def done_errand(errand: Errand) -> Mapping[str, Any]:
@@ -79,8 +50,8 @@ def publish(draft: Draft, by: User | None) -> DatasetVersion:
     try:
         copied = copying.store(version, _merged(draft))
         with transaction.atomic():
-            now = _locked(draft)
-            _check(now, now.message)
+            now = locked(draft)
+            check(now, now.message)
             if not copied.case_count:
                 raise DraftError("No case would be left. A version needs at least one.")
             _show(now, version, copied, by)
@@ -97,7 +68,7 @@ def rebase(draft: Draft, by: User | None) -> int:
     there too. These are marked, and are to be saved again before the draft is published.
     """
     with transaction.atomic():
-        now = _locked(draft)
+        now = locked(draft)
         latest = now.dataset.latest
         if latest is None or not now.is_behind:
             return 0
@@ -131,7 +102,8 @@ def _move(edit: DraftEdit, old: Case | None, new: Case | None) -> None:
     edit.save()
 
 
-def _locked(draft: Draft) -> Draft:
+def locked(draft: Draft) -> Draft:
+    """The open draft as it is now, for this transaction alone. Raises DraftError."""
     known = Draft.objects.select_for_update(of=("self",)).select_related(
         "dataset__team", "dataset__latest", "based_on"
     )
@@ -141,7 +113,8 @@ def _locked(draft: Draft) -> Draft:
     return now
 
 
-def _check(draft: Draft, message: str) -> None:
+def check(draft: Draft, message: str) -> None:
+    """Raise DraftError where the draft cannot be published."""
     if not message.strip():
         raise DraftError("Say in a few words what changed and why.")
     if not draft.edits.exists():

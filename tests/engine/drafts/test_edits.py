@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import pytest
+
+from scoring.engine import drafts
+from scoring.engine.drafts import CaseTexts, ContentError, DraftError, StaleError
+from scoring.models import AuditEntry, Dataset, DatasetVersion, Draft, DraftEdit, EditKind, User
+
+
+def edits(draft: Draft) -> dict[str, str]:
+    return dict(DraftEdit.objects.filter(draft=draft).values_list("key", "kind"))
+
+
+def test_a_dataset_has_one_open_draft(dataset: Dataset, alice: User, bob: User) -> None:
+    assert drafts.begin(dataset, alice) == drafts.begin(dataset, bob)
+    assert Draft.objects.get().based_on == dataset.latest
+
+
+def test_a_save_keeps_the_whole_content(draft: Draft, alice: User) -> None:
+    texts = CaseTexts("Uno?", {"n": [1, 2.5]}, ("1",), {"lang": "es"}, ("easy", "new", "easy"))
+    drafts.save_case(draft, "q1", texts, alice, seen=0)
+    edit = DraftEdit.objects.get()
+    assert (edit.kind, edit.revision, edit.edited_by) == (EditKind.EDIT, 1, alice)
+    assert (edit.input, edit.expected) == ("Uno?", {"n": [1, 2.5]})
+    assert (edit.references, edit.metadata, edit.tags) == (["1"], {"lang": "es"}, ["easy", "new"])
+
+
+def test_absent_null_and_empty_stay_apart(draft: Draft, alice: User) -> None:
+    for seen, expected in enumerate([CaseTexts("?").expected, None, ""]):
+        drafts.save_case(draft, "q1", CaseTexts("?", expected), alice, seen)
+        edit = DraftEdit.objects.get()
+        assert edit.expected_json == {0: None, 1: "null", 2: '""'}[seen]
+
+
+def test_what_equals_the_version_is_no_edit(draft: Draft, alice: User) -> None:
+    before = CaseTexts.of(draft.based_on.cases.get(key="q3"))
+    drafts.save_case(draft, "q3", CaseTexts("Else?"), alice, seen=0)
+    drafts.save_case(draft, "q3", before, alice, seen=1)
+    assert edits(draft) == {}
+
+
+def test_nobody_overwrites_what_they_have_not_seen(draft: Draft, alice: User, bob: User) -> None:
+    drafts.save_case(draft, "q1", CaseTexts("Alice's"), alice, seen=0)
+    with pytest.raises(StaleError) as raised:
+        drafts.save_case(draft, "q1", CaseTexts("Bob's"), bob, seen=0)
+    assert raised.value.edit is not None
+    assert raised.value.edit.input == "Alice's"
+    assert DraftEdit.objects.get().input == "Alice's"
+    drafts.save_case(draft, "q1", CaseTexts("Bob's"), bob, seen=1)
+    assert DraftEdit.objects.get().input == "Bob's"
+
+
+def test_a_revert_meanwhile_is_not_overwritten_either(draft: Draft, alice: User) -> None:
+    drafts.save_case(draft, "q1", CaseTexts("Once"), alice, seen=0)
+    drafts.revert(draft, "q1")
+    with pytest.raises(StaleError) as raised:
+        drafts.save_case(draft, "q1", CaseTexts("Twice"), alice, seen=1)
+    assert raised.value.edit is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "field"),
+    [
+        (CaseTexts("a\0b"), "input"),
+        (CaseTexts("?", "\ud800"), "expected"),
+        (CaseTexts("?", float("inf")), "expected"),
+        (CaseTexts("?", metadata={"k": "a\0"}), "metadata"),
+        (CaseTexts("?", tags=("a\0",)), "tags"),
+        (CaseTexts("x" * (1024 * 1024 + 1)), "input"),
+    ],
+)
+def test_what_no_file_may_hold_no_edit_may(
+    draft: Draft, alice: User, texts: CaseTexts, field: str
+) -> None:
+    with pytest.raises(ContentError) as raised:
+        drafts.save_case(draft, "q1", texts, alice, seen=0)
+    assert list(raised.value.problems) == [field]
+    assert edits(draft) == {}
+
+
+def test_a_case_that_there_is_not_cannot_be_saved_or_deleted(draft: Draft, alice: User) -> None:
+    with pytest.raises(DraftError, match="no case q9"):
+        drafts.save_case(draft, "q9", CaseTexts("?"), alice, seen=0)
+    with pytest.raises(DraftError, match="no case q9"):
+        drafts.delete_case(draft, "q9", alice)
+
+
+def test_an_added_case_gets_the_key_of_its_input(draft: Draft, alice: User) -> None:
+    first = drafts.add_case(draft, CaseTexts("New?"), alice)
+    second = drafts.add_case(draft, CaseTexts("New?"), alice)
+    assert len(first) == 16
+    assert second == f"{first}#2"
+    assert edits(draft) == {first: "add", second: "add"}
+
+
+@pytest.mark.parametrize("key", ["q1", "mine", "k" * 201])
+def test_a_key_that_is_taken_or_too_long_is_refused(draft: Draft, alice: User, key: str) -> None:
+    drafts.add_case(draft, CaseTexts("?"), alice, key="mine")
+    with pytest.raises(DraftError):
+        drafts.add_case(draft, CaseTexts("?"), alice, key=key)
+
+
+def test_an_added_case_that_is_deleted_leaves_nothing(draft: Draft, alice: User) -> None:
+    drafts.add_case(draft, CaseTexts("?"), alice, key="mine")
+    drafts.delete_case(draft, "mine", alice)
+    drafts.delete_case(draft, "q1", alice)
+    assert edits(draft) == {"q1": "delete"}
+    drafts.revert(draft, "q1")
+    assert edits(draft) == {}
+
+
+def test_tags_go_on_and_off_many_cases(dataset: Dataset, draft: Draft, alice: User) -> None:
+    drafts.delete_case(draft, "q3", alice)
+    keys = ["q1", "q2", "q3", "nowhere", "q1"]
+    assert drafts.tag_cases(dataset, keys, ["hard"], alice) == 2
+    tags = {edit.key: edit.tags for edit in draft.edits.exclude(kind="delete")}
+    assert tags == {"q1": ["easy", "hard"], "q2": ["hard"]}
+    assert drafts.tag_cases(dataset, keys, ["hard"], alice) == 0
+    assert drafts.tag_cases(dataset, ["q1", "q2"], ["hard"], alice, on=False) == 2
+    assert edits(draft) == {"q3": "delete"}
+
+
+def test_more_cases_are_tagged_than_one_query_holds(
+    make_dataset: object, dataset: Dataset, alice: User, version: DatasetVersion
+) -> None:
+    many = make_dataset([{"key": f"k{n}", "input": n} for n in range(2_000)], name="Many")  # type: ignore[operator]
+    other = Dataset.objects.select_related("latest", "team").get(pk=many.dataset_id)
+    assert drafts.tag_cases(other, [f"k{n}" for n in range(2_000)], ["t"], alice) == 2_000
+
+
+def test_a_discarded_draft_comes_back(dataset: Dataset, draft: Draft, alice: User) -> None:
+    drafts.delete_case(draft, "q1", alice)
+    drafts.discard(draft, alice)
+    assert Draft.objects.open_of(dataset) is None
+    with pytest.raises(DraftError, match="discarded meanwhile"):
+        drafts.delete_case(draft, "q2", alice)
+    drafts.restore(draft, alice)
+    assert Draft.objects.open_of(dataset) == draft
+    actions = AuditEntry.objects.filter(action__startswith="draft").order_by("pk")
+    assert list(actions.values_list("action", "new__edits")) == [
+        ("draft.discarded", 1),
+        ("draft.restored", 1),
+    ]
+
+
+def test_a_discarded_draft_stays_away_while_there_is_another(
+    dataset: Dataset, draft: Draft, alice: User
+) -> None:
+    drafts.discard(draft, alice)
+    drafts.begin(dataset, alice)
+    with pytest.raises(DraftError, match="another draft"):
+        drafts.restore(draft, alice)
+
+
+def test_a_dataset_that_is_loading_has_no_draft(team: object, alice: User) -> None:
+    bare = Dataset.objects.create(team=team, name="Bare")
+    with pytest.raises(DraftError, match="no version yet"):
+        drafts.begin(bare, alice)
