@@ -1,6 +1,7 @@
 """Rows of a file imported per second, beside another writer, on a fresh SQLite file.
 
     python benchmarks/import_rows.py [--sizes 100000] [--million] [--rounds 3] [--outputs 1]
+        [--formats csv jsonl xlsx csv.gz]
 
 Timed: reading, mapping, storing and publishing, in a process of its own whose start is left out.
 A second process writes one row every 50 ms; its longest wait is shown. Prints a Markdown table.
@@ -10,15 +11,19 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gzip
 import json
 import os
 import random
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +47,7 @@ def main() -> None:
     print("| file | rows | outputs a row | rows/s | CPU s | peak RSS | RSS growth | longest wait |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|")
     for size in sizes:
-        for ending in ("csv", "jsonl"):
+        for ending in arguments.formats:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / f"cases.{ending}"
                 write_file(path, size, arguments.outputs)
@@ -56,6 +61,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--million", action="store_true", help="a file of 1,000,000 rows, too")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--outputs", type=int, default=0, help="output columns in the file")
+    parser.add_argument("--formats", nargs="+", default=["csv", "jsonl", "xlsx"])
     parser.add_argument("--role", choices=["import", "write"], help=argparse.SUPPRESS)
     parser.add_argument("--path", type=Path, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -74,6 +80,14 @@ def rows(size: int, outputs: int) -> Iterator[dict[str, str]]:
 
 
 def write_file(path: Path, size: int, outputs: int) -> None:
+    if path.suffix == ".gz":
+        write_file(path.with_suffix(""), size, outputs)
+        with path.with_suffix("").open("rb") as plain, gzip.open(path, "wb", 6) as packed:
+            shutil.copyfileobj(plain, packed)
+        return
+    if path.suffix == ".xlsx":
+        write_workbook(path, size, outputs)
+        return
     with path.open("w", newline="", encoding="utf-8") as stream:
         if path.suffix == ".jsonl":
             stream.writelines(json.dumps(row) + "\n" for row in rows(size, outputs))
@@ -81,6 +95,28 @@ def write_file(path: Path, size: int, outputs: int) -> None:
         table = csv.DictWriter(stream, list(next(rows(1, outputs))))
         table.writeheader()
         table.writerows(rows(size, outputs))
+
+
+def write_workbook(path: Path, size: int, outputs: int) -> None:
+    """As spreadsheet programs write it: every text once, cells name them by their place."""
+    from tests.core.workbooks import parts_of
+
+    texts: dict[str, int] = {}
+    sheet, shared = path.with_suffix(".sheet"), path.with_suffix(".shared")
+    with sheet.open("w", encoding="utf-8") as out:
+        out.write("<worksheet><sheetData>")
+        columns = dict.fromkeys(next(rows(1, outputs)))
+        for row in chain([dict(zip(columns, columns, strict=True))], rows(size, outputs)):
+            places = (texts.setdefault(text, len(texts)) for text in row.values())
+            cells = "".join(f'<c t="s"><v>{place}</v></c>' for place in places)
+            out.write(f"<row>{cells}</row>")
+        out.write("</sheetData></worksheet>")
+    with shared.open("w", encoding="utf-8") as out:
+        out.write(f"<sst>{''.join(f'<si><t>{text}</t></si>' for text in texts)}</sst>")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, content in parts_of({"Cases": ""}, sharedStrings="").items():
+            part = {"xl/worksheets/s1.xml": sheet, "xl/sharedStrings.xml": shared}.get(name)
+            book.write(part, name) if part else book.writestr(name, content)
 
 
 def one_round(path: Path) -> dict[str, float]:

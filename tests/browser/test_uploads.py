@@ -13,6 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 from evalsite.pages.sample import sample_csv
 from scoring.engine import loading
 from scoring.models import DatasetVersion, Upload, User
+from tests.core.workbooks import packed, parts_of, row_xml, sheet_xml
 
 pytestmark = pytest.mark.browser
 
@@ -97,6 +98,30 @@ def test_a_file_with_faults_is_read_with_the_keyboard_alone(
     work(upload)
     expect(page.get_by_text("1 row of the file skipped")).to_be_visible()
     assert DatasetVersion.objects.get().case_count == 2
+
+
+def test_another_sheet_is_shown_as_soon_as_it_is_chosen(
+    page: Page, sign_in: SignIn, is_accessible: IsAccessible, alice: User, tmp_path: Path
+) -> None:
+    sign_in(alice)
+    sheets = {"One": [("id", "input")], "Two": [("key", "question", "gpt-4o output")]}
+    parts = {
+        name: sheet_xml("".join(row_xml(*row) for row in [*rows, ("1", "a", "b")[: len(rows[0])]]))
+        for name, rows in sheets.items()
+    }
+    path = tmp_path / "cases.xlsx"
+    path.write_bytes(packed(parts_of(parts)))
+    choose(page, path)
+    expect(page.get_by_text("sheet One of 2")).to_be_visible()
+    page.get_by_label("Sheet").focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_text("sheet Two of 2")).to_be_visible()
+    expect(page.get_by_label("Sheet")).to_be_focused()
+    assert page.get_by_label("gpt-4o output").input_value() == "output"
+    page.get_by_label("The first row holds").select_option("no")
+    expect(page.get_by_text("no header")).to_be_visible()
+    expect(page.get_by_label("column 3")).to_be_visible()
+    is_accessible(page)
 
 
 def test_a_cancelled_upload_is_gone(page: Page, sign_in: SignIn, alice: User, sample: Path) -> None:
