@@ -37,6 +37,7 @@ def places_of(
     is_fixed = (before == Verdict.FAIL) & (after == Verdict.PASS)
     is_unchanged = before == after
     masks = {
+        PairKind.PAIRS: before >= 0,
         PairKind.BROKE: is_broken,
         PairKind.FIXED: is_fixed,
         PairKind.UNCHANGED: is_unchanged,

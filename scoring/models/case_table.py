@@ -177,7 +177,7 @@ class CaseTable:
             Place(*following[0][1:]) if following else None,
         )
 
-    @property
+    @cached_property
     def count(self) -> int | None:
         """How many cases pass the filters; None where counting them would take long."""
         filters = self.filters
