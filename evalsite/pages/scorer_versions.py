@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 from django.db.models import Count, QuerySet
 from django.http import QueryDict
 
-from scoring.core.config_changes import Change, changes, spelled_out
+from scoring.core.config_changes import Change, changes, short_part, spelled_out
+from scoring.core.contract import Json
 from scoring.models import Dataset, RunScorer, Scorer, ScorerVersion, SuiteEntry, ThresholdChange
 
 TOLD: Final = 20  # versions whose changes stand in the list; of older ones a link tells them
@@ -40,8 +41,17 @@ class Comparison(NamedTuple):
 
 
 def changes_between(old: ScorerVersion, new: ScorerVersion) -> list[Change]:
-    """Defaults count as written down, so that leaving one out is no change."""
-    return changes(spelled_out(old.type, old.config), spelled_out(new.type, new.config))
+    """Defaults count as written down, so that leaving one out is no change.
+
+    A part of a combination that comes or goes is told without its defaults.
+    """
+    found = changes(spelled_out(old.type, old.config), spelled_out(new.type, new.config))
+    return [Change(path, _told(before), _told(after)) for path, before, after in found]
+
+
+def _told(value: Json) -> Json:
+    is_part = isinstance(value, dict) and {"type", "config", "weight"} <= value.keys()
+    return short_part(value) if is_part else value
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from evalsite.pages import (
     reports,
     runs,
     saved_views,
+    scorer_help,
     scorers,
     setup,
     suites,
@@ -95,6 +96,9 @@ urlpatterns = [
     path("suites/<uuid:uid>/", suites.suite, name="suite"),
     path("suites/<uuid:uid>/export/", suites.export_suite, name="export_suite"),
     path("suites/<uuid:uid>/edit/", suites.edit_suite, name="edit_suite"),
+    # Help
+    path("help/scorers/", scorer_help.scorer_types, name="scorer_types"),
+    path("help/scorers/<str:type_name>/", scorer_help.scorer_help, name="scorer_help"),
     # Connections
     path("teams/<slug:slug>/connections/", connections.connections, name="connections"),
     path("teams/<slug:slug>/connections/new/", connections.new_connection, name="new_connection"),

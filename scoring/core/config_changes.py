@@ -84,11 +84,12 @@ def shortened(type_name: str, config: Mapping[str, Json]) -> dict[str, Json]:
         if name not in defaults or not _is_same(value, defaults[name])
     }
     if _holds_parts(short.get(PARTS)):
-        short[PARTS] = [_short_part(part) for part in short[PARTS]]
+        short[PARTS] = [short_part(part) for part in short[PARTS]]
     return short
 
 
-def _short_part(part: Mapping[str, Json]) -> dict[str, Json]:
+def short_part(part: Mapping[str, Json]) -> dict[str, Json]:
+    """One scorer of a combination, shortened likewise."""
     named = {"name": part["name"]} if part.get("name") else {}
     config = shortened(part["type"], part.get("config", {}))
     weight = part.get("weight", 1)

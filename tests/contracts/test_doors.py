@@ -95,6 +95,8 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "test_connection": (None, ADMIN),
     "default_connection": (None, ADMIN),
     "remove_connection": (ADMIN, ADMIN),
+    "scorer_types": (PERSON, None),
+    "scorer_help": (PERSON, None),
     "api_docs": (PERSON, None),
 }
 API: dict[str, tuple[Any, Any]] = {

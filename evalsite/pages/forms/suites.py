@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from evalsite.pages.forms.config_fields import code_area
 from evalsite.pages.forms.scorers import free_name
 from scoring.core.contract import ConfigError
+from scoring.core.json_text import text_of
 from scoring.core.suite_text import MAX_CHARS, SuiteText, read_suite, spelling_of
 from scoring.engine.suite_file import Plan
 from scoring.models import Scorer, Suite, SuiteEntry, Team, User
@@ -67,7 +68,7 @@ class SuiteForm(forms.Form):
 
     def _threshold(self, scorer: Scorer) -> forms.FloatField:
         entry = self._present.get(scorer.pk)
-        attrs = {"step": "any", "placeholder": f"{scorer.threshold:g}", "class": "short"}
+        attrs = {"step": "any", "placeholder": text_of(scorer.threshold), "class": "short"}
         attrs["aria-label"] = f"Threshold of {scorer.name}"
         return forms.FloatField(
             required=False,
@@ -75,7 +76,7 @@ class SuiteForm(forms.Form):
             max_value=1,
             validators=UNIT,
             label=f"Threshold of {scorer.name}",
-            initial=entry.threshold if entry else None,
+            initial=text_of(entry.threshold) if entry else None,
             widget=forms.NumberInput(attrs=attrs),
         )
 
