@@ -33,6 +33,7 @@ from scoring.models import (
     Upload,
     User,
 )
+from scoring.models.run import RunQuerySet
 
 Row = TypeVar("Row", bound=models.Model)
 
@@ -114,6 +115,17 @@ def run_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Run:
         "suite",
     )
     return _opened(user, found, uid, role)
+
+
+def deleted_run_for(user: User, uid: uuid.UUID) -> Run:
+    """A deleted run that an editor may bring back, with its team joined."""
+    found = Run.with_deleted.deleted().visible_to(user).select_related("team")
+    return _opened(user, found, uid, Role.EDITOR)
+
+
+def deleted_runs_of(team: Team) -> RunQuerySet:
+    """The deleted runs of a team from `team_for` that can still be brought back."""
+    return Run.with_deleted.deleted().filter(team=team)
 
 
 def runs_for(user: User, team: Team, uids: Sequence[uuid.UUID]) -> list[Run]:

@@ -17,7 +17,7 @@ from evalsite.pages.forms.filters import CaseFilters
 from evalsite.pages.fragments import SignedInRequest, show, show_text
 from evalsite.pages.keyset import keyset_page
 from evalsite.pages.methods import reading
-from scoring.models import Dataset, DatasetVersion, OutputSet, Role, Run, Upload
+from scoring.models import Dataset, DatasetVersion, Draft, OutputSet, Role, Run, Upload
 from scoring.models.run import OutputSetQuerySet, RunQuerySet
 
 
@@ -64,7 +64,7 @@ def runs(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """The runs over any of its versions, newest first."""
     dataset = access.dataset_for(request.user, uid)
     context = frame(request, dataset, "runs")
-    context["page"] = keyset_page(_runs(dataset).for_list(), "-id", request.GET)
+    context["page"] = keyset_page(_runs(dataset).unarchived().for_list(), "-id", request.GET)
     context["standings"] = partial(standing_rows, dataset)
     return show(request, "dataset/runs.html", context)
 
@@ -98,6 +98,7 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
         "filters": filters,
         "case": found,
         "own": own,
+        "may_edit": access.may(request.user, dataset.team, Role.EDITOR),
         "previous": listed.filter(position__lt=position).last(),
         "next": listed.filter(position__gt=position).first(),
     }
@@ -111,6 +112,7 @@ def frame(request: SignedInRequest, dataset: Dataset, tab: str) -> dict[str, Any
         "dataset": dataset,
         "tab": tab,
         "may_edit": access.may(request.user, dataset.team, Role.EDITOR),
+        "draft": partial(Draft.objects.open_of, dataset),
         **_counts(dataset),
     }
 

@@ -43,7 +43,7 @@ def team_home(request: SignedInRequest, slug: str) -> HttpResponse:
         **access.granted(request.user, team),
         "needs": Needs(team),
         "running": running_runs(team, LISTED),
-        "runs": team.runs.ended().for_list()[:LISTED],
+        "runs": team.runs.ended().unarchived().for_list()[:LISTED],
         "datasets": team.datasets.published().for_list()[:LISTED],
         # Asked only where the first steps are shown.
         "has_scorers": team.scorers.exists,

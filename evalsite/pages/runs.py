@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
@@ -26,8 +28,9 @@ from scoring.engine import plan
 from scoring.engine.estimate import estimate
 from scoring.engine.progress import progress_of
 from scoring.engine.run_figures import MEAN
+from scoring.engine.run_life import kept_until
 from scoring.engine.starter import starter_suite
-from scoring.models import Role, Run, SavedView, User
+from scoring.models import Role, Run, SavedView, Team, User
 
 
 @reading
@@ -35,9 +38,25 @@ def runs(request: SignedInRequest, slug: str) -> HttpResponse:
     """A team's runs, newest first."""
     team = access.team_for(request.user, slug)
     form = RunFilters(request.GET, team=team)
-    found = form.applied_to(Run.objects.filter(team=team).for_list())
-    context = {"team": team, "form": form, "page": keyset_page(found, "-id", request.GET)}
+    found = form.applied_to(Run.objects.filter(team=team), access.deleted_runs_of(team))
+    context = {
+        "team": team,
+        "form": form,
+        "page": keyset_page(found.for_list(), "-id", request.GET),
+        "may_edit": lambda: access.may(request.user, team, Role.EDITOR),  # asked where it matters
+        **_just_deleted(team, request.GET.get("undo")),
+    }
     return show(request, "run/list.html", context)
+
+
+def _just_deleted(team: Team, named: str | None) -> dict[str, object]:
+    """The run that the list is shown after the deletion of."""
+    form = forms.UUIDField(required=False)
+    with suppress(forms.ValidationError):
+        uid = form.clean(named)
+        deleted = access.deleted_runs_of(team).filter(uuid=uid).first() if uid else None
+        return {"deleted": deleted, "kept_until": deleted and kept_until(deleted)}
+    return {}
 
 
 @filling

@@ -18,7 +18,7 @@ from typing import Final
 from django.conf import settings
 from django.utils import timezone
 
-from scoring.engine import hold
+from scoring.engine import hold, run_life
 from scoring.engine.dispatch import Dispatcher
 from scoring.engine.errand_desk import ErrandDesk
 from scoring.engine.pool import Executor, Pool
@@ -170,6 +170,7 @@ def sweep() -> None:
     asks.release_abandoned()
     loading.sweep()
     IdempotencyKey.objects.forget_old()
+    run_life.purge()
 
 
 def beat() -> None:

@@ -30,7 +30,7 @@ class OutputSetQuerySet(models.QuerySet["OutputSet"]):
 
     def for_list(self) -> Self:
         """Newest first, with `version` joined and the attribute `run_count`."""
-        runs = models.Count("runs")
+        runs = models.Count("runs", filter=models.Q(runs__deleted_at=None))
         return self.select_related("version").annotate(run_count=runs).order_by("-id")
 
     def to_score(self, dataset: Dataset) -> Self:
@@ -131,13 +131,32 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Finished or cancelled."""
         return self.exclude(state__in=UNFINISHED)
 
+    def unarchived(self) -> Self:
+        """Those that lists show unless others are asked for."""
+        return self.filter(archived_at=None)
+
+    def deleted(self) -> Self:
+        """Those that can still be brought back; only `Run.with_deleted` has them."""
+        return self.filter(deleted_at__isnull=False)
+
+
+_Runs = models.Manager.from_queryset(RunQuerySet)
+
+
+class LivingRuns(_Runs["Run"]):
+    """The one door to runs: those that nobody has deleted."""
+
+    def get_queryset(self) -> models.QuerySet[Run]:
+        return super().get_queryset().filter(deleted_at=None)
+
 
 class Run(AddressedRow):
     """One output set scored by one frozen suite.
 
     The counts are of case verdicts, None until the run has ended, and can be rebuilt from rows.
     `held_by`/`held_until` name the process that works on it; a hold that ran out is free again.
-    `standstill` says why its calls of a model pause, and is empty while they do not.
+    `standstill` says why its calls of a model pause, and is empty while they do not. A deleted run
+    is kept for a while, and nothing shows it but the way to bring it back.
     """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="runs")
@@ -172,7 +191,12 @@ class Run(AddressedRow):
     )
     standstill = models.CharField(max_length=200, blank=True, default="", editable=False)
 
-    objects = RunQuerySet.as_manager()
+    note = models.TextField(blank=True, default="")
+    archived_at = models.DateTimeField(null=True, blank=True, editable=False)
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = LivingRuns()
+    with_deleted = RunQuerySet.as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["state"], name="run_by_state")]
@@ -207,6 +231,16 @@ class RunScorerQuerySet(models.QuerySet["RunScorer"]):
         return self.select_related("version__scorer", "summary").order_by("position", "id")
 
 
+_RunScorers = models.Manager.from_queryset(RunScorerQuerySet)
+
+
+class LivingRunScorers(_RunScorers["RunScorer"]):
+    """Those of runs that nobody has deleted."""
+
+    def get_queryset(self) -> models.QuerySet[RunScorer]:
+        return super().get_queryset().filter(run__deleted_at=None)
+
+
 class RunScorer(models.Model):
     """A scorer version with its threshold, frozen into a run."""
 
@@ -216,7 +250,8 @@ class RunScorer(models.Model):
     threshold = models.FloatField(validators=UNIT)
     position = models.PositiveSmallIntegerField(default=0)
 
-    objects = RunScorerQuerySet.as_manager()
+    objects = LivingRunScorers()
+    with_deleted = RunScorerQuerySet.as_manager()
 
     class Meta:
         ordering = ["position", "id"]

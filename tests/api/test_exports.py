@@ -109,8 +109,9 @@ def test_csv_marks_formulas_unless_verbatim_is_asked(bobs: Api, run: Run) -> Non
         text = text_of(bobs.get(of_version(run), format="csv", **query))
         return [row["input"] for row in csv.DictReader(StringIO(text, newline=""))]
 
-    assert inputs() == ["Hello?", "'=How?", '{"deep": [1.5]}']
-    assert inputs(verbatim="true") == ["Hello?", "=How?", '{"deep": [1.5]}']
+    assert inputs()[:2] == ["Hello?", "'=How?"]
+    assert inputs(verbatim="true")[:2] == ["Hello?", "=How?"]
+    assert json.loads(inputs()[2]) == CASES[2]["input"]
 
 
 @pytest.mark.parametrize("accept", ["text/csv", "*/*", "application/x-ndjson", "text/html"])

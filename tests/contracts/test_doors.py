@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
 
 from scoring.engine import plan
 from scoring.models import (
@@ -69,6 +70,11 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "ticked_cases": (None, PERSON),  # a viewer exports
     "save_view": (None, PERSON),  # a viewer keeps own views
     "remove_view": (None, EDITOR),
+    "edit_run": (EDITOR, EDITOR),
+    "archive_run": (None, EDITOR),
+    "unarchive_run": (None, EDITOR),
+    "delete_run": (None, EDITOR),
+    "restore_run": (None, EDITOR),
     "pin_run": (None, ADMIN),
     "unpin_run": (None, ADMIN),
     "run_report": (VIEWER, None),
@@ -168,6 +174,8 @@ def house(
     asked = {"run": str(run.uuid), "type": "exact_match", "config": {}, "threshold": 1.0}
     asked |= {"held": None, "outputs": [], "near": 0, "left_out": 0}
     preview = Errand.objects.create(team=team, kind=ErrandKind.PREVIEW_SCORER, request=asked)
+    deleted = plan.new_run(make_outputs(version, ["a"]), suite=suite, by=alice)
+    Run.objects.filter(pk=deleted.pk).update(deleted_at=timezone.now())
     return {
         "dataset": version.dataset,
         "tried_prompt": prompt,
@@ -179,6 +187,7 @@ def house(
         "upload": upload,
         "connection": connection,
         "outputs": run.output_set,
+        "deleted run": deleted,
         "kept view": SavedView.objects.keep(team, "worst", "sort=same", by=alice, is_shared=True),
     }
 
@@ -189,6 +198,8 @@ def parameters(name: str, wanted: list[str], house: dict[str, Any], team: Team) 
         noun = "dataset"
     if name.endswith("_view") or name == "ticked_cases":
         noun = "run"
+    if name == "restore_run":
+        noun = "deleted run"
     known = {
         "slug": team.slug,
         "uid": house[noun].uuid,
@@ -329,7 +340,7 @@ def test_an_admin_is_refused_nothing_that_is_offered(
 def test_a_viewers_attempts_change_nothing(house: dict[str, Any], bob: User, team: Team) -> None:
     def everything() -> list[Any]:
         kept = (Run, SavedView, Scorer, Suite, Upload, Connection, Errand, AuditEntry)
-        return [list(row.objects.values()) for row in kept]
+        return [list(row._base_manager.values()) for row in kept]
 
     before = everything()
     for kind, name, wanted in listed():

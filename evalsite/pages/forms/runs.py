@@ -20,6 +20,17 @@ class RunFilters(forms.Form):
     dataset = forms.ModelChoiceField(
         Dataset.objects.none(), required=False, to_field_name="uuid", empty_label="all datasets"
     )
+    shown = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("", "but the archived"),
+            ("archived", "archived"),
+            ("all", "archived or not"),
+            ("deleted", "deleted"),
+        ],
+        label="Runs",
+        widget=forms.Select(attrs={"data-submits": True}),
+    )
 
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -27,11 +38,17 @@ class RunFilters(forms.Form):
         field.queryset = team.datasets.published().order_by("name")  # type: ignore[attr-defined]
         field.widget.attrs["data-submits"] = True
 
-    def applied_to(self, runs: RunQuerySet) -> RunQuerySet:
+    def applied_to(self, runs: RunQuerySet, deleted: RunQuerySet) -> RunQuerySet:
+        """The wanted ones of the runs and of those that are deleted."""
         if not self.is_valid():
             return runs.none()
-        dataset = self.cleaned_data["dataset"]
-        return runs.of_dataset(dataset) if dataset else runs
+        dataset, shown = self.cleaned_data["dataset"], self.cleaned_data["shown"]
+        found = {
+            "archived": runs.filter(archived_at__isnull=False),
+            "all": runs,
+            "deleted": deleted,
+        }.get(shown, runs.unarchived())
+        return found.of_dataset(dataset) if dataset else found
 
 
 class OutputSetField(forms.ModelChoiceField[OutputSet]):

@@ -1,0 +1,83 @@
+"""A run's name and note, the archive, and its deletion, which can be taken back."""
+
+from __future__ import annotations
+
+import uuid
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from evalsite import access
+from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.methods import filling, posting
+from scoring.engine import run_life
+from scoring.models import Role, Run, User
+
+
+class RunDetailsForm(forms.Form):
+    """What people call a run and what they say of it."""
+
+    name = forms.CharField(max_length=120)
+    note = forms.CharField(
+        max_length=10_000,
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text="Plain text, shown on the run's page.",
+    )
+
+    def save(self, run: Run, by: User) -> None:
+        asked = self.cleaned_data
+        run_life.edit(run, name=asked["name"], note=asked["note"].replace("\r\n", "\n"), by=by)
+
+
+@filling
+def edit_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Name and note of a run."""
+    run = access.run_for(request.user, uid, Role.EDITOR)
+    form = RunDetailsForm(request.POST or None, initial={"name": run.name, "note": run.note})
+    if form.is_valid():
+        form.save(run, request.user)
+        return redirect("run", uid)
+    context = {"team": run.team, "run": run, "form": form}
+    return show(request, "run/edit.html", context, status=422 if form.errors else 200)
+
+
+@posting
+def archive_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    run = access.run_for(request.user, uid, Role.EDITOR)
+    run_life.archive(run, request.user)
+    messages.success(request, "The run is archived: lists show it only when asked to.")
+    return redirect("run", uid)
+
+
+@posting
+def unarchive_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    run = access.run_for(request.user, uid, Role.EDITOR)
+    run_life.unarchive(run, request.user)
+    messages.success(request, "The run is out of the archive: lists show it again.")
+    return redirect("run", uid)
+
+
+@posting
+def delete_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Delete the run, and offer to take that back on the list of runs."""
+    run = access.run_for(request.user, uid, Role.EDITOR)
+    try:
+        run_life.delete(run, request.user)
+    except ValidationError as refused:
+        messages.error(request, " ".join(refused.messages))
+        return redirect("run", uid)
+    return redirect(f"{reverse('runs', args=[run.team.slug])}?undo={uid}")
+
+
+@posting
+def restore_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    run = access.deleted_run_for(request.user, uid)
+    run_life.restore(run, request.user)
+    messages.success(request, f"{run.name} is back.")
+    return redirect("run", uid)
