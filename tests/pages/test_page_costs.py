@@ -1,0 +1,124 @@
+"""How many queries the pages of runs take: the same for one row as for fifty, at most twelve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from scoring.engine.compare import compared
+from scoring.engine.drift import measure
+from scoring.models import Run, User
+from tests.compared import run_with
+from tests.conftest import MakeDataset
+
+MOST = 12
+COUNTS = (1, 50)
+
+
+class Runs(NamedTuple):
+    """Each case breaks from the first run to the second, and from it to the third one's version."""
+
+    baseline: Run
+    same: Run
+    other: Run
+
+
+def made(make_dataset: MakeDataset, count: int) -> Runs:
+    cases = [{"key": f"q{n}", "input": f"zebra {n}", "tags": ["all"]} for n in range(count)]
+    versions = [
+        make_dataset(cases, name=f"{count} cases"),
+        make_dataset([{**case, "expected": "edited"} for case in cases], name=f"{count} cases"),
+    ]
+    baseline, same, other = (
+        run_with(version, {"close": [score] * count, "far": [0.9] * count}, name=f"{score}")
+        for version, score in ((versions[0], 0.9), (versions[0], 0.2), (versions[1], 0.3))
+    )
+    for candidate in (same, other):
+        compared(baseline, candidate)
+    measure(versions[0].dataset, "a")
+    return Runs(baseline, same, other)
+
+
+def compare_url(runs: Runs, candidate: Run, query: Mapping[str, str]) -> str:
+    pair = {"baseline": str(runs.baseline.uuid), "candidate": str(candidate.uuid)}
+    address = reverse("compare", args=[candidate.team.slug])
+    return f"{address}?{urlencode(pair | query)}"
+
+
+def case_url(runs: Runs, candidate: Run, query: Mapping[str, str]) -> str:
+    beside = {"against": str(runs.baseline.uuid)}
+    return f"{reverse('run_case', args=[candidate.uuid, 1])}?{urlencode(beside | query)}"
+
+
+def addresses(runs: Runs) -> dict[str, str]:
+    """By the name that the table of costs has for them."""
+    dataset = runs.baseline.output_set.version.dataset
+    run, drift = (
+        reverse("run", args=[runs.same.uuid]),
+        reverse("dataset_drift", args=[dataset.uuid]),
+    )
+    found = {
+        "home": reverse("team_home", args=[dataset.team.slug]),
+        "runs": reverse("runs", args=[dataset.team.slug]),
+        "drift": drift,
+        "drift, a line": f"{drift}?scorer=close",
+        "drift of a team": reverse("team_drift", args=[dataset.team.slug]),
+        "run": run,
+        "run, failed": f"{run}?verdict=fail",
+        "run, sorted": f"{run}?sort=close",
+        "run, tagged": f"{run}?tag=all",
+        "run, a text": f"{run}?q=zebra",
+        "case": reverse("run_case", args=[runs.same.uuid, 1]),
+    }
+    narrowed = {
+        "": {},
+        ", a scorer": {"scorer": "close"},
+        ", a tag and a text": {"tag": "all", "q": "zebra"},
+    }
+    for title, candidate in {"one version": runs.same, "two versions": runs.other}.items():
+        for name, query in narrowed.items():
+            asked = {"kind": "broke", **query}
+            found[f"compare, {title}{name}"] = compare_url(runs, candidate, asked)
+            found[f"case of {title}{name}"] = case_url(runs, candidate, {**asked, "n": "1"})
+        found[f"compare, {title}, none"] = compare_url(runs, candidate, {"kind": "fixed"})
+    found["compare, edited"] = compare_url(runs, runs.other, {"kind": "edited"})
+    return found
+
+
+def queries(browser: Client, address: str) -> int:
+    browser.get(address)
+    with CaptureQueriesContext(connection) as captured:
+        assert browser.get(address).status_code == 200
+    return len(captured)
+
+
+def test_pages_take_as_many_queries_for_one_row_as_for_fifty(
+    browser_of: Callable[[User], Client], bob: User, make_dataset: MakeDataset
+) -> None:
+    browser = browser_of(bob)
+    one, fifty = (
+        {name: queries(browser, address) for name, address in addresses(runs).items()}
+        for runs in [made(make_dataset, count) for count in COUNTS]
+    )
+    assert one == fifty
+    assert {name: count for name, count in fifty.items() if count > MOST} == {}
+
+
+@pytest.mark.parametrize("kind", ["fixed", "unclear", "only_baseline", "only_candidate"])
+def test_a_list_that_is_empty_asks_for_no_pairs(
+    browser_of: Callable[[User], Client], bob: User, make_dataset: MakeDataset, kind: str
+) -> None:
+    runs, browser = made(make_dataset, 2), browser_of(bob)
+    address = compare_url(runs, runs.other, {"kind": kind})
+    browser.get(address)
+    with CaptureQueriesContext(connection) as captured:
+        assert "No case of these runs belongs here." in browser.get(address).text
+    tables = ("scoring_caseverdict", "scoring_pairplaces")
+    assert not [query for query in captured if any(name in query["sql"] for name in tables)]
