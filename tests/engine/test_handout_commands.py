@@ -97,3 +97,12 @@ def test_a_file_that_cannot_be_written_is_refused_first(weeks: list[Run], tmp_pa
     assert code == 2
     assert "cannot be written" in text
     assert kept(weeks[0], weeks[1]) is None
+
+
+def test_a_comparison_that_is_refused_leaves_no_file(weeks: list[Run], tmp_path: Path) -> None:
+    path, older = tmp_path / "new.html", tmp_path / "older.html"
+    older.write_text("kept")
+    for each in (path, older):
+        assert call("compare", "w0", "nowhere", "--html", str(each))[0] == 2
+    assert [each.name for each in tmp_path.iterdir()] == ["older.html"]
+    assert older.read_text() == "kept"

@@ -90,7 +90,10 @@ def _check_writable(path: Path | None) -> None:
     """Refuse a file that could not be written, before there is anything to write."""
     if path is None:
         return
+    is_new = not path.exists()
     try:
         path.open("a").close()
+        if is_new:
+            path.unlink()
     except OSError as fault:
         raise misuse(f"{path} cannot be written: {fault.strerror}") from None
