@@ -226,6 +226,13 @@ class Moment(Text):
             self.fail("invalid")
 
 
+def interval(**told: Any) -> serializers.ListField:
+    """Low and high, or null."""
+    return serializers.ListField(
+        child=serializers.FloatField(), min_length=2, max_length=2, allow_null=True, **told
+    )
+
+
 def _in_utc(text: str) -> datetime:
     moment = parse_datetime(text)
     if moment is None and (day := parse_date(text)):

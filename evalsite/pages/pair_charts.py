@@ -11,7 +11,6 @@ from evalsite.pages.pair_list import PairList
 from scoring.core.compare_chart import Dot, Scatter, Step, Steps, scatter, steps
 from scoring.engine.figures import GRID, Cell, ScorerFigures
 from scoring.models.case_table import Place
-from scoring.models.pair_rows import Span
 
 
 class Switch(NamedTuple):
@@ -68,7 +67,7 @@ class PairCharts:
         if self.steps is None or self.scorer is None:
             return []
         return [
-            (bar, self.cases.ranged(self.scorer.name, change=Span(*bar.change)))
+            (bar, self.cases.ranged(self.scorer.name, change=bar.change))
             for bar in self.steps.bars
             if bar.cases
         ]
@@ -76,4 +75,4 @@ class PairCharts:
     def _dot_url(self, dot: Dot, cell: Cell, scorer: str) -> str:
         if dot.cases == 1:
             return self.cases.place_url(Place(cell.position, cell.trial))
-        return self.cases.ranged(scorer, was=Span(*dot.before), now=Span(*dot.after))
+        return self.cases.ranged(scorer, was=dot.before, now=dot.after)

@@ -14,10 +14,11 @@ from evalsite.pages.compare_urls import KEPT, RANGES, case_url
 from evalsite.pages.forms.compare import KINDS, RANGE_SIGN, PairForm
 from evalsite.templatetags.look import plain, signed
 from scoring.core.apart import Part, apart
+from scoring.core.compare_chart import Span
 from scoring.models import Run
 from scoring.models.case_table import OPENING, PAGE_SIZE, Place
 from scoring.models.pair_places import kept_list
-from scoring.models.pair_rows import NO_FILTERS, PairKind, PairPage, Span
+from scoring.models.pair_rows import NO_FILTERS, PairKind, PairPage
 from scoring.models.pair_texts import SAID, PairRow, rows_of
 from scoring.models.pairs import Pairs
 

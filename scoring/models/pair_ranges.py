@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from scoring.models.pair_rows import Ranges, Span
+from scoring.core.compare_chart import Span
+from scoring.models.pair_rows import Ranges
 from scoring.models.run import RunScorer
 from scoring.models.score import CaseVerdict, Score
 

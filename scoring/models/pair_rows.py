@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from django.db import models
 
+from scoring.core.compare_chart import Span
 from scoring.models.score import Verdict
 
 if TYPE_CHECKING:
@@ -85,21 +86,13 @@ class Match(NamedTuple):
     verdict: int
 
 
-class Span(NamedTuple):
-    """Scores or their changes. Of scores `low` is included and `high` is not, but for 1.
-
-    Of changes the bound that is nearer to 0 is included and the other is not, but for -1 and 1; a
-    bound on the far side of 0, and 0 itself, are not. So ranges that touch share no case, and
-    turned round they hold the same ones.
-    """
-
-    low: float
-    high: float
-
-
 class Ranges(NamedTuple):
     """What the scores of one scorer are in both runs: the baseline's, the candidate's, and the
     candidate's minus the baseline's. Of a case with several trials the means over them count.
+
+    Of scores `low` is included and `high` is not, but for 1. Of changes the bound that is nearer
+    to 0 is included and the other is not, but for -1 and 1; a bound on the far side of 0, and 0
+    itself, are not. So ranges that touch share no case, and turned round they hold the same ones.
     """
 
     was: Span | None = None

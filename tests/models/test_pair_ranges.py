@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scoring.core.compare_chart import scatter, steps
+from scoring.core.compare_chart import Span, scatter, steps
 from scoring.engine.compare import figures_of
 from scoring.engine.figures import GRID, ScorerFigures
 from scoring.models import Dataset, DatasetVersion, Run, Team
-from scoring.models.pair_rows import PairFilters, PairKind, Ranges, Span
+from scoring.models.pair_rows import PairFilters, PairKind, Ranges
 from scoring.models.pairs import Pairs
 from tests.compared import Given, run_with
 from tests.conftest import MakeDataset
@@ -137,12 +137,12 @@ def test_dots_and_bars_hold_as_many_cases_as_they_stand_for(
 def dots(scorer: ScorerFigures) -> list[Ranges]:
     cells = [(cell.x, cell.y, cell.cases) for cell in scorer.scatter]
     drawn = scatter(cells, GRID, scorer.thresholds).dots
-    return [Ranges(was=Span(*dot.before), now=Span(*dot.after)) for dot in drawn]
+    return [Ranges(was=dot.before, now=dot.after) for dot in drawn]
 
 
 def bars(scorer: ScorerFigures) -> list[Ranges]:
     drawn = [bar for bar in steps(scorer.histogram).bars if bar.cases]
-    return [Ranges(change=Span(*bar.change)) for bar in drawn]
+    return [Ranges(change=bar.change) for bar in drawn]
 
 
 def cases_in(runs: list[Run], ranges: Ranges) -> set[Any]:

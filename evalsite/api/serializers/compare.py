@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import AnyJson, Body, Text
+from evalsite.api.bodies import AnyJson, Body, Text, interval
 from scoring.core.paired import Method
 from scoring.models import Output, Verdict
 from scoring.models.pair_rows import Half, Pair, PairFilters, PairKind, PairPage
@@ -40,12 +40,6 @@ class CasesQuery(CompareQuery):
         asked = self.validated_data
         scorer, tag, text = (asked.get(name, "") for name in ("scorer", "tag", "search"))
         return PairFilters(scorer, tag, text)
-
-
-def interval() -> serializers.ListField:
-    return serializers.ListField(
-        child=serializers.FloatField(), min_length=2, max_length=2, allow_null=True
-    )
 
 
 def both(child: Any, help_text: str, **more: Any) -> serializers.ListField:

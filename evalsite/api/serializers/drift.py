@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import Body, Text
+from evalsite.api.bodies import Body, Text, interval
 from evalsite.api.problems import Problem
 from scoring.engine.drift import Line, report
 
@@ -45,9 +45,7 @@ class PointShape(serializers.Serializer[object]):
     dated = serializers.DateTimeField()
     n = serializers.IntegerField(min_value=0, help_text="Outputs that were scored.")
     mean = serializers.FloatField(allow_null=True)
-    interval = serializers.ListField(
-        child=serializers.FloatField(), min_length=2, max_length=2, allow_null=True
-    )
+    interval = interval()
     pass_rate = serializers.FloatField(allow_null=True)
     fixed = serializers.IntegerField(
         allow_null=True, help_text="Cases that failed in the point before and pass here."

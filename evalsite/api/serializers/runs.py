@@ -21,6 +21,7 @@ from evalsite.api.bodies import (
     Rows,
     Text,
     Whole,
+    interval,
 )
 from scoring.core.prompt_template import MAX_CHARACTERS
 from scoring.engine.progress import progress_of
@@ -151,13 +152,7 @@ class FiguresShape(serializers.Serializer[object]):
     )
     skipped = serializers.IntegerField(min_value=0, allow_null=True)
     mean = serializers.FloatField(allow_null=True)
-    interval = serializers.ListField(
-        child=serializers.FloatField(),
-        min_length=2,
-        max_length=2,
-        allow_null=True,
-        help_text="95 %, around the mean.",
-    )
+    interval = interval(help_text="95 %, around the mean.")
     pass_rate = serializers.FloatField(allow_null=True, help_text="Of the scored ones.")
     threshold = serializers.FloatField()
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+from uuid import UUID
 
+from django.http import Http404
 from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
 from rest_framework.pagination import BasePagination
@@ -12,8 +15,11 @@ from rest_framework.serializers import BaseSerializer
 
 from evalsite import access
 from evalsite.api.paging import NewestFirst
-from evalsite.api.problems import Problem
+from evalsite.api.problems import Problem, missing
 from scoring.models import Role, Team, User
+
+Query = TypeVar("Query", bound=BaseSerializer[Any])
+Named = TypeVar("Named")
 
 
 class ApiView(GenericAPIView[Any]):
@@ -28,6 +34,19 @@ class ApiView(GenericAPIView[Any]):
     def team(self, role: Role = Role.VIEWER) -> Team:
         """The token's team, the one that `?team=` names, or the only one there is."""
         return team_of(self.request, role)
+
+    def asked(self, request: Request, query: type[Query]) -> Query:
+        """The address's query string as this serializer has read it."""
+        reader = query(data=request.query_params)
+        reader.is_valid(raise_exception=True)
+        return reader
+
+    def named(self, field: str, uid: UUID, door: Callable[[User, UUID], Named]) -> Named:
+        """What a field names, through its door. Raises the problem that there is none."""
+        try:
+            return door(self.user, uid)
+        except Http404:
+            raise missing(field) from None
 
     def read(self, body: type[BaseSerializer[Any]]) -> dict[str, Any]:
         """The request's body as this serializer reads it."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import uuid
-from typing import Any, Final
+from typing import Final
 
-from django.http import Http404
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -13,7 +11,7 @@ from rest_framework.response import Response
 
 from evalsite import access
 from evalsite.api.paging import beginning, placed_page
-from evalsite.api.problems import Fault, Problem, missing
+from evalsite.api.problems import Fault, Problem
 from evalsite.api.serializers.compare import (
     CasesQuery,
     CompareQuery,
@@ -45,8 +43,7 @@ class Compare(ApiView):
 
         Both runs must be over one dataset and have ended.
         """
-        asked = _asked(CompareQuery, request)
-        baseline, candidate = _runs(self, asked)
+        baseline, candidate = _runs(self, self.asked(request, CompareQuery))
         try:
             found = compared_for(baseline, candidate, self.user)
         except NotComparableError as fault:
@@ -66,10 +63,9 @@ class ComparedCases(ApiView):
     @extend_schema(parameters=[CasesQuery], responses=PairsShape)
     def get(self, request: Request) -> Response:
         """A page of the cases of one kind, in the order of the candidate's dataset version."""
-        query = CasesQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
+        query = self.asked(request, CasesQuery)
         asked = query.validated_data
-        baseline, candidate = _runs(self, asked)
+        baseline, candidate = _runs(self, query)
         try:
             check(baseline, candidate)
         except NotComparableError as fault:
@@ -83,21 +79,12 @@ class ComparedCases(ApiView):
         return Response(placed_page(request, page, shown_pairs(page)))
 
 
-def _asked(reader: type[CompareQuery], request: Request) -> dict[str, Any]:
-    query = reader(data=request.query_params)
-    query.is_valid(raise_exception=True)
-    return dict(query.validated_data)
-
-
-def _runs(view: ApiView, asked: dict[str, Any]) -> tuple[Run, Run]:
-    return _run(view, "baseline", asked["baseline"]), _run(view, "candidate", asked["candidate"])
-
-
-def _run(view: ApiView, field: str, uid: uuid.UUID) -> Run:
-    try:
-        return access.run_for(view.user, uid)
-    except Http404:
-        raise missing(field) from None
+def _runs(view: ApiView, query: CompareQuery) -> tuple[Run, Run]:
+    baseline, candidate = (
+        view.named(side, query.validated_data[side], access.run_for)
+        for side in ("baseline", "candidate")
+    )
+    return baseline, candidate
 
 
 def _problem(fault: NotComparableError) -> Problem:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite import access
-from evalsite.api.problems import missing
 from evalsite.api.serializers.drift import DriftQuery, DriftShape, told
 from evalsite.api.views.base import ApiView
 from scoring.engine.drift.asks import lines_for
@@ -22,11 +20,7 @@ class Drift(ApiView):
     @extend_schema(parameters=[DriftQuery], responses=DriftShape)
     def get(self, request: Request) -> Response:
         """The runs in order of time, the limits of what is usual, and where the level changed."""
-        query = DriftQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
+        query = self.asked(request, DriftQuery)
         asked = query.validated_data
-        try:
-            dataset = access.dataset_for(self.user, asked["dataset"])
-        except Http404:
-            raise missing("dataset") from None
+        dataset = self.named("dataset", asked["dataset"], access.dataset_for)
         return Response(told(query.chosen(lines_for(dataset, self.user)), asked))

@@ -49,8 +49,7 @@ class ResultExport(ApiView):
     def get(self, request: Request, uid: uuid.UUID) -> StreamingHttpResponse:
         """All of the run's results that pass, in the order asked for."""
         run = access.run_for(self.user, uid)
-        query = ResultsExportQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
+        query = self.asked(request, ResultsExportQuery)
         asked = query.validated_data
         scorers = list(run.scorers.all())
         sheet = run_sheet(CaseTable(run, scorers, *query.chosen(scorers)))
@@ -64,8 +63,6 @@ class VersionExport(ApiView):
     def get(self, request: Request, uid: uuid.UUID, number: int) -> StreamingHttpResponse:
         """All cases in the version's order; sent or uploaded again, they are the same cases."""
         version = access.version_for(self.user, uid, number)
-        query = ExportQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        asked = query.validated_data
+        asked = self.asked(request, ExportQuery).validated_data
         sheet = version_sheet(version)
         return download(request, sheet, asked["format"], is_verbatim=asked["verbatim"])

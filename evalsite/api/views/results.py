@@ -27,8 +27,7 @@ class ResultList(ApiView):
     def get(self, request: Request, uid: uuid.UUID) -> Response:
         """A page of the run's results."""
         run = access.run_for(self.user, uid)
-        query = ResultsQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
+        query = self.asked(request, ResultsQuery)
         asked = query.validated_data
         scorers = list(run.scorers.all())
         table = CaseTable(run, scorers, *query.chosen(scorers), is_whole=True)

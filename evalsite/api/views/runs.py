@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -96,10 +96,7 @@ class RunList(ListView):
 
     def _version(self, uid: uuid.UUID) -> DatasetVersion:
         """The dataset's latest version."""
-        try:
-            dataset = access.dataset_for(self.user, uid, Role.EDITOR)
-        except Http404:
-            raise missing("dataset") from None
+        dataset = self.named("dataset", uid, partial(access.dataset_for, role=Role.EDITOR))
         version = dataset.latest
         if version is None:
             text = "The dataset is still loading. Ask for it again until it is ready."
@@ -122,10 +119,7 @@ class RunList(ListView):
         return dataset.suite, []
 
     def _suite(self, uid: uuid.UUID, dataset: Dataset) -> Suite:
-        try:
-            suite = access.suite_for(self.user, uid)
-        except Http404:
-            raise missing("suite") from None
+        suite = self.named("suite", uid, access.suite_for)
         if suite.team_id != dataset.team_id:
             raise missing("suite")
         return suite

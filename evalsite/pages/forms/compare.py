@@ -11,9 +11,10 @@ from django import forms
 from django.http import QueryDict
 
 from evalsite.pages.forms.cases import MAX_TEXT, PlaceField
+from scoring.core.compare_chart import Span
 from scoring.engine.gates import baseline_of
 from scoring.models import Dataset, Run, Team
-from scoring.models.pair_rows import PairFilters, PairKind, Ranges, Span
+from scoring.models.pair_rows import PairFilters, PairKind, Ranges
 
 MOST: Final = 10  # candidates beside one baseline
 OFFERED: Final = 200  # runs of a dataset, the newest
