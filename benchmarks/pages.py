@@ -48,8 +48,10 @@ def main() -> None:
 
 
 def measure(size: int, rounds: int, only: str) -> None:
-    urls = list(pages(made(size)))
-    print(f"Cases: {size:,}\n\n| page | median, ms | worst, ms | CPU, ms | queries |")
+    runs = made(size)
+    urls = list(pages(runs))
+    count = runs.run.output_set.output_count
+    print(f"Cases: {count:,}\n\n| page | median, ms | worst, ms | CPU, ms | queries |")
     print("|---|---:|---:|---:|---:|")
     client = signed_in()
     for name, url in urls:

@@ -26,6 +26,7 @@ from scoring.engine.compare import NotComparableError, check
 from scoring.engine.compare_asks import compared_for
 from scoring.engine.figures import Figures
 from scoring.models import Run
+from scoring.models.pair_places import kept_list
 from scoring.models.pair_rows import PairKind
 from scoring.models.pairs import Pairs
 
@@ -70,11 +71,13 @@ class ComparedCases(ApiView):
             check(baseline, candidate)
         except NotComparableError as fault:
             raise _problem(fault) from None
+        kind = PairKind(asked["kind"])
         page = Pairs(baseline, candidate).page(
-            PairKind(asked["kind"]),
+            kind,
             query.filters,
             **beginning(asked.get("cursor")),
             size=asked["page_size"],
+            positions=kept_list(baseline, candidate, kind, query.filters.scorer).positions,
         )
         return Response(placed_page(request, page, shown_pairs(page)))
 
