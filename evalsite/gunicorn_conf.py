@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
+import struct
 import threading
 from typing import Any
 
@@ -16,6 +18,14 @@ loglevel = "warning"
 control_socket_disable = True
 timeout = 60
 graceful_timeout = 5
+STALLED_SECONDS = 60  # a request that sends nothing for so long is given up
+
+
+def when_ready(server: Any) -> None:
+    """Let no sender that stalls keep a thread: accepted connections inherit the time-out."""
+    for listener in server.LISTENERS:
+        patience = struct.pack("ll", STALLED_SECONDS, 0)
+        listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
 
 
 def post_worker_init(worker: Any) -> None:

@@ -1,10 +1,13 @@
-"""A file over the limit is not kept, whatever length its sender announced."""
+"""A file over the limit is not kept, whatever length its sender announced, nor half of a file."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from django.conf import settings
 from django.core.files.uploadhandler import SkipFile, TemporaryFileUploadHandler
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 
 _MARK = "evalsite.too_large"
 
@@ -20,6 +23,24 @@ class LimitedUpload(TemporaryFileUploadHandler):
                 self.request.META[_MARK] = True
             raise SkipFile
         return super().receive_data_chunk(raw_data, start)
+
+
+def half_uploads_end(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Middleware: what was received of a file goes with its request.
+
+    Where a connection breaks or stalls, Django leaves its file to the garbage collector.
+    """
+
+    def respond(request: HttpRequest) -> HttpResponseBase:
+        try:
+            return get_response(request)
+        finally:
+            for handler in getattr(request, "_upload_handlers", ()):
+                handler.upload_interrupted()
+
+    return respond
 
 
 def is_too_large(request: HttpRequest) -> bool:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import gzip
 import html
+import io
 import json
 import re
+import socket
+import struct
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Final
 
 import pytest
@@ -16,6 +20,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django.fixtures import Settings
 
+from evalsite import gunicorn_conf
 from scoring.core.files import unpacked
 from scoring.engine import loading
 from scoring.engine.loading import reading
@@ -208,6 +213,49 @@ def test_a_broken_multipart_body_is_400(browser: Client, spool: Path, kind: str)
     url = reverse("new_upload", args=["support"])
     assert browser.post(url, b"--no boundary", content_type=kind).status_code == 400
     assert_nothing_is_left(spool)
+
+
+@pytest.mark.parametrize("checks", [False, True])
+def test_a_connection_that_breaks_or_stalls_leaves_no_file(
+    browser: Client, spool: Path, checks: bool
+) -> None:
+    """With and without the check against forged requests, which reads the body first."""
+    browser.handler.enforce_csrf_checks = checks
+    browser.raise_request_exception = False
+    part = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nid,input\n'
+    stream = Breaking(part + b"1,a\n" * 100_000, spool)
+    url = reverse("new_upload", args=["support"])
+    browser.get(url)  # sets the cookie that the check wants
+    told = {"CONTENT_TYPE": "multipart/form-data; boundary=x", "CONTENT_LENGTH": "9000000"}
+    answer = browser.generic("POST", url, **told, **{"wsgi.input": stream})
+    assert stream.files_seen == 1
+    assert answer.status_code in (403, 500)
+    assert_nothing_is_left(spool)
+
+
+class Breaking(io.RawIOBase):
+    """A body of which only the beginning comes."""
+
+    def __init__(self, content: bytes, spool: Path) -> None:
+        self._content, self._spool = io.BytesIO(content), spool
+        self.files_seen = 0
+
+    def read(self, size: int = -1) -> bytes:
+        if chunk := self._content.read(size):
+            return chunk
+        self.files_seen = len(list(self._spool.iterdir()))
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+
+def test_a_sender_that_stalls_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        gunicorn_conf.when_ready(SimpleNamespace(LISTENERS=[SimpleNamespace(sock=listener)]))
+        with (
+            socket.create_connection(listener.getsockname()),
+            listener.accept()[0] as accepted,
+        ):
+            option = accepted.getsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, 16)
+    assert struct.unpack("ll", option)[0] == gunicorn_conf.STALLED_SECONDS
 
 
 # What looks bad and is not
