@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from django.db import transaction
 
 from scoring.core.paired import holm
 from scoring.core.sentences import Finding, scorer_sentence, whole_sentence
-from scoring.engine.compare_columns import Matched, matched, tags_of
+from scoring.engine.compare_columns import matched, tags_of
 from scoring.engine.compare_places import counts_of, places_of
 from scoring.engine.compare_scores import (
     OneScorer,
@@ -20,9 +20,10 @@ from scoring.engine.compare_scores import (
     slices_of,
     verdict_flips,
 )
+from scoring.engine.compare_warnings import warnings_of
 from scoring.engine.figures import SHAPE, Figures, FlipFigures, ScorerFigures
 from scoring.engine.probe import ErrandProblem
-from scoring.models import Comparison, Errand, JudgeNoise, Run, RunState
+from scoring.models import Comparison, Errand, JudgeNoise, Run
 from scoring.models.pair_places import PairPlaces
 from scoring.models.pairs import Pairs
 
@@ -107,7 +108,7 @@ def _worked_out(baseline: Run, candidate: Run) -> _WorkedOut:
         p=p,
         scorers=tuple(scorers),
         slices=tuple(slices_of(scores)),
-        warnings=tuple(_warnings(pairs, columns, both, counts.edited)),
+        warnings=tuple(warnings_of(pairs, both, counts.edited)),
         sentence=whole_sentence(counts.pairs, counts.broke, counts.fixed, p, findings),
     )
     return _WorkedOut(figures, list(places_of(pairs, columns, counts, scores)))
@@ -202,43 +203,3 @@ def _figures(scores: OneScorer, found: Finding, flips: FlipFigures) -> ScorerFig
         scatter=scores.scatter,
         sentence=scorer_sentence(found),
     )
-
-
-def _warnings(
-    pairs: Pairs, columns: Matched, both: Sequence[TwoScorers], edited: int
-) -> Iterator[str]:
-    """What makes the runs less alike than they look."""
-    old, new = pairs.baseline, pairs.candidate
-    for run in {old.pk: old, new.pk: new}.values():
-        if run.state == RunState.CANCELLED:
-            yield f"The run {run.name} was cancelled: it lacks cases."
-    if not pairs.is_same_version:
-        versions = f"v{old.output_set.version.number} and v{new.output_set.version.number}"
-        were = "1 case was edited" if edited == 1 else f"{edited:,} cases were edited"
-        yield f"The runs are over versions {versions} of the dataset: cases match by key, {were}."
-    elif old.output_set_id == new.output_set_id and old.pk != new.pk:
-        yield "Both runs score the same outputs: what differs comes from the scorers."
-    for each in both:
-        yield from _scorer_warnings(each)
-    yield from _missing_scorers(old, new, {each.name for each in both})
-    if columns.trials > 1:
-        yield "Cases have several trials: scores are averaged over a case's trials, then tested."
-
-
-def _scorer_warnings(each: TwoScorers) -> Iterator[str]:
-    before, after = each.before, each.after
-    if not each.is_same_version:
-        # Two scorers may bear one name: the first was renamed, or the runs' teams differ.
-        numbers = f"version {before.version.number} and version {after.version.number}"
-        yield f"{each.name}: {numbers} scored the runs, so a difference may be the scorer's own."
-    if before.threshold != after.threshold:
-        change = f"{before.threshold:g} and then {after.threshold:g}"
-        yield f"{each.name}: the threshold was {change}, so verdicts differ by that, too."
-
-
-def _missing_scorers(old: Run, new: Run, both: set[str]) -> Iterator[str]:
-    for run, side in ((old, "baseline"), (new, "candidate")):
-        names = [scorer.name for scorer in run.scorers.all() if scorer.name not in both]
-        if names:
-            listed = ", ".join(names)
-            yield f"Only the {side} has {listed}: case verdicts rest on different scorers."

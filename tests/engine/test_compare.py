@@ -349,10 +349,6 @@ class TestKeeping:
             compared(*runs)
         assert (e.value.code, e.value.run) == ("run_unfinished", runs[side])
 
-    def test_a_cancelled_run_is_named(self, runs: tuple[Run, Run]) -> None:
-        runs[1].state = RunState.CANCELLED
-        assert figures_of(*runs).warnings == ("The run w46 was cancelled: it lacks cases.",)
-
     def test_the_same_outputs_scored_twice_are_named(self, runs: tuple[Run, Run]) -> None:
         runs[1].output_set = runs[0].output_set
         runs[1].save()
