@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from scoring.models import Team
+from scoring.models import Notice, Team
 
 THEMES = {"light", "dark"}
 
@@ -21,5 +21,6 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     return {
         "theme": theme if theme in THEMES else "",
         "team": None,
+        "notices": Notice.objects.unread_by(user) if getattr(user, "has_notices", False) else (),
         "teams": Team.objects.of(user) if user and user.is_authenticated else Team.objects.none(),
     }

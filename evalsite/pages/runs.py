@@ -30,7 +30,7 @@ from scoring.engine.progress import progress_of
 from scoring.engine.run_figures import MEAN
 from scoring.engine.run_life import kept_until
 from scoring.engine.starter import starter_suite
-from scoring.models import Role, Run, SavedView, Team, User
+from scoring.models import Notice, Role, Run, SavedView, Team, User
 
 
 @reading
@@ -94,6 +94,8 @@ def use_starter(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """One run: how far it is, its figures, its cases."""
     found = access.run_for(request.user, uid)
+    if getattr(request.user, "has_notices", False):
+        Notice.objects.filter(user=request.user, run=found).mark_read()
     scorers = list(found.scorers.with_summary())
     measured = baseline_of(found)
     against = against_of(request.user, found, request.GET, measured["earlier"])

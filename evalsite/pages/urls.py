@@ -16,6 +16,7 @@ from evalsite.pages import (
     health,
     home,
     judges,
+    notices,
     previews,
     reports,
     run_life,
@@ -36,6 +37,8 @@ urlpatterns = [
     path("", home.home, name="home"),
     path("setup/<str:token>/", setup.setup, name="setup"),
     path("demo/", home.load_demo, name="load_demo"),
+    path("notices/", notices.notices, name="notices"),
+    path("notices/<uuid:uid>/read/", notices.read_notice, name="read_notice"),
     path("sample.csv", home.sample_file, name="sample"),
     # Team
     path("teams/<slug:slug>/", home.team_home, name="team_home"),

@@ -16,6 +16,13 @@ class ReviewAdmin(ReadOnlyAdmin):
     list_select_related = ["reviewer", "output__case"]
 
 
+@admin.register(rows.Notice)
+class NoticeAdmin(ReadOnlyAdmin):
+    list_display = ["user", "text", "created_at", "read_at"]
+    search_fields = ["user__email", "text"]
+    list_select_related = ["user"]
+
+
 @admin.register(rows.SavedView)
 class SavedViewAdmin(ReadOnlyAdmin):
     list_display = ["name", "team", "owner", "query", "created_at"]

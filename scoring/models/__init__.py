@@ -10,6 +10,7 @@ from scoring.models.drift import RunDrift, RunStep
 from scoring.models.errand import Errand, ErrandKind, ErrandState
 from scoring.models.generation import Generation
 from scoring.models.idempotency import IdempotencyKey
+from scoring.models.notice import Notice
 from scoring.models.pair_places import PairPlaces
 from scoring.models.review import Review, ReviewVerdict
 from scoring.models.run import (
@@ -57,6 +58,7 @@ __all__ = [
     "JudgeNoise",
     "Member",
     "ModelCall",
+    "Notice",
     "Output",
     "OutputSet",
     "OutputSetState",

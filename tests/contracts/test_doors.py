@@ -30,8 +30,8 @@ from scoring.models import (
 )
 from tests.conftest import PASSWORD, MakeDataset, MakeOutputs
 
-# What an address asks for: nobody in particular, anybody signed in, or a role in the team.
-OPEN, PERSON = "open", "person"
+# What an address asks for: nobody in particular, anybody signed in, whose it is, or a role.
+OPEN, PERSON, OWN = "open", "person", "own"
 VIEWER, EDITOR, ADMIN = Role.VIEWER, Role.EDITOR, Role.ADMIN
 
 #: Address name → (what GET asks for, what POST asks for); None where the method is not offered.
@@ -41,6 +41,8 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "home": (PERSON, None),
     "load_demo": (None, EDITOR),
     "sample": (PERSON, None),
+    "notices": (PERSON, None),
+    "read_notice": (None, OWN),
     "team_home": (VIEWER, None),
     "search": (VIEWER, None),
     "team_drift": (VIEWER, None),
@@ -318,7 +320,7 @@ def test_an_editor_is_refused_nothing_that_is_offered(house: dict[str, Any], tea
             return status in {405, 410}
         if need == ADMIN:
             return status == 403
-        return need == OPEN or status not in REFUSED
+        return need in {OPEN, OWN} or status not in REFUSED
 
     assert wrong(signed_in(editor), house, team, right) == []
 
@@ -331,7 +333,7 @@ def test_an_admin_is_refused_nothing_that_is_offered(
     def right(_: str, need: Any, __: list[str], status: int) -> bool:
         if need in {None, "other"}:
             return status in {405, 410}
-        return need == OPEN or status not in REFUSED
+        return need in {OPEN, OWN} or status not in REFUSED
 
     assert wrong(signed_in(alice), house, team, right) == []
     assert not Connection.objects.filter(team=team).exists()

@@ -1,0 +1,149 @@
+"""A person is told, on whatever page they are, that a long run of theirs has ended."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from scoring.engine import dispatch
+from scoring.engine.notices import tell_end
+from scoring.engine.pool import Inline
+from scoring.models import Notice, Run, RunState, User
+from tests.pages.run_steps import BrowserOf, MakeSet, url
+from tests.scored import finished_run, queued_run
+
+PART = {"HX-Request": "true", "HX-Target": "notices"}
+
+
+def ended(run: Run, by: User, seconds: float = 61, state: str = "finished") -> Run:
+    now = timezone.now()
+    begun = now - timedelta(seconds=seconds)
+    fields = {"created_by": by, "started_at": begun, "finished_at": now, "state": state}
+    Run.objects.filter(pk=run.pk).update(**fields)
+    run.refresh_from_db()
+    return run
+
+
+@pytest.fixture
+def alices(browser_of: BrowserOf, alice: User) -> Client:
+    return browser_of(alice)
+
+
+def runs_page(run: Run) -> str:
+    return reverse("runs", args=[run.team.slug])
+
+
+def test_a_long_run_is_told_to_who_started_it_and_nobody_else(
+    alices: Client, browser_of: BrowserOf, alice: User, bob: User, run: Run
+) -> None:
+    tell_end(ended(run, alice))
+    told = "w46 has finished: 1 pass, 2 fail, 1 error."
+    assert told in alices.get(runs_page(run)).text
+    assert told not in browser_of(bob).get(runs_page(run)).text
+
+
+@pytest.mark.parametrize(("seconds", "is_told"), [(59, False), (60, True)])
+def test_only_what_takes_a_minute_is_told(
+    alice: User, run: Run, seconds: float, is_told: bool
+) -> None:
+    tell_end(ended(run, alice, seconds))
+    assert Notice.objects.exists() == is_told
+
+
+def test_a_cancelled_run_is_told_as_that(alice: User, run: Run) -> None:
+    tell_end(ended(run, alice, state=RunState.CANCELLED))
+    assert Notice.objects.get().text == "w46 was cancelled."
+
+
+def test_a_run_that_nobody_started_is_told_to_nobody(run: Run) -> None:
+    tell_end(run)
+    assert not Notice.objects.exists()
+
+
+def test_the_worker_tells_the_end_with_the_end(
+    alice: User, make_set: MakeSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scoring.engine.notices.LONG", timedelta())
+    run = queued_run(make_set(["yes"]), by=alice)
+    dispatch.work_on(run, Inline())
+    assert Notice.objects.get().run == run
+
+
+def test_a_notice_is_dismissed_and_the_page_stays(alices: Client, alice: User, run: Run) -> None:
+    tell_end(ended(run, alice))
+    address = reverse("read_notice", args=[Notice.objects.get().uuid])
+    answer = alices.post(address, {"next": runs_page(run)})
+    assert answer["Location"] == runs_page(run)
+    assert "has finished" not in alices.get(runs_page(run)).text
+
+
+def test_htmx_gets_the_notices_that_are_left(alices: Client, alice: User, run: Run) -> None:
+    for _ in range(2):
+        tell_end(ended(run, alice))
+    address = reverse("read_notice", args=[Notice.objects.first().uuid])  # type: ignore[union-attr]
+    part = alices.post(address, headers=PART).text
+    assert part.count("has finished") == 2  # the sentence and the name of its button
+    assert "<html" not in part
+
+
+@pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "", "javascript:x"])
+def test_a_dismissal_never_leads_elsewhere(
+    alices: Client, alice: User, run: Run, back: str
+) -> None:
+    tell_end(ended(run, alice))
+    address = reverse("read_notice", args=[Notice.objects.get().uuid])
+    assert alices.post(address, {"next": back})["Location"] == reverse("home")
+
+
+def test_nobody_dismisses_what_another_is_told(
+    browser_of: BrowserOf, alice: User, bob: User, run: Run
+) -> None:
+    tell_end(ended(run, alice))
+    address = reverse("read_notice", args=[Notice.objects.get().uuid])
+    assert browser_of(bob).post(address).status_code == 404
+    assert Notice.objects.get().read_at is None
+
+
+def test_whoever_opens_the_run_has_read_its_notice(alices: Client, alice: User, run: Run) -> None:
+    tell_end(ended(run, alice))
+    alices.get(url(run))
+    assert Notice.objects.get().read_at is not None
+
+
+def test_a_notice_of_a_deleted_run_is_not_shown(alices: Client, alice: User, run: Run) -> None:
+    tell_end(ended(run, alice))
+    Run.objects.filter(pk=run.pk).update(deleted_at=timezone.now())
+    assert "has finished" not in alices.get(runs_page(run)).text
+
+
+def test_pages_look_again_only_while_an_own_run_goes_on(
+    alices: Client, browser_of: BrowserOf, alice: User, bob: User, make_set: MakeSet
+) -> None:
+    run = queued_run(make_set(["yes"]), by=alice)
+    polls = f'hx-get="{reverse("notices")}"'
+    assert polls in alices.get(runs_page(run)).text
+    assert polls not in browser_of(bob).get(runs_page(run)).text
+    Run.objects.filter(pk=run.pk).update(state=RunState.CANCELLED)
+    assert polls not in alices.get(reverse("notices"), headers=PART).text
+
+
+def test_without_notices_they_cost_no_query(alices: Client, alice: User, make_set: MakeSet) -> None:
+    run = finished_run(make_set(["yes"]))
+    address = runs_page(run)
+    with CaptureQueriesContext(connection) as before:
+        alices.get(address)
+    tell_end(ended(run, alice))
+    with CaptureQueriesContext(connection) as after:
+        alices.get(address)
+    assert len(after) == len(before) + 1
+
+
+def test_who_may_not_sign_in_any_more_is_nobody(alices: Client, alice: User, run: Run) -> None:
+    User.objects.filter(pk=alice.pk).update(is_active=False)
+    assert alices.get(runs_page(run)).status_code == 302
