@@ -244,7 +244,7 @@ def test_a_file_whose_rows_are_bad_tells_them_to_whoever_asks(alices: Api) -> No
     failed = alices.get(f"datasets/{uid}/").json()
     assert failed["state"] == "failed"
     (error,) = failed["errors"]
-    assert (error["field"], error["line"], error["code"]) == ("", 3, "duplicate_case")
+    assert (error["field"], error["line"], error["code"]) == ("id", 3, "duplicate_case")
     assert not Dataset.objects.exists()
 
 

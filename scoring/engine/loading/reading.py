@@ -176,7 +176,7 @@ class Placer:
             return _trial_too_high(case, self._columns.trial)
         placed = (self._keys.place_id if has_id else self._keys.place_hash)(key, line, trial)
         if isinstance(placed, RowProblem):
-            return placed
+            return placed._replace(column=self._columns.id)
         return Placed(*placed, case, _NO_VALUES if self._is_table else self._values(row))
 
     def _values(self, row: Row) -> dict[str, str]:

@@ -124,7 +124,7 @@ def test_one_bad_row_at_the_end_of_many_stores_nothing(put: Put, spooled: Path) 
     assert upload.problems == [
         {
             "line": 12_002,
-            "column": None,
+            "column": "id",
             "code": "duplicate_case",
             "message": upload.problems[0]["message"],
         }
