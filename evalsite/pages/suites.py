@@ -22,7 +22,7 @@ from scoring.models import Role, Suite, Team
 
 TYPES: Final[dict[Spelling, str]] = {"json": "application/json", "yaml": "application/yaml"}
 REASON: Final = "imported with the suite"
-MOVED: Final = "The team has changed meanwhile. This is what the import would do now."
+MOVED: Final = "Something has changed since you looked. This is what the import would do now."
 
 
 @filling

@@ -25,7 +25,8 @@ def test_a_scorer_and_a_suite_are_made_and_are_accessible(
     is_accessible(page)
     page.get_by_role("link", name="New scorer").first.click()
     is_accessible(page)
-    page.get_by_role("link", name="Levenshtein similarity").click()
+    page.get_by_role("link", name="Levenshtein similarity", exact=True).click()
+    expect(page.locator("#tried")).to_contain_text("→")
     is_accessible(page)
     page.get_by_label("Name").fill("close enough")
     page.get_by_label("Default threshold").fill("0.65")
@@ -35,7 +36,7 @@ def test_a_scorer_and_a_suite_are_made_and_are_accessible(
 
     page.goto(reverse("new_suite", args=[team.slug]))
     page.get_by_label("Name").fill("release")
-    page.get_by_label("close enough").check()
+    page.get_by_label("close enough", exact=True).check()
     is_accessible(page)
     page.get_by_role("button", name="Make the suite").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("release")

@@ -273,7 +273,7 @@ def test_what_changed_meanwhile_is_shown_again_first(importing: Importing, team:
     importing.take(FILE)
     Scorer.objects.define(team, "close", "levenshtein", {"decimals": 9})
     importing.confirm()
-    assert "The team has changed meanwhile." in said(importing.answer)
+    assert "Something has changed since you looked." in said(importing.answer)
     assert not Suite.objects.exists()
     importing.confirm()
     assert Suite.objects.exists()

@@ -91,7 +91,6 @@ class Node:
     level: int  # how many combinations it stands in
     parent: Node | None = None
     is_gone: bool = False  # removed, and can be put back until the form is saved
-    is_new: bool = False
     parts: list[Node] = field(default_factory=list)
 
     @property
@@ -274,7 +273,8 @@ class Tree:
         kind = all_types().get(type_name)
         is_there = token == ROOT or parent is not None
         if kind and is_there and _may_hold(parent, kind) and not self.is_full:
-            self._node(self._free_token(), None, kind, parent).is_new = True
+            node = self._node(self._free_token(), None, kind, parent)
+            node.form.fields["name"].widget.attrs["autofocus"] = True
 
     def _free_token(self) -> str:
         return str(max((int(node.token) for node in self.walk()), default=0) + 1)
