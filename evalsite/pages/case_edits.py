@@ -8,6 +8,7 @@ from typing import NamedTuple
 from scoring.core.contract import Json
 from scoring.core.shown import Shown, compared, shown, written, written_alike
 from scoring.models import Case
+from scoring.models.version_changes import ChangedCase
 
 
 class Edit(NamedTuple):
@@ -25,6 +26,27 @@ class Edit(NamedTuple):
 def edits_of(old: Case, new: Case) -> list[Edit]:
     """Input and expected as far as they differ; the same that makes a pair `edited`."""
     return [*_input(old, new), *_expected(old, new)]
+
+
+def every_edit(change: ChangedCase) -> list[Edit]:
+    """What two versions tell apart in a case; of one that only one version has its texts."""
+    old, new = change.old, change.new
+    if old is None or new is None:
+        there = next(case for case in (old, new) if case is not None)
+        texts = [Edit("input", "Input", shown(written(there.input)))]
+        if there.has_expected:
+            texts.append(Edit("expected", "Expected", shown(written(there.expected))))
+        return texts
+    return [*edits_of(old, new), *_rest(old, new)]
+
+
+def _rest(old: Case, new: Case) -> Iterator[Edit]:
+    if old.references_json != new.references_json:
+        yield Edit("references", "References", _both(old.references, new.references))
+    if old.metadata_json != new.metadata_json:
+        yield Edit("metadata", "Metadata", _both(old.metadata, new.metadata))
+    if old.tags_json != new.tags_json:
+        yield Edit("tags", "Tags", compared("\n".join(old.tags), "\n".join(new.tags), "line"))
 
 
 def _input(old: Case, new: Case) -> Iterator[Edit]:

@@ -26,6 +26,11 @@ class DraftQuerySet(models.QuerySet["Draft"]):
         found = self.filter(dataset=dataset, state=DraftState.OPEN)
         return found.select_related("based_on").first()
 
+    def discarded_of(self, dataset: Dataset) -> Draft | None:
+        """The draft that was discarded last, unless another was begun since."""
+        last = self.filter(dataset=dataset).order_by("-pk").select_related("based_on").first()
+        return last if last and last.state == DraftState.DISCARDED else None
+
 
 class Draft(AddressedRow):
     """What people have changed since a version; a dataset has at most one that is open.
@@ -60,6 +65,15 @@ class Draft(AddressedRow):
     @property
     def is_open(self) -> bool:
         return self.state == DraftState.OPEN
+
+    def counts(self) -> dict[str, int]:
+        """How many cases the draft adds, edits and deletes, by kind, and how many `conflicts`
+        are to be saved again; one query.
+        """
+        of = {kind.value: models.Count("pk", models.Q(kind=kind)) for kind in EditKind}
+        conflicts = models.Count("pk", models.Q(is_conflict=True))
+        found: dict[str, int] = self.edits.order_by().aggregate(conflicts=conflicts, **of)
+        return found
 
     @property
     def is_behind(self) -> bool:

@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
-from scoring.models.dataset import CONTENT, Case, DatasetVersion
+from scoring.models.dataset import CONTENT, Case, CaseContent, DatasetVersion
 
 FIELDS: Final = ("input", "expected", "references", "metadata", "tags")
 
@@ -110,10 +110,11 @@ def _edited(version: DatasetVersion) -> QuerySet[Case]:
     return _same_key(version).alias(held=Coalesce("expected_json", nothing)).filter(differs)
 
 
+def edited_fields(old: CaseContent | None, new: CaseContent) -> list[str]:
+    """The names of the fields in which the two differ; none where there is no old one."""
+    pairs = zip(FIELDS, CONTENT, strict=True)
+    return [name for name, column in pairs if old and getattr(old, column) != getattr(new, column)]
+
+
 def _changed(old: Case | None, new: Case) -> ChangedCase:
-    edited = [
-        field
-        for field, column in zip(FIELDS, CONTENT, strict=True)
-        if old and getattr(old, column) != getattr(new, column)
-    ]
-    return ChangedCase(new.key, new.position, old, new, edited)
+    return ChangedCase(new.key, new.position, old, new, edited_fields(old, new))

@@ -1,0 +1,216 @@
+"""Editing a dataset's cases: the draft, one case of it, tags on many, and its publication."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+
+from evalsite import access
+from evalsite.pages.forms.drafts import CaseForm, PublishForm, TagForm
+from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.keyset import keyset_page
+from evalsite.pages.methods import filling, posting, reading
+from scoring.engine import drafts
+from scoring.engine.drafts import ContentError, DraftError, StaleError, asks
+from scoring.models import Case, Dataset, Draft, DraftEdit, EditKind, Role
+from scoring.models.dataset import CaseContent
+from scoring.models.version_changes import edited_fields
+
+
+@reading
+def draft(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """What the draft changes, case by case, and the form that publishes it."""
+    dataset = access.dataset_for(request.user, uid, Role.EDITOR)
+    return show(request, "draft/page.html", _page(request, dataset, PublishForm()))
+
+
+@filling
+def draft_case(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """One case as the draft has it; without a key a new one."""
+    dataset = access.dataset_for(request.user, uid, Role.EDITOR)
+    key = request.GET.get("key", "")
+    edit, case = _halves(dataset, key)
+    if key and edit is None and case is None:
+        raise Http404
+    is_deleted = edit is not None and edit.kind == EditKind.DELETE
+    content: CaseContent | None = case if is_deleted else (edit or case)
+    seen = edit.revision if edit else 0
+    form = CaseForm(request.POST or None, content, seen)
+    if form.is_valid() and _save(form, dataset, key, request):
+        return redirect("draft", uid)
+    context = {
+        "team": dataset.team,
+        "dataset": dataset,
+        "key": key,
+        "form": form,
+        "edit": edit,
+        "is_deleted": is_deleted,
+    }
+    return show(request, "draft/case.html", context, status=422 if form.errors else 200)
+
+
+@posting
+def delete_draft_case(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Leave a case out of the draft."""
+    dataset = access.dataset_for(request.user, uid, Role.EDITOR)
+    key = request.POST.get("key", "")
+    try:
+        with transaction.atomic():
+            drafts.delete_case(drafts.begin(dataset, request.user), key, request.user)
+    except DraftError as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, f"Case {key} is deleted in the draft. Revert brings it back.")
+    return redirect("draft", uid)
+
+
+@posting
+def revert_draft_case(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Take back what the draft does to a case."""
+    dataset = access.dataset_for(request.user, uid, Role.EDITOR)
+    try:
+        drafts.revert(_open(dataset), request.POST.get("key", ""))
+    except DraftError as refused:
+        messages.error(request, str(refused))
+    return redirect("draft", uid)
+
+
+@posting
+def tag_cases(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Put a tag on the ticked cases, or take it off, in the draft."""
+    dataset = access.dataset_for(request.user, uid, Role.EDITOR)
+    form = TagForm(request.POST, dataset=dataset)
+    if not form.is_valid():
+        messages.error(request, form.fault)
+        return redirect("dataset", uid)
+    keys = form.keys
+    tag, on = form.cleaned_data["tag"], "off" not in request.POST
+    try:
+        changed = drafts.tag_cases(dataset, keys, [tag], request.user, on=on)
+    except (DraftError, ContentError) as refused:
+        messages.error(request, str(refused))
+    else:
+        done = "tagged" if on else "freed of the tag"
+        messages.success(request, f"{changed:,} of {len(keys):,} cases are {done} in the draft.")
+    return redirect("dataset", uid)
+
+
+@posting
+def publish_draft(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Make the draft the dataset's next version."""
+    dataset = access.dataset_for(request.user, uid, Role.EDITOR)
+    form = PublishForm(request.POST)
+    if form.is_valid():
+        try:
+            version = asks.request_publish(
+                _open(dataset), form.cleaned_data["message"], request.user
+            )
+        except DraftError as refused:
+            form.add_error(None, str(refused))
+        else:
+            if version is None:
+                return redirect("draft", uid)
+            messages.success(request, f"Version {version.number} is published.")
+            return redirect("dataset", uid)
+    return show(request, "draft/page.html", _page(request, dataset, form), status=422)
+
+
+@posting
+def move_draft(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Put the draft onto the version that was published meanwhile."""
+    dataset = access.dataset_for(request.user, uid, Role.EDITOR)
+    try:
+        conflicts = drafts.rebase(_open(dataset), request.user)
+    except DraftError as refused:
+        messages.error(request, str(refused))
+        return redirect("draft", uid)
+    text = "The draft now edits the latest version."
+    if conflicts:
+        text += f" {conflicts:,} of its cases changed there, too: look at them and save them again."
+    messages.success(request, text)
+    return redirect("draft", uid)
+
+
+@posting
+def discard_draft(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Put the draft aside; the page of the draft offers to bring it back."""
+    dataset = access.dataset_for(request.user, uid, Role.EDITOR)
+    try:
+        drafts.discard(_open(dataset), request.user)
+    except DraftError as refused:
+        messages.error(request, str(refused))
+    return redirect("draft", uid)
+
+
+@posting
+def restore_draft(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Bring the draft back that was discarded last."""
+    dataset = access.dataset_for(request.user, uid, Role.EDITOR)
+    try:
+        drafts.restore(_discarded(dataset), request.user)
+    except DraftError as refused:
+        messages.error(request, str(refused))
+    return redirect("draft", uid)
+
+
+def _open(dataset: Dataset) -> Draft:
+    """Raises DraftError where there is none."""
+    found = Draft.objects.open_of(dataset)
+    if found is None:
+        raise DraftError("There is no draft any more: somebody published or discarded it.")
+    found.dataset = dataset
+    return found
+
+
+def _discarded(dataset: Dataset) -> Draft:
+    found = Draft.objects.discarded_of(dataset)
+    if found is None:
+        raise DraftError("There is no discarded draft to bring back.")
+    return found
+
+
+def _page(request: SignedInRequest, dataset: Dataset, form: forms.Form) -> dict[str, Any]:
+    found = Draft.objects.open_of(dataset)
+    context: dict[str, Any] = {"team": dataset.team, "dataset": dataset, "draft": found}
+    if found is None:
+        return context | {"discarded": Draft.objects.discarded_of(dataset)}
+    page = keyset_page(found.edits.select_related("edited_by"), "id", request.GET)
+    before = Case.objects.filter(version=found.based_on_id)
+    cases = {case.key: case for case in before.filter(key__in=[edit.key for edit in page.rows])}
+    rows = [(edit, edited_fields(cases.get(edit.key), edit)) for edit in page.rows]
+    counts = found.counts()
+    return context | {"form": form, "page": page, "rows": rows, "counts": counts}
+
+
+def _halves(dataset: Dataset, key: str) -> tuple[DraftEdit | None, Case | None]:
+    """What the draft makes of the case, and the case of the version that it edits."""
+    found = Draft.objects.open_of(dataset)
+    edit = found.edits.select_related("edited_by").filter(key=key).first() if found else None
+    version = found.based_on_id if found else dataset.latest_id
+    return edit, Case.objects.filter(version=version, key=key).first()
+
+
+def _save(form: CaseForm, dataset: Dataset, key: str, request: SignedInRequest) -> bool:
+    """Save the form into the draft, or say in the form why it cannot be."""
+    asked = form.cleaned_data
+    try:
+        with transaction.atomic():
+            found = drafts.begin(dataset, request.user)
+            if key:
+                drafts.save_case(found, key, form.texts, request.user, asked["seen"])
+            else:
+                drafts.add_case(found, form.texts, request.user, asked["key"])
+    except ContentError as refused:
+        form.add_problems(refused.problems)
+    except StaleError as stale:
+        form.take_in(stale.edit)
+        form.add_error(None, str(stale))
+    except DraftError as refused:
+        form.add_error(None, str(refused))
+    return form.is_valid()

@@ -1,0 +1,233 @@
+"""Forms that edit cases: what a browser sends, back into the values a case holds."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any, Final, cast
+
+from django import forms
+from django.http import QueryDict
+
+from scoring.core.contract import CaseProblem, Json
+from scoring.core.files import MISSING
+from scoring.core.json_text import parse
+from scoring.core.shown import written
+from scoring.engine.drafts import CaseTexts
+from scoring.models import Case, Dataset, DraftEdit
+from scoring.models.dataset import KEY_LENGTH, CaseContent
+
+MAX_TAG: Final = 1_000  # characters
+MOST_TICKED: Final = 500
+MOST_SAMPLED: Final = 1_000_000
+
+TEXT, JSON, NOTHING = "text", "json", "nothing"
+
+
+class CaseForm(forms.Form):
+    """One case of a draft. `content` is what it holds now; None for a new case.
+
+    A browser sends every line end as CR LF: what differs in nothing else stays as it was.
+    """
+
+    input = forms.CharField(required=False, strip=False, widget=forms.Textarea)
+    input_kind = forms.ChoiceField(choices=[(TEXT, "a text"), (JSON, "JSON")], label="Input is")
+    expected = forms.CharField(required=False, strip=False, widget=forms.Textarea)
+    expected_kind = forms.ChoiceField(
+        choices=[(TEXT, "a text"), (JSON, "JSON"), (NOTHING, "nothing is expected")],
+        label="Expected is",
+    )
+    tags = forms.CharField(
+        required=False, widget=forms.Textarea(attrs={"rows": 3}), help_text="One a line."
+    )
+    metadata = forms.CharField(
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+        help_text="A JSON object.",
+    )
+    seen = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+
+    def __init__(self, sent: QueryDict | None, content: CaseContent | None, seen: int = 0) -> None:
+        self.content, self.theirs = content, cast("DraftEdit | None", None)
+        super().__init__(sent, initial=_initial(content) | {"seen": seen})
+        for number in range(1, self._reference_count + 2):
+            self.fields[f"reference_{number}"] = forms.CharField(
+                required=False,
+                strip=False,
+                label=f"Reference {number}",
+                widget=forms.Textarea(attrs={"rows": 2}),
+            )
+        if content is None:
+            self.fields["key"] = forms.CharField(
+                required=False,
+                max_length=KEY_LENGTH,
+                help_text="Names the case in every version. Left empty, a hash of the input.",
+            )
+
+    @property
+    def references(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.fields if name.startswith("reference_")]
+
+    def clean_input(self) -> Json:
+        return self._value("input")
+
+    def clean_expected(self) -> Any:
+        if self.data.get("expected_kind") != NOTHING:
+            return self._value("expected")
+        if self.cleaned_data["expected"] and self["expected"].initial != self._as_it_was(
+            "expected"
+        ):
+            raise forms.ValidationError("Something is written here. Say whether a text or JSON.")
+        return MISSING
+
+    def clean_metadata(self) -> dict[str, Json]:
+        text = self._as_it_was("metadata")
+        value = _parsed(text) if text.strip() else {}
+        if not isinstance(value, dict):
+            raise forms.ValidationError("This is no JSON object.")
+        return value
+
+    def clean_tags(self) -> tuple[str, ...]:
+        lines = self.cleaned_data["tags"].splitlines()
+        return tuple(line.strip() for line in lines if line.strip())
+
+    @property
+    def texts(self) -> CaseTexts:
+        asked = self.cleaned_data
+        references = [self._as_it_was(field.name) for field in self.references]
+        return CaseTexts(
+            asked["input"],
+            asked["expected"],
+            tuple(text for text in references if text),
+            asked["metadata"],
+            asked["tags"],
+        )
+
+    def take_in(self, edit: DraftEdit | None) -> None:
+        """Show what somebody else saved meanwhile; sent again, the form overwrites that."""
+        self.data = dict(self.data.items()) | {"seen": str(edit.revision if edit else 0)}
+        self.theirs = edit
+
+    def add_problems(self, problems: dict[str, str]) -> None:
+        """Say at each field why its content cannot be kept."""
+        for name, text in problems.items():
+            self.add_error(name if name in self.fields else None, text)
+
+    @property
+    def _reference_count(self) -> int:
+        sent = [name for name in self.data if name.startswith("reference_")]
+        kept = len(self.content.references) if self.content else 0
+        return max(kept, min(len(sent), 1_000) - 1)
+
+    def _value(self, name: str) -> Json:
+        text = self._as_it_was(name)
+        return _parsed(text) if self.data.get(f"{name}_kind") == JSON else text
+
+    def _as_it_was(self, name: str) -> str:
+        """The text that was sent; the one that was shown where only line ends differ."""
+        sent = str(self.cleaned_data.get(name, "")).replace("\r\n", "\n")
+        shown = str(self.get_initial_for_field(self.fields[name], name) or "")
+        return shown if shown.replace("\r\n", "\n").replace("\r", "\n") == sent else sent
+
+
+class TagForm(forms.Form):
+    """Cases of the latest version, by where they stand, and a tag to put on or to take off."""
+
+    tag = forms.CharField(max_length=MAX_TAG)
+    version = forms.IntegerField()
+
+    def __init__(self, sent: QueryDict, dataset: Dataset) -> None:
+        super().__init__(sent)
+        self._dataset, self._ticked = dataset, sent.getlist("position")
+
+    def clean_version(self) -> int:
+        number: int = self.cleaned_data["version"]
+        if self._dataset.latest is None or number != self._dataset.latest.number:
+            raise forms.ValidationError("Another version was published meanwhile. Tick them again.")
+        return number
+
+    @property
+    def keys(self) -> list[str]:
+        """Of the ticked cases."""
+        places = [int(text) for text in self._ticked if text.isdecimal() and len(text) < 10]
+        ticked = Case.objects.filter(
+            version=self._dataset.latest, position__in=places[:MOST_TICKED]
+        )
+        return list(ticked.values_list("key", flat=True))
+
+    def clean(self) -> dict[str, Any]:
+        if not self._ticked:
+            raise forms.ValidationError("Tick the cases first.")
+        return super().clean() or self.cleaned_data
+
+    @property
+    def fault(self) -> str:
+        """The first reason why it is not done."""
+        said = {"tag": "Write the tag."} | {
+            name: str(errors[0]) for name, errors in self.errors.items() if name != "tag"
+        }
+        return next(said[name] for name in self.errors if name in said)
+
+
+class PublishForm(forms.Form):
+    """What a version is published with."""
+
+    message = forms.CharField(
+        max_length=1_000, label="What changed and why", widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+
+class CarveForm(forms.Form):
+    """Which cases of a version become a dataset of their own, and how it is called."""
+
+    tag = forms.CharField(
+        required=False, max_length=200, strip=False, help_text="Only cases with it; empty for all."
+    )
+    n = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_SAMPLED,
+        label="Sample size",
+        help_text="So many cases, drawn at random; empty for all of them.",
+    )
+    seed = forms.IntegerField(
+        min_value=0, max_value=2**31 - 1, help_text="The same seed draws the same cases again."
+    )
+    name = forms.CharField(max_length=120, label="Name of the new dataset")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs["initial"] = {"seed": secrets.randbelow(10_000)} | (kwargs.get("initial") or {})
+        super().__init__(*args, **kwargs)
+
+    def source(self, version: object) -> str:
+        """Where the cases come from, in words."""
+        asked = self.cleaned_data
+        part = f"cases of {version}" + (f" tagged {asked['tag']}" if asked["tag"] else "")
+        return f"{asked['n']:,} {part}, seed {asked['seed']}" if asked["n"] else part
+
+
+def _initial(content: CaseContent | None) -> dict[str, Any]:
+    if content is None:
+        return {"input_kind": TEXT, "expected_kind": NOTHING, "metadata": "{}"}
+    kept = {f"reference_{n}": text for n, text in enumerate(content.references, start=1)}
+    return kept | {
+        "input": written(content.input),
+        "input_kind": TEXT if isinstance(content.input, str) else JSON,
+        "expected": written(content.expected) if content.has_expected else "",
+        "expected_kind": _kind_of_expected(content),
+        "tags": "\n".join(content.tags),
+        "metadata": written(content.metadata),
+    }
+
+
+def _kind_of_expected(content: CaseContent) -> str:
+    if not content.has_expected:
+        return NOTHING
+    return TEXT if isinstance(content.expected, str) else JSON
+
+
+def _parsed(text: str) -> Json:
+    try:
+        return parse(text, refuse_nul=True)
+    except CaseProblem as fault:
+        raise forms.ValidationError(f"{fault.text[:1].upper()}{fault.text[1:]}.") from None

@@ -1,0 +1,297 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from scoring.engine import drafts
+from scoring.engine.drafts import CaseTexts, asks
+from scoring.models import Case, Dataset, DatasetVersion, Draft, DraftEdit, User
+from tests.conftest import MakeDataset
+
+CASES: list[dict[str, Any]] = [
+    {"key": "q1", "input": "One?", "expected": "1", "tags": ["easy"]},
+    {"key": "a/b?c=d&e", "input": {"b": 1, "a": [2.0]}, "metadata": {"lang": "de"}},
+    {"key": "q3", "input": "Three?\r\nOr\rmore\n", "references": ["3", "three\r\n"]},
+]
+
+
+@pytest.fixture
+def dataset(make_dataset: MakeDataset) -> Dataset:
+    version = make_dataset(CASES)
+    return Dataset.objects.select_related("latest", "team").get(pk=version.dataset_id)
+
+
+def at(dataset: Dataset, name: str = "draft") -> str:
+    return reverse(name, args=[dataset.uuid])
+
+
+def sent(page: Any, **changes: str) -> dict[str, str]:
+    """The form as a browser sends it: every line end is CR LF."""
+    form = page.context["form"]
+    values = {field.name: field.value() for field in form}
+    texts = {name: "" if value is None else str(value) for name, value in values.items()}
+    for name, text in texts.items():
+        lines = text.replace("\r\n", "\n").replace("\r", "\n")
+        texts[name] = lines.replace("\n", "\r\n")
+    return texts | changes
+
+
+def open_case(browser: Client, dataset: Dataset, key: str) -> Any:
+    return browser.get(at(dataset, "draft_case"), {"key": key} if key else {})
+
+
+def save(browser: Client, dataset: Dataset, of: str, **changes: str) -> Any:
+    page = open_case(browser, dataset, of)
+    address = page.request["PATH_INFO"] + "?" + page.request["QUERY_STRING"]
+    return browser.post(address, sent(page, **changes))
+
+
+@pytest.mark.parametrize("key", [case["key"] for case in CASES])
+def test_a_case_that_is_saved_as_shown_is_no_edit(
+    browser: Client, dataset: Dataset, key: str
+) -> None:
+    """Whatever line ends its texts have, and whatever its key looks like."""
+    answer = save(browser, dataset, key)
+    assert answer.status_code == 302
+    assert DraftEdit.objects.count() == 0
+
+
+def test_an_edit_shows_on_the_draft_and_nowhere_else(browser: Client, dataset: Dataset) -> None:
+    save(browser, dataset, "q1", input="Uno?", tags="easy\r\nnew")
+    page = browser.get(at(dataset)).content.decode()
+    assert "edited: input, tags" in page
+    assert "A draft edits version 1" in browser.get(at(dataset, "dataset")).content.decode()
+    assert "Uno?" not in browser.get(at(dataset, "dataset")).content.decode()
+    assert Case.objects.get(key="q1").input == "One?"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "kept"),
+    [
+        ("text", "true", '"true"'),
+        ("json", "true", "true"),
+        ("json", '{"a": [1, null]}', '{"a":[1,null]}'),
+        ("json", "null", "null"),
+        ("text", "", '""'),
+        ("nothing", "", None),
+    ],
+)
+def test_what_is_expected_may_be_a_text_json_or_nothing(
+    browser: Client, dataset: Dataset, kind: str, text: str, kept: str | None
+) -> None:
+    save(browser, dataset, "q1", input="Changed", expected=text, expected_kind=kind)
+    assert DraftEdit.objects.get().expected_json == kept
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"input": "{", "input_kind": "json"}, "JSON"),
+        ({"input": '{"a": 1, "a": 2}', "input_kind": "json"}, "twice"),
+        ({"metadata": "[1]"}, "no JSON object"),
+        ({"expected": "left over", "expected_kind": "nothing"}, "Something is written here"),
+        ({"expected": "1e999", "expected_kind": "json"}, "finite"),
+        ({"seen": "x"}, "whole number"),
+    ],
+)
+def test_a_fault_is_said_and_nothing_saved(
+    browser: Client, dataset: Dataset, changes: dict[str, str], said: str
+) -> None:
+    answer = save(browser, dataset, "q1", **changes)
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
+    assert DraftEdit.objects.count() == 0
+
+
+def test_two_people_lose_nothing(browser: Client, dataset: Dataset, alice: User) -> None:
+    """The second to save is shown what the first saved, and keeps what was typed."""
+    page = open_case(browser, dataset, "q1")
+    drafts.save_case(drafts.begin(dataset, alice), "q1", CaseTexts("Alice's"), alice, seen=0)
+    address = f"{at(dataset, 'draft_case')}?key=q1"
+    answer = browser.post(address, sent(page, input="Mine"))
+    said = answer.content.decode()
+    assert answer.status_code == 422
+    assert "What alice@example.org saved" in said
+    assert "Alice&#x27;s" in said
+    assert "Mine" in said
+    assert DraftEdit.objects.get().input == "Alice's"
+    assert browser.post(address, sent(answer)).status_code == 302
+    assert DraftEdit.objects.get().input == "Mine"
+
+
+def test_a_case_is_added(browser: Client, dataset: Dataset) -> None:
+    save(browser, dataset, "", input="New?", reference_1="one", key=" mine ")
+    edit = DraftEdit.objects.get()
+    assert (edit.kind, edit.key, edit.references, edit.has_expected) == (
+        "add",
+        "mine",
+        ["one"],
+        False,
+    )
+
+
+def test_a_key_that_is_taken_is_said(browser: Client, dataset: Dataset) -> None:
+    answer = save(browser, dataset, "", input="New?", key="q1")
+    assert "There is a case q1 already" in answer.content.decode()
+
+
+def test_a_case_that_there_is_not(browser: Client, dataset: Dataset) -> None:
+    assert open_case(browser, dataset, "nowhere").status_code == 404
+
+
+def test_deleted_and_reverted(browser: Client, dataset: Dataset) -> None:
+    browser.post(at(dataset, "delete_draft_case"), {"key": "q1"})
+    assert DraftEdit.objects.get().kind == "delete"
+    page = open_case(browser, dataset, "q1")
+    assert "The draft deletes this case" in page.content.decode()
+    browser.post(at(dataset, "revert_draft_case"), {"key": "q1"})
+    assert DraftEdit.objects.count() == 0
+
+
+def test_ticked_cases_are_tagged(browser: Client, dataset: Dataset) -> None:
+    ticked = {"position": ["1", "2", "9", "x"], "tag": "easy", "version": "1"}
+    browser.post(at(dataset, "tag_cases"), ticked)
+    assert {edit.key: edit.tags for edit in DraftEdit.objects.all()} == {"a/b?c=d&e": ["easy"]}
+    browser.post(at(dataset, "tag_cases"), ticked | {"off": "1"})
+    assert {edit.key: edit.tags for edit in DraftEdit.objects.all()} == {"q1": []}
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({}, "Write the tag."),
+        ({"position": "1", "version": "1"}, "Write the tag."),
+        ({"tag": "t", "version": "1"}, "Tick the cases first."),
+        ({"tag": "t", "position": "1", "version": "2"}, "Another version was published meanwhile."),
+    ],
+)
+def test_tagging_needs_cases_and_a_tag(
+    browser: Client, dataset: Dataset, form: dict[str, str], said: str
+) -> None:
+    answer = browser.post(at(dataset, "tag_cases"), form, follow=True)
+    assert said in answer.content.decode()
+    assert Draft.objects.count() == 0
+
+
+@pytest.mark.parametrize("name", ["revert_draft_case", "move_draft", "discard_draft"])
+def test_a_draft_that_is_gone_is_said(browser: Client, dataset: Dataset, name: str) -> None:
+    answer = browser.post(at(dataset, name), {"key": "q1"}, follow=True)
+    assert "There is no draft any more" in answer.content.decode()
+
+
+def test_what_is_refused_begins_no_draft(browser: Client, dataset: Dataset) -> None:
+    browser.post(at(dataset, "delete_draft_case"), {"key": "nowhere"})
+    assert Draft.objects.count() == 0
+
+
+def test_published_with_a_message(browser: Client, dataset: Dataset) -> None:
+    save(browser, dataset, "q1", input="Uno?")
+    refused = browser.post(at(dataset, "publish_draft"), {"message": " "})
+    assert refused.status_code == 422
+    answer = browser.post(at(dataset, "publish_draft"), {"message": "Better"}, follow=True)
+    assert "Version 2 is published." in answer.content.decode()
+    assert "Better" in browser.get(at(dataset, "dataset_versions")).content.decode()
+    changes = browser.get(at(dataset, "version_changes")).content.decode()
+    assert "“Better”" in changes
+    assert "<del>One</del><ins>Uno</ins>" in changes
+
+
+def test_a_large_draft_says_that_the_worker_publishes_it(
+    browser: Client, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asks, "EDITED_AT_ONCE", 1)
+    save(browser, dataset, "q1", input="Uno?")
+    answer = browser.post(at(dataset, "publish_draft"), {"message": "Better"}, follow=True)
+    assert "The worker is publishing this draft" in answer.content.decode()
+
+
+def test_a_draft_behind_is_moved_first(
+    browser: Client, dataset: Dataset, make_dataset: MakeDataset
+) -> None:
+    save(browser, dataset, "q1", input="Uno?")
+    make_dataset([{**CASES[0], "input": "Ein?"}, *CASES[1:]])
+    refused = browser.post(at(dataset, "publish_draft"), {"message": "Better"})
+    assert "Version 2 was published meanwhile" in refused.content.decode()
+    moved = browser.post(at(dataset, "move_draft"), follow=True).content.decode()
+    assert "1 of its cases changed there, too" in moved
+    assert "changed meanwhile" in moved
+
+
+def test_a_discarded_draft_comes_back_by_undo(browser: Client, dataset: Dataset) -> None:
+    save(browser, dataset, "q1", input="Uno?")
+    page = browser.post(at(dataset, "discard_draft"), follow=True)
+    assert "The draft was discarded" in page.content.decode()
+    browser.post(at(dataset, "restore_draft"))
+    assert "edited: input" in browser.get(at(dataset)).content.decode()
+
+
+def test_a_sample_becomes_a_dataset(browser: Client, dataset: Dataset) -> None:
+    form = {"n": "2", "seed": "7", "name": "Two"}
+    browser.post(at(dataset, "carve"), form)
+    made = Dataset.objects.select_related("latest").get(name="Two")
+    assert made.latest is not None
+    assert (made.latest.case_count, made.latest.source_name) == (2, "2 cases of Answers v1, seed 7")
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"tag": "nowhere", "seed": "1", "name": "None"}, "No case is chosen"),
+        ({"seed": "1", "name": "Answers"}, "called “Answers” already"),
+        ({"n": "0", "seed": "1", "name": "Zero"}, "greater than or equal to 1"),
+        ({"seed": "1", "name": ""}, "required"),
+    ],
+)
+def test_a_part_that_cannot_be_made_is_said(
+    browser: Client, dataset: Dataset, form: dict[str, str], said: str
+) -> None:
+    answer = browser.post(at(dataset, "carve"), form)
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
+    assert Dataset.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "?kind=added", "?kind=removed", "?old=2&new=1", "?old=9", "?new=x", "?kind=odd"],
+)
+def test_changes_of_any_two_versions(
+    browser: Client, dataset: Dataset, make_dataset: MakeDataset, query: str
+) -> None:
+    make_dataset([{**CASES[0], "input": "Ein?"}, CASES[1], {"key": "q4", "input": "New"}])
+    page = browser.get(at(dataset, "version_changes") + query)
+    assert page.status_code == 200
+    kinds = dict(page.context["kinds"])
+    assert sorted(kinds.values()) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("cases", [1, 50])
+def test_changes_take_as_many_queries_for_many_cases(
+    browser: Client,
+    make_dataset: MakeDataset,
+    django_assert_max_num_queries: Any,
+    cases: int,
+) -> None:
+    first = make_dataset([{"key": f"k{n}", "input": n} for n in range(cases)], "Many")
+    make_dataset([{"key": f"k{n}", "input": n + 1} for n in range(cases)], "Many")
+    address = reverse("version_changes", args=[first.dataset.uuid])
+    browser.get(address)
+    with django_assert_max_num_queries(9):
+        browser.get(address)
+
+
+def test_hostile_texts_stay_texts(browser: Client, make_dataset: MakeDataset) -> None:
+    bad = "</textarea><script>alert(1)</script>"
+    version: DatasetVersion = make_dataset(
+        [{"key": bad, "input": bad, "expected": {bad: bad}, "tags": [bad], "metadata": {bad: 1}}]
+    )
+    dataset = version.dataset
+    page = open_case(browser, dataset, bad)
+    assert "<script>alert" not in page.content.decode()
+    assert save(browser, dataset, bad, input="x").status_code == 302
+    assert "<script>alert" not in browser.get(at(dataset)).content.decode()
+    assert json.loads(DraftEdit.objects.get().tags_json) == [bad]
