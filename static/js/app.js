@@ -46,22 +46,26 @@ function say(text, level = "error") {
 }
 
 /* Focus: htmx keeps it where the focused element has an id. Elsewhere the same link or the
-   control of the same name and value gets it back, else the swapped part itself. */
+   control of the same name and value gets it back, else the swapped part itself. Links in
+   different groups may lead to one address: the same words tell them apart. */
 
 let focused = null;
+let words = "";
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   const active = document.activeElement;
   focused = detail.target.contains(active) ? addressOf(active) : null;
+  words = active.textContent;
 });
 
 document.addEventListener("htmx:afterSettle", ({ detail }) => {
   refreshTimes();
   if (focused === null || document.activeElement !== document.body) return;
   const part = document.getElementById(detail.target.id) ?? detail.elt;
-  const again = all("a, button, input, select, textarea, summary", part).find(
+  const alike = all("a, button, input, select, textarea, summary", part).filter(
     (element) => addressOf(element) === focused,
   );
+  const again = alike.find((element) => element.textContent === words) ?? alike[0];
   focused = null;
   if (!again) part.setAttribute("tabindex", "-1");
   (again ?? part).focus({ preventScroll: true });

@@ -11,7 +11,14 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    expect,
+    sync_playwright,
+)
 from pytest_django.live_server_helper import LiveServer
 
 from scoring.engine import tryout
@@ -51,6 +58,7 @@ def chromium() -> Iterator[Browser]:
         # Playwright keeps an event loop in this thread, which Django would take for async code.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        expect.set_options(timeout=PATIENCE_MS)
         yield browser
         browser.close()
 
