@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.test import Client
@@ -35,8 +36,11 @@ PASSWORD = "a long enough phrase"
 def pytest_configure() -> None:
     """A quick hasher: real ones are slow on purpose, and most tests only need somebody.
 
-    And nobody's own model endpoint, whatever the environment says.
+    And nobody's own model endpoint, whatever the environment says; and no examples that fail
+    because the machine is busy.
     """
+    hypothesis.settings.register_profile("busy", deadline=None)
+    hypothesis.settings.load_profile("busy")
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     # Run in the background of a script, the suite is deaf to Ctrl-C, and its children would be.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

@@ -31,7 +31,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", metavar="FILE", help="CSV, TSV, JSON, JSONL or XLSX; - reads stdin")
+        parser.add_argument("file", metavar="FILE", help="CSV, TSV, JSON, JSONL, XLSX; - is stdin")
         parser.add_argument("--scorer", metavar="TYPE", help="a line's own scorer wins over it")
         parser.add_argument("--config", metavar="JSON", default="{}")
         parser.add_argument("--threshold", metavar="X", type=float)
