@@ -7,9 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from scoring.models import DatasetVersion, Output, Run
-from scoring.models.case_table import OPENING, Place
+from scoring.models.case_table import Place
 from scoring.models.pair_rows import NO_FILTERS, PairFilters, PairKind
-from scoring.models.pair_texts import PairRow, rows_of
+from scoring.models.pair_texts import SAID, PairRow, rows_of
 from scoring.models.pairs import Pairs
 from tests.compared import run_with
 from tests.conftest import MakeDataset
@@ -51,11 +51,11 @@ def test_what_was_not_scored_has_no_score(runs: tuple[Run, Run]) -> None:
 
 def test_a_long_answer_is_cut_and_none_stays_none(runs: tuple[Run, Run]) -> None:
     outputs = Output.objects.filter(output_set=runs[1].output_set).order_by("pk")
-    Output.objects.filter(pk=outputs[0].pk).update(text="x" * 500)
+    Output.objects.filter(pk=outputs[0].pk).update(text="x" * (SAID + 1))
     Output.objects.filter(pk=outputs[1].pk).update(text=None, error="timeout")
     long, absent, _ = rows(runs, PairKind.BROKE)
     assert long.after
-    assert long.after.output == "x" * OPENING
+    assert long.after.output == "x" * SAID
     assert absent.after
     assert absent.after.output is None
     assert absent.after.error == "timeout"
