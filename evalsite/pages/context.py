@@ -18,9 +18,10 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     """
     theme = request.COOKIES.get("theme", "")
     user = getattr(request, "user", None)
+    has_notices = user is not None and getattr(user, "has_notices", False)
     return {
         "theme": theme if theme in THEMES else "",
         "team": None,
-        "notices": Notice.objects.unread_by(user) if getattr(user, "has_notices", False) else (),
+        "notices": Notice.objects.unread_by(user) if user and has_notices else (),
         "teams": Team.objects.of(user) if user and user.is_authenticated else Team.objects.none(),
     }

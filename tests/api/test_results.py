@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scoring.engine import plan
-from scoring.models import Run, Scorer, Suite, Team
+from scoring.models import Output, Review, ReviewVerdict, Run, Scorer, Suite, Team, User
 from tests.api.conftest import Api, codes
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.engine.conftest import finish
@@ -193,3 +193,14 @@ def test_before_scoring_there_are_no_results(
     version = make_dataset(CASES, name="Waiting")
     waiting = plan.new_run(make_outputs(version, TEXTS), scorers=[(close_enough, 0.7)])
     assert keys(alices, waiting) == []
+
+
+def test_results_are_told_by_whether_anybody_reviewed_them(
+    alices: Api, alice: User, run: Run
+) -> None:
+    output = Output.objects.filter(output_set=run.output_set).order_by("case__position")[0]
+    Review.objects.say(run, output, ReviewVerdict.PASS, by=alice)
+    every = keys(alices, run)
+    assert keys(alices, run, reviewed="true") == every[:1]
+    assert keys(alices, run, reviewed="false") == every[1:]
+    assert keys(alices, run, unsteady="true") == []

@@ -12,6 +12,7 @@ from scoring.models import (
     Output,
     OutputSet,
     OutputSetState,
+    Run,
     Scorer,
     Shard,
     Suite,
@@ -31,12 +32,15 @@ def test_a_finished_run_shows_its_figures(alices: Api, dataset: str, suite: Suit
     assert response.json() | {"scorers": []} == {
         "id": str(run.uuid),
         "state": "finished",
+        "stage": None,
         "progress": {"done": 3, "total": 3},
         "cause": None,
         "verdicts": {"pass": 2, "fail": 1, "error": 0, "skipped": 0},
         "scorers": [],
         "missing_expected": 0,
         "cost_usd": None,
+        "latencies_ms": {},
+        "judges": None,
     }
     (figures,) = alices.get(f"runs/{run.uuid}/").json()["scorers"]
     scores = [0.92, 0.8, 0.23]
@@ -63,12 +67,26 @@ def test_before_the_end_figures_are_null_and_a_cause_is_named(
 ) -> None:
     run = run_of(alices.post("runs/", body(dataset, suite)))
     state = alices.get(f"runs/{run.uuid}/").json()
-    assert state["state"] == "queued"
+    assert (state["state"], state["stage"]) == ("queued", "scoring")
     assert "no worker" in state["cause"]
     assert set(state["verdicts"].values()) == {None}
     assert state["scorers"][0]["mean"] is None
     assert state["scorers"][0]["scored"] is None
     assert not Worker.objects.exists()
+
+
+def test_what_judges_were_paid_and_how_long_outputs_took_is_told(
+    alices: Api, dataset: str, suite: Suite
+) -> None:
+    run = run_of(alices.post("runs/", body(dataset, suite)))
+    taken = {"p50": 120.0, "p90": 150.0, "p95": 160.0, "p99": 170.0}
+    Run.objects.filter(pk=run.pk).update(
+        latencies_ms=taken, judge_calls=3, judge_tokens_in=30, judge_cost_usd=0.5
+    )
+    state = alices.get(f"runs/{run.uuid}/").json()
+    assert state["latencies_ms"] == taken
+    paid = {"calls": 3, "tokens_in": 30, "tokens_out": None, "cost_usd": 0.5}
+    assert state["judges"] == paid
 
 
 def test_costs_are_summed(alices: Api, dataset: str, suite: Suite) -> None:

@@ -38,6 +38,15 @@ class ResultsQuery(Body):
     search = Text(
         required=False, max_length=200, help_text="A text in output, key, input or expected."
     )
+    reviewed = serializers.BooleanField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Whether a person has reviewed the output.",
+    )
+    unsteady = serializers.BooleanField(
+        default=False, help_text="true: cases of which some trials pass and others fail."
+    )
     ordering = serializers.ChoiceField(
         ORDERINGS,
         default="position",
@@ -58,6 +67,8 @@ class ResultsQuery(Body):
             minimum=asked.get("min"),
             maximum=asked.get("max"),
             tag=asked.get("tag", ""),
+            reviewed=asked["reviewed"],
+            unsteady=asked["unsteady"],
             text=asked.get("search", ""),
         )
         by_score = asked["ordering"] != "position"

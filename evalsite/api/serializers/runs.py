@@ -157,11 +157,23 @@ class FiguresShape(serializers.Serializer[object]):
     threshold = serializers.FloatField()
 
 
+class JudgesShape(serializers.Serializer[object]):
+    """What the run has paid its judges."""
+
+    calls = serializers.IntegerField(min_value=0, help_text="Paid ones; kept replies are free.")
+    tokens_in = serializers.IntegerField(min_value=0, allow_null=True)
+    tokens_out = serializers.IntegerField(min_value=0, allow_null=True)
+    cost_usd = serializers.FloatField(allow_null=True, help_text="Of calls whose price is known.")
+
+
 class StateShape(serializers.Serializer[object]):
     """Figures are null until the run has ended: no result is not 0."""
 
     id = serializers.UUIDField()
     state = serializers.ChoiceField(RunState.choices)
+    stage = serializers.CharField(
+        allow_null=True, help_text="What is being done; null once the run has ended."
+    )
     progress = ProgressShape()
     cause = serializers.CharField(allow_null=True, help_text="Why nothing moves.")
     verdicts = inline_serializer(
@@ -173,7 +185,12 @@ class StateShape(serializers.Serializer[object]):
     )
     scorers = FiguresShape(many=True)
     missing_expected = serializers.IntegerField(allow_null=True, min_value=0)
-    cost_usd = serializers.FloatField(allow_null=True)
+    cost_usd = serializers.FloatField(allow_null=True, help_text="Of the outputs.")
+    latencies_ms = serializers.DictField(
+        child=serializers.FloatField(min_value=0),
+        help_text="Percentiles of the outputs' latency, p50 to p99; empty where none is known.",
+    )
+    judges = JudgesShape(allow_null=True, help_text="null without judges or before the end.")
 
 
 def page_of(request: HttpRequest | Request, run: Run) -> str:
@@ -187,12 +204,26 @@ def state_of(run: Run) -> dict[str, Any]:
     return {
         "id": str(run.uuid),
         "state": progress.state,
+        "stage": progress.stage if run.is_unfinished else None,
         "progress": {"done": progress.done, "total": progress.total},
         "cause": progress.cause,
         "verdicts": run.verdict_counts,
         "scorers": [_figures(scorer) for scorer in run.scorers.with_summary()],
         "missing_expected": run.missing_expected_count,
         "cost_usd": run.cost_usd,
+        "latencies_ms": run.latencies_ms,
+        "judges": _judges(run),
+    }
+
+
+def _judges(run: Run) -> dict[str, Any] | None:
+    if run.judge_calls is None:
+        return None
+    return {
+        "calls": run.judge_calls,
+        "tokens_in": run.judge_tokens_in,
+        "tokens_out": run.judge_tokens_out,
+        "cost_usd": run.judge_cost_usd,
     }
 
 

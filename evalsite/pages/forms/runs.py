@@ -23,12 +23,12 @@ class RunFilters(forms.Form):
     shown = forms.ChoiceField(
         required=False,
         choices=[
-            ("", "but the archived"),
+            ("", "not archived"),
             ("archived", "archived"),
-            ("all", "archived or not"),
+            ("all", "all"),
             ("deleted", "deleted"),
         ],
-        label="Runs",
+        label="Show",
         widget=forms.Select(attrs={"data-submits": True}),
     )
 

@@ -1,0 +1,164 @@
+"""The run's page in a real browser: ranges dragged, rows ticked, columns, views, undo, notices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from scoring.engine.notices import tell_end
+from scoring.models import Run, RunState, User
+from tests.conftest import MakeDataset, MakeOutputs
+from tests.scored import CLOSE, EXACT, finished_run, queued_run
+
+pytestmark = pytest.mark.browser
+
+SignIn = Callable[[User], None]
+IsAccessible = Callable[[Page], None]
+CLASSED = ("label", "exact_match", {"classes": ["yes", "no"]})
+
+
+@pytest.fixture
+def run(make_dataset: MakeDataset, make_outputs: MakeOutputs, alice: User) -> Run:
+    """Thirty answers beside an earlier run of the series; some broke, one has an error."""
+    cases = [{"expected": "yes", "input": f"Question {n}", "tags": ["a"]} for n in range(30)]
+    version = make_dataset(cases)
+    finished_run(make_outputs(version, ["yes"] * 30), CLOSE, CLASSED, name="w45")
+    texts = [None, *["no" if n % 5 == 0 else "yet" if n % 3 == 0 else "yes" for n in range(29)]]
+    return finished_run(make_outputs(version, texts), CLOSE, CLASSED, name="w46")
+
+
+@pytest.fixture
+def at_run(page: Page, sign_in: SignIn, alice: User, run: Run) -> Page:
+    sign_in(alice)
+    page.goto(reverse("run", args=[run.uuid]))
+    page.evaluate("window.stayed = true")
+    return page
+
+
+def rows(page: Page) -> int:
+    return page.locator("#cases tbody tr").count()
+
+
+def test_a_stretch_of_the_histogram_filters_without_leaving_the_page(at_run: Page) -> None:
+    chart = at_run.locator(".histogram").first
+    box = chart.bounding_box()
+    assert box
+    middle = box["y"] + box["height"] / 2
+    at_run.mouse.move(box["x"] + box["width"] * 0.52, middle)
+    at_run.mouse.down()
+    at_run.mouse.move(box["x"] + box["width"] * 0.92, middle, steps=4)
+    at_run.mouse.up()
+    expect(
+        at_run.get_by_role("link", name="Take off the filter close ≥ 0.5, < 0.95")
+    ).to_be_visible()
+    assert "min=0.5" in at_run.url
+    assert at_run.evaluate("window.stayed") is True
+
+
+def test_a_bar_is_pressed_by_key(at_run: Page) -> None:
+    bar = at_run.locator(".histogram a").last
+    bar.focus()
+    at_run.keyboard.press("Enter")
+    expect(at_run.locator(".chip")).to_have_count(1)
+    assert at_run.evaluate("window.stayed") is True
+
+
+def test_changes_are_filtered_and_walked_through_by_key(at_run: Page) -> None:
+    at_run.get_by_label("Changed").select_option("broke")
+    at_run.get_by_role("button", name="Filter").click()
+    expect(at_run.get_by_role("link", name="Take off the filter broke since w45")).to_be_visible()
+    broke = rows(at_run)
+    assert broke > 2
+    at_run.keyboard.press("j")
+    at_run.keyboard.press("Enter")
+    expect(at_run.locator(".sequence")).to_contain_text(f"1 of {broke}")
+    at_run.keyboard.press("j")
+    expect(at_run.locator(".sequence")).to_contain_text(f"2 of {broke}")
+
+
+def test_rows_are_ticked_by_mouse_and_by_key(at_run: Page) -> None:
+    said = at_run.locator("#ticked")
+    at_run.get_by_label("Tick case-3", exact=True).check()
+    expect(said).to_have_text("1 ticked: this takes only these")
+    at_run.keyboard.press("j")
+    at_run.keyboard.press("x")
+    expect(said).to_have_text("2 ticked: this takes only these")
+    at_run.get_by_label("Tick all on this page").check()
+    expect(said).to_have_text("30 ticked: this takes only these")
+    at_run.get_by_label("Tick all on this page").uncheck()
+    expect(said).to_have_text("None ticked: this takes every case of the list")
+    at_run.get_by_label("Tick case-3", exact=True).check()
+    at_run.get_by_role("button", name="Show these alone").click()
+    expect(at_run.locator("#cases tbody tr")).to_have_count(1)
+
+
+def test_columns_are_chosen_and_kept_in_a_view(at_run: Page, is_accessible: IsAccessible) -> None:
+    at_run.get_by_text("Columns", exact=True).click()
+    at_run.get_by_label("Latency").check()
+    at_run.locator("#cases").get_by_label("Output", exact=True).uncheck()
+    is_accessible(at_run)
+    at_run.get_by_role("button", name="Show these", exact=True).click()
+    heads = at_run.locator("#cases thead")
+    expect(heads).to_contain_text("Latency")
+    expect(heads).not_to_contain_text("Output")
+    at_run.get_by_text("Views", exact=True).click()
+    at_run.get_by_label("Keep what is shown as").fill("slow ones")
+    is_accessible(at_run)
+    at_run.get_by_role("button", name="Save view").click()
+    expect(at_run.get_by_text("The view slow ones is kept for you.")).to_be_visible()
+    at_run.get_by_text("Views", exact=True).click()
+    at_run.get_by_role("link", name="slow ones").click()
+    expect(heads).to_contain_text("Latency")
+
+
+def test_a_cell_of_the_matrix_leads_to_its_cases(at_run: Page) -> None:
+    cell = at_run.locator(".matrix tbody tr").first.get_by_role("link").nth(1)
+    number = int(cell.inner_text())
+    cell.click()
+    expect(at_run.locator("#cases tbody tr")).to_have_count(number)
+
+
+def test_a_deleted_run_comes_back_by_one_button(at_run: Page) -> None:
+    at_run.locator("summary[aria-label='More about this run']").click()
+    at_run.get_by_role("button", name="Delete", exact=True).click()
+    expect(at_run.get_by_text("w46 is deleted.")).to_be_visible()
+    at_run.get_by_role("button", name="Undo").click()
+    expect(at_run.get_by_role("heading", level=1)).to_have_text("w46")
+
+
+def test_a_long_run_is_told_on_another_page_while_one_waits(
+    page: Page, sign_in: SignIn, alice: User, run: Run, is_accessible: IsAccessible
+) -> None:
+    waiting = queued_run(run.output_set, EXACT, name="long", by=alice)
+    sign_in(alice)
+    page.goto(reverse("datasets", args=[run.team.slug]))
+    box = page.locator("#notices")
+    expect(box).to_have_attribute("aria-live", "polite")
+    now = timezone.now()
+    ended = {"state": RunState.FINISHED, "finished_at": now, "pass_count": 1}
+    begun = now - timedelta(minutes=2)
+    Run.objects.filter(pk=waiting.pk).update(**ended, started_at=begun)
+    waiting.refresh_from_db()
+    tell_end(waiting)
+    expect(box).to_contain_text("long has finished: 1 pass.", timeout=20_000)
+    is_accessible(page)
+    box.get_by_role("button").click()
+    expect(box).not_to_contain_text("long")
+
+
+@pytest.mark.parametrize("width", [360, 2560])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_accessible_and_fits(
+    at_run: Page, is_accessible: IsAccessible, width: int, scheme: str
+) -> None:
+    at_run.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    at_run.set_viewport_size({"width": width, "height": 900})
+    at_run.locator("details.fold > summary").first.click()
+    is_accessible(at_run)
+    root = "document.documentElement"
+    assert not at_run.evaluate(f"{root}.scrollWidth > {root}.clientWidth")
