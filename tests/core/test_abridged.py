@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.core.abridged import AROUND, abridged
@@ -82,6 +82,7 @@ def test_what_html_makes_long_has_no_more_room_than_the_rest(letter: str) -> Non
 TEXTS = st.text(alphabet=st.sampled_from("ab \n<&\"'é" + ODD), max_size=900)
 
 
+@settings(deadline=None)
 @given(TEXTS, TEXTS, st.integers(0, 900), st.sampled_from(["char", "word", "line"]))
 def test_the_room_is_kept_and_every_character_is_accounted_for(
     expected: str, output: str, room: int, mode: str
@@ -92,6 +93,7 @@ def test_the_room_is_kept_and_every_character_is_accounted_for(
         assert length(found) == len(output)
 
 
+@settings(deadline=None)
 @given(TEXTS, TEXTS)
 def test_what_is_kept_of_a_comparison_is_in_the_texts(expected: str, output: str) -> None:
     found = abridged(compared(expected, output, "word"), 500)
