@@ -90,6 +90,7 @@ def import_suite(request: SignedInRequest, slug: str) -> HttpResponse:
         messages.success(request, f"Suite {made.name} is ready.")
         return redirect("suite", made.uuid)
     context = {"team": team, "form": form, "plan": plan, "obstacle": obstacle}
+    context |= {"is_blocked": obstacle not in {"", MOVED}}
     context |= {"plan_text": form.source if plan else ""}
     return show(request, "suite/import.html", context, status=422 if form.errors else 200)
 

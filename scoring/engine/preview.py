@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max, Min
 from django.db.models.functions import Coalesce, Left, Length
 
 from scoring.core.bound import bind, settled
@@ -126,11 +125,12 @@ def _at_random(run: Run, count: int) -> list[int]:
     if run.output_set.output_count <= FEW:
         ids = list(mine.exclude(text=None).order_by("pk").values_list("pk", flat=True)[:FEW])
         return dice.sample(ids, min(count, len(ids)))
-    ends = mine.aggregate(first=Min("pk"), last=Max("pk"))
-    span = range(ends["first"], ends["last"] + 1)
-    drawn = dice.sample(span, min(8 * count, len(span)))
-    there = set(mine.filter(pk__in=drawn).exclude(text=None).values_list("pk", flat=True))
-    return [pk for pk in drawn if pk in there][:count]
+    version = run.output_set.version
+    drawn = dice.sample(range(1, version.case_count + 1), min(2 * count, version.case_count))
+    cases = {"case__version": version, "case__position__in": drawn}
+    there = mine.filter(**cases).exclude(text=None).order_by("case__position", "trial")
+    ids = list(there.values_list("pk", flat=True))
+    return dice.sample(ids, min(count, len(ids)))
 
 
 def _too_long(outputs: Sequence[int]) -> set[int]:

@@ -236,10 +236,12 @@ def test_another_config_is_a_new_version_and_says_what_changes(
 def test_a_name_that_means_another_type_has_to_be_changed(importing: Importing, team: Team) -> None:
     Scorer.objects.define(team, "close", "regex", {"pattern": "x"})
     assert states(importing.take(FILE)) == ["clash", "new"]
+    assert 'name="import"' not in importing.answer.text
     importing.confirm()
     assert "Give the scorers marked as taken other names." in said(importing.answer)
     assert not Suite.objects.exists()
     assert states(importing.again(name_0="closer")) == ["new", "new"]
+    assert 'name="import"' in importing.answer.text
     importing.confirm()
     assert thresholds() == {"closer": 0.8, "same": 1.0}
 
