@@ -6,9 +6,10 @@ one scan of the texts, and whatever lists them then reads only them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from itertools import chain
 from operator import or_
 from typing import TYPE_CHECKING, Any, Final
 
@@ -124,28 +125,43 @@ class Selection:
         """The positions of all cases that may pass, where some filter finds them to be few."""
         if self.filters.places:
             return sorted({position for position, _ in self.filters.places})
-        for stage in (self._by_index(), self._by_reading(), self._by_searching()):
+        for stage in self._stages():
             few = [set(found) for found in _found(list(stage)) if len(found) <= FEW]
             if few:
                 return sorted(set.intersection(*few))
         return None
+
+    def _stages(self) -> list[Iterable[list[_Query]]]:
+        """A search through the texts takes the longest, and so it may take the rest along."""
+        if self.filters.text:
+            return [chain(self._by_index(), self._by_reading(), self._by_searching())]
+        return [self._by_index(), self._by_reading()]
 
     # What each filter finds by itself: queries whose positions together are its cases. The stages
     # go from the quick to the slow; a later one is left out where an earlier one finds few cases.
 
     def _by_index(self) -> Iterator[list[_Query]]:
         filters = self.filters
-        if filters.case_verdict is not None:
+        if filters.case_verdict is not None and not self._is_known_to_be_many(filters.case_verdict):
             yield [_query(self._case_verdicts(), "position")]
         if filters.asks_scores:
             yield self._scores_asked()
-        if filters.change:
-            places = filters.change.places(self.run)
-            yield [places] if places else []
+        if filters.change and filters.change.verdict is not None:
+            yield self._changed(filters.change)
         if filters.reviewed:
             yield [_query(Review.objects.of_run(self.run), "output__case__position")]
 
+    def _is_known_to_be_many(self, verdict: Verdict) -> bool:
+        return (self.run.verdict_counts[verdict.label] or 0) > FEW
+
+    def _changed(self, change: Change) -> list[_Query]:
+        places = change.places(self.run)
+        return [places] if places else []
+
     def _by_reading(self) -> Iterator[list[_Query]]:
+        change = self.filters.change
+        if change and change.verdict is None:
+            yield self._changed(change)
         if self.filters.unsteady:
             yield [_query(self._unsteady_positions())]
         if self.filters.labelled:
