@@ -112,7 +112,7 @@ def test_a_large_run_is_sampled_without_reading_its_ids(
     django_assert_max_num_queries: Callable[[int], object],
 ) -> None:
     monkeypatch.setattr(preview, "FEW", 100)
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         sample = preview.sample_of(run, held_in(run))
     assert len(sample.outputs) == SIZE
     assert sample == preview.sample_of(run, held_in(run))
