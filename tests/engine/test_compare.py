@@ -261,27 +261,6 @@ def test_only_cases_of_one_run_are_counted_apart(version: DatasetVersion) -> Non
     assert only(found).n == found.broke == 27
 
 
-def test_equal_runs_rarely_alarm(version: DatasetVersion) -> None:
-    """80 pairs of runs of one source, two scorers: after Holm an alarm in at most 5 %.
-
-    With a true rate of 5 % more than 11 come once in 1,000.
-    """
-    draw = np.random.default_rng(17)
-    alarms = 0
-    for _ in range(80):
-        ease = draw.beta(5, 2, CASES)  # cases differ, the two runs do not
-        runs = [run_with(version, {"a": noisy(draw, ease), "b": noisy(draw, ease)}) for _ in "xy"]
-        found = figures_of(*runs)
-        ps = [each.p_corrected for each in found.scorers]
-        alarms += min(p for p in ps if p is not None) <= 0.05
-        Run.objects.all().delete()
-    assert alarms <= stats.binom.ppf(0.999, 80, 0.05)
-
-
-def noisy(draw: np.random.Generator, ease: np.ndarray) -> list[Given]:
-    return [float(x) for x in np.clip(ease + draw.normal(0, 0.1, len(ease)), 0, 1)]
-
-
 def test_a_judges_noise_band_is_that_of_so_many_cases(version: DatasetVersion) -> None:
     runs = [run_with(version, {"close": drawn(n)}) for n in (1, 2)]
     scorer = runs[0].scorers.get()
