@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from django.db.models import Exists, OuterRef, Q
 
+from scoring.models.pair_places import KeptList, kept_list
 from scoring.models.pair_rows import PairKind
 from scoring.models.pairs import Pairs
 from scoring.models.queries import partner_of
@@ -37,6 +38,10 @@ class Change:
     def verdict(self) -> Verdict | None:
         """What a case of this kind is in the run itself; None where that differs."""
         return _VERDICTS.get(self.kind, (None, None))[0]
+
+    def kept(self, run: Run) -> KeptList:
+        """What is kept of such cases since the two runs were compared."""
+        return kept_list(self.against, run, self.kind)
 
     def places(self, run: Run) -> tuple[str, dict[str, Any]] | None:
         """SQL of the positions of such cases with its values; None where there can be none."""

@@ -18,6 +18,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
 from scoring.models.case_labels import Labelled
 from scoring.models.dataset import Case, CaseQuerySet
+from scoring.models.pair_places import NOTHING_KEPT, KeptList
 from scoring.models.queries import named
 from scoring.models.review import Review
 from scoring.models.run import Output, Run, RunScorer
@@ -125,6 +126,8 @@ class Selection:
         """The positions of all cases that may pass, where some filter finds them to be few."""
         if self.filters.places:
             return sorted({position for position, _ in self.filters.places})
+        if self._kept_positions is not None:
+            return sorted(set(self._kept_positions))
         for stage in self._stages():
             few = [set(found) for found in _found(list(stage)) if len(found) <= FEW]
             if few:
@@ -147,21 +150,33 @@ class Selection:
         if filters.asks_scores:
             yield self._scores_asked()
         if filters.change and filters.change.verdict is not None:
-            yield self._changed(filters.change)
+            yield from self._changed(filters.change)
         if filters.reviewed:
             yield [_query(Review.objects.of_run(self.run), "output__case__position")]
 
     def _is_known_to_be_many(self, verdict: Verdict) -> bool:
         return (self.run.verdict_counts[verdict.label] or 0) > FEW
 
-    def _changed(self, change: Change) -> list[_Query]:
-        places = change.places(self.run)
-        return [places] if places else []
+    @cached_property
+    def _kept(self) -> KeptList:
+        return self.filters.change.kept(self.run) if self.filters.change else NOTHING_KEPT
+
+    @property
+    def _kept_positions(self) -> Sequence[int] | None:
+        """Where the wanted change stands, where that is kept and few."""
+        found = self._kept.positions
+        return None if found is None or len(found) > FEW else found
+
+    def _changed(self, change: Change) -> Iterator[list[_Query]]:
+        """Nothing where the change is known to be frequent."""
+        if self._kept.total is None:
+            places = change.places(self.run)
+            yield [places] if places else []
 
     def _by_reading(self) -> Iterator[list[_Query]]:
         change = self.filters.change
         if change and change.verdict is None:
-            yield self._changed(change)
+            yield from self._changed(change)
         if self.filters.unsteady:
             yield [_query(self._unsteady_positions())]
         if self.filters.labelled:

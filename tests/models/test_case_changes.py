@@ -6,7 +6,12 @@ import random
 from typing import Any, Final
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from scoring.engine.compare import compared
+from scoring.engine.summaries import summarise
 from scoring.models import (
     AuditEntry,
     Case,
@@ -30,6 +35,7 @@ from scoring.models import case_filters as filtering
 from scoring.models.case_changes import KINDS, Change
 from scoring.models.case_filters import CaseFilters
 from scoring.models.case_table import CaseOrder, CaseTable, Place
+from scoring.models.pair_places import kept_list
 from scoring.models.pair_rows import PairKind
 from tests.conftest import MakeDataset
 
@@ -141,6 +147,24 @@ def test_a_change_contradicted_by_the_verdict_shows_nothing(pair: tuple[Run, Run
     baseline, run = pair
     filters = CaseFilters(verdict=Verdict.PASS, change=Change(PairKind.BROKE, baseline))
     assert CaseTable(run, list(run.scorers.all()), filters).page().rows == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_kept_of_compared_runs_shows_the_same(
+    pair: tuple[Run, Run], kind: PairKind
+) -> None:
+    baseline, run = pair
+    Run.objects.update(finished_at=timezone.now())
+    for each in pair:
+        each.refresh_from_db()
+        summarise(each)
+    compared(baseline, run)
+    assert kept_list(baseline, run, kind).total is not None
+    table = CaseTable(run, list(run.scorers.all()), CaseFilters(change=Change(kind, baseline)))
+    wanted = _places(_wanted(baseline, run, kind))
+    with CaptureQueriesContext(connection) as queries:
+        assert [row.place for row in table.page(size=200).rows] == wanted
+    assert not any("CROSS JOIN" in query["sql"] for query in queries)
 
 
 def test_a_row_says_what_the_case_was_in_the_run_beside_it(pair: tuple[Run, Run]) -> None:
