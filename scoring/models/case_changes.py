@@ -35,6 +35,11 @@ class Change:
     against: Run
 
     @property
+    def is_rare(self) -> bool:
+        """Whether it is worth a query to find out how few cases are of this kind."""
+        return self.kind != PairKind.UNCHANGED
+
+    @property
     def verdict(self) -> Verdict | None:
         """What a case of this kind is in the run itself; None where that differs."""
         return _VERDICTS.get(self.kind, (None, None))[0]

@@ -159,7 +159,8 @@ class Selection:
 
     @cached_property
     def _kept(self) -> KeptList:
-        return self.filters.change.kept(self.run) if self.filters.change else NOTHING_KEPT
+        change = self.filters.change
+        return change.kept(self.run) if change and change.is_rare else NOTHING_KEPT
 
     @property
     def _kept_positions(self) -> Sequence[int] | None:
@@ -169,7 +170,7 @@ class Selection:
 
     def _changed(self, change: Change) -> Iterator[list[_Query]]:
         """Nothing where the change is known to be frequent."""
-        if self._kept.total is None:
+        if self._kept.total is None and change.is_rare:
             places = change.places(self.run)
             yield [places] if places else []
 
