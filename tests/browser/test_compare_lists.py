@@ -62,7 +62,8 @@ def test_every_tab_says_how_many_it_holds_and_lists_them(shown: Page, is_accessi
         expect(shown.locator("#cases tbody .id").first).to_have_text(first)
         has_settled(shown)
         assert len(listed(shown)) == min(count, 50)
-        is_accessible(shown)
+        if name.startswith("Only"):  # other lists are looked at in other tests
+            is_accessible(shown)
     assert is_same_page()
 
 

@@ -94,7 +94,7 @@ def test_figures_that_are_still_worked_out_are_announced(
     monkeypatch.setattr(asks, "AT_ONCE", 1)
     sign_in(bob)
     page.goto(address(version, "?scorer=close"))
-    expect(page.locator(".notice-warning")).to_contain_text("The worker is counting flips")
+    expect(page.locator("#measuring")).to_contain_text("they appear when")
     expect(page.locator("[data-drift-mark]")).to_have_count(3)
     in_both_schemes(page, is_accessible)
 
