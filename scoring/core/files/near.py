@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from rapidfuzz.distance import Indel
-
 if TYPE_CHECKING:
     import numpy as np
 
@@ -40,6 +38,9 @@ class NearDuplicates:
     """
 
     def __init__(self) -> None:
+        from rapidfuzz.distance import Indel  # not before it is needed: it takes 20 ms
+
+        self._similarity = Indel.normalized_similarity
         self.found: list[Near] = []
         self._texts: list[str] = []
         self._exact: set[int] = set()
@@ -58,7 +59,7 @@ class NearDuplicates:
             return
         for earlier in self._alike(place, plain):
             other = self._texts[earlier]
-            if similarity := Indel.normalized_similarity(plain, other, score_cutoff=NEAR):
+            if similarity := self._similarity(plain, other, score_cutoff=NEAR):
                 self.found.append(Near(place + 1, earlier + 1, similarity))
                 return
 
