@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlencode
 
@@ -17,24 +18,27 @@ from evalsite.pages.case_list import CaseList
 from evalsite.pages.fragments import SignedInRequest
 from evalsite.pages.methods import posting
 from scoring.engine import plan
-from scoring.models import Role, Run, User
+from scoring.engine.drafts import ContentError, DraftError, tag_cases
+from scoring.models import Output, Role, Run, User
 
-OWN: Final = ("csrfmiddlewaretoken", "do")
+OWN: Final = ("csrfmiddlewaretoken", "do", "new_tag")
+WRITES: Final = {"retry", "tag"}
+MOST_TAGGED: Final = 5_000
 EXPORTS: Final = {"csv", "jsonl", "json"}
 
 
 @posting
 def ticked_cases(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
-    """Export, score again or list alone the cases that the sent filters and ticks leave."""
+    """Export, tag, score again or list alone the cases that the sent filters and ticks leave."""
     asked = request.POST.get("do", "")
-    run = access.run_for(request.user, uid, Role.EDITOR if asked == "retry" else Role.VIEWER)
+    run = access.run_for(request.user, uid, Role.EDITOR if asked in WRITES else Role.VIEWER)
     cases = _list_of(request.user, request, run)
     kept = cases.kept(*OWN)
     if asked in EXPORTS:
         path = reverse("export_run", args=[uid])
         return redirect(f"{path}?{urlencode([*kept, ('format', asked)])}")
-    if asked == "retry":
-        _retry(request, run, cases)
+    if asked in WRITES:
+        {"retry": _retry, "tag": _tag}[asked](request, run, cases)
         kept = cases.kept(*OWN, "place")
     return redirect(f"{reverse('run', args=[uid])}?{urlencode(kept)}#cases")
 
@@ -51,3 +55,30 @@ def _retry(request: SignedInRequest, run: Run, cases: CaseList) -> None:
     attempt = plan.retry_errors(run, request.user, only=only)
     if attempt is None:
         messages.info(request, "There are no errors to score again in these cases.")
+
+
+def _tag(request: SignedInRequest, run: Run, cases: CaseList) -> None:
+    """Tag these cases in the draft of the dataset's next version; versions themselves stay."""
+    tag = request.POST.get("new_tag", "").strip()
+    outputs = list(cases.table.output_ids()[: MOST_TAGGED + 1]) if cases.form.is_valid() else []
+    if not tag or not outputs:
+        messages.info(request, "Name a tag, and tick a case or list some.")
+        return
+    if len(outputs) > MOST_TAGGED:
+        messages.error(request, f"At most {MOST_TAGGED:,} cases are tagged at once: list fewer.")
+        return
+    try:
+        number = tag_cases(run.output_set.version.dataset, _keys(outputs), [tag], request.user)
+    except (ContentError, DraftError) as refused:
+        messages.error(request, str(refused))
+    else:
+        text = (
+            f"{number:,} case{'s' * (number != 1)} tagged {tag} in the draft of the next version."
+        )
+        messages.success(request, f"{text} It is published on the dataset's page.")
+
+
+def _keys(outputs: Sequence[int]) -> list[str]:
+    """The keys of the outputs' cases, each once."""
+    found = Output.objects.filter(pk__in=outputs).order_by("case__position")
+    return list(dict.fromkeys(found.values_list("case__key", flat=True)))

@@ -6,9 +6,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from evalsite.pages import ticked
 from scoring.engine import plan
 from scoring.engine.execute import execute
-from scoring.models import Run, RunState, Score, Status, User
+from scoring.models import DraftEdit, Run, RunState, Score, Status, User
 from tests.pages.run_steps import BrowserOf, MakeSet, keys, url
 from tests.scored import EXACT, finished_run
 
@@ -48,12 +49,12 @@ def test_ticked_cases_can_be_left_one_by_one(browser_of: BrowserOf, bob: User, r
     assert (last["view"].output.case.key, last["cases"].next_url) == ("case-3", None)
 
 
-@pytest.mark.parametrize("ticked", [["2", "4"], []])
+@pytest.mark.parametrize("marked", [["2", "4"], []])
 def test_an_export_holds_what_is_ticked_or_all_that_is_listed(
-    browser_of: BrowserOf, bob: User, run: Run, ticked: list[str]
+    browser_of: BrowserOf, bob: User, run: Run, marked: list[str]
 ) -> None:
     browser = browser_of(bob)
-    answer = send(browser, run, place=ticked, verdict="error", do="jsonl")
+    answer = send(browser, run, place=marked, verdict="error", do="jsonl")
     address = answer["Location"]  # type: ignore[index]
     assert address.startswith(reverse("export_run", args=[run.uuid]))
     assert "csrf" not in address
@@ -116,3 +117,44 @@ def test_ticks_that_cannot_be_read_are_named(
     browser_of: BrowserOf, bob: User, run: Run, query: str
 ) -> None:
     assert "place" in browser_of(bob).get(url(run, query)).context["cases"].form.errors
+
+
+def test_ticked_cases_are_tagged_in_the_draft_of_the_next_version(
+    browser_of: BrowserOf, alice: User, run: Run
+) -> None:
+    answer = browser_of(alice).post(
+        reverse("ticked_cases", args=[run.uuid]),
+        {"do": "tag", "new_tag": " odd ", "place": ["2", "3"]},
+        follow=True,
+    )
+    assert "2 cases tagged odd in the draft" in answer.text
+    edited = DraftEdit.objects.filter(draft__dataset=run.output_set.version.dataset)
+    assert sorted(edited.values_list("key", flat=True)) == ["case-2", "case-3"]
+    assert run.output_set.version.cases.get(position=2).tags == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ({"new_tag": ""}, "Name a tag"),
+        ({"new_tag": "odd", "verdict": "maybe"}, "Name a tag, and tick a case"),
+        ({"new_tag": "odd"}, "At most 2 cases are tagged at once"),
+    ],
+)
+def test_what_cannot_be_tagged_is_said(
+    browser_of: BrowserOf,
+    alice: User,
+    run: Run,
+    sent: dict[str, str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ticked, "MOST_TAGGED", 2)
+    address = reverse("ticked_cases", args=[run.uuid])
+    answer = browser_of(alice).post(address, {"do": "tag"} | sent, follow=True)
+    assert said in answer.text
+    assert not DraftEdit.objects.exists()
+
+
+def test_a_viewer_tags_nothing(browser_of: BrowserOf, bob: User, run: Run) -> None:
+    assert send(browser_of(bob), run, do="tag", new_tag="odd").status_code == 403  # type: ignore[attr-defined]
