@@ -34,6 +34,12 @@ class Finding(NamedTuple):
         return self.p is not None and self.p <= ALPHA
 
     @property
+    def is_on_one_side(self) -> bool:
+        """Whether the interval, which is of this scorer alone and not corrected, leaves out 0."""
+        interval = self.difference.interval
+        return interval is not None and (interval[0] > 0 or interval[1] < 0)
+
+    @property
     def is_noise(self) -> bool:
         mean = self.difference.mean
         return self.noise is not None and mean is not None and abs(mean) <= self.noise
@@ -89,7 +95,11 @@ def _shown(found: Finding) -> str:
 
 def _not_shown(found: Finding) -> str:
     mean, detectable = found.difference.mean or 0.0, found.difference.detectable
-    text = f"{found.name} shows no difference: it {_moved(mean)}{_interval(found)} ({_p(found)})"
+    moved = f"{_moved(mean)}{_interval(found)}"
+    if found.is_on_one_side:
+        among = f" when {found.tests} scorers are looked at" if found.tests > 1 else ""
+        return f"{found.name} {moved}, no more than chance explains{among} ({_p(found)})"
+    text = f"{found.name} shows no difference: it {moved} ({_p(found)})"
     if detectable:
         text += f"; a change of {size_text(detectable)} would have been seen four times in five"
     return text
