@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
+from scoring.engine.gates import baseline_of
 from scoring.management.console import checked_name, misuse
 from scoring.models import Dataset, DatasetVersion, Run, RunScorer, Team, Verdict
+from scoring.models.case_changes import Change
 from scoring.models.case_filters import CaseFilters
 from scoring.models.case_table import CaseOrder, CaseTable
+from scoring.models.pair_rows import PairKind
 
 LISTED: Final = 5  # runs of one name that an error tells apart
 
@@ -70,9 +73,24 @@ def chosen_cases(run: Run, options: dict[str, Any]) -> CaseTable:
         tag=options["tag"],
         text=options["search"],
         unsteady=options["unsteady"],
+        change=_change(run, options["changed"], options["against"]),
+        reviewed={"yes": True, "no": False}.get(options["reviewed"]),
     )
     sort = _scorer("--sort", options["sort"], scorers)
     return CaseTable(run, scorers, filters, CaseOrder(sort, options["descending"]))
+
+
+def _change(run: Run, kind: str | None, name: str) -> Change | None:
+    """What became of the cases since the run of this name, `auto` the run's baseline."""
+    if kind is None:
+        return None
+    dataset = run.output_set.version.dataset
+    against = baseline_of(run) if name == "auto" else named_run(run.team, dataset, name)
+    if against is None:
+        raise misuse("--changed: the run has no baseline, name a run with --against")
+    if against == run or against.output_set.version.dataset != dataset:
+        raise misuse(f"--against: {name!r} is not another run of the dataset {dataset}")
+    return Change(PairKind(kind), against)
 
 
 def _scorer(

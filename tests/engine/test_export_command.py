@@ -12,7 +12,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from scoring.management.commands.export import FORMATS
-from scoring.models import DatasetVersion, Run
+from scoring.models import DatasetVersion, Review, Run, User
+from scoring.models.review import ReviewVerdict
 from tests.compared import Given, run_with
 from tests.conftest import MakeDataset
 
@@ -165,3 +166,31 @@ def test_a_failed_export_leaves_the_file_as_it_was(
         export("w46", "--format", "jsonl", "--output", str(path))
     assert [file.name for file in tmp_path.iterdir()] == ["w46.jsonl"]
     assert path.read_text() == "an older one"
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys"),
+    [("broke", range(5, 10)), ("fixed", []), ("unchanged", [*range(5), *range(10, CASES)])],
+)
+def test_what_became_of_cases_since_the_baseline(
+    version: DatasetVersion, kind: str, keys: list[int]
+) -> None:
+    run_with(version, {"close": [0.0] * 5 + [1.0] * 25}, name="w45")
+    run_with(version, {"close": [0.0] * 10 + [1.0] * 20}, name="w46")
+    for named in ([], ["--against", "w45"]):
+        code, out = export("w46", "--changed", kind, "--format", "jsonl", *named)
+        assert (code, [row["key"] for row in rows_of(out)]) == (0, [f"q{n}" for n in keys])
+
+
+@pytest.mark.parametrize("named", [[], ["--against", "w46"], ["--against", "nowhere"]])
+def test_there_must_be_another_run(run: Run, named: list[str]) -> None:
+    assert export("w46", "--changed", "broke", *named)[0] == 2
+
+
+def test_reviewed_cases(run: Run, alice: User) -> None:
+    output = run.output_set.outputs.order_by("pk").first()
+    assert output is not None
+    Review.objects.say(run, output, ReviewVerdict.PASS, by=alice)
+    for wanted, count in (("yes", 1), ("no", CASES - 1)):
+        _, out = export("w46", "--reviewed", wanted, "--format", "jsonl")
+        assert len(rows_of(out)) == count

@@ -20,6 +20,7 @@ from scoring.management import glance
 from scoring.management.console import database_needed, misuse, the_team
 from scoring.management.named import chosen_cases, named_dataset, named_run, named_version
 from scoring.models import DatasetVersion, Verdict
+from scoring.models.case_changes import KINDS
 from scoring.models.case_filters import NO_FILTERS
 from scoring.models.case_table import DATASET_ORDER, CaseTable
 
@@ -104,6 +105,9 @@ class Command(BaseCommand):
         add("--tag", default="")
         add("--search", metavar="TEXT", default="", help="in output, key, input or expected")
         add("--unsteady", action="store_true", help="some trials pass and others fail")
+        add("--changed", choices=[kind.value for kind in KINDS], help="since --against")
+        add("--against", metavar="RUN", default="auto", help="its baseline unless given")
+        add("--reviewed", choices=["yes", "no"], help="by anybody")
         add("--sort", metavar="NAME", help="by this scorer's score, unscored cases last")
         add("--descending", action="store_true", help="turn the order round")
 
