@@ -15,6 +15,7 @@ CODES: Final[Mapping[str, str]] = {
     "target_not_in_output": "The output lacks the key the scorer looks at.",
     "target_not_in_expected": "The expected value lacks the key the scorer looks at.",
     "invalid_json": "The text is not valid JSON.",
+    "invalid_yaml": "The text is not valid YAML, or uses a part of it that is not read.",
     "duplicate_key": "The JSON names a key twice, so it has no one meaning.",
     "invalid_unicode": "The text holds half a character.",
     "nul_character": "The text holds a NUL character.",

@@ -287,7 +287,7 @@ class TestErrand:
     def test_a_run_of_another_team_or_none_is_not_there(self, judged: Judged) -> None:
         run = judged(4, wire.verdict("good"))
         assert "no longer there" in self.done(run, place=7).problem
-        errand = Errand.objects.get()
+        errand = Errand.objects.get(kind=ErrandKind.CHECK_NOISE)
         errand.team = Team.objects.create(name="Elsewhere", slug="elsewhere")
         errand.request["place"] = 0
         with pytest.raises(noise.ErrandProblem, match="no longer there"):

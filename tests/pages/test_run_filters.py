@@ -124,7 +124,7 @@ def test_next_and_previous_follow_the_change(bobs: Client, versions: list[Run]) 
     first, last = [address for _, address, _ in listed.context["cases"].rows()]
     around = bobs.get(first).context["cases"]
     assert (around.previous_url, around.next_url) == (None, last)
-    assert around.standing == "1 of 2"
+    assert around.standing == "1"  # of how many, only a kept comparison knows without counting
     assert bobs.get(around.list_url).context["cases"].is_narrowed
 
 
