@@ -45,6 +45,18 @@ class Finding(NamedTuple):
         return self.noise is not None and mean is not None and abs(mean) <= self.noise
 
 
+class Unjudged(NamedTuple):
+    """Cases in both runs that ended in an error or a skip in one of them at least."""
+
+    passed_before: int = 0  # and were not judged by the candidate
+    failed_before: int = 0  # nor these
+    judged_now: int = 0  # but not by the baseline
+    neither: int = 0
+
+
+ALL_JUDGED: Final = Unjudged()
+
+
 def scorer_sentence(found: Finding) -> str:
     """What is known about the change of one scorer's mean."""
     n, mean = found.difference.n, found.difference.mean
@@ -59,9 +71,14 @@ def scorer_sentence(found: Finding) -> str:
 
 
 def whole_sentence(
-    pairs: int, broke: int, fixed: int, p: float | None, found: Sequence[Finding]
+    pairs: int,
+    broke: int,
+    fixed: int,
+    p: float | None,
+    found: Sequence[Finding],
+    unjudged: Unjudged = ALL_JUDGED,
 ) -> str:
-    """What became of the cases, and which scorers' means moved."""
+    """What became of the cases, how many could not be judged, and which scorers' means moved."""
     if not pairs:
         return "The runs have no case in common."
     were = "was" if fixed == 1 else "were"
@@ -71,7 +88,7 @@ def whole_sentence(
     elif p is not None:
         is_shown = p <= ALPHA and broke != fixed
         flips += f" ({'more' if is_shown else 'no more'} than chance explains, {p_text(p)})"
-    return f"{flips}; {_movers(found)}."
+    return "; ".join([flips, *_unjudged(unjudged), _movers(found)]) + "."
 
 
 def p_text(p: float) -> str:
@@ -136,6 +153,19 @@ def _noise(found: Finding) -> str:
     if found.is_shown and not found.is_noise:
         return f"; by itself the judge moves it by up to {reach} only"
     return f"; {'but ' if found.is_shown else ''}the judge alone moves it by up to {reach}"
+
+
+def _unjudged(of: Unjudged) -> list[str]:
+    """They neither broke nor were fixed, and nobody knows whether they still pass."""
+    before = [(of.passed_before, "passed before"), (of.failed_before, "failed before")]
+    lost = " and ".join(f"{count:,} {words}" for count, words in before if count)
+    parts = [
+        lost and f"{lost} but could not be judged now",
+        of.judged_now and f"{of.judged_now:,} could not be judged before",
+        of.neither and f"{of.neither:,} could not be judged in either run",
+    ]
+    told = ", ".join(str(part) for part in parts if part)
+    return [told] if told else []
 
 
 def _movers(found: Sequence[Finding]) -> str:

@@ -11,7 +11,7 @@ from django.db import transaction
 from scoring.core.paired import holm
 from scoring.core.sentences import Finding, scorer_sentence, whole_sentence
 from scoring.engine.compare_columns import matched, tags_of
-from scoring.engine.compare_places import counts_of, places_of
+from scoring.engine.compare_places import counts_of, places_of, unjudged_of
 from scoring.engine.compare_scores import (
     OneScorer,
     TwoScorers,
@@ -109,7 +109,9 @@ def _worked_out(baseline: Run, candidate: Run) -> _WorkedOut:
         scorers=tuple(scorers),
         slices=tuple(slices_of(scores)),
         warnings=tuple(warnings_of(pairs, both, counts.edited)),
-        sentence=whole_sentence(counts.pairs, counts.broke, counts.fixed, p, findings),
+        sentence=whole_sentence(
+            counts.pairs, counts.broke, counts.fixed, p, findings, unjudged_of(columns)
+        ),
     )
     return _WorkedOut(figures, list(places_of(pairs, columns, counts, scores)))
 

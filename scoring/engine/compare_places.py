@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from scoring.core.sentences import Unjudged
 from scoring.engine.compare_columns import Matched
 from scoring.engine.compare_scores import OneScorer
 from scoring.models import Verdict
@@ -26,6 +27,20 @@ def counts_of(pairs: Pairs, columns: Matched) -> Counts:
     kinds = len(Verdict)
     counts = np.bincount(before * kinds + after, minlength=kinds**2).tolist()
     return pairs.counts_of({divmod(code, kinds): count for code, count in enumerate(counts)})
+
+
+def unjudged_of(columns: Matched) -> Unjudged:
+    """The pairs with an error or a skip on a side at least."""
+    before, after = columns.verdicts
+    is_judged = before <= Verdict.FAIL, after <= Verdict.FAIL
+    is_lost = is_judged[0] & ~is_judged[1]
+    masks = (
+        is_lost & (before == Verdict.PASS),
+        is_lost & (before == Verdict.FAIL),
+        is_judged[1] & ~is_judged[0],
+        ~(is_judged[0] | is_judged[1]),
+    )
+    return Unjudged(*(int(mask.sum()) for mask in masks))
 
 
 def places_of(

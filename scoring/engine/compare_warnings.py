@@ -49,8 +49,9 @@ def _outputs(pairs: Pairs, edited: int) -> Iterator[str]:
     old, new = pairs.baseline, pairs.candidate
     if not pairs.is_same_version:
         versions = f"v{old.output_set.version.number} and v{new.output_set.version.number}"
-        were = "1 case was edited" if edited == 1 else f"{edited:,} cases were edited"
-        yield f"The runs are over versions {versions} of the dataset: cases match by key, {were}."
+        were = ", 1 case was edited" if edited == 1 else f", {edited:,} cases were edited"
+        told = were if edited else ""
+        yield f"The runs are over versions {versions} of the dataset: cases match by key{told}."
     elif old.output_set_id == new.output_set_id and old.pk != new.pk:
         yield "Both runs score the same outputs: what differs comes from the scorers."
 

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.core.paired import Difference
-from scoring.core.sentences import Finding, p_text, scorer_sentence, size_text, whole_sentence
+from scoring.core.sentences import (
+    Finding,
+    Unjudged,
+    p_text,
+    scorer_sentence,
+    size_text,
+    whole_sentence,
+)
 
 
 def finding(
@@ -109,6 +116,39 @@ def test_the_whole_is_told_in_one_sentence(
     given_: tuple[int, int, int, float | None, list[Finding]], said: str
 ) -> None:
     assert whole_sentence(*given_) == said
+
+
+UNJUDGED = [
+    (Unjudged(), ""),
+    (Unjudged(passed_before=11), "11 passed before but could not be judged now"),
+    (Unjudged(failed_before=1), "1 failed before but could not be judged now"),
+    (
+        Unjudged(passed_before=1_100, failed_before=2),
+        "1,100 passed before and 2 failed before but could not be judged now",
+    ),
+    (Unjudged(judged_now=3), "3 could not be judged before"),
+    (Unjudged(neither=4), "4 could not be judged in either run"),
+    (
+        Unjudged(1, 0, 3, 4),
+        "1 passed before but could not be judged now, 3 could not be judged before, "
+        "4 could not be judged in either run",
+    ),
+]
+
+
+@pytest.mark.parametrize(("unjudged", "said"), UNJUDGED)
+@pytest.mark.parametrize(
+    ("flipped", "told"),
+    [
+        ((0, 0), "None of 2,000 cases broke or was fixed"),
+        ((2, 1), "2 of 2,000 cases broke, 1 was fixed (no more than chance explains, p = 0.5)"),
+    ],
+)
+def test_cases_that_could_not_be_judged_are_told_apart_from_broken_ones(
+    flipped: tuple[int, int], told: str, unjudged: Unjudged, said: str
+) -> None:
+    parts = [told, *filter(None, [said]), "no score moved by more than chance explains."]
+    assert whole_sentence(2_000, *flipped, 0.5, [], unjudged) == "; ".join(parts)
 
 
 def test_three_movers_are_listed() -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from django.utils import timezone
 
 from scoring.engine import compare
 from scoring.engine.compare_columns import matched
-from scoring.engine.compare_places import counts_of
+from scoring.engine.compare_places import counts_of, unjudged_of
 from scoring.models import PairPlaces, Run, Team
 from scoring.models.pair_places import kept_list
 from scoring.models.pair_rows import PairFilters, PairKind
 from scoring.models.pairs import Pairs
+from tests.compared import Given, run_with
 from tests.conftest import MakeDataset
 from tests.paired import over_one_version, over_two_versions
 
@@ -38,6 +41,19 @@ def test_each_list_is_kept_as_joining_gives_it(runs: tuple[Run, Run]) -> None:
         kept = kept_list(*runs, kind)
         assert kept.positions == positions(runs, kind)
         assert kept.total == len(Pairs(*runs).page(kind, size=1_000).rows)
+
+
+def test_pairs_that_were_not_judged_are_counted_by_what_they_were(runs: tuple[Run, Run]) -> None:
+    def verdicts(run: Run) -> dict[tuple[str, int], str]:
+        rows = run.verdicts.values_list("output__case__key", "trial", "verdict")
+        return {(key, trial): "pf"[of] if of < 2 else "-" for key, trial, of in rows}
+
+    before, after = map(verdicts, runs)
+    both = Counter(before[key] + after[key] for key in before.keys() & after.keys())
+    wanted = (both["p-"], both["f-"], both["-p"] + both["-f"], both["--"])
+    found = unjudged_of(matched(Pairs(*runs)))
+    assert found == wanted
+    assert all(found)
 
 
 def test_the_flips_of_each_scorer_are_kept(runs: tuple[Run, Run]) -> None:
@@ -73,3 +89,22 @@ def test_keeping_again_replaces_what_was_kept(runs: tuple[Run, Run]) -> None:
 def test_counts_of_columns_are_those_of_the_database(runs: tuple[Run, Run]) -> None:
     pairs = Pairs(*runs)
     assert counts_of(pairs, matched(pairs)) == pairs.counts()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (1.0, "error", "None of 40 cases broke or was fixed; 11 passed before but could not"),
+        (1.0, "skip", "None of 40 cases broke or was fixed; 11 passed before but could not"),
+        (0.0, "error", "None of 40 cases broke or was fixed; 11 failed before but could not"),
+        ("error", 1.0, "None of 40 cases broke or was fixed; 11 could not be judged before; "),
+        ("skip", "error", "was fixed; 11 could not be judged in either run; no score moved"),
+        (1.0, 0.0, "11 of 40 cases broke, 0 were fixed (more than chance explains, p < 0.001); "),
+    ],
+)
+def test_the_headline_names_cases_that_turned_into_errors_or_skips(
+    make_dataset: MakeDataset, before: Given, after: Given, said: str
+) -> None:
+    version = make_dataset([{} for _ in range(40)])
+    runs = [run_with(version, {"close": [x] * 11 + [1.0] * 29}) for x in (before, after)]
+    assert said in compare.figures_of(*runs).sentence

@@ -77,6 +77,26 @@ def test_other_dataset_versions_are_named(
     )
 
 
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        ([], "by key."),
+        (["anew"], "by key, 1 case was edited."),
+        (["a", "b"], "2 cases were edited."),
+    ],
+)
+def test_edited_cases_are_said_only_where_there_are_some(
+    version: DatasetVersion, make_dataset: MakeDataset, inputs: list[str], said: str
+) -> None:
+    cases = [{"key": f"q{n}"} for n in range(CASES)]
+    for case, text in zip(cases, inputs, strict=False):
+        case["input"] = text
+    newer = make_dataset([*cases, {"key": "more"}])
+    runs = run_with(version, {"close": SCORES}), run_with(newer, {"close": [*SCORES, 1.0]})
+    (told,) = warned(*runs)
+    assert told.endswith(said)
+
+
 def test_another_threshold_is_named(version: DatasetVersion) -> None:
     assert warned(*runs_of(version, thresholds={"close": 0.75})) == (
         "close: the threshold was 0.5 and then 0.75, so verdicts differ by that, too.",
