@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from scoring.engine.compare_warnings import Warned, gathered
 from scoring.engine.figures import ScorerFigures
 
 if TYPE_CHECKING:
@@ -44,7 +45,13 @@ class CompareTable:
     @property
     def width(self) -> int:
         """How many cells a row has behind the run's name."""
-        return 4 + max(1, len(self.columns))
+        return 5 + max(1, len(self.columns))
+
+    @property
+    def warned(self) -> list[Warned]:
+        return gathered(
+            [(each.run.name, each.figures.warnings if each.figures else ()) for each in self.beside]
+        )
 
     def rows(self) -> list[Row]:
         return [Row(each, self._cells(each)) for each in self.beside]

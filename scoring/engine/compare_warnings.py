@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from scoring.engine.compare_scores import TwoScorers
 from scoring.models import CallPurpose, ModelCall, Run, RunScorer, RunState
@@ -18,6 +18,23 @@ ASKED: Final = {
 }
 DEFAULT: Final = "the default"
 MOST_NAMED: Final = 3
+
+
+class Warned(NamedTuple):
+    """A warning, and the candidates that it is about."""
+
+    runs: list[str]
+    text: str
+    is_of_all: bool
+
+
+def gathered(told: Sequence[tuple[str, Sequence[str]]]) -> list[Warned]:
+    """The warnings of several candidates, by their names, each text once."""
+    runs: dict[str, list[str]] = {}
+    for name, warnings in told:
+        for text in warnings:
+            runs.setdefault(text, []).append(name)
+    return [Warned(names, text, len(names) == len(told)) for text, names in runs.items()]
 
 
 def warnings_of(pairs: Pairs, both: Sequence[TwoScorers], edited: int) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -10,7 +12,7 @@ from scoring.core.explain import MINUS
 from scoring.engine.compare import figures_of
 from scoring.engine.handout.comparison import comparison_file_name, comparison_report
 from scoring.models import DatasetVersion, Output, Run
-from tests.compared import run_with
+from tests.compared import Given, run_with
 from tests.conftest import MakeDataset
 from tests.core.payloads import MARKUP
 from tests.handed_out import HandedOut, sound
@@ -98,6 +100,19 @@ def test_warnings_are_at_the_top(version: DatasetVersion, runs: tuple[Run, Run])
     assert "v1 at 0.5 → 0.8" in text
     assert "Only the baseline has flat" in text
     assert text.index("threshold was") < text.index("Scorers")
+
+
+def test_of_several_candidates_warnings_and_unclear_cases_stand_at_the_top(
+    version: DatasetVersion, runs: tuple[Run, Run]
+) -> None:
+    errors: list[Given] = ["error", *AFTER[1:]]
+    other = run_with(version, {"close": errors}, name="w47", thresholds={"close": 0.8})
+    top = found(*runs, other).text.partition("What the")[0].partition("w46 compared with")[0]
+    assert "w47 · close: the threshold was 0.5 and then 0.8" in top
+    assert "Broke Fixed Unclear Only in one" in top
+    assert "w46 12 2 1 0 0 close" in top
+    assert "w47 12 1 1 1 0 close" in top
+    assert re.search(r"\] p [01]\.\d{3} flat", top)
 
 
 def test_cases_of_one_run_alone_are_counted(version: DatasetVersion, runs: tuple[Run, Run]) -> None:

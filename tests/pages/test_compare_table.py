@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from evalsite.pages.compare_table import MOST_COLUMNS
+from scoring.engine.compare import figures_of
 from scoring.models import DatasetVersion, Output, Run, User
 from tests.compared import Given, run_with
 from tests.conftest import MakeDataset
@@ -37,7 +38,7 @@ def table_of(page: str) -> list[list[str]]:
     """The words of each cell of the first table, row by row."""
     rows = re.findall(r"<tr>.*?</tr>", page.partition("</table>")[0])
     cells = (re.findall(r"<t[hd].*?>(.*?)</t[hd]>", row) for row in rows)
-    return [[" ".join(re.sub(r"<.*?>", " ", cell).split()) for cell in row] for row in cells]
+    return [[" ".join(re.sub(r"</?[a-z].*?>", " ", cell).split()) for cell in row] for row in cells]
 
 
 def test_every_scorer_of_any_run_has_a_column(
@@ -47,13 +48,62 @@ def test_every_scorer_of_any_run_has_a_column(
     less = run_with(version, {"close": LOW}, name="w46")
     other = run_with(version, {"far": HIGH, "new": HIGH}, name="w47")
     head, *rows = table_of(page_of(browser_of(bob), old, less, other))
-    assert head == ["Run", "Pairs", "Broke", "Fixed", "Only in one", "close", "far"]
+    assert head == ["Run", "Pairs", "Broke", "Fixed", "Unclear", "Only in one", "close", "far"]
     close = "● larger than chance explains: \N{MINUS SIGN}0.800"
     low, high = "[\N{MINUS SIGN}0.800", "\N{MINUS SIGN}0.800]"
     assert rows == [
-        ["w46", "12", "12", "0", "0", f"{close} {low}, {high}", "\N{EN DASH}"],
-        ["w47", "12", "0", "0", "0", "\N{EN DASH}", "0 [0, 0]"],
+        ["w46", "12", "12", "0", "0", "0", f"{close} {low}, {high} p < 0.001", "\N{EN DASH}"],
+        ["w47", "12", "0", "0", "0", "0", "\N{EN DASH}", "0 [0, 0] p 1.000"],
     ]
+
+
+def test_a_run_whose_cases_turned_into_errors_does_not_look_unchanged(
+    browser_of: BrowserOf, bob: User, version: DatasetVersion
+) -> None:
+    old, same = (run_with(version, {"close": HIGH}, name=name) for name in ("w45", "w46"))
+    errors: list[Given] = ["error", "skip", *HIGH[2:]]
+    page = page_of(browser_of(bob), old, same, run_with(version, {"close": errors}, name="w47"))
+    assert [row[4] for row in table_of(page)] == ["Unclear", "0", "2"]
+    assert "Unclear cases have an error or a skip in one of the two runs." in page
+    said = "None of 12 cases broke or was fixed; 2 passed before but could not be judged now"
+    assert f"<li><b>w47</b>: {said}" in page
+
+
+def test_each_run_has_its_sentence_over_the_table(
+    browser_of: BrowserOf, bob: User, version: DatasetVersion
+) -> None:
+    old, less, same = (
+        run_with(version, {"close": scores}, name=name)
+        for name, scores in (("w45", HIGH), ("w46", LOW), ("w47", HIGH))
+    )
+    above = page_of(browser_of(bob), old, less, same).partition("<table")[0]
+    for run in (less, same):
+        sentence = figures_of(old, run).sentence
+        assert f"<li><b>{run.name}</b>: {sentence}</li>" in above
+
+
+def test_what_makes_runs_less_alike_stands_over_the_table_for_each_of_them(
+    browser_of: BrowserOf, bob: User, version: DatasetVersion
+) -> None:
+    old = run_with(version, {"close": HIGH, "far": HIGH}, name="w45")
+    close = {"close": 0.7}
+    less = run_with(version, {"close": HIGH, "far": HIGH}, name="w46", thresholds=close)
+    least = run_with(version, {"close": HIGH}, name="w47", thresholds=close)
+    above, _, below = page_of(browser_of(bob), old, less, least).partition("<table")
+    assert above.count("notice-warning") == 1
+    notes = re.findall(r"<li><b>(.*?)</b> · (.*?)</li>", above)
+    assert notes == [
+        ("All 2 runs", figures_of(old, less).warnings[0]),
+        ("w47", figures_of(old, least).warnings[1]),
+    ]
+    assert not any(text in below for _, text in notes)
+
+
+def test_runs_alike_have_no_notice(
+    browser_of: BrowserOf, bob: User, version: DatasetVersion
+) -> None:
+    runs = [run_with(version, {"close": HIGH}, name=name) for name in ("w45", "w46", "w47")]
+    assert "notice-warning" not in page_of(browser_of(bob), *runs)
 
 
 def test_runs_without_a_scorer_in_common_are_still_in_the_table(
@@ -72,7 +122,7 @@ def test_scorers_beyond_the_room_are_counted(
     many = {f"s{n}": HIGH for n in range(MOST_COLUMNS + 2)}
     runs = [run_with(version, many, name=name) for name in ("w45", "w46", "w47")]
     page = page_of(browser_of(bob), *runs)
-    assert len(table_of(page)[0]) == 5 + MOST_COLUMNS
+    assert len(table_of(page)[0]) == 6 + MOST_COLUMNS
     assert "2 more scorers stand on the page of each run." in page
 
 

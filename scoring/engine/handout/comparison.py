@@ -12,6 +12,7 @@ from django.template.loader import get_template
 from scoring.core.compare_chart import Dot, Scatter, Step, Steps, scatter, steps
 from scoring.core.shown import Shown
 from scoring.engine.compare_report import METHODS
+from scoring.engine.compare_warnings import gathered
 from scoring.engine.figures import GRID, Figures, ScorerFigures, Slice
 from scoring.engine.handout import document
 from scoring.engine.handout.texts import SAID_ROOM, ReadCase, difference, read, text_beside
@@ -169,7 +170,13 @@ def comparison_report(
     room, most = document.Room(), max(FEWEST, SHOWN // len(told))
     beside = [Beside(baseline, run, figures, most, room) for run, figures in told]
     dataset = baseline.output_set.version.dataset
-    context = {"baseline": baseline, "beside": beside, "dataset": dataset, "address": address}
+    context = {
+        "baseline": baseline,
+        "beside": beside,
+        "dataset": dataset,
+        "address": address,
+        "warned": gathered([(run.name, figures.warnings) for run, figures in told]),
+    }
     return document.document("report/comparison.html", context)
 
 
