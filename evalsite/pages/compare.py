@@ -141,7 +141,7 @@ def _asked(request: SignedInRequest, team: Team) -> HttpResponse | tuple[Run, Se
 
 def _choose(request: SignedInRequest, team: Team, **told: Any) -> HttpResponse:
     datasets = DatasetForm(request.GET, team=team)
-    refused = told.get("refused")
+    form, refused = told.get("form"), told.get("refused")
     dataset = refused.run.output_set.version.dataset if refused else datasets.chosen(team)
     runs = Run.objects.of_dataset(dataset).ended().for_list()[:OFFERED] if dataset else ()
     context = {
@@ -151,7 +151,8 @@ def _choose(request: SignedInRequest, team: Team, **told: Any) -> HttpResponse:
         "choice": ChoiceForm(request.GET, list(runs)),
         "runs": runs,
     }
-    return show(request, "compare/choose.html", context | told)
+    status = (404 if form.names_no_run else 400) if form else 200
+    return show(request, "compare/choose.html", context | told, status=status)
 
 
 def _beside(

@@ -247,15 +247,33 @@ def test_runs_that_cannot_be_compared_are_refused_with_the_reason(
     assert "The run w46 is running" in words(browser.get(url(baseline, candidate)))
 
 
+ELEVEN = urlencode([("candidate", uuid4()) for _ in range(11)])
+REFUSED = [
+    ("baseline={run}&candidate={run}", 400, "The baseline is among them"),
+    ("baseline={run}", 400, "Choose the run to compare"),
+    ("baseline=&candidate={run}", 400, "This field is required"),
+    (f"baseline={{run}}&{ELEVEN}", 400, "at most 10 runs"),
+    ("baseline={run}&candidate=none", 404, "Enter a valid UUID"),
+    ("baseline=none&candidate={run}", 404, "Enter a valid UUID"),
+]
+
+
+@pytest.mark.parametrize("name", ["compare", "compare_report"])
+@pytest.mark.parametrize(("query", "status", "said"), REFUSED)
 def test_an_address_that_names_no_fitting_runs_is_refused(
-    browser_of: BrowserOf, bob: User, baseline: Run, candidate: Run
+    browser_of: BrowserOf,
+    bob: User,
+    baseline: Run,
+    candidate: Run,
+    name: str,
+    query: str,
+    status: int,
+    said: str,
 ) -> None:
-    browser = browser_of(bob)
-    assert "The baseline is among them" in words(browser.get(url(baseline, baseline)))
-    assert "Choose the run to compare" in words(browser.get(url(baseline)))
-    eleven = urlencode([("candidate", uuid4()) for _ in range(11)])
-    assert "at most 10 runs" in words(browser.get(f"{url(baseline)}&{eleven}"))
-    assert "Enter a valid UUID" in words(browser.get(f"{url(baseline)}&candidate=none"))
+    path = reverse(name, args=[baseline.team.slug])
+    answer = browser_of(bob).get(f"{path}?{query.format(run=baseline.uuid)}")
+    assert (answer.status_code, said in words(answer)) == (status, True)
+    assert 'type="submit">Compare</button>' in words(answer)  # the form to choose others
 
 
 # Waiting for the worker.

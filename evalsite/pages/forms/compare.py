@@ -46,6 +46,11 @@ class RunsForm(forms.Form):
         field = forms.UUIDField()
         return [field.clean(text) for text in texts]
 
+    @property
+    def names_no_run(self) -> bool:
+        """Whether an address of a run is none, so that it leads to nothing."""
+        return any(self.has_error(name, "invalid") for name in self.fields)
+
     def clean(self) -> dict[str, Any]:
         chosen = super().clean() or self.cleaned_data
         if chosen.get("baseline") in chosen.get("candidate", ()):
