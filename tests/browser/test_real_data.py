@@ -17,7 +17,7 @@ from pytest_django.fixtures import Settings
 
 from scoring.models import Run, User
 from tests import oracles
-from tests.browser.walk import Walk
+from tests.browser.walk import Walk, forgive_422
 from tests.conftest import PASSWORD
 from tests.engine.conftest import Site
 from tests.real_data import (
@@ -96,6 +96,7 @@ def test_truthfulqa_becomes_a_dataset_of_817_cases(walk: Walk, facts: Path) -> N
         "Cases": "817",
         "Outputs": "817",
         "Rows with problems": "0",
+        "Near duplicates": "19 inputs at least 90 % like an earlier one; they stay",
     }
     walk.import_rows()
     walk.is_at("TruthfulQA")
@@ -131,14 +132,21 @@ def solutions(facts: Path) -> list[Row]:
 
 
 def test_gsm8k_is_scored_in_four_runs_as_its_makers_did(
-    walk: Walk, site: Site, facts: Path, solutions: list[Row], tmp_path: Path
+    walk: Walk,
+    site: Site,
+    facts: Path,
+    solutions: list[Row],
+    tmp_path: Path,
+    complaints: list[str],
 ) -> None:
     page, raw = walk.page, jsonl_rows(gsm8k_path(facts))
     walk.upload_cases(write_jsonl(tmp_path / "gsm8k.jsonl", solutions), "GSM8K")
     walk.check_rows()
     assert walk.found().items() >= {f"Outputs of {model}": "1,319" for model in GSM8K_RATES}.items()
     walk.import_rows()
-    walk.make_scorer("All of", "right", Scorers=json.dumps(RIGHT_ANSWER))
+    config = json.dumps({"scorers": RIGHT_ANSWER})
+    walk.make_scorer("All of", "right", "Edit as JSON", Config=config)
+    forgive_422(complaints)  # nothing was in the form yet when it was tried
     walk.make_scorer("Levenshtein similarity", "close")
     walk.make_suite("final answers", ["right", "close"])
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from scoring.models import Scorer, Suite, Team, User
-from tests.browser.walk import Walk
+from tests.browser.walk import Walk, forgive_422
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.scored import finished_run
 
@@ -32,12 +32,6 @@ def parts(name: str) -> list[tuple[str, str]]:
     version = Scorer.objects.get(name=name).current
     assert version is not None
     return [(part["type"], part["name"]) for part in version.config["scorers"]]
-
-
-def forgive_422(complaints: list[str]) -> None:
-    """The browser logs every invalid form that is answered as one."""
-    assert all("422" in complaint for complaint in complaints)
-    complaints.clear()
 
 
 def test_a_tree_is_built_by_mouse_and_scored_as_it_grows(
