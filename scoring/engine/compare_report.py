@@ -6,18 +6,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from scoring.core.paired import RESAMPLES
-from scoring.core.sentences import ALPHA, p_text
+from scoring.core.sentences import ALPHA, p_text, size_text
 from scoring.engine.figures import Figures, ScorerFigures, Slice
 from scoring.models import Run
 from scoring.models.pair_rows import PairKind
 from scoring.models.pairs import Pairs
 
 HEAD: Final = (
-    "scorer", "n", "baseline", "candidate", "change [95 %]", "p corrected", "up", "down",
-    "broke", "fixed",
+    "scorer", "n", "baseline", "candidate", "change [95 %]", "p", "p corr.", "detect.",
+    "up", "down", "broke", "fixed", "p flips",
 )  # fmt: skip
+ALL_HEAD: Final = ("run", "pairs", "broke", "fixed", "unclear", "only in one")
 SLICES_HEAD: Final = ("tag", "scorer", "n", "change [95 %]", "q")
-NAMED: Final = 20  # broken cases whose keys are told
+NAMED: Final = 20  # cases of a list whose keys are told
 METHODS: Final = {
     "exact": "every way to flip the signs of the differences",
     "resampled": f"{RESAMPLES:,} seeded resamples",
@@ -31,6 +32,18 @@ class Told(NamedTuple):
     baseline: Run
     candidate: Run
     figures: Figures
+
+
+def tables(found: Sequence[Told]) -> str:
+    """For a terminal: of several candidates a line each, then each one's part."""
+    parts = ["\n".join([_all_title(found), "", *_aligned(ALL_HEAD, _all_rows(found))]) + "\n"]
+    return "\n".join([*(parts if len(found) > 1 else []), *map(table, found)])
+
+
+def markdowns(found: Sequence[Told]) -> str:
+    """The same, for a pull request."""
+    parts = [f"### {_all_title(found)}\n\n" + "\n".join(_piped(ALL_HEAD, _all_rows(found))) + "\n"]
+    return "\n".join([*(parts if len(found) > 1 else []), *map(markdown, found)])
 
 
 def table(told: Told) -> str:
@@ -70,6 +83,23 @@ def _scorer_json(each: ScorerFigures) -> dict[str, Any]:
     return {name: value for name, value in kept.items() if name not in {"histogram", "scatter"}}
 
 
+def _all_title(found: Sequence[Told]) -> str:
+    baseline = found[0].baseline
+    dataset = baseline.output_set.version.dataset
+    return f"{dataset}: {len(found)} runs beside {baseline.name}"
+
+
+def _all_rows(found: Sequence[Told]) -> list[tuple[str, ...]]:
+    counted = [
+        (of.pairs, of.broke, of.fixed, of.unclear, of.only_baseline + of.only_candidate)
+        for of in (told.figures for told in found)
+    ]
+    return [
+        (told.candidate.name, *(f"{count:,}" for count in counts))
+        for told, counts in zip(found, counted, strict=True)
+    ]
+
+
 def _title(told: Told) -> str:
     dataset = told.candidate.output_set.version.dataset
     return f"{dataset}: {told.candidate.name} compared with {told.baseline.name}"
@@ -88,15 +118,23 @@ def _tables(figures: Figures) -> Iterator[tuple[Sequence[str], list[tuple[str, .
 
 def _row(each: ScorerFigures) -> tuple[str, ...]:
     before, after = (f"{mean:.3f}" for mean in each.means) if each.means else ("-", "-")
-    p = "-" if each.p_corrected is None else p_text(each.p_corrected).removeprefix("p = ")
+    detectable = "-" if each.detectable is None else size_text(each.detectable)
     counts = (each.improved, each.regressed, each.flips.broke, each.flips.fixed)
-    change = _change(each.delta, each.interval)
-    return (each.name, f"{each.n:,}", before, after, change, p, *(f"{n:,}" for n in counts))
+    return (
+        *(each.name, f"{each.n:,}", before, after, _change(each.delta, each.interval)),
+        *(_p(each.p), _p(each.p_corrected), detectable),
+        *(f"{count:,}" for count in counts),
+        _p(each.flips.p_corrected),
+    )
 
 
 def _slice_row(each: Slice) -> tuple[str, ...]:
-    q = p_text(each.q).removeprefix("p = ").removeprefix("p ")
-    return (each.tag, each.scorer, f"{each.n:,}", _change(each.delta, each.interval), q)
+    return (each.tag, each.scorer, f"{each.n:,}", _change(each.delta, each.interval), _p(each.q))
+
+
+def _p(p: float | None) -> str:
+    """Without blanks, so that columns stay narrow: 0.031, <0.001."""
+    return "-" if p is None else p_text(p).removeprefix("p").replace(" ", "").removeprefix("=")
 
 
 def _change(delta: float | None, interval: tuple[float, float] | None) -> str:
@@ -117,17 +155,19 @@ def _facts(told: Told) -> list[str]:
     methods = dict.fromkeys(METHODS[each.method] for each in figures.scorers if each.n > 1)
     if methods:
         facts.append(f"intervals and p: {'; '.join(methods)}")
-    return [*facts, f"cases: {', '.join(counts)}", *_broken(told)]
+    return [*facts, f"cases: {', '.join(counts)}", *_flipped(told)]
 
 
-def _broken(told: Told) -> Iterator[str]:
-    if told.figures.broke:
-        pairs = Pairs(told.baseline, told.candidate)
-        rows = pairs.page(PairKind.BROKE, size=NAMED).rows
-        keys = [f"{row.key} (trial {row.place.trial})" if row.place.trial else row.key
-                for row in rows]  # fmt: skip
-        more = told.figures.broke - len(rows)
-        yield f"broke: {', '.join(keys)}{f' and {more:,} more' if more else ''}"
+def _flipped(told: Told) -> Iterator[str]:
+    """The first cases that broke and that were fixed, by their keys."""
+    pairs = Pairs(told.baseline, told.candidate)
+    for kind in (PairKind.BROKE, PairKind.FIXED):
+        if count := int(getattr(told.figures, kind.value)):
+            rows = pairs.page(kind, size=NAMED).rows
+            keys = [f"{row.key} (trial {row.place.trial})" if row.place.trial else row.key
+                    for row in rows]  # fmt: skip
+            more = count - len(rows)
+            yield f"{kind.label}: {', '.join(keys)}{f' and {more:,} more' if more else ''}"
 
 
 def _aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

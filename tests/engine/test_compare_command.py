@@ -64,13 +64,96 @@ def test_it_prints_the_sentence_the_table_and_what_broke(weeks: list[Run]) -> No
     (row,) = [line.split() for line in lines if line.startswith("close ")][:1]
     assert row[:4] == ["close", "30", "1.000", "0.167"]
     assert row[4] == "-0.833"
-    assert row[-4:] == ["0", "25", "25", "0"]
+    assert row[-5:] == ["0", "25", "25", "0", "<0.001"]
     assert "cases: 25 broke, 0 fixed, 5 unchanged" in out
     assert "broke: q0, q1, q2, " in out
     assert "q19 and 5 more" in out
     assert "tone gives 30 cases the same score in both runs." in out
     assert "intervals and p: 10,000 seeded resamples; every way to flip" in out
     assert ["even", "close", "15"] in [line.split()[:3] for line in lines]
+
+
+def columns_of(text: str, scorer: str) -> dict[str, str]:
+    """The cells of a scorer's line in a Markdown table by their heads."""
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("|")]
+    (head,) = (row for row in rows if row[0] == "scorer")
+    (found,) = (row for row in rows if row[0] == scorer and len(row) == len(head))
+    return dict(zip(head, found, strict=True))
+
+
+def test_each_scorers_line_has_both_ps_that_of_flips_and_what_can_be_detected(
+    version: DatasetVersion, tmp_path: Path
+) -> None:
+    lower: list[Given] = [0.6] * 5 + scores(0)[5:]  # which still pass
+    run_with(version, {"close": scores(0), "tone": scores(0)}, name="w0")
+    run_with(version, {"close": scores(6), "tone": lower}, name="w1")
+    path = tmp_path / "compare.md"
+    out = compare("w0", "w1", "--markdown", str(path))[1]
+    written = path.read_text()
+    for name in ("close", "tone"):
+        told = columns_of(written, name)
+        (figures,) = (each for each in figures_of(*runs_of(version)).scorers if each.name == name)
+        ps = {"p": figures.p, "p corr.": figures.p_corrected, "p flips": figures.flips.p_corrected}
+        for head, p in ps.items():
+            assert p is not None
+            wanted = "<0.001" if p < 0.001 else f"{p:.2g}"
+            assert told[head] == wanted, (name, head)
+        assert float(told["detect."]) == pytest.approx(figures.detectable, abs=0.0005)
+        (line,) = [line.split() for line in out.splitlines() if line.startswith(f"{name} ")][:1]
+        assert line[-8:] == list(told.values())[-8:]
+    close, tone = (columns_of(written, name) for name in ("close", "tone"))
+    assert close["p"] != close["p corr."]
+    assert tone["p corr."] != tone["p flips"] == "1"
+
+
+def runs_of(version: DatasetVersion) -> list[Run]:
+    return list(Run.objects.filter(output_set__version=version).order_by("pk"))
+
+
+def test_a_scorer_that_nothing_is_known_of_has_dashes(version: DatasetVersion) -> None:
+    errors: list[Given] = ["error"] * CASES
+    runs = [run_with(version, {"close": given}) for given in (scores(0), errors)]
+    told = columns_of(compare_report.markdown(Told(*runs, figures_of(*runs))), "close")
+    assert [told[head] for head in ("n", "p", "p corr.", "detect.")] == ["0", "-", "-", "-"]
+
+
+@pytest.mark.parametrize("word", ["broke", "fixed"])
+@pytest.mark.parametrize(("count", "more"), [(1, ""), (20, ""), (21, " and 1 more")])
+def test_the_first_cases_that_flipped_are_named(
+    version: DatasetVersion, word: str, count: int, more: str
+) -> None:
+    given = [scores(0), scores(count)] if word == "broke" else [scores(count), scores(0)]
+    for name, each in zip(("w0", "w1"), given, strict=True):
+        run_with(version, {"close": each}, name=name)
+    lines = compare("w0", "w1")[1].splitlines()
+    keys = ", ".join(f"q{n}" for n in range(min(count, 20)))
+    named = [line for line in lines if line.startswith(("broke: ", "fixed: "))]
+    assert named == [f"{word}: {keys}{more}"]
+
+
+def test_several_candidates_have_a_line_each_before_their_parts(
+    version: DatasetVersion, tmp_path: Path
+) -> None:
+    errors: list[Given] = ["error", "skip", *scores(0)[2:]]
+    for name, given in (("w0", scores(0)), ("w1", scores(3)), ("w2", errors)):
+        run_with(version, {"close": given}, name=name)
+    path = tmp_path / "compare.md"
+    lines = compare("w0", "w1", "w2", "--markdown", str(path))[1].splitlines()
+    assert lines[0] == "Answers: 2 runs beside w0"
+    assert [line.split() for line in lines[2:5]] == [
+        ["run", "pairs", "broke", "fixed", "unclear", "only", "in", "one"],
+        ["w1", "30", "3", "0", "0", "0"],
+        ["w2", "30", "0", "0", "2", "0"],
+    ]
+    assert lines[6] == "Answers: w1 compared with w0"
+    assert path.read_text().startswith(
+        "### Answers: 2 runs beside w0\n\n"
+        "| run | pairs | broke | fixed | unclear | only in one |\n"
+        "| --- | --- | --- | --- | --- | --- |\n"
+        "| w1 | 30 | 3 | 0 | 0 | 0 |\n"
+        "| w2 | 30 | 0 | 0 | 2 | 0 |\n\n"
+        "### Answers: w1 compared with w0\n"
+    )
 
 
 def test_several_candidates_are_compared_with_one_baseline(weeks: list[Run]) -> None:

@@ -47,10 +47,9 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(_as_json(found), ensure_ascii=False, indent=2))
         else:
-            self.stdout.write("\n".join(map(compare_report.table, found)))
+            self.stdout.write(compare_report.tables(found))
         if options["markdown"]:
-            text = "\n".join(map(compare_report.markdown, found))
-            options["markdown"].write_text(text, encoding="utf-8")
+            options["markdown"].write_text(compare_report.markdowns(found), encoding="utf-8")
         if options["html"]:
             told = [(each.candidate, each.figures) for each in found]
             text = comparison_report(found[0].baseline, told)
