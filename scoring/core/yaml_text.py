@@ -53,8 +53,8 @@ def parse_yaml(text: str) -> Json:
 
 def write_yaml(value: Json) -> str:
     """YAML that `parse_yaml` reads back to the same value; long texts keep their lines."""
-    text = _dumped(value, None)
-    return text if _reads_back(text, value) else _dumped(value, '"')
+    text = _dumped(value, quotes_all=False)
+    return text if _reads_back(text, value) else _dumped(value, quotes_all=True)
 
 
 class _Open:
@@ -138,14 +138,13 @@ def _told(fault: Any) -> str:
     return f"{problem or 'it holds a character that YAML does not know'}{where}"
 
 
-def _dumped(value: Json, style: str | None) -> str:
+def _dumped(value: Json, *, quotes_all: bool) -> str:
     import yaml
 
     return str(
         yaml.dump(
             value,
-            Dumper=_dumper(),
-            default_style=style,
+            Dumper=_dumper(quotes_all=quotes_all),
             default_flow_style=False,
             sort_keys=False,
             allow_unicode=True,
@@ -154,8 +153,10 @@ def _dumped(value: Json, style: str | None) -> str:
     )
 
 
-def _dumper() -> Any:
-    """Quotes what YAML 1.1 or 1.2 would read as anything but a text, and never abbreviates."""
+def _dumper(*, quotes_all: bool) -> Any:
+    """Quotes what YAML 1.1 or 1.2 would read as anything but a text, or every text, and never
+    abbreviates.
+    """
     import yaml
 
     class Dumper(yaml.SafeDumper):
@@ -166,7 +167,7 @@ def _dumper() -> Any:
             super().increase_indent(flow, indentless=False)
 
     def represent(dumper: Any, text: str) -> Any:
-        style = "|" if "\n" in text.rstrip("\n") else None
+        style = '"' if quotes_all else "|" if "\n" in text.rstrip("\n") else None
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
     Dumper.add_representer(str, represent)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scoring.core.contract import CaseProblem
@@ -92,6 +92,8 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
+@example({"\x85": None})
+@example(["\x85", 1, 1.5, True, None, {}])
 def test_what_is_written_is_read_back(value: Any) -> None:
     assert repr(parse_yaml(write_yaml(value))) == repr(value)
 
