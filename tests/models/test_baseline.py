@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from scoring.models import (
     RunScorer,
     RunState,
     RunSummary,
+    Score,
     Scorer,
     User,
     Verdict,
@@ -157,7 +159,7 @@ def test_several_trials_of_a_case_are_one_case(make_run: MakeRun) -> None:
 
 
 def judged(run: Run, *names: str) -> Run:
-    """The run as if one judge had scored it, answered by these models."""
+    """The run as if one judge had scored it, its paid calls answered by these models."""
     judge = Scorer.objects.define(run.team, "judge", "llm_judge", JUDGE)
     RunScorer.objects.filter(run=run).update(version=judge.current, name="judge")
     for number, name in enumerate(names):
@@ -188,8 +190,61 @@ def refused(run: Run, text: str) -> None:
 def test_a_judge_that_several_models_answered_for_is_refused(make_run: MakeRun) -> None:
     run = judged(make_run("w1"), "gpt-4o-2024-05-13", "gpt-4o-2024-08-06")
     said = "gpt-4o-2024-05-13, gpt-4o-2024-08-06"
-    refused(run, f"One judge was answered by several models ({said}).")
+    refused(run, f"The judge judge was answered by several models ({said}): make a run with one.")
 
 
 def test_a_judge_with_one_model_behind_it_will_do(make_run: MakeRun) -> None:
     assert unfitness(judged(make_run("w1"), "gpt-4o-2024-05-13")) == ""
+
+
+def told(run: Run, answered: dict[str, list[str]]) -> Run:
+    """The run as if these judges had scored it; each score tells a model that answered."""
+    RunScorer.objects.filter(run=run).delete()
+    outputs = list(Output.objects.filter(output_set=run.output_set))
+    for place, (name, models) in enumerate(answered.items()):
+        judge = Scorer.objects.define(run.team, name, "llm_judge", JUDGE)
+        scorer = RunScorer.objects.create(
+            run=run, version=judge.current, name=name, threshold=0.5, position=place
+        )
+        Score.objects.bulk_create(
+            Score(
+                scorer=scorer,
+                output=output,
+                status=0,
+                score=1.0,
+                verdict=0,
+                metadata_json=json.dumps({"reasons": "fine", "model": model}),
+            )
+            for output, model in zip(outputs, models, strict=True)
+        )
+        for output, model in zip(outputs, models, strict=True):
+            key = f"{name} {output.pk}"
+            ModelCall.objects.create(**call(run), model=model, cache_key=key)
+    return run
+
+
+def test_of_several_judges_each_is_looked_at(make_run: MakeRun) -> None:
+    run = told(make_run("w1"), {"tone": ["mini", "mini"], "truth": ["large-b", "large-a"]})
+    said = "The judge truth was answered by several models (large-a, large-b): make a run with one."
+    refused(run, said)
+
+
+def test_several_judges_may_have_a_model_each(make_run: MakeRun) -> None:
+    run = told(make_run("w1"), {"tone": ["mini", "mini"], "truth": ["large", "large"]})
+    assert unfitness(run) == ""
+
+
+def test_kept_replies_of_another_model_count_as_well(make_run: MakeRun) -> None:
+    """They were paid by an earlier run."""
+    run = told(make_run("w1"), {"tone": ["mini-1", "mini-2"]})
+    ModelCall.objects.filter(model="mini-1").update(run=None)
+    refused(
+        run, "The judge tone was answered by several models (mini-1, mini-2): make a run with one."
+    )
+
+
+def test_what_other_scorers_tell_of_models_is_no_judgement(make_run: MakeRun) -> None:
+    run = make_run("w1")
+    for number, score in enumerate(Score.objects.filter(scorer__run=run)):
+        Score.objects.filter(pk=score.pk).update(metadata_json=f'{{"model": "m{number}"}}')
+    assert unfitness(run) == ""
