@@ -144,6 +144,29 @@ def test_different_datasets_are_refused(
 
 
 @pytest.mark.parametrize("path", PATHS)
+def test_a_run_is_not_compared_with_itself(alices: Api, runs: tuple[Run, Run], path: str) -> None:
+    response = alices.get(path, **ids((runs[0], runs[0])))
+    check_answer(response, path, "get")
+    assert (response.status_code, response.json()["code"]) == (422, "same_run")
+    assert codes(response) == [("candidate", "same_run")]
+    said = "candidate: The run is the baseline: name another one."
+    assert response.json()["message"] == said
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("side", ["baseline", "candidate"])
+def test_several_runs_on_one_side_are_refused(
+    alices: Api, runs: tuple[Run, Run], version: DatasetVersion, path: str, side: str
+) -> None:
+    third = run_with(version, {"close": scores(3)})
+    once = ids(runs)
+    response = alices.get(path, **{**once, side: [once[side], str(third.uuid)]})
+    assert (response.status_code, codes(response)) == (422, [(side, "repeated")])
+    assert response.json()["message"] == f"{side}: Name one run a request."
+    assert alices.get(path, **{**once, side: [once[side]] * 2}).status_code == 200
+
+
+@pytest.mark.parametrize("path", PATHS)
 def test_an_unfinished_run_is_refused_by_its_id(
     alices: Api, runs: tuple[Run, Run], path: str
 ) -> None:

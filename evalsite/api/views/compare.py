@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from evalsite import access
 from evalsite.api.paging import beginning, placed_page
-from evalsite.api.problems import Fault, Problem
+from evalsite.api.problems import Fault, Problem, of_faults
 from evalsite.api.serializers.compare import (
     CasesQuery,
     CompareQuery,
@@ -44,7 +44,7 @@ class Compare(ApiView):
 
         Both runs must be over one dataset and have ended.
         """
-        baseline, candidate = _runs(self, self.asked(request, CompareQuery))
+        baseline, candidate = _runs(self, request, self.asked(request, CompareQuery))
         try:
             found = compared_for(baseline, candidate, self.user)
         except NotComparableError as fault:
@@ -66,7 +66,7 @@ class ComparedCases(ApiView):
         """A page of the cases of one kind, in the order of the candidate's dataset version."""
         query = self.asked(request, CasesQuery)
         asked = query.validated_data
-        baseline, candidate = _runs(self, query)
+        baseline, candidate = _runs(self, request, query)
         try:
             check(baseline, candidate)
         except NotComparableError as fault:
@@ -82,12 +82,22 @@ class ComparedCases(ApiView):
         return Response(placed_page(request, page, shown_pairs(page)))
 
 
-def _runs(view: ApiView, query: CompareQuery) -> tuple[Run, Run]:
+def _runs(view: ApiView, request: Request, query: CompareQuery) -> tuple[Run, Run]:
+    """Raises the problem where they are not two, one on each side."""
+    for side in ("baseline", "candidate"):
+        if len(set(request.query_params.getlist(side))) > 1:
+            raise _unusable(side, "repeated", "Name one run a request.")
     baseline, candidate = (
         view.named(side, query.validated_data[side], access.run_for)
         for side in ("baseline", "candidate")
     )
+    if baseline == candidate:
+        raise _unusable("candidate", "same_run", "The run is the baseline: name another one.")
     return baseline, candidate
+
+
+def _unusable(side: str, code: str, text: str) -> Problem:
+    return of_faults(422, [Fault(side, code, text)])
 
 
 def _problem(fault: NotComparableError) -> Problem:
