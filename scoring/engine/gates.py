@@ -11,9 +11,8 @@ from typing import Final, Literal, NamedTuple
 
 from django.db.models import Q, QuerySet
 
+from scoring.engine.regressions import Regressions
 from scoring.models import Baseline, Run, RunState, RunSummary
-from scoring.models.pair_rows import PairKind
-from scoring.models.pairs import Pairs
 
 COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     ">=": operator.ge,
@@ -29,6 +28,7 @@ _GATE: Final = re.compile(
 )
 
 NO_BASELINE: Final = "there is no earlier run to have regressed from"
+NO_PAIR: Final = "no case has a verdict in both runs"
 
 State = Literal["passed", "failed", "undecided"]
 
@@ -94,16 +94,33 @@ def decide(gate: Gate, measure: Measure, max_unjudged: float) -> Outcome:
     return Outcome(gate, "passed" if gate.holds(value) else "failed", value)
 
 
-def check_gate(gate: Gate, run: Run, baseline: Run | None, max_unjudged: float) -> Outcome:
+def check_gate(
+    gate: Gate, run: Run, regressions: Regressions | None, max_unjudged: float
+) -> Outcome:
     """The gate's answer for a finished run; without a baseline nothing has regressed."""
-    outcome = decide(gate, measure(gate, run, baseline), max_unjudged)
-    if gate.metric == "regressions" and baseline is None and not outcome.why:
+    if gate.metric == "regressions" and regressions and not _is_known(regressions, max_unjudged):
+        return Outcome(gate, "undecided", regressions.broke, _unknown(regressions, max_unjudged))
+    outcome = decide(gate, measure(gate, run, regressions), max_unjudged)
+    if gate.metric != "regressions" or outcome.why:
+        return outcome
+    if regressions is None:
         return outcome._replace(value=None, why=NO_BASELINE)
-    return outcome
+    return outcome._replace(why=regressions.note)
 
 
-def measure(gate: Gate, run: Run, baseline: Run | None) -> Measure:
-    """The gate's figure from the run's summaries and, for regressions, its rows."""
+def _is_known(found: Regressions, max_unknown: float) -> bool:
+    """Whether enough of the cases have a verdict in both runs, and any has."""
+    return found.unknown < found.n and found.unknown / found.n <= max_unknown
+
+
+def _unknown(found: Regressions, max_unknown: float) -> str:
+    if found.unknown == found.n:
+        return f"{NO_PAIR}: {found.note}" if found.note else NO_PAIR
+    return f"{found.note}, over {max_unknown:.4g}"
+
+
+def measure(gate: Gate, run: Run, regressions: Regressions | None) -> Measure:
+    """The gate's figure from the run's summaries and what is known of its regressions."""
     if gate.metric == "mean":
         summary = RunSummary.objects.get(scorer__run=run, scorer__name=gate.scorer)
         return Measure(summary.mean, summary.n, summary.errors + summary.skipped)
@@ -112,13 +129,7 @@ def measure(gate: Gate, run: Run, baseline: Run | None) -> Measure:
     judged = passed + failed
     if gate.metric == "pass_rate":
         return Measure(passed / judged if judged else None, judged + unjudged, unjudged)
-    broke = regressions(run, baseline) if baseline else 0
-    return Measure(broke, judged + unjudged, unjudged)
-
-
-def regressions(run: Run, baseline: Run) -> int:
-    """Cases that passed in the baseline and fail now, matched by case key and trial."""
-    return Pairs(baseline, run).count(PairKind.BROKE)
+    return Measure(regressions.broke if regressions else 0, judged + unjudged, unjudged)
 
 
 def baseline_of(run: Run) -> Run | None:

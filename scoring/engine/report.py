@@ -12,6 +12,7 @@ from django.db.models import Count, Min
 
 from scoring.core.stats import Estimate
 from scoring.engine.gates import Outcome
+from scoring.engine.regressions import Regressions
 from scoring.models import CaseVerdict, Run, RunSummary, Score, Status, Verdict
 
 HEAD: Final = ("scorer", "mean [95 %]", "pass rate", "n of N", "errors", "threshold")
@@ -28,7 +29,7 @@ class Report(NamedTuple):
 
     run: Run
     baseline: Run | None
-    regressions: int | None
+    regressions: Regressions | None
     outcomes: Sequence[Outcome]
     seeks_baseline: bool = False
 
@@ -51,7 +52,7 @@ def markdown(report: Report) -> str:
 
 def as_json(report: Report) -> dict[str, Any]:
     """The run in the shape of the API, and what a pipeline asks besides."""
-    run = report.run
+    run, found = report.run, report.regressions
     total = run.case_count or 0
     return {
         "id": str(run.uuid),
@@ -69,7 +70,9 @@ def as_json(report: Report) -> dict[str, Any]:
         "budget_usd": run.budget_usd,
         "scorers": [_scorer_json(summary) for summary in _summaries(run)],
         "baseline": str(report.baseline.uuid) if report.baseline else None,
-        "regressions": report.regressions,
+        "regressions": found.broke if found else None,
+        "regressions_unknown": found.as_json() if found else None,
+        "warnings": list(found.warnings) if found else [],
         "gates": [
             {"gate": each.gate.text, "state": each.state, "value": each.value, "why": each.why}
             for each in report.outcomes
@@ -86,6 +89,7 @@ def write_junit(report: Report, out: TextIO) -> None:
     )
     name = _attribute(run.name)
     out.write(f'<?xml version="1.0" encoding="utf-8"?>\n<testsuite name={name} {counts}>\n')
+    _write_properties(report, out)
     for key, trial, verdict, text in _cases(run):
         case = _attribute(f"{key} (trial {trial})" if trial else key)
         out.write(f"<testcase classname={name} name={case}>")
@@ -93,6 +97,28 @@ def write_junit(report: Report, out: TextIO) -> None:
             out.write(f"<{_JUNIT[Verdict(verdict)]} message={_attribute(text)}/>")
         out.write("</testcase>\n")
     out.write("</testsuite>\n")
+
+
+def _write_properties(report: Report, out: TextIO) -> None:
+    """What is told of the whole run, the gates and the baseline, besides its cases."""
+    told = list(_properties(report))
+    if told:
+        out.write("<properties>\n")
+        out.writelines(
+            f"<property name={_attribute(name)} value={_attribute(value)}/>\n"
+            for name, value in told
+        )
+        out.write("</properties>\n")
+
+
+def _properties(report: Report) -> Iterator[tuple[str, str]]:
+    if report.baseline and report.regressions:
+        yield "baseline", report.baseline.name
+        yield "regressions", _regressions_text(report.regressions)
+        for text in report.regressions.warnings:
+            yield "note", text
+    for outcome in report.outcomes:
+        yield f"gate {outcome.gate.text}", _answer_text(outcome)
 
 
 def _cases(run: Run) -> Iterator[tuple[str, int, int, str]]:
@@ -147,8 +173,9 @@ def _facts(report: Report) -> list[str]:
     facts += _error_texts(run)
     if run.judge_calls is not None:
         facts.append(f"judges: {_judges_text(run)}")
-    if report.baseline:
-        facts.append(f"baseline {report.baseline.name}: {report.regressions:,} regressions")
+    if report.baseline and report.regressions:
+        facts.append(f"baseline {report.baseline.name}: {_regressions_text(report.regressions)}")
+        facts += [f"note: {text}" for text in report.regressions.warnings]
     elif report.seeks_baseline:
         series = run.output_set.series
         facts.append(f"baseline: none, the series {series} has no earlier finished run")
@@ -189,10 +216,17 @@ def _count_without_output(run: Run) -> int:
     return outputs.version.case_count - outputs.outputs.values("case").distinct().count()
 
 
+def _regressions_text(found: Regressions) -> str:
+    return f"{found.broke:,} regressions" + (f"; {found.note}" if found.note else "")
+
+
 def _outcome_text(outcome: Outcome) -> str:
     value = "" if outcome.value is None else f" ({outcome.value:.6g})"
-    why = f": {outcome.why}" if outcome.why else ""
-    return f"gate {outcome.gate.text}{value} {outcome.state}{why}"
+    return f"gate {outcome.gate.text}{value} {_answer_text(outcome)}"
+
+
+def _answer_text(outcome: Outcome) -> str:
+    return f"{outcome.state}: {outcome.why}" if outcome.why else outcome.state
 
 
 def _scorer_json(summary: RunSummary) -> dict[str, Any]:

@@ -56,6 +56,10 @@ class Plan:
 
     team: Team
     described: SuiteText
+    reason: str = ""  # stands at the thresholds it changes, unless another one is given
+
+    def __str__(self) -> str:
+        return self.described.name
 
     @cached_property
     def suite(self) -> Suite | None:
@@ -136,7 +140,7 @@ class Plan:
         ]
         return hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()
 
-    def carry_out(self, by: User | None, reason: str) -> Suite:
+    def carry_out(self, by: User | None, reason: str = "") -> Suite:
         """The suite as described, all of it or nothing; `reason` stands at changed thresholds.
 
         Raises ConfigError where a name means another type, IntegrityError where somebody else took
@@ -151,11 +155,17 @@ class Plan:
             if self.suite is None:
                 return Suite.objects.define(self.team, self.described.name, entries, by)
             for entry, new in self.threshold_steps:
-                entry.change_threshold(new, by=by, reason=reason)
+                entry.change_threshold(new, by=by, reason=reason or self.reason)
             if self._is_reordered:
                 self.suite.replace_entries(entries, by=by)
             self.suite.refresh_from_db()
         return self.suite
+
+    def rehearse(self) -> None:
+        """Raises ConfigError where carrying it out would, and changes nothing."""
+        with transaction.atomic():
+            Plan(self.team, self.described, self.reason).carry_out(None)
+            transaction.set_rollback(True)
 
     def _made(self, line: Line, by: User | None) -> Scorer:
         told = line.described
@@ -167,12 +177,8 @@ class Plan:
         return line.scorer
 
 
-def suite_from_file(team: Team, path: Path, by: User | None = None) -> Suite:
-    """The team's suite as the file describes it, made or brought up to date.
-
-    A scorer whose config differs gets a new version. Raises ConfigError, and then nothing has
-    changed.
-    """
+def plan_from_file(team: Team, path: Path) -> Plan:
+    """What the file would do to the team. Raises ConfigError for one that cannot be used."""
     try:
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES).decode("utf-8-sig")
@@ -180,7 +186,18 @@ def suite_from_file(team: Team, path: Path, by: User | None = None) -> Suite:
         raise ConfigError({"suite": [f"{path} cannot be read: {fault}"]}) from None
     spelling = spelling_of(path.name, text)
     described = read_suite(text, spelling=spelling, name=path.stem, where=str(path))
-    return Plan(team, described).carry_out(by, f"the suite file {path.name}")
+    plan = Plan(team, described, f"the suite file {path.name}")
+    plan.rehearse()
+    return plan
+
+
+def suite_from_file(team: Team, path: Path, by: User | None = None) -> Suite:
+    """The team's suite as the file describes it, made or brought up to date.
+
+    A scorer whose config differs gets a new version. Raises ConfigError, and then nothing has
+    changed.
+    """
+    return plan_from_file(team, path).carry_out(by)
 
 
 def described_suite(suite: Suite) -> SuiteText:

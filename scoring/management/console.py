@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 from django.core.management.base import CommandError
@@ -60,6 +61,17 @@ def the_team_or_a_first(slug: str | None) -> tuple[Team, bool]:
 def misuse(text: str) -> CommandError:
     """The error that ends the command with 2."""
     return CommandError(text, returncode=2)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that could not be written, before there is anything to write."""
+    is_new = not path.exists()
+    try:
+        path.open("a").close()
+        if is_new:
+            path.unlink()
+    except OSError as fault:
+        raise misuse(f"{path} cannot be written: {fault.strerror}") from None
 
 
 def checked_name(option: str, name: str, most: int = 120) -> str:

@@ -16,8 +16,8 @@ from scoring.engine.gates import (
     next_run,
     parse_gate,
     previous_run,
-    regressions,
 )
+from scoring.engine.regressions import regressions_of
 from scoring.models import Baseline, OutputSet, Run
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
@@ -143,8 +143,9 @@ class TestOnRuns:
         new_version = make_dataset([{"key": key} for key in "fedcbx"])
         run = make_run(make_outputs(new_version, ["0", "0", "0", "1", "error", "0"]), scorer)
         finish(run)
-        assert regressions(run, baseline) == 1  # f; b errs, d and e did not pass, x is new
-        outcome = check_gate(parse_gate("regressions<=0"), run, baseline, 0.5)
+        found = regressions_of(run, baseline)
+        assert found.broke == 1  # f; b errs, d and e did not pass, x is new
+        outcome = check_gate(parse_gate("regressions<=0"), run, found, 0.5)
         assert (outcome.value, outcome.state) == (1, "failed")
 
     def test_trials_are_compared_one_by_one(
@@ -158,7 +159,7 @@ class TestOnRuns:
                 outputs.outputs.create(case=version.cases.get(), trial=trial, text=text)
             runs.append(make_run(outputs, scorer))
             finish(runs[-1])
-        assert regressions(runs[1], runs[0]) == 1
+        assert regressions_of(runs[1], runs[0]).broke == 1
 
     def test_without_a_baseline_nothing_has_regressed(
         self, make_run: MakeRun, make_scorer: MakeScorer

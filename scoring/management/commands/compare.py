@@ -14,7 +14,7 @@ from scoring.engine.compare import NotComparableError, compared
 from scoring.engine.compare_report import Told
 from scoring.engine.figures import Figures
 from scoring.engine.handout.comparison import comparison_report
-from scoring.management.console import database_needed, misuse, the_team
+from scoring.management.console import check_writable, database_needed, misuse, the_team
 from scoring.management.named import named_dataset, named_run
 
 MOST: Final = 10  # candidates
@@ -38,7 +38,8 @@ class Command(BaseCommand):
         if len(options["candidates"]) > MOST:
             raise misuse(f"{len(options['candidates'])} candidates are too many: name up to {MOST}")
         for name in ("markdown", "html"):
-            _check_writable(options[name])
+            if options[name]:
+                check_writable(options[name])
         with database_needed():
             found = _told(options)
             self._write(found, options)
@@ -62,7 +63,10 @@ def _told(options: dict[str, Any]) -> list[Told]:
     dataset = None if name is None else named_dataset(team, name)
     baseline = named_run(team, dataset, options["baseline"])
     dataset = dataset or baseline.output_set.version.dataset
-    candidates = [named_run(team, dataset, each) for each in options["candidates"]]
+    named = [named_run(team, dataset, each) for each in options["candidates"]]
+    if baseline in named:
+        raise misuse(f"{baseline.name} is the baseline: name another run to compare with it")
+    candidates = dict.fromkeys(named)  # each one once
     try:
         return [
             Told(baseline, each, Figures.read(compared(baseline, each).figures))
@@ -83,16 +87,3 @@ def _as_json(found: list[Told]) -> dict[str, Any]:
             for each in found
         ],
     }
-
-
-def _check_writable(path: Path | None) -> None:
-    """Refuse a file that could not be written, before there is anything to write."""
-    if path is None:
-        return
-    is_new = not path.exists()
-    try:
-        path.open("a").close()
-        if is_new:
-            path.unlink()
-    except OSError as fault:
-        raise misuse(f"{path} cannot be written: {fault.strerror}") from None

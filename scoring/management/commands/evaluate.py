@@ -18,16 +18,22 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 from scoring.core.contract import ConfigError
-from scoring.engine import gates, hold, plan, report
+from scoring.engine import gates, hold, plan, report, suite_file
 from scoring.engine.dispatch import work_on
 from scoring.engine.gates import Gate
 from scoring.engine.generate import planned_outputs
 from scoring.engine.needs import needs_services
 from scoring.engine.pool import Executor, Inline, Pool
 from scoring.engine.progress import Progress, progress_of
-from scoring.engine.suite_file import suite_from_file
+from scoring.engine.regressions import regressions_of
 from scoring.engine.threads import Threads
-from scoring.management.console import checked_name, database_needed, the_team
+from scoring.management.console import (
+    check_writable,
+    checked_name,
+    database_needed,
+    misuse,
+    the_team,
+)
 from scoring.management.reading import NAMES, add_reading_options, reading_options
 from scoring.management.recipes import add_recipe_options, check_recipe_options, recipe_of
 from scoring.models import (
@@ -41,15 +47,12 @@ from scoring.models import (
     Team,
 )
 
+_Suite = Suite | suite_file.Plan  # a plan is carried out with the run
+
 SHOW_SECONDS: Final = 0.2
 MOST_ARGUMENT: Final = 4_096  # a path may be so long
 
 GATE_HELP: Final = "pass_rate>=0.9, mean.SCORER>=0.8 or regressions<=0; may be given several times"
-
-
-def misuse(text: str) -> CommandError:
-    """The error that ends the command with 2."""
-    return CommandError(text, returncode=2)
 
 
 class Command(BaseCommand):
@@ -90,11 +93,12 @@ class Command(BaseCommand):
             raise misuse(str(fault)) from None
         asked = [gates.parse_gate(text) for text in options["gate"]]
         limit = options["max_errors"]
+        worse = regressions_of(run, baseline) if baseline else None
         found = report.Report(
             run,
             baseline,
-            gates.regressions(run, baseline) if baseline else None,
-            [gates.check_gate(gate, run, baseline, limit) for gate in asked],
+            worse,
+            [gates.check_gate(gate, run, worse, limit) for gate in asked],
             seeks_baseline=options["baseline"] == "auto",
         )
         self._write(found, options)
@@ -103,13 +107,14 @@ class Command(BaseCommand):
             raise CommandError(f"not met: {', '.join(missed)}", returncode=1)
 
     def _scored(self, options: dict[str, Any]) -> tuple[Run, Run | None]:
-        """The finished run and its baseline; all that can be refused is refused before scoring."""
+        """The finished run and its baseline; what can be refused is refused before it is stored."""
         asked = [gates.parse_gate(text) for text in options["gate"]]
         team = the_team(options["team"])
         version = _version(team, options["dataset"])
         suite = _suite(team, version.dataset, options["suite"])
         _check_gates(asked, suite, options)
-        _check_reports(options)
+        for path in filter(None, (options["junit"], options["markdown"])):
+            check_writable(path)
         named = _named_baseline(version.dataset, options["baseline"])
         run = self._run(self._outputs(version, options), suite, options)
         return run, gates.baseline_of(run) if options["baseline"] == "auto" else named
@@ -148,9 +153,10 @@ class Command(BaseCommand):
             self.stderr.write(f"outputs without a case in {version}: {len(loaded.unmatched):,}")
         return loaded.output_set
 
-    def _run(self, outputs: Callable[[], OutputSet], suite: Suite, options: dict[str, Any]) -> Run:
+    def _run(self, outputs: Callable[[], OutputSet], asked: _Suite, options: dict[str, Any]) -> Run:
         with transaction.atomic():  # held at once, lest a worker takes it first
             named, budget = options["name"], options["budget"]
+            suite = _stored(asked)
             run = plan.new_run(outputs(), suite=suite, name=named, budget_usd=budget)
             hold.take(run)
         shows = sys.stderr.isatty() and not options["json"]
@@ -232,7 +238,7 @@ def _version(team: Team, name: str) -> DatasetVersion:
     return dataset.latest
 
 
-def _suite(team: Team, dataset: Dataset, given: str | None) -> Suite:
+def _suite(team: Team, dataset: Dataset, given: str | None) -> _Suite:
     if given is None:
         if dataset.suite is None:
             raise misuse(f"the dataset {dataset} has no suite of its own; name one with --suite")
@@ -242,11 +248,24 @@ def _suite(team: Team, dataset: Dataset, given: str | None) -> Suite:
         return suite
     if not Path(given).is_file():
         raise misuse(f"{given!r} is neither a suite of the team {team.slug} nor a file")
-    return suite_from_file(team, Path(given))
+    return suite_file.plan_from_file(team, Path(given))
 
 
-def _check_gates(asked: list[Gate], suite: Suite, options: dict[str, Any]) -> None:
-    names = set(suite.entries.values_list("scorer__name", flat=True))
+def _stored(suite: _Suite) -> Suite:
+    return suite if isinstance(suite, Suite) else suite.carry_out(None)
+
+
+def _names(suite: _Suite) -> set[str]:
+    """Of its scorers."""
+    if isinstance(suite, Suite):
+        return set(suite.entries.values_list("scorer__name", flat=True))
+    return {each.name for each in suite.described.scorers}
+
+
+def _check_gates(asked: list[Gate], suite: _Suite, options: dict[str, Any]) -> None:
+    names = _names(suite)
+    if not names:
+        raise misuse(f"the suite {suite} has no scorers; add one on its page")
     for gate in asked:
         if gate.scorer and gate.scorer not in names:
             known = ", ".join(sorted(names))
@@ -255,15 +274,6 @@ def _check_gates(asked: list[Gate], suite: Suite, options: dict[str, Any]) -> No
             raise misuse(f"{gate.text} needs --baseline RUN or --baseline auto")
     if not 0 <= options["max_errors"] <= 1:
         raise misuse("--max-errors is a share from 0 to 1")
-
-
-def _check_reports(options: dict[str, Any]) -> None:
-    """Refuse a report that could not be written, before there is anything to write."""
-    for path in filter(None, (options["junit"], options["markdown"])):
-        try:
-            path.open("a").close()
-        except OSError as fault:
-            raise misuse(f"{path} cannot be written: {fault.strerror}") from None
 
 
 def _named_baseline(dataset: Dataset, name: str | None) -> Run | None:
