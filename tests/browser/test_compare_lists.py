@@ -134,7 +134,11 @@ def test_a_row_opens_side_by_side_and_back_restores_the_list(shown: Page) -> Non
 def test_several_runs_stand_in_one_table(shown: Page, runs: Three, is_accessible: Check) -> None:
     shown.goto(compare_url(runs.old, runs.new, runs.newest))
     heads = shown.locator("#waiting thead th")
-    expect(heads).to_have_text(["Run", "Pairs", "Broke", "Fixed", "Only in one", "close", "far"])
+    counts = ["Pairs", "Broke", "Fixed", "Unclear", "Only in one"]
+    expect(heads).to_have_text(["Run", *counts, "close", "far"])
+    expect(shown.get_by_role("region", name="What changed").get_by_role("listitem")).to_have_count(
+        2
+    )
     in_both_schemes(shown, is_accessible)
     shown.set_viewport_size({"width": 360, "height": 740})
     assert shown.evaluate("document.documentElement.scrollWidth") <= 360
@@ -168,7 +172,7 @@ def test_too_few_runs_say_what_to_do(
 
 
 def test_a_choice_that_cannot_be_compared_says_why(
-    shown: Page, runs: Three, is_accessible: Check
+    shown: Page, runs: Three, is_accessible: Check, complaints: list[str]
 ) -> None:
     for url, said in (
         (compare_url(runs.old, runs.old), "The baseline is among them"),
@@ -178,6 +182,8 @@ def test_a_choice_that_cannot_be_compared_says_why(
         expect(shown.get_by_role("heading", name="These runs cannot be compared")).to_be_visible()
         expect(shown.get_by_text(said).first).to_be_visible()
         in_both_schemes(shown, is_accessible)
+    assert all("400" in complaint for complaint in complaints)
+    complaints.clear()
 
 
 def test_a_comparison_that_failed_is_asked_for_again(
