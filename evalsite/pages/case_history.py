@@ -52,6 +52,11 @@ class History:
     def first_bad(self) -> Mark | None:
         return next((mark for mark in self.marks if mark.is_first_bad), None)
 
+    @property
+    def passed_again(self) -> Mark | None:
+        """Where it passed again after its first bad run."""
+        return next((mark for mark in self.marks if mark.seen is self.found.passed_again), None)
+
     def _mark(self, seen: Seen) -> Mark:
         run = Run(uuid=seen.run)
         url = case_url(run, Place(seen.position, self.trial), "")

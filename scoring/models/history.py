@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 from uuid import UUID
@@ -40,15 +41,26 @@ class CaseHistory:
         judged = [each.verdict for each in self.seen if each.verdict <= Verdict.FAIL]
         return sum(one != other for one, other in pairwise(judged))
 
-    @property
+    @cached_property
     def first_bad(self) -> Seen | None:
-        """Where it began to fail as it does to this day; None where it passes, or never passed."""
+        """Where it began to fail the latest time; None where it never failed, or never passed."""
         judged = [each for each in self.seen if each.verdict <= Verdict.FAIL]
         found = None
-        for each in reversed(judged):
-            if each.verdict == Verdict.PASS:
+        for before, each in zip([None, *judged], judged, strict=False):
+            if each.verdict == Verdict.FAIL and (not before or before.verdict == Verdict.PASS):
+                found = each
+        return found if self.flips else None
+
+    @cached_property
+    def passed_again(self) -> Seen | None:
+        """Where it passed first after its latest failure; None where it did not since, or never
+        failed.
+        """
+        found = None
+        for each in reversed(self.seen):
+            if each.verdict == Verdict.FAIL:
                 return found
-            found = each
+            found = each if each.verdict == Verdict.PASS else found
         return None
 
 

@@ -22,29 +22,33 @@ def weeks(version: DatasetVersion, letters: str) -> Run:
 
 
 @pytest.mark.parametrize(
-    ("letters", "flips", "first_bad"),
+    ("letters", "flips", "first_bad", "again"),
     [
-        ("ppp", 0, None),
-        ("ppppppppff", 1, "w8"),
-        ("pfp", 2, None),
-        ("pfpf", 3, "w3"),
-        ("fff", 0, None),
-        ("fpf", 2, "w2"),
-        ("pef", 1, "w2"),  # an error is neither good nor bad
-        ("pfe", 1, "w1"),
-        ("pfsf", 1, "w1"),
-        ("p-ff", 1, "w2"),
-        ("e", 0, None),
+        ("ppp", 0, None, None),
+        ("ppppppppff", 1, "w8", None),
+        ("pfp", 2, "w1", "w2"),
+        ("pffpp", 2, "w1", "w3"),
+        ("pfpf", 3, "w3", None),
+        ("pfpfffp", 4, "w3", "w6"),  # the latest stretch
+        ("fpp", 1, "w0", "w1"),
+        ("fff", 0, None, None),
+        ("fpf", 2, "w2", None),
+        ("pef", 1, "w2", None),  # an error is neither good nor bad
+        ("pfe", 1, "w1", None),
+        ("pfep", 2, "w1", "w3"),
+        ("pfsf", 1, "w1", None),
+        ("p-ff", 1, "w2", None),
+        ("e", 0, None, None),
     ],
 )
-def test_flips_and_the_first_bad_run(
-    version: DatasetVersion, letters: str, flips: int, first_bad: str | None
+def test_flips_the_first_bad_run_and_the_one_that_passed_again(
+    version: DatasetVersion, letters: str, flips: int, first_bad: str | None, again: str | None
 ) -> None:
     history = history_of(weeks(version, letters), "q1")
     assert len(history.seen) == len(letters.replace("-", ""))
     assert history.flips == flips
-    bad = history.first_bad
-    assert (bad.name if bad else None) == first_bad
+    names = [seen and seen.name for seen in (history.first_bad, history.passed_again)]
+    assert names == [first_bad, again]
 
 
 def test_it_is_told_oldest_first_with_the_place_in_each_run(

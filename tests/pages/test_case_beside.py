@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from html import unescape
 from typing import Any
@@ -235,6 +236,10 @@ def test_the_history_tells_flips_and_where_it_began_to_fail(
     assert "3 runs of the series a, oldest first · 2 flips · first bad:" in words(answer)
     assert f'href="{url(baseline, None)}"' in answer.text
     assert marks[2].is_first_bad
+    run_with(version, {"close": [0.9] * 5}, name="w47")
+    again = browser_of(bob).get(url(run, None))
+    said = re.sub("<[^>]+>", "", words(again))
+    assert "3 flips · first bad: w46, passed again: w47" in said
 
 
 def test_one_run_has_no_history(browser_of: BrowserOf, bob: User, version: DatasetVersion) -> None:
