@@ -16,12 +16,20 @@ from scoring.models import (
     RunScorer,
     RunState,
     RunSummary,
+    Score,
     Scorer,
+    Status,
     Verdict,
 )
 
 FIRST_DAY = datetime(2026, 1, 5, 9, tzinfo=UTC)
 LETTERS = {"p": Verdict.PASS, "f": Verdict.FAIL, "e": Verdict.ERROR, "s": Verdict.SKIPPED}
+SAID: dict[Verdict, dict[str, Any]] = {
+    Verdict.PASS: {"status": Status.SCORED, "score": 1.0, "verdict": Verdict.PASS},
+    Verdict.FAIL: {"status": Status.SCORED, "score": 0.0, "verdict": Verdict.FAIL},
+    Verdict.ERROR: {"status": Status.ERROR},
+    Verdict.SKIPPED: {"status": Status.SKIPPED},
+}
 
 
 def scorer_of(version: DatasetVersion, name: str = "close") -> Scorer:
@@ -83,6 +91,7 @@ def run_again(
         made = RunScorer.objects.create(run=run, **{**fields, **scorer_fields})
         _summary(made, mean, len(letters) or 100)
     _cases(run, letters, texts)
+    _scores(run)
     return run
 
 
@@ -92,6 +101,15 @@ def _summary(scorer: RunScorer, mean: float | None, n: int) -> None:
         scorer=scorer, n=n, scored=scored, errors=n - scored, skipped=0,
         passed=round(scored * (mean or 0)), mean=mean, variance=None if mean is None else 0.01,
     )  # fmt: skip
+
+
+def _scores(run: Run) -> None:
+    """Each scorer says of a case what its verdict is."""
+    Score.objects.bulk_create(
+        Score(scorer=scorer, output_id=case.output_id, **SAID[Verdict(case.verdict)])
+        for scorer in run.scorers.all()
+        for case in run.verdicts.all()
+    )
 
 
 def _cases(run: Run, letters: str, texts: Sequence[str]) -> None:

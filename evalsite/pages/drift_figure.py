@@ -16,6 +16,7 @@ from scoring.core.charts import Sparkline, sparkline
 from scoring.core.drift_chart import DriftChart, FlipBar, Mark
 from scoring.engine.drift import Line, Point
 from scoring.engine.drift.chart import TagLine, chart_of, tag_lines
+from scoring.engine.drift.point import TagFigure
 
 CROWDED = 30  # marks that leave no room for large ones
 GRID = 0.1  # the axis of small multiples begins at a multiple of it
@@ -104,6 +105,14 @@ class DriftFigure:
         return bool(self.chart.similarity_lines or self.chart.distinct_lines)
 
     @property
+    def has_cases(self) -> bool:
+        """Whether case verdicts, over all scorers, flipped otherwise than the scorer's own."""
+        return any(
+            point.cases and point.cases[1:] != (point.fixed, point.broke)
+            for point in self.line.points
+        )
+
+    @property
     def has_outside(self) -> bool:
         return bool(self.line.outside)
 
@@ -132,36 +141,19 @@ class DriftFigure:
                 point.n + point.unscored,
                 point,
                 *self.links[place],
-                self.notes[place],
+                self.line.notes[place],
             )
             for place, point in enumerate(self.line.points)
         ]
         return found[::-1]
 
     @cached_property
-    def notes(self) -> list[tuple[str, ...]]:
-        """What is special about each point, in words."""
-        levels = {change.place: change for change in self.line.changes}
-        outside = {each.place: each for each in self.line.outside}
-        found = []
-        for place, point in enumerate(self.line.points):
-            said = [each.text for each in point.breaks]
-            if change := levels.get(place):
-                fell = "fell" if change.after < change.before else "rose"
-                said.append(f"level {fell} {change.before:.3f} → {change.after:.3f}")
-            if place in outside:
-                side = "below" if outside[place].is_below else "above"
-                said.append(f"{side} the limits")
-            found.append(tuple(said))
-        return found
-
-    @cached_property
     def multiples(self) -> list[Multiple]:
         """By tag, over one axis for all of them."""
-        tags = [tag for tag in tag_lines(self.line) if tag.latest]
+        tags = tag_lines(self.line)
         means = [mean for tag in tags for mean in tag.means if mean is not None]
         low = min(means, default=0.0) // GRID * GRID
-        return [self._multiple(tag, low) for tag in tags]
+        return [self._multiple(tag, tag.latest, low) for tag in tags if tag.latest]
 
     def _spot(self, before: Mark | None, mark: Mark, bar: FlipBar | None) -> Spot:
         point = self.line.points[mark.place]
@@ -169,7 +161,7 @@ class DriftFigure:
         segment = ""
         if is_next and before and not point.is_cut_off and None not in (before.y, mark.y):
             segment = f"{before.x},{before.y} {mark.x},{mark.y}"
-        says, flips = _said(point, self.notes[mark.place]), _flips_said(point)
+        says, flips = _said(point, self.line.notes[mark.place]), _flips_said(point)
         return Spot(
             mark=mark,
             x=part_of(mark.x, self.chart.width),
@@ -182,11 +174,9 @@ class DriftFigure:
             flips_say=flips,
         )
 
-    def _multiple(self, tag: TagLine, low: float) -> Multiple:
+    def _multiple(self, tag: TagLine, latest: TagFigure, low: float) -> Multiple:
         chart = sparkline(tag.means, self.line.points[-1].threshold, low=low)
-        found = [figure for figure in tag.figures if figure]
-        delta = found[-1].mean - found[-2].mean if len(found) > 1 else None
-        return Multiple(tag.tag, chart, found[-1].mean, found[-1].n, delta)
+        return Multiple(tag.tag, chart, latest.mean, latest.n, tag.delta)
 
 
 def _look(mark: Mark) -> str:

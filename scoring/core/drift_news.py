@@ -45,8 +45,14 @@ def _news(labels: tuple[str, ...], means: tuple[float, ...]) -> News | None:
     level, outside = _level(labels, changes), _outside(labels, below)
     # A change of level says why runs on its other side lie below the limits.
     if level and outside and outside.weight == Weight.DRIFTS:
-        return level if level.weight == Weight.DRIFTS else outside
+        return level if level.weight == Weight.DRIFTS else _wide(outside, labels, changes)
     return level or outside
+
+
+def _wide(outside: News, labels: Sequence[str], changes: Sequence[Change]) -> News:
+    """Limits over two levels are wide, and a run below them is all the more so."""
+    wide = f", though these span the change of level with {labels[changes[-1].place]}"
+    return outside._replace(text=outside.text + wide, texts=outside.texts + wide)
 
 
 def _level(labels: Sequence[str], changes: Sequence[Change]) -> News | None:

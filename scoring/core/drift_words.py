@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from scoring.core.drift import Change, Limits
+from scoring.core.drift_news import listed
+from scoring.core.sentences import p_text
 
 HARDLY: Final = 0.02  # a mean that moves by less has hardly moved
 FEWEST_FLIPS: Final = 5
@@ -21,7 +23,7 @@ class Told(NamedTuple):
     n: int
     mean: float | None
     pass_rate: float | None
-    pairs: int | None
+    pairs: int | None  # this and the next two of the scorer's own verdicts
     fixed: int | None
     broke: int | None
     similarity: float | None
@@ -37,33 +39,27 @@ def sentences(
     reference: str,
     *,
     parted: Collection[int] = (),
+    spanned: Sequence[int] = (),
 ) -> list[str]:
-    """In order of weight. Means on the two sides of a place in `parted` are not compared."""
+    """In order of weight. Means on the two sides of a place in `parted` are not compared; at those
+    in `spanned` the level changed among the runs of the limits.
+    """
     return [
         *_now(scorer, points, parted),
         *_levels(points, changes),
-        *_limits(points, limits, outside),
-        *_hidden(points, parted),
+        *_limits(points, limits, outside, spanned),
+        *_hidden(scorer, points, parted),
         *_texts(points, reference),
     ]
 
 
 def hides_flips(before: Told, after: Told) -> bool:
-    """Whether the mean hardly moved while many cases changed their verdict, and the scorer can
-    have had a hand in it: one that always passes has not.
-    """
+    """Whether the mean hardly moved while many of the scorer's verdicts flipped."""
     if before.mean is None or after.mean is None or after.fixed is None or not after.pairs:
         return False
     flips = after.fixed + (after.broke or 0)
-    many = max(FEWEST_FLIPS, FLIPPED_SHARE * after.pairs)
     is_flat = abs(after.mean - before.mean) < HARDLY
-    return is_flat and flips >= many and most_flips(before, after) >= many
-
-
-def most_flips(before: Told, after: Told) -> float:
-    """How many verdicts of the scorer alone can have flipped, judging by its pass rates."""
-    passed, passes = (each.n * (each.pass_rate or 0.0) for each in (before, after))
-    return min(before.n - passed, passes) + min(passed, after.n - passes)
+    return is_flat and flips >= max(FEWEST_FLIPS, FLIPPED_SHARE * after.pairs)
 
 
 def _now(scorer: str, points: Sequence[Told], parted: Collection[int]) -> Iterator[str]:
@@ -90,31 +86,49 @@ def _levels(points: Sequence[Told], changes: Sequence[Change]) -> Iterator[str]:
         verb = "fell" if change.after < change.before else "rose"
         yield (
             f"The level {verb} with {points[change.place].label}: "
-            f"from {change.before:.3f} to {change.after:.3f} (p = {change.p:.3f})."
+            f"from {change.before:.3f} to {change.after:.3f} ({p_text(change.p)})."
         )
 
 
 def _limits(
-    points: Sequence[Told], limits: Limits | None, outside: Sequence[tuple[int, bool]]
+    points: Sequence[Told],
+    limits: Limits | None,
+    outside: Sequence[tuple[int, bool]],
+    spanned: Sequence[int],
 ) -> Iterator[str]:
     if limits is None:
         return
     span = f"{limits.low:.3f} to {limits.high:.3f}"
-    if not outside:
+    if spanned:
+        yield _wide(limits, [points[place].label for place in spanned])
+    elif not outside:
         yield f"The last {limits.n} runs lie inside their control limits, {span}."
-        return
+    yield from _beyond(points, f"{span}, from {limits.n} runs", outside)
+
+
+def _wide(limits: Limits, names: Sequence[str]) -> str:
+    """Limits over two levels judge neither."""
+    change = "change" if len(names) == 1 else "changes"
+    return (
+        f"The control limits, {limits.low:.3f} to {limits.high:.3f}, span the {change} of level "
+        f"with {listed(names)}, so they are wide: to lie inside them says little."
+    )
+
+
+def _beyond(
+    points: Sequence[Told], span: str, outside: Sequence[tuple[int, bool]]
+) -> Iterator[str]:
     for is_below, side in ((True, "below"), (False, "above")):
         names = [points[place].label for place, low in outside if low == is_below]
         if names:
             lies = "lies" if len(names) == 1 else "lie"
-            limited = f"the control limits ({span}, from {limits.n} runs)"
-            yield f"{_listed(names)} {lies} {side} {limited}."
-    back = outside[-1][0] + 1
+            yield f"{_listed(names)} {lies} {side} the control limits ({span})."
+    back = outside[-1][0] + 1 if outside else len(points)
     if back < len(points):
         yield f"Inside the limits again since {points[back].label}."
 
 
-def _hidden(points: Sequence[Told], parted: Collection[int]) -> Iterator[str]:
+def _hidden(scorer: str, points: Sequence[Told], parted: Collection[int]) -> Iterator[str]:
     """The latest steps whose flips the means hide."""
     places = [
         place
@@ -127,7 +141,7 @@ def _hidden(points: Sequence[Told], parted: Collection[int]) -> Iterator[str]:
         yield (
             f"From {before.label} to {after.label} the mean hardly moved "
             f"({before.mean:.3f} to {after.mean:.3f}), but {fixed + broke:,} of {after.pairs:,} "
-            f"cases changed their verdict over all scorers: {fixed:,} fixed, {broke:,} broke."
+            f"cases changed their verdict by {scorer}: {fixed:,} fixed, {broke:,} broke."
         )
     if len(places) > LATEST_SHOWN:
         yield f"The same is true of {len(places) - LATEST_SHOWN:,} earlier steps."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from django.db import models
@@ -10,10 +10,13 @@ from django.db import models
 from scoring.models.dataset import Dataset
 from scoring.models.pairs import Pairs
 from scoring.models.run import OutputSet, Run, RunScorer, RunState
+from scoring.models.score import Verdict
 
 
 class Flips(NamedTuple):
-    """Cases (each trial counted) that have a verdict in both runs, and how many flipped."""
+    """Cases (each trial counted) that have a verdict in both runs, and how many flipped: over all
+    scorers, or those of one scorer.
+    """
 
     pairs: int
     fixed: int  # fail → pass
@@ -26,8 +29,24 @@ def count_flips(before: Run, after: Run) -> Flips:
     return Flips(counts.pairs, counts.fixed, counts.broke)
 
 
+def count_scorer_flips(before: Run, after: Run) -> dict[str, Flips]:
+    """For each scorer of both runs, by name, counted from its own verdicts."""
+    names = [set(run.scorers.values_list("name", flat=True)) for run in (before, after)]
+    pairs = Pairs(before, after)
+    return {name: _flips(pairs.verdicts_of(name)) for name in sorted(names[0] & names[1])}
+
+
+def _flips(counts: Mapping[tuple[int, int], int]) -> Flips:
+    fixed = counts.get((Verdict.FAIL, Verdict.PASS), 0)
+    return Flips(sum(counts.values()), fixed, counts.get((Verdict.PASS, Verdict.FAIL), 0))
+
+
 class RunStep(models.Model):
-    """The flips from one run of a drift line to the next; they hold while neither is re-scored."""
+    """The flips from one run of a drift line to the next; they hold while neither is re-scored.
+
+    `scorers` holds those of each scorer's own verdicts, by name: [pairs, fixed, broke]; None where
+    they were never counted.
+    """
 
     before = models.ForeignKey(Run, models.CASCADE, related_name="steps_on")
     after = models.ForeignKey(Run, models.CASCADE, related_name="steps_here", db_index=False)
@@ -36,6 +55,7 @@ class RunStep(models.Model):
     pairs = models.PositiveIntegerField()
     fixed = models.PositiveIntegerField()
     broke = models.PositiveIntegerField()
+    scorers = models.JSONField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["after", "before"], name="step_once")]
@@ -47,10 +67,14 @@ class RunStep(models.Model):
     def flips(self) -> Flips:
         return Flips(self.pairs, self.fixed, self.broke)
 
+    def flips_of(self, scorer: str) -> Flips:
+        """Of its own verdicts; none where one of the runs has not the scorer."""
+        return Flips(*(self.scorers or {}).get(scorer, (0, 0, 0)))
+
     def holds_for(self, before: Run, after: Run) -> bool:
-        """Whether neither run has been scored again since."""
+        """Whether all is counted and neither run has been scored again since."""
         seen = self.before_finished_at, self.after_finished_at
-        return seen == (before.finished_at, after.finished_at)
+        return self.scorers is not None and seen == (before.finished_at, after.finished_at)
 
 
 class RunDrift(models.Model):

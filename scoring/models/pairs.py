@@ -74,6 +74,15 @@ class Pairs:
             edited=0 if self.is_same_version else self.count(PairKind.EDITED),
         )
 
+    def verdicts_of(self, scorer: str) -> dict[tuple[int, int], int]:
+        """How many pairs have these two verdicts of the one scorer, which judged both."""
+        rows = self._run(
+            f"SELECT bs.verdict, cs.verdict, COUNT(*) FROM {self._scored(self._lead())} "  # noqa: S608
+            "AND bs.verdict IS NOT NULL AND cs.verdict IS NOT NULL GROUP BY bs.verdict, cs.verdict",
+            {"scorer": scorer},
+        )
+        return {(before, after): count for before, after, count in rows}
+
     def count(self, kind: PairKind) -> int:
         """How many pairs are of this kind; not for cases without a partner."""
         return int(self._run(f"SELECT COUNT(*) FROM {self._of_kind(kind)}")[0][0])  # noqa: S608
@@ -257,8 +266,12 @@ class Pairs:
             return f"{self._joined(lead)} AND {KINDS[kind].format(b='b.verdict', c='c.verdict')}"
         told = "COALESCE({0}s.verdict, {0}s.status + 1)"  # as Verdict numbers them
         decided = KINDS[kind].format(b=told.format("b"), c=told.format("c"))
+        return f"{self._scored(lead)} AND {decided}"
+
+    def _scored(self, lead: Side) -> str:
+        """FROM and WHERE of all pairs with what the scorer said of either side."""
         return (
-            f"{self._joined(lead, f'{_SCORES} bs', f'{_SCORES} cs')} AND {decided} "
+            f"{self._joined(lead, f'{_SCORES} bs', f'{_SCORES} cs')} "
             f"AND bs.scorer_id = ({SCORER_OF}%(b_run)s) AND bs.output_id = b.output_id "
             f"AND cs.scorer_id = ({SCORER_OF}%(c_run)s) AND cs.output_id = c.output_id"
         )

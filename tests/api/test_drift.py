@@ -40,6 +40,8 @@ def test_a_line_has_the_contracts_shape(alices: Api, version: DatasetVersion) ->
         "pass_rate": 0.75,
         "fixed": 1,
         "broke": 1,
+        "cases_fixed": 1,
+        "cases_broke": 1,
         "scorer_version": 1,
         "dataset_version": 1,
         "threshold": 0.6,

@@ -78,6 +78,36 @@ def test_five_models_on_two_dates_flip_as_a_direct_count_says(facts: Path, tmp_p
     assert "google_gemma-7b-it" not in called_out
 
 
+FLAT: Final = "gpt-4-0125-preview-FC"
+NEVER: Final = {"name": "never", "type": "regex", "config": {"pattern": "^no such answer$"}}
+
+
+def test_a_scorers_flips_are_told_beside_one_that_always_fails(facts: Path, tmp_path: Path) -> None:
+    call_command("import", str(bfcl_path(facts)), "--dataset", "BFCL", stdout=StringIO())
+    suite = tmp_path / "suite.json"
+    suite.write_text(
+        json.dumps({"name": "release", "scorers": [{"name": "same", "type": "json_match"}, NEVER]})
+    )
+    for dated in DATES:
+        path = str(bfcl_path(facts, f"run_{FLAT}_{dated}.jsonl"))
+        words = ("--outputs", path, "--suite", str(suite), "--series", "a", "--dated", dated)
+        call_command("evaluate", "BFCL", *words, "--json", stdout=StringIO())
+    (dataset,) = Dataset.objects.all()
+    told = {line.scorer: line for line in lines_for(dataset, None)}
+    before, after = (passes(facts, FLAT, dated) for dated in DATES)
+    last = told["same"].points[-1]
+    assert (last.pairs, last.fixed, last.broke) == (
+        len(before),
+        sum(after[key] and not before[key] for key in before),
+        sum(before[key] and not after[key] for key in before),
+    )
+    assert min(last.fixed or 0, last.broke or 0) > 20
+    assert last.cases == (len(before), 0, 0)
+    assert any("changed their verdict by same" in text for text in told["same"].sentences)
+    last = told["never"].points[-1]
+    assert (last.fixed, last.broke) == (0, 0)
+
+
 def is_called_out(line: dict[str, Any]) -> bool:
     return any("the mean hardly moved" in text for text in line["sentences"])
 
@@ -123,7 +153,8 @@ def test_most_of_the_demos_flips_are_at_the_regressions_and_the_repair(told: lis
 def test_a_scorer_that_always_passes_is_not_blamed_for_flips(told: list[Line]) -> None:
     (line,) = (line for line in told if line.scorer == "short enough")
     assert {point.pass_rate for point in line.points} == {1.0}
-    assert max(point.broke or 0 for point in line.points) >= 5
+    assert max(point.cases.broke for point in line.points if point.cases) >= 5
+    assert {(point.fixed, point.broke) for point in line.points[1:]} == {(0, 0)}
     assert not any("hardly moved" in text for text in line.sentences)
 
 

@@ -71,6 +71,15 @@ def test_a_fall_long_ago_is_what_is_usual_now() -> None:
     assert said(HIGH + (LOW * 4)[:old]) is None
 
 
+def test_a_run_below_limits_that_span_a_rise_is_told_with_it() -> None:
+    news = news_of(labels(21), [0.6, 0.61] * 5 + [0.7, 0.71] * 5 + [0.55])
+    assert news
+    assert news.weight == Weight.DRIFTS
+    assert news.text == (
+        "is below its control limits in w20, though these span the change of level with w10"
+    )
+
+
 def test_of_several_scorers_the_text_is_plural() -> None:
     news = news_of(labels(13), [0.9] * 12 + [0.5])
     assert news

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scoring.core.drift import Change, Limits
-from scoring.core.drift_words import Told, hides_flips, most_flips, sentences
+from scoring.core.drift_words import Told, hides_flips, sentences
 
 LIMITS = Limits(0.8, 0.7, 0.9, 12)
 
@@ -45,6 +45,7 @@ def test_means_across_a_break_are_not_compared() -> None:
     [
         (Change(1, 0.8, 0.6, 0.004), "The level fell with w1: from 0.800 to 0.600 (p = 0.004)."),
         (Change(2, 0.6, 0.8, 0.001), "The level rose with w2: from 0.600 to 0.800 (p = 0.001)."),
+        (Change(2, 0.6, 0.8, 0.0005), "The level rose with w2: from 0.600 to 0.800 (p < 0.001)."),
     ],
 )
 def test_a_change_of_level_is_told(change: Change, text: str) -> None:
@@ -95,30 +96,31 @@ def test_a_flat_mean_hides_many_flips(
     assert hides_flips(one, other) is hides
 
 
+WIDE = "The control limits, 0.700 to 0.900, span the {} of level with {}, so they are wide: "
+LITTLE = "to lie inside them says little."
+
+
 @pytest.mark.parametrize(
-    ("before", "after", "most"),
+    ("spanned", "outside", "texts"),
     [
-        (1.0, 1.0, 0),  # it always passes, so it has flipped nothing
-        (0.0, 0.0, 0),
-        (1.0, 0.9, 10),
-        (0.0, 0.2, 20),
-        (0.9, 0.9, 20),  # ten fixed and ten others broken
-        (0.5, 0.5, 100),
-        (0.2, 0.9, 90),
+        ([3], [], [WIDE.format("change", "w3") + LITTLE]),
+        ([2, 3], [], [WIDE.format("changes", "w2 and w3") + LITTLE]),
+        ([3], [(4, True)],
+            [WIDE.format("change", "w3") + LITTLE, f"w4 lies below the control limits {SPAN}."]),
     ],
-)
-def test_pass_rates_bound_a_scorers_own_flips(before: float, after: float, most: int) -> None:
-    one, other = (told(0, 0.8, n=100, pass_rate=rate) for rate in (before, after))
-    assert most_flips(one, other) == pytest.approx(most)
-    flipping = other._replace(pairs=100, fixed=4, broke=4)
-    assert hides_flips(one, flipping) is (most >= 5)
+)  # fmt: skip
+def test_limits_over_a_change_of_level_do_not_reassure(
+    spanned: list[int], outside: list[tuple[int, bool]], texts: list[str]
+) -> None:
+    points = [told(number) for number in range(5)]
+    assert said(*points, limits=LIMITS, outside=outside, spanned=spanned)[1:] == texts
 
 
 def test_hidden_flips_are_called_out() -> None:
     flipping = told(1, 0.801, pairs=1_000, fixed=28, broke=24)
     assert said(told(0), flipping)[1:] == [
         "From w0 to w1 the mean hardly moved (0.800 to 0.801), but 52 of 1,000 cases changed "
-        "their verdict over all scorers: 28 fixed, 24 broke."
+        "their verdict by close enough: 28 fixed, 24 broke."
     ]
 
 

@@ -20,6 +20,7 @@ from scoring.models import (
     RunDrift,
     RunState,
     RunStep,
+    Score,
 )
 from tests.conftest import MakeDataset
 from tests.drifting import FIRST_DAY, run_again, run_in_week, scorer_of
@@ -238,11 +239,62 @@ def test_flips_are_those_against_the_point_before(version: DatasetVersion) -> No
     line = the_line(version.dataset)
     found = [(point.pairs, point.fixed, point.broke) for point in line.points]
     assert found == [(None, None, None), (4, 1, 1), (4, 2, 0), (3, 0, 2)]
+    assert [point.cases for point in line.points] == [None, (4, 1, 1), (4, 2, 0), (3, 0, 2)]
     assert [point.before for point in line.points] == [None, *(str(run.uuid) for run in runs[:3])]
     assert line.is_measured
 
 
 FLIPPING = ["ppff", "pfpf", "pppp", "ffp-"]
+
+
+def test_a_scorers_flips_are_its_own(version: DatasetVersion) -> None:
+    """Beside one that always fails no case flips over all scorers."""
+    both = [scorer_of(version, "close"), scorer_of(version, "never")]
+    for week, letters in enumerate(FLIPPING[:3]):
+        run = run_in_week(version, week, 0.8, letters, scorers=both)
+        Score.objects.filter(scorer__run=run, scorer__name="never").update(score=0.0, verdict=1)
+        run.verdicts.update(verdict=1)
+    measure(version.dataset, "a")
+    found = {line.scorer: [(p.fixed, p.broke) for p in line.points] for line in
+             lines_of(version.dataset)}  # fmt: skip
+    assert found == {
+        "close": [(None, None), (1, 1), (2, 0)],
+        "never": [(None, None), (0, 0), (0, 0)],
+    }
+    cases = [point.cases for line in lines_of(version.dataset) for point in line.points[1:]]
+    assert cases == [(4, 0, 0)] * 4
+
+
+def test_steps_from_before_scorers_were_counted_are_counted_again(version: DatasetVersion) -> None:
+    for week in (1, 2):
+        run_in_week(version, week, 0.8, FLIPPING[week])
+    measure(version.dataset, "a")
+    RunStep.objects.update(scorers=None)
+    (line,) = lines_of(version.dataset)
+    assert (line.points[1].fixed, line.points[1].cases, line.is_measured) == (None, None, False)
+    assert (the_line(version.dataset).points[1].fixed, RunStep.objects.count()) == (2, 1)
+
+
+def test_limits_over_a_change_of_level_are_called_wide(version: DatasetVersion) -> None:
+    weeks(version, [*STEADY, *(mean - 0.2 for mean in STEADY)])
+    line = the_line(version.dataset)
+    assert line.spanned == [8]
+    assert any("span the change of level with w8, so they are wide" in s for s in line.sentences)
+    assert not any("lie inside their control limits" in text for text in line.sentences)
+    weeks(version, [mean - 0.2 for mean in STEADY] * 2, first=16)
+    line = the_line(version.dataset)
+    assert (line.limited[0], [change.place for change in line.changes]) == (12, [8])
+    assert line.spanned == []
+    assert "The last 20 runs lie inside their control limits" in " ".join(line.sentences)
+
+
+def test_a_note_says_what_changed_at_a_point(version: DatasetVersion) -> None:
+    weeks(version, [*STEADY, *(mean - 0.2 for mean in STEADY)], threshold=0.6)
+    run_in_week(version, 16, 0.1)
+    notes = the_line(version.dataset).notes
+    assert notes[8][0].startswith("level fell 0.810 → 0.5")
+    assert notes[16] == ("threshold 0.6 → 0.7", "below the limits")
+    assert not any(notes[:8])
 
 
 def test_a_late_run_makes_new_neighbours(version: DatasetVersion) -> None:
@@ -260,6 +312,8 @@ def test_a_run_that_is_scored_again_is_measured_again(version: DatasetVersion) -
     runs = [run_in_week(version, week, 0.8, "pppp") for week in (1, 2)]
     the_line(version.dataset)
     runs[1].verdicts.filter(position=1).update(verdict=1)
+    one = runs[1].verdicts.get(position=1)
+    Score.objects.filter(output=one.output_id).update(score=0.0, verdict=1)
     Run.objects.filter(pk=runs[1].pk).update(finished_at=timezone.now())
     (line,) = lines_of(version.dataset)
     assert (line.points[1].broke, line.is_measured) == (None, False)
@@ -283,7 +337,7 @@ def test_a_flat_mean_that_hides_flips_is_called_out(make_dataset: MakeDataset) -
     run_in_week(version, 2, 0.81, "p" * 40 + "f" * 10 + "p" * 11 + "f" * 39)
     assert (
         "From w1 to w2 the mean hardly moved (0.800 to 0.810), but 21 of 100 cases changed "
-        "their verdict over all scorers: 11 fixed, 10 broke."
+        "their verdict by close: 11 fixed, 10 broke."
     ) in the_line(version.dataset).sentences
 
 

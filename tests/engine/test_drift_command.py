@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,10 @@ def drift(*words: str) -> str:
 
 TABLE = """\
 a · close
-run            dated                mean [95 %]  pass rate  n  fixed  broke  like  changed
-w0 (baseline)  2026-01-05  0.800 [0.641, 0.959]      75.0%  4      -      -  1.00
-w1             2026-01-12  0.750 [0.591, 0.909]      75.0%  4      1      1  1.00  threshold 0.7 → 0.6
+run            dated                mean [95 %]  pass rate  n  fixed  broke  over all  alike  distinct  changed
+w0 (baseline)  2026-01-05  0.800 [0.641, 0.959]      75.0%  4      -      -         -   1.00      100%
+w1             2026-01-12  0.750 [0.591, 0.909]      75.0%  4      1      1     1 / 1   1.00      100%  threshold 0.7 → 0.6
+fixed and broke: cases whose verdict by close flipped since the run before; over all: fixed / broke over all scorers
 
 close is at 0.750 in w1 (n = 4), 0.050 less than in w0.
 Its outputs are 1.00 similar to those of w0.
@@ -65,8 +67,24 @@ def test_markdown_is_written_beside_the_table(two_weeks: DatasetVersion, tmp_pat
     assert drift("Answers", "--markdown", str(path)) == TABLE
     text = path.read_text()
     assert text.startswith("### a · close\n\n| run | dated |")
-    assert "| w1 | 2026-01-12 | 0.750 [0.591, 0.909] | 75.0% | 4 | 1 | 1 |" in text
+    assert "| w1 | 2026-01-12 | 0.750 [0.591, 0.909] | 75.0% | 4 | 1 | 1 | 1 / 1 |" in text
     assert "- Not enough runs for control limits: 2 runs, 8 are needed." in text
+
+
+def test_tags_and_changes_of_level_are_printed(make_dataset: MakeDataset, tmp_path: Path) -> None:
+    version = make_dataset([{"tags": ["billing", "app"]}, {"tags": ["billing"]}])
+    for week in range(16):
+        run_in_week(version, week, 0.8 - 0.2 * (week > 7), "pp" if week < 15 else "pf")
+    path = tmp_path / "drift.md"
+    printed, text = drift("Answers", "--markdown", str(path)), path.read_text()
+    fell = re.escape("level fell 0.800 → 0.600")
+    assert re.search(rf"^w8 .* {fell}", printed, re.MULTILINE)
+    assert re.search(rf"^\| w8 \|.*\| {fell}", text, re.MULTILINE)
+    assert "from 0.800 to 0.600 (p < 0.001)." in printed
+    assert printed.endswith(
+        "\n\ntag       mean  change  n\nbilling  0.500  -0.500  2\napp      1.000  +0.000  1\n"
+    )
+    assert text.endswith("\n| billing | 0.500 | -0.500 | 2 |\n| app | 1.000 | +0.000 | 1 |\n")
 
 
 def test_a_bar_in_a_name_does_not_part_a_cell(version: DatasetVersion) -> None:

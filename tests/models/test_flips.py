@@ -8,9 +8,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scoring.models import CaseVerdict, DatasetVersion, Output, OutputSet, Run, RunStep, Verdict
-from scoring.models.drift import Flips, count_flips
+from scoring.models import (
+    CaseVerdict,
+    DatasetVersion,
+    Output,
+    OutputSet,
+    Run,
+    RunStep,
+    Score,
+    Verdict,
+)
+from scoring.models.drift import Flips, count_flips, count_scorer_flips
 from tests.conftest import MakeDataset
+from tests.drifting import run_in_week, scorer_of
 
 KEYS = [f"k{number}" for number in range(6)]
 LETTERS = {"p": Verdict.PASS, "f": Verdict.FAIL, "e": Verdict.ERROR, "s": Verdict.SKIPPED}
@@ -70,6 +80,22 @@ def test_another_version_is_matched_by_key(make_dataset: MakeDataset) -> None:
     assert count_flips(before, after) == Flips(3, 1, 1) == by_hand(before, after)
 
 
+@pytest.mark.parametrize("order", [KEYS[:4], KEYS[3::-1]])
+def test_each_scorers_verdicts_are_counted_alone(
+    make_dataset: MakeDataset, order: list[str]
+) -> None:
+    version = make_dataset([{"key": key} for key in KEYS[:4]])
+    both = [scorer_of(version, name) for name in ("close", "same")]
+    before = run_in_week(version, 1, letters="pfep", scorers=[*both, scorer_of(version, "gone")])
+    other = make_dataset([{"key": key} for key in order])
+    letters = dict(zip(KEYS, "fppp", strict=False))
+    after = run_in_week(other, 2, letters="".join(letters[key] for key in order), scorers=both)
+    same = Score.objects.filter(scorer__run=after, scorer__name="same")
+    same.filter(output__case__key=KEYS[0]).update(score=1.0, verdict=Verdict.PASS)
+    assert count_scorer_flips(before, after) == {"close": Flips(3, 1, 1), "same": Flips(3, 1, 0)}
+    assert count_scorer_flips(after, before) == {"close": Flips(3, 1, 1), "same": Flips(3, 0, 1)}
+
+
 letters = st.text("pfes-", min_size=6, max_size=6)
 
 
@@ -97,6 +123,10 @@ def test_a_step_holds_until_a_run_is_scored_again(make_dataset: MakeDataset) -> 
         pairs=1, fixed=0, broke=1,
     )  # fmt: skip
     assert step.flips == Flips(1, 0, 1)
+    assert not step.holds_for(before, after)  # its scorers are not counted
+    step.scorers = {"close": [1, 1, 0]}
+    assert step.flips_of("close") == Flips(1, 1, 0)
+    assert step.flips_of("gone") == Flips(0, 0, 0)
     assert step.holds_for(before, after)
     after.finished_at = timezone.now()
     assert not step.holds_for(before, after)

@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from evalsite.pages.drift import MOST_CHARTS
 from evalsite.templatetags.charts import part_of
 from scoring.engine.drift import measure
-from scoring.models import Baseline, DatasetVersion, Run, Team, User
+from scoring.models import Baseline, DatasetVersion, Run, RunStep, Team, User
 from tests.conftest import MakeDataset
 from tests.drifting import run_in_week, scorer_of
 
@@ -153,6 +153,24 @@ def test_flips_are_told_in_the_bars_and_in_the_table(
     assert 'aria-label="Compare w2 against the run before: 2 fixed, 1 broke, of 4"' in html
     row = html[html.index("<tbody>") :]
     assert re.findall(r'data-label="(?:fixed|broke)">([^<]+)<', row) == ["2", "1", "–", "–"]  # noqa: RUF001
+
+
+def test_a_table_tells_the_scorers_flips_from_those_over_all(
+    version: DatasetVersion, page_of: Callable[..., str]
+) -> None:
+    runs = [run_in_week(version, 1, 0.5, "ppff"), run_in_week(version, 2, 0.5, "ffpp")]
+    html = page_of(version)
+    assert "cases whose verdict by close flipped" in html
+    assert "by the verdicts of close alone" in html
+    assert "Over all scorers" not in html
+    for run in runs:
+        run.verdicts.update(verdict=1)
+    RunStep.objects.all().delete()
+    html = page_of(version)
+    assert "Over all scorers" in html
+    row = html[html.index("<tbody>") : html.index("</tr>", html.index("<tbody>"))]
+    assert re.findall(r'data-label="(?:fixed|broke)">([^<]+)<', row) == ["2", "2"]
+    assert '<td class="num cell-extra">0 / 0</td>' in row
 
 
 def test_a_mark_says_the_runs_figures(version: DatasetVersion, page_of: Callable[..., str]) -> None:

@@ -48,10 +48,16 @@ class PointShape(serializers.Serializer[object]):
     interval = interval()
     pass_rate = serializers.FloatField(allow_null=True)
     fixed = serializers.IntegerField(
-        allow_null=True, help_text="Cases that failed in the point before and pass here."
+        allow_null=True, help_text="Cases the scorer failed at the point before and passes here."
     )
     broke = serializers.IntegerField(
-        allow_null=True, help_text="Cases that passed in the point before and fail here."
+        allow_null=True, help_text="Cases the scorer passed at the point before and fails here."
+    )
+    cases_fixed = serializers.IntegerField(
+        allow_null=True, help_text="Cases that failed over all scorers before and pass here."
+    )
+    cases_broke = serializers.IntegerField(
+        allow_null=True, help_text="Cases that passed over all scorers before and fail here."
     )
     scorer_version = serializers.IntegerField()
     dataset_version = serializers.IntegerField()

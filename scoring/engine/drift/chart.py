@@ -27,6 +27,12 @@ class TagLine(NamedTuple):
     def latest(self) -> TagFigure | None:
         return next((figure for figure in reversed(self.figures) if figure), None)
 
+    @property
+    def delta(self) -> float | None:
+        """Of the mean, against the run before that has one; None for the first."""
+        found = [mean for mean in self.means if mean is not None]
+        return found[-1] - found[-2] if len(found) > 1 else None
+
 
 def chart_of(line: Line) -> DriftChart:
     """The line's geometry; a mark's place is that of the point."""

@@ -99,6 +99,22 @@ class Line:
         ]
 
     @property
+    def spanned(self) -> list[int]:
+        """Where the level changed among the runs of the limits, which are wide then."""
+        return [change.place for change in self.changes if change.place in self.limited[1:]]
+
+    @cached_property
+    def notes(self) -> list[tuple[str, ...]]:
+        """What is special about each point, in words."""
+        levels = {change.place: (_level(change),) for change in self.changes}
+        sides = {True: ("below the limits",), False: ("above the limits",)}
+        outside = {place: sides[is_below] for place, is_below in self.outside}
+        return [
+            (*(each.text for each in point.breaks), *levels.get(place, ()), *outside.get(place, ()))
+            for place, point in enumerate(self.points)
+        ]
+
+    @cached_property
     def sentences(self) -> list[str]:
         """What the line says, in words."""
         told = [
@@ -112,11 +128,17 @@ class Line:
         found = sentences(
             self.scorer, told, self.limits, outside, self.changes, self.reference,
             parted=[place for place, point in enumerate(self.points) if point.is_cut_off],
+            spanned=self.spanned,
         )  # fmt: skip
         return [*found, self.limits_reason] if self.limits_reason else found
 
     def _means(self, places: Sequence[int]) -> list[float]:
         return [mean for place in places if (mean := self.points[place].mean) is not None]
+
+
+def _level(change: Change) -> str:
+    verb = "fell" if change.after < change.before else "rose"
+    return f"level {verb} {change.before:.3f} → {change.after:.3f}"
 
 
 @lru_cache(maxsize=512)

@@ -29,7 +29,7 @@ from scoring.models import (
     RunStep,
     Score,
 )
-from scoring.models.drift import count_flips, points_in_time, steps_into
+from scoring.models.drift import count_flips, count_scorer_flips, points_in_time, steps_into
 
 MOST_TAGS: Final = 20
 
@@ -107,7 +107,8 @@ def from_pinned(scorers: Sequence[RunScorer], reference: Reference) -> Iterator[
 
 def _measure_step(before: Run, after: Run) -> None:
     seen = {"before_finished_at": before.finished_at, "after_finished_at": after.finished_at}
-    figures: dict[str, Any] = {**seen, **count_flips(before, after)._asdict()}
+    scorers = {"scorers": count_scorer_flips(before, after)}
+    figures: dict[str, Any] = {**seen, **count_flips(before, after)._asdict(), **scorers}
     RunStep.objects.update_or_create(before=before, after=after, defaults=figures)
 
 

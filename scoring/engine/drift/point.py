@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from scoring.engine.drift.reference import Reference
 from scoring.models import RunScorer, RunStep
+from scoring.models.drift import Flips
 
 BreakKind = Literal["scorer", "dataset", "threshold"]
 
@@ -36,8 +37,9 @@ class TagFigure(NamedTuple):
 class Point:
     """A run's figures for one scorer. `n` outputs are scored; None is a figure that is not there.
 
-    `pairs`, `fixed` and `broke` are about the case verdicts of this run and of the point before;
-    None for the first point and while they are not counted yet.
+    `pairs`, `fixed` and `broke` are about the scorer's own verdicts in this run and at the point
+    before, `cases` about those over all scorers; None for the first point and while they are not
+    counted yet.
     """
 
     run: str  # uuid
@@ -56,6 +58,7 @@ class Point:
     pairs: int | None
     fixed: int | None
     broke: int | None
+    cases: Flips | None
     similarity: float | None  # of the outputs to the reference's
     compared: int
     distinct: float | None  # share of the outputs looked at
@@ -81,7 +84,7 @@ def point_of(
     is_compared = kept is not None and kept.against_id == reference.output_set
     is_fresh = kept is not None and kept.run_finished_at == run.finished_at
     holds = step is not None and before is not None and step.holds_for(before.run, run)
-    flips = step.flips if step and holds else None
+    flips = step.flips_of(scorer.name) if step and holds else None
     return Point(
         run=str(run.uuid),
         label=label,
@@ -99,6 +102,7 @@ def point_of(
         pairs=flips.pairs if flips else None,
         fixed=flips.fixed if flips else None,
         broke=flips.broke if flips else None,
+        cases=step.flips if step and holds else None,
         similarity=kept.similarity if kept and is_compared else None,
         compared=kept.compared if kept and is_compared else 0,
         distinct=kept.distinct_share if kept else None,

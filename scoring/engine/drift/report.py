@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from scoring.engine.drift.chart import tag_lines
 from scoring.engine.drift.line import Line
 from scoring.engine.drift.point import Point
 
 HEAD: Final = (
-    "run", "dated", "mean [95 %]", "pass rate", "n", "fixed", "broke", "like", "changed",
+    "run", "dated", "mean [95 %]", "pass rate", "n", "fixed", "broke", "over all", "alike",
+    "distinct", "changed",
 )  # fmt: skip
+TAG_HEAD: Final = ("tag", "mean", "change", "n")  # of the latest run
 _NONE: Final = "-"
 
 
@@ -35,19 +38,33 @@ def as_json(line: Line) -> dict[str, Any]:
 
 
 def table(line: Line) -> str:
-    """The line for a terminal: a row per run, then its sentences."""
-    rows = [HEAD, *(_row(point) for point in line.points)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [_padded(row, widths) for row in rows]
-    return "\n".join([f"{line.series} · {line.scorer}", *lines, "", *line.sentences]) + "\n"
+    """The line for a terminal: a row per run, what it says in sentences, and its tags."""
+    points = _aligned([HEAD, *_rows(line)])
+    lines = [f"{line.series} · {line.scorer}", *points, _counted(line), "", *line.sentences]
+    tags = [TAG_HEAD, *_tag_rows(line)]
+    return "\n".join([*lines, *(["", *_aligned(tags, 1)] if len(tags) > 1 else [])]) + "\n"
 
 
 def markdown(line: Line) -> str:
     """The same as `table`, for a pull request."""
-    rows = [HEAD, ("---",) * len(HEAD), *(_row(point) for point in line.points)]
-    lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows]
     said = [f"- {sentence}" for sentence in line.sentences]
-    return "\n".join([f"### {line.series} · {line.scorer}", "", *lines, "", *said]) + "\n"
+    points = _piped([HEAD, *_rows(line)])
+    lines = [f"### {line.series} · {line.scorer}", "", *points, "", _counted(line), "", *said]
+    tags = [TAG_HEAD, *_tag_rows(line)]
+    return "\n".join([*lines, *(["", *_piped(tags)] if len(tags) > 1 else [])]) + "\n"
+
+
+def _counted(line: Line) -> str:
+    return (
+        f"fixed and broke: cases whose verdict by {line.scorer} flipped since the run before; "
+        "over all: fixed / broke over all scorers"
+    )
+
+
+def _piped(rows: Sequence[Sequence[str]]) -> list[str]:
+    head, *body = rows
+    ruled = [head, ["---"] * len(head), *body]
+    return [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in ruled]
 
 
 def _point_json(point: Point) -> dict[str, Any]:
@@ -60,6 +77,8 @@ def _point_json(point: Point) -> dict[str, Any]:
         "pass_rate": point.pass_rate,
         "fixed": point.fixed,
         "broke": point.broke,
+        "cases_fixed": point.cases.fixed if point.cases else None,
+        "cases_broke": point.cases.broke if point.cases else None,
         "scorer_version": point.scorer_version,
         "dataset_version": point.dataset_version,
         "threshold": point.threshold,
@@ -72,7 +91,12 @@ def _without_place(change: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in change.items() if name != "place"}
 
 
-def _row(point: Point) -> tuple[str, ...]:
+def _rows(line: Line) -> list[tuple[str, ...]]:
+    return [_row(*each) for each in zip(line.points, line.notes, strict=True)]
+
+
+def _row(point: Point, notes: Sequence[str]) -> tuple[str, ...]:
+    cases = point.cases
     return (
         f"{point.label}{' (baseline)' if point.is_baseline else ''}",
         f"{point.dated:%Y-%m-%d}",
@@ -81,9 +105,24 @@ def _row(point: Point) -> tuple[str, ...]:
         f"{point.n:,}",
         _NONE if point.fixed is None else f"{point.fixed:,}",
         _NONE if point.broke is None else f"{point.broke:,}",
+        f"{cases.fixed:,} / {cases.broke:,}" if cases else _NONE,
         _NONE if point.similarity is None else f"{point.similarity:.2f}",
-        "; ".join(each.text for each in point.breaks),
+        _NONE if point.distinct is None else f"{point.distinct:.0%}",
+        "; ".join(notes),
     )
+
+
+def _tag_rows(line: Line) -> list[tuple[str, ...]]:
+    return [
+        (
+            tag.tag,
+            f"{tag.latest.mean:.3f}",
+            _NONE if tag.delta is None else f"{tag.delta:+.3f}",
+            f"{tag.latest.n:,}",
+        )
+        for tag in tag_lines(line)
+        if tag.latest
+    ]
 
 
 def _mean_text(point: Point) -> str:
@@ -95,8 +134,15 @@ def _mean_text(point: Point) -> str:
     return f"{point.mean:.3f} [{low:.3f}, {high:.3f}]"
 
 
-def _padded(row: Sequence[str], widths: Sequence[int]) -> str:
-    run, dated, *figures, changed = zip(row, widths, strict=True)
-    left = [cell.ljust(width) for cell, width in (run, dated)]
-    right = [cell.rjust(width) for cell, width in figures]
-    return "  ".join([*left, *right, changed[0]]).rstrip()
+def _aligned(rows: Sequence[Sequence[str]], texts: int = 2) -> list[str]:
+    """In columns: so many of text, then figures, which end alike; the last of HEAD is text."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [_padded(row, widths, texts) for row in rows]
+
+
+def _padded(row: Sequence[str], widths: Sequence[int], texts: int) -> str:
+    cells = [
+        cell.ljust(width) if place < texts or place == len(HEAD) - 1 else cell.rjust(width)
+        for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+    ]
+    return "  ".join(cells).rstrip()
