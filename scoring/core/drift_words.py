@@ -100,18 +100,19 @@ def _limits(
         return
     span = f"{limits.low:.3f} to {limits.high:.3f}"
     if spanned:
-        yield _wide(limits, [points[place].label for place in spanned])
+        fit = "fit neither level" if outside else "are wide: to lie inside them says little"
+        yield _spanning(limits, [points[place].label for place in spanned], fit)
     elif not outside:
         yield f"The last {limits.n} runs lie inside their control limits, {span}."
     yield from _beyond(points, f"{span}, from {limits.n} runs", outside)
 
 
-def _wide(limits: Limits, names: Sequence[str]) -> str:
+def _spanning(limits: Limits, names: Sequence[str], fit: str) -> str:
     """Limits over two levels judge neither."""
     change = "change" if len(names) == 1 else "changes"
     return (
         f"The control limits, {limits.low:.3f} to {limits.high:.3f}, span the {change} of level "
-        f"with {listed(names)}, so they are wide: to lie inside them says little."
+        f"with {listed(names)}, so they {fit}."
     )
 
 

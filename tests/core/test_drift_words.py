@@ -96,8 +96,9 @@ def test_a_flat_mean_hides_many_flips(
     assert hides_flips(one, other) is hides
 
 
-WIDE = "The control limits, 0.700 to 0.900, span the {} of level with {}, so they are wide: "
-LITTLE = "to lie inside them says little."
+WIDE = "The control limits, 0.700 to 0.900, span the {} of level with {}, so they "
+LITTLE = "are wide: to lie inside them says little."
+NEITHER = "fit neither level."
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ LITTLE = "to lie inside them says little."
         ([3], [], [WIDE.format("change", "w3") + LITTLE]),
         ([2, 3], [], [WIDE.format("changes", "w2 and w3") + LITTLE]),
         ([3], [(4, True)],
-            [WIDE.format("change", "w3") + LITTLE, f"w4 lies below the control limits {SPAN}."]),
+            [WIDE.format("change", "w3") + NEITHER, f"w4 lies below the control limits {SPAN}."]),
     ],
 )  # fmt: skip
 def test_limits_over_a_change_of_level_do_not_reassure(

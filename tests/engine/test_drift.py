@@ -275,11 +275,11 @@ def test_steps_from_before_scorers_were_counted_are_counted_again(version: Datas
     assert (the_line(version.dataset).points[1].fixed, RunStep.objects.count()) == (2, 1)
 
 
-def test_limits_over_a_change_of_level_are_called_wide(version: DatasetVersion) -> None:
+def test_limits_over_a_change_of_level_do_not_reassure(version: DatasetVersion) -> None:
     weeks(version, [*STEADY, *(mean - 0.2 for mean in STEADY)])
     line = the_line(version.dataset)
     assert line.spanned == [8]
-    assert any("span the change of level with w8, so they are wide" in s for s in line.sentences)
+    assert any("span the change of level with w8, so they fit neither" in s for s in line.sentences)
     assert not any("lie inside their control limits" in text for text in line.sentences)
     weeks(version, [mean - 0.2 for mean in STEADY] * 2, first=16)
     line = the_line(version.dataset)
