@@ -105,7 +105,7 @@ class Beside:
             after and self._case_url(after, 1),
             self._standing,
             self._list_url(place, before),
-            self._case_url(place, 0, viewing=()) + "&",
+            self._case_url(place, 0, viewing=("space",)) + "&",
         )
 
     @property
@@ -136,7 +136,7 @@ class Beside:
         return f"{number:,}{total} · {KINDS[kind].lower()}"
 
     def _case_url(
-        self, place: Place, step: int, viewing: Sequence[str] = ("between", "diff")
+        self, place: Place, step: int, viewing: Sequence[str] = ("between", "diff", "space")
     ) -> str:
         kept = self._kept(("against", *KEPT, *viewing))
         number = f"&n={self._number + step}" if self._number else ""

@@ -21,7 +21,7 @@ from scoring.models.case_table import PAGE_SIZE, CasePage, CaseRow, CaseTable, P
 
 PAGING: Final = ("after", "before", "n", "trial")
 LABELS: Final = ("expected", "answered")
-VIEWING: Final = ("diff", "between", "against", "whole")
+VIEWING: Final = ("diff", "between", "against", "space", "whole")
 _VERDICTS: Final = {verdict.value: verdict.label for verdict in Verdict}
 _UNSCORED: Final = {status.value: status.label for status in Status}
 
@@ -135,7 +135,7 @@ class CaseList:
         self,
         place: Place,
         number: str | None,
-        viewing: Sequence[str] = ("diff", "between", "against"),
+        viewing: Sequence[str] = ("diff", "between", "against", "space"),
     ) -> str:
         """The case's page, which keeps the table's filters and order, and how cases are viewed."""
         path = reverse("run_case", args=[self.run.uuid, place.position])
@@ -241,13 +241,13 @@ class CaseList:
         is_far = before and number and number > PAGE_SIZE
         start = {"after": before.written, "n": str(number)} if before and is_far else {}
         list_url = reverse("run", args=[self.run.uuid]) + self.changed(**start)
-        alone = self.case_url(place, number and str(number), ("diff",))
+        alone = self.case_url(place, number and str(number), ("diff", "space"))
         return Around(
             before and self.case_url(before, number and str(number - 1)),
             after and self.case_url(after, number and str(number + 1)),
             standing,
             list_url,
-            self.case_url(place, number and str(number), ("against",)) + "&",
+            self.case_url(place, number and str(number), ("against", "space")) + "&",
             alone,
             f"{alone}&against={AUTO}" if "?" in alone else f"{alone}?against={AUTO}",
         )

@@ -154,11 +154,6 @@ class CaseView:
         return path_table(named, self.sides)
 
     @property
-    def has_choices(self) -> bool:
-        """Whether there is another way to look at the texts."""
-        return bool(self.beside) or self.is_comparable or len(self.history.marks) > 1
-
-    @property
     def expected(self) -> Shown:
         return self._pane("expected")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from typing import Any
 
 from django.http import Http404, HttpResponse
 
@@ -36,11 +37,22 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
         "run": run,
         "view": view,
         "between": TITLES,
+        "space": _space(request),
         "absent": absent_from(request.user, run, output, request.GET),
         "cases": _around(request, view, place),
         "trials": None if beside else trials_of(run, output, scorers, request.GET),
     }
     return show(request, "case/page.html", context)
+
+
+def _space(request: SignedInRequest) -> dict[str, Any]:
+    """Whether white space is marked, and the addresses of the page without marks and with them."""
+    query = request.GET.copy()
+    query.pop("space", None)
+    without = f"?{query.urlencode()}"
+    query["space"] = "on"
+    is_on = request.GET.get("space") == "on"
+    return {"is_on": is_on, "urls": {"plain": without, "marked": f"?{query.urlencode()}"}}
 
 
 def _around(request: SignedInRequest, view: CaseView, place: Place) -> Around:

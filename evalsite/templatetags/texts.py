@@ -15,6 +15,7 @@ register = template.Library()
 
 register.filter("marked", shown.marked)
 register.filter("shown", shown.shown)
+register.filter("gaps", shown.gaps)
 
 
 @register.filter

@@ -17,6 +17,8 @@ LONG: Final = 20_000  # characters that a page shows of one text
 TALL: Final = 4_000  # characters from which a text scrolls in a window of its own
 EXACT: Final = 2**53  # below it every whole number has its own float
 _SHORT: Final = {"\r": "CR", "\n": "↵ LF"}  # what a mark shows where it is not the code point
+_GAP: Final = re.compile(r"([^\t\n]*)([\t\n]|\Z)")
+_GAPS: Final = {"": "", "\t": "tab", "\n": "end"}
 _LINE_FEED: Final = "U+000A line feed"
 
 Tag = Literal["", "ins", "del"]
@@ -33,6 +35,17 @@ class Piece(NamedTuple):
     def is_line_feed(self) -> bool:
         """A mark after which the line ends all the same."""
         return self.text == "\n"
+
+
+class Spaced(NamedTuple):
+    """Text as far as a tab or the end of a line: words each before a space, and the last word.
+
+    `gap` is "tab", "end" (of a line), or at the end of the text "".
+    """
+
+    words: list[str]
+    last: str
+    gap: str
 
 
 class Stretch(NamedTuple):
@@ -135,6 +148,12 @@ def marked(text: str, *, with_ends: bool = False) -> list[Piece]:
         for found in mark_invisible(text)
         for piece in ([_named(*found)] if found.label or not with_ends else _by_lines(found.text))
     ]
+
+
+def gaps(text: str) -> list[Spaced]:
+    """The text cut at its spaces, tabs and line feeds; each is in one place, so none is lost."""
+    parts = ((found[1].split(" "), found[2]) for found in _GAP.finditer(text) if found[0])
+    return [Spaced(words[:-1], words[-1], _GAPS[gap]) for words, gap in parts]
 
 
 def _named(text: str, label: str | None) -> Piece:
