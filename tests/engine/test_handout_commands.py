@@ -85,7 +85,7 @@ def test_a_comparison_is_written_beside_what_is_printed(weeks: list[Run], tmp_pa
     path = tmp_path / "weeks.html"
     code, out = call("compare", "w0", "w1", "w2", "--html", str(path))
     assert code == 0
-    assert out.startswith("Answers: w1 compared with w0")
+    assert out.startswith("Answers: 2 runs beside w0")
     words = sound(path.read_text(encoding="utf-8")).text
     assert "Answers / 2 runs compared with w0" in words
     assert "7 of 8 cases broke, 0 were fixed" in words
