@@ -16,6 +16,7 @@ CASES: list[dict[str, Any]] = [
     {"key": "q1", "input": "One?", "expected": "1", "tags": ["easy"]},
     {"key": "a/b?c=d&e", "input": {"b": 1, "a": [2.0]}, "metadata": {"lang": "de"}},
     {"key": "q3", "input": "Three?\r\nOr\rmore\n", "references": ["3", "three\r\n"]},
+    {"key": "q4", "input": "Four?", "references": ["", "4"], "tags": [" a ", "b\nc", "d\u2028e"]},
 ]
 
 
@@ -262,7 +263,7 @@ def test_a_part_that_cannot_be_made_is_said(
 def test_changes_of_any_two_versions(
     browser: Client, dataset: Dataset, make_dataset: MakeDataset, query: str
 ) -> None:
-    make_dataset([{**CASES[0], "input": "Ein?"}, CASES[1], {"key": "q4", "input": "New"}])
+    make_dataset([{**CASES[0], "input": "Ein?"}, CASES[1], CASES[3], {"key": "q5", "input": "New"}])
     page = browser.get(at(dataset, "version_changes") + query)
     assert page.status_code == 200
     kinds = dict(page.context["kinds"])

@@ -37,7 +37,10 @@ class CaseForm(forms.Form):
         label="Expected is",
     )
     tags = forms.CharField(
-        required=False, widget=forms.Textarea(attrs={"rows": 3}), help_text="One a line."
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One a line.",
     )
     metadata = forms.CharField(
         required=False,
@@ -88,17 +91,18 @@ class CaseForm(forms.Form):
         return value
 
     def clean_tags(self) -> tuple[str, ...]:
-        lines = self.cleaned_data["tags"].splitlines()
-        return tuple(line.strip() for line in lines if line.strip())
+        text = self._as_it_was("tags")
+        if self.content and text == self.get_initial_for_field(self.fields["tags"], "tags"):
+            return tuple(self.content.tags)
+        return tuple(line.strip() for line in text.split("\n") if line.strip())
 
     @property
     def texts(self) -> CaseTexts:
         asked = self.cleaned_data
-        references = [self._as_it_was(field.name) for field in self.references]
         return CaseTexts(
             asked["input"],
             asked["expected"],
-            tuple(text for text in references if text),
+            self._reference_texts,
             asked["metadata"],
             asked["tags"],
         )
@@ -112,6 +116,14 @@ class CaseForm(forms.Form):
         """Say at each field why its content cannot be kept."""
         for name, text in problems.items():
             self.add_error(name if name in self.fields else None, text)
+
+    @property
+    def _reference_texts(self) -> tuple[str, ...]:
+        """What was typed, without the fields left empty; an empty one there was stays."""
+        texts = tuple(self._as_it_was(field.name) for field in self.references)
+        kept = tuple(self.content.references) if self.content else ()
+        is_same = texts[: len(kept)] == kept and not any(texts[len(kept) :])
+        return kept if is_same else tuple(text for text in texts if text)
 
     @property
     def _reference_count(self) -> int:

@@ -66,11 +66,6 @@ def with_tags(content: Content, tags: list[str]) -> Content:
     return (*content[:-1], json_of(list(_distinct(tags))))
 
 
-def value_of(typed: str, *, as_json: bool) -> Json:
-    """What a person typed as the value it means: a text, or the JSON value; raises CaseProblem."""
-    return json_text.parse(typed, refuse_nul=True) if as_json else typed
-
-
 def _problem(value: Any) -> str:
     value = list(value) if isinstance(value, tuple) else value
     try:

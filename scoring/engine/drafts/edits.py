@@ -37,7 +37,7 @@ class StaleError(DraftError):
 def begin(dataset: Dataset, by: User | None) -> Draft:
     """The dataset's open draft, begun on its latest version if there is none.
 
-    Raises DraftError for a dataset without a version, and while the draft is being published.
+    Raises DraftError for a dataset without a version.
     """
     if dataset.latest is None:
         raise DraftError("The dataset has no version yet. Upload its first one.")
