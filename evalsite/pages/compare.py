@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
@@ -22,18 +22,11 @@ from evalsite.pages.pair_list import PairList
 from scoring.engine import compare as engine
 from scoring.engine import compare_asks
 from scoring.engine.compare import NotComparableError
-from scoring.engine.figures import Figures, Slice
+from scoring.engine.figures import Figures
 from scoring.engine.handout.comparison import comparison_file_name, comparison_report
 from scoring.engine.progress import NO_WORKER, worker_is_alive
 from scoring.models import Comparison, Errand, Run, Team, User
 from scoring.models.pair_rows import PairKind
-
-METHODS: Final[Mapping[str, str]] = {
-    "exact": "every sign flip counted, bootstrap interval",
-    "resampled": "10,000 seeded sign flips, bootstrap interval",
-    "normal": "normal interval, Student's t",
-}
-SLICES: Final = 12  # that are shown without opening the rest
 
 
 @dataclass
@@ -76,26 +69,6 @@ class Pair:
     @cached_property
     def charts(self) -> PairCharts:
         return PairCharts(self.figures.scorers, self.cases, self.query.get("chart", ""))
-
-    @cached_property
-    def _slices(self) -> list[Slice]:
-        """The least likely to be chance first."""
-        return sorted(self.figures.slices, key=lambda each: (each.q, each.p, each.tag))
-
-    @property
-    def slices(self) -> Sequence[Slice]:
-        return self._slices[:SLICES]
-
-    @property
-    def more_slices(self) -> Sequence[Slice]:
-        return self._slices[SLICES:]
-
-    def methods(self) -> Iterator[tuple[str, str]]:
-        """Each method that was used, with the scorers it was used for."""
-        for method, words in METHODS.items():
-            names = [each.name for each in self.figures.scorers if each.method == method]
-            if names:
-                yield words, ", ".join(names)
 
 
 @reading

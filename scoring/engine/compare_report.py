@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from scoring.core.paired import RESAMPLES
 from scoring.core.sentences import ALPHA, p_text, size_text
 from scoring.engine.figures import Figures, ScorerFigures, Slice
 from scoring.models import Run
@@ -19,11 +18,6 @@ HEAD: Final = (
 ALL_HEAD: Final = ("run", "pairs", "broke", "fixed", "unclear", "only in one")
 SLICES_HEAD: Final = ("tag", "scorer", "n", "change [95 %]", "q")
 NAMED: Final = 20  # cases of a list whose keys are told
-METHODS: Final = {
-    "exact": "every way to flip the signs of the differences",
-    "resampled": f"{RESAMPLES:,} seeded resamples",
-    "normal": "the normal interval, as there are many cases",
-}
 
 
 class Told(NamedTuple):
@@ -152,9 +146,7 @@ def _facts(told: Told) -> list[str]:
         and (getattr(figures, kind.value) or kind in (PairKind.BROKE, PairKind.FIXED))
     ]
     facts = [each.sentence for each in figures.scorers]
-    methods = dict.fromkeys(METHODS[each.method] for each in figures.scorers if each.n > 1)
-    if methods:
-        facts.append(f"intervals and p: {'; '.join(methods)}")
+    facts += [f"intervals and p of {names}: {words}" for words, names in figures.methods()]
     return [*facts, f"cases: {', '.join(counts)}", *_flipped(told)]
 
 

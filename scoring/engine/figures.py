@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, NamedTuple, Self
 
-from scoring.core.paired import Method
+from scoring.core.paired import RESAMPLES, Method
 from scoring.core.stats import Interval
 
 SHAPE: Final = 5  # raised when what is kept changes, so that it is worked out again
 GRID: Final = 25  # cells of the scatter along each axis
 DELTA_BINS: Final = 21  # of the changes of scores, the middle one around no change
+METHODS: Final[Mapping[Method, str]] = {
+    "exact": "every sign flip counted, bootstrap interval",
+    "resampled": f"{RESAMPLES:,} seeded sign flips, bootstrap interval",
+    "normal": "normal interval, Student's t",
+}
 
 
 class Cell(NamedTuple):
@@ -123,6 +128,17 @@ class Figures:
     slices: tuple[Slice, ...]
     warnings: tuple[str, ...]
     sentence: str
+
+    def ranked_slices(self) -> list[Slice]:
+        """The least likely to be chance first."""
+        return sorted(self.slices, key=lambda each: (each.q, each.p, each.tag))
+
+    def methods(self) -> Iterator[tuple[str, str]]:
+        """How intervals and p were found, in words, each with the scorers it was used for."""
+        for method, words in METHODS.items():
+            names = [each.name for each in self.scorers if each.method == method and each.n > 1]
+            if names:
+                yield words, ", ".join(names)
 
     def as_json(self) -> dict[str, Any]:
         return {"shape": SHAPE, **asdict(self)}

@@ -69,7 +69,7 @@ def test_it_prints_the_sentence_the_table_and_what_broke(weeks: list[Run]) -> No
     assert "broke: q0, q1, q2, " in out
     assert "q19 and 5 more" in out
     assert "tone gives 30 cases the same score in both runs." in out
-    assert "intervals and p: 10,000 seeded resamples; every way to flip" in out
+    assert "intervals and p of close: 10,000 seeded sign flips, bootstrap interval" in out
     assert ["even", "close", "15"] in [line.split()[:3] for line in lines]
 
 

@@ -63,7 +63,7 @@ def test_it_says_what_the_page_says(runs: tuple[Run, Run]) -> None:
         "12 cases in both runs, matched by key: 2 broke, 1 fixed, 9 unchanged.",
         "0.875 → 0.817",
         "Corrected by Holm over the scorers.",
-        "Intervals and p of close, flat: every way to flip the signs of the differences.",
+        "Intervals and p of close, flat: every sign flip counted, bootstrap interval.",
         "By tag",
     ):
         assert told in text, told

@@ -78,7 +78,7 @@ def test_the_page_says_what_changed(
     assert "<h1>w46 compared with w45</h1>" in words(answer)
     assert "2 of 8 cases broke, 1 was fixed" in words(answer)
     assert "<b>close</b> shows no difference" in words(answer)
-    assert "close: every sign flip counted, bootstrap interval." in words(answer)
+    assert "Intervals and p of close: every sign flip counted, bootstrap interval." in words(answer)
     assert "0.725 → 0.613" in words(answer)
 
 

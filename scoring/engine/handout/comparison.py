@@ -11,9 +11,8 @@ from django.template.loader import get_template
 
 from scoring.core.compare_chart import Dot, Scatter, Step, Steps, scatter, steps
 from scoring.core.shown import Shown
-from scoring.engine.compare_report import METHODS
 from scoring.engine.compare_warnings import gathered
-from scoring.engine.figures import GRID, Figures, ScorerFigures, Slice
+from scoring.engine.figures import GRID, Figures, ScorerFigures
 from scoring.engine.handout import document
 from scoring.engine.handout.texts import SAID_ROOM, ReadCase, difference, read, text_beside
 from scoring.models import Run, Score
@@ -22,7 +21,6 @@ from scoring.models.pairs import Pairs
 
 SHOWN: Final = 100  # cases of each list, parted among the candidates
 FEWEST: Final = 10  # of each candidate's
-SLICES: Final = 12  # that are shown without opening the rest
 
 
 class Change(NamedTuple):
@@ -114,26 +112,6 @@ class Beside:
         for scorer in self.figures.scorers:
             if scorer.improved or scorer.regressed:
                 yield ScorerCharts(scorer)
-
-    @cached_property
-    def _slices(self) -> list[Slice]:
-        """The least likely to be chance first."""
-        return sorted(self.figures.slices, key=lambda each: (each.q, each.p, each.tag))
-
-    @property
-    def slices(self) -> Sequence[Slice]:
-        return self._slices[:SLICES]
-
-    @property
-    def more_slices(self) -> Sequence[Slice]:
-        return self._slices[SLICES:]
-
-    def methods(self) -> Iterator[tuple[str, str]]:
-        """Each method that was used, with the scorers it was used for."""
-        for method, words in METHODS.items():
-            names = [each.name for each in self.figures.scorers if each.method == method and each.n]
-            if names:
-                yield words, ", ".join(names)
 
     @cached_property
     def lists(self) -> list[CaseList]:
