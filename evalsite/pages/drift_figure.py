@@ -9,7 +9,9 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
+from evalsite.pages import drift_marks
 from evalsite.templatetags.charts import part_of
 from evalsite.templatetags.look import NOTHING, count, score, share
 from scoring.core.charts import Sparkline, sparkline
@@ -134,6 +136,18 @@ class DriftFigure:
             self._spot(before, mark, bars.get(mark.place))
             for before, mark in zip([None, *marks], marks, strict=False)
         ]
+
+    @property
+    def marks(self) -> SafeString:
+        return drift_marks.marks(self.spots)
+
+    @property
+    def steps(self) -> SafeString:
+        return drift_marks.steps(self.spots)
+
+    @property
+    def bars(self) -> SafeString:
+        return drift_marks.bars(self.spots, self.chart.bars_height)
 
     @cached_property
     def rows(self) -> list[Row]:

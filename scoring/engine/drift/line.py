@@ -17,6 +17,16 @@ from scoring.models import Dataset, RunScorer, RunStep
 from scoring.models.drift import points_in_time, steps_into
 
 MOST_POINTS: Final = 500  # the newest ones of a line
+#: What a line reads of its runs: all their columns would take as long to read as the chart to draw.
+READ: Final = (
+    "name", "threshold", "version__number", "version__scorer",
+    "run__uuid", "run__name", "run__finished_at", "run__output_set__series",
+    "run__output_set__dated", "run__output_set__version__number",
+    "run__drift__run_finished_at", "run__drift__tags", "run__drift__against",
+    "run__drift__similarity", "run__drift__compared", "run__drift__sampled",
+    "run__drift__distinct", "summary__scored", "summary__errors", "summary__skipped",
+    "summary__passed", "summary__mean", "summary__variance",
+)  # fmt: skip
 
 
 class Outside(NamedTuple):
@@ -149,7 +159,7 @@ def _changes(means: tuple[float, ...]) -> tuple[Change, ...]:
 
 def lines_of(dataset: Dataset, *, scorer: str = "", series: str = "") -> list[Line]:
     """The lines of a dataset in order of series and scorer, by name; in four queries."""
-    scorers = list(points_in_time(dataset, scorer=scorer, series=series))
+    scorers = list(points_in_time(dataset, scorer=scorer, series=series).only(*READ))
     if not scorers:
         return []
     references = references_of(dataset)
