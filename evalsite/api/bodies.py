@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, time
 from typing import IO, Any
 
 from django.conf import settings
+from django.http import UnreadablePostError
 from django.utils.dateparse import parse_date, parse_datetime
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -15,7 +17,7 @@ from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from evalsite.api.problems import Fault, Problem, of_faults, too_large
+from evalsite.api.problems import Fault, Problem, of_faults, stalled, too_large
 from scoring.core import json_text
 
 NAME_LENGTH = 120
@@ -49,7 +51,8 @@ class StrictJson(BaseParser):
         parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002
     ) -> Any:
         limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        body = stream.read(limit + 1)
+        with _arriving():
+            body = stream.read(limit + 1)
         if len(body) > limit:
             raise too_large(limit)
         try:
@@ -75,7 +78,17 @@ class BoundedMultiPart(MultiPartParser):
         request: Request = (parser_context or {})["request"]
         if int(request.META.get("CONTENT_LENGTH") or 0) > limit + self.FORM_BYTES:
             raise too_large(limit)
-        return super().parse(stream, media_type, parser_context)
+        with _arriving():
+            return super().parse(stream, media_type, parser_context)
+
+
+@contextmanager
+def _arriving() -> Iterator[None]:
+    """Says at once that a body stalled: the check against forged requests would say nothing."""
+    try:
+        yield
+    except UnreadablePostError:
+        raise stalled() from None
 
 
 class Body(serializers.Serializer[Any]):

@@ -231,6 +231,12 @@ def _(fault: Exception) -> Problem:
     return Problem(413, "too_large", str(fault))
 
 
+def stalled() -> Problem:
+    """A body whose end does not come."""
+    text = "Nothing more of the body came, so the request was given up. Send it again."
+    return Problem(408, "stalled", text)
+
+
 def too_large(limit_bytes: int) -> Problem:
     """A body beyond the limit, read no further."""
     text = f"The body is larger than {limit_bytes // 1024**2:,} MiB. Send it in parts."

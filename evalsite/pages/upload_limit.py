@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Final
 
 from django.conf import settings
 from django.core.files.uploadhandler import SkipFile, TemporaryFileUploadHandler
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
 
-_MARK = "evalsite.too_large"
+from evalsite.pages.problems import broken_off, stalled
+
+_TOO_LARGE: Final = "evalsite.too_large"
+_BROKEN_OFF: Final = "evalsite.broken_off"
 
 
 class LimitedUpload(TemporaryFileUploadHandler):
@@ -20,29 +24,47 @@ class LimitedUpload(TemporaryFileUploadHandler):
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes | None:
         if start + len(raw_data) > settings.EVALSITE_MAX_UPLOAD_BYTES:
             if self.request:
-                self.request.META[_MARK] = True
+                self.request.META[_TOO_LARGE] = True
             raise SkipFile
         return super().receive_data_chunk(raw_data, start)
 
+    def upload_interrupted(self) -> None:
+        if self.request:
+            self.request.META[_BROKEN_OFF] = True
+        super().upload_interrupted()
 
-def half_uploads_end(
-    get_response: Callable[[HttpRequest], HttpResponseBase],
-) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: what was received of a file goes with its request.
 
-    Where a connection breaks or stalls, Django leaves its file to the garbage collector.
+class WholeForms:
+    """Middleware: a form comes whole or is refused, and what was received of it goes with it.
+
+    It looks at the form before the check against forged requests, which takes one that it cannot
+    read for a forged one. Where a connection breaks or stalls, Django leaves its file to the
+    garbage collector.
     """
 
-    def respond(request: HttpRequest) -> HttpResponseBase:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
         try:
-            return get_response(request)
+            return self._get_response(request)
         finally:
             for handler in getattr(request, "_upload_handlers", ()):
                 handler.upload_interrupted()
 
-    return respond
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., Any], *_: object
+    ) -> HttpResponse | None:
+        if request.method != "POST" or getattr(view, "csrf_exempt", False):
+            return None
+        try:
+            request.POST  # noqa: B018  looking at it reads the body
+        except UnreadablePostError:
+            return stalled()
+        is_cut = _BROKEN_OFF in request.META and _TOO_LARGE not in request.META
+        return broken_off() if is_cut else None
 
 
 def is_too_large(request: HttpRequest) -> bool:
     """Whether a file of this request went over the limit and is missing from it."""
-    return bool(request.POST) and _MARK in request.META  # looking at POST reads the body
+    return bool(request.POST) and _TOO_LARGE in request.META  # looking at POST reads the body

@@ -1,0 +1,165 @@
+"""Senders that stall or go away, over a real socket and through gunicorn's own parser."""
+
+from __future__ import annotations
+
+import re
+import socket
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Final
+
+import pytest
+from django.core.handlers.wsgi import WSGIHandler
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
+from django.test import Client
+from django.urls import reverse
+from gunicorn.config import Config
+from gunicorn.http import RequestParser, wsgi
+
+from evalsite import gunicorn_conf
+from scoring.models import Upload
+
+START: Final = b'--x\r\nContent-Disposition: form-data; name="%s"'
+ROWS: Final = b"id,input\n" + b"1,a\n" * 40_000
+HEAD: Final = "POST {} HTTP/1.1\r\nHost: testserver\r\nCookie: {}\r\nContent-Type: {}\r\n{}"
+
+Send = Callable[..., str]
+
+
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that gives stalled senders up after a second."""
+    monkeypatch.setattr(gunicorn_conf, "STALLED_SECONDS", 1)
+
+
+@pytest.fixture
+def answer_to(patience: None) -> Send:
+    """Sends these bytes over a socket, and nothing after them; returns the answer.
+
+    With `leaves` the sender ends its side of the connection.
+    """
+
+    def sent(content: bytes, *, leaves: bool = False) -> str:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            gunicorn_conf.when_ready(SimpleNamespace(LISTENERS=[SimpleNamespace(sock=listener)]))
+            with socket.create_connection(listener.getsockname()) as sender:
+                sender.sendall(content)
+                if leaves:
+                    sender.shutdown(socket.SHUT_WR)
+                accepted, address = listener.accept()
+                with accepted, _one_connection():
+                    _serve(accepted, address)
+                with sender.makefile("rb") as received:
+                    return received.read().decode()
+
+    return sent
+
+
+@contextmanager
+def _one_connection() -> Iterator[None]:
+    """A request that leaves the test's connection to the database open."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    try:
+        yield
+    finally:
+        for signal in (request_started, request_finished):
+            signal.connect(close_old_connections)
+
+
+def _serve(accepted: socket.socket, address: tuple[str, int]) -> None:
+    """What gunicorn's workers do with a connection."""
+    cfg = Config()
+    request = next(RequestParser(cfg, accepted, address))
+    response, environ = wsgi.create(request, accepted, address, accepted.getsockname(), cfg)
+    body = WSGIHandler()(environ, response.start_response)
+    for part in body:
+        response.write(part)
+    response.close()
+    getattr(body, "close", lambda: None)()
+
+
+def form(browser: Client, *, told: int = 9_000_000, extra: bytes = b"") -> bytes:
+    """The beginning of an upload: every field, and a file that has begun."""
+    url = reverse("new_upload", args=["support"])
+    page = browser.get(url).content.decode()
+    token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+    assert token
+    cookies = "; ".join(f"{name}={each.value}" for name, each in browser.cookies.items())
+    length = f"Content-Length: {told}\r\n\r\n"
+    head = HEAD.format(url, cookies, "multipart/form-data; boundary=x", length).encode()
+    fields = b"".join(
+        START % name + b"\r\n\r\n" + value + b"\r\n"
+        for name, value in ((b"csrfmiddlewaretoken", token[1].encode()), (b"kind", b"dataset"))
+    )
+    file = START % b"file" + b'; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\n'
+    return head + fields + file + ROWS + extra
+
+
+def test_a_sender_that_stalls_is_told_408_and_nothing_is_left(
+    browser: Client, spool: Path, answer_to: Send
+) -> None:
+    answer = answer_to(form(browser))
+    assert answer.startswith("HTTP/1.1 408 ")
+    assert "<code>stalled</code>" in answer
+    assert "nothing of it was stored" in answer
+    assert "Content-Security-Policy: " in answer
+    assert list(spool.iterdir()) == []
+    assert not Upload.objects.exists()
+
+
+def test_a_sender_that_goes_away_leaves_no_half_file(
+    browser: Client, spool: Path, answer_to: Send
+) -> None:
+    answer = answer_to(form(browser), leaves=True)
+    assert answer.startswith("HTTP/1.1 400 ")
+    assert "<code>broken_multipart</code>" in answer
+    assert list(spool.iterdir()) == []
+    assert not Upload.objects.exists()
+
+
+def test_a_form_that_comes_whole_is_taken(browser: Client, answer_to: Send) -> None:
+    end = b"\r\n--x--\r\n"
+    whole = form(browser, extra=end)
+    head, _, body = whole.partition(b"\r\n\r\n")
+    told = head.replace(b"9000000", str(len(body)).encode())
+    answer = answer_to(told + b"\r\n\r\n" + body)
+    assert answer.startswith("HTTP/1.1 302 ")
+    assert Upload.objects.get().size_bytes == len(ROWS)
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
+)
+def test_any_form_that_stalls_is_told_so(db: None, answer_to: Send, kind: str) -> None:
+    head = HEAD.format(
+        "/accounts/login/", "csrftoken=" + "a" * 32, kind, "Content-Length: 900\r\n\r\n"
+    )
+    answer = answer_to(head.encode() + b"login=a")
+    assert answer.startswith("HTTP/1.1 408 ")
+
+
+def test_a_body_of_the_api_that_stalls_is_told_so(browser: Client, answer_to: Send) -> None:
+    form(browser)  # sets the cookie that the check wants
+    token = browser.cookies["csrftoken"].value
+    cookies = "; ".join(f"{name}={each.value}" for name, each in browser.cookies.items())
+    more = f"X-CSRFToken: {token}\r\nContent-Length: 900\r\n\r\n"
+    head = HEAD.format("/api/v1/score/", cookies, "application/json", more)
+    answer = answer_to(head.encode() + b'{"a":')
+    assert answer.startswith("HTTP/1.1 408 ")
+    assert '"code":"stalled"' in answer
+
+
+def test_a_sender_that_stalls_is_given_up_after_a_minute() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        gunicorn_conf.when_ready(SimpleNamespace(LISTENERS=[SimpleNamespace(sock=listener)]))
+        with (
+            socket.create_connection(listener.getsockname()),
+            listener.accept()[0] as accepted,
+        ):
+            option = accepted.getsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, 16)
+    assert struct.unpack("ll", option)[0] == gunicorn_conf.STALLED_SECONDS == 60
