@@ -19,15 +19,18 @@ def installed_scorers_load(**_: Any) -> list[CheckMessage]:
 
 
 @register()
-def model_hosts_are_hosts(**_: Any) -> list[CheckMessage]:
-    """A misspelt entry would otherwise only show as a connection that is refused."""
+def listed_hosts_are_hosts(**_: Any) -> list[CheckMessage]:
+    """A misspelt entry would otherwise only show as a connection or webhook that is refused."""
     from scoring.core.judge.guard import read_entry
 
     messages: list[CheckMessage] = []
-    for text in settings.EVALSITE_MODEL_HOSTS:
-        try:
-            read_entry(text)
-        except ValueError as fault:
-            hint = "Name hosts like localhost:11434, models.lan or 10.1.0.0/16, without http://."
-            messages.append(Error(f"EVALSITE_MODEL_HOSTS: {fault}", hint=hint, id="evalsite.E001"))
+    for name in ("EVALSITE_MODEL_HOSTS", "EVALSITE_WEBHOOK_HOSTS"):
+        for text in getattr(settings, name):
+            try:
+                read_entry(text)
+            except ValueError as fault:
+                hint = (
+                    "Name hosts like localhost:11434, models.lan or 10.1.0.0/16, without http://."
+                )
+                messages.append(Error(f"{name}: {fault}", hint=hint, id="evalsite.E001"))
     return messages

@@ -1,5 +1,15 @@
 """Every row Evalsite keeps, each model beside its queryset."""
 
+from scoring.models.alert import (
+    Alert,
+    AlertDelivery,
+    AlertState,
+    Channel,
+    DeliveryState,
+    Event,
+)
+from scoring.models.alert_rule import AlertKind, AlertRule
+from scoring.models.alert_watch import AlertWatch, WatchState
 from scoring.models.audit import AuditEntry
 from scoring.models.calls import CallPurpose, Embedding, JudgeNoise, ModelCall
 from scoring.models.comparison import Baseline, Comparison
@@ -32,6 +42,12 @@ from scoring.models.upload import Upload, UploadKind, UploadState, Worker
 from scoring.models.version_changes import ChangeKind, Changes, VersionChanges
 
 __all__ = [
+    "Alert",
+    "AlertDelivery",
+    "AlertKind",
+    "AlertRule",
+    "AlertState",
+    "AlertWatch",
     "Attempt",
     "AttemptKind",
     "AuditEntry",
@@ -41,10 +57,12 @@ __all__ = [
     "CaseVerdict",
     "ChangeKind",
     "Changes",
+    "Channel",
     "Comparison",
     "Connection",
     "Dataset",
     "DatasetVersion",
+    "DeliveryState",
     "Draft",
     "DraftEdit",
     "DraftState",
@@ -53,6 +71,7 @@ __all__ = [
     "Errand",
     "ErrandKind",
     "ErrandState",
+    "Event",
     "Generation",
     "IdempotencyKey",
     "JudgeNoise",
@@ -90,5 +109,6 @@ __all__ = [
     "Verdict",
     "VersionChanges",
     "VersionState",
+    "WatchState",
     "Worker",
 ]

@@ -1,33 +1,37 @@
-"""What the site tells a person: that something they started has ended."""
+"""What the site tells a person: that something they started has ended, or that an alert fired."""
 
 from __future__ import annotations
 
 from typing import Self
 
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
+from scoring.models.alert import Alert
 from scoring.models.base import AddressedRow
 from scoring.models.run import Run
-from scoring.models.team import User
+from scoring.models.team import Team, User
 
 
 class NoticeQuerySet(models.QuerySet["Notice"]):
     def unread_by(self, user: User) -> Self:
-        """Newest first, with runs joined, of runs that the person still sees."""
-        living = Run.objects.visible_to(user)
-        found = self.filter(user=user, read_at=None, run__in=living)
-        return found.select_related("run").order_by("-pk")
+        """Newest first, with run, alert, rule and dataset joined, of what the person still sees."""
+        of_run = Q(alert=None, run__in=Run.objects.visible_to(user))
+        of_alert = Q(alert__rule__deleted_at=None, alert__rule__team__in=Team.objects.of(user))
+        found = self.filter(of_run | of_alert, user=user, read_at=None)
+        return found.select_related("run", "alert__rule__dataset").order_by("-pk")
 
     def mark_read(self) -> int:
         return self.filter(read_at=None).update(read_at=timezone.now())
 
 
 class Notice(AddressedRow):
-    """One sentence about a run for one person, shown until it is read."""
+    """One sentence about a run or an alert for one person, shown until it is read."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="notices")
-    run = models.ForeignKey(Run, models.CASCADE, related_name="notices")
+    run = models.ForeignKey(Run, models.CASCADE, null=True, related_name="notices")
+    alert = models.ForeignKey(Alert, models.CASCADE, null=True, related_name="notices")
     text = models.CharField(max_length=300)
     read_at = models.DateTimeField(null=True)
 

@@ -21,10 +21,11 @@ def test_a_package_whose_scorer_does_not_load_is_named(monkeypatch: pytest.Monke
     assert "uninstall" in str(warning.hint)
 
 
-def test_a_misspelt_model_host_is_named(settings: Settings) -> None:
-    settings.EVALSITE_MODEL_HOSTS = frozenset({"localhost:11434", "10.0.0.0/8", "[::1]:80"})
-    assert checks.model_hosts_are_hosts() == []
-    settings.EVALSITE_MODEL_HOSTS = frozenset({"localhost", "http://localhost:11434"})
-    (error,) = checks.model_hosts_are_hosts()
+@pytest.mark.parametrize("name", ["EVALSITE_MODEL_HOSTS", "EVALSITE_WEBHOOK_HOSTS"])
+def test_a_misspelt_host_is_named(settings: Settings, name: str) -> None:
+    setattr(settings, name, frozenset({"localhost:11434", "10.0.0.0/8", "[::1]:80"}))
+    assert checks.listed_hosts_are_hosts() == []
+    setattr(settings, name, frozenset({"localhost", "http://localhost:11434"}))
+    (error,) = checks.listed_hosts_are_hosts()
     assert (error.id, error.is_serious()) == ("evalsite.E001", True)
-    assert error.msg.startswith("EVALSITE_MODEL_HOSTS: 'http://localhost:11434'")
+    assert error.msg.startswith(f"{name}: 'http://localhost:11434'")

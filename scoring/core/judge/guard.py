@@ -68,9 +68,12 @@ class Target(NamedTuple):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def check_url(url: str, allowed_hosts: Iterable[str] = ()) -> Target:
-    """What the base URL leads to. Raises RefusedError; asks no name server."""
-    target = _target(_split(url))
+def check_url(url: str, allowed_hosts: Iterable[str] = (), *, is_base: bool = True) -> Target:
+    """What the URL leads to. Raises RefusedError; asks no name server.
+
+    A base URL, to which paths are added, has no query.
+    """
+    target = _target(_split(url, is_base=is_base))
     if _is_listed(target.host, target.port, frozenset(allowed_hosts)):
         return target
     _refuse_inner(target)
@@ -106,7 +109,7 @@ async def resolve(
     return list(addresses)
 
 
-def _split(url: str) -> SplitResult:
+def _split(url: str, *, is_base: bool) -> SplitResult:
     """The parts of a URL without anything two readers could read differently."""
     if len(url) > MAX_URL_CHARS:
         raise RefusedError(f"The URL is longer than {MAX_URL_CHARS} characters.")
@@ -128,8 +131,10 @@ def _split(url: str) -> SplitResult:
         raise RefusedError(
             "The URL holds a user name or password. Leave it out; the key has its field."
         )
-    if "?" in url or "#" in url:
+    if is_base and ("?" in url or "#" in url):
         raise RefusedError("The base URL ends with its path: leave out ? and #.")
+    if "#" in url:
+        raise RefusedError("What follows # is never sent: leave it out.")
     return parts
 
 

@@ -1,0 +1,351 @@
+"""Alert rules: what may be wanted, what is kept of it, and what the audit is told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db import connection as database
+from pytest_django import DjangoAssertNumQueries
+from pytest_django.fixtures import Settings
+
+from scoring.models import (
+    Alert,
+    AlertKind,
+    AlertRule,
+    AlertWatch,
+    AuditEntry,
+    Dataset,
+    Member,
+    Team,
+    User,
+)
+from scoring.models.sealed import SealError
+from tests.conftest import MakeDataset, MakeOutputs
+from tests.scored import finished_run
+
+HOOK = "https://hooks.example.org/T0/secret-path?token=abc"
+
+
+@pytest.fixture
+def dataset(make_dataset: MakeDataset) -> Dataset:
+    return make_dataset([{"expected": "yes"}]).dataset
+
+
+@pytest.fixture
+def scored(dataset: Dataset, make_outputs: MakeOutputs) -> Dataset:
+    """With a run by the scorer `close` in each of the series a and b."""
+    for series in ("a", "b"):
+        finished_run(make_outputs(dataset.versions.get(), ["yes"], series=series))
+    return dataset
+
+
+def define(dataset: Dataset, by: User | None = None, **more: Any) -> AlertRule:
+    wanted = {"kind": AlertKind.PASS_RATE_BELOW, "limit": 0.9} | more
+    return AlertRule.objects.define(dataset.team, dataset, by=by, **wanted).rule
+
+
+def actions() -> list[str]:
+    entries = AuditEntry.objects.filter(action__startswith="alert_rule").order_by("pk")
+    return [entry.action for entry in entries]
+
+
+@pytest.mark.parametrize(
+    ("kind", "scorer", "limit"),
+    [
+        ("mean_below", "close", 0.8),
+        ("mean_below", "close", 1),
+        ("pass_rate_below", "", 0.5),
+        ("pass_rate_below", "close", 0.5),
+        ("drop", "", None),
+        ("drop", "close", 0.02),
+        ("regressions", "", 0),
+        ("regressions", "close", 12),
+        ("out_of_limits", "close", None),
+        ("no_data", "", 7),
+    ],
+)
+def test_each_kind_takes_its_limit(
+    scored: Dataset, kind: str, scorer: str, limit: float | None
+) -> None:
+    made = define(scored, kind=kind, scorer=scorer, limit=limit)
+    kept = AlertRule.objects.get(pk=made.pk)
+    assert (kept.kind, kept.scorer, kept.limit) == (kind, scorer, limit)
+
+
+@pytest.mark.parametrize(
+    ("field", "wanted"),
+    [
+        ("kind", {"kind": "sometimes", "limit": None}),
+        ("limit", {"limit": None}),
+        ("limit", {"limit": 0}),
+        ("limit", {"limit": 1.01}),
+        ("limit", {"limit": float("nan")}),
+        ("limit", {"limit": float("inf")}),
+        ("limit", {"limit": True}),
+        ("limit", {"limit": "0.9"}),
+        ("limit", {"kind": "drop", "limit": -0.1}),
+        ("limit", {"kind": "regressions", "limit": 1.5}),
+        ("limit", {"kind": "regressions", "limit": -1}),
+        ("limit", {"kind": "out_of_limits", "scorer": "close", "limit": 0.5}),
+        ("limit", {"kind": "no_data", "limit": 0}),
+        ("limit", {"kind": "no_data", "limit": 366}),
+        ("scorer", {"kind": "mean_below", "scorer": ""}),
+        ("scorer", {"kind": "out_of_limits", "scorer": "", "limit": None}),
+        ("scorer", {"scorer": "nobody"}),
+        ("scorer", {"kind": "no_data", "limit": 2, "scorer": "close"}),
+        ("renotify_hours", {"renotify_hours": -1}),
+        ("renotify_hours", {"renotify_hours": 1.5}),
+        ("renotify_hours", {"renotify_hours": 24 * 365 + 1}),
+        ("series", {"series": "s" * 121}),
+        ("emails", {"emails": ["charlie@example.org"]}),
+        ("emails", {"emails": ["nobody@example.org"]}),
+        ("by_site", {"by_site": False}),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_its_field(
+    scored: Dataset, charlie: User, field: str, wanted: dict[str, Any]
+) -> None:
+    with pytest.raises(ValidationError) as refused:
+        define(scored, **wanted)
+    assert list(refused.value.message_dict) == [field]
+    assert not AlertRule.objects.exists()
+    assert actions() == []
+
+
+@pytest.mark.parametrize(
+    ("url", "listed"),
+    [
+        ("http://hooks.example.org/", ()),
+        ("https://localhost/", ()),
+        ("https://127.0.0.1/", ()),
+        ("https://127.0.0.1:9/", ("127.0.0.1:8",)),
+        ("https://[::1]/", ()),
+        ("https://169.254.169.254/latest/", ()),
+        ("https://10.0.0.1/", ()),
+        ("https://2130706433/", ()),
+        ("https://0x7f.0.0.1/", ()),
+        ("https://user:word@hooks.example.org/", ()),
+        ("https://hooks.example.org/#part", ()),
+        ("ftp://hooks.example.org/", ()),
+        ("https://hooks.example.org/" + "a" * 500, ()),
+        ("hooks.example.org", ()),
+    ],
+)
+def test_a_webhook_into_the_own_network_is_refused(
+    dataset: Dataset, settings: Settings, url: str, listed: tuple[str, ...]
+) -> None:
+    settings.EVALSITE_WEBHOOK_HOSTS = frozenset(listed)
+    with pytest.raises(ValidationError) as refused:
+        define(dataset, webhook_url=url)
+    assert list(refused.value.message_dict) == ["webhook_url"]
+
+
+def test_a_host_the_operator_lists_is_let_through(dataset: Dataset, settings: Settings) -> None:
+    settings.EVALSITE_WEBHOOK_HOSTS = frozenset({"127.0.0.1:9"})
+    settings.EVALSITE_MODEL_HOSTS = frozenset({"127.0.0.1:8"})
+    assert define(dataset, webhook_url="http://127.0.0.1:9/in").webhook_host == "127.0.0.1"
+    with pytest.raises(ValidationError):
+        define(dataset, webhook_url="http://127.0.0.1:8/in")
+
+
+def test_the_secret_is_told_once_and_kept_sealed(dataset: Dataset, alice: User) -> None:
+    rule, secret = AlertRule.objects.define(
+        dataset.team, dataset, by=alice, kind="no_data", limit=1, webhook_url=HOOK
+    )
+    assert secret.startswith("whsec_")
+    assert AlertRule.objects.get().secret() == secret
+    assert rule.change(by=alice, limit=2) == ""
+    assert rule.secret() == secret
+    second = rule.replace_secret(by=alice)
+    third = rule.change(by=alice, webhook_url="https://other.example.org/")
+    assert len({secret, second, third}) == 3
+    assert AlertRule.objects.get().secret() == third
+    AlertRule.objects.update(webhook_url=HOOK)
+    assert not AlertRule.objects.get().secret_opens
+    with pytest.raises(SealError):
+        AlertRule.objects.get().secret()
+    assert not {secret, second, third} & words_of_all_tables()
+
+
+def words_of_all_tables() -> set[str]:
+    kept = ""
+    with database.cursor() as cursor:
+        for table in database.introspection.table_names():
+            cursor.execute(f"SELECT * FROM {database.ops.quote_name(table)}")
+            kept += str(cursor.fetchall())
+    return set(kept.replace("'", " ").replace('"', " ").split())
+
+
+def test_a_rule_without_webhook_has_no_secret(dataset: Dataset, alice: User) -> None:
+    rule, secret = AlertRule.objects.define(
+        dataset.team, dataset, by=alice, kind="no_data", limit=1, webhook_url=HOOK
+    )
+    assert secret
+    assert rule.change(by=alice, webhook_url="") == ""
+    assert (rule.sealed_secret, rule.webhook_host, rule.secret_opens) == ("", "", True)
+    with pytest.raises(ValidationError):
+        rule.replace_secret(by=alice)
+
+
+def test_each_change_is_audited_without_the_webhooks_path(dataset: Dataset, alice: User) -> None:
+    rule = define(dataset, alice, webhook_url=HOOK)
+    rule.change(by=alice, limit=0.5, emails=[" Alice@Example.org", "alice@example.org"])
+    rule.change(by=alice)
+    rule.change(by=alice, webhook_url="https://hooks.example.org/T0/other")
+    rule.replace_secret(by=alice)
+    rule.pause(by=alice)
+    rule.pause(by=alice)
+    rule.resume(by=alice)
+    rule.remove(by=alice)
+    rule.restore(by=alice)
+    assert actions() == [
+        "alert_rule.created",
+        "alert_rule.changed",
+        "alert_rule.changed",
+        "alert_rule.secret_replaced",
+        "alert_rule.paused",
+        "alert_rule.resumed",
+        "alert_rule.deleted",
+        "alert_rule.restored",
+    ]
+    entries = AuditEntry.objects.order_by("pk")
+    assert {entry.actor for entry in entries} == {alice}
+    assert (entries[1].old["limit"], entries[1].new["limit"]) == (0.9, 0.5)
+    assert entries[1].new["emails"] == ["alice@example.org"]
+    assert entries[0].new["webhook"] == "hooks.example.org"
+    assert entries[2].new["secret_replaced"] is True
+    kept = json.dumps(list(entries.values("old", "new", "target_name")))
+    assert "T0" not in kept
+
+
+def test_a_refused_change_changes_nothing(dataset: Dataset, alice: User) -> None:
+    rule = define(dataset, alice)
+    with pytest.raises(ValidationError):
+        rule.change(by=alice, limit=7, renotify_hours=3)
+    assert (rule.limit, rule.renotify_hours) == (0.9, 24)
+    assert actions() == ["alert_rule.created"]
+
+
+@pytest.mark.parametrize(
+    ("series", "watched"), [("", ["a", "b"]), ("b", ["b"]), ("later", ["later"])]
+)
+def test_a_rule_watches_its_series_or_all_there_are(
+    scored: Dataset, series: str, watched: list[str]
+) -> None:
+    rule = define(scored, series=series)
+    due = AlertWatch.objects.due()
+    assert sorted(watch.series for watch in due) == watched
+    assert {watch.rule for watch in due} == {rule}
+
+
+def test_a_rule_over_no_run_yet_watches_for_any(dataset: Dataset) -> None:
+    define(dataset, kind="no_data", limit=1)
+    assert [watch.series for watch in AlertWatch.objects.due()] == [""]
+
+
+def test_alerts_of_series_no_longer_watched_end(scored: Dataset, alice: User) -> None:
+    rule = define(scored)
+    for series in ("a", "b"):
+        Alert.objects.create(rule=rule, series=series, sentence="low")
+    rule.change(by=alice, series="a")
+    assert [alert.series for alert in Alert.objects.unresolved()] == ["a"]
+    assert [watch.series for watch in rule.watches.all()] == ["a"]
+
+
+def test_what_is_paused_or_deleted_is_not_looked_at(scored: Dataset, alice: User) -> None:
+    rule = define(scored, series="a")
+    run = rule.dataset.versions.get().output_sets.get(series="a").runs.get()
+    assert list(AlertRule.objects.watching(run)) == [rule]
+    for undo, do in ((rule.resume, rule.pause), (rule.restore, rule.remove)):
+        do(by=alice)
+        assert not AlertWatch.objects.due().exists()
+        assert not AlertRule.objects.watching(run).exists()
+        undo(by=alice)
+        assert AlertWatch.objects.due().exists()
+
+
+def test_a_rule_concerns_runs_of_its_series_and_dataset(
+    scored: Dataset, make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> None:
+    every, only_b = define(scored), define(scored, series="b")
+    define(make_dataset([{}], name="Another").dataset)
+    runs = {run.output_set.series: run for run in scored.team.runs.all()}
+    assert list(AlertRule.objects.watching(runs["a"])) == [every]
+    assert set(AlertRule.objects.watching(runs["b"])) == {every, only_b}
+
+
+def test_looking_again_keeps_what_was_seen(scored: Dataset) -> None:
+    rule = define(scored, series="a")
+    rule.watches.update(state="fine", look_at=None)
+    AlertWatch.objects.look_at([rule], ["a"])
+    watch = rule.watches.get()
+    assert (watch.state, watch.look_at is not None) == ("fine", True)
+
+
+def test_a_team_has_so_many_rules(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoring.models.alert_rule.MOST_RULES", 1)
+    define(dataset)
+    with pytest.raises(ValidationError, match="at most 1 alert rules"):
+        define(dataset)
+
+
+def test_another_teams_dataset_is_refused(dataset: Dataset, charlie: User) -> None:
+    elsewhere = Team.objects.get(slug="elsewhere")
+    with pytest.raises(ValidationError) as refused:
+        AlertRule.objects.define(elsewhere, dataset, by=charlie, kind="no_data", limit=1)
+    assert list(refused.value.message_dict) == ["dataset"]
+
+
+def test_no_limit_gets_past_the_database(dataset: Dataset) -> None:
+    rule = define(dataset)
+    for limit in (-1, 2e6, float("inf")):
+        with transaction.atomic(), pytest.raises(IntegrityError):
+            AlertRule.objects.filter(pk=rule.pk).update(limit=limit)
+
+
+def test_members_see_the_teams_rules_and_strangers_none(
+    dataset: Dataset, bob: User, charlie: User
+) -> None:
+    rule = define(dataset)
+    assert list(AlertRule.objects.visible_to(bob)) == [rule]
+    assert not AlertRule.objects.visible_to(charlie).exists()
+    Member.objects.filter(user=bob).delete()
+    assert not AlertRule.objects.visible_to(bob).exists()
+
+
+@pytest.mark.parametrize("count", [1, 30])
+def test_the_list_takes_one_query(
+    scored: Dataset, django_assert_num_queries: DjangoAssertNumQueries, count: int
+) -> None:
+    rules = [define(scored, limit=0.5) for _ in range(count)]
+    Alert.objects.create(rule=rules[0], series="a", sentence="low")
+    with django_assert_num_queries(1):
+        listed = [(str(rule), rule.open_count) for rule in AlertRule.objects.for_list()]  # type: ignore[attr-defined]
+    assert sum(open_count for _, open_count in listed) == 1
+    assert listed[0][0] == "Answers: pass rate of all scorers below 0.5"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"kind": "mean_below", "scorer": "close", "limit": 0.8}, "mean of close below 0.8"),
+        ({"kind": "drop", "limit": None}, "drop of all scorers larger than chance"),
+        (
+            {"kind": "drop", "scorer": "close", "limit": 0.02},
+            "drop of close larger than chance, at least 0.02",
+        ),
+        ({"kind": "regressions", "limit": 0}, "more than 0 cases broken by all scorers"),
+        (
+            {"kind": "out_of_limits", "scorer": "close", "limit": None},
+            "mean of close below the control limit",
+        ),
+        ({"kind": "no_data", "limit": 1}, "no run for 1 day"),
+        ({"kind": "no_data", "limit": 14}, "no run for 14 days"),
+    ],
+)
+def test_a_rule_says_when_it_fires(scored: Dataset, wanted: dict[str, Any], words: str) -> None:
+    assert define(scored, **wanted).condition == words
