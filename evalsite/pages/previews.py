@@ -139,7 +139,7 @@ class PreviewPanel:
 
     def _previewed(self) -> Previewed:
         form, run = self._form, self._run()
-        form.errors.pop("name", None)  # it needs none
+        form.forgo_name()
         config = Config(form.kind.name, {}, 0.0)
         if form.is_valid():
             try:
@@ -184,7 +184,7 @@ class PreviewPanel:
         elif scorer and scorer.current:
             known = Config(scorer.type, scorer.current.config, scorer.threshold)
             before, saved = preview.scored_now(known, sample.outputs), "as it is saved"
-        rows = preview.rows(sample.outputs, before, after)
+        rows = preview.rows(sample, before, after)
         return Previewed(run, config, sample, rows, saved)
 
     def _asked(self, run: Run, config: Config, sample: Sample, held: RunScorer | None) -> Previewed:
@@ -226,7 +226,7 @@ def answered(errand: Errand, user: User) -> Previewed:
     held = run.scorers.filter(pk=asked["held"]).select_related("version").first()
     after = preview.answered(errand)
     before = preview.scored_then(held, sample.outputs) if held else [None] * len(after)
-    rows = preview.rows(sample.outputs, before, after)
+    rows = preview.rows(sample, before, after)
     return Previewed(run, config, sample, rows, _version_of(held) if held else "", errand=errand)
 
 

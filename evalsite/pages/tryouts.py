@@ -153,7 +153,7 @@ class Panel:
         return prefill_of(self._picked or example_of(self._form.kind))
 
     def _tried(self) -> Tried:
-        self._form.errors.pop("name", None)  # a try needs none
+        self._form.forgo_name()
         if problems := self._problems():
             return Tried(problems=problems)
         form = self._form

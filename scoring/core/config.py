@@ -140,10 +140,12 @@ def read_config(cls: type[AnyConfig], mapping: Mapping[str, Json]) -> AnyConfig:
 
 def config_fields(cls: type[Config]) -> tuple[FieldSpec, ...]:
     """The fields in the order a form shows them: the type's own first, then the shared ones."""
-    hints = get_type_hints(cls, include_extras=True)
-    own = get_annotations(cls)
-    ordered = sorted(fields(cls), key=lambda field: field.name not in own)
-    return tuple(_field_spec(field, hints[field.name]) for field in ordered)
+    if cls not in _specs:
+        hints = get_type_hints(cls, include_extras=True)
+        own = get_annotations(cls)
+        ordered = sorted(fields(cls), key=lambda field: field.name not in own)
+        _specs[cls] = tuple(_field_spec(field, hints[field.name]) for field in ordered)
+    return _specs[cls]
 
 
 def config_schema(cls: type[Config]) -> dict[str, Json]:
@@ -162,6 +164,7 @@ def as_mapping(config: Config) -> dict[str, Json]:
 
 
 _adapters: dict[type[Config], Any] = {}
+_specs: dict[type[Config], tuple[FieldSpec, ...]] = {}  # reading type hints takes long
 
 
 def _adapter(cls: type[Config]) -> Any:

@@ -51,15 +51,29 @@ class Config(NamedTuple):
     threshold: float
 
 
+class Told(NamedTuple):
+    """What a preview says of an output but its scores."""
+
+    position: int
+    trial: int
+    key: str
+    opening: str
+
+
+_TOLD: Final = ("case__position", "trial", "case__key", "opening")
+
+
 class Sample(NamedTuple):
     """Output ids in the dataset's order; `near` of them lie nearest to the threshold.
 
-    `left_out` were chosen and are too long to be scored while one waits.
+    `left_out` were chosen and are too long to be scored while one waits. `told` is None where it
+    has yet to be read.
     """
 
     outputs: Sequence[int]
     near: int = 0
     left_out: int = 0
+    told: Mapping[int, Told] | None = None
 
 
 class Row(NamedTuple):
@@ -102,10 +116,9 @@ def sample_of(run: Run, held: RunScorer | None) -> Sample:
     """Up to SIZE cases of the run, always the same: some near the threshold, others at random."""
     near = _nearest(held) if held else []
     wanted = list(dict.fromkeys([*near, *_at_random(run, SIZE + NEAR)]))[:SIZE]
-    too_long = _too_long(wanted)
-    kept = Output.objects.filter(pk__in=set(wanted) - too_long)
-    ids = kept.order_by("case__position", "trial").values_list("pk", flat=True)
-    return Sample(list(ids), len(set(near) - too_long), len(too_long))
+    known = _looked_at(wanted)
+    kept = {output: told for output, (chars, told) in known.items() if chars <= MAX_CHARS}
+    return Sample(list(kept), len(kept.keys() & set(near)), len(known) - len(kept), kept)
 
 
 def _nearest(held: RunScorer) -> list[int]:
@@ -127,21 +140,23 @@ def _at_random(run: Run, count: int) -> list[int]:
         return dice.sample(ids, min(count, len(ids)))
     version = run.output_set.version
     drawn = dice.sample(range(1, version.case_count + 1), min(2 * count, version.case_count))
-    # In two steps, lest a database joins the whole set to its cases first.
-    cases = list(version.cases.filter(position__in=drawn).values_list("pk", flat=True))
+    # Not joined, lest a database joins the whole set to its cases first.
+    cases = version.cases.filter(position__in=drawn).order_by().values("pk")
     there = mine.filter(case__in=cases).exclude(text=None).order_by("pk")
     ids = list(there.values_list("pk", flat=True))
     return dice.sample(ids, min(count, len(ids)))
 
 
-def _too_long(outputs: Sequence[int]) -> set[int]:
-    """Those of the outputs whose texts, with their case's, are over MAX_CHARS."""
+def _looked_at(outputs: Sequence[int]) -> dict[int, tuple[int, Told]]:
+    """How long each output is with its case, and what is told of it, in the dataset's order."""
     case = ("input", "expected", "references", "metadata")
     chars: Any = Coalesce(Length("text"), 0)
     for name in case:
         chars += Coalesce(Length(f"case__{name}_json"), 0)
-    long = Output.objects.filter(pk__in=outputs).annotate(chars=chars).filter(chars__gt=MAX_CHARS)
-    return set(long.values_list("pk", flat=True))
+    found = Output.objects.filter(pk__in=outputs).order_by("case__position", "trial")
+    found = found.annotate(chars=chars, opening=Left("text", OPENING))
+    rows = found.values_list("pk", "chars", *_TOLD)
+    return {pk: (length, Told(*told)) for pk, length, *told in rows}
 
 
 def scored_now(wanted: Config, outputs: Sequence[int]) -> list[Result]:
@@ -155,19 +170,14 @@ def scored_then(held: RunScorer, outputs: Sequence[int]) -> list[Result | None]:
     return [found.get(output) for output in outputs]
 
 
-_TOLD: Final = ("pk", "case__position", "trial", "case__key", "opening")
-
-
-def rows(
-    outputs: Sequence[int], before: Sequence[Result | None], after: Sequence[Result]
-) -> list[Row]:
+def rows(sample: Sample, before: Sequence[Result | None], after: Sequence[Result]) -> list[Row]:
     """Those that flip first, then those whose score changes, each in the dataset's order."""
-    texts = Output.objects.filter(pk__in=outputs).annotate(opening=Left("text", OPENING))
-    told: dict[int, tuple[int, int, str, str]]
-    told = {row[0]: row[1:] for row in texts.values_list(*_TOLD)}
+    told = sample.told
+    if told is None:
+        told = {output: each for output, (_, each) in _looked_at(sample.outputs).items()}
     made = [
         Row(*told[output], old, new)
-        for output, old, new in zip(outputs, before, after, strict=True)
+        for output, old, new in zip(sample.outputs, before, after, strict=True)
         if output in told
     ]
     return sorted(made, key=lambda row: (not row.is_flipped, not row.is_changed))

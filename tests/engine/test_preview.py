@@ -119,15 +119,16 @@ def test_a_large_run_is_sampled_without_reading_its_ids(
 
 
 def test_old_and_new_stand_beside_each_other_and_flips_come_first(run: Run) -> None:
-    outputs = preview.sample_of(run, held_in(run)).outputs
+    sample = preview.sample_of(run, held_in(run))
+    outputs = sample.outputs
     wanted = Config("levenshtein", {"decimals": None}, 0.65)
     after = preview.scored_now(wanted, outputs)
-    rows = preview.rows(outputs, preview.scored_then(held_in(run), outputs), after)
+    rows = preview.rows(sample, preview.scored_then(held_in(run), outputs), after)
     flips = [row for row in rows if row.is_flipped]
     assert rows[: len(flips)] == flips
     assert not flips  # 0.6 is below 0.65 as it was below 0.7
     after = preview.scored_now(wanted._replace(threshold=0.6), outputs)
-    rows = preview.rows(outputs, preview.scored_then(held_in(run), outputs), after)
+    rows = preview.rows(sample, preview.scored_then(held_in(run), outputs), after)
     flips = [row for row in rows if row.is_flipped]
     assert flips
     assert {row.words for row in flips} == {("fail", "pass")}
@@ -137,13 +138,14 @@ def test_old_and_new_stand_beside_each_other_and_flips_come_first(run: Run) -> N
 
 
 def test_a_changed_score_that_flips_nothing_comes_before_the_unchanged(run: Run) -> None:
-    outputs = preview.sample_of(run, None).outputs
+    sample = preview.sample_of(run, None)
+    outputs = sample.outputs
     same = Result("scored", 1.0, "pass", "", {})
     lower = Result("scored", 0.9, "pass", "", {})
     after = [lower if place == 30 else same for place in range(len(outputs))]
-    rows = preview.rows(outputs, [same] * len(outputs), after)
+    rows = preview.rows(sample, [same] * len(outputs), after)
     assert [row.is_changed for row in rows[:2]] == [True, False]
-    assert rows[0].position == preview.rows(outputs, [None] * len(outputs), after)[30].position
+    assert rows[0].position == preview.rows(sample, [None] * len(outputs), after)[30].position
 
 
 @pytest.mark.parametrize(

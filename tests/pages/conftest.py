@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from pytest_django.fixtures import Settings
 
-from scoring.models import Member, OutputSet, Role, Run, Team, User
+from scoring.models import Member, OutputSet, Role, Run, Scorer, Team, User
 from tests.conftest import MakeDataset, MakeOutputs
+from tests.pages.scorer_steps import NESTED, EditedScorer, Editing, NewScorer
 from tests.scored import CLOSE, EXACT, finished_run, queued_run
 
 
@@ -55,3 +57,21 @@ def run(make_set: MakeSet) -> Run:
 @pytest.fixture
 def queued(make_set: MakeSet) -> Run:
     return queued_run(make_set(["yes", "no"]))
+
+
+@pytest.fixture
+def new_scorer(browser: Client, team: Team) -> NewScorer:
+    """Somebody at the form of a new scorer of a type."""
+    return lambda kind: Editing(browser, reverse("new_scorer", args=[team.slug, kind]))
+
+
+@pytest.fixture
+def edited_scorer(browser: Client) -> EditedScorer:
+    """Somebody at the form of a saved scorer."""
+    return lambda scorer: Editing(browser, reverse("edit_scorer", args=[scorer.uuid]))
+
+
+@pytest.fixture
+def nested(team: Team) -> Scorer:
+    """A saved combination with another one inside."""
+    return Scorer.objects.define(team, "both", "all", {"scorers": NESTED})

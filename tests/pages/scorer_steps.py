@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.test import Client
 
 from evalsite.pages.forms.scorer_tree import ROOT
+from scoring.models import Scorer
 from tests.pages.browser_forms import as_sent
 
 JUDGE = {"model": "m", "rubric": "Good?\nSay so.", "choices": {"yes": 1.0, "no": 0.0}}
@@ -62,3 +64,7 @@ class Editing:
     def save(self, **typed: str) -> None:
         self.fill(**typed)
         self._take(self._browser.post(self.url, self.fields))
+
+
+NewScorer = Callable[[str], Editing]
+EditedScorer = Callable[[Scorer], Editing]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from html import unescape
 from typing import Any
 
@@ -12,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from scoring.engine import errands, hold, tryout
+from scoring.engine import errands, hold, preview, tryout
 from scoring.models import (
     AuditEntry,
     Connection,
@@ -86,6 +87,23 @@ def test_nothing_is_saved_by_looking(browser: Client, run: Run, close: Scorer) -
     previewed(browser, edit(close), run, **{"config-decimals": "0"})
     after = [list(rows.objects.values()) for rows in (Score, ScorerVersion, AuditEntry, Errand)]
     assert before == after
+
+
+@pytest.mark.parametrize("few", [1, preview.FEW])  # a large run is sampled in another way
+def test_a_preview_takes_at_most_twelve_queries(
+    browser: Client,
+    run: Run,
+    close: Scorer,
+    few: int,
+    monkeypatch: pytest.MonkeyPatch,
+    django_assert_num_queries: Callable[[int], AbstractContextManager[object]],
+) -> None:
+    monkeypatch.setattr(preview, "FEW", few)
+    fields = {"name": "close", "config-decimals": "0"}
+    previewed(browser, edit(close), run, **fields)
+    with django_assert_num_queries(12):
+        page = previewed(browser, edit(close), run, **fields)
+    assert "1 of 3 cases would flip" in said(page)
 
 
 def test_an_unchanged_config_flips_nothing(browser: Client, run: Run, close: Scorer) -> None:

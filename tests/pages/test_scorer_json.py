@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
 from django.http import QueryDict
 from django.template.loader import render_to_string
-from django.test import Client
-from django.urls import reverse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,45 +17,26 @@ from evalsite.pages.forms.scorer_tree import Tree
 from scoring.core.config_changes import spelled_out
 from scoring.core.registry import all_types
 from scoring.core.services import Available
-from scoring.models import Scorer, Team, User
+from scoring.models import Scorer, Team
 from tests.pages.browser_forms import as_sent
-from tests.pages.scorer_steps import NESTED, Editing
-
-BrowserOf = Callable[[User], Client]
+from tests.pages.scorer_steps import NESTED, EditedScorer, NewScorer
 
 
-@pytest.fixture
-def new(browser_of: BrowserOf, alice: User, team: Team) -> Callable[[str], Editing]:
-    def begun(type_name: str) -> Editing:
-        return Editing(browser_of(alice), reverse("new_scorer", args=[team.slug, type_name]))
-
-    return begun
-
-
-@pytest.fixture
-def edited(browser_of: BrowserOf, alice: User) -> Callable[[Scorer], Editing]:
-    def begun(scorer: Scorer) -> Editing:
-        return Editing(browser_of(alice), reverse("edit_scorer", args=[scorer.uuid]))
-
-    return begun
-
-
-def test_a_tree_is_shown_as_json_and_back(edited: Callable[[Scorer], Editing], team: Team) -> None:
-    scorer = Scorer.objects.define(team, "both", "all", {"scorers": NESTED})
-    form = edited(scorer)
+def test_a_tree_is_shown_as_json_and_back(edited_scorer: EditedScorer, nested: Scorer) -> None:
+    form = edited_scorer(nested)
     form.press("json")
     assert "node" not in form.fields
     assert json.loads(form.fields["config"][0])["scorers"] == NESTED
     form.press("fields")
     assert form.tokens == ["1", "2", "3", "4", "5"]
     form.save()
-    assert scorer.versions.count() == 1
+    assert nested.versions.count() == 1
 
 
 def test_a_pasted_config_is_saved_and_its_own_threshold_has_to_be_the_one_beside_it(
-    new: Callable[[str], Editing],
+    new_scorer: NewScorer,
 ) -> None:
-    form = new("levenshtein")
+    form = new_scorer("levenshtein")
     form.press("json")
     pasted = json.dumps({"decimals": 3, "threshold": 0.8})
     form.save(name="close", config=pasted, threshold="0.7")
@@ -80,9 +58,9 @@ def test_a_pasted_config_is_saved_and_its_own_threshold_has_to_be_the_one_beside
 )
 @pytest.mark.parametrize("how", ["save", "fields"])
 def test_json_that_is_no_config_stays_where_it_is(
-    new: Callable[[str], Editing], pasted: str, says: str, how: str
+    new_scorer: NewScorer, pasted: str, says: str, how: str
 ) -> None:
-    form = new("levenshtein")
+    form = new_scorer("levenshtein")
     form.press("json")
     act = form.save if how == "save" else partial(form.press, "fields")
     act(name="close", config=pasted)
@@ -93,20 +71,20 @@ def test_json_that_is_no_config_stays_where_it_is(
 
 
 def test_settings_that_cannot_be_used_are_not_turned_into_json(
-    new: Callable[[str], Editing],
+    new_scorer: NewScorer,
 ) -> None:
-    form = new("regex")
+    form = new_scorer("regex")
     form.press("json", config__pattern="")
     assert form.answer.status_code == 422
     assert "config" not in form.fields
 
 
 def test_a_combination_too_large_for_a_tree_is_edited_as_json(
-    edited: Callable[[Scorer], Editing], team: Team
+    edited_scorer: EditedScorer, team: Team
 ) -> None:
     row = [{"type": "exact_match"}] * 40
     parts = [{"type": "all", "config": {"scorers": row}} for _ in range(3)]
-    form = edited(Scorer.objects.define(team, "both", "all", {"scorers": parts}))
+    form = edited_scorer(Scorer.objects.define(team, "both", "all", {"scorers": parts}))
     assert "config" in form.fields
     assert "node" not in form.fields
 

@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
-from django.urls import reverse
+from django.forms import BoundField
 
 from evalsite.pages.forms.scorer_tree import MAX_NODES, ROOT
-from scoring.models import AuditEntry, Scorer, Team, User
-from tests.pages.scorer_steps import NESTED, Editing
-
-BrowserOf = Callable[[User], Client]
-
-
-@pytest.fixture
-def new(browser_of: BrowserOf, alice: User, team: Team) -> Callable[[str], Editing]:
-    def begun(type_name: str) -> Editing:
-        return Editing(browser_of(alice), reverse("new_scorer", args=[team.slug, type_name]))
-
-    return begun
-
-
-@pytest.fixture
-def edited(browser_of: BrowserOf, alice: User) -> Callable[[Scorer], Editing]:
-    def begun(scorer: Scorer) -> Editing:
-        return Editing(browser_of(alice), reverse("edit_scorer", args=[scorer.uuid]))
-
-    return begun
+from scoring.models import AuditEntry, Scorer, Team
+from tests.pages.scorer_steps import JUDGE, EditedScorer, NewScorer
 
 
 def saved(name: str = "both") -> list[dict[str, Any]]:
@@ -40,8 +20,8 @@ def saved(name: str = "both") -> list[dict[str, Any]]:
     return parts
 
 
-def test_a_nested_combination_is_made_by_buttons_alone(new: Callable[[str], Editing]) -> None:
-    form = new("weighted")
+def test_a_nested_combination_is_made_by_buttons_alone(new_scorer: NewScorer) -> None:
+    form = new_scorer("weighted")
     same = form.add("exact_match")
     both = form.add("all")
     pattern = form.add("regex", to=both)
@@ -65,25 +45,23 @@ def test_a_nested_combination_is_made_by_buttons_alone(new: Callable[[str], Edit
 
 
 def test_the_saved_tree_comes_back_as_it_was_and_saving_it_makes_no_version(
-    edited: Callable[[Scorer], Editing], team: Team
+    edited_scorer: EditedScorer, nested: Scorer
 ) -> None:
-    scorer = Scorer.objects.define(team, "both", "all", {"scorers": NESTED})
-    form = edited(scorer)
+    form = edited_scorer(nested)
     form.save()
     assert form.answer.status_code == 302
-    assert scorer.versions.count() == 1
-    form = edited(scorer)
+    assert nested.versions.count() == 1
+    form = edited_scorer(nested)
     form.press("down:1")
     form.press("up:1")
     form.save()
-    assert scorer.versions.count() == 1
+    assert nested.versions.count() == 1
 
 
 def test_moving_and_removing_make_a_version_with_what_is_left(
-    edited: Callable[[Scorer], Editing], team: Team
+    edited_scorer: EditedScorer, nested: Scorer
 ) -> None:
-    scorer = Scorer.objects.define(team, "both", "all", {"scorers": NESTED})
-    form = edited(scorer)
+    form = edited_scorer(nested)
     form.press("up:2")
     assert form.tokens == ["2", "3", "4", "5", "1"]
     form.press("remove:3")
@@ -92,13 +70,13 @@ def test_moving_and_removing_make_a_version_with_what_is_left(
     parts = saved()
     assert [part["name"] for part in parts] == ["form", "same"]
     assert [part["type"] for part in parts[0]["config"]["scorers"]] == ["includes", "llm_judge"]
-    assert scorer.versions.count() == 2
+    assert nested.versions.count() == 2
 
 
 def test_what_was_removed_is_put_back_with_what_was_typed(
-    new: Callable[[str], Editing],
+    new_scorer: NewScorer,
 ) -> None:
-    form = new("any")
+    form = new_scorer("any")
     token = form.add("regex")
     form.press(f"remove:{token}", **{f"n{token}__config__pattern": "kept"})
     form.press(f"restore:{token}")
@@ -108,18 +86,18 @@ def test_what_was_removed_is_put_back_with_what_was_typed(
 
 @pytest.mark.parametrize("order", ["up:1", "down:2", "up:99", "remove:99", "add:1", "odd:1", "x"])
 def test_an_order_that_cannot_be_changes_nothing(
-    edited: Callable[[Scorer], Editing], team: Team, order: str
+    edited_scorer: EditedScorer, team: Team, order: str
 ) -> None:
     parts = [{"type": "exact_match", "name": name} for name in ("a", "b")]
-    form = edited(Scorer.objects.define(team, "both", "all", {"scorers": parts}))
+    form = edited_scorer(Scorer.objects.define(team, "both", "all", {"scorers": parts}))
     before = form.fields["node"]
     form.press(order)
     assert form.answer.status_code == 200
     assert form.fields["node"] == before
 
 
-def test_combinations_nest_to_depth_eight_and_no_deeper(new: Callable[[str], Editing]) -> None:
-    form, token = new("all"), ROOT
+def test_combinations_nest_to_depth_eight_and_no_deeper(new_scorer: NewScorer) -> None:
+    form, token = new_scorer("all"), ROOT
     for level in range(2, 9):
         token = form.add("all", to=token)
         offered = re.search(rf'<select id="add-{token}".*?</select>', form.page)
@@ -149,10 +127,9 @@ def test_combinations_nest_to_depth_eight_and_no_deeper(new: Callable[[str], Edi
     ],
 )
 def test_what_is_wrong_is_said_at_its_node_and_in_the_summary(
-    edited: Callable[[Scorer], Editing], team: Team, typed: dict[str, str], anchor: str, text: str
+    edited_scorer: EditedScorer, nested: Scorer, typed: dict[str, str], anchor: str, text: str
 ) -> None:
-    scorer = Scorer.objects.define(team, "both", "all", {"scorers": NESTED})
-    form = edited(scorer)
+    form = edited_scorer(nested)
     form.save(**typed)
     assert form.answer.status_code == 422
     summary = form.page.partition("error-summary")[2].partition("</ul>")[0]
@@ -160,11 +137,11 @@ def test_what_is_wrong_is_said_at_its_node_and_in_the_summary(
     assert text in summary
     assert f'id="{anchor}"' in form.page
     assert form.page.count(text) == 2
-    assert scorer.versions.count() == 1
+    assert nested.versions.count() == 1
 
 
-def test_errors_of_several_nodes_are_said_at_once(new: Callable[[str], Editing]) -> None:
-    form = new("all")
+def test_errors_of_several_nodes_are_said_at_once(new_scorer: NewScorer) -> None:
+    form = new_scorer("all")
     one, two = form.add("regex"), form.add("expression")
     form.save(
         name="both",
@@ -174,17 +151,17 @@ def test_errors_of_several_nodes_are_said_at_once(new: Callable[[str], Editing])
     assert summary.count("<li>") == 2
 
 
-def test_an_empty_combination_is_refused_at_the_tree(new: Callable[[str], Editing]) -> None:
-    form = new("all")
+def test_an_empty_combination_is_refused_at_the_tree(new_scorer: NewScorer) -> None:
+    form = new_scorer("all")
     form.save(name="both")
     assert form.answer.status_code == 422
     assert 'id="tree-errors"><li>must not be empty' in form.page
 
 
 def test_a_button_of_the_tree_judges_nothing_and_saves_nothing(
-    new: Callable[[str], Editing],
+    new_scorer: NewScorer,
 ) -> None:
-    form = new("all")
+    form = new_scorer("all")
     form.add("regex")
     form.add("expression")
     assert "error-summary" not in form.page
@@ -192,18 +169,18 @@ def test_a_button_of_the_tree_judges_nothing_and_saves_nothing(
     assert not Scorer.objects.exists()
 
 
-def test_the_weight_is_asked_for_only_where_it_counts(new: Callable[[str], Editing]) -> None:
+def test_the_weight_is_asked_for_only_where_it_counts(new_scorer: NewScorer) -> None:
     for kind, is_asked in (("weighted", True), ("all", False)):
-        form = new(kind)
+        form = new_scorer(kind)
         token = form.add("exact_match")
         assert (f'id="id_n{token}-weight"' in form.page) is is_asked
 
 
 def test_a_part_shows_what_is_required_or_changed_and_folds_the_rest(
-    edited: Callable[[Scorer], Editing], team: Team
+    edited_scorer: EditedScorer, team: Team
 ) -> None:
     parts = [{"type": "includes", "config": {"mode": "any", "values": ["a"]}}]
-    page = edited(Scorer.objects.define(team, "both", "all", {"scorers": parts})).page
+    page = edited_scorer(Scorer.objects.define(team, "both", "all", {"scorers": parts})).page
     before, _, after = page.partition('<details class="fold">')
     for name, is_open in (("mode", True), ("values", True), ("negate", False)):
         assert (f'name="n1-config-{name}"' in before) is is_open
@@ -226,10 +203,8 @@ def test_a_part_shows_what_is_required_or_changed_and_folds_the_rest(
         [f"{n}:0:exact_match" for n in range(1, 400)],
     ],
 )
-def test_lines_that_no_page_sends_break_nothing(
-    new: Callable[[str], Editing], lines: list[str]
-) -> None:
-    form = new("all")
+def test_lines_that_no_page_sends_break_nothing(new_scorer: NewScorer, lines: list[str]) -> None:
+    form = new_scorer("all")
     form.fields["node"] = lines
     form.press("up:1")
     assert form.answer.status_code == 200
@@ -237,3 +212,48 @@ def test_lines_that_no_page_sends_break_nothing(
     form.fields["node"] = lines
     form.save(name="both")
     assert form.answer.status_code in {302, 422}
+
+
+# What many parts cost
+
+
+def test_folded_settings_are_sent_under_each_parts_own_names(
+    new_scorer: NewScorer, edited_scorer: EditedScorer
+) -> None:
+    form = new_scorer("all")
+    tokens = [form.add("includes") for _ in range(3)]
+    for token in tokens:
+        form.fill(**{f"n{token}__config__mode": "any", f"n{token}__config__values": "a"})
+    form.save(name="both", **{f"n{tokens[1]}__config__negate": "on"})
+    scorer = Scorer.objects.get(name="both")
+    assert [part["config"].get("negate", False) for part in saved()] == [False, True, False]
+    page = edited_scorer(scorer).page
+    for token in "123":
+        assert page.count(f'name="n{token}-config-negate"') == 1
+        assert page.count(f'id="id_n{token}-config-negate"') == 1
+        assert page.count(f'for="id_n{token}-config-negate"') == 1
+
+
+@pytest.mark.parametrize(("kind", "config"), [("exact_match", {}), ("llm_judge", JUDGE)])
+def test_settings_at_their_defaults_are_drawn_once_for_all_parts_of_a_type(
+    edited_scorer: EditedScorer,
+    team: Team,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    config: dict[str, Any],
+) -> None:
+    drawn: list[str] = []
+    as_widget = BoundField.as_widget
+
+    def counted(field: BoundField, *args: Any, **options: Any) -> Any:
+        drawn.append(field.name)
+        return as_widget(field, *args, **options)
+
+    monkeypatch.setattr(BoundField, "as_widget", counted)
+    costs = []
+    for count in (1, 40):
+        parts = [{"type": kind, "name": f"part {n}", "config": config} for n in range(count)]
+        edited_scorer(Scorer.objects.define(team, f"{count}", "all", {"scorers": parts}))
+        costs.append(len(drawn))
+        drawn.clear()
+    assert costs[1] - costs[0] == 39 * (1 + len(config))  # a name, and what is not at its default

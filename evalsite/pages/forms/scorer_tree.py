@@ -8,8 +8,9 @@ shown, whatever it was, and a button adds, removes or moves without a script.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from django import forms
@@ -122,12 +123,12 @@ class Node:
         """Its name as typed, else its type's label."""
         return str(self.form["name"].value() or self.kind.label)
 
-    @property
+    @cached_property
     def shown(self) -> list[forms.BoundField]:
         """The settings that are always to be seen: required, changed, or refused."""
         return [bound for bound, is_open in self._settings() if is_open]
 
-    @property
+    @cached_property
     def folded(self) -> list[forms.BoundField]:
         """The settings that hold their defaults."""
         return [bound for bound, is_open in self._settings() if not is_open]
@@ -200,6 +201,7 @@ class Tree:
         self.kind, self._offer, self._is_checked = kind, offer, False
         self.parts: list[Node] = []
         self.errors: list[str] = []  # of the combination as a whole
+        self.drawn: dict[Hashable, tuple[str, str]] = {}  # what a page draws once for many parts
 
     @classmethod
     def of(

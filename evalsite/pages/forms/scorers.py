@@ -59,7 +59,7 @@ class ScorerForm(ConfigForm):
         config: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        self.team, self.kind, self.scorer = team, kind, scorer
+        self.team, self.kind, self.scorer, self._needs_name = team, kind, scorer, True
         self.offer = cache(lambda: Offer.to(team))
         super().__init__(*args, **kwargs)
         if scorer:  # its threshold changes with a reason, not in passing
@@ -106,7 +106,7 @@ class ScorerForm(ConfigForm):
         return self
 
     def _as_json(self) -> ScorerForm:
-        self.errors.pop("name", None)
+        self.forgo_name()
         if self.is_refused:
             return self
         sent: Any = self.data
@@ -117,7 +117,7 @@ class ScorerForm(ConfigForm):
         return form
 
     def _as_fields(self) -> ScorerForm:
-        self.errors.pop("name", None)
+        self.forgo_name()
         try:
             if not self.is_refused:
                 config = self.config()
@@ -129,9 +129,15 @@ class ScorerForm(ConfigForm):
             self.show_errors(fault)
         return self
 
+    def forgo_name(self) -> None:
+        """Judge all but the name, which only a scorer that is saved needs."""
+        self._needs_name = False
+        self.errors.pop("name", None)
+
     def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
         others = Scorer.objects.filter(team=self.team)
-        return free_name(self.cleaned_data["name"], others, self.scorer)
+        return free_name(name, others, self.scorer) if self._needs_name else name
 
     def clean_config(self) -> dict[str, Any]:
         """A pasted config; its own threshold must be the one that holds, which stands beside it."""

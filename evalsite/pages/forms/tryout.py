@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from django import forms
@@ -129,8 +130,12 @@ class OwnCases:
     """A few cases of the team's latest datasets, as choices and one by one."""
 
     def __init__(self, team: Team) -> None:
-        found = Dataset.objects.filter(team=team, latest__isnull=False)
-        self._datasets = list(found.select_related("latest").order_by("-pk")[:DATASETS])
+        self._team = team
+
+    @cached_property
+    def _datasets(self) -> list[Dataset]:
+        found = Dataset.objects.filter(team=self._team, latest__isnull=False)
+        return list(found.select_related("latest").order_by("-pk")[:DATASETS])
 
     def choices(self) -> Sequence[tuple[str, list[tuple[str, str]]]]:
         """Grouped by dataset; a value is what `find` takes."""
