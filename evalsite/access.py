@@ -15,6 +15,7 @@ from django.db import models
 from django.http import Http404
 
 from scoring.models import (
+    Comment,
     Connection,
     Dataset,
     DatasetVersion,
@@ -23,6 +24,7 @@ from scoring.models import (
     ModelCall,
     Output,
     OutputSet,
+    Review,
     Role,
     Run,
     RunScorer,
@@ -55,7 +57,7 @@ def may(user: User, team: Team, role: Role) -> bool:
 
 
 def granted(user: User, team: Team) -> dict[str, bool]:
-    """Whether the person `may_edit` and `may_administer`, as templates ask."""
+    """Whether the person `may_review`, `may_edit` and `may_administer`, as templates ask."""
     member = Member.objects.filter(user=user, team=team).first()
     return _granted(_as_signed_in(member, user).held_role if member else 0)
 
@@ -67,7 +69,8 @@ def granted_on(user: User, run: Run) -> dict[str, bool]:
 
 
 def _granted(held: int) -> dict[str, bool]:
-    return {"may_edit": held >= Role.EDITOR, "may_administer": held >= Role.ADMIN}
+    roles = {"may_review": Role.REVIEWER, "may_edit": Role.EDITOR, "may_administer": Role.ADMIN}
+    return {name: held >= role for name, role in roles.items()}
 
 
 def dataset_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Dataset:
@@ -137,17 +140,27 @@ def runs_for(user: User, team: Team, uids: Sequence[uuid.UUID]) -> list[Run]:
     return [runs[uid] for uid in uids]
 
 
-def output_for(user: User, uid: uuid.UUID, position: int, trial: int = 0) -> tuple[Run, Output]:
+def output_for(
+    user: User, uid: uuid.UUID, position: int, trial: int = 0, role: Role = Role.VIEWER
+) -> tuple[Run, Output]:
     """The output a run has for the case at `position` of its dataset version.
 
-    Its attribute `has_trials` tells whether there are others for the same case.
+    Its attribute `has_trials` tells whether there are others for the same case, `is_reviewed`
+    whether anybody has reviewed it; `reviews_seen` and `comments_seen` are the columns from which
+    `Review.read` and `Comment.read` make those that the person may see.
     """
-    run = run_for(user, uid)
+    run = run_for(user, uid, role)
     same_case = {"output_set": models.OuterRef("output_set"), "case": models.OuterRef("case")}
     others = Output.objects.filter(**same_case).exclude(trial=trial)
+    reviews = Review.objects.open_to(user, cast("_WithRole", run).role)
     output = (
         Output.objects.select_related("case")
-        .annotate(has_trials=models.Exists(others))
+        .annotate(
+            has_trials=models.Exists(others),
+            is_reviewed=models.Exists(Review.objects.filter(output=models.OuterRef("pk"))),
+            reviews_seen=reviews.gathered(),
+            comments_seen=Comment.objects.all().gathered(),
+        )
         .filter(output_set=run.output_set_id, case__version=run.output_set.version_id)
         .filter(case__position=position, trial=trial)
         .first()
@@ -155,6 +168,32 @@ def output_for(user: User, uid: uuid.UUID, position: int, trial: int = 0) -> tup
     if output is None:
         raise Http404
     return run, output
+
+
+def comment_for(
+    user: User, run: Run, output: Output, uid: uuid.UUID, *, is_deleted: bool = False
+) -> Comment:
+    """A comment on an output from `output_for` that the person may delete, or bring back.
+
+    That is an own one, or any for the team's admins.
+    """
+    found = Comment.with_deleted.filter(output=output, deleted_at__isnull=not is_deleted)
+    comment = found.select_related("author").filter(uuid=uid).first()
+    if comment is None:
+        raise Http404
+    if comment.author_id != user.pk and not granted_on(user, run)["may_administer"]:
+        raise PermissionDenied("Only its author and the team's admins may delete a comment.")
+    return comment
+
+
+def own_comment_for(user: User, output: Output, uid: uuid.UUID) -> Comment:
+    """A comment on an output from `output_for` that the person wrote, and so may edit."""
+    comment = Comment.objects.filter(output=output, uuid=uid).first()
+    if comment is None:
+        raise Http404
+    if comment.author_id != user.pk:
+        raise PermissionDenied("Only its author may edit a comment.")
+    return comment
 
 
 def run_scorer_for(user: User, uid: uuid.UUID, place: int, role: Role = Role.VIEWER) -> RunScorer:

@@ -12,6 +12,7 @@ from scoring.models.alert_rule import AlertKind, AlertRule
 from scoring.models.alert_watch import AlertWatch, WatchState
 from scoring.models.audit import AuditEntry
 from scoring.models.calls import CallPurpose, Embedding, JudgeNoise, ModelCall
+from scoring.models.comment import Comment
 from scoring.models.comparison import Baseline, Comparison
 from scoring.models.connection import Connection
 from scoring.models.dataset import Case, Dataset, DatasetVersion, VersionState
@@ -58,6 +59,7 @@ __all__ = [
     "ChangeKind",
     "Changes",
     "Channel",
+    "Comment",
     "Comparison",
     "Connection",
     "Dataset",

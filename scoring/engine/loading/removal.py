@@ -14,12 +14,14 @@ from scoring.engine import hold
 from scoring.engine.loading import spool
 from scoring.models import (
     Case,
+    Comment,
     Dataset,
     DatasetVersion,
     Draft,
     Output,
     OutputSet,
     OutputSetState,
+    Review,
     Upload,
     UploadState,
     VersionState,
@@ -90,7 +92,10 @@ def remove_version(version: DatasetVersion) -> None:
 
 
 def remove_output_set(output_set: OutputSet) -> None:
-    """Remove an output set that is still loading, and its rows."""
+    """Remove an output set that is still loading, its rows, and what people said of them."""
+    said = {"output__output_set": output_set}
+    Review.objects.filter(**said).delete()
+    Comment.with_deleted.filter(**said).delete()
     _delete_rows(Output, "output_set_id", output_set.pk)
     OutputSet.objects.filter(pk=output_set.pk, state=OutputSetState.LOADING).delete()
 
