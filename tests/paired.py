@@ -110,6 +110,8 @@ def expected(old: Side, new: Side) -> dict[PairKind, list[tuple[str, int]]]:
 
 
 def _kind(before: int, after: int) -> PairKind:
+    if before in {ERROR, SKIPPED} and after in {ERROR, SKIPPED}:
+        return PairKind.NEITHER
     if before == after:
         return PairKind.UNCHANGED
     flips = {(PASS, FAIL): PairKind.BROKE, (FAIL, PASS): PairKind.FIXED}

@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from evalsite.pages.case_chips import Chip
 from evalsite.pages.compare_urls import KEPT, RANGES, case_url
-from evalsite.pages.forms.compare import KINDS, RANGE_SIGN, PairForm
+from evalsite.pages.forms.compare import KINDS, OPENED, RANGE_SIGN, PairForm
 from evalsite.templatetags.look import plain, signed
 from scoring.core.apart import Part, apart
 from scoring.core.compare_chart import Span
@@ -79,8 +79,8 @@ class PairList:
 
     @cached_property
     def kind(self) -> PairKind:
-        """The one asked for, else the first that has cases."""
-        full = (kind for kind in KINDS if self.counts[kind])
+        """The one asked for, else the first of what changed that has cases."""
+        full = (kind for kind in OPENED if self.counts[kind])
         return self.form.kind_asked or next(full, PairKind.BROKE)
 
     def tabs(self) -> Iterator[Tab]:

@@ -50,13 +50,14 @@ def places_of(
     before, after = columns.verdicts
     is_broken = (before == Verdict.PASS) & (after == Verdict.FAIL)
     is_fixed = (before == Verdict.FAIL) & (after == Verdict.PASS)
-    is_unchanged = before == after
+    is_lost = before > Verdict.FAIL, after > Verdict.FAIL
     masks = {
         PairKind.PAIRS: before >= 0,
         PairKind.BROKE: is_broken,
         PairKind.FIXED: is_fixed,
-        PairKind.UNCHANGED: is_unchanged,
-        PairKind.UNCLEAR: ~(is_broken | is_fixed | is_unchanged),
+        PairKind.UNCHANGED: (before == after) & ~is_lost[1],
+        PairKind.UNCLEAR: is_lost[0] ^ is_lost[1],
+        PairKind.NEITHER: is_lost[0] & is_lost[1],
     }
     for kind, mask in masks.items():
         yield _kept(kind, columns.positions[mask])

@@ -58,11 +58,12 @@ def markdown(told: Told) -> str:
 
 def as_json(figures: Figures) -> dict[str, Any]:
     """The figures in the shape of the API."""
-    counts = ("pairs", "fixed", "broke", "unchanged", "unclear", "only_baseline", "only_candidate")
+    counts = ("pairs", "fixed", "broke", "unchanged", "unclear", "judged_in_neither")
+    alone = ("only_baseline", "only_candidate")
     return {
         "sentence": figures.sentence,
         "scorers": [_scorer_json(each) for each in figures.scorers],
-        **{name: getattr(figures, name) for name in (*counts, "edited", "p")},
+        **{name: getattr(figures, name) for name in (*counts, *alone, "edited", "p")},
         "slices": [each.as_json() for each in figures.slices],
         "warnings": list(figures.warnings),
     }

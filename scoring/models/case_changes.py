@@ -24,7 +24,13 @@ _VERDICTS: Final = {
     PairKind.FIXED: (Verdict.PASS, Verdict.FAIL),
 }
 #: The kinds that verdicts decide; what only one run has, and what was edited, a comparison lists.
-KINDS: Final = (PairKind.BROKE, PairKind.FIXED, PairKind.UNCHANGED, PairKind.UNCLEAR)
+KINDS: Final = (
+    PairKind.BROKE,
+    PairKind.FIXED,
+    PairKind.UNCHANGED,
+    PairKind.UNCLEAR,
+    PairKind.NEITHER,
+)
 
 
 @dataclass(frozen=True)
@@ -55,13 +61,14 @@ class Change:
     def condition(self, run: Run) -> Q:
         """For case verdicts of the run: that this became of them."""
         partner = partner_of(run, self.against)
+        is_judged = Q(verdict__lte=Verdict.FAIL)
         if self.kind == PairKind.UNCHANGED:
-            return Q(Exists(partner.filter(verdict=OuterRef("verdict"))))
+            return Q(is_judged, Exists(partner.filter(verdict=OuterRef("verdict"))))
+        if self.kind == PairKind.NEITHER:
+            return Q(~is_judged, Exists(partner.exclude(is_judged)))
         if self.kind == PairKind.UNCLEAR:
-            other = partner.exclude(verdict=OuterRef("verdict"))
-            is_judged = Q(verdict__lte=Verdict.FAIL)
-            return Q(is_judged, Exists(other.filter(verdict__gt=Verdict.FAIL))) | Q(
-                ~is_judged, Exists(other)
+            return Q(is_judged, Exists(partner.exclude(is_judged))) | Q(
+                ~is_judged, Exists(partner.filter(is_judged))
             )
         now, before = _VERDICTS[self.kind]
         return Q(Exists(partner.filter(verdict=before)), verdict=now)

@@ -16,12 +16,17 @@ if TYPE_CHECKING:
 
 
 class PairKind(models.TextChoices):
-    """What became of a case. `edited` is said besides: input or expected differ."""
+    """What became of a case. `edited` is said besides: input or expected differ.
+
+    Nothing is called unchanged that was never judged: an error or a skip on both sides is a kind
+    of its own.
+    """
 
     BROKE = "broke", "broke"  # pass → fail
     FIXED = "fixed", "fixed"  # fail → pass
-    UNCHANGED = "unchanged", "unchanged"
+    UNCHANGED = "unchanged", "unchanged"  # pass → pass, fail → fail
     UNCLEAR = "unclear", "unclear"  # an error or a skip on one side
+    NEITHER = "judged_in_neither", "judged in neither run"
     ONLY_BASELINE = "only_baseline", "only in the baseline"
     ONLY_CANDIDATE = "only_candidate", "only in the candidate"
     EDITED = "edited", "edited"
@@ -31,8 +36,8 @@ class PairKind(models.TextChoices):
 class Counts(NamedTuple):
     """How many pairs, and cases without a partner, there are of each kind.
 
-    `pairs` is the sum of broke, fixed, unchanged and unclear; `judged` those that passed or failed
-    on both sides.
+    `pairs` is the sum of broke, fixed, unchanged, unclear and judged_in_neither; `judged` those
+    that passed or failed on both sides.
     """
 
     pairs: int
@@ -41,6 +46,7 @@ class Counts(NamedTuple):
     fixed: int
     unchanged: int
     unclear: int
+    judged_in_neither: int
     only_baseline: int
     only_candidate: int
     edited: int

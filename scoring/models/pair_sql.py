@@ -13,8 +13,9 @@ from scoring.models.score import Verdict
 KINDS: Final[dict[PairKind, str]] = {
     PairKind.BROKE: "{b} = 0 AND {c} = 1",
     PairKind.FIXED: "{b} = 1 AND {c} = 0",
-    PairKind.UNCHANGED: "{b} = {c}",
-    PairKind.UNCLEAR: "{b} <> {c} AND ({b} > 1 OR {c} > 1)",
+    PairKind.UNCHANGED: "{b} = {c} AND {c} < 2",
+    PairKind.UNCLEAR: "({b} > 1) <> ({c} > 1)",
+    PairKind.NEITHER: "{b} > 1 AND {c} > 1",
     PairKind.PAIRS: "1 = 1",
 }
 EDITED: Final = """(ck.input_json <> bk.input_json
@@ -22,6 +23,8 @@ EDITED: Final = """(ck.input_json <> bk.input_json
     OR ck.expected_json <> bk.expected_json)"""
 #: The kinds of cases that only one of the runs has.
 ALONE: Final = (PairKind.ONLY_BASELINE, PairKind.ONLY_CANDIDATE)
+#: Those that take an error or a skip.
+UNJUDGED: Final = (PairKind.UNCLEAR, PairKind.NEITHER)
 
 
 def columns(side: str) -> str:

@@ -25,7 +25,7 @@ from scoring.models.pair_rows import (
     PairPage,
 )
 from scoring.models.pair_search import Held, Searched, Stretch, condition_of
-from scoring.models.pair_sql import ALONE, EDITED, KINDS, columns, key_of, pair_of
+from scoring.models.pair_sql import ALONE, EDITED, KINDS, UNJUDGED, columns, key_of, pair_of
 from scoring.models.run import Run, RunScorer
 from scoring.models.score import CaseVerdict, Score, Verdict
 
@@ -59,16 +59,17 @@ class Pairs:
         """From how many pairs have these two verdicts."""
         pairs = sum(by_verdicts.values())
         judged = sum(n for found, n in by_verdicts.items() if max(found) <= Verdict.FAIL)
+        neither = sum(n for found, n in by_verdicts.items() if min(found) > Verdict.FAIL)
         broke = by_verdicts.get((Verdict.PASS, Verdict.FAIL), 0)
         fixed = by_verdicts.get((Verdict.FAIL, Verdict.PASS), 0)
-        unchanged = sum(n for (before, after), n in by_verdicts.items() if before == after)
         return Counts(
             pairs=pairs,
             judged=judged,
             broke=broke,
             fixed=fixed,
-            unchanged=unchanged,
-            unclear=pairs - broke - fixed - unchanged,
+            unchanged=judged - broke - fixed,
+            unclear=pairs - judged - neither,
+            judged_in_neither=neither,
             only_baseline=self.baseline.verdicts.count() - pairs,
             only_candidate=self.candidate.verdicts.count() - pairs,
             edited=0 if self.is_same_version else self.count(PairKind.EDITED),
@@ -149,16 +150,17 @@ class Pairs:
         """SQL of the candidate's positions of the pairs of a kind, quickest where they are few,
         with its values; None where there can be none. Only for kinds that verdicts decide.
         """
+        if kind in UNJUDGED and self._is_clear:
+            return None
         if kind == PairKind.UNCLEAR:
-            return None if self._is_clear else (" UNION ALL ".join(self._unclear()), self._values)
+            return " UNION ALL ".join(self._unclear()), self._values
         found = self._of_kind(kind, lead=self._lead(kind))
         return f"SELECT c.position FROM {found}", self._values  # noqa: S608
 
     def _unclear(self) -> Iterator[str]:
         """Positions by way of the few verdicts that are neither pass nor fail, on either side."""
-        sides: dict[Side, str] = {"c": "b.verdict <> c.verdict", "b": "c.verdict < 2"}
-        for side, rest in sides.items():
-            rows = f"{self._joined(side)} AND {side}.verdict IN (2, 3) AND {rest}"
+        for side, other in _OTHER.items():
+            rows = f"{self._joined(side)} AND {side}.verdict IN (2, 3) AND {other}.verdict < 2"
             yield f"SELECT c.position FROM {rows}"  # noqa: S608
 
     def at(self, place: Place) -> Pair | None:
@@ -235,7 +237,7 @@ class Pairs:
         return range_condition(filters.ranges, has_trials=has_trials)
 
     def _is_empty(self, kind: PairKind, filters: PairFilters) -> bool:
-        if kind == PairKind.UNCLEAR:
+        if kind in UNJUDGED:
             return not filters.scorer and self._is_clear
         if kind in ALONE and any(filters.ranges):
             return True

@@ -69,6 +69,20 @@ def test_the_address_of_the_cases_leads_to_what_broke(alices: Api, runs: tuple[R
     }
 
 
+def test_errors_in_both_runs_are_counted_apart_from_what_is_unchanged(
+    alices: Api, version: DatasetVersion
+) -> None:
+    given: list[list[Given]] = [["error", "error", "skip", 1.0], ["error", "skip", 0.0, 1.0]]
+    runs = [run_with(version, {"close": [*side, *scores(0)[4:]]}) for side in given]
+    body = alices.get("compare/", **ids((runs[0], runs[1]))).json()
+    assert (body["unchanged"], body["unclear"], body["judged_in_neither"]) == (9, 1, 2)
+    answer = alices.get("compare/cases/", **ids((runs[0], runs[1])), kind="judged_in_neither")
+    check_answer(answer, "compare/cases/", "get")
+    rows = answer.json()["results"]
+    verdicts = [(row["baseline"]["verdict"], row["candidate"]["verdict"]) for row in rows]
+    assert verdicts == [("error", "error"), ("error", "skipped")]
+
+
 def test_the_cases_come_in_pages(alices: Api, runs: tuple[Run, Run]) -> None:
     first = alices.get("compare/cases/", **ids(runs), kind="broke", page_size=3).json()
     assert first["previous"] is None

@@ -57,6 +57,7 @@ def only(figures: Figures) -> ScorerFigures:
 
 
 GIVEN = st.sampled_from([0.0, 0.2, 0.5, 0.7, 1.0, "error", "skip"])
+LOST = {"error", "skip"}
 MANY = st.lists(st.tuples(GIVEN, GIVEN), min_size=1, max_size=12)
 
 
@@ -76,14 +77,16 @@ def test_everything_countable_is_counted_as_by_hand(
     broke = sum(a >= THRESHOLD > b for a, b in both)
     fixed = sum(b >= THRESHOLD > a for a, b in both)
     kinds = [(word(a), word(b)) for a, b in pairs]
-    unchanged = sum(a == b for a, b in kinds)
+    unchanged = kinds.count(("pass", "pass")) + kinds.count(("fail", "fail"))
+    neither = sum({a, b} <= LOST for a, b in kinds)
     assert (found.pairs, found.judged, found.broke, found.fixed) == (
         len(pairs),
         len(both),
         broke,
         fixed,
     )
-    assert (found.unchanged, found.unclear) == (unchanged, len(pairs) - broke - fixed - unchanged)
+    assert (found.unchanged, found.judged_in_neither) == (unchanged, neither)
+    assert found.unclear == sum((a in LOST) != (b in LOST) for a, b in kinds)
     assert (found.only_baseline, found.only_candidate, found.edited) == (0, 0, 0)
     scorer = only(found)
     moves = [round(b - a, 12) for a, b in both]
@@ -227,7 +230,8 @@ def test_without_a_pair_nothing_is_claimed(make_dataset: MakeDataset) -> None:
 def test_a_run_compared_with_itself_shows_nothing(version: DatasetVersion) -> None:
     run = run_with(version, {"close": [*drawn(1)[:-2], "error", "skip"]})
     found = figures_of(run, run)
-    assert (found.pairs, found.unchanged, found.warnings) == (CASES, CASES, ())
+    assert (found.pairs, found.unchanged, found.warnings) == (CASES, CASES - 2, ())
+    assert found.judged_in_neither == 2
     assert (found.broke, found.fixed, found.unclear, found.p) == (0, 0, 0, 1.0)
     scorer = only(found)
     assert (scorer.delta, scorer.interval, scorer.p) == (0.0, (0.0, 0.0), 1.0)
@@ -241,6 +245,7 @@ def test_turned_round_everything_is_mirrored(version: DatasetVersion) -> None:
     there, back = figures_of(one, other), figures_of(other, one)
     assert (there.broke, there.fixed, there.p) == (back.fixed, back.broke, back.p)
     assert (there.unchanged, there.unclear) == (back.unchanged, back.unclear)
+    assert there.judged_in_neither == back.judged_in_neither
     to, fro = only(there), only(back)
     assert (to.delta, to.p) == (pytest.approx(-(fro.delta or 0)), pytest.approx(fro.p, abs=1e-9))
     assert (to.improved, to.regressed) == (fro.regressed, fro.improved)

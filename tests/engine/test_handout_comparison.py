@@ -120,6 +120,13 @@ def test_cases_of_one_run_alone_are_counted(version: DatasetVersion, runs: tuple
     assert "1 only in the baseline." in found(runs[0], fewer).text
 
 
+def test_cases_that_no_run_judged_are_not_counted_as_unchanged(version: DatasetVersion) -> None:
+    errors: list[list[Given]] = [["error", "error"], ["skip", 1.0]]
+    old, new = (run_with(version, {"close": [*side, *BEFORE[2:]]}) for side in errors)
+    text = found(old, new).text
+    assert "10 unchanged, 1 with an error or a skip on one side, 1 judged in neither run." in text
+
+
 def test_several_candidates_have_a_row_and_a_part_each(
     version: DatasetVersion, runs: tuple[Run, Run]
 ) -> None:

@@ -98,10 +98,12 @@ def _verdicts(run: Run) -> dict[tuple[str, int], int]:
 
 
 def _kind(before: int, now: int) -> PairKind:
-    if before == now:
-        return PairKind.UNCHANGED
+    if min(before, now) > Verdict.FAIL:
+        return PairKind.NEITHER
     if max(before, now) > Verdict.FAIL:
         return PairKind.UNCLEAR
+    if before == now:
+        return PairKind.UNCHANGED
     return PairKind.BROKE if now == Verdict.FAIL else PairKind.FIXED
 
 

@@ -24,12 +24,14 @@ from scoring.models import (
 )
 from scoring.models.case_table import Place
 from scoring.models.pair_rows import Half, PairFilters, PairKind
+from scoring.models.pair_sql import UNJUDGED
 from scoring.models.pairs import Pairs
 from tests.conftest import MakeDataset
 from tests.paired import (
     ERROR,
     FAIL,
     PASS,
+    SKIPPED,
     VERDICTS,
     Made,
     Side,
@@ -228,19 +230,25 @@ def test_nothing_is_looked_for_where_nothing_can_be_unclear(
 ) -> None:
     version = make_dataset([{"key": "a"}])
     old, new = (stored(team, version, {("a", 0): verdict}) for verdict in (PASS, FAIL))
+    pairs = Pairs(old.run, new.run)
     with CaptureQueriesContext(connection) as queries:
-        assert Pairs(old.run, new.run).page(PairKind.UNCLEAR).rows == []
+        assert [pairs.page(kind).rows for kind in UNJUDGED] == [[], []]
+        assert [pairs.places(kind) for kind in UNJUDGED] == [None, None]
     assert [query["sql"] for query in queries] == []
-    Run.objects.filter(pk=new.run.pk).update(error_count=1)
-    CaseVerdict.objects.filter(run=new.run).update(verdict=ERROR)
-    new.run.refresh_from_db()
-    assert len(Pairs(old.run, new.run).page(PairKind.UNCLEAR).rows) == 1
+    for side, found in ((new, [1, 0]), (old, [0, 1])):
+        Run.objects.filter(pk=side.run.pk).update(error_count=1)
+        CaseVerdict.objects.filter(run=side.run).update(verdict=ERROR)
+        side.run.refresh_from_db()
+        assert [len(pairs.page(kind).rows) for kind in UNJUDGED] == found
 
 
-def test_a_run_equals_itself(pair: tuple[Side, Side]) -> None:
+def test_a_run_equals_itself_where_it_was_judged(pair: tuple[Side, Side]) -> None:
     check(pair[0], pair[0])
     counts = Pairs(pair[0].run, pair[0].run).counts()
-    assert counts.unchanged == counts.pairs == CaseVerdict.objects.filter(run=pair[0].run).count()
+    rows = CaseVerdict.objects.filter(run=pair[0].run)
+    assert counts.unchanged == rows.filter(verdict__in=[PASS, FAIL]).count()
+    assert counts.judged_in_neither == rows.filter(verdict__in=[ERROR, SKIPPED]).count() > 0
+    assert counts.unchanged + counts.judged_in_neither == counts.pairs
 
 
 def test_positions_of_another_dataset_are_no_match(team: Team, make_dataset: MakeDataset) -> None:

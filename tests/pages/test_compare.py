@@ -158,6 +158,7 @@ def test_tabs_count_the_pairs_and_keep_the_runs(
         ("Fixed", 1),
         ("Unchanged", 5),
         ("Unclear", 0),
+        ("Judged in neither", 0),
         ("Only in baseline", 0),
         ("Only in candidate", 0),
         ("Edited", 0),

@@ -112,8 +112,13 @@ class CompareShape(serializers.Serializer[object]):
     pairs = serializers.IntegerField(min_value=0, help_text="Outputs that both runs have.")
     fixed = serializers.IntegerField(min_value=0, help_text="From fail to pass.")
     broke = serializers.IntegerField(min_value=0, help_text="From pass to fail.")
-    unchanged = serializers.IntegerField(min_value=0)
+    unchanged = serializers.IntegerField(
+        min_value=0, help_text="Pass or fail as before, in both runs."
+    )
     unclear = serializers.IntegerField(min_value=0, help_text="An error or a skip in one run.")
+    judged_in_neither = serializers.IntegerField(
+        min_value=0, help_text="An error or a skip in both runs."
+    )
     only_baseline = serializers.IntegerField(min_value=0)
     only_candidate = serializers.IntegerField(min_value=0)
     edited = serializers.IntegerField(

@@ -23,11 +23,23 @@ KINDS: Final[dict[PairKind, str]] = {
     PairKind.FIXED: "Fixed",
     PairKind.UNCHANGED: "Unchanged",
     PairKind.UNCLEAR: "Unclear",
+    PairKind.NEITHER: "Judged in neither",
     PairKind.ONLY_BASELINE: "Only in baseline",
     PairKind.ONLY_CANDIDATE: "Only in candidate",
     PairKind.EDITED: "Edited",
     PairKind.PAIRS: "In both",
 }
+#: The order in which a comparison opens one that has cases: what changed comes first.
+OPENED: Final = (
+    PairKind.BROKE,
+    PairKind.FIXED,
+    PairKind.UNCLEAR,
+    PairKind.ONLY_BASELINE,
+    PairKind.ONLY_CANDIDATE,
+    PairKind.EDITED,
+    PairKind.UNCHANGED,
+    PairKind.NEITHER,
+)
 RANGE_SIGN: Final = ".."
 
 

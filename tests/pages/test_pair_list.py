@@ -1,0 +1,49 @@
+"""The lists of a comparison: which is opened, and what counts as no change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from scoring.models import User
+from tests.compared import Given, run_with
+from tests.conftest import MakeDataset
+
+BrowserOf = Callable[[User], Client]
+E: Given = "error"
+KEYS = ["q0", "q1", "q2", "q3"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "leaves_out", "opened", "keys"),
+    [
+        ([0.9, 0.9, 0.1, 0.9], [0.9, 0.1, 0.9, E], [], "Broke", ["q1"]),
+        ([0.9, 0.9, 0.1, 0.9], [0.9, 0.9, 0.9, E], [], "Fixed", ["q2"]),
+        ([0.9, 0.9, E, E], [0.9, E, 0.9, E], [], "Unclear", ["q1", "q2"]),
+        ([0.9, 0.9, E, E], [0.9, 0.9, E], [3], "Only in baseline", ["q3"]),
+        ([0.9, 0.9, E, E], [0.9, 0.9, E, E], [], "Unchanged", ["q0", "q1"]),
+        ([E, E, "skip", "skip"], [E, "skip", E, "skip"], [], "Judged in neither", KEYS),
+    ],
+)
+def test_what_changed_is_opened_first_and_no_error_is_called_unchanged(
+    browser_of: BrowserOf,
+    bob: User,
+    make_dataset: MakeDataset,
+    before: list[Given],
+    after: list[Given],
+    leaves_out: list[int],
+    opened: str,
+    keys: list[str],
+) -> None:
+    version = make_dataset([{"key": key} for key in KEYS])
+    old = run_with(version, {"close": before}, name="old")
+    new = run_with(version, {"close": after}, name="new", leaves_out=leaves_out)
+    runs = urlencode({"baseline": old.uuid, "candidate": new.uuid})
+    answer = browser_of(bob).get(f"{reverse('compare', args=[old.team.slug])}?{runs}")
+    cases = answer.context["pair"].cases
+    assert [tab.title for tab in cases.tabs() if tab.is_here] == [opened]
+    assert [row.row.pair.key for row in cases.rows] == keys
