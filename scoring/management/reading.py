@@ -9,7 +9,7 @@ from scoring.engine.loading.reading import Options
 
 DELIMITERS: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 QUOTES: Final = {"double": '"', "single": "'"}
-NAMES: Final = ("encoding", "delimiter", "quote", "no_header", "sheet")
+NAMES: Final = ("encoding", "delimiter", "quote", "header", "sheet")
 
 
 def add_reading_options(parser: ArgumentParser) -> None:
@@ -18,7 +18,11 @@ def add_reading_options(parser: ArgumentParser) -> None:
     add("--delimiter", default="", help="a sign, or tab")
     add("--quote", default="", choices=["", *QUOTES, "none", *QUOTES.values()], metavar="Q",
         help="what texts are quoted by: double, single or none")  # fmt: skip
-    add("--no-header", action="store_true", help="the first row holds values, not names")
+    either = parser.add_mutually_exclusive_group().add_argument
+    either("--header", action="store_const", const="yes", default="",
+        help="the first row holds names, whatever it looks like")  # fmt: skip
+    either("--no-header", action="store_const", const="no", dest="header",
+        help="the first row holds values, not names")  # fmt: skip
     add("--sheet", default="", metavar="NAME", help="of a workbook; the first unless given")
 
 
@@ -28,6 +32,6 @@ def reading_options(options: dict[str, Any]) -> Options:
         "encoding": options["encoding"],
         "delimiter": DELIMITERS.get(delimiter, delimiter),
         "quote": QUOTES.get(quote, quote),
-        "header": "no" if options["no_header"] else "",
+        "header": options["header"],
         "sheet": options["sheet"],
     }

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import html
+import re
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from scoring.engine import loading
 from scoring.models import Case, OutputSet, Upload
 from tests.conftest import MakeDataset
 from tests.core.workbooks import packed, parts_of, row_xml, sheet_xml
@@ -42,13 +45,37 @@ def choices_of(browser: Client, upload: Upload, **query: str) -> dict[str, Any]:
         (gzip.compress(b'[{"id": 1, "input": 2}]'), "a.json.gz", {"encoding": "utf-8"}),
         (BOOK, "a.xlsx", {"sheet": "One", "header": "yes"}),
         (gzip.compress(BOOK), "a.xlsx.gz", {"sheet": "One", "header": "yes"}),
-        (b"id\n", "broken.csv", {"encoding": "", "delimiter": "", "quote": "", "header": "yes"}),
+        (b"id\n", "broken.csv", {"encoding": "", "delimiter": "", "quote": "", "header": ""}),
     ],
 )
 def test_each_format_offers_what_can_be_chosen_for_it(
     browser: Client, content: bytes, name: str, expected: dict[str, str]
 ) -> None:
     assert choices_of(browser, sent(browser, content, name)) == expected
+
+
+def test_a_first_row_that_looks_like_values_is_read_as_one_and_said(browser: Client) -> None:
+    upload = sent(browser, "1;a\n2;b\n")
+    page = browser.get(url_of(upload))
+    assert page.context["preview"].detected.columns == ("column 1", "column 2")
+    assert "The first row looks like values" in page.text
+    names = re.search(r'href="([^"]+)">The first row holds names', page.text)
+    assert names
+    other = browser.get(html.unescape(names[1]))
+    assert other.context["preview"].detected.columns == ("1", "a")
+    assert other.context["preview"].detected.delimiter == ";"
+    assert "looks like values" not in other.text
+    done = imported(browser, checked(browser, upload, **{"column 2": "input"}))
+    assert (done.detected["header"], Case.objects.count()) == ("no", 2)
+
+
+def test_names_that_look_like_values_are_taken_as_chosen(browser: Client) -> None:
+    upload = sent(browser, "1,a\n2,b\n")
+    given = {"header": "yes", "column-1": "input"}
+    assert browser.post(url_of(upload), given).status_code == 302
+    upload.refresh_from_db()
+    loading.check(upload)
+    assert upload.row_count == 1
 
 
 def test_a_file_without_a_header_can_be_read_so(browser: Client) -> None:

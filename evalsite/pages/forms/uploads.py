@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final, Self, cast
+from urllib.parse import urlencode
 
 from django import forms
 from django.core.files.base import ContentFile, File
@@ -44,7 +45,11 @@ QUOTES: Final = [
     ("'", "single quotes (')"),
     ("none", "nothing"),
 ]
-HEADERS: Final = [("yes", "the names of the columns"), ("no", "values already")]
+HEADERS: Final = [
+    ("", "as detected"),
+    ("yes", "the names of the columns"),
+    ("no", "values already"),
+]
 #: What can be chosen, by format; "" stands for a file that could not be read.
 CHOOSABLE: Final = {
     "csv": ("encoding", "delimiter", "quote", "header"),
@@ -191,6 +196,11 @@ class ReadingForm(forms.Form):
         return self
 
     @property
+    def as_names(self) -> str:
+        """The query that reads the file in the same way, but its first row as names."""
+        return urlencode({**self.data, "header": "yes"})
+
+    @property
     def options(self) -> Options:
         """What is chosen, "" for what is left to the guess."""
         given = self.cleaned_data if self.is_valid() else {}
@@ -218,7 +228,7 @@ def _listed(found: Mapping[str, Any]) -> dict[str, str]:
         "encoding": encoding if encoding in dict(ENCODINGS) else "",
         "delimiter": parted if parted in dict(DELIMITERS) else "",
         "quote": quote if quote in dict(QUOTES) else "",
-        "header": found.get("header", "yes"),
+        "header": found.get("header", ""),
         "sheet": found.get("sheet", ""),
     }
 

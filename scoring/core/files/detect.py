@@ -14,6 +14,7 @@ from typing import Final, Literal, NamedTuple
 from scoring.core.contract import CaseProblem
 from scoring.core.files.csv_rows import Dialect, guess_dialect, read_csv, read_header
 from scoring.core.files.formulas import MARKED, unmarked
+from scoring.core.files.headers import looks_like_values
 from scoring.core.files.json_rows import read_json, read_jsonl
 from scoring.core.files.lines import CHUNK, Lines
 from scoring.core.files.rows import MAX_COLUMNS, MAX_LINE, FileProblem, Row, RowProblem
@@ -23,7 +24,7 @@ from scoring.core.files.xlsx_rows import read_sheets, read_xlsx
 from scoring.core.json_text import parse
 
 Format = Literal["csv", "json", "jsonl", "xlsx"]
-Header = Literal["", "yes", "no"]  # "" leaves it to the guess, which is yes
+Header = Literal["", "yes", "no"]  # "" leaves it to the guess
 
 _HEAD: Final = 1024 * 1024  # bytes looked at; more only when no row ends within them
 _SAMPLE_ROWS: Final = 1_000  # columns are gathered from these
@@ -42,6 +43,8 @@ class Detected:
 
     `delimiter` and `quote` are "" where there are none, `quote` is "none" where quotes are text.
     `sheets` of a workbook are all that can be read. `is_whole`: the sample is the whole file.
+    `doubts_header`: nobody said that there is none, but the first row looks like values; so it is
+    read as one, that none be lost.
     """
 
     format: Format
@@ -54,6 +57,7 @@ class Detected:
     has_header: bool = True
     sheet: str = ""
     sheets: tuple[str, ...] = ()
+    doubts_header: bool = False
 
     @property
     def is_table(self) -> bool:
@@ -92,24 +96,48 @@ def detect(
                 sheet=sheet,
             )
     check_delimiter(delimiter)
-    head = origin.peek(_HEAD)
-    if head and is_workbook(head, origin.name):
-        return _detected_workbook(origin, sheet, has_header=header != "no")
-    refuse_foreign(head, origin.name)
-    codec, mark_length = encoding_of(head, encoding)
+    wanted = _Outline(kind, encoding, Dialect(delimiter, quote), header != "no", sheet)
+    return _looked(origin, wanted) if header else _guessed(origin, wanted)
+
+
+def _guessed(source: Source, wanted: _Outline) -> Detected:
+    """With a header, unless the first row looks like values."""
+    bare = wanted._replace(has_header=False)
+    try:
+        found = _looked(source, wanted)
+    except FileProblem as fault:
+        if fault.code != "no_rows":
+            raise
+        found = _looked(source, bare)
+        first = [str(value) for row in found.sample[:1] for value in row.fields.values()]
+        if not found.is_table or not looks_like_values(first, []):
+            raise
+        return replace(found, doubts_header=True)
+    below = [[*row.fields.values()] for row in found.sample]
+    if found.is_table and looks_like_values(found.columns, below):
+        return replace(_looked(source, bare), doubts_header=True)
+    return found
+
+
+def _looked(source: Source, wanted: _Outline) -> Detected:
+    head = source.peek(_HEAD)
+    if head and is_workbook(head, source.name):
+        return _detected_workbook(source, wanted.sheet, has_header=wanted.has_header)
+    refuse_foreign(head, source.name)
+    codec, mark_length = encoding_of(head, wanted.encoding)
     if not head[mark_length:]:
         raise FileProblem("empty_file", "The file is empty. Choose another one.")
-    wanted = _Outline(kind, codec, Dialect(delimiter, quote), header != "no")
+    wanted = wanted._replace(encoding=codec)
     try:
-        found = _detected(origin, wanted)
+        found = _detected(source, wanted)
     except FileProblem as fault:
-        if origin.is_whole or fault.code not in _CUT_CODES:
+        if source.is_whole or fault.code not in _CUT_CODES:
             raise
     else:
-        if found.sample or origin.is_whole:
+        if found.sample or source.is_whole:
             return found
-    origin.peek(MAX_LINE + CHUNK, waits=True)
-    return _detected(origin, wanted)
+    source.peek(MAX_LINE + CHUNK, waits=True)
+    return _detected(source, wanted)
 
 
 def read_rows(origin: Path | Source, detected: Detected) -> Iterator[Row | RowProblem]:
@@ -138,6 +166,7 @@ class _Outline(NamedTuple):
     encoding: str
     dialect: Dialect
     has_header: bool
+    sheet: str
 
 
 def _detected_workbook(source: Source, sheet: str, *, has_header: bool) -> Detected:

@@ -57,6 +57,7 @@ _MODEL: Final = re.compile(
 _LETTERED: Final = re.compile(
     r"(?:model|run|system|candidate|variant|prompt|version|v)_?(?:[a-z]|\d+)"
 )
+_NAME_WORDS: Final = 4  # more are a text
 _LISTED_TAGS: Final = ("tags", "tag", "keywords", "categories")
 
 
@@ -124,6 +125,14 @@ def map_options(pairs: Iterable[str]) -> dict[str, Sequence[str]]:
         name = field.strip()
         choices[name] = [*choices.get(name, ()), column]
     return choices
+
+
+def is_known(name: str) -> bool:
+    """Whether a column of this name is understood: as a field, or as a model's outputs."""
+    plain = _plain(name)
+    is_field = any(plain in names for names in _NAMES.values()) or plain in _OUTPUT_NAMES
+    is_short = plain.count("_") < _NAME_WORDS
+    return is_field or bool(is_short and (_output_group(plain) or _MODEL.fullmatch(plain)))
 
 
 def _plain(name: str) -> str:

@@ -154,8 +154,21 @@ def open_reading(
         detected.columns, detected.sample, dict(choices or {}), is_open=detected.is_open
     )
     if detected.columns or detected.sample:  # else only problems show, told when rows are read
-        columns.check(detected.columns, needed=NEEDED[kind], is_open=detected.is_open)
+        _check(columns, detected, kind)
     return Reading(path, name, replace(detected, sample=()), columns)
+
+
+def _check(columns: Columns, detected: Detected, kind: str) -> None:
+    try:
+        columns.check(detected.columns, needed=NEEDED[kind], is_open=detected.is_open)
+    except FileProblem as fault:
+        if not detected.doubts_header:
+            raise
+        text = (
+            f"{fault.text} The first row looks like values, so columns are numbered; if it holds "
+            "names, say so."
+        )
+        raise FileProblem(fault.code, text, column=fault.column) from None
 
 
 class Placer:

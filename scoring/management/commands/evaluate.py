@@ -223,9 +223,8 @@ def _check_loading(options: dict[str, Any]) -> None:
     for option in ("map", "dated", *NAMES):
         is_made = option == "dated" and options["generate"]
         if options[option] and not options["outputs"] and not is_made:
-            raise misuse(
-                f"--{option.replace('_', '-')} needs --outputs FILE: it tells how to load that file"
-            )
+            name = "no-header" if (option, options[option]) == ("header", "no") else option
+            raise misuse(f"--{name} needs --outputs FILE: it tells how to load that file")
 
 
 def _version(team: Team, name: str) -> DatasetVersion:

@@ -176,7 +176,9 @@ def _how(found: Detected) -> Iterator[str]:
     if found.sheet:
         more = len(found.sheets) - 1
         yield f"sheet {found.sheet!r}" + (f" ({more:,} more)" if more else "")
-    if not found.has_header:
+    if found.doubts_header:
+        yield "no header, as the first row looks like values (--header if it holds names)"
+    elif not found.has_header:
         yield "no header"
 
 

@@ -40,6 +40,21 @@ def test_a_file_is_read_as_the_options_say(
     assert [case.input for case in Case.objects.order_by("position")] == texts
 
 
+def test_a_first_row_that_looks_like_values_is_not_lost(given: Path) -> None:
+    given.write_bytes(b"1,a\n2,b\n")
+    said = "".join(refused(given))
+    assert "missing_column" in said
+    assert "The first row looks like values" in said
+    assert "--header if it holds names" in load(given, "--map", "input=column 2")
+    assert [case.input for case in Case.objects.order_by("position")] == ["a", "b"]
+
+
+def test_a_first_row_is_names_where_that_is_said(given: Path) -> None:
+    given.write_bytes(b"1,a\n2,b\n")
+    assert "no header" not in load(given, "--header", "--map", "input=a")
+    assert Case.objects.get().input == "b"
+
+
 def test_a_sheet_of_a_workbook_is_chosen_by_name(tmp_path: Path, team: Team) -> None:
     sheets = {
         name: sheet_xml(row_xml("id", "input") + row_xml("1", name)) for name in ("One", "Two")
