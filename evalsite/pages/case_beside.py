@@ -15,6 +15,7 @@ from django.http import Http404, QueryDict
 from evalsite import access
 from evalsite.pages.case_against import AUTO, against_of
 from evalsite.pages.case_list import Around
+from evalsite.pages.case_switches import KEPT as LOOKS
 from evalsite.pages.compare_urls import KEPT, case_url, compare_url
 from evalsite.pages.forms.compare import KINDS, PairForm
 from scoring.models import CaseVerdict, Output, Run, RunScorer, Score, User, Verdict
@@ -105,7 +106,7 @@ class Beside:
             after and self._case_url(after, 1),
             self._standing,
             self._list_url(place, before),
-            self._case_url(place, 0, viewing=("space",)) + "&",
+            self._case_url(place, 0, viewing=LOOKS) + "&",
         )
 
     @property
@@ -136,7 +137,7 @@ class Beside:
         return f"{number:,}{total} · {KINDS[kind].lower()}"
 
     def _case_url(
-        self, place: Place, step: int, viewing: Sequence[str] = ("between", "diff", "space")
+        self, place: Place, step: int, viewing: Sequence[str] = ("between", "diff", *LOOKS)
     ) -> str:
         kept = self._kept(("against", *KEPT, *viewing))
         number = f"&n={self._number + step}" if self._number else ""

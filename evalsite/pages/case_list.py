@@ -13,6 +13,7 @@ from django.urls import reverse
 from evalsite.pages.case_against import AUTO, Against
 from evalsite.pages.case_chips import Chip, described
 from evalsite.pages.case_columns import NAME, Columns
+from evalsite.pages.case_switches import KEPT
 from evalsite.pages.forms.cases import CaseForm
 from evalsite.templatetags.look import NOTHING, count
 from scoring.models import Run, RunScorer, Score, Status, Verdict
@@ -21,7 +22,7 @@ from scoring.models.case_table import PAGE_SIZE, CasePage, CaseRow, CaseTable, P
 
 PAGING: Final = ("after", "before", "n", "trial")
 LABELS: Final = ("expected", "answered")
-VIEWING: Final = ("diff", "between", "against", "space", "whole")
+VIEWING: Final = ("diff", "between", "against", "whole", *KEPT)
 _VERDICTS: Final = {verdict.value: verdict.label for verdict in Verdict}
 _UNSCORED: Final = {status.value: status.label for status in Status}
 
@@ -135,7 +136,7 @@ class CaseList:
         self,
         place: Place,
         number: str | None,
-        viewing: Sequence[str] = ("diff", "between", "against", "space"),
+        viewing: Sequence[str] = ("diff", "between", "against", *KEPT),
     ) -> str:
         """The case's page, which keeps the table's filters and order, and how cases are viewed."""
         path = reverse("run_case", args=[self.run.uuid, place.position])
@@ -241,13 +242,13 @@ class CaseList:
         is_far = before and number and number > PAGE_SIZE
         start = {"after": before.written, "n": str(number)} if before and is_far else {}
         list_url = reverse("run", args=[self.run.uuid]) + self.changed(**start)
-        alone = self.case_url(place, number and str(number), ("diff", "space"))
+        alone = self.case_url(place, number and str(number), ("diff", *KEPT))
         return Around(
             before and self.case_url(before, number and str(number - 1)),
             after and self.case_url(after, number and str(number + 1)),
             standing,
             list_url,
-            self.case_url(place, number and str(number), ("against", "space")) + "&",
+            self.case_url(place, number and str(number), ("against", *KEPT)) + "&",
             alone,
             f"{alone}&against={AUTO}" if "?" in alone else f"{alone}?against={AUTO}",
         )

@@ -12,12 +12,14 @@ from evalsite.pages.case_beside import BETWEEN, Beside, ScorePair, score_pairs
 from evalsite.pages.case_edits import Edit, edits_of
 from evalsite.pages.case_history import History
 from evalsite.pages.case_paths import PathTable, path_table
+from evalsite.pages.case_switches import INLINE, SIDE
 from evalsite.pages.case_texts import CaseTexts
 from scoring.core.contract import Case as ScoredCase
 from scoring.core.contract import Json
 from scoring.core.diff import Mode
 from scoring.core.explain import Explanation, explain
-from scoring.core.shown import Shown, compared, shown, structure, written, written_alike
+from scoring.core.shown import Shown, shown, structure, written, written_alike
+from scoring.core.sides import Sides
 from scoring.engine.absence import absence
 from scoring.models import CaseVerdict, ModelCall, Output, Run, RunScorer, Score
 
@@ -53,6 +55,7 @@ class CaseView:
     asked: str
     beside: Beside | None = None
     asked_between: str = ""
+    layout: str = SIDE
 
     @cached_property
     def own(self) -> CaseTexts:
@@ -164,15 +167,44 @@ class CaseView:
 
     @property
     def answer(self) -> Shown:
-        """The output, with what differs from the other side unless it is shown as it is."""
         return self._pane("output")
 
+    @cached_property
+    def pair(self) -> Sides | None:
+        """The two texts that are compared, unless they are shown as they are or by paths."""
+        if self.mode not in _DIFFS:
+            return None
+        first, second = ((self.texts | self.as_json)[side] for side in self.sides)
+        return Sides(first, second, _DIFFS[self.mode])
+
+    @property
+    def is_inline(self) -> bool:
+        return self.layout == INLINE
+
+    @property
+    def apart(self) -> list[str]:
+        """The texts that have a pane of their own; inline the two compared ones share theirs."""
+        names = ["expected", "baseline", "output"] if self.beside else ["expected", "output"]
+        in_one = self.sides if self.is_inline and self.pair else ()
+        return [name for name in names if name not in in_one]
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What each text is called."""
+        if self.beside is None:
+            return {"expected": "Expected", "output": "Output"}
+        runs = {"baseline": self.beside.baseline.name, "output": self.run.name}
+        return {"expected": "Expected", **runs}
+
+    @property
+    def both_titles(self) -> list[str]:
+        return [self.titles[side] for side in self.sides]
+
     def _pane(self, name: str) -> Shown:
-        texts = self.texts | self.as_json
-        first, second = self.sides
-        if self.mode not in _DIFFS or name != second:
-            return shown(texts[name])
-        return compared(texts[first], texts[second], _DIFFS[self.mode])
+        """A text, with what differs from the other side where it is one of the two compared."""
+        if self.pair is None or name not in self.sides:
+            return shown((self.texts | self.as_json)[name])
+        return self.pair.before if name == self.sides[0] else self.pair.after
 
     @property
     def failure(self) -> Shown | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
 
 from django.http import Http404, HttpResponse
 
@@ -13,6 +12,7 @@ from evalsite.pages.case_absent import absent_from
 from evalsite.pages.case_against import Against, against_of
 from evalsite.pages.case_beside import TITLES, beside_of
 from evalsite.pages.case_list import Around, CaseList
+from evalsite.pages.case_switches import chosen, switches
 from evalsite.pages.case_trials import trials_of
 from evalsite.pages.case_view import CaseView
 from evalsite.pages.fragments import SignedInRequest, show, show_text
@@ -29,7 +29,8 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
     scorers = list(run.scorers.select_related("version"))
     beside = beside_of(request.user, run, output, request.GET)
     asked = [request.GET.get(name, "") for name in ("diff", "between")]
-    view = CaseView(run, output, scorers, asked[0], beside, asked[1])
+    layout = chosen(request.GET, "layout")
+    view = CaseView(run, output, scorers, asked[0], beside, asked[1], layout)
     if name := request.GET.get("whole"):
         return show_text(view.texts.get(name))
     context = {
@@ -37,22 +38,13 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
         "run": run,
         "view": view,
         "between": TITLES,
-        "space": _space(request),
+        "switches": switches(request.GET),
+        "marks_space": chosen(request.GET, "space") == "on",
         "absent": absent_from(request.user, run, output, request.GET),
         "cases": _around(request, view, place),
         "trials": None if beside else trials_of(run, output, scorers, request.GET),
     }
     return show(request, "case/page.html", context)
-
-
-def _space(request: SignedInRequest) -> dict[str, Any]:
-    """Whether white space is marked, and the addresses of the page without marks and with them."""
-    query = request.GET.copy()
-    query.pop("space", None)
-    without = f"?{query.urlencode()}"
-    query["space"] = "on"
-    is_on = request.GET.get("space") == "on"
-    return {"is_on": is_on, "urls": {"plain": without, "marked": f"?{query.urlencode()}"}}
 
 
 def _around(request: SignedInRequest, view: CaseView, place: Place) -> Around:

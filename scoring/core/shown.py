@@ -17,11 +17,9 @@ LONG: Final = 20_000  # characters that a page shows of one text
 TALL: Final = 4_000  # characters from which a text scrolls in a window of its own
 EXACT: Final = 2**53  # below it every whole number has its own float
 _SHORT: Final = {"\r": "CR", "\n": "↵ LF"}  # what a mark shows where it is not the code point
-_GAP: Final = re.compile(r"([^\t\n]*)([\t\n]|\Z)")
-_GAPS: Final = {"": "", "\t": "tab", "\n": "end"}
 _LINE_FEED: Final = "U+000A line feed"
 
-Tag = Literal["", "ins", "del"]
+Tag = Literal["", "ins", "del", "mark"]
 
 
 class Piece(NamedTuple):
@@ -37,26 +35,22 @@ class Piece(NamedTuple):
         return self.text == "\n"
 
 
-class Spaced(NamedTuple):
-    """Text as far as a tab or the end of a line: words each before a space, and the last word.
-
-    `gap` is "tab", "end" (of a line), or at the end of the text "".
-    """
-
-    words: list[str]
-    last: str
-    gap: str
-
-
 class Stretch(NamedTuple):
     """Pieces of text that are in both texts (no tag), only in the output, or only expected.
 
-    `skipped` characters before them, the same in both texts, are left out.
+    `skipped` characters before them, the same in both texts, are left out. `folded` names what
+    stands in their place until a reader opens it, and `name` what a match was found by.
     """
 
     tag: Tag
     pieces: list[Piece]
     skipped: int = 0
+    folded: str = ""
+    name: str = ""
+
+    @property
+    def text(self) -> str:
+        return "".join(piece.text for piece in self.pieces)
 
 
 @dataclass(frozen=True)
@@ -72,8 +66,8 @@ class Shown:
 
     @property
     def is_tall(self) -> bool:
-        pieces = (piece for stretch in self.stretches for piece in stretch.pieces)
-        return sum(len(piece.text) for piece in pieces) > TALL
+        in_sight = (stretch for stretch in self.stretches if not stretch.folded)
+        return sum(len(piece.text) for stretch in in_sight for piece in stretch.pieces) > TALL
 
     @property
     def is_empty(self) -> bool:
@@ -91,7 +85,7 @@ def compared(expected: str, output: str, mode: Mode) -> Shown:
     found = diff(expected, output, mode)
     stretches: list[Stretch] = []
     room, hidden = LONG, len(output) - found.start
-    for tag, text, with_ends in _tagged(found.segments):
+    for tag, text, with_ends in tagged(found.segments):
         cut = text[:room]
         stretches.append(Stretch(tag, marked(cut, with_ends=with_ends)))
         room -= len(cut)
@@ -150,12 +144,6 @@ def marked(text: str, *, with_ends: bool = False) -> list[Piece]:
     ]
 
 
-def gaps(text: str) -> list[Spaced]:
-    """The text cut at its spaces, tabs and line feeds; each is in one place, so none is lost."""
-    parts = ((found[1].split(" "), found[2]) for found in _GAP.finditer(text) if found[0])
-    return [Spaced(words[:-1], words[-1], _GAPS[gap]) for words, gap in parts]
-
-
 def _named(text: str, label: str | None) -> Piece:
     if not label:
         return Piece(text)
@@ -180,11 +168,11 @@ def _ordered(value: Json, model: Json) -> Json:
     return plain_number(value)
 
 
-def _tagged(segments: Iterable[Segment]) -> Iterator[tuple[Tag, str, bool]]:
+def tagged(segments: Iterable[Segment]) -> Iterator[tuple[Tag, str, bool]]:
     """Tag, text, and whether line feeds are to be marked: where nothing but white space differs."""
     for segment in segments:
         if segment.parts:
-            yield from _tagged(segment.parts)
+            yield from tagged(segment.parts)
         elif segment.op == "equal":
             yield "", segment.left, False
         else:

@@ -137,7 +137,7 @@ def test_a_late_difference_is_shown_with_a_little_before_it() -> None:
 @pytest.mark.usefixtures("low_limits")
 def test_equal_long_texts_are_shown_from_their_start() -> None:
     found = diff("x" * 500, "x" * 500, "char")
-    assert (found.start, found.left_rest, found.right_rest) == (0, 460, 460)
+    assert (found.start, found.left_rest, found.right_rest) == (0, 400, 400)
 
 
 def shuffled(share: float) -> tuple[str, str]:

@@ -11,7 +11,6 @@ from django.test import Client
 from django.urls import reverse
 
 from evalsite.pages.case_view import MODES
-from scoring.core.shown import Spaced, gaps
 from scoring.models import Run, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.scored import CLOSE, finished_run
@@ -39,28 +38,6 @@ def output_of(page: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("", []),
-        ("word", [([], "word", "")]),
-        (" ", [([""], "", "")]),
-        ("a  b", [(["a", ""], "b", "")]),
-        ("a \t\n", [(["a"], "", "tab"), ([], "", "end")]),
-        ("\n\n", [([], "", "end"), ([], "", "end")]),
-    ],
-)
-def test_a_text_is_cut_at_its_white_space(text: str, parts: list[Spaced]) -> None:
-    assert gaps(text) == parts
-
-
-@pytest.mark.parametrize("text", [TEXT, "\r\n\u00a0 x\t\t", " " * 20_000, "é\u2028 \n"])
-def test_cutting_a_text_loses_nothing(text: str) -> None:
-    ends = {"": "", "tab": "\t", "end": "\n"}
-    parts = [" ".join([*words, last]) + ends[gap] for words, last, gap in gaps(text)]
-    assert "".join(parts) == text
-
-
 def test_marks_stand_around_white_space_and_the_text_stays_as_it_is(
     browser_of: BrowserOf, bob: User, run: Run
 ) -> None:
@@ -68,7 +45,7 @@ def test_marks_stand_around_white_space_and_the_text_stays_as_it_is(
     spaced = output_of(page_of(browser_of(bob), run, "?diff=plain&space=on"))
     assert "gap-" not in plain
     assert re.findall(r'<span class="gap-(\w+)">(\s+)</span>', spaced) == [
-        *[("space", " ")] * 2, ("tab", "\t"), ("end", "\n"), *[("space", " ")] * 2,
+        ("space", "  "), ("tab", "\t"), ("end", "\n"), *[("space", " ")] * 2,
     ]  # fmt: skip
     assert unescape(re.sub(r"</?span[^>]*>", "", spaced)) == TEXT == unescape(plain)
 

@@ -83,7 +83,7 @@ def test_an_unknown_way_of_comparing_is_words(browser_of: BrowserOf, bob: User, 
 
 
 def test_everything_about_a_case_is_on_its_page(browser_of: BrowserOf, bob: User, run: Run) -> None:
-    page = words(browser_of(bob).get(url(run)))
+    page = words(browser_of(bob).get(url(run, 1, "?diff=plain")))
     for part in ("When?", "on Monday", "Mon", "time", "1 − 4 / 10 = 0.6 < 0.7 → fail"):
         assert part in page
     second = words(browser_of(bob).get(url(run, 2)))

@@ -1,0 +1,105 @@
+"""Two texts compared, in one or each by itself, folded where they say the same for long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from scoring.core.diff import Diff, Mode, diff
+from scoring.core.folds import amount, fold
+from scoring.core.shown import LONG, Shown, Stretch, Tag, marked, tagged
+
+FOLDED: Final = 60_000  # characters that a page holds folded; of more it only says how many
+
+
+class Span(NamedTuple):
+    """Text of one kind. `with_ends` names its line feeds too; `name` says what found a match."""
+
+    tag: Tag
+    text: str
+    with_ends: bool = False
+    is_folded: bool = False
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """How `second` differs from `first`. Each view folds and cuts the same stretches."""
+
+    first: str
+    second: str
+    mode: Mode
+
+    @property
+    def both(self) -> Shown:
+        """One text that holds both, with what is missing and what is new marked."""
+        return self._seen("")
+
+    @property
+    def before(self) -> Shown:
+        """The first text, with what the second one has not marked."""
+        return self._seen("ins")
+
+    @property
+    def after(self) -> Shown:
+        """The second text, with what the first one has not marked."""
+        return self._seen("del")
+
+    @cached_property
+    def _diff(self) -> Diff:
+        return diff(self.first, self.second, self.mode)
+
+    @cached_property
+    def _stretches(self) -> list[Stretch]:
+        spans = (Span(*span) for span in tagged(self._diff.segments))
+        return list(stretches(folded(spans), "unchanged"))
+
+    def _seen(self, left_out: Tag) -> Shown:
+        """Without one tag. The end that is hidden is counted in the text that is left."""
+        text, other = (self.first, "ins") if left_out == "ins" else (self.second, "del")
+        start = self._diff.start
+        own = (each for each in self._stretches if each.tag != other)
+        hidden = len(text) - start - sum(map(length, own))
+        kept = [each for each in self._stretches if not left_out or each.tag != left_out]
+        return Shown(kept, hidden, start)
+
+
+def folded(spans: Iterable[Span]) -> Iterator[Span]:
+    """With the middles of long stretches that bear no mark folded; a text by itself stays whole."""
+    listed = list(spans)
+    last = len(listed) - 1
+    for place, span in enumerate(listed):
+        if span.tag or not last:
+            yield span
+            continue
+        ends = fold(span.text, keeps_start=place > 0, keeps_end=place < last)
+        for part, text in enumerate(ends):
+            if text:
+                yield span._replace(text=text, is_folded=part == 1)
+
+
+def stretches(spans: Iterable[Span], what: str) -> Iterator[Stretch]:
+    """As much as a page shows, with what cannot be seen marked; `what` says what is folded."""
+    room, folded_room = LONG, FOLDED
+    for span in spans:
+        if span.is_folded:
+            is_kept = len(span.text) <= folded_room
+            folded_room -= len(span.text) if is_kept else 0
+            yield _fold(span.text, amount(span.text, what), is_kept)
+            continue
+        cut = span.text[:room]
+        yield Stretch(span.tag, marked(cut, with_ends=span.with_ends), name=span.name)
+        room -= len(cut)
+        if not room:
+            return
+
+
+def length(stretch: Stretch) -> int:
+    """Characters of the text that a stretch stands for."""
+    return stretch.skipped + sum(len(piece.text) for piece in stretch.pieces)
+
+
+def _fold(text: str, label: str, is_kept: bool) -> Stretch:
+    return Stretch("", marked(text) if is_kept else [], 0 if is_kept else len(text), label)

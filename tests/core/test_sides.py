@@ -1,0 +1,84 @@
+"""Two texts in one or side by side: whatever is folded, they are put together again."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scoring.core.diff import Mode
+from scoring.core.shown import LONG, Shown
+from scoring.core.sides import FOLDED, Sides, length
+
+MODES: list[Mode] = ["char", "word", "line"]
+ODD = "\u200b\u202e\x00\r\ufeff"
+PARTS = st.sampled_from(["a b ", "line\n", "\t<&>\n", ODD, "same all along " * 30, "row\n" * 20])
+TEXTS = st.lists(PARTS, max_size=12).map("".join)
+
+
+def put_together(text: Shown, *left_out: str) -> str:
+    return "".join(each.text for each in text.stretches if each.tag not in left_out)
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS, st.sampled_from(MODES))
+def test_every_view_holds_its_text_character_for_character(
+    first: str, second: str, mode: Mode
+) -> None:
+    sides = Sides(first, second, mode)
+    assert put_together(sides.both, "ins") == first
+    assert put_together(sides.both, "del") == second
+    assert put_together(sides.before) == first
+    assert put_together(sides.after) == second
+    assert {each.tag for each in sides.before.stretches} <= {"", "del"}
+    assert {each.tag for each in sides.after.stretches} <= {"", "ins"}
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS, st.sampled_from(MODES))
+def test_only_what_both_texts_say_is_folded(first: str, second: str, mode: Mode) -> None:
+    folded = [each for each in Sides(first, second, mode).both.stretches if each.folded]
+    assert all(not each.tag and each.text in first and each.text in second for each in folded)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_change_far_inside_keeps_its_surroundings_in_sight(mode: Mode) -> None:
+    lines = [f"line {n}\n" for n in range(100)]
+    changed = [*lines[:50], "another\n", *lines[51:]]
+    seen = Sides("".join(lines), "".join(changed), mode).after.stretches
+    first, second = [each.folded for each in seen if each.folded]
+    assert (first, second) in {
+        ("47 unchanged lines", "46 unchanged lines"),
+        ("47 unchanged lines", "47 unchanged lines"),  # where the line's end is unchanged too
+    }
+    in_sight = "".join(each.text for each in seen if not each.folded)
+    around = ["line 47\n", "line 48\n", "line 49\n", "another\n", "line 51\n", "line 52\n"]
+    assert in_sight.startswith("".join(around))
+    assert len(in_sight) <= len("".join(around)) + len("line 53\n")
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("text", ["", "one line", "line\n" * 1_000])
+def test_equal_texts_are_not_folded(mode: Mode, text: str) -> None:
+    for seen in (Sides(text, text, mode).both, Sides(text, text, mode).after):
+        assert not any(each.folded for each in seen.stretches)
+        assert put_together(seen) == text
+
+
+def test_a_fold_too_long_for_the_page_only_says_how_long_it_is() -> None:
+    first = "a " * FOLDED + "end"
+    seen = Sides(first, first[:-3] + "END", "word").after
+    (fold,) = [each for each in seen.stretches if each.folded]
+    assert not fold.pieces
+    assert fold.folded == f"{fold.skipped:,} unchanged characters"
+    assert sum(map(length, seen.stretches)) + seen.hidden + seen.before == len(first)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("size", [LONG + 1, 300_000, 3_000_000])
+def test_every_character_that_is_not_shown_is_counted(mode: Mode, size: int) -> None:
+    first, second = ("zebra " * size)[:size], ("horse, " * size)[: size + 5]
+    sides = Sides(first, second, mode)
+    for seen, text in ((sides.before, first), (sides.after, second)):
+        assert sum(map(length, seen.stretches)) + seen.hidden + seen.before == len(text)
+        assert seen.hidden > 0

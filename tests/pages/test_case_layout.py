@@ -1,0 +1,231 @@
+"""Two texts of a case side by side or inline, folded around what differs, in every mode."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from html import unescape
+from time import process_time
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from evalsite.pages.case_view import MODES
+from scoring.models import Case, Output, Run, User
+from tests.compared import run_with
+from tests.conftest import MakeDataset
+
+BrowserOf = Callable[[User], Client]
+
+TEXT_MODES = [mode for mode in MODES if mode != "path"]
+LAYOUTS = ("side", "inline")
+LINES = [f"line {n} of a long answer\n" for n in range(60)]
+LONG = "".join(LINES)
+CHANGED = "".join([*LINES[:30], "another line\n", *LINES[31:]])
+
+
+@pytest.fixture
+def runs(make_dataset: MakeDataset) -> tuple[Run, Run]:
+    version = make_dataset([{"key": f"q{n}", "input": "?", "expected": LONG} for n in range(3)])
+    old = run_with(version, {"close": [0.9, 0.9, 0.9]}, name="w45")
+    new = run_with(version, {"close": [0.9, 0.2, 0.9]}, name="w46")
+    Output.objects.filter(output_set=old.output_set).update(text=LONG)
+    Output.objects.filter(output_set=new.output_set).update(text=CHANGED)
+    return old, new
+
+
+def page_of(browser: Client, run: Run, query: str) -> str:
+    answer = browser.get(reverse("run_case", args=[run.uuid, 2]) + query)
+    assert answer.status_code == 200
+    return answer.text
+
+
+def panes(page: str) -> dict[str, str]:
+    """The HTML of each text's pane by its id."""
+    title = 'aria-labelledby="(expected|earlier|output|both)-title"'
+    return dict(re.findall(title + '.*?<div class="output[^>]*>(.*?)</div>', page, re.DOTALL))
+
+
+def read(pane: str, left_out: str = "nothing") -> str:
+    """The text of a pane; its folds opened, the elements of one tag left out."""
+    pane = re.sub(rf"<{left_out}>.*?</{left_out}>", "", pane, flags=re.DOTALL)
+    pane = re.sub(r"<summary>.*?</summary>", "", pane)
+    return unescape(re.sub(r"<[^>]*>", "", pane))
+
+
+@pytest.mark.parametrize("space", ["", "&space=on"])
+@pytest.mark.parametrize("mode", TEXT_MODES)
+def test_side_by_side_each_pane_holds_its_own_text(
+    browser_of: BrowserOf, bob: User, runs: tuple[Run, Run], mode: str, space: str
+) -> None:
+    found = panes(page_of(browser_of(bob), runs[1], f"?diff={mode}{space}"))
+    assert {name: read(pane) for name, pane in found.items()} == {
+        "expected": LONG,
+        "output": CHANGED,
+    }
+    assert ("<del>" in found["expected"], "<ins>" in found["output"]) == (mode != "plain",) * 2
+    assert "<ins>" not in found["expected"]
+    assert "<del>" not in found["output"]
+
+
+@pytest.mark.parametrize("space", ["", "&space=on"])
+@pytest.mark.parametrize("mode", [mode for mode in TEXT_MODES if mode != "plain"])
+def test_inline_one_pane_holds_both_texts(
+    browser_of: BrowserOf, bob: User, runs: tuple[Run, Run], mode: str, space: str
+) -> None:
+    page = page_of(browser_of(bob), runs[1], f"?diff={mode}&layout=inline{space}")
+    (both,) = panes(page).values()
+    assert "Expected → Output" in page
+    assert read(both, "ins") == LONG
+    assert read(both, "del") == CHANGED
+
+
+def test_inline_texts_as_they_are_stand_one_under_the_other(
+    browser_of: BrowserOf, bob: User, runs: tuple[Run, Run]
+) -> None:
+    page = page_of(browser_of(bob), runs[1], "?diff=plain&layout=inline")
+    assert set(panes(page)) == {"expected", "output"}
+    assert 'class="texts texts-stacked"' in page
+
+
+@pytest.mark.parametrize(
+    ("between", "layout", "shown"),
+    [
+        ("baseline", "side", {"expected": "", "earlier": "del", "output": "ins"}),
+        ("expected", "side", {"expected": "del", "earlier": "", "output": "ins"}),
+        ("earlier", "side", {"expected": "", "earlier": "", "output": ""}),
+        ("baseline", "inline", {"both": "del ins", "expected": ""}),
+        ("expected", "inline", {"both": "del ins", "earlier": ""}),
+        ("earlier", "inline", {"both": "", "output": ""}),
+    ],
+)
+@pytest.mark.parametrize("mode", ["word", "char", "line"])
+def test_of_three_texts_two_are_compared_in_either_layout(
+    browser_of: BrowserOf,
+    bob: User,
+    runs: tuple[Run, Run],
+    mode: str,
+    between: str,
+    layout: str,
+    shown: dict[str, str],
+) -> None:
+    old, new = runs
+    query = f"?against={old.uuid}&between={between}&diff={mode}&layout={layout}"
+    found = panes(page_of(browser_of(bob), new, query))
+    marked = {
+        name: [tag for tag in ("del", "ins") if f"<{tag}>" in pane] for name, pane in found.items()
+    }
+    assert marked == {name: tags.split() for name, tags in shown.items()}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("mode", TEXT_MODES)
+def test_what_is_the_same_for_long_is_folded_unless_shown_as_it_is(
+    browser_of: BrowserOf, bob: User, runs: tuple[Run, Run], mode: str, layout: str
+) -> None:
+    page = page_of(browser_of(bob), runs[1], f"?diff={mode}&layout={layout}")
+    summaries = re.findall(r"<summary>(\d+) unchanged lines</summary>", page)
+    count = 0 if mode == "plain" else {"side": 4, "inline": 2}[layout]
+    assert len(summaries) == count
+    assert all(int(lines) > 20 for lines in summaries)
+
+
+def test_equal_texts_are_whole(browser_of: BrowserOf, bob: User, runs: tuple[Run, Run]) -> None:
+    for layout in LAYOUTS:
+        page = page_of(browser_of(bob), runs[0], f"?layout={layout}")
+        assert "no difference" in page
+        assert "diff-fold" not in page
+        assert all(read(pane) == LONG for pane in panes(page).values())
+
+
+def test_the_layout_is_kept_by_every_link_to_a_case_and_can_be_taken_back(
+    browser_of: BrowserOf, bob: User, runs: tuple[Run, Run]
+) -> None:
+    old, new = runs
+    for query in ("?n=2", f"?against={old.uuid}&kind=unchanged&n=2", "?against=auto"):
+        page = unescape(page_of(browser_of(bob), new, f"{query}&layout=inline&space=on"))
+        links = [*re.findall(r'href="([^"]*(?:diff|between)=[^"]*)"', page)]
+        links += re.findall(r'rel="(?:prev|next)"[^>]*href="([^"]*)"', page)
+        assert links
+        assert all("layout=inline" in link and "space=on" in link for link in links)
+        assert f'href="{query}&space=on" hx-get' in page
+        assert 'aria-current="true">inline</a>' in page
+        lists = re.findall(rf'href="({reverse("run", args=[new.uuid])}\?[^"]*)"', page)
+        assert not any("layout=" in each for each in lists)
+
+
+@pytest.mark.parametrize("asked", ["", "odd", "%3Cscript%3E", "side"])
+def test_any_other_layout_is_side_by_side(
+    browser_of: BrowserOf, bob: User, runs: tuple[Run, Run], asked: str
+) -> None:
+    page = page_of(browser_of(bob), runs[1], f"?layout={asked}")
+    assert 'aria-current="true">side by side</a>' in page
+    assert set(panes(page)) == {"expected", "output"}
+
+
+def test_a_layout_costs_no_query(browser_of: BrowserOf, bob: User, runs: tuple[Run, Run]) -> None:
+    browser = browser_of(bob)
+    counts = []
+    for query in ("?diff=plain", "?diff=word", "?diff=char&layout=inline&space=on"):
+        with CaptureQueriesContext(connection) as captured:
+            page_of(browser, runs[1], query)
+        counts.append(len(captured))
+    assert len(set(counts)) == 1
+
+
+# Speed.
+
+WORDS = re.findall(r"\w+", "the refund was issued on Monday to your card and may take five days")
+
+
+def prose(step: int) -> str:
+    """10,000 characters of words, which differ with the step."""
+    return " ".join(WORDS[n * n * step % 17 % len(WORDS)] for n in range(2_200))[:10_000]
+
+
+def seconds(browser: Client, run: Run, query: str) -> float:
+    """Processor time of the page, the least of five rounds."""
+    taken = []
+    for _ in range(5):
+        start = process_time()
+        page_of(browser, run, query)
+        taken.append(process_time() - start)
+    return min(taken)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("mode", TEXT_MODES)
+def test_10_000_characters_take_20_ms_more_than_a_few(
+    browser_of: BrowserOf, bob: User, runs: tuple[Run, Run], mode: str, layout: str
+) -> None:
+    browser, run = browser_of(bob), runs[1]
+    query = f"?diff={mode}&layout={layout}&space=on"
+    of_words = []
+    for expected, output in (("one", "two"), (prose(1), prose(5))):
+        Case.objects.update(expected_json=json.dumps(expected))
+        Output.objects.filter(output_set=run.output_set).update(text=output)
+        of_words.append(seconds(browser, run, query))
+    few, many = of_words
+    assert many - few <= 0.02
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("mode", TEXT_MODES)
+@pytest.mark.parametrize("start", ["", "line\n"])
+def test_10_mb_are_cut_with_a_notice_within_a_second(
+    browser_of: BrowserOf, bob: User, runs: tuple[Run, Run], mode: str, layout: str, start: str
+) -> None:
+    run = runs[1]
+    texts = [start + "zebra and horse\n" * 650_000, "horses, a zebra\n" * 650_000]
+    Case.objects.update(expected_json=json.dumps(texts[0]))
+    Output.objects.filter(output_set=run.output_set).update(text=texts[1])
+    browser, query = browser_of(bob), f"?diff={mode}&layout={layout}"
+    begun = process_time()
+    page = page_of(browser, run, query)
+    assert process_time() - begun < 1
+    assert "more characters are not shown" in page
+    assert len(page) < 500_000

@@ -1,0 +1,84 @@
+"""The one module that writes HTML: texts go in escaped and come out as they were."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalsite.safe_html import drawn
+from scoring.core.diff import Mode
+from scoring.core.shown import LONG, Stretch, marked, shown
+from scoring.core.sides import Sides
+from tests.core.payloads import MARKUP
+
+TEXT = "two  words\tand\n<b>a</b> tail "
+ODD = "\u200b\u202e\r\ufeff<&>\"' \t\n"
+TEXTS = st.text(st.sampled_from("ab" + ODD) | st.characters(exclude_categories=["Cs"]), max_size=80)
+OURS = re.compile(
+    r'<(?:/?(?:span|ins|del|mark|details|summary)|span class="(?:gap-\w+|diff-skipped|invisible)"'
+    r'(?: title="[^"<>]*")?|details class="diff-fold"|mark class="match" data-name="[^"<>]*")>'
+)
+
+
+def read(markup: str) -> str:
+    """The text that somebody copies, with marks read as the characters they name."""
+    marks = re.compile(r'<span class="invisible" title="U\+([0-9A-F]+)[^"]*">[^<]*</span>(\n?)')
+    parts = marks.split(re.sub(r"<summary>.*?</summary>", "", markup))
+    plain = [OURS.sub("", part) for part in parts[::3]]
+    assert not any("<" in part for part in plain)
+    named = [chr(int(code, 16)) for code in parts[1::3]]
+    after_ends = zip(named, parts[2::3], strict=True)
+    ends = [mark if mark == "\n" else mark + end for mark, end in after_ends]
+    return "".join(
+        part for pair in zip(map(unescape, plain), [*ends, ""], strict=True) for part in pair
+    )
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS, st.sampled_from(["char", "word", "line"]), st.booleans())
+def test_what_is_drawn_reads_as_the_texts(
+    first: str, second: str, mode: Mode, with_spaces: bool
+) -> None:
+    sides = Sides(first, second, mode)
+    for seen, text in ((sides.before, first), (sides.after, second)):
+        assert read(drawn(seen.stretches, with_spaces=with_spaces)) == text
+
+
+@pytest.mark.parametrize("payload", MARKUP)
+@pytest.mark.parametrize("with_spaces", [False, True])
+def test_no_text_becomes_markup(payload: str, with_spaces: bool) -> None:
+    for stretch in (
+        Stretch("", marked(payload)),
+        Stretch("ins", marked(payload, with_ends=True)),
+        Stretch("", marked(payload), folded=payload),
+        Stretch("mark", marked(payload), name=payload),
+        Stretch("", [], 7, payload),
+    ):
+        assert "<" not in OURS.sub("", drawn([stretch], with_spaces=with_spaces))
+
+
+def test_white_space_is_marked_on_request_and_never_replaced() -> None:
+    spaced = drawn(shown(TEXT).stretches, with_spaces=True)
+    assert re.findall(r'<span class="gap-(\w+)">(\s+)</span>', spaced) == [
+        ("space", "  "), ("tab", "\t"), ("end", "\n"), ("space", " "), ("space", " "),
+    ]  # fmt: skip
+    assert read(spaced) == TEXT
+    assert "gap-" not in drawn(shown(TEXT).stretches, with_spaces=False)
+
+
+@pytest.mark.parametrize("text", ["\r\n\u00a0 x\t\t", " " * LONG, "é\u2028 \n", ""])
+def test_marked_white_space_loses_nothing(text: str) -> None:
+    assert read(drawn(shown(text).stretches, with_spaces=True)) == text
+
+
+def test_a_fold_opens_by_itself_and_one_left_out_says_so() -> None:
+    folded = Stretch("", marked("same"), folded="4 unchanged characters")
+    assert drawn([folded], with_spaces=False) == (
+        '<details class="diff-fold"><summary>4 unchanged characters</summary>same</details>'
+    )
+    left_out = drawn([folded._replace(pieces=[], skipped=4)], with_spaces=False)
+    assert left_out == '<span class="diff-skipped">4 unchanged characters, not shown</span>'
