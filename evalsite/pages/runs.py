@@ -30,7 +30,7 @@ from scoring.engine.progress import progress_of
 from scoring.engine.run_figures import MEAN
 from scoring.engine.run_life import kept_until
 from scoring.engine.starter import starter_suite
-from scoring.models import Notice, Role, Run, SavedView, Team, User
+from scoring.models import Notice, Role, Run, RunState, SavedView, Team, User
 
 
 @reading
@@ -101,6 +101,7 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     against = against_of(request.user, found, request.GET, measured["earlier"])
     cases = CaseList(found, scorers, request.GET, against)
     figures = figures_of(scorers, request.GET.get("trials", MEAN), cases.beside_scores)
+    granted = access.granted_on(request.user, found)
     context = {
         "team": found.team,
         "run": found,
@@ -112,7 +113,8 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         "cases": cases,
         **measured,
         "views": list(SavedView.objects.for_person(request.user, found.team)),
-        **access.granted_on(request.user, found),
+        "may_retry": granted["may_edit"] and found.state == RunState.FINISHED,
+        **granted,
     }
     answer = show(request, "run/page.html", context, parts=["progress", "cases"])
     return answer if found.is_unfinished else trigger_client_event(answer, "run-ended")
@@ -140,14 +142,14 @@ def resume_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 
 @posting
 def retry_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
-    """Score the errors again, with another budget where one is sent."""
+    """Score the errors again, all or those of one cause, with another budget where one is sent."""
     form = RetryForm(request.POST)
     if not form.is_valid():
         text = "The budget is no amount in US dollars. Nothing was started."
         return _act(request, uid, lambda *_: False, text)
-    budget_usd = form.cleaned_data["budget_usd"]
+    asked = form.cleaned_data
 
     def retry(run: Run, by: User) -> object:
-        return plan.retry_errors(run, by, budget_usd)
+        return plan.retry_errors(run, by, asked["budget_usd"], code=asked["code"])
 
     return _act(request, uid, retry, "There are no errors to score again.")

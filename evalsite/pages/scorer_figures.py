@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,6 +24,13 @@ class Unsteady(NamedTuple):
 
     number: int
     query: str
+
+
+class CauseOfAll(NamedTuple):
+    """Why outputs were not scored, by whichever scorers, and how many of these are errors."""
+
+    code: str
+    errors: int
 
 
 class Cause(NamedTuple):
@@ -131,6 +139,16 @@ def figures_of(
     found = [Figure(scorer, getattr(scorer, "summary", None), beside=beside) for scorer in scorers]
     is_known = how in {way.value for way in ways_of(found)}
     return [replace(figure, how=how) for figure in found] if is_known else found
+
+
+def causes_of(figures: Iterable[Figure]) -> list[CauseOfAll]:
+    """Each code of errors and skips once, with the errors it stands for over all scorers."""
+    errors: Counter[str] = Counter()
+    for summary in (figure.summary for figure in figures):
+        if summary:
+            errors.update(dict.fromkeys(summary.causes, 0))
+            errors.update(summary.errors_by_code)
+    return [CauseOfAll(code, number) for code, number in sorted(errors.items())]
 
 
 class Way(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from django import template
 
-from evalsite.pages.scorer_figures import Figure
+from evalsite.pages.scorer_figures import CauseOfAll, Figure, causes_of
 from scoring.core.codes import meaning
 
 register = template.Library()
@@ -15,7 +15,10 @@ register.filter("meaning", meaning)
 
 
 @register.filter
-def codes(figures: Iterable[Figure]) -> list[tuple[str, str]]:
-    """Each code why outputs were not scored, once, with what it means; custom ones are left out."""
-    found = {cause.code: meaning(cause.code) for figure in figures for cause in figure.causes()}
-    return [(code, words) for code, words in sorted(found.items()) if words]
+def codes(figures: Iterable[Figure], with_custom: bool = False) -> list[tuple[CauseOfAll, str]]:
+    """Each code why outputs were not scored, once, with what it means.
+
+    A custom scorer's own codes are there only `with_custom`, and then where they are errors.
+    """
+    found = ((cause, meaning(cause.code)) for cause in causes_of(figures))
+    return [(cause, words) for cause, words in found if words or (with_custom and cause.errors > 0)]

@@ -6,25 +6,32 @@ from typing import Any
 
 from django import template
 from django.template.loader import render_to_string
-from django.utils.safestring import SafeString, mark_safe
 
 from evalsite.pages.forms.config_fields import CONFIG
-from evalsite.pages.forms.scorer_tree import Node
+from evalsite.pages.forms.scorer_tree import Node, Tree
 
 register = template.Library()
 
 
-@register.simple_tag(takes_context=True)
-def folded_settings(context: Any, node: Node) -> SafeString:
-    """Fields at their defaults, drawn once for all parts that have the same: with fifty parts
-    most of a page's time went there. Only the names that they are sent with differ.
+class FoldedSettings(template.Node):
+    """The fields of `node` that hold their defaults, drawn once for all parts of `tree` that have
+    the same: with fifty parts most of a page's time went there. Only their names differ.
     """
-    drawn: dict[Any, tuple[str, str]] = context["tree"].drawn
-    alike = (node.kind.name, *((field.name, str(field.value())) for field in node.folded))
-    if alike not in drawn:
-        drawn[alike] = _names(node), render_to_string("scorer/_folded.html", {"node": node})
-    names, html = drawn[alike]
-    return mark_safe(html.replace(names, _names(node)))  # noqa: S308  drawn by a template
+
+    def render(self, context: template.Context) -> str:
+        node: Node = context["node"]
+        tree: Tree = context["tree"]
+        alike = (node.kind.name, *((field.name, str(field.value())) for field in node.folded))
+        if alike not in tree.drawn:
+            drawn: str = render_to_string("scorer/_folded.html", {"node": node})
+            tree.drawn[alike] = _names(node), drawn
+        names, html = tree.drawn[alike]
+        return html.replace(names, _names(node))
+
+
+@register.tag
+def folded_settings(_parser: Any, _token: Any) -> FoldedSettings:
+    return FoldedSettings()
 
 
 def _names(node: Node) -> str:

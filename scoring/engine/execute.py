@@ -149,10 +149,10 @@ def _services(shard: Shard, scorers: Iterable[RunScorer]) -> AbstractContextMana
 
 
 def _retry(shard: Shard) -> None:
-    """Score again exactly the outputs and scorers whose row is an error."""
+    """Score again exactly the outputs and scorers whose row is an error, of the attempt's cause."""
     scorers = {scorer.pk: scorer for scorer in _scorers(shard)}
     failed = defaultdict(set)
-    for scorer_id, output in _rows_of(shard).filter(status=Status.ERROR).values_list(*_PAIR):
+    for scorer_id, output in _errors_of(shard).values_list(*_PAIR):
         failed[scorer_id].add(output)
     wanted = set().union(*failed.values())
     _make_again(shard.attempt.run, wanted)
@@ -179,6 +179,11 @@ def _make_again(run: Run, outputs: Iterable[int]) -> None:
 
 
 _PAIR = ("scorer", "output")
+
+
+def _errors_of(shard: Shard) -> Any:
+    errors, code = _rows_of(shard).filter(status=Status.ERROR), shard.attempt.code
+    return errors.filter(code=code) if code else errors
 
 
 def _rows_of(shard: Shard) -> Any:

@@ -120,23 +120,24 @@ def retry_errors(
     budget_usd: float | None = None,
     *,
     only: Collection[int] | None = None,
+    code: str = "",
 ) -> Attempt | None:
     """A further attempt over the ranges that hold error rows, and the run queued again.
 
-    With `only` these outputs, by their ids, no others. A new budget counts for the whole run, from
-    its first call on. None when the run has not finished or has no such errors. Raises ConfigError
-    when the budget is no amount.
+    With `only` these outputs, by their ids, no others; with a `code` the errors of this cause. A
+    new budget counts for the whole run, from its first call on. None when the run has not finished
+    or has no such errors. Raises ConfigError when the budget is no amount.
     """
     _check_budget(budget_usd)
-    ranges = list(_ranges_of_errors(run, only))
+    ranges = list(_ranges_of_errors(run, only, code))
     if not ranges:
         return None
     with transaction.atomic():
-        if not move(run, (RunState.FINISHED,), RunState.QUEUED, by):
+        if not move(run, (RunState.FINISHED,), RunState.QUEUED, by, cause=code):
             return None
         if budget_usd is not None:
             _set_budget(run, budget_usd, by)
-        return _add_attempt(run, AttemptKind.RETRY, ranges, by)
+        return _add_attempt(run, AttemptKind.RETRY, ranges, by, code)
 
 
 def _set_budget(run: Run, budget_usd: float, by: User | None) -> None:
@@ -164,10 +165,13 @@ def cancel(run: Run, by: User | None) -> bool:
         return move(run, (RunState.QUEUED, RunState.RUNNING), RunState.CANCELLING, by)
 
 
-def move(run: Run, old: Sequence[RunState], new: RunState, by: User | None = None) -> bool:
+def move(
+    run: Run, old: Sequence[RunState], new: RunState, by: User | None = None, *, cause: str = ""
+) -> bool:
     """Bring the run from one of the states `old` to `new` and audit it; False when it is in none.
 
-    The condition is in the UPDATE, so of two processes that try only one succeeds.
+    The condition is in the UPDATE, so of two processes that try only one succeeds. `cause` is that
+    of the errors which are retried, where only some are.
     """
     ended = new in (RunState.CANCELLED, RunState.FINISHED)
     with transaction.atomic():
@@ -176,7 +180,8 @@ def move(run: Run, old: Sequence[RunState], new: RunState, by: User | None = Non
             state=new, finished_at=timezone.now() if ended else None
         )
         if changed:
-            states = {"old": {"state": before}, "new": {"state": new.value}}
+            now = {"state": new.value} | ({"cause": cause} if cause else {})
+            states = {"old": {"state": before}, "new": now}
             AuditEntry.objects.record(run.team, by, f"run.{new.value}", run, **states)
     run.refresh_from_db(fields=["state", "finished_at"])
     return bool(changed)
@@ -188,10 +193,14 @@ def _locked(run: Run) -> Run:
 
 
 def _add_attempt(
-    run: Run, kind: AttemptKind, ranges: Sequence[ShardRange], by: User | None = None
+    run: Run,
+    kind: AttemptKind,
+    ranges: Sequence[ShardRange],
+    by: User | None = None,
+    code: str = "",
 ) -> Attempt:
     number = run.attempts.count() + 1
-    attempt = Attempt.objects.create(run=run, number=number, kind=kind, started_by=by)
+    attempt = Attempt.objects.create(run=run, number=number, kind=kind, started_by=by, code=code)
     Shard.objects.bulk_create(
         Shard(
             attempt=attempt,
@@ -227,19 +236,22 @@ def _output_ids(run: Run) -> Iterator[int]:
     return of_set.values_list("pk", flat=True).iterator(chunk_size=20_000)
 
 
-def _error_ids(run: Run) -> Iterator[int]:
+def _error_ids(run: Run, code: str) -> Iterator[int]:
     # An error has no score: saying so lets the index on scorer and score find the rows.
     errors = Score.objects.filter(scorer__run=run, score=None, status=Status.ERROR)
+    errors = errors.filter(code=code) if code else errors
     return errors.order_by("output").values_list("output", flat=True).distinct().iterator()
 
 
-def _ranges_of_errors(run: Run, only: Collection[int] | None) -> Iterator[ShardRange]:
-    """Ranges without an error that is not wanted: a retry scores every error in its ranges."""
+def _ranges_of_errors(run: Run, only: Collection[int] | None, code: str) -> Iterator[ShardRange]:
+    """Ranges without an output that is not wanted: a retry scores every error in its ranges, or
+    every one of its cause.
+    """
     size = shard_outputs(run)
     if only is None:
-        yield from _cut(_error_ids(run), size)
+        yield from _cut(_error_ids(run, code), size)
         return
-    for is_wanted, ids in groupby(_error_ids(run), key=only.__contains__):
+    for is_wanted, ids in groupby(_error_ids(run, code), key=only.__contains__):
         if is_wanted:
             yield from _cut(ids, size)
 

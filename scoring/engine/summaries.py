@@ -55,11 +55,13 @@ def _figures(scorer: RunScorer) -> dict[str, Any]:
     scored, failed = _counted_scores(scorer)
     by_status: Counter[int] = Counter()
     causes: Counter[str] = Counter()
+    error_causes: Counter[str] = Counter()
     # Without a score: an error or a skip. The index on scorer and score finds both kinds.
     rest = Score.objects.filter(scorer=scorer, score=None).values_list("status", "code")
     for status, code, count in rest.annotate(Count("pk")).order_by():
         by_status[status] += count
         causes[code] += count
+        error_causes[code] += count * (status == Status.ERROR)
     mean, variance = moments(scored)
     return {
         "n": scored.total() + by_status.total(),
@@ -71,6 +73,7 @@ def _figures(scorer: RunScorer) -> dict[str, Any]:
         "variance": variance,
         "histogram": histogram(scored),
         "causes": dict(causes),
+        "error_causes": dict(+error_causes),
         "classes": classes_of(scorer),
     }
 

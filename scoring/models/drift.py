@@ -122,7 +122,8 @@ def points_in_time(
     found = found.filter(name=scorer) if scorer else found
     found = found.filter(run__output_set__series=series) if series else found
     joined = found.select_related("run__output_set__version", "run__drift", "version", "summary")
-    lean = joined.defer("summary__histogram", "summary__causes", "summary__trials")
+    unseen = ("histogram", "causes", "error_causes", "trials")
+    lean = joined.defer(*(f"summary__{name}" for name in unseen))
     return lean.order_by("run__output_set__dated", "run__id")
 
 

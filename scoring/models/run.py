@@ -271,11 +271,15 @@ class AttemptKind(models.TextChoices):
 
 
 class Attempt(models.Model):
-    """One go at a run: the first scores everything, a retry reopens only the error rows."""
+    """One go at a run: the first scores everything, a retry reopens only the error rows.
+
+    With a `code` it reopens those of this cause alone.
+    """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="attempts")
     number = models.PositiveSmallIntegerField()
     kind = models.CharField(max_length=10, choices=AttemptKind.choices, default=AttemptKind.SCORE)
+    code = models.CharField(max_length=40, default="", blank=True)
     started_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import models
@@ -105,9 +106,10 @@ class RunSummary(models.Model):
     """One scorer's figures over a run: derived, and rebuilt from the score rows at any time.
 
     `mean` and `variance` (of the sample, None below two scores) are over the scored outputs only;
-    `histogram` counts scores in 20 equal bins, `causes` counts errors and skips by code. `trials`
-    holds the figures over cases where cases have several trials, see `scoring.engine.trials`, and
-    `classes` the confusion matrix of a scorer with classes, see `scoring.engine.confusion`.
+    `histogram` counts scores in 20 equal bins, `causes` counts errors and skips by code,
+    `error_causes` the errors alone. `trials` holds the figures over cases where cases have several
+    trials, see `scoring.engine.trials`, and `classes` the confusion matrix of a scorer with
+    classes, see `scoring.engine.confusion`.
     """
 
     scorer = models.OneToOneField(RunScorer, models.CASCADE, related_name="summary")
@@ -120,6 +122,7 @@ class RunSummary(models.Model):
     variance = models.FloatField(null=True)
     histogram = models.JSONField(default=list)
     causes = models.JSONField(default=dict)
+    error_causes = models.JSONField(default=dict)
     trials = models.JSONField(default=dict)
     classes = models.JSONField(default=dict)
 
@@ -133,6 +136,12 @@ class RunSummary(models.Model):
     def pass_rate(self) -> float | None:
         """Passed over scored, None where nothing was scored."""
         return self.passed / self.scored if self.scored else None
+
+    @property
+    def errors_by_code(self) -> Mapping[str, int]:
+        """As far as they can be told: of a run from before they were counted only without skips."""
+        found: Mapping[str, int] = self.error_causes or ({} if self.skipped else self.causes)
+        return found
 
     @property
     def mean_estimate(self) -> Estimate | None:

@@ -246,6 +246,24 @@ class TestRetry:
         changed = [(old, new) for old, new in zip(before, rows_of(run), strict=True) if old != new]
         assert [new[:6] for _, new in changed] == [("spy", "case-2", 0, 0, 1.0, 0)]
 
+    def test_of_a_cause_only_its_rows_are_scored_again_whatever_else_the_output_has(
+        self, make_run: MakeRun, make_scorer: MakeScorer, spy: Spy
+    ) -> None:
+        causes = [Result("error", None, None, "", {"code": code}) for code in ("late", "full")]
+        scorers = make_scorer("spy"), make_scorer("spy", "b", label="b")
+        run = make_run(["both", "error", "both"], *scorers)
+        spy.answers["both"] = iter([causes[0], causes[0], causes[1], causes[0], reply_of("1")])
+        finish(run)
+        before = rows_of(run)
+        codes = ["full", "service_down", "late", "late", "service_down", "late"]
+        assert [row[6] for row in before] == codes
+        spy.asked.clear()
+        plan.retry_errors(run, by=None, code="full")
+        finish(run)
+        assert spy.asked == ["both"]
+        changed = [(old, new) for old, new in zip(before, rows_of(run), strict=True) if old != new]
+        assert [new[:6] for _, new in changed] == [("b", "case-1", 0, 0, 1.0, 0)]
+
     def test_the_case_verdict_follows_all_scores_of_the_case(
         self, make_run: MakeRun, make_scorer: MakeScorer, spy: Spy
     ) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scoring.core.contract import ConfigError
+from scoring.core.contract import ConfigError, Result
 from scoring.engine import plan
 from scoring.models import AuditEntry, OutputSet, Run, RunState, Score, Shard, Suite, Team, User
 from tests.conftest import MakeDataset, MakeOutputs
@@ -220,6 +220,19 @@ class TestRetryErrors:
         attempt = plan.retry_errors(run, by=None)
         assert attempt is not None
         assert attempt.shards.get().output_count == 1
+
+    def test_a_cause_covers_its_own_errors_and_is_audited(
+        self, make_run: MakeRun, make_scorer: MakeScorer, spy: Spy, alice: User
+    ) -> None:
+        spy.answers["down"] = Result("error", None, None, "", {"code": "timeout"})
+        run = make_run(["error", "down", "1", "down"], make_scorer("spy"))
+        finish(run)
+        assert plan.retry_errors(run, alice, code="no_such") is None
+        attempt = plan.retry_errors(run, alice, code="timeout")
+        assert attempt is not None
+        assert (attempt.code, attempt.shards.get().output_count) == ("timeout", 2)
+        entry = AuditEntry.objects.get(action="run.queued")
+        assert (entry.actor, entry.new) == (alice, {"state": "queued", "cause": "timeout"})
 
     def test_a_run_without_errors_stays_finished(
         self, make_run: MakeRun, make_scorer: MakeScorer

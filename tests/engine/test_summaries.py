@@ -61,10 +61,21 @@ class TestSummarise:
         assert (found.mean, found.variance, found.passed) == (0.5, 0.25, 2)
         assert found.pass_rate == pytest.approx(2 / 3)
         assert found.causes == {"service_down": 2, "no_output": 1, "nothing": 1}
+        assert found.error_causes == {"service_down": 2, "no_output": 1}
         assert [n for n in found.histogram if n] == [1, 1, 1]
         counts = run.pass_count, run.fail_count, run.error_count, run.skipped_count
         assert counts == (2, 1, 3, 1)
         assert run.missing_expected_count == 0
+
+    @pytest.mark.parametrize(
+        ("skipped", "kept", "told"),
+        [(0, {}, {"a": 2}), (1, {}, {}), (1, {"a": 1}, {"a": 1}), (0, {"a": 2}, {"a": 2})],
+    )
+    def test_causes_of_errors_that_nobody_counted_are_told_where_nothing_was_skipped(
+        self, skipped: int, kept: dict[str, int], told: dict[str, int]
+    ) -> None:
+        found = RunSummary(skipped=skipped, causes={"a": 2}, error_causes=kept)
+        assert found.errors_by_code == told
 
     def test_nothing_scored_has_no_mean_and_no_pass_rate(
         self, make_run: MakeRun, make_scorer: MakeScorer, spy: Spy

@@ -69,9 +69,10 @@ def budget_field() -> forms.FloatField:
 
 
 class RetryForm(forms.Form):
-    """What a retry may change."""
+    """What a retry may change, and the only cause of errors it is for; "" for all."""
 
     budget_usd = budget_field()
+    code = forms.CharField(required=False, max_length=40)
 
 
 class StartForm(forms.Form):
