@@ -14,7 +14,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from evalsite import access
 from evalsite.pages.compare_table import CompareTable
 from evalsite.pages.compare_urls import compare_url
-from evalsite.pages.forms.compare import OFFERED, ChoiceForm, DatasetForm, RunsForm
+from evalsite.pages.forms.compare import ChoiceForm, DatasetForm, OfferedRuns, RunsForm
 from evalsite.pages.fragments import SignedInRequest, show, show_file
 from evalsite.pages.methods import reading
 from evalsite.pages.pair_charts import PairCharts
@@ -116,13 +116,13 @@ def _choose(request: SignedInRequest, team: Team, **told: Any) -> HttpResponse:
     datasets = DatasetForm(request.GET, team=team)
     form, refused = told.get("form"), told.get("refused")
     dataset = refused.run.output_set.version.dataset if refused else datasets.chosen(team)
-    runs = Run.objects.of_dataset(dataset).ended().for_list()[:OFFERED] if dataset else ()
+    offered = OfferedRuns(dataset, request.GET) if dataset else None
     context = {
         "team": team,
         "datasets": datasets,
         "dataset": dataset,
-        "choice": ChoiceForm(request.GET, list(runs)),
-        "runs": runs,
+        "choice": ChoiceForm(request.GET, offered.runs if offered else ()),
+        "offered": offered,
     }
     status = (404 if form.names_no_run else 400) if form else 200
     return show(request, "compare/choose.html", context | told, status=status)

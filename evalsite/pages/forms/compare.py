@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cached_property
 from math import nan
 from typing import Any, Final
 from uuid import UUID
 
 from django import forms
+from django.db.models import Q
 from django.http import QueryDict
 
 from evalsite.pages.forms.cases import MAX_TEXT, PlaceField
@@ -41,6 +44,8 @@ OPENED: Final = (
     PairKind.NEITHER,
 )
 RANGE_SIGN: Final = ".."
+ARCHIVED: Final = "archived"  # said by `choose`: archived runs are to be offered too
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class RunsForm(forms.Form):
@@ -84,12 +89,51 @@ class DatasetForm(forms.Form):
         field.widget.attrs["data-submits"] = True
 
     def chosen(self, team: Team) -> Dataset | None:
-        """The dataset asked for, or that of the team's newest run."""
+        """The dataset asked for, or that of the runs asked for, or of the team's newest run."""
         dataset: Dataset | None = self.cleaned_data["dataset"] if self.is_valid() else None
         if dataset or self.errors:
             return dataset
-        newest = Run.objects.filter(team=team).ended().for_list().first()
-        return newest.output_set.version.dataset if newest else None
+        runs = Run.objects.filter(team=team).ended().for_list()
+        named = _named(self.data)  # type: ignore[arg-type]
+        found = (named and runs.filter(uuid__in=named).first()) or runs.unarchived().first()
+        return found.output_set.version.dataset if found else None
+
+
+class OfferedRuns:
+    """The ended runs of a dataset to choose from, the newest first."""
+
+    def __init__(self, dataset: Dataset, query: QueryDict) -> None:
+        self._of_dataset = Run.objects.of_dataset(dataset).ended()
+        self._query = query
+
+    @property
+    def has_archived(self) -> bool:
+        """Whether archived ones are among them because they were asked for."""
+        return self._query.get("choose") == ARCHIVED
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Archived ones only where they are asked for, chosen already or pinned."""
+        runs = self._of_dataset.for_list()
+        if not self.has_archived:
+            is_chosen = Q(is_baseline=True) | Q(uuid__in=_named(self._query))
+            runs = runs.filter(Q(archived_at=None) | is_chosen)
+        return list(runs[:OFFERED])
+
+    @cached_property
+    def lacks_archived(self) -> bool:
+        """Whether there are archived ones that are left out."""
+        if self.has_archived:
+            return False
+        shown = [run.pk for run in self.runs]
+        archived = self._of_dataset.exclude(archived_at=None)
+        return archived.exclude(pk__in=shown).exists()
+
+
+def _named(query: QueryDict) -> list[UUID]:
+    """The runs that an address names, whatever else it says."""
+    texts = [query.get("baseline", ""), *query.getlist("candidate")]
+    return [UUID(text) for text in texts if _UUID.fullmatch(text)]
 
 
 class ChoiceForm(forms.Form):
@@ -179,6 +223,8 @@ def _initial(query: QueryDict, runs: Sequence[Run]) -> dict[str, Any]:
     candidates = [uid for uid in query.getlist("candidate") if uid in known]
     newest = known[candidates[0]] if candidates else next(iter(runs), None)
     baseline = known.get(query.get("baseline", "")) or (newest and baseline_of(newest))
+    if baseline and str(baseline.uuid) not in known:  # it is archived
+        baseline = next((run for run in runs if run != newest), None)
     chosen = candidates or ([str(newest.uuid)] if newest and newest != baseline else [])
     return {"baseline": baseline and str(baseline.uuid), "candidate": chosen}
 
@@ -188,4 +234,6 @@ def _label(run: Run) -> str:
     parts = [run.name, f"series {outputs.series}", f"{outputs.dated:%-d %b %Y}"]
     if run.case_count is not None:
         parts.append(f"{run.case_count:,} cases")
+    if run.archived_at:
+        parts.append("archived")
     return " · ".join(parts)
