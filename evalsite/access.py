@@ -15,6 +15,8 @@ from django.db import models
 from django.http import Http404
 
 from scoring.models import (
+    Alert,
+    AlertRule,
     Comment,
     Connection,
     Dataset,
@@ -232,6 +234,29 @@ def connection_for(user: User, slug: str, uid: uuid.UUID) -> Connection:
     if found is None:
         raise Http404
     return found
+
+
+def alert_rule_for(user: User, uid: uuid.UUID, role: Role = Role.ADMIN) -> AlertRule:
+    """An alert rule with its team and dataset joined."""
+    joined = ("team", "dataset__team", "created_by")
+    found = AlertRule.objects.visible_to(user).select_related(*joined)
+    return _opened(user, found, uid, role)
+
+
+def deleted_alert_rule_for(user: User, uid: uuid.UUID) -> AlertRule:
+    """A deleted rule that an admin may bring back, with its team and dataset joined."""
+    found = AlertRule.with_deleted.deleted().visible_to(user).select_related("team", "dataset")
+    return _opened(user, found, uid, Role.ADMIN)
+
+
+def alert_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Alert:
+    """An alert with its rule, its team and its dataset joined."""
+    alert = Alert.objects.visible_to(user).for_list().filter(uuid=uid).first()
+    if alert is None:
+        raise Http404
+    if role > Role.VIEWER:
+        _with_role(_member(user, models.Q(team=alert.rule.team_id)), role)
+    return alert
 
 
 def errand_for(user: User, uid: uuid.UUID, role: Role) -> Errand:

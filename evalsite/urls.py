@@ -10,6 +10,7 @@ from evalsite.pages.accounts import nothing_here
 urlpatterns = [
     path("", include("evalsite.pages.urls")),
     path("", include("evalsite.pages.draft_urls")),
+    path("", include("evalsite.pages.alert_urls")),
     path("api/", include("evalsite.api.urls")),
     path("admin/", admin.site.urls),
     path("accounts/", include([path("email/", nothing_here), path("", include("allauth.urls"))])),

@@ -21,7 +21,7 @@ from evalsite.pages.forms.compare import KINDS, PairForm
 from scoring.models import CaseVerdict, Output, Run, RunScorer, Score, User, Verdict
 from scoring.models.case_table import PAGE_SIZE, Place
 from scoring.models.pair_places import NOTHING_KEPT, KeptList, kept_list
-from scoring.models.pair_rows import PairFilters, PairKind
+from scoring.models.pair_rows import PairKind
 from scoring.models.pairs import Pairs
 
 #: Which two of the three texts are compared, by the name that addresses bear.
@@ -117,7 +117,9 @@ class Beside:
     def _kept_list(self) -> KeptList:
         if self._kind is None:
             return NOTHING_KEPT
-        return kept_list(self.baseline, self.run, self._kind, self.form.filters.scorer)
+        listed = self.form.filters.listed(self._kind)
+        runs = self.baseline, self.run
+        return kept_list(*runs, self._kind, listed.scorer, listed.ranges.change)
 
     @property
     def _number(self) -> int | None:
@@ -131,8 +133,7 @@ class Beside:
         if kind is None or number is None:
             return KINDS[kind].lower() if kind else ""
         filters = self.form.filters
-        is_whole = filters == PairFilters(scorer=filters.scorer)
-        count = self._kept_list.total if is_whole else None
+        count = self._kept_list.total if filters == filters.listed(kind) else None
         total = "" if count is None else f" of {count:,}"
         return f"{number:,}{total} · {KINDS[kind].lower()}"
 

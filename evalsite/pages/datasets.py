@@ -98,7 +98,7 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
         "filters": filters,
         "case": found,
         "own": own,
-        "may_edit": access.may(request.user, dataset.team, Role.EDITOR),
+        **access.granted(request.user, dataset.team),
         "previous": listed.filter(position__lt=position).last(),
         "next": listed.filter(position__gt=position).first(),
     }
@@ -111,7 +111,7 @@ def frame(request: SignedInRequest, dataset: Dataset, tab: str) -> dict[str, Any
         "team": dataset.team,
         "dataset": dataset,
         "tab": tab,
-        "may_edit": access.may(request.user, dataset.team, Role.EDITOR),
+        **access.granted(request.user, dataset.team),
         "draft": partial(Draft.objects.open_of, dataset),
         **_counts(dataset),
     }

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from django.http import HttpResponse
 
 from evalsite import access
+from evalsite.pages.alert_rows import on_lines, open_alerts
 from evalsite.pages.datasets import frame
 from evalsite.pages.drift_figure import DriftFigure
 from evalsite.pages.drift_measuring import AGAIN, looked, measuring
@@ -35,10 +36,14 @@ def dataset_drift(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     if request.headers.get("HX-Target") == "measuring":
         return looked(request, waiting)
     row_count = sum(len(line.points) for line in lines)
+    alerts = on_lines(open_alerts(dataset), [LineName(line.series, line.scorer) for line in lines])
     context = frame(request, dataset, "drift") | {
         "form": form,
         "line_count": len(chosen),
-        "figures": [DriftFigure(line, dataset.team.slug) for line in lines],
+        "figures": [
+            DriftFigure(line, dataset.team.slug, found)
+            for line, found in zip(lines, alerts, strict=True)
+        ],
         "has_tables": len(lines) == 1 or row_count <= MOST_ROWS,
         "measuring": waiting,
     }

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from evalsite.pages import drift_marks
+from evalsite.pages.alert_rows import AlertRow
 from evalsite.templatetags.charts import part_of
 from evalsite.templatetags.look import NOTHING, count, score, share
 from scoring.core.charts import Sparkline, sparkline
@@ -45,6 +46,7 @@ class Spot(NamedTuple):
     segment: str
     says: str
     flips_say: str
+    is_firing: bool  # an alert that is not over
 
 
 class Row(NamedTuple):
@@ -70,10 +72,11 @@ class Multiple(NamedTuple):
 
 @dataclass(frozen=True)
 class DriftFigure:
-    """Everything a page shows of one line."""
+    """Everything a page shows of one line. `alerts` are those on it that are not over."""
 
     line: Line
     slug: str  # of the team
+    alerts: Sequence[AlertRow] = ()
 
     @cached_property
     def chart(self) -> DriftChart:
@@ -113,6 +116,11 @@ class DriftFigure:
             point.cases and point.cases[1:] != (point.fixed, point.broke)
             for point in self.line.points
         )
+
+    @cached_property
+    def firing(self) -> set[str]:
+        """The runs, by their addresses' names, that an alert is about."""
+        return {str(row.alert.run.uuid) for row in self.alerts if row.alert.run}
 
     @property
     def has_outside(self) -> bool:
@@ -178,7 +186,9 @@ class DriftFigure:
         segment = ""
         if is_next and before and not point.is_cut_off and None not in (before.y, mark.y):
             segment = f"{before.x},{before.y} {mark.x},{mark.y}"
-        says, flips = _said(point, self.line.notes[mark.place]), _flips_said(point)
+        is_firing = point.run in self.firing
+        notes = [*self.line.notes[mark.place], *(["an alert fires"] if is_firing else [])]
+        says, flips = _said(point, notes), _flips_said(point)
         return Spot(
             mark=mark,
             x=part_of(mark.x, self.chart.width),
@@ -189,6 +199,7 @@ class DriftFigure:
             segment=segment,
             says=says,
             flips_say=flips,
+            is_firing=is_firing,
         )
 
     def _multiple(self, tag: TagLine, latest: TagFigure, low: float) -> Multiple:

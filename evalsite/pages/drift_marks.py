@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 MARK: Final = (
     '<a href="{}" class="{}" data-drift-mark="{}" data-place="{}" aria-label="{}">'
-    '<svg x="{}" y="{}"><circle class="drift-reach" r="12" />{}{}</svg></a>\n'
+    '<svg x="{}" y="{}"><circle class="drift-reach" r="12" />{}{}{}</svg></a>\n'
 )
 DOT: Final = '<circle r="3.5" />'
 DIAMOND: Final = '<path d="M0-7 7 0 0 7-7 0z" />'
+FLAG: Final = '<path class="drift-flag" d="M-5-19h10L0-11z" />'
 RING: Final = '<circle class="drift-ring" r="7.5" />'
 STEP: Final = (
     '<a href="{}" class="drift-step" tabindex="-1" aria-label="Compare {}"><title>{}</title>'
@@ -36,7 +37,9 @@ BAR: Final = (
 
 
 def marks(spots: Iterable[Spot]) -> SafeString:
-    """Every run with a mean: a dot, a diamond where the level changed; a ring outside limits."""
+    """Every run with a mean: a dot, a diamond where the level changed; a ring outside limits, and a
+    flag where an alert fires.
+    """
     return SafeString("".join(_marks(spots)))
 
 
@@ -56,9 +59,10 @@ def _marks(spots: Iterable[Spot]) -> Iterator[str]:
         if mark.y is not None:
             shape = DIAMOND if mark.is_change else DOT
             ring = RING if mark.is_outside else ""
+            flag = FLAG if spot.is_firing else ""
             yield MARK.format(
                 escape(spot.run_url), spot.look, mark.x, mark.place, escape(spot.says),
-                spot.x, mark.y, shape, ring,
+                spot.x, mark.y, shape, ring, flag,
             )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What of a team's runs needs a look: series that drift, and runs that broke cases."""
+"""What of a team's runs needs a look: alerts, series that drift, and runs that broke cases."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from evalsite.pages.alert_rows import AlertRow, open_alerts
 from evalsite.pages.drift_standings import drift_url
 from scoring.engine.drift.overview import Standing, standings
 from scoring.engine.drift.regressions import Regression, regressions
@@ -32,6 +33,10 @@ class Needs:
     """Read from the database when it is shown."""
 
     team: Team
+
+    @cached_property
+    def alerts(self) -> list[AlertRow]:
+        return open_alerts(self.team, LISTED)
 
     @cached_property
     def drifting(self) -> list[Drifting]:

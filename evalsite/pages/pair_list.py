@@ -139,10 +139,11 @@ class PairList:
     @property
     def _positions(self) -> Sequence[int] | None:
         """Where the pairs of the whole list stand, if that is kept."""
-        scorer = self.form.filters.scorer
-        if not (scorer or self.counts[self.kind]):
+        listed = self.form.filters.listed(self.kind)
+        if not (listed.scorer or self.counts[self.kind]):
             return []
-        return kept_list(self.baseline, self.candidate, self.kind, scorer).positions
+        runs = self.baseline, self.candidate
+        return kept_list(*runs, self.kind, listed.scorer, listed.ranges.change).positions
 
     @property
     def columns(self) -> Sequence[str]:

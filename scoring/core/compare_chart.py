@@ -106,6 +106,12 @@ def steps(counts: Sequence[int], *, width: float = 320.0, height: float = 120.0)
     return Steps(width, height, tuple(cut), _rounded(width / 2))
 
 
+def change_span(place: int, middle: int) -> Span:
+    """What the bar at this place stands for, counted from 0; that at `middle` for no change."""
+    low, high = ((2 * (place - middle) + side) / (2 * middle or 1) for side in (-1, 1))
+    return Span(max(-1.0, low), min(1.0, high))
+
+
 def _dot(place: int, found: tuple[int, int, int], most: int, grid: int, cell: float) -> Dot:
     x, y, cases = found
     share = SMALLEST + (1 - SMALLEST) * ((cases - 1) / (most - 1)) ** 0.5 if most > 1 else 0.5
@@ -123,14 +129,13 @@ def _dot(place: int, found: tuple[int, int, int], most: int, grid: int, cell: fl
 
 def _bar(place: int, cases: int, middle: int, step: float, tall: float, height: float) -> Step:
     tall = _rounded(max(LOWEST, tall)) if cases else 0.0
-    low, high = ((2 * (place - middle) + side) / (2 * middle or 1) for side in (-1, 1))
     return Step(
         x=_rounded(place * step + 0.5),
         y=_rounded(height - tall),
         width=_rounded(step - 1),
         height=tall,
         cases=cases,
-        change=Span(max(-1.0, low), min(1.0, high)),
+        change=change_span(place, middle),
         way="up" if place > middle else "down" if place < middle else "same",
         is_cut=False,
     )

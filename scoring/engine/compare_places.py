@@ -9,7 +9,7 @@ from scoring.core.sentences import Unjudged
 from scoring.engine.compare_columns import Matched
 from scoring.engine.compare_scores import OneScorer
 from scoring.models import Verdict
-from scoring.models.pair_places import PairPlaces
+from scoring.models.pair_places import PairPlaces, change_text
 from scoring.models.pair_rows import Counts, PairKind
 from scoring.models.pair_search import FEW
 from scoring.models.pair_sql import ALONE
@@ -46,7 +46,7 @@ def unjudged_of(columns: Matched) -> Unjudged:
 def places_of(
     pairs: Pairs, columns: Matched, counts: Counts, scores: Sequence[OneScorer]
 ) -> Iterator[PairPlaces]:
-    """What is kept of each list, and of what broke and was fixed by each scorer."""
+    """What is kept of each list, and by each scorer of what broke, was fixed, and moved far."""
     before, after = columns.verdicts
     is_broken = (before == Verdict.PASS) & (after == Verdict.FAIL)
     is_fixed = (before == Verdict.FAIL) & (after == Verdict.PASS)
@@ -68,9 +68,12 @@ def places_of(
     for each in scores:
         yield _kept(PairKind.BROKE, each.broke, each.scorers.name)
         yield _kept(PairKind.FIXED, each.fixed, each.scorers.name)
+        for change, moved in each.moved:
+            yield _kept(PairKind.PAIRS, moved, each.scorers.name, change_text(change))
 
 
-def _kept(kind: PairKind, positions: np.ndarray, scorer: str = "") -> PairPlaces:
+def _kept(kind: PairKind, positions: np.ndarray, scorer: str = "", change: str = "") -> PairPlaces:
     """Of the positions of each pair, in the list's order."""
     few = sorted(set(positions.tolist())) if len(positions) <= FEW else None
-    return PairPlaces(kind=kind, scorer=scorer, total=len(positions), positions=few)
+    total = len(positions)
+    return PairPlaces(kind=kind, scorer=scorer, change=change, total=total, positions=few)

@@ -6,11 +6,12 @@ trials of one case resemble each other and would count a single change several t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from scoring.core.compare_chart import Span, change_span
 from scoring.core.paired import Difference, Flips, benjamini_hochberg, difference
 from scoring.engine.compare_columns import Matched, Tags, given_by
 from scoring.engine.figures import DELTA_BINS, GRID, Cell, Slice
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 FEWEST: Final = 5  # cases of a tag that make a slice
+RARE: Final = 2_000  # cases of a bar; more are met soon by whoever walks through the pairs
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,8 @@ class OneScorer(NamedTuple):
     """What is worked out of one scorer, without the scores themselves.
 
     `means` are the baseline's and the candidate's; `improved` and `regressed` count cases by the
-    score; `broke` and `fixed` are the positions of pairs whose verdicts flipped.
+    score; `broke` and `fixed` are the positions of pairs whose verdicts flipped, `moved` those
+    of each bar of the histogram that stands for few cases.
     """
 
     scorers: TwoScorers
@@ -64,6 +67,7 @@ class OneScorer(NamedTuple):
     slices: list[tuple[str, Difference]]  # by tag
     broke: np.ndarray
     fixed: np.ndarray
+    moved: list[tuple[Span, np.ndarray]]
 
 
 def scored_by(scorers: TwoScorers, pairs: Matched, tags: Tags) -> OneScorer:
@@ -83,6 +87,7 @@ def scored_by(scorers: TwoScorers, pairs: Matched, tags: Tags) -> OneScorer:
         slices=[(tag, scores.slice_of(tags.having(tag))) for tag in tags.names],
         broke=scores.flipped(Verdict.FAIL),
         fixed=scores.flipped(Verdict.PASS),
+        moved=list(scores.moved()),
     )
 
 
@@ -134,7 +139,17 @@ class PairedScores:
         before, after = self.means
         return np.asarray(np.round(after - before, CHANGE_DIGITS))
 
-    @property
+    @cached_property
+    def _bins(self) -> np.ndarray:
+        """For each case the bar of the histogram that it stands in."""
+        import numpy as np
+
+        half, moves = DELTA_BINS // 2, self.moves
+        edges = [(2 * step - 1) / (2 * half) for step in range(1, half + 1)]
+        steps = np.searchsorted(edges, np.abs(moves), side="right").astype(np.int16)
+        return np.asarray(half + np.sign(moves).astype(np.int16) * steps)
+
+    @cached_property
     def histogram(self) -> tuple[int, ...]:
         """Cases by change of score: DELTA_BINS bins whose centres go from -1 to 1.
 
@@ -142,11 +157,18 @@ class PairedScores:
         """
         import numpy as np
 
-        half, moves = DELTA_BINS // 2, self.moves
-        edges = [(2 * step - 1) / (2 * half) for step in range(1, half + 1)]
-        steps = np.searchsorted(edges, np.abs(moves), side="right").astype(np.int16)
-        bins = half + np.sign(moves).astype(np.int16) * steps
-        return tuple(np.bincount(bins, minlength=DELTA_BINS).tolist())
+        return tuple(np.bincount(self._bins, minlength=DELTA_BINS).tolist())
+
+    def moved(self) -> Iterator[tuple[Span, np.ndarray]]:
+        """What each bar of at most RARE cases stands for, with the positions of its pairs."""
+        import numpy as np
+
+        everywhere = self.pairs.positions
+        for place, count in enumerate(self.histogram):
+            if 0 < count <= RARE:
+                cases = everywhere[self._first[self._bins == place]]
+                pairs = cases if self.pairs.trials <= 1 else everywhere[np.isin(everywhere, cases)]
+                yield change_span(place, DELTA_BINS // 2), pairs
 
     @property
     def scatter(self) -> tuple[Cell, ...]:

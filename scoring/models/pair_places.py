@@ -1,4 +1,4 @@
-"""Where few pairs of a kind stand among many, kept beside the figures of two compared runs.
+"""Where few pairs of a list stand among many, kept beside the figures of two compared runs.
 
 To find them again would mean to join all cases of both runs for every page of the list.
 """
@@ -11,6 +11,7 @@ from typing import NamedTuple, Self
 from django.db import models
 from django.db.models import F
 
+from scoring.core.compare_chart import Span
 from scoring.models.comparison import Comparison
 from scoring.models.pair_rows import PairKind
 from scoring.models.run import Run
@@ -33,7 +34,8 @@ class PairPlaces(models.Model):
 
     `positions` rise, and are those of the list that `Pairs` gives: of the candidate's dataset
     version, for what only the baseline has of the baseline's; None where they are many. With a
-    `scorer`, by name, its verdicts decide the kind, else those of whole cases.
+    `scorer`, by name, its verdicts decide the kind, else those of whole cases; with a `change`,
+    as `change_text` writes it, its scores changed so.
     """
 
     comparison = models.ForeignKey(
@@ -41,6 +43,7 @@ class PairPlaces(models.Model):
     )
     kind = models.CharField(max_length=20)  # of PairKind
     scorer = models.CharField(max_length=120, default="", blank=True)
+    change = models.CharField(max_length=40, default="", blank=True)
     total = models.PositiveIntegerField()
     positions = models.JSONField(null=True)
 
@@ -48,7 +51,9 @@ class PairPlaces(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["comparison", "kind", "scorer"], name="places_once")
+            models.UniqueConstraint(
+                fields=["comparison", "kind", "scorer", "change"], name="places_once"
+            )
         ]
         verbose_name_plural = "pair places"
 
@@ -66,8 +71,16 @@ class KeptList(NamedTuple):
 NOTHING_KEPT = KeptList()
 
 
-def kept_list(baseline: Run, candidate: Run, kind: PairKind, scorer: str = "") -> KeptList:
+def kept_list(
+    baseline: Run, candidate: Run, kind: PairKind, scorer: str = "", change: Span | None = None
+) -> KeptList:
     """What is kept of the list of the two runs and still holds; one query."""
     rows = PairPlaces.objects.current().between(baseline, candidate)
-    found = rows.filter(kind=kind, scorer=scorer).values_list("total", "positions").first()
+    own = rows.filter(kind=kind, scorer=scorer, change=change_text(change) if change else "")
+    found = own.values_list("total", "positions").first()
     return KeptList(*found) if found else NOTHING_KEPT
+
+
+def change_text(change: Span) -> str:
+    """As rows keep it; the last bits of the numbers do not count."""
+    return f"{change.low:g}..{change.high:g}"

@@ -120,5 +120,12 @@ class PairFilters:
     text: str = ""
     ranges: Ranges = NO_RANGES
 
+    def listed(self, kind: PairKind) -> PairFilters:
+        """Those of them that make a list of the kind whose places may be kept: the scorer, and of
+        all pairs the range of changes.
+        """
+        change = self.ranges.change if kind == PairKind.PAIRS else None
+        return PairFilters(self.scorer, ranges=Ranges(change=change))
+
 
 NO_FILTERS: Final = PairFilters()

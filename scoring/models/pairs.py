@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Literal
 
 from django.db import connection
@@ -119,8 +120,8 @@ class Pairs:
         """The pairs beyond `after`, or those that end before `before`, or the first.
 
         They stand in the order of the candidate's dataset version, those that only the baseline
-        has in that of its own. `positions` are those of the list without any filter but the
-        scorer, rising, where they are known.
+        has in that of its own. `positions` are those of the list with no more filters than
+        `listed` leaves, rising, where they are known.
         """
         stretch = Stretch(before or after, size + 1, before is not None)
         found = self._found(kind, filters, positions, stretch)
@@ -196,7 +197,7 @@ class Pairs:
     ) -> Held | None:
         """Where the list's pairs stand; None where that is not known, or they are many."""
         if positions is not None:
-            return Held(positions, is_exact=filters == PairFilters(scorer=filters.scorer))
+            return Held(positions, is_exact=filters == filters.listed(kind))
         if not (filters.tag or filters.text):
             return None
         runs = {"b": self.baseline, "c": self.candidate}
@@ -219,8 +220,9 @@ class Pairs:
         version, position = self._values[f"{shown}_version"], f"{shown}.position"
         condition, values = condition_of(filters, version, position, outputs)
         condition += held.condition(stretch, position) if held else ""
-        in_range, bounds = self._ranged(filters)
-        condition, values = condition + in_range, values | bounds
+        if not (held and held.is_exact):  # which is in the ranges as it stands
+            in_range, bounds = self._ranged(filters)
+            condition, values = condition + in_range, values | bounds
         sign, order = ("<", "DESC") if stretch.is_backwards else (">", "ASC")
         if stretch.stand is not None:
             condition += f" AND ({position}, {shown}.trial) {sign} (%(at)s, %(in)s)"
@@ -231,10 +233,14 @@ class Pairs:
     def _ranged(self, filters: PairFilters) -> tuple[str, dict[str, Any]]:
         if not any(filters.ranges):
             return "", {}
+        return range_condition(filters.ranges, has_trials=self._has_trials)
+
+    @cached_property
+    def _has_trials(self) -> bool:
+        """Whether cases may have several trials in both runs."""
         runs = {self.baseline.pk, self.candidate.pk}
-        scorers = RunScorer.objects.filter(run__in=runs, name=filters.scorer)
-        has_trials = scorers.exclude(summary__trials={}).count() == len(runs)
-        return range_condition(filters.ranges, has_trials=has_trials)
+        scorers = RunScorer.objects.filter(run__in=runs).exclude(summary__trials={})
+        return scorers.values("run").distinct().count() == len(runs)
 
     def _is_empty(self, kind: PairKind, filters: PairFilters) -> bool:
         if kind in UNJUDGED:

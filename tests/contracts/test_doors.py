@@ -14,6 +14,8 @@ from django.utils import timezone
 
 from scoring.engine import plan
 from scoring.models import (
+    Alert,
+    AlertRule,
     AuditEntry,
     Connection,
     Errand,
@@ -114,6 +116,15 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "test_connection": (None, ADMIN),
     "default_connection": (None, ADMIN),
     "remove_connection": (ADMIN, ADMIN),
+    "alerts": (VIEWER, None),
+    "new_alert_rule": (ADMIN, ADMIN),
+    "alert_rule": (ADMIN, ADMIN),
+    "pause_alert_rule": (None, ADMIN),
+    "resume_alert_rule": (None, ADMIN),
+    "delete_alert_rule": (None, ADMIN),
+    "restore_alert_rule": (None, ADMIN),
+    "alert_rule_secret": (None, ADMIN),
+    "acknowledge_alert": (None, EDITOR),  # a reviewer, too
     "scorer_types": (PERSON, None),
     "scorer_help": (PERSON, None),
     "api_docs": (PERSON, None),
@@ -189,7 +200,16 @@ def house(
     preview = Errand.objects.create(team=team, kind=ErrandKind.PREVIEW_SCORER, request=asked)
     deleted = plan.new_run(make_outputs(version, ["a"]), suite=suite, by=alice)
     Run.objects.filter(pk=deleted.pk).update(deleted_at=timezone.now())
+    rules = [
+        AlertRule.objects.define(team, version.dataset, by=alice, kind="drop").rule
+        for _ in range(3)
+    ]
+    rules[2].remove(by=alice)
     return {
+        "delete_alert_rule": rules[1],
+        "restore_alert_rule": rules[2],
+        "alert_rule": rules[0],
+        "acknowledge_alert": Alert.objects.create(rule=rules[0], sentence="It fell."),
         "dataset": version.dataset,
         "tried_prompt": prompt,
         "tried": errand,
@@ -352,8 +372,8 @@ def test_an_admin_is_refused_nothing_that_is_offered(
 
 def test_a_viewers_attempts_change_nothing(house: dict[str, Any], bob: User, team: Team) -> None:
     def everything() -> list[Any]:
-        kept = (Run, SavedView, Scorer, Suite, Upload, Connection, Errand, AuditEntry)
-        return [list(row._base_manager.values()) for row in kept]
+        kept = (Run, SavedView, Scorer, Suite, Upload, Connection, Errand, AlertRule, Alert)
+        return [list(row._base_manager.values()) for row in (*kept, AuditEntry)]
 
     before = everything()
     for kind, name, wanted in listed():

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 
 import pytest
 from django.utils import timezone
 
+from scoring.core.compare_chart import steps
 from scoring.engine import compare
 from scoring.engine.compare_columns import matched
 from scoring.engine.compare_places import counts_of, unjudged_of
+from scoring.engine.figures import Figures
 from scoring.models import PairPlaces, Run, Team
-from scoring.models.pair_places import kept_list
-from scoring.models.pair_rows import PairFilters, PairKind
+from scoring.models.pair_places import NOTHING_KEPT, kept_list
+from scoring.models.pair_rows import PairFilters, PairKind, Ranges
 from scoring.models.pairs import Pairs
 from tests.compared import Given, run_with
 from tests.conftest import MakeDataset
@@ -64,6 +67,48 @@ def test_the_flips_of_each_scorer_are_kept(runs: tuple[Run, Run]) -> None:
         assert kept.total == len(
             Pairs(*runs).page(kind, PairFilters(scorer="close"), size=1_000).rows
         )
+
+
+@pytest.mark.parametrize("trials", [1, 3])
+def test_the_bars_of_each_scorer_are_kept(make_dataset: MakeDataset, trials: int) -> None:
+    count, coin = 40, random.Random(3)
+    version = make_dataset([{"key": f"q{n}"} for n in range(count)])
+    runs = [
+        run_with(version, {"close": [drawn(coin) for _ in range(count * trials)]}, trials=trials)
+        for _ in "ab"
+    ]
+    baseline, candidate = runs
+    [scorer] = Figures.read(compare.compared(baseline, candidate).figures).scorers
+    bars = [bar for bar in steps(scorer.histogram).bars if bar.cases]
+    assert len(bars) > 5
+    for bar in bars:
+        asked = PairFilters("close", ranges=Ranges(change=bar.change))
+        rows = Pairs(baseline, candidate).page(PairKind.PAIRS, asked, size=1_000).rows
+        kept = kept_list(baseline, candidate, PairKind.PAIRS, "close", bar.change)
+        assert kept.positions == sorted({row.place.position for row in rows})
+        assert (kept.total, len(kept.positions)) == (len(rows), bar.cases)
+        again = Pairs(baseline, candidate).page(
+            PairKind.PAIRS, asked, size=1_000, positions=kept.positions
+        )
+        assert again.rows == rows
+    assert kept_list(baseline, candidate, PairKind.PAIRS, "close") == NOTHING_KEPT
+
+
+def drawn(coin: random.Random) -> Given:
+    """Hundredths, so that some changes lie on the edges of bars."""
+    return "error" if coin.random() < 0.1 else coin.randrange(0, 101, 5) / 100
+
+
+def test_of_bars_with_many_cases_nothing_is_kept(
+    make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scoring.engine.compare_scores.RARE", 2)
+    version = make_dataset([{"key": f"q{n}"} for n in range(6)])
+    old = run_with(version, {"close": [0.9] * 6})
+    new = run_with(version, {"close": [0.1, 0.1, 0.1, 0.5, 0.5, 0.9]})
+    compare.compared(old, new)
+    kept = PairPlaces.objects.exclude(change="").values_list("change", "total", "positions")
+    assert sorted(kept) == [("-0.05..0.05", 1, [6]), ("-0.45..-0.35", 2, [4, 5])]
 
 
 def test_of_many_only_the_number_is_kept(

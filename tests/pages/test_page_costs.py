@@ -20,6 +20,7 @@ from tests.conftest import MakeDataset
 
 MOST = 12
 COUNTS = (1, 50)
+BARS = {"one version": "-0.75..-0.65", "two versions": "-0.65..-0.55"}  # where the scores moved to
 
 
 class Runs(NamedTuple):
@@ -88,6 +89,9 @@ def addresses(runs: Runs) -> dict[str, str]:
             found[f"compare, {title}{name}"] = compare_url(runs, candidate, asked)
             found[f"case of {title}{name}"] = case_url(runs, candidate, {**asked, "n": "1"})
         found[f"compare, {title}, none"] = compare_url(runs, candidate, {"kind": "fixed"})
+        bar = {"kind": "pairs", "scorer": "close", "change": BARS[title]}
+        found[f"compare, {title}, a bar"] = compare_url(runs, candidate, bar)
+        found[f"case of {title}, a bar"] = case_url(runs, candidate, {**bar, "n": "1"})
     found["compare, edited"] = compare_url(runs, runs.other, {"kind": "edited"})
     return found
 

@@ -138,6 +138,17 @@ def test_the_way_through_cases_stays_in_the_range(
     assert "was=0.9..1" in cases.list_url
 
 
+def test_a_case_behind_a_bar_says_which_it_is_of_how_many(
+    read: Read, browser_of: BrowserOf, bob: User
+) -> None:
+    charts = read().context["pair"].charts
+    address = next(url for bar, url in charts.bars if bar.cases > 1)
+    rows = read(address.partition("#")[0]).context["pair"].cases.rows
+    cases = browser_of(bob).get(rows[1].url).context["cases"]
+    assert cases.standing == f"2 of {len(rows)} · in both"
+    assert cases.previous_url == rows[0].url
+
+
 def test_all_filters_come_off_at_once(read: Read) -> None:
     answer = read(kind="pairs", scorer="close", was="0.9..1", tag="none")
     assert listed(answer) == []

@@ -1,0 +1,122 @@
+"""What fires is seen where people look: on home, on the drift line, on the run's page."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from scoring.models import Alert, DatasetVersion, Notice, Run, User
+from tests.drifting import run_in_week, scorer_of
+from tests.pages.alert_steps import (
+    MakeRule,
+    administrator,
+    fires,
+    make_rule,
+    over,
+    reviewer,
+    version,
+    viewer,
+)
+
+__all__ = ["administrator", "make_rule", "reviewer", "version", "viewer"]  # fixtures
+
+
+@pytest.fixture
+def latest(version: DatasetVersion) -> Run:
+    """The latest run of the series bot, seen by two scorers."""
+    both = [scorer_of(version, "close"), scorer_of(version, "same")]
+    return run_in_week(version, 3, 0.5, "ffff", series="bot", scorers=both)
+
+
+@pytest.fixture
+def alert(make_rule: MakeRule, latest: Run) -> Alert:
+    return fires(make_rule(), run=latest)
+
+
+def drift_of(browser: Client, version: DatasetVersion, query: str = "") -> str:
+    url = reverse("dataset_drift", args=[version.dataset.uuid])
+    return unescape(browser.get(f"{url}{query}").text)
+
+
+def line(html: str, scorer: str) -> str:
+    """The part of a drift page about this scorer, one series being shown."""
+    sections = html.split('<section class="section"')
+    (found,) = [each for each in sections if re.search(rf"<h2 [^>]*>{scorer}</h2>", each)]
+    return found
+
+
+def acknowledging(alert: Alert) -> str:
+    return f'action="{reverse("acknowledge_alert", args=[alert.uuid])}"'
+
+
+def test_home_names_what_fires_first(reviewer: Client, alert: Alert) -> None:
+    html = reviewer.get(reverse("team_home", args=["support"])).text
+    assert html.index("Needs a look") < html.index("The mean fell to 0.5.")
+    assert acknowledging(alert) in html
+    over(alert)
+    assert "The mean fell" not in reviewer.get(reverse("team_home", args=["support"])).text
+
+
+def test_home_names_no_more_than_eight(viewer: Client, make_rule: MakeRule) -> None:
+    for number in range(9):
+        fires(make_rule(), f"Fall {number}.")
+    html = viewer.get(reverse("team_home", args=["support"])).text
+    assert html.count('id="alert-') == 8
+
+
+def test_a_line_says_what_fires_and_marks_its_run(
+    viewer: Client, version: DatasetVersion, alert: Alert, latest: Run
+) -> None:
+    html = drift_of(viewer, version, "?series=bot")
+    close, same = line(html, "close"), line(html, "same")
+    assert "The mean fell to 0.5." in close
+    assert "The mean fell to 0.5." not in same
+    (mark,) = re.findall(r"<a [^>]*data-drift-mark[^>]*>(?:(?!</a>).)*drift-flag.*?</a>", close)
+    assert reverse("run", args=[latest.uuid]) in mark
+    assert "an alert fires" in mark
+    assert "drift-flag" not in same
+
+
+def test_an_alert_over_all_scorers_stands_once_a_series(
+    viewer: Client, version: DatasetVersion, make_rule: MakeRule, latest: Run
+) -> None:
+    fires(make_rule(kind="drop"), "Two cases broke.", run=latest)
+    html = drift_of(viewer, version, "?series=bot")
+    assert html.count("Two cases broke.") == 1
+    assert "Two cases broke." not in drift_of(viewer, version, "?series=other")
+
+
+def test_a_line_leads_an_admin_to_a_rule_about_it(
+    administrator: Client, viewer: Client, version: DatasetVersion
+) -> None:
+    html = drift_of(administrator, version, "?series=bot")
+    (url,) = re.findall(r'href="([^"]*)">Alert me about this line', html)
+    form = administrator.get(url).context["form"]
+    assert form.dataset == version.dataset
+    assert (form["series"].value(), form["scorer"].value()) == ("bot", "close")
+    assert "Alert me" not in drift_of(viewer, version, "?series=bot")
+
+
+def test_the_runs_page_says_that_it_fired_and_that_it_is_over(
+    reviewer: Client, alert: Alert, latest: Run
+) -> None:
+    url = reverse("run", args=[latest.uuid])
+    assert "Alert: The mean fell to 0.5." in reviewer.get(url).text
+    assert acknowledging(alert) in reviewer.get(url).text
+    over(alert)
+    assert "Alert, over now: The mean fell to 0.5." in reviewer.get(url).text
+    assert acknowledging(alert) not in reviewer.get(url).text
+    alert.rule.remove(by=None)
+    assert "The mean fell" not in reviewer.get(url).text
+
+
+def test_a_notice_of_an_alert_leads_to_its_series(
+    viewer: Client, bob: User, alert: Alert, version: DatasetVersion
+) -> None:
+    Notice.objects.create(user=bob, alert=alert, text="The mean fell.")
+    series = f"{reverse('dataset_drift', args=[version.dataset.uuid])}?series=bot"
+    assert f'<a href="{series}">The mean fell.</a>' in viewer.get(reverse("notices")).text
