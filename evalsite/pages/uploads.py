@@ -86,7 +86,8 @@ def _next_step(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
     if upload.state in WAITING:
         return _mapping(request, upload) | {"may_import": ImportForm.suits(upload)}
     if upload.is_working:
-        return {"cause": None if worker_is_alive() else NO_WORKER}
+        cause = None if worker_is_alive() else NO_WORKER
+        return {"cause": cause, "stage": loading.stage_of(upload)}
     return {}
 
 

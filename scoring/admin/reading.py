@@ -54,6 +54,13 @@ class DatasetVersionAdmin(ReadOnlyAdmin):
     list_select_related = ["dataset"]
 
 
+@admin.register(rows.Likenesses)
+class LikenessesAdmin(ReadOnlyAdmin):
+    list_display = ["version"]
+    search_fields = ["version__dataset__name"]
+    list_select_related = ["version__dataset"]
+
+
 @admin.register(rows.Upload)
 class UploadAdmin(ReadOnlyAdmin):
     list_display = [

@@ -15,6 +15,7 @@ from typing import Any, Final
 from django.db.models import F
 
 from scoring.engine import compare, drafts, drift, noise, preview, probe
+from scoring.engine.loading import likenesses
 from scoring.models import Errand, ErrandKind, ErrandState, Team, User
 from scoring.models.errand import OPEN
 
@@ -32,6 +33,7 @@ KINDS: Final[dict[str, Callable[[Errand], Answer]]] = {
     ErrandKind.MEASURE_DRIFT: drift.done_errand,
     ErrandKind.COMPARE: compare.done_errand,
     ErrandKind.PUBLISH_DRAFT: drafts.done_errand,
+    ErrandKind.FIND_LIKENESSES: likenesses.done_errand,
 }
 
 _UNKEEPABLE: Final = re.compile("[\x00\ud800-\udfff]")  # no database keeps them in JSON

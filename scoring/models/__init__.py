@@ -21,6 +21,7 @@ from scoring.models.drift import RunDrift, RunStep
 from scoring.models.errand import Errand, ErrandKind, ErrandState
 from scoring.models.generation import Generation
 from scoring.models.idempotency import IdempotencyKey
+from scoring.models.likeness import Likeness, Likenesses
 from scoring.models.notice import Notice
 from scoring.models.pair_places import PairPlaces
 from scoring.models.review import Review, ReviewVerdict
@@ -77,6 +78,8 @@ __all__ = [
     "Generation",
     "IdempotencyKey",
     "JudgeNoise",
+    "Likeness",
+    "Likenesses",
     "Member",
     "ModelCall",
     "Notice",

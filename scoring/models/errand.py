@@ -22,6 +22,7 @@ class ErrandKind(models.TextChoices):
     COMPARE = "compare", "compare two runs"
     MEASURE_DRIFT = "measure_drift", "measure the drift of a series"
     PUBLISH_DRAFT = "publish_draft", "publish a draft"
+    FIND_LIKENESSES = "find_likenesses", "find cases that are alike"
 
 
 class ErrandState(models.TextChoices):
@@ -34,7 +35,10 @@ class ErrandState(models.TextChoices):
 KEPT_FOR: Final = timedelta(days=1)
 OPEN: Final = (ErrandState.WAITING, ErrandState.WORKING)
 #: They cost nothing and come to the same each time, so one that was cut short is begun again.
-REPEATABLE: Final = (ErrandKind.COMPARE, ErrandKind.MEASURE_DRIFT, ErrandKind.PUBLISH_DRAFT)
+REPEATABLE: Final = (
+    *(ErrandKind.COMPARE, ErrandKind.MEASURE_DRIFT),
+    *(ErrandKind.PUBLISH_DRAFT, ErrandKind.FIND_LIKENESSES),
+)
 MOST_TRIES: Final = 3
 
 
@@ -50,7 +54,7 @@ class ErrandQuerySet(models.QuerySet["Errand"]):
         return tests.filter(request__connection=str(connection.uuid)).order_by("pk").last()
 
     def forget_old(self) -> None:
-        """Remove the errands of more than KEPT_FOR ago, but for what still follows a run."""
+        """Remove the errands of more than KEPT_FOR ago, but for what still follows a change."""
         to_do = models.Q(state__in=OPEN, kind__in=REPEATABLE)
         self.filter(created_at__lt=timezone.now() - KEPT_FOR).exclude(to_do).delete()
 
@@ -59,8 +63,8 @@ class Errand(AddressedRow):
     """One request to the worker and its answer.
 
     The shapes of `request` and `answer` belong to the kind. `problem` says in a sentence why there
-    is no answer. `asked_by` is None for what follows the end of a run. Old errands are forgotten
-    after a day.
+    is no answer. `asked_by` is None for what follows the end of a run or a new
+    version. Old errands are forgotten after a day.
     """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="errands")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import Self
 
 from django.db import models
 
@@ -29,31 +29,17 @@ class UploadKind(models.TextChoices):
     OUTPUTS = "outputs"
 
 
-class Likeness(NamedTuple):
-    """The position of an earlier case, and how alike the inputs are: 1 for equal ones."""
-
-    first: int
-    similarity: float
-
-
 class UploadQuerySet(models.QuerySet["Upload"]):
     def visible_to(self, user: User) -> Self:
         return self.filter(team__in=Team.objects.of(user))
-
-    def likenesses(self, version: DatasetVersion) -> dict[int, Likeness]:
-        """By position the cases of which the import of the version told that they repeat others."""
-        made = self.filter(version=version, kind=UploadKind.DATASET, state=UploadState.DONE)
-        report = made.order_by("pk").values_list("report", flat=True).first() or {}
-        near = {place: Likeness(first, share) for place, first, share in report.get("near", ())}
-        same = {place: Likeness(first, 1.0) for place, first in report.get("repeats", ())}
-        return near | same
 
 
 class Upload(AddressedRow):
     """One file between the browser and the rows. The file lies in the spool under `spool_name`.
 
     `problems` holds the first hundred as {line, column, code, message}; `row_count` counts rows
-    read so far, by the dry run and then again by the import.
+    read so far, by the dry run and then again by the import, `share_read` that of the file's
+    bytes, 0 to 1; the pace is that of the last seconds.
     """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="uploads")
@@ -73,6 +59,9 @@ class Upload(AddressedRow):
     series = models.CharField(max_length=120, blank=True)
     dated = models.DateTimeField(null=True, blank=True)
     row_count = models.PositiveIntegerField(default=0)
+    share_read = models.FloatField(default=0.0)
+    rows_a_second = models.FloatField(null=True, blank=True)
+    seconds_left = models.FloatField(null=True, blank=True)
     problem_count = models.PositiveIntegerField(default=0)
     problems = models.JSONField(default=list, blank=True)
     report = models.JSONField(default=dict, blank=True)

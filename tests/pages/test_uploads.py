@@ -244,12 +244,14 @@ def going(browser: Client) -> Upload:
 
 
 def test_an_import_shows_its_progress_and_asks_again(browser: Client, going: Upload) -> None:
-    Upload.objects.update(row_count=1)
+    Upload.objects.update(row_count=1, rows_a_second=1_234.5, seconds_left=42.3)
     html = html_of(browser, going, headers=HTMX)
     assert html.lstrip().startswith('<div id="upload" hx-get=')
     assert "<html" not in html
     assert 'max="2" value="1"' in html
-    assert "1 of 2 row" in html
+    assert "1 of 2 rows imported" in html
+    assert "1,234 a second, about 42 s left" in html
+    assert "Waiting for the worker" in html
     whole = html_of(browser, going)
     assert "Refresh</a>" in whole
 

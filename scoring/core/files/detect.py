@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -153,7 +154,9 @@ def read_rows(origin: Path | Source, detected: Detected) -> Iterator[Row | RowPr
         rows = read_csv(origin, dialect, detected.encoding, has_header=detected.has_header)
         yield from unmarked(rows)
     elif detected.format == "xlsx":
-        rows = read_xlsx(origin.as_file(), detected.sheet, has_header=detected.has_header)
+        file, sheet = origin.as_file(), detected.sheet
+        tell = partial(setattr, origin, "told_share")
+        rows = read_xlsx(file, sheet, has_header=detected.has_header, tell_share=tell)
         yield from unmarked(rows)
     elif detected.format == "jsonl":
         yield from read_jsonl(origin, detected.encoding)

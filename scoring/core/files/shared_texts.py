@@ -31,7 +31,7 @@ class SharedTexts:
         self._is_phonetic = False
         part = book.part_of("sharedStrings")
         handlers = Handlers(self._start, self._end, self._text)
-        self._steps: Iterator[None] = book.read(part, handlers) if part else iter(())
+        self._steps: Iterator[int] = book.read(part, handlers) if part else iter(())
 
     def __getitem__(self, place: int) -> str:
         """Raises IndexError when there is no such text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
@@ -67,6 +68,8 @@ class Source:
         self._is_live = not stream.seekable()
         is_file = not (self._is_live or is_packed(name)) and hasattr(stream, "seek")
         self._file = stream if is_file else None
+        self._stream = stream
+        self.told_share: float | None = None  # by a reader that takes the bytes out of order
         self._read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
         if is_packed(name):
             self._read = Gunzip(stream, name).read
@@ -90,6 +93,14 @@ class Source:
         chunk, self._head = self._head or self._read(size), b""
         self.position += len(chunk)
         return chunk
+
+    @property
+    def share(self) -> float:
+        """How much of a file's bytes has been read, 0 to 1; beyond what was given so far."""
+        if self.told_share is not None:
+            return self.told_share
+        size = os.fstat(self._stream.fileno()).st_size
+        return min(1.0, self._stream.tell() / size) if size else 1.0
 
     def as_file(self) -> BinaryIO:
         """All bytes as a file with places; a nameless copy when they come packed or by a pipe."""

@@ -71,8 +71,15 @@ class Workbook:
         """The part that the workbook relates to as `sharedStrings`, `styles` …; "" for none."""
         return next((part for of, part in self._relations.values() if of == kind), "")
 
-    def read(self, part: str, handlers: Handlers) -> Iterator[None]:
-        """Tell the handlers what the part holds, chunk by chunk: a step of the iteration each."""
+    def size_of(self, part: str) -> int:
+        """The part's unpacked bytes, as the archive tells them; at least 1."""
+        return max(1, self._parts[part].file_size)
+
+    def read(self, part: str, handlers: Handlers) -> Iterator[int]:
+        """Tell the handlers what the part holds, chunk by chunk: a step of the iteration each.
+
+        Gives how many of its bytes were read.
+        """
         parser = _parser(handlers)
         fed, chunk = 0, b" "
         with archive_faults(), self._archive.open(self._parts[part]) as stream:
@@ -84,7 +91,7 @@ class Workbook:
                 if fed - parser.CurrentByteIndex > MAX_LINE:
                     text = f"One tag in {part} is longer than {MAX_LINE:,} characters."
                     raise FileProblem("line_too_long", text)
-                yield
+                yield fed
 
     def read_whole(self, part: str, start: Start) -> None:
         for _ in self.read(part, Handlers(start, lambda _: None, lambda _: None)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO, Final, NamedTuple
 
 from scoring.core.files.cell_texts import (
@@ -32,13 +32,18 @@ class _Cells(NamedTuple):
 
 
 def read_xlsx(
-    file: BinaryIO, sheet: str = "", *, has_header: bool = True
+    file: BinaryIO,
+    sheet: str = "",
+    *,
+    has_header: bool = True,
+    tell_share: Callable[[float], object] = lambda _: None,
 ) -> Iterator[Row | RowProblem]:
     """The rows below the header of a sheet, the first one for "". Rows without a text are left out.
 
-    Raises FileProblem; see Workbook.
+    `tell_share` is told now and then how much of the sheet was read, 0 to 1. Raises FileProblem;
+    see Workbook.
     """
-    rows = _rows(Workbook(file), sheet)
+    rows = _rows(Workbook(file), sheet, tell_share)
     first = next(rows, None)
     if first is None:
         raise FileProblem("no_rows", "The sheet has no rows. Choose another one, or add some.")
@@ -100,9 +105,13 @@ def letters_of(place: int) -> str:
     return letters
 
 
-def _rows(book: Workbook, sheet: str) -> Iterator[_Cells]:
+def _rows(
+    book: Workbook, sheet: str, tell_share: Callable[[float], object] = lambda _: None
+) -> Iterator[_Cells]:
     reader = _Sheet(book)
-    for _ in book.read(book.sheets[book.sheet_named(sheet)], reader.handlers):
+    part = book.sheets[book.sheet_named(sheet)]
+    for fed in book.read(part, reader.handlers):
+        tell_share(fed / book.size_of(part))
         yield from reader.rows
         reader.rows.clear()
 

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from scoring.engine.drafts import copying
 from scoring.engine.drafts.edits import DraftError
-from scoring.engine.loading import removal
+from scoring.engine.loading import likenesses, removal
 from scoring.models import AuditEntry, Dataset, DatasetVersion, User
 from scoring.models.dataset import CaseQuerySet
 
@@ -48,6 +48,7 @@ def carve(
         copied = copying.store(part, _chosen(version, set(positions)))
         with transaction.atomic():
             part.publish(content_hash=copied.content_hash, case_count=copied.case_count)
+            likenesses.leave(part)
             new = {"version": 1, "cases": copied.case_count, "from": source}
             AuditEntry.objects.record(team, by, "dataset.created", dataset, new=new)
     except BaseException:

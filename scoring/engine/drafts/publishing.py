@@ -9,7 +9,7 @@ from django.db import transaction
 
 from scoring.engine.drafts import copying
 from scoring.engine.drafts.edits import DraftError
-from scoring.engine.loading import removal
+from scoring.engine.loading import likenesses, removal
 from scoring.engine.probe import ErrandProblem
 from scoring.models import (
     AuditEntry,
@@ -147,6 +147,7 @@ def _keyed(edit: DraftEdit) -> copying.Keyed:
 def _show(draft: Draft, version: DatasetVersion, copied: copying.Copied, by: User | None) -> None:
     version.dataset, version.message = draft.dataset, draft.message
     version.publish(content_hash=copied.content_hash, case_count=copied.case_count)
+    likenesses.leave(version)
     draft.state, draft.published, draft.is_publishing = DraftState.PUBLISHED, version, False
     draft.save(update_fields=["state", "published", "is_publishing"])
     counts = {kind.value: draft.edits.filter(kind=kind).count() for kind in EditKind}

@@ -8,6 +8,7 @@ from scoring.engine.loading.bodies import (
     store_cases,
     store_outputs,
 )
+from scoring.engine.loading.pace import stage_of
 from scoring.engine.loading.reading import MAX_ROWS, Reading
 from scoring.engine.loading.removal import sweep
 from scoring.engine.loading.report import RefusedError, Report, StoppedError
@@ -48,6 +49,7 @@ __all__ = [
     "receive",
     "request_check",
     "request_load",
+    "stage_of",
     "store_cases",
     "store_outputs",
     "sweep",

@@ -213,7 +213,7 @@ def _repeated(output_set: OutputSet, placed: Sequence[Placed]) -> BodyError:
     return BodyError(problems[:LISTED], len(problems))
 
 
-def _unwatched(_: int) -> None:
+def _unwatched(_: int, __: float) -> None:
     """Nobody waits long enough to be told."""
 
 

@@ -14,6 +14,7 @@ from django.db import transaction
 
 from scoring.core.contract import Json
 from scoring.core.files import MISSING, MappedCase, NearDuplicates, OutputText, RowProblem
+from scoring.engine.loading.likenesses import placed, repeats_among
 from scoring.engine.loading.reading import Placed, json_of
 from scoring.engine.loading.report import MARKED, Report
 from scoring.models import Case, DatasetVersion, Output, OutputSet
@@ -79,15 +80,13 @@ class CaseIntake:
 
     def finish(self) -> None:
         self.report.content_hash = self._digest.hexdigest()
-        repeats = _repeats(self._inputs)
+        repeats = repeats_among(self._inputs)
         self.report.duplicate_inputs = len(repeats)
         self.report.repeats = repeats[:MARKED]
         if self._near:
             self.report.near_count = len(self._near.found)
-            found = self._near.found[:MARKED]
-            self.report.near = [
-                (near.place, near.first, round(near.similarity, 3)) for near in found
-            ]
+            self.report.near = placed(self._near)
+            self.report.is_near_known = True
 
     def _look_near(self, new: Sequence[Placed]) -> None:
         if self._near is None:
@@ -134,24 +133,6 @@ class CaseIntake:
             ids.update(within.order_by().values_list("key", "pk"))
         earlier = [row.key for row in batch if row.key not in ids]
         return ids | case_ids(self.version, earlier) if earlier else ids
-
-
-def _repeats(hashes: Sequence[int]) -> list[tuple[int, int]]:
-    """The places, from 1, of what came before, each with the first of its like; in order.
-
-    Looked for part by part: a dict of them all would take 100 bytes each.
-    """
-    parts = 1 + len(hashes) // 100_000
-    found: list[tuple[int, int]] = []
-    for part in range(parts):
-        mine = [each for each in hashes if each % parts == part]
-        if len(set(mine)) == len(mine):
-            continue
-        first: dict[int, int] = {}
-        for place, each in enumerate(hashes, start=1):
-            if each % parts == part and (earlier := first.setdefault(each, place)) != place:
-                found.append((place, earlier))
-    return sorted(found)
 
 
 class OutputIntake:

@@ -29,6 +29,8 @@ from scoring.core.files import Mapping as Columns
 from scoring.engine.loading.report import LISTED, Report
 
 MAX_ROWS: Final = 1_000_000
+_SHARE_EVERY: Final = 1_000  # rows
+_NEARLY: Final = 0.99  # as long as rows come, though all bytes may have been read ahead
 MAX_TRIAL: Final = 32_767  # what the column of either database holds
 
 #: Which fields must be mapped, by what a file is for.
@@ -125,8 +127,11 @@ class Reading:
 
     def _rows(self, report: Report) -> Iterator[Row | RowProblem]:
         with self.path.open("rb") as stream:
-            for count, row in enumerate(read_rows(Source(stream, self.name), self.detected), 1):
+            source = Source(stream, self.name)
+            for count, row in enumerate(read_rows(source, self.detected), 1):
                 report.row_count = count
+                if not count % _SHARE_EVERY:
+                    report.share_read = min(source.share, _NEARLY)
                 if count > MAX_ROWS:
                     raise _too_many_rows()
                 yield row

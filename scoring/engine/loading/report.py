@@ -22,6 +22,7 @@ class Report:
     """
 
     row_count: int = 0
+    share_read: float = 0.0  # of the file's bytes, now and then
     case_count: int = 0
     outputs: dict[str, int] = field(default_factory=dict)
     problem_count: int = 0
@@ -30,6 +31,7 @@ class Report:
     repeats: list[tuple[int, int]] = field(default_factory=list)
     near_count: int = 0
     near: list[tuple[int, int, float]] = field(default_factory=list)
+    is_near_known: bool = False  # else nobody has looked yet
     identical_outputs: dict[str, str] = field(default_factory=dict)
     unmatched_count: int = 0
     unmatched: list[str] = field(default_factory=list)

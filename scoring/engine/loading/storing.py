@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from scoring.core.files.mapping import OUTPUT_WORDS
-from scoring.engine.loading import removal
+from scoring.engine.loading import likenesses, removal
 from scoring.engine.loading.intake import (
     ROWS_PER_TRANSACTION,
     CaseIntake,
@@ -35,7 +35,8 @@ from scoring.models import (
     User,
 )
 
-Beat = Callable[[int], None]  # told the rows read so far; raises StoppedError to end the work
+#: Told the rows read so far and the share of the file; raises StoppedError to end the work.
+Beat = Callable[[int, float], None]
 
 NAME_LENGTH: Final = 120
 
@@ -147,7 +148,8 @@ def read_through(
     with _in_passing(), _rare_collections():
         for batch in reading.batches(intake.report, size):
             intake.take(batch)
-            beat(intake.report.row_count)
+            beat(intake.report.row_count, intake.report.share_read)
+    beat(intake.report.row_count, 1.0)
 
 
 @contextmanager
@@ -207,6 +209,7 @@ def publish(
         new = {"version": version.number, "cases": version.case_count, "file": version.source_name}
         AuditEntry.objects.record(dataset.team, origin.by, action, dataset, new=new)
         origin.on_publish(version, report)
+        likenesses.settle(version, report)
     return None
 
 
@@ -255,7 +258,7 @@ def _twin_sets(
         return {}
     again = Report()
     digests = OutputDigests(again)
-    read_through(reading, digests, origin.beat)
+    read_through(reading, digests, lambda *_: origin.beat(report.row_count, 1.0))
     wanted = {label: digests.digest_of(label) for label in alike}
     return {
         label: output_set

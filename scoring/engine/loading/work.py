@@ -17,6 +17,7 @@ from scoring.core.files import FileProblem, NearDuplicates
 from scoring.engine import hold
 from scoring.engine.loading import removal, spool, storing
 from scoring.engine.loading.intake import CaseIntake, OutputIntake
+from scoring.engine.loading.pace import Trail
 from scoring.engine.loading.reading import Options, Reading, open_reading, options_of, settled
 from scoring.engine.loading.report import RefusedError, Report, StoppedError
 from scoring.engine.loading.storing import Loaded, Origin
@@ -26,6 +27,8 @@ log = logging.getLogger(__name__)
 
 BEAT_SECONDS: Final = 0.5
 _WAITING: Final = (UploadState.RECEIVED, UploadState.CHECKED)
+
+_NOT_BEGUN: Final = {"row_count": 0, "share_read": 0.0, "rows_a_second": None, "seconds_left": None}
 
 Choices = Mapping[str, Sequence[str]]
 
@@ -57,7 +60,7 @@ def request_check(
         options=options,
     )
     fields = {"mapping": reading.columns.choices(), "detected": reading.described()}
-    return _move(upload, _WAITING, UploadState.CHECKING, row_count=0, **fields)
+    return _move(upload, _WAITING, UploadState.CHECKING, **_NOT_BEGUN, **fields)
 
 
 def request_load(upload: Upload, *, skips_bad_rows: bool = False) -> bool:
@@ -67,7 +70,7 @@ def request_load(upload: Upload, *, skips_bad_rows: bool = False) -> bool:
     """
     report = {**upload.report, "skips_bad_rows": skips_bad_rows}
     with transaction.atomic():
-        requested = _move(upload, _WAITING, UploadState.LOADING, report=report)
+        requested = _move(upload, _WAITING, UploadState.LOADING, report=report, **_NOT_BEGUN)
         if requested and upload.kind == UploadKind.DATASET and upload.dataset is None:
             _name_dataset(upload)
     return requested
@@ -172,7 +175,7 @@ def look(
     watch.on_reading(reading)
     report = Report()
     intake = CaseIntake(report, near=NearDuplicates())
-    storing.read_through(reading, intake, watch.on_progress)
+    storing.read_through(reading, intake, lambda rows, _: watch.on_progress(rows))
     intake.finish()
     dataset = Dataset.objects.filter(team=team, name=dataset_name).first()
     _recognise(report, dataset)
@@ -213,12 +216,16 @@ class Keeper:
     def __init__(self, upload: Upload, on_progress: Callable[[int], None] = lambda _: None) -> None:
         self._upload, self._on_progress = upload, on_progress
         self._next = time.monotonic() + BEAT_SECONDS
+        self._is_through = False
+        self._trail = Trail()
 
-    def __call__(self, row_count: int) -> None:
-        if time.monotonic() < self._next:
+    def __call__(self, row_count: int, share: float) -> None:
+        if time.monotonic() < self._next and (share < 1 or self._is_through):
             return
         self._next = time.monotonic() + BEAT_SECONDS
-        fields: dict[str, Any] = {"row_count": row_count}
+        self._is_through = share >= 1
+        fields: dict[str, Any] = {"row_count": row_count, "share_read": share}
+        fields["rows_a_second"], fields["seconds_left"] = self._trail.pace(row_count, share)
         if self._upload.held_by:
             fields["held_until"] = timezone.now() + timedelta(seconds=hold.HOLD_SECONDS)
         self.note(**fields)
@@ -264,6 +271,7 @@ def _origin(
     def done(version: DatasetVersion, report: Report) -> None:
         report.near = upload.report.get("near", [])  # the dry run looked for them
         report.near_count = upload.report.get("near_count", 0)
+        report.is_near_known = "near" in upload.report
         keeper.note(
             state=UploadState.DONE,
             version=version,

@@ -62,9 +62,9 @@ def at_each_beat(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], obje
         monkeypatch.setattr(work, "BEAT_SECONDS", 0)
         beat = work.Keeper.__call__
 
-        def after(keeper: work.Keeper, row_count: int) -> None:
+        def after(keeper: work.Keeper, row_count: int, share: float) -> None:
             act()
-            beat(keeper, row_count)
+            beat(keeper, row_count, share)
 
         monkeypatch.setattr(work.Keeper, "__call__", after)
 

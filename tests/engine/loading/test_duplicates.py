@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scoring.engine import loading
-from scoring.engine.loading.intake import _repeats
+from scoring.engine.loading.likenesses import repeats_among
 from scoring.models import DatasetVersion, OutputSet, Upload, UploadKind
 from tests.engine.loading.conftest import Put, jsonl, load
 
@@ -45,13 +45,13 @@ def test_inputs_that_are_objects_repeat_by_their_value(put: Put) -> None:
 @pytest.mark.parametrize("count", [0, 1, 10, 250_000])
 def test_repeats_are_found_however_many_there_are(count: int) -> None:
     values = [hash(f"text {n}") for n in range(count)]
-    assert _repeats(values) == []
+    assert repeats_among(values) == []
     again = values[: count // 3]
-    assert _repeats(values + again) == [(count + n, n) for n in range(1, len(again) + 1)]
+    assert repeats_among(values + again) == [(count + n, n) for n in range(1, len(again) + 1)]
 
 
 def test_a_repeat_leads_to_the_first_of_its_like() -> None:
-    assert _repeats([7, 7, 8, 7, 8]) == [(2, 1), (4, 1), (5, 3)]
+    assert repeats_among([7, 7, 8, 7, 8]) == [(2, 1), (4, 1), (5, 3)]
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_progress_is_noted_and_the_hold_renewed(put: Put, at_each_beat: AtEachBe
     at_each_beat(look)
     loading.load(upload)
     upload.refresh_from_db()
-    assert seen == [0, 5_000, 10_000]
+    assert seen == [0, 5_000, 10_000, 12_000]
     assert (upload.row_count, upload.held_by, upload.held_until) == (12_000, "", None)
 
 
