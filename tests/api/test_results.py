@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from scoring.engine import plan
-from scoring.models import Output, Review, ReviewVerdict, Run, Scorer, Suite, Team, User
-from tests.api.conftest import Api, codes
+from scoring.models import (
+    Baseline,
+    Output,
+    Review,
+    ReviewVerdict,
+    Run,
+    Scorer,
+    Suite,
+    Team,
+    User,
+)
+from tests.api.conftest import MISSING, Api, codes
+from tests.compared import Given, run_with
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.engine.conftest import finish
 
@@ -204,3 +216,83 @@ def test_results_are_told_by_whether_anybody_reviewed_them(
     assert keys(alices, run, reviewed="true") == every[:1]
     assert keys(alices, run, reviewed="false") == every[1:]
     assert keys(alices, run, unsteady="true") == []
+
+
+@pytest.fixture
+def runs(make_dataset: MakeDataset) -> tuple[Run, Run]:
+    """A run and the one before it in its series, over a case of each kind of change."""
+    version = make_dataset([{"key": key} for key in WAYS], name="Ways")
+    before, now = (
+        run_with(version, {"close": [pair[side] for pair in WAYS.values()]}, name=name)
+        for side, name in enumerate(["w45", "w46"])
+    )
+    return now, before
+
+
+WAYS: dict[str, tuple[Given, Given]] = {
+    "broke": (1.0, 0.0),
+    "fixed": (0.0, 1.0),
+    "unchanged": (1.0, 1.0),
+    "unclear": (1.0, "error"),
+    "judged_in_neither": ("skip", "error"),
+}
+
+
+@pytest.mark.parametrize("change", WAYS)
+@pytest.mark.parametrize("how", ["usual", "named", "pinned"])
+def test_results_are_told_by_what_became_of_them_since_a_run(
+    bobs: Api, runs: tuple[Run, Run], change: str, how: str
+) -> None:
+    run, before = runs
+    named = {"baseline": before.uuid} if how == "named" else {}
+    if how == "pinned":
+        run_with(run.output_set.version, {"close": [0.5] * len(WAYS)}, name="between")
+        Baseline.objects.pin(before, by=None)
+    assert keys(bobs, run, change=change, **named) == [change]
+    exported = bobs.get(f"runs/{run.uuid}/export/", change=change, **named)
+    rows = b"".join(exported.streaming_content).splitlines()
+    assert [json.loads(row).get("key") for row in rows] == [change, None]
+
+
+def test_what_broke_and_nobody_reviewed_is_asked_for_at_once(
+    alices: Api, alice: User, runs: tuple[Run, Run]
+) -> None:
+    run, _ = runs
+    asked = {"change": "broke", "reviewed": "false", "scorer": "close", "ordering": "score"}
+    assert keys(alices, run, **asked) == ["broke"]
+    output = Output.objects.get(output_set=run.output_set, case__key="broke")
+    Review.objects.say(run, output, ReviewVerdict.FAIL, by=alice)
+    assert keys(alices, run, **asked) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "faults"),
+    [
+        ({"change": "edited"}, 422, [("change", "invalid_choice")]),
+        ({"baseline": MISSING}, 400, [("baseline", "change_required")]),
+        ({"change": "broke", "baseline": "w45"}, 400, [("baseline", "invalid")]),
+        ({"change": "broke", "baseline": MISSING}, 404, [("baseline", "not_found")]),
+        ({"change": "broke", "baseline": "{run}"}, 422, [("baseline", "same_run")]),
+        ({"change": "broke", "baseline": "{other}"}, 400, [("baseline", "different_datasets")]),
+        ({"change": "broke", "baseline": "{queued}"}, 409, []),
+    ],
+)
+@pytest.mark.parametrize("where", ["results", "export"])
+def test_a_change_that_cannot_be_told_is_refused(
+    bobs: Api,
+    make_dataset: MakeDataset,
+    runs: tuple[Run, Run],
+    query: dict[str, str],
+    status: int,
+    faults: list[tuple[str, str]],
+    where: str,
+) -> None:
+    run, before = runs
+    other = run_with(make_dataset([{}], "Other"), {"close": [1.0]})
+    queued = plan.new_run(run.output_set, scorers=[(Scorer.objects.get(name="close"), 0.5)])
+    ids = {"run": run.uuid, "other": other.uuid, "queued": queued.uuid}
+    named = {name: value.format(**ids) for name, value in query.items()}
+    answer = bobs.get(f"runs/{run.uuid}/{where}/", **named)
+    assert (answer.status_code, codes(answer)) == (status, faults)
+    first = bobs.get(f"runs/{before.uuid}/{where}/", change="broke")
+    assert (first.status_code, codes(first)) == (422, [("change", "baseline_required")])

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from evalsite.api.bodies import AnyJson, Body, JsonObject, Text
 from evalsite.api.problems import Problem
 from scoring.models import RunScorer, Verdict
+from scoring.models.case_changes import KINDS, Change
 from scoring.models.case_filters import CaseFilters
 from scoring.models.case_table import CaseOrder
 
@@ -38,6 +39,16 @@ class ResultsQuery(Body):
     search = Text(
         required=False, max_length=200, help_text="A text in output, key, input or expected."
     )
+    change = serializers.ChoiceField(
+        [(kind.value, kind.label) for kind in KINDS],
+        required=False,
+        help_text="What became of the case since `baseline`.",
+    )
+    baseline = serializers.UUIDField(
+        required=False,
+        help_text="Another run of the dataset, for `change`. Left out, the one pinned for the "
+        "series, else the previous run of the series.",
+    )
     reviewed = serializers.BooleanField(
         required=False,
         allow_null=True,
@@ -57,7 +68,15 @@ class ResultsQuery(Body):
     )
     page_size = serializers.IntegerField(default=50, min_value=1, max_value=1_000)
 
-    def chosen(self, scorers: list[RunScorer]) -> tuple[CaseFilters, CaseOrder]:
+    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
+        if "baseline" in asked and "change" not in asked:
+            text = "A baseline says nothing by itself: add change=broke or another change."
+            raise serializers.ValidationError({"baseline": [text]}, "change_required")
+        return asked
+
+    def chosen(
+        self, scorers: list[RunScorer], change: Change | None
+    ) -> tuple[CaseFilters, CaseOrder]:
         """Filters and order among the run's scorers. Raises a problem for an unknown scorer."""
         asked = self.validated_data
         named = _scorer(asked, scorers)
@@ -67,6 +86,7 @@ class ResultsQuery(Body):
             minimum=asked.get("min"),
             maximum=asked.get("max"),
             tag=asked.get("tag", ""),
+            change=change,
             reviewed=asked["reviewed"],
             unsteady=asked["unsteady"],
             text=asked.get("search", ""),

@@ -48,7 +48,7 @@ class Compare(ApiView):
         try:
             found = compared_for(baseline, candidate, self.user)
         except NotComparableError as fault:
-            raise _problem(fault) from None
+            raise not_comparable(fault, "candidate") from None
         if found is None:
             headers = {"Retry-After": str(RETRY_SECONDS)}
             return Response({"state": "waiting"}, 202, headers=headers)
@@ -70,7 +70,7 @@ class ComparedCases(ApiView):
         try:
             check(baseline, candidate)
         except NotComparableError as fault:
-            raise _problem(fault) from None
+            raise not_comparable(fault, "candidate") from None
         kind = PairKind(asked["kind"])
         page = Pairs(baseline, candidate).page(
             kind,
@@ -86,24 +86,25 @@ def _runs(view: ApiView, request: Request, query: CompareQuery) -> tuple[Run, Ru
     """Raises the problem where they are not two, one on each side."""
     for side in ("baseline", "candidate"):
         if len(set(request.query_params.getlist(side))) > 1:
-            raise _unusable(side, "repeated", "Name one run a request.")
+            raise unusable(side, "repeated", "Name one run a request.")
     baseline, candidate = (
         view.named(side, query.validated_data[side], access.run_for)
         for side in ("baseline", "candidate")
     )
     if baseline == candidate:
-        raise _unusable("candidate", "same_run", "The run is the baseline: name another one.")
+        raise unusable("candidate", "same_run", "The run is the baseline: name another one.")
     return baseline, candidate
 
 
-def _unusable(side: str, code: str, text: str) -> Problem:
+def unusable(side: str, code: str, text: str) -> Problem:
     return of_faults(422, [Fault(side, code, text)])
 
 
-def _problem(fault: NotComparableError) -> Problem:
+def not_comparable(fault: NotComparableError, field: str) -> Problem:
+    """Why two runs are not compared; `field` names the one to exchange."""
     if fault.code == "run_unfinished":
         return Problem(409, fault.code, fault.text, object_id=fault.run.uuid)
-    return Problem(400, fault.code, fault.text, [Fault("candidate", fault.code, fault.text)])
+    return Problem(400, fault.code, fault.text, [Fault(field, fault.code, fault.text)])
 
 
 def _cases_of(request: Request, baseline: Run, candidate: Run) -> str:

@@ -18,6 +18,7 @@ from evalsite.api.serializers.exports import (
     ResultsExportQuery,
 )
 from evalsite.api.views.base import ApiView
+from evalsite.api.views.results import change_of
 from evalsite.downloads import download
 from scoring.engine.export import run_sheet, version_sheet
 from scoring.models.case_table import CaseTable
@@ -52,7 +53,8 @@ class ResultExport(ApiView):
         query = self.asked(request, ResultsExportQuery)
         asked = query.validated_data
         scorers = list(run.scorers.all())
-        sheet = run_sheet(CaseTable(run, scorers, *query.chosen(scorers)))
+        chosen = query.chosen(scorers, change_of(self, run, query))
+        sheet = run_sheet(CaseTable(run, scorers, *chosen))
         return download(request, sheet, asked["format"], is_verbatim=asked["verbatim"])
 
 
