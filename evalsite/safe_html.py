@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cache
 from html import escape
+from typing import Any, Final
 
 from django.utils.safestring import SafeString, mark_safe
 
-from scoring.core.shown import Piece, Stretch
+from scoring.core.shown import Piece, Stretch, marked
+
+_TAGS: Final = frozenset(
+    [
+        *("a", "blockquote", "br", "code", "em", "hr", "li", "ol", "p", "pre", "s", "span"),
+        *("strong", "table", "tbody", "td", "th", "thead", "tr", "ul"),
+    ]
+)
+_ATTRIBUTES: Final[dict[str, set[str]]] = {
+    "*": set(),
+    "a": {"href"},
+    "ol": {"start"},
+    "span": {"title"},
+}
+_CLASSES: Final = {"p": {"markdown-head"}, "span": {"invisible", "markdown-image"}}
 
 
 def drawn(stretches: Iterable[Stretch], *, with_spaces: bool) -> SafeString:
@@ -48,3 +64,78 @@ def _spaced(markup: str) -> str:
     markup = markup.replace('</span><span class="gap-space">', "")  # one mark for several spaces
     markup = markup.replace("\t", '<span class="gap-tab">\t</span>')
     return markup.replace("\n", '<span class="gap-end">\n</span>')
+
+
+# Markdown.
+
+
+def markdown(text: str) -> SafeString:
+    """The text as CommonMark with tables. HTML in it is text; nothing is loaded from elsewhere.
+
+    markdown-it escapes what it does not write itself; whatever slipped through, nh3 takes out.
+    """
+    import nh3
+
+    html = nh3.clean(
+        _commonmark().render(text),
+        tags=set(_TAGS),
+        attributes={name: set(allowed) for name, allowed in _ATTRIBUTES.items()},
+        allowed_classes=_CLASSES,
+        url_schemes={"http", "https", "mailto"},
+        url_relative="deny",
+        link_rel="noopener noreferrer nofollow",
+    )
+    return mark_safe(html)  # noqa: S308  cleaned with a list of what is allowed
+
+
+@cache
+def _commonmark() -> Any:
+    from markdown_it import MarkdownIt
+
+    reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    for kind, written in _WRITTEN.items():
+        reader.add_render_rule(kind, written)
+    return reader
+
+
+def _visible(text: str) -> str:
+    return "".join(_piece(piece, False) for piece in marked(text))
+
+
+def _text(_: Any, tokens: Sequence[Any], at: int, *__: Any) -> str:
+    return _visible(tokens[at].content)
+
+
+def _code(_: Any, tokens: Sequence[Any], at: int, *__: Any) -> str:
+    return f"<code>{_visible(tokens[at].content)}</code>"
+
+
+def _block_of_code(_: Any, tokens: Sequence[Any], at: int, *__: Any) -> str:
+    return f"<pre><code>{_visible(tokens[at].content)}</code></pre>\n"
+
+
+def _image(_: Any, tokens: Sequence[Any], at: int, *__: Any) -> str:
+    """What it shows in words, and its address as text: a page asks no other host for anything."""
+    address = str(tokens[at].attrGet("src") or "")
+    words = _visible(tokens[at].content)
+    return f'<span class="markdown-image">{words} (image: {_visible(address)})</span>'
+
+
+def _head(*_: Any) -> str:
+    """A paragraph: the heads of an output are no heads of the page."""
+    return '<p class="markdown-head">'
+
+
+def _end_of_head(*_: Any) -> str:
+    return "</p>\n"
+
+
+_WRITTEN: Final = {
+    "text": _text,
+    "code_inline": _code,
+    "code_block": _block_of_code,
+    "fence": _block_of_code,
+    "image": _image,
+    "heading_open": _head,
+    "heading_close": _end_of_head,
+}

@@ -4,9 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
-from scoring.core.shown import Shown, shown, written
+from django.utils.safestring import SafeString
+
+from evalsite.safe_html import markdown
+from scoring.core.contract import Json
+from scoring.core.shown import LONG, Shown, shown, written
 from scoring.models import Case
+
+
+class Rendered(NamedTuple):
+    """A text read as Markdown. `hidden` characters of its end are left out."""
+
+    html: SafeString
+    hidden: int = 0
+    is_empty: bool = False
+    before: int = 0
+
+
+def rendered(value: Json) -> Rendered | Shown:
+    """A text as Markdown; any other value as JSON."""
+    if not isinstance(value, str):
+        return shown(written(value))
+    cut = value[:LONG]
+    return Rendered(markdown(cut), len(value) - len(cut), not value)
 
 
 @dataclass(frozen=True)
@@ -15,6 +37,7 @@ class CaseTexts:
 
     case: Case
     rest: str = ""
+    is_markdown: bool = False
 
     @cached_property
     def whole(self) -> dict[str, str]:
@@ -27,18 +50,21 @@ class CaseTexts:
         return texts | ({"metadata": written(case.metadata)} if case.metadata else {})
 
     @property
-    def input(self) -> Shown:
-        return shown(self.whole["input"])
+    def input(self) -> Shown | Rendered:
+        return self._shown(self.case.input)
 
     @property
     def expected(self) -> Shown | None:
         return shown(self.whole["expected"]) if "expected" in self.whole else None
 
     @property
-    def references(self) -> list[tuple[str, Shown]]:
+    def references(self) -> list[tuple[str, Shown | Rendered]]:
         """Each with the name by which it is opened whole."""
         names = [name for name in self.whole if name.startswith("reference-")]
-        return [(name, shown(self.whole[name])) for name in names]
+        return [(name, self._shown(self.whole[name])) for name in names]
+
+    def _shown(self, value: Json) -> Shown | Rendered:
+        return rendered(value) if self.is_markdown else shown(written(value))
 
     @cached_property
     def metadata(self) -> list[tuple[str, Shown]]:

@@ -13,11 +13,12 @@ from evalsite.pages.case_edits import Edit, edits_of
 from evalsite.pages.case_history import History
 from evalsite.pages.case_paths import PathTable, path_table
 from evalsite.pages.case_switches import INLINE, SIDE
-from evalsite.pages.case_texts import CaseTexts
+from evalsite.pages.case_texts import CaseTexts, Rendered, rendered
 from scoring.core.contract import Case as ScoredCase
 from scoring.core.contract import Json
 from scoring.core.diff import Mode
 from scoring.core.explain import Explanation, explain
+from scoring.core.matches import Search, Searched, searched, searches, searches_texts
 from scoring.core.shown import Shown, shown, structure, written, written_alike
 from scoring.core.sides import Sides
 from scoring.engine.absence import absence
@@ -31,6 +32,9 @@ MODES: Final[dict[str, str]] = {
     "line": "lines",
     PATHS: "JSON paths",
 }
+MARKDOWN: Final = "markdown"
+MATCHES: Final = "matches"
+VIEWS: Final[dict[str, str]] = {MARKDOWN: "Markdown", MATCHES: "matches"}
 _DIFFS: Final[dict[str, Mode]] = {"word": "word", "char": "char", "line": "line"}
 
 
@@ -63,7 +67,7 @@ class CaseView:
         trial = self.output.trial
         rest = f"&trial={trial}" if trial else ""
         against = f"&against={self.beside.baseline.uuid}" if self.beside else ""
-        return CaseTexts(self.output.case, rest + against)
+        return CaseTexts(self.output.case, rest + against, self.is_markdown)
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -92,16 +96,46 @@ class CaseView:
 
     @property
     def mode(self) -> str:
-        """How output and expected are compared; `plain` where there is nothing to compare."""
-        if not self.is_comparable:
-            return "plain"
-        usual = "line" if self._alike else "word"
+        """How the texts are compared, or shown where there is nothing to compare."""
+        usual = "plain" if not self.is_comparable else "line" if self._alike else "word"
         return self.asked if self.asked in self.modes else usual
 
     @property
     def modes(self) -> dict[str, str]:
-        """The ways to compare; by JSON paths only what holds them."""
-        return {mode: label for mode, label in MODES.items() if mode != PATHS or self._alike}
+        """The ways to compare the texts and to show them; by JSON paths only what holds them."""
+        modes = {mode: label for mode, label in MODES.items() if mode != PATHS or self._alike}
+        compared = modes if self.is_comparable else {"plain": modes["plain"]}
+        views = {MARKDOWN} | ({MATCHES} if self.can_show_matches else set())
+        return compared | {view: label for view, label in VIEWS.items() if view in views}
+
+    @property
+    def is_markdown(self) -> bool:
+        return self.asked == MARKDOWN
+
+    @cached_property
+    def can_show_matches(self) -> bool:
+        """Whether there is an output, and a scorer that looks for something in it."""
+        return self.output.text is not None and bool(self.searching)
+
+    @cached_property
+    def searching(self) -> set[str]:
+        """The names of the scorers that look for texts or patterns."""
+        versions = ((scorer.name, scorer.version) for scorer in self.scorers)
+        return {name for name, each in versions if searches_texts(each.type, each.config)}
+
+    @cached_property
+    def searches(self) -> list[Search]:
+        """What the scorers looked for in the output."""
+        versions = ((scorer.name, scorer.version) for scorer in self.scorers)
+        found = (
+            searches(name, each.type, each.config, self._scored_case) for name, each in versions
+        )
+        return [search for each in found for search in each]
+
+    @property
+    def searched(self) -> list[Searched]:
+        """Each text that was searched, with what was found."""
+        return searched(self.searches)
 
     @cached_property
     def between(self) -> str:
@@ -130,7 +164,7 @@ class CaseView:
     @property
     def as_json(self) -> dict[str, str]:
         """The texts by name that are written alike, where those to be compared are both JSON."""
-        return {} if self.mode == "plain" else self._alike
+        return {} if self.mode in ("plain", *VIEWS) else self._alike
 
     @cached_property
     def _alike(self) -> dict[str, str]:
@@ -157,16 +191,16 @@ class CaseView:
         return path_table(named, self.sides)
 
     @property
-    def expected(self) -> Shown:
+    def expected(self) -> Shown | Rendered:
         return self._pane("expected")
 
     @property
-    def earlier(self) -> Shown:
+    def earlier(self) -> Shown | Rendered:
         """The baseline's output."""
         return self._pane("baseline")
 
     @property
-    def answer(self) -> Shown:
+    def answer(self) -> Shown | Rendered:
         return self._pane("output")
 
     @cached_property
@@ -200,8 +234,10 @@ class CaseView:
     def both_titles(self) -> list[str]:
         return [self.titles[side] for side in self.sides]
 
-    def _pane(self, name: str) -> Shown:
+    def _pane(self, name: str) -> Shown | Rendered:
         """A text, with what differs from the other side where it is one of the two compared."""
+        if self.is_markdown:
+            return rendered(self._values[name])
         if self.pair is None or name not in self.sides:
             return shown((self.texts | self.as_json)[name])
         return self.pair.before if name == self.sides[0] else self.pair.after

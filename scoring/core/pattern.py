@@ -6,9 +6,12 @@ Used by the `regex` type and by `matches` in expressions. The syntax is JavaScri
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from itertools import islice
+from time import monotonic
+from typing import Any, Final, NamedTuple
 
 from scoring.core.contract import ConfigError, OutsideProblem
 from scoring.core.js_pattern import NeedsBacktrackingError, PatternError, rewrite
@@ -20,6 +23,13 @@ MAX_LINEAR_STEPS: Final = 100_000_000
 
 _LITERAL = re.compile(r"/(?P<body>(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)/(?P<flags>[a-z]*)")
 _ODD_LINE_ENDS = re.compile("[\r\u2028\u2029]")
+
+
+class Places(NamedTuple):
+    """Spans of characters in order, some perhaps empty, and whether these are all there are."""
+
+    spans: list[tuple[int, int]]
+    is_all: bool
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,30 @@ class Pattern:
         if self.size * len(encoded) > MAX_LINEAR_STEPS:
             return self._is_in_slowly(text)
         return bool(self.linear.Match(_anywhere(), encoded, 0, len(encoded))[0] != (-1, -1))
+
+    def places(self, text: str, most: int, seconds: float) -> Places:
+        """Where the pattern is found, at most so many times, and as far as the time goes.
+
+        Raises OutsideProblem `pattern_timeout` where one match alone may take longer.
+        """
+        encoded = text.encode("utf-8", "replace")
+        is_quick = self.size * len(encoded) <= MAX_LINEAR_STEPS * seconds
+        is_odd = "m" in self.flags and _ODD_LINE_ENDS.search(text)
+        if self.linear is None or is_odd or not is_quick:
+            return self._places_slowly(text, most, seconds)
+        until = monotonic() + seconds
+        found = list(islice(_linear_places(self.linear, encoded, until), most))
+        is_all = len(found) < most and monotonic() < until
+        return Places(found if text.isascii() else list(_by_characters(encoded, found)), is_all)
+
+    def _places_slowly(self, text: str, most: int, seconds: float) -> Places:
+        matches = self._backtracking.finditer(text, timeout=seconds, concurrent=True)
+        try:
+            spans = [found.span() for found in islice(matches, most)]
+        except TimeoutError:
+            why = f"the pattern took longer than {seconds:g} s on this output"
+            raise OutsideProblem("pattern_timeout", why) from None
+        return Places(spans, len(spans) < most)
 
     def _is_in_slowly(self, text: str) -> bool:
         try:
@@ -68,6 +102,34 @@ def compile_pattern(pattern: str, flags: str = "") -> Pattern:
         return _compiled(source, flags)
     except PatternError as refused:
         raise ConfigError({"pattern": [str(refused)]}) from None
+
+
+def _linear_places(linear: Any, encoded: bytes, until: float) -> Iterator[tuple[int, int]]:
+    """Spans of bytes. A match is found in linear time, and between them the clock is looked at."""
+    at, size = 0, len(encoded)
+    while at <= size and monotonic() < until:
+        start, end = linear.Match(_anywhere(), encoded, at, size)[0]
+        if start < 0:
+            return
+        yield start, end
+        at = end if end > start else _next_character(encoded, end)
+
+
+def _next_character(encoded: bytes, at: int) -> int:
+    at += 1
+    while at < len(encoded) and encoded[at] & 0xC0 == 0x80:
+        at += 1
+    return at
+
+
+def _by_characters(encoded: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The spans, counted in characters instead of bytes."""
+    done = count = 0
+    for start, end in spans:
+        count += len(encoded[done:start].decode())
+        length = len(encoded[start:end].decode())
+        yield count, count + length
+        done, count = end, count + length
 
 
 def _check_flags(flags: str) -> None:

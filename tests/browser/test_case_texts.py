@@ -1,4 +1,4 @@
-"""What a reader can ask of a case's texts: white space marked, by mouse and by keys."""
+"""What a reader can ask of a case's texts: marks, layouts, folds, Markdown, by mouse and keys."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from scoring.models import Run, User
+from scoring.models import Output, Run, User
 from tests.browser.comparing import Check, Keys, has_settled, in_both_schemes, stays
 from tests.conftest import MakeDataset, MakeOutputs
+from tests.core.payloads import MARKDOWN, MARKUP
 from tests.scored import CLOSE, finished_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -18,6 +19,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SignIn = Callable[[User], None]
 
 TEXT = "two  words\tand\na  tail"
+LINES = [f"line {n} of a long answer\n" for n in range(60)]
+CITY = ("city", "includes", {"values": ["Paris", "Rome"]})
 
 
 @pytest.fixture
@@ -54,3 +57,128 @@ def test_white_space_is_marked_by_key_and_copied_as_it_is(case: Page, is_accessi
     expect(space.locator("[aria-current]")).to_have_text("spaces marked")
     space.get_by_role("link", name="spaces plain").click()
     expect(case.locator(".gap-space")).to_have_count(0)
+
+
+def chosen(page: Page, name: str) -> Locator:
+    return page.get_by_role("navigation", name=name).locator("[aria-current]")
+
+
+@pytest.fixture
+def long_case(
+    page: Page, sign_in: SignIn, alice: User, make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> Page:
+    """An answer of sixty lines, in which one differs."""
+    cases = [{"key": f"q{n}", "input": "?", "expected": "".join(LINES)} for n in range(3)]
+    changed = "".join([*LINES[:30], "another line, in Paris\n", *LINES[31:]])
+    run = finished_run(make_outputs(make_dataset(cases), [changed] * 3), CLOSE, CITY)
+    sign_in(alice)
+    page.goto(reverse("run_case", args=[run.uuid, 2]))
+    return page
+
+
+def test_the_layout_turns_by_key_and_stays_from_case_to_case(
+    long_case: Page, is_accessible: Check
+) -> None:
+    page = long_case
+    is_same_page = stays(page)
+    expected = page.get_by_role("region", name="Expected", exact=True)
+    output = page.get_by_role("region", name="Output", exact=True)
+    left, right = expected.bounding_box(), output.bounding_box()
+    assert left
+    assert right
+    assert left["y"] == right["y"]
+    in_both_schemes(page, is_accessible)
+    page.set_viewport_size({"width": 360, "height": 800})
+    left, right = expected.bounding_box(), output.bounding_box()
+    assert left
+    assert right
+    assert left["y"] + left["height"] <= right["y"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    Keys(page).press("l")
+    expect(chosen(page, "Layout")).to_have_text("inline")
+    both = page.get_by_role("region", name="Expected → Output")
+    expect(both.locator(".output ins")).to_have_count(1)
+    expect(output).to_have_count(0)
+    has_settled(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    in_both_schemes(page, is_accessible)
+    assert is_same_page()
+    page.get_by_role("link", name="Next case").click()
+    expect(chosen(page, "Layout")).to_have_text("inline")
+
+
+def test_a_fold_opens_in_place_by_keyboard_and_is_not_copied(
+    long_case: Page, is_accessible: Check
+) -> None:
+    page = long_case
+    output = page.get_by_role("region", name="Output", exact=True).locator(".output")
+    fold = output.get_by_text("unchanged lines").first
+    expect(output).not_to_contain_text("line 3 of", use_inner_text=True)
+    fold.focus()
+    page.keyboard.press("Enter")
+    expect(output).to_contain_text("line 3 of", use_inner_text=True)
+    is_accessible(page)
+    output.locator("summary").last.click()
+    copied = output.evaluate(
+        "element => { getSelection().selectAllChildren(element); return `${getSelection()}`; }"
+    )
+    assert "unchanged" not in copied
+    kept = [line for line in copied.splitlines() if line]
+    assert kept == [
+        *map(str.strip, LINES[:30]),
+        "another line, in Paris",
+        *map(str.strip, LINES[31:]),
+    ]
+
+
+def test_matches_are_marked_and_named_for_those_who_hear_the_page(
+    long_case: Page, is_accessible: Check
+) -> None:
+    page = long_case
+    page.get_by_role("link", name="Show in the output").click()
+    expect(chosen(page, "Ways to compare")).to_have_text("matches")
+    match = page.locator("mark.match")
+    expect(match).to_have_text("Paris")
+    heard = match.evaluate("element => getComputedStyle(element, '::before').content")
+    assert "match of" in heard
+    assert "city" in heard
+    expect(page.get_by_role("region", name="What the scorers look for")).to_contain_text(
+        "not found"
+    )
+    in_both_schemes(page, is_accessible)
+    copied = match.evaluate(
+        "element => { getSelection().selectAllChildren(element); return `${getSelection()}`; }"
+    )
+    assert copied == "Paris"
+
+
+def test_no_payload_runs_when_it_is_read_as_markdown(
+    page: Page,
+    sign_in: SignIn,
+    alice: User,
+    make_dataset: MakeDataset,
+    make_outputs: MakeOutputs,
+    is_accessible: Check,
+) -> None:
+    payloads = [*MARKDOWN, *MARKUP]
+    cases = [
+        {"key": f"q{n}", "input": text, "expected": text, "references": [text]}
+        for n, text in enumerate(payloads)
+    ]
+    run = finished_run(make_outputs(make_dataset(cases), payloads), CLOSE)
+    Output.objects.filter(output_set=run.output_set, case__position=1).update(
+        text="\n\n".join(payloads[:40])
+    )
+    sign_in(alice)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    for position in range(1, len(payloads) + 1):
+        page.goto(reverse("run_case", args=[run.uuid, position]) + "?diff=markdown")
+        assert page.locator("#texts .markdown").count() >= 1
+        assert page.locator("#texts :is(script, img, svg, iframe, style, input)").count() == 0
+        assert page.evaluate("window.ran") is None
+        page.evaluate("document.querySelectorAll('#texts .markdown *').forEach((e) => e.focus?.())")
+    own = page.url.partition("/runs/")[0]
+    assert all(url.startswith((own, "data:")) for url in asked)
+    page.goto(reverse("run_case", args=[run.uuid, 1]) + "?diff=markdown")
+    in_both_schemes(page, is_accessible)

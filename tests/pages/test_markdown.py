@@ -1,0 +1,128 @@
+"""Texts read as Markdown: only what is on the list comes out, whatever goes in."""
+
+from __future__ import annotations
+
+import re
+from time import process_time
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalsite.pages.case_texts import Rendered, rendered
+from evalsite.safe_html import markdown
+from scoring.core.shown import LONG, Shown
+from tests.core.payloads import MARKDOWN, MARKUP
+from tests.pages.read_html import Reader
+
+TAGS = {
+    *("a", "blockquote", "br", "code", "em", "hr", "li", "ol", "p", "pre", "s", "span", "strong"),
+    *("table", "tbody", "td", "th", "thead", "tr", "ul"),
+}
+ATTRIBUTES = {"a": {"href", "rel"}, "ol": {"start"}, "p": {"class"}, "span": {"class", "title"}}
+CLASSES = {"invisible", "markdown-head", "markdown-image"}
+
+
+def assert_tame(html: str) -> None:
+    for tag, attributes in Reader(html).elements:
+        assert tag in TAGS
+        assert set(attributes) <= ATTRIBUTES.get(tag, set())
+        assert set((attributes.get("class") or "").split()) <= CLASSES
+        if tag == "a":
+            assert attributes["rel"] == "noopener noreferrer nofollow"
+            if "href" in attributes:
+                assert urlsplit(attributes["href"] or "").scheme in {"http", "https", "mailto"}
+
+
+@pytest.mark.parametrize("payload", [*MARKDOWN, *MARKUP], ids=range(len(MARKDOWN) + len(MARKUP)))
+def test_no_payload_comes_out_as_anything_but_text_and_links(payload: str) -> None:
+    assert_tame(markdown(payload))
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        *MARKDOWN[:-2],
+        *MARKUP[:8],
+        "\n",
+        "\n\n",
+        "> ",
+        "- ",
+        "`",
+        "```",
+        "**",
+        "[",
+        "](",
+        ")",
+        "![",
+        "|",
+    ]
+)
+
+
+@settings(deadline=None)
+@given(st.lists(FRAGMENTS | st.text(max_size=8), max_size=8).map("".join))
+def test_no_mixture_comes_out_as_anything_but_text_and_links(text: str) -> None:
+    assert_tame(markdown(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("a **b** *c* ~~d~~", "<p>a <strong>b</strong> <em>c</em> <s>d</s></p>"),
+        ("# A head", '<p class="markdown-head">A head</p>'),
+        ("- a\n- b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>"),
+        ("3. a\n4. b", '<ol start="3">\n<li>a</li>\n<li>b</li>\n</ol>'),
+        ("`x < y`", "<p><code>x &lt; y</code></p>"),
+        ("```py\nx\n```", "<pre><code>x\n</code></pre>"),
+        ("> q", "<blockquote>\n<p>q</p>\n</blockquote>"),
+        (
+            "[a](https://a.example)",
+            '<p><a href="https://a.example" rel="noopener noreferrer nofollow">a</a></p>',
+        ),
+        (
+            "![a *cat*](https://a.example/c.png)",
+            '<p><span class="markdown-image">a *cat* (image: https://a.example/c.png)</span></p>',
+        ),
+        (
+            "a\u200bb",
+            '<p>a<span class="invisible" title="U+200B zero width space">U+200B</span>b</p>',
+        ),
+        ("<b>no</b>", "<p>&lt;b&gt;no&lt;/b&gt;</p>"),
+    ],
+)
+def test_markdown_is_read_as_people_mean_it(text: str, html: str) -> None:
+    assert markdown(text).strip() == html
+
+
+def test_tables_are_tables() -> None:
+    elements = [tag for tag, _ in Reader(markdown("|a|b|\n|-|-:|\n|1|2|")).elements]
+    assert elements == ["table", "thead", "tr", "th", "th", "tbody", "tr", "td", "td"]
+
+
+@pytest.mark.parametrize(
+    "text", ["\u202e", "&#x202e;", "`\u202e`", "```\n\u202e\n```", "![\u202e](x)"]
+)
+def test_no_invisible_character_hides_in_markdown(text: str) -> None:
+    html = markdown(text)
+    assert "\u202e" not in Reader(html).text
+    assert "right-to-left override" in html
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["[", "![", "*", "_a*", "`", "> ", "- ", "<", "[a](", "[[a]", "|\n|-\n", "a **b ", "1. a\n"],
+)
+def test_the_worst_texts_take_no_second(unit: str) -> None:
+    start = process_time()
+    markdown((unit * LONG)[:LONG])
+    assert process_time() - start < 1
+
+
+def test_a_long_text_is_cut_and_other_values_stay_json() -> None:
+    long = rendered("word " * LONG)
+    assert isinstance(long, Rendered)
+    assert (long.hidden, long.is_empty) == (4 * LONG, False)
+    assert len(re.sub("<.*?>", "", long.html)) <= LONG + 1
+    assert rendered("").is_empty
+    assert isinstance(rendered({"a": "**b**"}), Shown)
