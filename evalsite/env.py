@@ -62,6 +62,22 @@ def one_line(name: str, default: str = "") -> str:
     return text
 
 
+def one_of(name: str, *choices: str) -> str:
+    """One of a few words, the first where the variable is not set."""
+    text = os.environ.get(name, choices[0]).strip().lower()
+    if text not in choices:
+        raise ImproperlyConfigured(f"{name} is {text!r}; use {' or '.join(choices)}")
+    return text
+
+
+def own_address(name: str) -> str:
+    """Where the site is reached, without a slash at its end; "" where that is not told."""
+    url = one_line(name).rstrip("/")
+    if url and not url.startswith(("https://", "http://")):
+        raise ImproperlyConfigured(f"{name} is {url!r}; it begins with https:// or http://")
+    return url
+
+
 def own_folder(name: str, default: Path) -> Path:
     """The folder, made if it is not there; one that is there keeps its rights."""
     path = Path(os.environ.get(name) or default).resolve()
@@ -86,5 +102,12 @@ WORKER_PROCESSES = whole_number("EVALSITE_WORKER_PROCESSES", os.cpu_count() or 1
 MAX_UPLOAD_MB = whole_number("EVALSITE_MAX_UPLOAD_MB", 512)
 MODEL_HOSTS = listed("EVALSITE_MODEL_HOSTS")
 WEBHOOK_HOSTS = listed("EVALSITE_WEBHOOK_HOSTS")
+URL = own_address("EVALSITE_URL")
+MAIL_HOST = one_line("EVALSITE_MAIL_HOST")
+MAIL_PORT = whole_number("EVALSITE_MAIL_PORT", 587)
+MAIL_SECURITY = one_of("EVALSITE_MAIL_SECURITY", "starttls", "tls", "none")
+MAIL_USER = os.environ.get("EVALSITE_MAIL_USER", "")
+MAIL_PASSWORD = os.environ.get("EVALSITE_MAIL_PASSWORD", "")
+MAIL_FROM = os.environ.get("EVALSITE_MAIL_FROM") or "Evalsite <evalsite@localhost>"
 OPENAI_API_KEY = one_line("OPENAI_API_KEY")
 OPENAI_BASE_URL = one_line("OPENAI_BASE_URL")

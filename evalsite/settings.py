@@ -25,6 +25,8 @@ EVALSITE_MAX_UPLOAD_BYTES = env.MAX_UPLOAD_MB * 1024 * 1024
 EVALSITE_ENCRYPTION_KEY = env.ENCRYPTION_KEY
 EVALSITE_MODEL_HOSTS = frozenset(env.MODEL_HOSTS)
 EVALSITE_WEBHOOK_HOSTS = frozenset(env.WEBHOOK_HOSTS)
+EVALSITE_URL = env.URL
+EVALSITE_MAIL_HOST = env.MAIL_HOST
 EVALSITE_OPENAI_API_KEY = env.OPENAI_API_KEY
 EVALSITE_OPENAI_BASE_URL = env.OPENAI_BASE_URL
 
@@ -138,7 +140,13 @@ ACCOUNT_FORMS = {
     "reset_password_from_key": "evalsite.pages.forms.accounts.NewPasswordForm",
 }
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/5m/ip,5/5m/key"}
-EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if env.MAIL_HOST else 'console'}.EmailBackend"
+EMAIL_HOST, EMAIL_PORT = env.MAIL_HOST, env.MAIL_PORT
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = env.MAIL_USER, env.MAIL_PASSWORD
+EMAIL_USE_TLS = env.MAIL_SECURITY == "starttls"
+EMAIL_USE_SSL = env.MAIL_SECURITY == "tls"
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.MAIL_FROM
 
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = "UTC"
@@ -219,6 +227,9 @@ LOGGING = {
     "loggers": {
         "evalsite": {"handlers": ["stderr"], "level": "INFO"},
         "scoring": {"handlers": ["stderr"], "level": "INFO"},
+        # They name every URL they call, and that of a webhook may be a secret.
+        "httpx2": {"level": "WARNING"},
+        "httpcore2": {"level": "WARNING"},
         # Django tells nobody of a failed page outside DEBUG; a refused one is no news.
         "django.request": {"handlers": ["stderr"], "level": "ERROR", "propagate": False},
     },

@@ -21,7 +21,7 @@ def compared_for(baseline: Run, candidate: Run, by: User | None) -> Comparison |
     compare.check(baseline, candidate)
     found = compare.kept(baseline, candidate)
     if found is None:
-        _ask(baseline, candidate, by)
+        ask(baseline, candidate, by)
     return found
 
 
@@ -54,7 +54,7 @@ def leave_after(run: Run) -> None:
             errands.leave(ErrandKind.COMPARE, run.team, _request(baseline, candidate))
 
 
-def _ask(baseline: Run, candidate: Run, by: User | None) -> None:
+def ask(baseline: Run, candidate: Run, by: User | None) -> None:
     errands.ask(ErrandKind.COMPARE, candidate.team, by, _request(baseline, candidate))
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from django.db import transaction
 from django.utils import timezone
 
-from scoring.engine import compare_asks, generate, hold, notices, plan
+from scoring.engine import alerts, compare_asks, generate, hold, notices, plan
 from scoring.engine.drift import asks as drift_asks
 from scoring.engine.lane import SHARD_SECONDS, Lane, Work, all_flights
 from scoring.engine.needs import needs_services
@@ -178,3 +178,4 @@ def _finish(run: Run) -> None:
         notices.tell_end(run)
         drift_asks.leave_after(run)
         compare_asks.leave_after(run)
+        alerts.leave_after(run)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from scoring.core.contract import ConfigError
 from scoring.engine.needs import families_of
 from scoring.models import (
+    AlertWatch,
     Attempt,
     AttemptKind,
     AuditEntry,
@@ -161,6 +162,8 @@ def cancel(run: Run, by: User | None) -> bool:
     with transaction.atomic():
         begun = _locked(run).attempts.exists()
         if not begun and move(run, (RunState.QUEUED,), RunState.CANCELLED, by):
+            outputs = run.output_set
+            AlertWatch.objects.look_again(outputs.version.dataset, outputs.series)
             return True
         return move(run, (RunState.QUEUED, RunState.RUNNING), RunState.CANCELLING, by)
 

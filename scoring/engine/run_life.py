@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from scoring.engine import alerts
 from scoring.models import AuditEntry, Baseline, CaseVerdict, Run, RunScorer, Score, User
 
 KEPT_FOR: Final = timedelta(days=7)  # a deleted run can be brought back
@@ -47,11 +48,13 @@ def delete(run: Run, by: User | None) -> None:
     if Baseline.objects.filter(run=run).exists():
         raise ValidationError("The run is its series' baseline: take it back as baseline first.")
     _mark(run, "deleted_at", timezone.now(), "run.deleted", by)
+    alerts.leave_after(run)
 
 
 def restore(run: Run, by: User | None) -> None:
     """Bring a deleted run back as it was."""
     _mark(run, "deleted_at", None, "run.restored", by)
+    alerts.leave_after(run)
 
 
 def kept_until(run: Run) -> datetime | None:

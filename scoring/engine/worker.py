@@ -18,7 +18,7 @@ from typing import Final
 from django.conf import settings
 from django.utils import timezone
 
-from scoring.engine import hold, run_life
+from scoring.engine import alerts, hold, run_life
 from scoring.engine.dispatch import Dispatcher
 from scoring.engine.errand_desk import ErrandDesk
 from scoring.engine.pool import Executor, Pool
@@ -58,6 +58,7 @@ class Work:
         self._dispatcher = Dispatcher(pool, threads)
         self._uploads = UploadDesk(reading)
         self._errands = ErrandDesk()
+        self._alerts = alerts.AlertDesk()
         self._next_beat = self._next_minute = 0.0
 
     def stop(self, *_: object) -> None:
@@ -71,6 +72,7 @@ class Work:
             self._dispatcher.take_waiting()
             self._errands.step()
             self._uploads.step()
+            self._alerts.step()
             if self._dispatcher.is_idle:
                 time.sleep(POLL_SECONDS)
             else:
@@ -78,6 +80,7 @@ class Work:
         self._dispatcher.stop(STOP_SECONDS)
         self._uploads.stop()
         self._errands.stop()
+        self._alerts.stop()
         Worker.objects.filter(name=hold.own_name()).delete()
 
     def _tick(self) -> None:
@@ -171,6 +174,7 @@ def sweep() -> None:
     loading.sweep()
     IdempotencyKey.objects.forget_old()
     run_life.purge()
+    alerts.forget_old()
 
 
 def beat() -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import secrets
+from base64 import b64encode
 from collections.abc import Collection
+from datetime import timedelta
 from typing import Any, Final, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from scoring.core.alert_limits import limit_problem
@@ -187,6 +189,7 @@ class AlertRule(AddressedRow):
         with transaction.atomic():
             self.save()
             self._watch()
+            self._time_telling()
             new = self.described() | ({"secret_replaced": True} if secret else {})
             if new != old or self.webhook_url != old_url:
                 AuditEntry.objects.record(
@@ -229,7 +232,8 @@ class AlertRule(AddressedRow):
         setattr(self, field, when)
 
     def _new_secret(self) -> str:
-        secret = f"whsec_{secrets.token_urlsafe(32)}"
+        """Written as the specification Standard Webhooks says."""
+        secret = f"whsec_{b64encode(secrets.token_bytes(32)).decode()}"
         self.sealed_secret = seal(secret, self.webhook_url)
         return secret
 
@@ -299,6 +303,14 @@ class AlertRule(AddressedRow):
         gone = self.alerts.filter(resolved_at=None).exclude(series__in=names)
         gone.update(resolved_at=timezone.now(), tell_at=None)
         AlertWatch.objects.look_at([self], names)
+
+    def _time_telling(self) -> None:
+        """Tell again of alerts that go on as often as the rule now says."""
+        waiting = self.alerts.filter(
+            state="firing", resolved_at=None, acknowledged_at=None, told_at__isnull=False
+        )
+        pause = timedelta(hours=self.renotify_hours)
+        waiting.update(tell_at=F("told_at") + pause if pause else None)
 
 
 class Defined(NamedTuple):

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from scoring.models.dataset import Dataset
 from scoring.models.run import Run
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ class AlertWatchQuerySet(models.QuerySet["AlertWatch"]):
             unique_fields=["rule", "series"],
             update_fields=["look_at"],
         )
+
+    def look_again(self, dataset: Dataset, series: str) -> None:
+        """What this series is compared with has changed."""
+        self.filter(rule__dataset=dataset, series=series).update(look_at=timezone.now())
 
     def due(self) -> Self:
         """Those to look at now, the longest waiting first, with rule, dataset and team."""

@@ -9,6 +9,7 @@ from django.db import models, transaction
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
+from scoring.models.alert_watch import AlertWatch
 from scoring.models.audit import AuditEntry
 from scoring.models.base import AddressedRow
 from scoring.models.dataset import Dataset
@@ -33,6 +34,7 @@ class BaselineQuerySet(models.QuerySet["Baseline"]):
             if before and before.run_id == run.pk:
                 return before
             pinned, _ = self.update_or_create(**key, defaults={"run": run, "pinned_by": by})
+            AlertWatch.objects.look_again(outputs.version.dataset, outputs.series)
             old = {"run": str(before.run.uuid), "name": before.run.name} if before else None
             new = {"run": str(run.uuid), "name": run.name}
             AuditEntry.objects.record(run.team, by, "baseline.pinned", run, old=old, new=new)
@@ -63,6 +65,7 @@ class Baseline(AddressedRow):
         old = {"run": str(self.run.uuid), "name": self.run.name}
         with transaction.atomic():
             AuditEntry.objects.record(self.run.team, by, "baseline.unpinned", self.run, old=old)
+            AlertWatch.objects.look_again(self.dataset, self.series)
             self.delete()
 
 

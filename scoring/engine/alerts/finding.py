@@ -1,0 +1,71 @@
+"""What a series says under an alert rule."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from scoring.models import Run, WatchState
+
+MOST_UNJUDGED: Final = 0.05  # of cases; above it a figure is not to be gone by, as with gates
+SAME: Final = 1e-9  # a figure so near its limit is at it
+MOST_DIGITS: Final = 12
+
+
+class Finding(NamedTuple):
+    """Fine, firing, undecided or silent, and why, in a sentence.
+
+    `run` is the one that was looked at, None where runs are missing. `value` and `limit` are what
+    was compared. Where nothing but time may change it, `look_at` says when to look again.
+    """
+
+    state: WatchState
+    sentence: str
+    run: Run | None = None
+    value: float | None = None
+    limit: float | None = None
+    look_at: datetime | None = None
+
+
+class Later(NamedTuple):
+    """Nothing can be said yet; look again in so many seconds, or when the next run has ended."""
+
+    seconds: float | None = None
+
+
+def silent(why: str, run: Run | None = None) -> Finding:
+    """There is nothing to go by, and nothing is wrong with that."""
+    return Finding(WatchState.SILENT, why, run)
+
+
+def undecided(why: str, run: Run) -> Finding:
+    """There is a run, and its figure cannot be told."""
+    return Finding(WatchState.UNDECIDED, why, run)
+
+
+def below(words: str, run: Run, value: float, limit: float) -> Finding:
+    """Firing where the value is below the limit; `words` name the value."""
+    is_below = value < limit - SAME
+    state = WatchState.FIRING if is_below else WatchState.FINE
+    told = f"{words} is {number(value, limit)} in {run.name}"
+    sentence = f"{told}, {'below' if is_below else 'not below'} {limit:g}."
+    return Finding(state, sentence, run, value, limit)
+
+
+def unjudged(run: Run, n: int, unscored: int) -> str:
+    """Why too many cases are without a figure; "" where enough have one."""
+    if not n:
+        return f"Nothing was scored in {run.name}."
+    if unscored / n <= MOST_UNJUDGED:
+        return ""
+    share = f"over {MOST_UNJUDGED:.0%}"
+    return f"{unscored:,} of {n:,} cases of {run.name} have an error or were skipped, {share}."
+
+
+def number(value: float, limit: float) -> str:
+    """To three decimals, or as many as it takes to see on which side of the limit it is."""
+    for digits in range(3, MOST_DIGITS):
+        text = f"{value:.{digits}f}"
+        if float(text) != limit or abs(value - limit) <= SAME:
+            break
+    return text.rstrip("0").rstrip(".")

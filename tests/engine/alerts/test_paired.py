@@ -1,0 +1,150 @@
+"""The kinds that look at a run beside its baseline, with verdicts counted by hand."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+
+from scoring.engine.alerts import paired
+from scoring.engine.alerts.finding import Later
+from scoring.engine.alerts.judging import judge
+from scoring.models import (
+    Baseline,
+    DatasetVersion,
+    Errand,
+    ErrandState,
+    Run,
+    WatchState,
+)
+from tests.drifting import run_again, scorer_of
+from tests.engine.alerts.conftest import CASES, MakeRule, compared, found, letters, run_of
+
+FINE, FIRING, UNDECIDED, SILENT = (
+    WatchState.FINE,
+    WatchState.FIRING,
+    WatchState.UNDECIDED,
+    WatchState.SILENT,
+)
+
+
+def flipped(before: DatasetVersion, broke: int, fixed: int = 0, rest: str = "p") -> tuple[Run, Run]:
+    """Two weeks: of the cases so many break, so many are fixed, and `rest` is said of the rest."""
+    same = rest * (CASES - broke - fixed)
+    first = run_of(before, 1, "p" * broke + "f" * fixed + same)
+    return first, run_of(before, 2, "f" * broke + "p" * fixed + same)
+
+
+@pytest.mark.parametrize(
+    ("limit", "broke", "fixed", "rest", "state"),
+    [
+        (0, 0, 5, "p", FINE),
+        (0, 1, 0, "p", FIRING),
+        (0, 1, 9, "p", FIRING),
+        (3, 3, 0, "p", FINE),
+        (3, 4, 0, "p", FIRING),
+        (3, 20, 0, "p", FIRING),
+        (3, 0, 0, "e", UNDECIDED),
+        (3, 10, 0, "e", UNDECIDED),
+    ],
+)
+@pytest.mark.parametrize("scorer", ["", "close"])
+def test_more_cases_broken_than(
+    version: DatasetVersion,
+    make_rule: MakeRule,
+    scorer: str,
+    limit: int,
+    broke: int,
+    fixed: int,
+    rest: str,
+    state: str,
+) -> None:
+    flipped(version, broke, fixed, rest)
+    told = compared(make_rule("regressions", limit, scorer=scorer))
+    assert told.state == state
+    if state != UNDECIDED:
+        assert told.value == broke
+        assert told.sentence.startswith("w2 against w1: ")
+
+
+@pytest.mark.parametrize(
+    ("limit", "broke", "fixed", "state"),
+    [
+        # The exact McNemar test, two-sided: 5 of 5 give 2 / 2^5 = 0.0625, 6 of 6 give 0.03125.
+        (None, 5, 0, FINE),
+        (None, 6, 0, FIRING),
+        (None, 0, 6, FINE),
+        (None, 10, 10, FINE),
+        (0.3, 6, 0, FIRING),
+        (0.31, 6, 0, FINE),
+    ],
+)
+@pytest.mark.parametrize("scorer", ["", "close"])
+def test_a_drop_larger_than_chance(
+    version: DatasetVersion,
+    make_rule: MakeRule,
+    scorer: str,
+    limit: float | None,
+    broke: int,
+    fixed: int,
+    state: str,
+) -> None:
+    flipped(version, broke, fixed)
+    told = compared(make_rule("drop", limit, scorer=scorer))
+    assert told.state == state, told.sentence
+    assert told.value == pytest.approx((broke - fixed) / CASES)
+
+
+def test_a_first_run_has_nothing_to_drop_from(version: DatasetVersion, make_rule: MakeRule) -> None:
+    run_of(version, 1, letters(3))
+    for kind, limit in (("drop", None), ("regressions", 0)):
+        told = found(make_rule(kind, limit))
+        assert told.state == SILENT
+        assert told.sentence == "There is no earlier run to compare w1 with."
+
+
+def test_the_pinned_run_is_the_measure(version: DatasetVersion, make_rule: MakeRule) -> None:
+    rule = make_rule("regressions", 0)
+    good = run_of(version, 1, letters(20))
+    run_of(version, 2, letters(10))
+    run_of(version, 3, letters(10))
+    assert compared(rule).state == FINE
+    Baseline.objects.pin(good, by=None)
+    told = compared(rule)
+    assert (told.state, told.value, told.sentence[:15]) == (FIRING, 10, "w3 against w1: ")
+
+
+def test_scoring_outputs_again_is_no_step_in_time(
+    version: DatasetVersion, make_rule: MakeRule
+) -> None:
+    run_of(version, 1, letters(20))
+    worse = run_of(version, 2, letters(10))
+    again = run_again(worse.output_set, 0.5, letters(10))
+    told = compared(make_rule("regressions", 0))
+    assert (told.state, told.run, told.value) == (FIRING, again, 10)
+
+
+@pytest.mark.parametrize("kind", ["drop", "regressions"])
+def test_another_version_of_the_scorer_is_no_measure(
+    version: DatasetVersion, make_rule: MakeRule, kind: str
+) -> None:
+    scorer = scorer_of(version)
+    run_of(version, 1, letters(20))
+    scorer.revise({"case_sensitive": True}, by=None)
+    run_of(version, 2, letters(0))
+    told = compared(make_rule(kind, 0 if kind == "regressions" else None, scorer="close"))
+    assert told.state == UNDECIDED
+    assert "w1 was scored by version 1 of close and w2 by version 2" in told.sentence
+
+
+def test_a_comparison_that_failed_is_undecided(
+    version: DatasetVersion, make_rule: MakeRule
+) -> None:
+    flipped(version, 9)
+    rule = make_rule("drop", None)
+    later = Later(paired.ASK_AGAIN_SECONDS)
+    assert [judge(rule, "a", timezone.now()) for _ in range(3)] == [later] * 3
+    assert Errand.objects.count() == 1
+    Errand.objects.update(state=ErrandState.FAILED, problem="it failed with MemoryError")
+    told = found(rule)
+    assert told.state == UNDECIDED
+    assert told.sentence == "w2 could not be compared: it failed with MemoryError."
