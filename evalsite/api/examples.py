@@ -47,6 +47,14 @@ DATASET_MADE = {
 }
 SCORER = {"name": "close enough", "type": "levenshtein", "config": {}, "threshold": 0.7}
 SUITE = {"name": "release", "entries": [{"scorer": OTHER_ID, "threshold": 0.8}]}
+ALERT_RULE = {
+    "dataset": ID,
+    "kind": "mean_below",
+    "series": "gpt-4o",
+    "scorer": "close enough",
+    "limit": 0.8,
+    "renotify_hours": 24,
+}
 RUN = {
     "dataset": ID,
     "suite": OTHER_ID,

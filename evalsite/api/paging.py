@@ -52,7 +52,12 @@ class PageQuery(Body):
 
 
 class NewestFirst(CursorPagination):
-    """By creation, the newest first; a page stays what it was when rows are added."""
+    """By creation, the newest first; a page stays what it was when rows are added.
+
+    `query` is what the address may ask, and nothing else.
+    """
+
+    query: type[PageQuery] = PageQuery
 
     ordering = "-id"
     page_size = 50
@@ -67,7 +72,7 @@ class NewestFirst(CursorPagination):
         request: Request,
         view: APIView | None = None,
     ) -> list[Any] | None:
-        PageQuery(data=request.query_params).is_valid(raise_exception=True)
+        self.query(data=request.query_params).is_valid(raise_exception=True)
         try:
             return super().paginate_queryset(queryset, request, view)
         except (NotFound, ValueError):  # ValueError: it decodes, but to no id

@@ -6,6 +6,7 @@ from django.urls import include, path, re_path
 
 from evalsite.api.problems import nothing_here
 from evalsite.api.views import (
+    alerts,
     compare,
     datasets,
     docs,
@@ -42,6 +43,19 @@ v1 = [
     path("scorers/<uuid:uid>/", scorers.ScorerDetail.as_view(), name="scorer"),
     path("suites/", scorers.SuiteList.as_view(), name="suites"),
     path("suites/<uuid:uid>/", scorers.SuiteDetail.as_view(), name="suite"),
+    path("alerts/", alerts.AlertList.as_view(), name="alerts"),
+    path(
+        "alerts/<uuid:uid>/acknowledge/",
+        alerts.AlertAcknowledgement.as_view(),
+        name="acknowledge_alert",
+    ),
+    path("alerts/rules/", alerts.AlertRuleList.as_view(), name="alert_rules"),
+    path(
+        "alerts/rules/<uuid:uid>/secret/",
+        alerts.AlertRuleSecret.as_view(),
+        name="alert_rule_secret",
+    ),
+    path("alerts/rules/<uuid:uid>/", alerts.AlertRuleDetail.as_view(), name="alert_rule"),
 ]
 
 urlpatterns = [

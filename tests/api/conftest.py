@@ -37,6 +37,13 @@ class Api:
             headers={**self.headers, **{k.replace("_", "-"): v for k, v in headers.items()}},
         )
 
+    def patch(self, path: str, body: Any) -> Any:
+        json_type = {"content_type": "application/json", "headers": self.headers}
+        return self.client.patch(address(path), json.dumps(body), **json_type)
+
+    def delete(self, path: str) -> Any:
+        return self.client.delete(address(path), headers=self.headers)
+
 
 def address(path: str) -> str:
     return path if path.startswith("/") else API + path

@@ -95,6 +95,7 @@ EXAMPLES = [
     ("suites/", examples.SUITE),
     ("runs/", examples.RUN),
     ("runs/{uid}/outputs/", examples.MORE_OUTPUTS),
+    ("alerts/rules/", examples.ALERT_RULE),
 ]
 
 
@@ -129,6 +130,7 @@ def test_the_examples_are_accepted_and_answered_as_shown(alices: Api) -> None:
     assert started["state"] == examples.STARTED["state"]
     ids["run"] = started["id"]
     assert post("runs/{uid}/outputs/", examples.MORE_OUTPUTS) == examples.ACCEPTED
+    assert post("alerts/rules/", examples.ALERT_RULE)["watches"]
 
 
 @pytest.fixture
@@ -172,7 +174,7 @@ ANY_JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize(("path", "body"), EXAMPLES[:5])
+@pytest.mark.parametrize(("path", "body"), [*EXAMPLES[:5], EXAMPLES[6]])
 @settings(
     max_examples=40,
     deadline=None,

@@ -1,0 +1,142 @@
+"""Alert rules of a team, what fires, and its acknowledgement."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import QuerySet, prefetch_related_objects
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evalsite import access
+from evalsite.api.examples import ALERT_RULE, sent
+from evalsite.api.idempotency import idempotent
+from evalsite.api.paging import NewestFirst
+from evalsite.api.problems import Problem, missing
+from evalsite.api.serializers.alerts import (
+    AlertQuery,
+    AlertRuleShape,
+    AlertShape,
+    ChangedAlertRule,
+    NewAlertRule,
+    SecretShape,
+)
+from evalsite.api.views.base import ApiView, ListView
+from scoring.models import Alert, AlertRule, Role, User
+
+
+class AlertPages(NewestFirst):
+    query = AlertQuery
+
+
+class AlertList(ListView):
+    """The team's alerts, those of deleted rules left out."""
+
+    serializer_class = AlertShape
+    pagination_class = AlertPages
+
+    def get_queryset(self) -> QuerySet[Alert]:
+        found = Alert.objects.of_living().filter(rule__team=self.team()).for_list()
+        state = self.asked(self.request, AlertQuery).validated_data.get("state")
+        return found.in_state(state) if state else found
+
+    @extend_schema(parameters=[AlertQuery])
+    def get(self, request: Request) -> Response:
+        """The newest first: firing, undecided or resolved, which is what became of them."""
+        return self.list(request)
+
+
+class AlertAcknowledgement(ApiView):
+    """That somebody is at it."""
+
+    serializer_class = AlertShape
+
+    @extend_schema(request=None, responses=AlertShape)
+    def post(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
+        """Tell nobody again before the alert is over; reviewers may. Twice counts once."""
+        alert = access.alert_for(self.user, uid, Role.REVIEWER)
+        try:
+            alert.acknowledge(by=self.user)
+        except ValidationError as refused:
+            text = " ".join(refused.messages)
+            raise Problem(409, "alert_over", text, object_id=alert.uuid) from None
+        return Response(AlertShape(alert).data)
+
+
+class AlertRuleList(ListView):
+    """The team's alert rules."""
+
+    serializer_class = AlertRuleShape
+
+    def get_queryset(self) -> QuerySet[AlertRule]:
+        rules = AlertRule.objects.filter(team=self.team()).for_list()
+        return rules.prefetch_related("watches__run")
+
+    def get(self, request: Request) -> Response:
+        return self.list(request)
+
+    @extend_schema(
+        request=NewAlertRule, responses={201: AlertRuleShape}, examples=[sent(ALERT_RULE)]
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:  # noqa: ARG002
+        """Make a rule; admins may. Its webhook's calls are signed: ask for its secret."""
+        team = self.team(Role.ADMIN)
+        wanted = self.read(NewAlertRule)
+        dataset = self.named("dataset", wanted.pop("dataset"), access.dataset_for)
+        if dataset.team_id != team.pk:
+            raise missing("dataset")
+        rule = AlertRule.objects.define(team, dataset, by=self.user, **wanted).rule
+        return Response(_told(rule), 201)
+
+
+class AlertRuleDetail(ApiView):
+    """One rule, as it is now."""
+
+    serializer_class = AlertRuleShape
+
+    def get(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
+        return Response(_told(access.alert_rule_for(self.user, uid, Role.VIEWER)))
+
+    @extend_schema(request=ChangedAlertRule, responses=AlertRuleShape)
+    def patch(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
+        """Change what is named, and pause or resume; admins may. The dataset stays."""
+        rule = access.alert_rule_for(self.user, uid)
+        _change(rule, self.read(ChangedAlertRule), self.user)
+        return Response(_told(rule))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
+        """Silence and hide the rule; for seven days an admin can bring it back on the pages."""
+        access.alert_rule_for(self.user, uid).remove(by=self.user)
+        return Response(status=204)
+
+
+class AlertRuleSecret(ApiView):
+    """What the webhook's calls are signed with."""
+
+    serializer_class = SecretShape
+
+    @extend_schema(request=None, responses=SecretShape)
+    def post(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
+        """A new secret, shown this once; the one before signs nothing any more."""
+        rule = access.alert_rule_for(self.user, uid)
+        return Response({"webhook_secret": rule.replace_secret(by=self.user)})
+
+
+def _told(rule: AlertRule) -> dict[str, Any]:
+    prefetch_related_objects([rule], "watches__run")
+    return dict(AlertRuleShape(rule).data)
+
+
+def _change(rule: AlertRule, wanted: dict[str, Any], by: User) -> None:
+    is_paused = wanted.pop("paused", rule.is_paused)
+    with transaction.atomic():
+        if wanted:
+            rule.change(by=by, **wanted)
+        if is_paused != rule.is_paused:
+            (rule.pause if is_paused else rule.resume)(by=by)
