@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from django.core.exceptions import PermissionDenied
 from django.db import models
@@ -44,6 +44,12 @@ Row = TypeVar("Row", bound=models.Model)
 
 class _WithRole(Protocol):
     role: int
+
+
+class _Said(Protocol):
+    is_reviewed: bool
+    reviews_seen: list[Any] | None
+    comments_seen: list[Any] | None
 
 
 def team_for(user: User, slug: str, role: Role = Role.VIEWER) -> Team:
@@ -147,9 +153,8 @@ def output_for(
 ) -> tuple[Run, Output]:
     """The output a run has for the case at `position` of its dataset version.
 
-    Its attribute `has_trials` tells whether there are others for the same case, `is_reviewed`
-    whether anybody has reviewed it; `reviews_seen` and `comments_seen` are the columns from which
-    `Review.read` and `Comment.read` make those that the person may see.
+    Its attribute `has_trials` tells whether there are others for the same case; `is_reviewed`,
+    `reviews_for` and `comments_for` read what people said of it from columns of the same row.
     """
     run = run_for(user, uid, role)
     same_case = {"output_set": models.OuterRef("output_set"), "case": models.OuterRef("case")}
@@ -172,18 +177,40 @@ def output_for(
     return run, output
 
 
+def reviews_for(run: Run, output: Output) -> list[Review] | None:
+    """The reviews of an output from `output_for` that the person may see.
+
+    None while they are blind: who reviews sees what others said after the own verdict.
+    """
+    seen = Review.read(cast("_Said", output).reviews_seen)
+    is_reviewer = cast("_WithRole", run).role >= Role.REVIEWER
+    return None if is_reviewer and not seen else seen
+
+
+def is_reviewed(output: Output) -> bool:
+    """Whether anybody has reviewed an output from `output_for`."""
+    return cast("_Said", output).is_reviewed
+
+
+def comments_for(output: Output) -> list[Comment]:
+    """The comments on an output from `output_for`, the oldest first."""
+    return Comment.read(cast("_Said", output).comments_seen)
+
+
+def may_delete(user: User, run: Run, comment: Comment) -> bool:
+    """Whether the person may delete the comment and bring it back: the author and admins may."""
+    return comment.author_id == user.pk or granted_on(user, run)["may_administer"]
+
+
 def comment_for(
     user: User, run: Run, output: Output, uid: uuid.UUID, *, is_deleted: bool = False
 ) -> Comment:
-    """A comment on an output from `output_for` that the person may delete, or bring back.
-
-    That is an own one, or any for the team's admins.
-    """
+    """A comment on an output from `output_for` that the person may delete, or bring back."""
     found = Comment.with_deleted.filter(output=output, deleted_at__isnull=not is_deleted)
-    comment = found.select_related("author").filter(uuid=uid).first()
+    comment = found.filter(uuid=uid).first()
     if comment is None:
         raise Http404
-    if comment.author_id != user.pk and not granted_on(user, run)["may_administer"]:
+    if not may_delete(user, run, comment):
         raise PermissionDenied("Only its author and the team's admins may delete a comment.")
     return comment
 

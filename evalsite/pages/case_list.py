@@ -22,7 +22,7 @@ from scoring.models.case_table import PAGE_SIZE, CasePage, CaseRow, CaseTable, P
 
 PAGING: Final = ("after", "before", "n", "trial")
 LABELS: Final = ("expected", "answered")
-VIEWING: Final = ("diff", "between", "against", "whole", *KEPT)
+VIEWING: Final = ("diff", "between", "against", "whole", "undo", *KEPT)
 _VERDICTS: Final = {verdict.value: verdict.label for verdict in Verdict}
 _UNSCORED: Final = {status.value: status.label for status in Status}
 
@@ -231,22 +231,24 @@ class CaseList:
         span = f"{count(self.first_number)}{NOTHING}{count(last)}"
         return span if total is None else f"{span} of {count(total)}"
 
-    def around(self, place: Place) -> Around:
-        """The case's neighbours; in an address that cannot be used, those of the whole run."""
+    def around(self, place: Place, *, is_reviewed: bool) -> Around:
+        """The case's neighbours; in an address that cannot be used, those of the whole run.
+
+        A case that got or lost its review has left a list that filters by this: the one after it
+        has taken its number.
+        """
         table = self.table if self.form.is_valid() else CaseTable(self.run, self.scorers)
         number = self.form.cleaned_data.get("n")
+        has_left = table.filters.reviewed not in {None, is_reviewed}
         before, after = table.neighbours(place)
-        standing = count(number) if number else ""
-        if number and table.count is not None:
-            standing += f" of {count(table.count)}"
         is_far = before and number and number > PAGE_SIZE
         start = {"after": before.written, "n": str(number)} if before and is_far else {}
         list_url = reverse("run", args=[self.run.uuid]) + self.changed(**start)
         alone = self.case_url(place, number and str(number), ("diff", *KEPT))
         return Around(
             before and self.case_url(before, number and str(number - 1)),
-            after and self.case_url(after, number and str(number + 1)),
-            standing,
+            after and self.case_url(after, number and str(number + (not has_left))),
+            _standing(None if has_left else number, table.count if number else None),
             list_url,
             self.case_url(place, number and str(number), ("against", *KEPT)) + "&",
             alone,
@@ -276,6 +278,13 @@ class CaseList:
         turned = "desc" if is_sorted and not is_falling else None
         sort = ("descending" if is_falling else "ascending") if is_sorted else ""
         return Heading(title, self.changed(sort=name or None, order=turned), sort)
+
+
+def _standing(number: int | None, total: int | None) -> str:
+    """As in "17 of 131"; of a case that has left the list, how many are left there."""
+    if number is None:
+        return "" if total is None else f"{count(total)} left"
+    return count(number) if total is None else f"{count(number)} of {count(total)}"
 
 
 def cell_of(scorer: RunScorer, score: Score | None) -> Cell:

@@ -53,7 +53,7 @@ def _trial(
     run: Run, row: CaseRow, scorers: Sequence[RunScorer], query: QueryDict, *, is_here: bool
 ) -> Trial:
     kept = query.copy()
-    for name in ("trial", "n", "whole"):
+    for name in ("trial", "n", "whole", "undo"):
         kept.pop(name, None)
     if row.place.trial:
         kept["trial"] = str(row.place.trial)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from typing import Any
 
 from django.http import Http404, HttpResponse
 
@@ -12,28 +13,51 @@ from evalsite.pages.case_absent import absent_from
 from evalsite.pages.case_against import Against, against_of
 from evalsite.pages.case_beside import TITLES, beside_of
 from evalsite.pages.case_list import Around, CaseList
+from evalsite.pages.case_said import said_of
 from evalsite.pages.case_switches import chosen, switches
 from evalsite.pages.case_trials import trials_of
 from evalsite.pages.case_view import CaseView
 from evalsite.pages.fragments import SignedInRequest, show, show_text
 from evalsite.pages.methods import reading
-from scoring.models import Run, RunScorer
+from scoring.models import Output, Run, RunScorer
 from scoring.models.case_table import Place
 
 
 @reading
 def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpResponse:
     """A case with its neighbours in the table that the address describes."""
-    place = Place(position, _trial(request))
-    run, output = access.output_for(request.user, uid, *place)
+    run, output = access.output_for(request.user, uid, *place_of(request, position))
+    view = _view(request, run, output)
+    if name := request.GET.get("whole"):
+        return show_text(view.texts.get(name))
+    return show(request, "case/page.html", _page(request, view))
+
+
+def page_of(request: SignedInRequest, run: Run, output: Output) -> dict[str, Any]:
+    """What the page is given of an output from `access.output_for`."""
+    return _page(request, _view(request, run, output))
+
+
+def place_of(request: SignedInRequest, position: int) -> Place:
+    """The case of the address with the trial that its query names."""
+    text = request.GET.get("trial", "0")
+    if not (text.isascii() and text.isdecimal() and len(text) < 6):
+        raise Http404
+    return Place(position, int(text))
+
+
+def _view(request: SignedInRequest, run: Run, output: Output) -> CaseView:
     scorers = list(run.scorers.select_related("version"))
     beside = beside_of(request.user, run, output, request.GET)
     asked = [request.GET.get(name, "") for name in ("diff", "between")]
     layout = chosen(request.GET, "layout")
-    view = CaseView(run, output, scorers, asked[0], beside, asked[1], layout)
-    if name := request.GET.get("whole"):
-        return show_text(view.texts.get(name))
-    context = {
+    return CaseView(run, output, scorers, asked[0], beside, asked[1], layout)
+
+
+def _page(request: SignedInRequest, view: CaseView) -> dict[str, Any]:
+    run, output = view.run, view.output
+    return {
+        **said_of(request, run, output),
         "team": run.team,
         "run": run,
         "view": view,
@@ -41,16 +65,18 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
         "switches": switches(request.GET),
         "marks_space": chosen(request.GET, "space") == "on",
         "absent": absent_from(request.user, run, output, request.GET),
-        "cases": _around(request, view, place),
-        "trials": None if beside else trials_of(run, output, scorers, request.GET),
+        "cases": _around(request, view),
+        "trials": None if view.beside else trials_of(run, output, view.scorers, request.GET),
     }
-    return show(request, "case/page.html", context)
 
 
-def _around(request: SignedInRequest, view: CaseView, place: Place) -> Around:
+def _around(request: SignedInRequest, view: CaseView) -> Around:
     """Where the case stands in the list of a comparison, or else of its run."""
-    beside = view.beside if view.beside and view.beside.is_in_comparison else None
-    return (beside or _list_of(request, view.run, view.scorers)).around(place)
+    place = Place(view.output.case.position, view.output.trial)
+    if view.beside and view.beside.is_in_comparison:
+        return view.beside.around(place)
+    is_reviewed = access.is_reviewed(view.output)
+    return _list_of(request, view.run, view.scorers).around(place, is_reviewed=is_reviewed)
 
 
 def _list_of(request: SignedInRequest, run: Run, scorers: Sequence[RunScorer]) -> CaseList:
@@ -58,10 +84,3 @@ def _list_of(request: SignedInRequest, run: Run, scorers: Sequence[RunScorer]) -
     tells_change = "change" in request.GET
     against = against_of(request.user, run, request.GET) if tells_change else Against()
     return CaseList(run, scorers, request.GET, against)
-
-
-def _trial(request: SignedInRequest) -> int:
-    text = request.GET.get("trial", "0")
-    if not (text.isascii() and text.isdecimal() and len(text) < 6):
-        raise Http404
-    return int(text)

@@ -185,6 +185,9 @@ class CaseTable:
             return None
         if filters == NO_FILTERS:
             return self.run.case_count
+        if filters == CaseFilters(reviewed=False) and self.run.case_count is not None:
+            reviewed = Review.objects.of_run(self.run).values("output").distinct()
+            return self.run.case_count - reviewed.count()
         if filters.is_verdict_alone and filters.case_verdict is not None:
             return self.run.verdict_counts[filters.case_verdict.label]
         if self._selection.positions is None:

@@ -65,7 +65,8 @@ document.addEventListener("htmx:afterSettle", ({ detail }) => {
   const alike = all("a, button, input, select, textarea, summary", part).filter(
     (element) => addressOf(element) === focused,
   );
-  const again = alike.find((element) => element.textContent === words) ?? alike[0];
+  const able = alike.filter((element) => !element.disabled);
+  const again = able.find((element) => element.textContent === words) ?? able[0];
   focused = null;
   if (!again) part.setAttribute("tabindex", "-1");
   (again ?? part).focus({ preventScroll: true });
@@ -75,6 +76,27 @@ function addressOf(element) {
   const { tagName, id, name, value } = element;
   return [tagName, id, name, value, element.getAttribute("href")].join("\n");
 }
+
+/* A form with data-waits is sent once at a time. Its button pressed last meanwhile is pressed again
+   when the answer is there, so that what was meant last holds. */
+
+let pressedMeanwhile = null;
+
+document.addEventListener("click", (event) => {
+  const form = event.target.closest("button[id]")?.form;
+  if (!form?.matches("[data-waits].htmx-request")) return;
+  pressedMeanwhile = event.target.closest("button").id;
+  event.preventDefault();
+}, true);
+
+document.addEventListener("htmx:afterSettle", () => {
+  const id = pressedMeanwhile;
+  pressedMeanwhile = null;
+  if (id) document.getElementById(id)?.click();
+});
+
+document.addEventListener("htmx:responseError", () => { pressedMeanwhile = null; });
+document.addEventListener("htmx:sendError", () => { pressedMeanwhile = null; });
 
 /* Clicks: one listener, told apart by data attributes. */
 
@@ -164,14 +186,16 @@ document.addEventListener("change", ({ target }) => {
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") closeMenu();
+  if (event.key === "Escape") leave(event.target);
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   const typing = event.target.closest("input:not([type=checkbox], [type=radio]), textarea, select");
   if (typing || document.querySelector("dialog[open]")) return;
   if (keysSwitch().checked && pressed(event.key)) event.preventDefault();
 });
 
-function closeMenu() {
+/** Closes the open menu, or leaves a field that has a key, so that single keys work again. */
+function leave(target) {
+  if (target.matches("[data-key]")) target.blur();
   const menu = document.querySelector("details.menu[open]");
   if (!menu) return;
   menu.open = false;

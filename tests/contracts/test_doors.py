@@ -17,10 +17,13 @@ from scoring.models import (
     Alert,
     AlertRule,
     AuditEntry,
+    Comment,
     Connection,
     Errand,
     ErrandKind,
     Member,
+    Output,
+    Review,
     Role,
     Run,
     SavedView,
@@ -34,7 +37,7 @@ from tests.conftest import PASSWORD, MakeDataset, MakeOutputs
 
 # What an address asks for: nobody in particular, anybody signed in, whose it is, or a role.
 OPEN, PERSON, OWN = "open", "person", "own"
-VIEWER, EDITOR, ADMIN = Role.VIEWER, Role.EDITOR, Role.ADMIN
+VIEWER, REVIEWER, EDITOR, ADMIN = Role.VIEWER, Role.REVIEWER, Role.EDITOR, Role.ADMIN
 
 #: Address name → (what GET asks for, what POST asks for); None where the method is not offered.
 PAGES: dict[str, tuple[Any, Any]] = {
@@ -94,6 +97,11 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "unpin_run": (None, ADMIN),
     "run_report": (VIEWER, None),
     "run_case": (VIEWER, None),
+    "review_case": (None, REVIEWER),
+    "add_comment": (None, REVIEWER),
+    "edit_comment": (None, OWN),
+    "delete_comment": (None, OWN),  # an admin any
+    "restore_comment": (None, OWN),
     "run_judge": (VIEWER, None),
     "check_run_judge": (None, EDITOR),
     "compare": (VIEWER, None),
@@ -124,7 +132,7 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "delete_alert_rule": (None, ADMIN),
     "restore_alert_rule": (None, ADMIN),
     "alert_rule_secret": (None, ADMIN),
-    "acknowledge_alert": (None, EDITOR),  # a reviewer, too
+    "acknowledge_alert": (None, REVIEWER),
     "scorer_types": (PERSON, None),
     "scorer_help": (PERSON, None),
     "api_docs": (PERSON, None),
@@ -151,7 +159,7 @@ API: dict[str, tuple[Any, Any]] = {
     "suites": (PERSON, EDITOR),
     "suite": (VIEWER, None),
     "alerts": (PERSON, None),
-    "acknowledge_alert": (None, EDITOR),
+    "acknowledge_alert": (None, REVIEWER),
     "alert_rules": (PERSON, ADMIN),
     "alert_rule_secret": (None, ADMIN),
     "alert_rule": (VIEWER, None),
@@ -228,6 +236,7 @@ def house(
         "connection": connection,
         "outputs": run.output_set,
         "deleted run": deleted,
+        "comment": Comment.objects.add(run, Output.objects.all()[0], "Why?", by=alice),
         "kept view": SavedView.objects.keep(team, "worst", "sort=same", by=alice, is_shared=True),
     }
 
@@ -236,7 +245,7 @@ def parameters(name: str, wanted: list[str], house: dict[str, Any], team: Team) 
     noun = next((noun for noun in house if noun in name), "dataset")
     if name == "versions" or name.startswith("dataset") or name in {"new_run", "generate_run"}:
         noun = "dataset"
-    if name.endswith("_view") or name == "ticked_cases":
+    if name.endswith(("_view", "_comment")) or name in {"ticked_cases", "review_case"}:
         noun = "run"
     if name == "restore_run":
         noun = "deleted run"
@@ -246,6 +255,7 @@ def parameters(name: str, wanted: list[str], house: dict[str, Any], team: Team) 
         "position": 1,
         "place": 0,
         "view": house["kept view"].uuid,
+        "comment": house["comment"].uuid,
         "number": 1,
         "token": "no-such-token",
         "type_name": "exact_match",
@@ -344,25 +354,29 @@ def _masked(content: bytes, url: str) -> str:
 
 def test_a_viewer_reads_and_writes_nothing(house: dict[str, Any], team: Team, bob: User) -> None:
     def right(_: str, need: Any, __: list[str], status: int) -> bool:
-        expected = {VIEWER: {200}, EDITOR: {403}, ADMIN: {403}, "other": REFUSED | {410}}
+        expected = {VIEWER: {200}, "other": REFUSED | {410}}
+        expected |= {role: {403} for role in (REVIEWER, EDITOR, ADMIN)}
         return status in expected.get(need, {status})
 
     assert wrong(signed_in(bob), house, team, right) == []
 
 
-def test_an_editor_is_refused_nothing_that_is_offered(house: dict[str, Any], team: Team) -> None:
-    editor = User.objects.create_user("erin@example.org", PASSWORD)
-    Member.objects.create(team=team, user=editor, role=Role.EDITOR)
+@pytest.mark.parametrize("role", [REVIEWER, EDITOR])
+def test_a_role_is_refused_nothing_that_is_offered_to_it(
+    house: dict[str, Any], team: Team, role: Role
+) -> None:
+    member = User.objects.create_user("erin@example.org", PASSWORD)
+    Member.objects.create(team=team, user=member, role=role)
 
     def right(_: str, need: Any, wanted: list[str], status: int) -> bool:
         if need in {None, "other"}:
             return status in {405, 410}
-        if need == ADMIN:
+        if isinstance(need, Role) and need > role:
             is_unsaid = not wanted and status == 400  # of which team: the demo is one now, too
             return status == 403 or is_unsaid
         return need in {OPEN, OWN} or status not in REFUSED
 
-    assert wrong(signed_in(editor), house, team, right) == []
+    assert wrong(signed_in(member), house, team, right) == []
 
 
 def test_an_admin_is_refused_nothing_that_is_offered(
@@ -382,7 +396,8 @@ def test_an_admin_is_refused_nothing_that_is_offered(
 def test_a_viewers_attempts_change_nothing(house: dict[str, Any], bob: User, team: Team) -> None:
     def everything() -> list[Any]:
         kept = (Run, SavedView, Scorer, Suite, Upload, Connection, Errand, AlertRule, Alert)
-        return [list(row._base_manager.values()) for row in (*kept, AuditEntry)]
+        said = (Review, Comment, AuditEntry)
+        return [list(row._base_manager.values()) for row in (*kept, *said)]
 
     before = everything()
     for kind, name, wanted in listed():
