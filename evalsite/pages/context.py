@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
 
-from scoring.models import Notice, Team
+from scoring.models import Notice, Team, User
 
 THEMES = {"light", "dark"}
 
@@ -22,6 +23,10 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     return {
         "theme": theme if theme in THEMES else "",
         "team": None,
-        "notices": Notice.objects.unread_by(user) if user and has_notices else (),
+        "notices": SimpleLazyObject(lambda: _unread(user)) if user and has_notices else (),
         "teams": Team.objects.of(user) if user and user.is_authenticated else Team.objects.none(),
     }
+
+
+def _unread(user: User) -> list[Notice]:
+    return list(Notice.objects.unread_by(user))

@@ -6,6 +6,7 @@ import uuid
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.urls import Resolver404, resolve
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
@@ -16,8 +17,23 @@ from scoring.models import Notice
 
 @reading
 def notices(request: SignedInRequest) -> HttpResponse:
-    """The unread ones, which pages look for while a run of the person goes on."""
+    """The unread ones, which pages look for while a run of the person goes on.
+
+    The page of a run shows its end itself.
+    """
+    if (found := _run_looked_at(request)) and getattr(request.user, "has_notices", False):
+        Notice.objects.filter(user=request.user, run__uuid=found).mark_read()
     return show(request, "notice/page.html", {}, parts=["notices"])
+
+
+def _run_looked_at(request: SignedInRequest) -> uuid.UUID | None:
+    """The run whose page asks; None where any other page does."""
+    path = (HtmxDetails(request).current_url_abs_path or "").partition("?")[0]
+    try:
+        found = resolve(path)
+    except Resolver404:
+        return None
+    return found.kwargs["uid"] if found.view_name == "run" else None
 
 
 @posting

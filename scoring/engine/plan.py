@@ -68,6 +68,7 @@ def new_run(
             suite_revision=suite.revision if suite else None,
             name=(name or str(output_set))[:120],
             created_by=by,
+            by_program=_is_program(by),
             budget_usd=budget_usd,
         )
         _freeze(run, scorers)
@@ -138,7 +139,12 @@ def retry_errors(
             return None
         if budget_usd is not None:
             _set_budget(run, budget_usd, by)
+        Run.objects.filter(pk=run.pk).update(by_program=_is_program(by))
         return _add_attempt(run, AttemptKind.RETRY, ranges, by, code)
+
+
+def _is_program(by: User | None) -> bool:
+    return by is not None and by.token is not None
 
 
 def _set_budget(run: Run, budget_usd: float, by: User | None) -> None:

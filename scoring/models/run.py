@@ -190,6 +190,9 @@ class Run(AddressedRow):
         null=True, blank=True, help_text="No model is called once this much is spent."
     )
     standstill = models.CharField(max_length=200, blank=True, default="", editable=False)
+    by_program = models.BooleanField(
+        default=False, editable=False, help_text="Whether it was last started through a token."
+    )
 
     note = models.TextField(blank=True, default="")
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)

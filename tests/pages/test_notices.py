@@ -1,7 +1,8 @@
-"""A person is told, on whatever page they are, that a long run of theirs has ended."""
+"""A person is told, on whatever page they are, that a run of theirs has ended."""
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -11,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from scoring.engine import dispatch
+from scoring.engine import dispatch, plan
 from scoring.engine.notices import tell_end
 from scoring.engine.pool import Inline
-from scoring.models import Notice, Run, RunState, User
+from scoring.models import Notice, Run, RunState, Scorer, Team, Token, User
 from tests.pages.run_steps import BrowserOf, MakeSet, url
 from tests.scored import finished_run, queued_run
 
@@ -39,7 +40,7 @@ def runs_page(run: Run) -> str:
     return reverse("runs", args=[run.team.slug])
 
 
-def test_a_long_run_is_told_to_who_started_it_and_nobody_else(
+def test_a_run_is_told_to_who_started_it_and_nobody_else(
     alices: Client, browser_of: BrowserOf, alice: User, bob: User, run: Run
 ) -> None:
     tell_end(ended(run, alice))
@@ -48,12 +49,41 @@ def test_a_long_run_is_told_to_who_started_it_and_nobody_else(
     assert told not in browser_of(bob).get(runs_page(run)).text
 
 
-@pytest.mark.parametrize(("seconds", "is_told"), [(59, False), (60, True)])
-def test_only_what_takes_a_minute_is_told(
-    alice: User, run: Run, seconds: float, is_told: bool
+@pytest.mark.parametrize(
+    ("by_program", "seconds", "is_told"),
+    [(False, 0, True), (True, 0, False), (True, 59, False), (True, 60, True)],
+)
+def test_of_what_programs_start_only_what_takes_a_minute_is_told(
+    alice: User, run: Run, by_program: bool, seconds: float, is_told: bool
 ) -> None:
+    run.by_program = by_program
+    run.save()
     tell_end(ended(run, alice, seconds))
     assert Notice.objects.exists() == is_told
+
+
+def test_who_starts_a_run_or_retries_it_is_known_as_program_or_person(
+    alice: User, run: Run, team: Team
+) -> None:
+    closes = [(Scorer.objects.get(name="close"), 0.5)]
+    assert not plan.new_run(run.output_set, scorers=closes, by=alice).by_program
+    alice.token = Token(user=alice, team=team)
+    assert plan.new_run(run.output_set, scorers=closes, by=alice).by_program
+    assert plan.retry_errors(run, alice)
+    run.refresh_from_db()
+    assert run.by_program
+
+
+def test_whoever_scores_the_errors_again_is_told_in_place_of_who_started_the_run(
+    alices: Client, alice: User, bob: User, run: Run
+) -> None:
+    Run.objects.filter(pk=run.pk).update(created_by=bob)
+    alices_polls = f'hx-get="{reverse("notices")}"'
+    assert alices_polls not in alices.get(runs_page(run)).text
+    plan.retry_errors(run, alice)
+    assert alices_polls in alices.get(runs_page(run)).text
+    dispatch.work_on(run, Inline())
+    assert Notice.objects.get().user == alice
 
 
 def test_a_cancelled_run_is_told_as_that(alice: User, run: Run) -> None:
@@ -66,10 +96,7 @@ def test_a_run_that_nobody_started_is_told_to_nobody(run: Run) -> None:
     assert not Notice.objects.exists()
 
 
-def test_the_worker_tells_the_end_with_the_end(
-    alice: User, make_set: MakeSet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("scoring.engine.notices.LONG", timedelta())
+def test_the_worker_tells_the_end_with_the_end(alice: User, make_set: MakeSet) -> None:
     run = queued_run(make_set(["yes"]), by=alice)
     dispatch.work_on(run, Inline())
     assert Notice.objects.get().run == run
@@ -114,6 +141,35 @@ def test_whoever_opens_the_run_has_read_its_notice(alices: Client, alice: User, 
     tell_end(ended(run, alice))
     alices.get(url(run))
     assert Notice.objects.get().read_at is not None
+
+
+@pytest.mark.parametrize(
+    ("page", "is_seen"), [("run", True), ("edit_run", False), ("runs", False), ("", False)]
+)
+def test_the_page_of_the_run_itself_is_not_told_the_end_that_it_shows(
+    alices: Client, alice: User, run: Run, page: str, is_seen: bool
+) -> None:
+    tell_end(ended(run, alice))
+    name = run.team.slug if page == "runs" else run.uuid
+    path = f"{reverse(page, args=[name])}?verdict=fail" if page else "/nowhere"
+    here = {"HX-Current-URL": f"http://testserver{path}"}
+    part = alices.get(reverse("notices"), headers=PART | here).text
+    assert ("has finished" in part) is not is_seen
+    assert (Notice.objects.get().read_at is not None) is is_seen
+
+
+def test_of_many_notices_the_newest_three_are_open(
+    alices: Client, alice: User, run: Run, make_set: MakeSet
+) -> None:
+    for number in range(5):
+        other = finished_run(make_set(["yes"], f"Set {number}"), name=f"run {number}")
+        tell_end(ended(other, alice))
+    with CaptureQueriesContext(connection) as captured:
+        page = alices.get(runs_page(run)).text
+    shown, _, folded = page.partition('<div class="notices"')[2].partition("2 earlier notices")
+    assert re.findall(r"run \d(?= has finished:.*</a>)", shown) == ["run 4", "run 3", "run 2"]
+    assert "run 1 has finished" in folded
+    assert sum("scoring_notice" in query["sql"] for query in captured) == 2  # one with the person
 
 
 def test_a_notice_of_a_deleted_run_is_not_shown(alices: Client, alice: User, run: Run) -> None:
