@@ -7,6 +7,7 @@ import html
 import io
 import json
 import re
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Final
@@ -25,8 +26,10 @@ from tests.core.workbooks import UNUSABLE, packed, parts_of, row_xml, sheet_xml,
 from tests.pages.upload_steps import checked as checked_page
 from tests.pages.upload_steps import html_of, imported, mapped, send, sent, url_of
 
+zipped = partial(gzip.compress, mtime=0)  # the same bytes, and test names, at any time
+
 Bad = tuple[str, bytes, str, int | None]  # file name, content, code, line
-BOMB: Final = gzip.compress(b"[" + b" " * 5 * 1024**2)
+BOMB: Final = zipped(b"[" + b" " * 5 * 1024**2)
 MANY_KEYS: Final = json.dumps({"id": 1, "input": {str(n): 1 for n in range(10_001)}}).encode()
 
 TABLES: Final[list[Bad]] = [
@@ -75,11 +78,11 @@ OBJECTS: Final[list[Bad]] = [
     ("nul.jsonl", b'{"id": 1, "input": "a\\u0000b"}\n', "nul_character", 1),
 ]
 PACKED: Final[list[Bad]] = [
-    ("cases.csv.gz", gzip.compress(b""), "empty_file", None),
+    ("cases.csv.gz", zipped(b""), "empty_file", None),
     ("cases.csv.gz", b"id,input\n1,a\n", "type_mismatch", None),
-    ("cases.csv.gz", gzip.compress(b"id,input\n1,a\n")[:-4], "corrupt_archive", None),
+    ("cases.csv.gz", zipped(b"id,input\n1,a\n")[:-4], "corrupt_archive", None),
     ("bomb.json.gz", BOMB, "too_large_unpacked", None),
-    ("wide.jsonl.gz", gzip.compress(b'{"id": 1, "input": 1}\n7\n'), "wrong_shape", 2),
+    ("wide.jsonl.gz", zipped(b'{"id": 1, "input": 1}\n7\n'), "wrong_shape", 2),
     *((name, content, code, None) for name, content, code in UNUSABLE),
     ("wide.xlsx", simple(("id", "input"), ("1", "a"), ("2", "b", "c")), "row_width", 3),
     ("now.xlsx", workbook(row_xml("id", "input"), row_xml("1", "<c><f>A1</f></c>")), "no_value", 2),
