@@ -15,5 +15,6 @@ urlpatterns = [
     path("alerts/rules/<uuid:uid>/delete/", alerts.delete_alert_rule, name="delete_alert_rule"),
     path("alerts/rules/<uuid:uid>/restore/", alerts.restore_alert_rule, name="restore_alert_rule"),
     path("alerts/rules/<uuid:uid>/secret/", alerts.alert_rule_secret, name="alert_rule_secret"),
+    path("alerts/rules/<uuid:uid>/test/", alerts.test_alert_rule, name="test_alert_rule"),
     path("alerts/<uuid:uid>/acknowledge/", alerts.acknowledge_alert, name="acknowledge_alert"),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from contextlib import suppress
+from datetime import datetime
 from typing import Any, Final
 
 from django import forms
@@ -19,6 +20,8 @@ from evalsite.pages.alert_rows import open_alerts, open_rows, rule_rows, told_by
 from evalsite.pages.forms.alerts import AlertRuleForm, DatasetChoice
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import filling, posting, reading
+from scoring.engine.alerts import send_test
+from scoring.engine.alerts.desk import KEPT_FOR
 from scoring.engine.progress import NO_WORKER, worker_is_alive
 from scoring.models import Alert, AlertRule, DeliveryState, Event, Role, Team
 from scoring.models.sealed import SealError, seal, unseal
@@ -131,12 +134,23 @@ def acknowledge_alert(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return _back(request, alert.rule)
 
 
+@posting
+def test_alert_rule(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Let the worker send a message by each of the rule's ways."""
+    rule = access.alert_rule_for(request.user, uid)
+    if rule.webhook_url or rule.emails:
+        send_test(rule, by=request.user)
+    else:
+        messages.info(request, "The rule has neither a webhook nor an address to try.")
+    return redirect("alert_rule", uid)
+
+
 def _page(request: SignedInRequest, rule: AlertRule) -> dict[str, Any]:
     told = list(rule.deliveries.for_list()[:MOST_TOLD])
     tests = [each for each in told if each.event == Event.TEST]
     latest = [each for each in tests if each.happened_at == tests[0].happened_at]
-    is_testing = any(each.state == DeliveryState.WAITING and not each.tries for each in latest)
     (row,) = rule_rows([rule], with_failures=False)
+    is_testing = any(each.state == DeliveryState.WAITING and not each.error for each in latest)
     return {
         "team": rule.team,
         "rule": rule,
@@ -183,5 +197,11 @@ def _just_deleted(team: Team, named: str | None) -> dict[str, object]:
     with suppress(forms.ValidationError):
         if uid := forms.UUIDField(required=False).clean(named):
             deleted = AlertRule.with_deleted.deleted().filter(team=team, uuid=uid)
-            return {"deleted": deleted.select_related("dataset").first()}
+            rule = deleted.select_related("dataset").first()
+            return {"deleted": rule, "kept_until": rule and _kept_until(rule)}
     return {}
+
+
+def _kept_until(rule: AlertRule) -> datetime | None:
+    """When a deleted rule is gone for good."""
+    return rule.deleted_at + KEPT_FOR if rule.deleted_at else None

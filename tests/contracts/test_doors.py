@@ -132,6 +132,7 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "delete_alert_rule": (None, ADMIN),
     "restore_alert_rule": (None, ADMIN),
     "alert_rule_secret": (None, ADMIN),
+    "test_alert_rule": (None, ADMIN),
     "acknowledge_alert": (None, REVIEWER),
     "scorer_types": (PERSON, None),
     "scorer_help": (PERSON, None),

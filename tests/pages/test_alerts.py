@@ -12,7 +12,16 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from scoring.models import Alert, AlertRule, AuditEntry, DatasetVersion, Run, Team, User
+from scoring.models import (
+    Alert,
+    AlertDelivery,
+    AlertRule,
+    AuditEntry,
+    DatasetVersion,
+    Run,
+    Team,
+    User,
+)
 from tests.pages.alert_steps import (
     HOOK,
     BrowserOf,
@@ -169,6 +178,7 @@ def test_a_rule_is_deleted_and_brought_back(
     deleted = administrator.post(reverse("delete_alert_rule", args=[rule.uuid]), follow=True)
     restore = reverse("restore_alert_rule", args=[rule.uuid])
     assert f'action="{restore}"' in deleted.text
+    assert "It can be brought back until" in deleted.text
     assert "The mean fell" not in deleted.text
     assert not AlertRule.objects.exists()
     assert administrator.get(reverse("alert_rule", args=[rule.uuid])).status_code == 404
@@ -184,6 +194,57 @@ def test_nothing_is_undone_that_was_not_deleted(
 ) -> None:
     make_rule()
     assert "Undo" not in page_of(administrator, f"?undo={named}")
+
+
+def test_a_test_is_sent_by_the_worker_and_its_end_is_shown(
+    administrator: Client, make_rule: MakeRule, bob: User
+) -> None:
+    rule = make_rule(webhook_url=HOOK, emails=[bob.email])
+    url = reverse("alert_rule", args=[rule.uuid])
+    act = reverse("test_alert_rule", args=[rule.uuid])
+    assert administrator.post(act)["Location"] == url
+    waiting = administrator.get(url).text
+    assert "Sending to bob@example.org, hooks.example.org." in waiting
+    assert "no worker" in waiting
+    assert act not in waiting
+    by_mail, by_hook = rule.deliveries.order_by("channel")
+    tried(by_mail, state="waiting", error="no mail is set up on this site (EVALSITE_MAIL_HOST)")
+    assert 'hx-trigger="every 500ms"' in administrator.get(url).text
+    tried(by_hook, state="sent")
+    headers = {"HX-Request": "true", "HX-Target": "test"}
+    ended = administrator.get(url, headers=headers).text
+    assert ended.lstrip().startswith('<section class="section" id="test"')
+    assert "Sent to hooks.example.org." in ended
+    assert "Not sent to bob@example.org: no mail is set up on this site" in ended
+    assert "hx-get" not in ended
+    assert act in ended
+    assert AuditEntry.objects.filter(action="alert_rule.tested").count() == 1
+
+
+def test_only_the_latest_test_is_shown(administrator: Client, make_rule: MakeRule) -> None:
+    rule = make_rule(webhook_url=HOOK)
+    tells(rule, event="test", state="failed", error="it answered 500")
+    tells(rule, event="test", state="sent")
+    html = administrator.get(reverse("alert_rule", args=[rule.uuid])).text
+    test = html.partition('id="test"')[2].partition("</section>")[0]
+    assert "Sent to hooks.example.org." in test
+    assert "500" not in test
+
+
+def test_a_rule_that_tells_in_the_site_alone_has_nothing_to_test(
+    administrator: Client, make_rule: MakeRule
+) -> None:
+    rule = make_rule()
+    html = administrator.get(reverse("alert_rule", args=[rule.uuid])).text
+    assert "this rule has neither" in html
+    assert reverse("test_alert_rule", args=[rule.uuid]) not in html
+    answer = administrator.post(reverse("test_alert_rule", args=[rule.uuid]), follow=True)
+    assert "neither a webhook nor an address" in answer.text
+    assert not rule.deliveries.exists()
+
+
+def tried(delivery: AlertDelivery, **fields: str) -> None:
+    AlertDelivery.objects.filter(pk=delivery.pk).update(tries=1, **fields)
 
 
 def test_a_reviewer_acknowledges_and_stays_on_the_page(

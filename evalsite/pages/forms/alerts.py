@@ -13,11 +13,13 @@ from django.core.exceptions import ValidationError
 from django.forms.boundfield import BoundField, BoundWidget
 
 from scoring.core.judge.guard import RefusedError, check_url
+from scoring.engine.alerts import mail_is_set_up
 from scoring.models import AlertKind, AlertRule, Dataset, Member, Team, User
 from scoring.models.alert_rule import MOST_HOURS, SETTINGS, scorer_names, series_of
 
 EVERY_SERIES: Final = "every series, each by itself"
 ALL_SCORERS: Final = "all scorers: the cases' verdicts"
+NO_MAIL: Final = "None is sent yet: whoever runs this site sets `EVALSITE_MAIL_HOST` first."
 PER_CENT: Final = 100
 MONO: Final = {"class": "mono", "spellcheck": "false", "autocomplete": "off"}
 NUMBER: Final = MONO | {"class": "mono short", "inputmode": "decimal"}
@@ -237,6 +239,7 @@ class AlertRuleForm(forms.Form):
         gone = {each: f"{each}, who has left" for each in (rule.emails if rule else ())}
         field: Any = self.fields["emails"]
         field.choices = list((gone | labels).items())
+        field.help_text = "" if mail_is_set_up() else NO_MAIL
 
 
 def _limit_field(unit: Unit) -> forms.CharField:
