@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +22,7 @@ from scoring.core.bound import bind
 from scoring.core.contract import Case
 from scoring.core.custom import custom_type
 from scoring.core.registry import TYPES, register
+from scoring.engine.alerts import webhook
 from tests.stub import Stub
 from tests.stub.wire import verdict
 
@@ -185,3 +187,24 @@ def test_the_readmes_judge_asks_the_server_that_is_named(stub: Stub, tmp_path: P
     assert asked.body["model"] == "llama3.2"
     assert "It is Paris." in asked.user
     assert "authorization" not in asked.headers
+
+
+def test_the_guide_to_alerts_tells_how_a_message_is_checked() -> None:
+    """Its lines take a real signature, and no other."""
+    (example,) = blocks("alerts.md", "json")
+    told = json.loads(example)
+    space: dict[str, Any] = {}
+    for block in blocks("alerts.md"):
+        exec(block, space)
+    body, secret, now = example.encode(), "whsec_" + "QUJD" * 10, int(time.time())
+
+    def is_taken(body: bytes = body, secret: str = secret, at: int = now) -> bool:
+        signature = webhook.signature("whsec_" + "QUJD" * 10, told["id"], at, example.encode())
+        headers = {"webhook-id": told["id"], "webhook-timestamp": str(at)}
+        given = {**headers, "webhook-signature": signature}
+        return bool(space["is_from_evalsite"](given, body, secret))
+
+    assert is_taken()
+    assert not is_taken(body=body + b" ")
+    assert not is_taken(secret="whsec_" + "QUJE" * 10)
+    assert not is_taken(at=now - 3600)

@@ -18,8 +18,9 @@ from pytest_django.fixtures import Settings
 from scoring.engine.alerts import mail, sending, telling
 from scoring.engine.alerts.problem import SendError
 from scoring.models import Alert, AlertDelivery, AlertRule, AuditEntry, Event, User
-from tests.engine.alerts.conftest import MakeRule
+from tests.engine.alerts.conftest import MakeRule, run_of
 from tests.engine.alerts.hook import Receiver, is_signed
+from tests.engine.conftest import ROOT
 
 GIVEN_UP_AFTER = len(sending.PAUSES_SECONDS) + 1
 
@@ -68,6 +69,19 @@ def test_a_webhook_is_sent_once_and_signed(receiver: Receiver, make_rule: MakeRu
     assert (delivery.state, delivery.tries, delivery.error) == ("sent", 1, "")
     assert delivery.sent_at
     assert waiting() == []
+
+
+def test_a_message_is_shaped_as_the_guide_says(receiver: Receiver, make_rule: MakeRule) -> None:
+    def shape(told: Any) -> Any:
+        return {name: shape(value) for name, value in told.items()} if isinstance(told, dict) else 0
+
+    rule = make_rule(webhook_url=receiver.url)
+    run = run_of(rule.dataset.versions.get(), 1, "p")
+    fire(rule, run=run)
+    sending.send(waiting()[0])
+    guide = (ROOT / "docs/alerts.md").read_text()
+    example = json.loads(guide.partition("```json")[2].partition("```")[0])
+    assert shape(json.loads(receiver.sent[0].body)) == shape(example)
 
 
 def test_a_failure_is_tried_again_with_growing_pauses_and_then_given_up(
