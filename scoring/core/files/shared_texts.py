@@ -11,7 +11,7 @@ from weakref import finalize
 
 from scoring.core.files.cell_texts import plain_text
 from scoring.core.files.rows import MAX_CELL, FileProblem
-from scoring.core.files.workbook import Handlers, Workbook
+from scoring.core.files.workbook import MAX_DEPTH, Handlers, Workbook, bare, refuse_deep
 
 _HELD: Final = 16 * 1024 * 1024  # characters kept in memory; later texts lie in a nameless file
 
@@ -20,7 +20,7 @@ class SharedTexts:
     """Texts by their place. A sheet asks for them mostly in order, so few are read ahead."""
 
     def __init__(self, book: Workbook) -> None:
-        self._texts: list[str] = []
+        self.held: list[str] = []  # the first texts, as far as they were read
         self._held = 0
         self._ends = array("Q", [0])  # of the texts in the file
         self._file: IO[bytes] | None = None
@@ -29,18 +29,19 @@ class SharedTexts:
         self._item: list[str] = []
         self._size = 0
         self._is_phonetic = False
+        self._depth = 0
         part = book.part_of("sharedStrings")
         handlers = Handlers(self._start, self._end, self._text)
         self._steps: Iterator[int] = book.read(part, handlers) if part else iter(())
 
     def __getitem__(self, place: int) -> str:
         """Raises IndexError when there is no such text."""
-        while place >= len(self._texts) + len(self._ends) - 1:
+        while place >= len(self.held) + len(self._ends) - 1:
             if next(self._steps, self) is self:
                 raise IndexError(place)
-        if 0 <= place < len(self._texts):
-            return self._texts[place]
-        index = place - len(self._texts)
+        if 0 <= place < len(self.held):
+            return self.held[place]
+        index = place - len(self.held)
         return self._text_between(self._ends[index], self._ends[index + 1])
 
     def _text_between(self, start: int, end: int) -> str:
@@ -51,21 +52,31 @@ class SharedTexts:
             self._flushed = self._ends[-1]
         return os.pread(self._file.fileno(), end - start, start).decode("utf-8", "surrogatepass")
 
-    def _start(self, name: str, _: dict[str, str]) -> None:
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            refuse_deep()
         if name == "si":
             self._item, self._size = [], 0
+        elif name == "t":
+            self._parts = None if self._is_phonetic else self._item
         elif name == "rPh":
             self._is_phonetic = True
-        elif name == "t" and not self._is_phonetic:
-            self._parts = self._item
+        elif ":" in name:
+            self._depth -= 1
+            self._start(bare(name), attributes)
 
     def _end(self, name: str) -> None:
+        self._depth -= 1
         if name == "t":
             self._parts = None
-        elif name == "rPh":
-            self._is_phonetic = False
         elif name == "si":
             self._keep(plain_text("".join(self._item)))
+        elif name == "rPh":
+            self._is_phonetic = False
+        elif ":" in name:
+            self._depth += 1
+            self._end(bare(name))
 
     def _text(self, text: str) -> None:
         if self._parts is None:
@@ -79,7 +90,7 @@ class SharedTexts:
     def _keep(self, text: str) -> None:
         self._held += len(text)
         if self._held <= _HELD and self._file is None:
-            self._texts.append(text)
+            self.held.append(text)
             return
         if self._file is None:
             self._file = TemporaryFile()  # noqa: SIM115  closed with this object

@@ -11,8 +11,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple, NoReturn
 from xml.parsers import expat
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
@@ -33,9 +32,12 @@ _FAULTS: Final = (
 Start = Callable[[str, dict[str, str]], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Handlers:
-    """What is told of an XML part; names come without their prefix."""
+class Handlers(NamedTuple):
+    """What is told of an XML part, by the parser itself: a call between the two would cost a third.
+
+    So names come with the prefix they may have (`bare` takes it off), and it is the handlers who
+    count how deep elements are nested (`refuse_deep`).
+    """
 
     start: Start
     end: Callable[[str], None]
@@ -94,7 +96,8 @@ class Workbook:
                 yield fed
 
     def read_whole(self, part: str, start: Start) -> None:
-        for _ in self.read(part, Handlers(start, lambda _: None, lambda _: None)):
+        reader = _Careful(start)
+        for _ in self.read(part, Handlers(reader.start, reader.end, lambda _: None)):
             pass
 
     def _targets(self) -> dict[str, tuple[str, str]]:
@@ -135,6 +138,32 @@ class Workbook:
 
         self.read_whole("xl/workbook.xml", start)
         return shown | hidden, bases[:1] in (["1"], ["true"])
+
+
+class _Careful:
+    """Tells of elements by their bare names, down to a depth."""
+
+    def __init__(self, start: Start) -> None:
+        self._start, self._depth = start, 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            refuse_deep()
+        self._start(bare(name), attributes)
+
+    def end(self, _: str) -> None:
+        self._depth -= 1
+
+
+def bare(name: str) -> str:
+    """The element's name without its prefix."""
+    return name.rpartition(":")[2]
+
+
+def refuse_deep() -> NoReturn:
+    """Elements are nested deeper than MAX_DEPTH, which would cost memory for each."""
+    raise _unsafe_xml(f"Its elements are nested deeper than {MAX_DEPTH}.")
 
 
 def unsupported(why: str) -> FileProblem:
@@ -194,24 +223,11 @@ def _unsafe(why: str) -> FileProblem:
 def _parser(handlers: Handlers) -> expat.XMLParserType:
     parser = expat.ParserCreate()
     parser.buffer_text = True
-    depth, told_start, told_end = 0, handlers.start, handlers.end
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
-        depth += 1
-        if depth > MAX_DEPTH:
-            raise _unsafe_xml(f"Its elements are nested deeper than {MAX_DEPTH}.")
-        told_start(name.rpartition(":")[2] if ":" in name else name, attributes)
-
-    def end(name: str) -> None:
-        nonlocal depth
-        depth -= 1
-        told_end(name.rpartition(":")[2] if ":" in name else name)
 
     def refuse(*_: object) -> None:
         raise _unsafe_xml("It declares a document type, which may hide entities.")
 
-    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.StartElementHandler, parser.EndElementHandler = handlers.start, handlers.end
     parser.CharacterDataHandler = handlers.text
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
     return parser

@@ -17,17 +17,17 @@ from scoring.core.files.cell_texts import (
 from scoring.core.files.rows import MAX_CELL, FileProblem, Row, RowProblem
 from scoring.core.files.shared_texts import SharedTexts
 from scoring.core.files.table import checked_columns, numbered_columns, refuse_many
-from scoring.core.files.workbook import Handlers, Workbook
+from scoring.core.files.workbook import MAX_DEPTH, Handlers, Workbook, bare, refuse_deep
 
 _MAX_PLACE: Final = 16_384  # columns of a sheet
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class _Cells(NamedTuple):
-    """One row of the sheet: texts by place, and the faults of single cells."""
+    """One row of the sheet: its texts from the first column on, and faults of cells by place."""
 
     line: int
-    texts: dict[int, str]
+    texts: list[str]
     faults: dict[int, tuple[str, str]]
 
 
@@ -72,10 +72,10 @@ def _columns(first: _Cells, *, has_header: bool) -> tuple[str, ...]:
     for place, (code, said) in first.faults.items():
         where = f"Line {first.line:,}, column {letters_of(place)}: "
         raise FileProblem(code, where + said, line=first.line)
-    width = max(place for place, text in first.texts.items() if text) + 1
+    width = max(place for place, text in enumerate(first.texts, start=1) if text)
     refuse_many(width, first.line)
     if has_header:
-        return checked_columns([first.texts.get(place, "") for place in range(width)], first.line)
+        return checked_columns(first.texts[:width], first.line)
     return numbered_columns(width)
 
 
@@ -85,14 +85,21 @@ def _row(cells: _Cells, columns: tuple[str, ...]) -> Row | RowProblem:
         column = columns[place] if place < len(columns) else ""
         where = f"Line {line:,}, column {column or letters_of(place)}: "
         return RowProblem(line, column, code, where + said)
-    beyond = next((place for place in texts if place >= len(columns) and texts[place]), None)
-    if beyond is not None:
-        said = (
-            f"Line {line:,} has a text in column {letters_of(beyond)}, but the header ends with "
-            f"{letters_of(len(columns) - 1)}. Name the column, or empty the cell."
-        )
-        return RowProblem(line, "", "row_width", said)
-    return Row(line, {name: texts.get(place, "") for place, name in enumerate(columns)})
+    missing = len(columns) - len(texts)
+    if missing < 0 and any(texts[missing:]):
+        return _too_wide(cells, len(columns))
+    if missing > 0:
+        texts += [""] * missing
+    return Row(line, dict(zip(columns, texts, strict=False)))
+
+
+def _too_wide(cells: _Cells, width: int) -> RowProblem:
+    beyond = next(place for place, text in enumerate(cells.texts) if place >= width and text)
+    said = (
+        f"Line {cells.line:,} has a text in column {letters_of(beyond)}, but the header ends with "
+        f"{letters_of(width - 1)}. Name the column, or empty the cell."
+    )
+    return RowProblem(cells.line, "", "row_width", said)
 
 
 def letters_of(place: int) -> str:
@@ -117,7 +124,7 @@ def _rows(
 
 
 class _Sheet:
-    """Told of a sheet's elements, it gathers `rows`."""
+    """Told of a sheet's elements, it gathers `rows`. Written for speed: it is called for each."""
 
     def __init__(self, book: Workbook) -> None:
         self.rows: list[_Cells] = []
@@ -126,40 +133,48 @@ class _Sheet:
         self._kinds = _kinds_of_styles(book)
         self._is_1904 = book.is_1904
         self._places: dict[str, int] = {}  # letters → place
-        self._line = 0
-        self._place = -1
-        self._attributes: dict[str, str] = {}
-        self._parts: list[str] = []
-        self._size = 0
+        self._depth = self._line = self._place = self._size = 0
+        self._kind = self._style = ""
+        self._parts: list[str] = []  # of the cell's value
         self._takes = self._has_value = self._has_formula = self._is_phonetic = False
-        self._row = _Cells(0, {}, {})
+        self._texts: list[str] = []  # of the row
+        self._faults: dict[int, tuple[str, str]] = {}
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == "c":
-            self._attributes, self._parts, self._size = attributes, [], 0
-            self._has_value = self._has_formula = False
-            self._place = self._place_of(attributes.get("r", ""))
-        elif name == "v" or (name == "t" and not self._is_phonetic):
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            refuse_deep()
+        if name == "v":
             self._takes = self._has_value = True
+        elif name == "c":
+            self._begin_cell(attributes)
+        elif name == "row":
+            self._begin_row(attributes.get("r", ""))
+        elif name == "t":
+            self._takes = not self._is_phonetic
+            self._has_value = self._has_value or self._takes
         elif name == "f":
             self._has_formula = True
         elif name == "rPh":
             self._is_phonetic = True
-        elif name == "row":
-            number = attributes.get("r", "")
-            told = int(number) if number.isdecimal() and len(number) < 9 else 0
-            self._line = max(self._line + 1, told)
-            self._row, self._place = _Cells(self._line, {}, {}), -1
+        elif ":" in name:
+            self._depth -= 1
+            self._start(bare(name), attributes)
 
     def _end(self, name: str) -> None:
+        self._depth -= 1
         if name in ("v", "t"):
             self._takes = False
         elif name == "c":
             self._keep()
+        elif name == "row":
+            if self._faults or any(self._texts):
+                self.rows.append(_Cells(self._line, self._texts, self._faults))
         elif name == "rPh":
             self._is_phonetic = False
-        elif name == "row" and (any(self._row.texts.values()) or self._row.faults):
-            self.rows.append(self._row)
+        elif ":" in name:
+            self._depth += 1
+            self._end(bare(name))
 
     def _text(self, text: str) -> None:
         if not self._takes:
@@ -168,39 +183,63 @@ class _Sheet:
         if self._size <= MAX_CELL:
             self._parts.append(text)
 
+    def _begin_row(self, number: str) -> None:
+        told = int(number) if number.isdecimal() and len(number) < 9 else 0
+        self._line = max(self._line + 1, told)
+        self._texts, self._faults, self._place = [], {}, -1
+
+    def _begin_cell(self, attributes: dict[str, str]) -> None:
+        self._parts, self._size = [], 0
+        self._has_value = self._has_formula = False
+        self._kind, self._style = attributes.get("t", "n"), attributes.get("s", "")
+        reference = attributes.get("r")
+        self._place = self._place_of(reference) if reference else self._place + 1
+
     def _keep(self) -> None:
         if self._size > MAX_CELL:
             said = f"the cell is longer than {MAX_CELL:,} characters. Shorten it."
-            self._row.faults[self._place] = ("cell_too_long", said)
+            self._faults[self._place] = ("cell_too_long", said)
         elif self._has_value:
-            text = self._said("".join(self._parts))
-            self._row.texts[self._place] = text
-            if "\0" in text:
-                said = "the cell holds a NUL character. Remove it."
-                self._row.faults[self._place] = ("nul_character", said)
-            elif not text.isascii() and _SURROGATE.search(text):
-                said = "the cell holds half a character (a lone surrogate). Remove or replace it."
-                self._row.faults[self._place] = ("invalid_unicode", said)
+            raw = self._parts[0] if len(self._parts) == 1 else "".join(self._parts)
+            text = self._shared_text(raw) if self._kind == "s" else self._said(raw)
+            if "\0" in text or not text.isascii():
+                self._find_fault(text)
+            if self._place == len(self._texts):
+                self._texts.append(text)
+            else:
+                self._put(text)
         elif self._has_formula:
             said = "the formula has no stored result. Open the workbook, let it compute, save it."
-            self._row.faults[self._place] = ("no_value", said)
+            self._faults[self._place] = ("no_value", said)
+
+    def _put(self, text: str) -> None:
+        """The text of a cell that does not follow the one before: behind a gap, or out of order."""
+        self._texts += [""] * (self._place + 1 - len(self._texts))
+        self._texts[self._place] = text
+
+    def _find_fault(self, text: str) -> None:
+        if "\0" in text:
+            said = "the cell holds a NUL character. Remove it."
+            self._faults[self._place] = ("nul_character", said)
+        elif _SURROGATE.search(text):
+            said = "the cell holds half a character (a lone surrogate). Remove or replace it."
+            self._faults[self._place] = ("invalid_unicode", said)
 
     def _said(self, text: str) -> str:
-        kind = self._attributes.get("t", "n")
-        if kind == "s":
-            return self._shared_text(text)
+        kind = self._kind
         if kind in ("str", "inlineStr"):
             return plain_text(text)
         if kind == "b":
             return {"1": "TRUE", "0": "FALSE"}.get(text, text)
         if kind != "n":
             return text
-        style = self._kinds.get(self._attributes.get("s", ""))
+        style = self._kinds.get(self._style)
         return day_text(text, style, is_1904=self._is_1904) if style else number_text(text)
 
     def _shared_text(self, place: str) -> str:
         try:
-            return self._shared[int(place)]
+            number, held = int(place), self._shared.held
+            return held[number] if 0 <= number < len(held) else self._shared[number]
         except (ValueError, IndexError):
             text = (
                 f"Line {self._line:,} of the sheet names a text the workbook lacks. Save it anew."
@@ -208,7 +247,7 @@ class _Sheet:
             raise FileProblem("corrupt_archive", text, line=self._line) from None
 
     def _place_of(self, reference: str) -> int:
-        """The column's place, counted from 0; the next one where the cell names none."""
+        """The column's place, counted from 0; the next one where the reference has no letters."""
         letters = reference.rstrip("0123456789")
         if not letters:
             return self._place + 1
