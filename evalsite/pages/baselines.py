@@ -33,7 +33,7 @@ def baseline_of(run: Run) -> dict[str, Any]:
         .filter(output_set__series=outputs.series)
         .annotate(is_pinned=Exists(pins))
         .filter(Q(is_pinned=True) | earlier)
-        .select_related("output_set")
+        .select_related("output_set__version")
         .order_by("-is_pinned", "-output_set__dated", "-pk")
     )
     nearest = list(runs[:NEAREST])  # the pinned one, the run itself, those before it

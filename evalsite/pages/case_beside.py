@@ -13,7 +13,7 @@ from django.db.models import OuterRef, Subquery
 from django.http import Http404, QueryDict
 
 from evalsite import access
-from evalsite.pages.case_against import AUTO, against_of
+from evalsite.pages.case_against import AUTO, Against
 from evalsite.pages.case_list import Around
 from evalsite.pages.case_switches import KEPT as LOOKS
 from evalsite.pages.compare_urls import KEPT, case_url, compare_url
@@ -149,13 +149,18 @@ class Beside:
         return urlencode([(name, value) for name in names if (value := self.query.get(name))])
 
 
-def beside_of(user: User, run: Run, output: Output, query: QueryDict) -> Beside | None:
-    """What `against` in the address asks for; None where it asks for nothing."""
+def beside_of(
+    user: User, run: Run, output: Output, query: QueryDict, measure: Against
+) -> Beside | None:
+    """What `against` in the address asks for; None where it asks for nothing.
+
+    `measure` holds the run that changes are told from, for an address that names none.
+    """
     named = query.get("against")
     if not named:
         return None
     if named == AUTO:
-        chosen = against_of(user, run, query).chosen
+        chosen = measure.chosen
         return Beside(chosen, run, _output_of(chosen, output), query) if chosen else None
     baseline = partner_run(user, run, str(named))
     return Beside(baseline, run, _output_of(baseline, output), query)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -231,16 +231,16 @@ class CaseList:
         span = f"{count(self.first_number)}{NOTHING}{count(last)}"
         return span if total is None else f"{span} of {count(total)}"
 
-    def around(self, place: Place, *, is_reviewed: bool) -> Around:
+    def around(self, place: Place, given: Iterable[Score], *, is_reviewed: bool) -> Around:
         """The case's neighbours; in an address that cannot be used, those of the whole run.
 
-        A case that got or lost its review has left a list that filters by this: the one after it
-        has taken its number.
+        `given` are the scores of the case. One that got or lost its review has left a list that
+        filters by this: the one after it has taken its number.
         """
         table = self.table if self.form.is_valid() else CaseTable(self.run, self.scorers)
         number = self.form.cleaned_data.get("n")
         has_left = table.filters.reviewed not in {None, is_reviewed}
-        before, after = table.neighbours(place)
+        before, after, total = table.neighbours(place, given)
         is_far = before and number and number > PAGE_SIZE
         start = {"after": before.written, "n": str(number)} if before and is_far else {}
         list_url = reverse("run", args=[self.run.uuid]) + self.changed(**start)
@@ -248,7 +248,7 @@ class CaseList:
         return Around(
             before and self.case_url(before, number and str(number - 1)),
             after and self.case_url(after, number and str(number + (not has_left))),
-            _standing(None if has_left else number, table.count if number else None),
+            _standing(None if has_left else number, total if number else None),
             list_url,
             self.case_url(place, number and str(number), ("against", *KEPT)) + "&",
             alone,

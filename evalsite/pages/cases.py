@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 from typing import Any
 
 from django.http import Http404, HttpResponse
 
 from evalsite import access
 from evalsite.pages.case_absent import absent_from
-from evalsite.pages.case_against import Against, against_of
+from evalsite.pages.case_against import AUTO, Against, against_of
 from evalsite.pages.case_beside import TITLES, beside_of
 from evalsite.pages.case_list import Around, CaseList
 from evalsite.pages.case_said import said_of
@@ -19,7 +18,7 @@ from evalsite.pages.case_trials import trials_of
 from evalsite.pages.case_view import CaseView
 from evalsite.pages.fragments import SignedInRequest, show, show_text
 from evalsite.pages.methods import reading
-from scoring.models import Output, Run, RunScorer
+from scoring.models import Output, Run
 from scoring.models.case_table import Place
 
 
@@ -27,15 +26,17 @@ from scoring.models.case_table import Place
 def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpResponse:
     """A case with its neighbours in the table that the address describes."""
     run, output = access.output_for(request.user, uid, *place_of(request, position))
-    view = _view(request, run, output)
+    against = _against(request, run)
+    view = _view(request, run, output, against)
     if name := request.GET.get("whole"):
         return show_text(view.texts.get(name))
-    return show(request, "case/page.html", _page(request, view))
+    return show(request, "case/page.html", _page(request, view, against))
 
 
 def page_of(request: SignedInRequest, run: Run, output: Output) -> dict[str, Any]:
     """What the page is given of an output from `access.output_for`."""
-    return _page(request, _view(request, run, output))
+    against = _against(request, run)
+    return _page(request, _view(request, run, output, against), against)
 
 
 def place_of(request: SignedInRequest, position: int) -> Place:
@@ -46,15 +47,15 @@ def place_of(request: SignedInRequest, position: int) -> Place:
     return Place(position, int(text))
 
 
-def _view(request: SignedInRequest, run: Run, output: Output) -> CaseView:
+def _view(request: SignedInRequest, run: Run, output: Output, against: Against) -> CaseView:
     scorers = list(run.scorers.select_related("version"))
-    beside = beside_of(request.user, run, output, request.GET)
+    beside = beside_of(request.user, run, output, request.GET, against)
     asked = [request.GET.get(name, "") for name in ("diff", "between")]
     layout = chosen(request.GET, "layout")
     return CaseView(run, output, scorers, asked[0], beside, asked[1], layout)
 
 
-def _page(request: SignedInRequest, view: CaseView) -> dict[str, Any]:
+def _page(request: SignedInRequest, view: CaseView, against: Against) -> dict[str, Any]:
     run, output = view.run, view.output
     return {
         **said_of(request, run, output),
@@ -65,22 +66,26 @@ def _page(request: SignedInRequest, view: CaseView) -> dict[str, Any]:
         "switches": switches(request.GET),
         "marks_space": chosen(request.GET, "space") == "on",
         "absent": absent_from(request.user, run, output, request.GET),
-        "cases": _around(request, view),
+        "cases": _around(request, view, against),
         "trials": None if view.beside else trials_of(run, output, view.scorers, request.GET),
     }
 
 
-def _around(request: SignedInRequest, view: CaseView) -> Around:
+def _around(request: SignedInRequest, view: CaseView, against: Against) -> Around:
     """Where the case stands in the list of a comparison, or else of its run."""
     place = Place(view.output.case.position, view.output.trial)
     if view.beside and view.beside.is_in_comparison:
         return view.beside.around(place)
+    given = [why.score for why in view.why if why.score]
     is_reviewed = access.is_reviewed(view.output)
-    return _list_of(request, view.run, view.scorers).around(place, is_reviewed=is_reviewed)
+    listed = CaseList(view.run, view.scorers, request.GET, against)
+    return listed.around(place, given, is_reviewed=is_reviewed)
 
 
-def _list_of(request: SignedInRequest, run: Run, scorers: Sequence[RunScorer]) -> CaseList:
-    """The table that the case was opened from; changes are told from another run."""
-    tells_change = "change" in request.GET
-    against = against_of(request.user, run, request.GET) if tells_change else Against()
-    return CaseList(run, scorers, request.GET, against)
+def _against(request: SignedInRequest, run: Run) -> Against:
+    """The run to tell changes from, where the address asks for it or the run's table, which the
+    case was opened from, tells any; of a comparison, `change` is a range of scores.
+    """
+    named = request.GET.get("against")
+    is_asked = named == AUTO or (not named and "change" in request.GET)
+    return against_of(request.user, run, request.GET) if is_asked else Against()

@@ -22,11 +22,12 @@ from django.db.models import (
     Q,
     QuerySet,
     Subquery,
+    Value,
 )
 from django.db.models.functions import Left
 
 from scoring.models.case_filters import NO_FILTERS, CaseFilters, Selection
-from scoring.models.queries import partner_of
+from scoring.models.queries import first_of_each, partner_of
 from scoring.models.review import Review
 from scoring.models.run import Output, Run, RunScorer
 from scoring.models.score import CaseVerdict, Score, Verdict
@@ -89,6 +90,16 @@ class CasePage:
     rows: Sequence[CaseRow]
     has_previous: bool
     has_next: bool
+
+
+class Neighbours(NamedTuple):
+    """The cases before and after one in a table, None at its ends, and how many cases it has; None
+    where counting them would take long.
+    """
+
+    before: Place | None
+    after: Place | None
+    total: int | None
 
 
 #: The columns each stretch of the table is sorted by. Unscored cases are a stretch of their own,
@@ -167,19 +178,33 @@ class CaseTable:
             return CasePage(self._rows(outputs[::-1]), has_more, has_next=True)
         return CasePage(self._rows(outputs), after is not None, has_more)
 
-    def neighbours(self, place: Place) -> tuple[Place | None, Place | None]:
-        """The cases before and after this one in the table, None at its ends."""
-        stand = self._stand(place)
-        previous = self._beyond(stand, 1, backwards=True)
-        following = self._beyond(stand, 1, backwards=False)
-        return (
-            Place(*previous[0][1:]) if previous else None,
-            Place(*following[0][1:]) if following else None,
-        )
+    def neighbours(self, place: Place, given: Iterable[Score] | None = None) -> Neighbours:
+        """The cases around this one, in one query beside the one that looks for few cases.
+
+        `given` are the scores of the case, where they are known already.
+        """
+        stand = self._stand(place, given)
+        before, after = (self._ahead(stand, backwards=backwards) for backwards in (True, False))
+        total = self._counted
+        counts = [] if total is None or isinstance(total, int) else [_count_of(total)]
+        found = first_of_each([*before, *after, *counts])
+        if counts:
+            row = found.pop()
+            total = row[0] if row else 0
+        places = [Place(*row[1:]) if row else None for row in found]
+        nearest = places[: len(before)], places[len(before) :]
+        first, last = (next(filter(None, way), None) for way in nearest)
+        return Neighbours(first, last, total if isinstance(total, int) else None)
 
     @cached_property
     def count(self) -> int | None:
         """How many cases pass the filters; None where counting them would take long."""
+        found = self._counted
+        return found if found is None or isinstance(found, int) else found.count()
+
+    @property
+    def _counted(self) -> QuerySet[CaseVerdict] | int | None:
+        """How many cases pass the filters where that is known, else few rows to count."""
         filters = self.filters
         if self.run.is_unfinished:
             return None
@@ -190,9 +215,7 @@ class CaseTable:
             return self.run.case_count - reviewed.count()
         if filters.is_verdict_alone and filters.case_verdict is not None:
             return self.run.verdict_counts[filters.case_verdict.label]
-        if self._selection.positions is None:
-            return None
-        return self._selection.of_verdicts().count()
+        return None if self._selection.positions is None else self._selection.of_verdicts()
 
     def outputs(self) -> Iterator[int]:
         """The ids of all outputs in the table, in its order."""
@@ -210,11 +233,18 @@ class CaseTable:
     def _beyond(self, stand: _Stand | None, limit: int, *, backwards: bool) -> list[_Found]:
         """The outputs beyond the stand, nearest first; without one, from the table's end."""
         found: list[_Found] = []
+        for rows in self._ahead(stand, backwards=backwards):
+            if len(found) < limit:
+                found += rows[: limit - len(found)]
+        return found
+
+    def _ahead(self, stand: _Stand | None, *, backwards: bool) -> list[QuerySet[Any, _Found]]:
+        """What lies beyond the stand, stretch by stretch."""
+        found = []
         for stretch in self._stretches(backwards):
             if stand is not None and stand.columns != stretch.columns:
                 continue  # it lies before the stretch that holds the place
-            if len(found) < limit:
-                found += stretch.beyond(stand)[: limit - len(found)]
+            found.append(stretch.beyond(stand))
             stand = None
         return found
 
@@ -228,22 +258,31 @@ class CaseTable:
         unscored = _Stretch(rows.filter(score=None), _UNSCORED, backwards)
         return [unscored, scored] if backwards else [scored, unscored]
 
-    def _stand(self, place: Place | None) -> _Stand | None:
+    def _stand(self, place: Place | None, given: Iterable[Score] | None = None) -> _Stand | None:
         """Where the place is in the walk; None, the start, if it is not in the run."""
-        if place is None or self.order.scorer is None:
+        scorer = self.order.scorer
+        if place is None or scorer is None:
             return place and _Stand(_PLACE, place)
+        if given is None:
+            row = self._told_at(place, scorer)
+        else:
+            own = (score for score in given if score.scorer_id == scorer.pk)
+            row = next(((score.score, score.output_id) for score in own), None)
+        if row is None:
+            return None
+        score, output = row
+        return _Stand(_UNSCORED, (output, output)) if score is None else _Stand(_SCORED, row)
+
+    def _told_at(self, place: Place, scorer: RunScorer) -> tuple[float | None, int] | None:
+        """The score and the output's id; None where the scorer has not told."""
         found = Score.objects.filter(
-            scorer=self.order.scorer,
+            scorer=scorer,
             output__output_set=self.run.output_set_id,
             output__case__version=self.run.output_set.version_id,
             output__case__position=place.position,
             output__trial=place.trial,
         )
-        row = found.values_list("score", "output").first()
-        if row is None:
-            return None
-        score, output = row
-        return _Stand(_UNSCORED, (output, output)) if score is None else _Stand(_SCORED, row)
+        return found.values_list("score", "output").first()
 
     def _rows(self, outputs: Sequence[int]) -> list[CaseRow]:
         scores = self._scores_of(outputs)
@@ -321,6 +360,12 @@ def _row(values: Mapping[str, Any]) -> CaseRow:
         reviews=values.get("review_count") or 0,
         **{name: values[name] for name in _SPENT},
     )
+
+
+def _count_of(rows: QuerySet[CaseVerdict]) -> QuerySet[Any, Any]:
+    """Their number, with as many columns as a neighbour has; no row where there are none."""
+    counted = rows.order_by().values("run").annotate(rows=Count("pk"), nothing=Value(0))
+    return counted.values_list("rows", "run", "nothing")
 
 
 def _is_so(condition: Q) -> ExpressionWrapper[Any]:

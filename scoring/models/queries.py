@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from django.db import models
+from django.core.exceptions import EmptyResultSet
+from django.db import connection, models
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from scoring.models.dataset import Case
@@ -17,6 +20,24 @@ def named(rows: models.QuerySet[Any, Any], name: str) -> tuple[str, dict[str, An
     sql, given = rows.query.sql_with_params()
     values = {f"{name}_{number}": value for number, value in enumerate(given)}
     return sql % tuple(f"%({each})s" for each in values), values
+
+
+def first_of_each(queries: Sequence[QuerySet[Any, Any]]) -> list[tuple[int, ...] | None]:
+    """The first row of each, None where it has none; in one query. All have three columns."""
+    parts: list[str] = []
+    values: dict[str, Any] = {}
+    for number, rows in enumerate(queries):
+        with suppress(EmptyResultSet):
+            sql, given = named(rows[:1], f"part{number}")
+            parts.append(f"SELECT {number}, part{number}.* FROM ({sql}) part{number}")  # noqa: S608
+            values |= given
+    found: list[tuple[int, ...] | None] = [None] * len(queries)
+    if parts:
+        with connection.cursor() as cursor:
+            cursor.execute(" UNION ALL ".join(parts), values)
+            for number, *row in cursor.fetchall():
+                found[number] = tuple(row)
+    return found
 
 
 def partner_of(

@@ -216,9 +216,12 @@ def test_every_filter_and_order_shows_what_plain_lists_show(
 
 def _check_neighbours(table: CaseTable, wanted: list[Place]) -> None:
     for at in range(0, len(wanted), 17):
-        before, after = table.neighbours(wanted[at])
-        assert before == (wanted[at - 1] if at else None)
-        assert after == (wanted[at + 1] if at + 1 < len(wanted) else None)
+        here = wanted[at]
+        own = {"output__case__position": here.position, "output__trial": here.trial}
+        given = Score.objects.filter(scorer__run=table.run, **own)
+        before, after = [None, *wanted][at], [*wanted, None][at + 1]
+        for around in (table.neighbours(here), table.neighbours(here, list(given))):
+            assert around == (before, after, table.count)
 
 
 def _forwards(table: CaseTable) -> list[Place]:

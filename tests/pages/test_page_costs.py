@@ -78,6 +78,15 @@ def addresses(runs: Runs) -> dict[str, str]:
         "run, a text": f"{run}?q=zebra",
         "case": reverse("run_case", args=[runs.same.uuid, 1]),
     }
+    beside = {"against": "auto", "sort": "close", "verdict": "fail", "tag": "all", "n": "1"}
+    for title, candidate in {"one version": runs.same, "two versions": runs.other}.items():
+        case = reverse("run_case", args=[candidate.uuid, 1])
+        for name, query in {
+            "a text": {"q": "zebra"},
+            "a change": {"change": "broke"},
+            "much": {"change": "broke", "reviewed": "no", "scorer": "far", "max": "1"},
+        }.items():
+            found[f"case beside, {title}, {name}"] = f"{case}?{urlencode(beside | query)}"
     narrowed = {
         "": {},
         ", a scorer": {"scorer": "close"},
