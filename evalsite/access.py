@@ -37,6 +37,7 @@ from scoring.models import (
     Upload,
     User,
 )
+from scoring.models.review import ReviewQuerySet
 from scoring.models.run import RunQuerySet
 
 Row = TypeVar("Row", bound=models.Model)
@@ -185,6 +186,20 @@ def reviews_for(run: Run, output: Output) -> list[Review] | None:
     seen = Review.read(cast("_Said", output).reviews_seen)
     is_reviewer = cast("_WithRole", run).role >= Role.REVIEWER
     return None if is_reviewer and not seen else seen
+
+
+def output_of_case(run: Run, key: str, trial: int) -> Output:
+    """The output that a run from `run_for` has for the case of this key."""
+    named = {"case__version": run.output_set.version_id, "case__key": key, "trial": trial}
+    output = Output.objects.filter(output_set=run.output_set_id, **named).first()
+    if output is None:
+        raise Http404
+    return output
+
+
+def reviews_of_run(user: User, run: Run) -> ReviewQuerySet:
+    """The reviews of the outputs of a run from `run_for` that the person may see."""
+    return Review.objects.of_run(run).open_to(user, cast("_WithRole", run).role)
 
 
 def is_reviewed(output: Output) -> bool:

@@ -47,6 +47,8 @@ DATASET_MADE = {
 }
 SCORER = {"name": "close enough", "type": "levenshtein", "config": {}, "threshold": 0.7}
 SUITE = {"name": "release", "entries": [{"scorer": OTHER_ID, "threshold": 0.8}]}
+REVIEW = {"run": ID, "key": "q1", "verdict": "fail", "note": "It names the wrong page."}
+COMMENT = {"run": ID, "key": "q1", "text": "Does a link count as an answer?"}
 ALERT_RULE = {
     "dataset": ID,
     "kind": "mean_below",

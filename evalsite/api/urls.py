@@ -14,6 +14,7 @@ from evalsite.api.views import (
     exports,
     results,
     runs,
+    said,
     score,
     scorers,
 )
@@ -36,6 +37,8 @@ v1 = [
     path("runs/<uuid:uid>/retry/", runs.RunRetry.as_view(), name="run_retry"),
     path("runs/<uuid:uid>/results/", results.ResultList.as_view(), name="run_results"),
     path("runs/<uuid:uid>/export/", exports.ResultExport.as_view(), name="run_export"),
+    path("reviews/", said.ReviewList.as_view(), name="reviews"),
+    path("comments/", said.CommentList.as_view(), name="comments"),
     path("compare/", compare.Compare.as_view(), name="compare"),
     path("compare/cases/", compare.ComparedCases.as_view(), name="compare_cases"),
     path("drift/", drift.Drift.as_view(), name="drift"),

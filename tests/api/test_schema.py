@@ -96,6 +96,8 @@ EXAMPLES = [
     ("runs/", examples.RUN),
     ("runs/{uid}/outputs/", examples.MORE_OUTPUTS),
     ("alerts/rules/", examples.ALERT_RULE),
+    ("reviews/", examples.REVIEW),
+    ("comments/", examples.COMMENT),
 ]
 
 
@@ -114,7 +116,7 @@ def test_the_examples_are_accepted_and_answered_as_shown(alices: Api) -> None:
         text = json.dumps(body)
         for example, real in ids.items():
             text = text.replace(example, real)
-        response = alices.post(path.replace("{uid}", ids.get("run", "")), text)
+        response = alices.post(path.replace("{uid}", ids.get("{uid}", "")), text)
         assert response.status_code < 300, response.content
         check_answer(response, path, "post")
         return response.json()
@@ -128,9 +130,12 @@ def test_the_examples_are_accepted_and_answered_as_shown(alices: Api) -> None:
     started = post("runs/", examples.RUN | {"final": False})
     assert started.keys() == examples.STARTED.keys()
     assert started["state"] == examples.STARTED["state"]
-    ids["run"] = started["id"]
+    ids["{uid}"] = started["id"]
     assert post("runs/{uid}/outputs/", examples.MORE_OUTPUTS) == examples.ACCEPTED
     assert post("alerts/rules/", examples.ALERT_RULE)["watches"]
+    ids[examples.ID] = started["id"]
+    assert post("reviews/", examples.REVIEW)["verdict"] == "fail"
+    assert post("comments/", examples.COMMENT)["author"] == "alice@example.org"
 
 
 @pytest.fixture
@@ -174,7 +179,7 @@ ANY_JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize(("path", "body"), [*EXAMPLES[:5], EXAMPLES[6]])
+@pytest.mark.parametrize(("path", "body"), [*EXAMPLES[:5], *EXAMPLES[6:]])
 @settings(
     max_examples=40,
     deadline=None,

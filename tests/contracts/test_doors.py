@@ -152,6 +152,8 @@ API: dict[str, tuple[Any, Any]] = {
     "run_retry": (None, EDITOR),
     "run_results": (VIEWER, None),
     "run_export": (VIEWER, None),
+    "reviews": (PERSON, PERSON),  # address and body name the run, and with it the team
+    "comments": (PERSON, PERSON),
     "compare": (PERSON, None),  # the address names the runs, and with them the team
     "compare_cases": (PERSON, None),
     "drift": (PERSON, None),  # the address's query names the dataset
