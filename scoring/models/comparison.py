@@ -6,14 +6,13 @@ from typing import Any, Self
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
 
 from scoring.models.alert_watch import AlertWatch
 from scoring.models.audit import AuditEntry
 from scoring.models.base import AddressedRow
 from scoring.models.dataset import Dataset
-from scoring.models.run import Run, RunScorer, RunState
+from scoring.models.judged import judge_models
+from scoring.models.run import Run, RunState
 from scoring.models.team import User
 
 
@@ -79,7 +78,7 @@ def unfitness(run: Run) -> str:
     if missing:
         cases = "1 case" if missing == 1 else f"{missing:,} cases"
         return f"{cases} of the dataset version without an output: make a run over all."
-    for name, answered in _judge_models(run).items():
+    for name, answered in judge_models(run).items():
         if len(answered) > 1:
             by = ", ".join(sorted(answered))
             return f"The judge {name} was answered by several models ({by}): make a run with one."
@@ -97,22 +96,6 @@ def _errors(run: Run) -> str:
 
 def _case_count(run: Run) -> int:
     return run.verdicts.values("position").distinct().count()
-
-
-def _judge_models(run: Run) -> dict[str, set[str]]:
-    """The models that answered each judge, as its scores tell; of an only judge, paid calls too."""
-    scorers = run.scorers.select_related("version")
-    judges = [scorer for scorer in scorers if scorer.version.config.get("model")]
-    answered = {judge.name: _models_told(judge) for judge in judges}
-    if len(judges) == 1:
-        calls = run.model_calls.filter(purpose="judge", cache_key__isnull=False)
-        answered[judges[0].name].update(calls.values_list("model", flat=True).distinct())
-    return answered
-
-
-def _models_told(judge: RunScorer) -> set[str]:
-    model = KeyTextTransform("model", Cast("metadata_json", models.JSONField()))
-    return {str(name) for (name,) in judge.scores.order_by().values_list(model).distinct() if name}
 
 
 class Comparison(models.Model):
