@@ -1,25 +1,33 @@
-"""A case that only one of two compared runs has: what its page says of the other."""
+"""A case that only the first of two compared runs has, on its page in that run."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-from urllib.parse import urlencode
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
 
 from django.http import QueryDict
 
-from evalsite.pages.case_beside import partner_run
-from evalsite.pages.compare_urls import compare_url
+from evalsite.pages.case_beside import Beside, partner_run
 from scoring.engine.absence import absence
 from scoring.models import Output, Run, User
 from scoring.models.pair_rows import PairKind
 
 
-class Absent(NamedTuple):
-    """The run without the case, why it has none, and the list that the case was opened from."""
+@dataclass
+class Absent(Beside):
+    """Where the case stands among those that `run`, the candidate, lacks, and why it does."""
 
-    run: Run
-    text: str
-    list_url: str
+    NAMED: ClassVar[str] = "absent"
+
+    @property
+    def _page(self) -> Run:
+        return self.baseline
+
+    @cached_property
+    def text(self) -> str:
+        assert self.output is not None  # noqa: S101  whose page it is
+        return absence(self.run, self.output.case.key, self.output.trial)
 
 
 def absent_from(user: User, run: Run, output: Output, query: QueryDict) -> Absent | None:
@@ -27,7 +35,6 @@ def absent_from(user: User, run: Run, output: Output, query: QueryDict) -> Absen
     named = query.get("absent")
     if not named:
         return None
-    candidate = partner_run(user, run, str(named))
-    kind = urlencode({"kind": PairKind.ONLY_BASELINE.value})
-    list_url = f"{compare_url(run.team, run, [candidate])}&{kind}#cases"
-    return Absent(candidate, absence(candidate, output.case.key, output.trial), list_url)
+    asked = query.copy()
+    asked["kind"] = PairKind.ONLY_BASELINE.value
+    return Absent(run, partner_run(user, run, str(named)), output, asked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -60,6 +60,13 @@ class Beside:
     run: Run
     output: Output | None
     query: QueryDict
+
+    NAMED: ClassVar[str] = "against"  # the part of a case's address that names the other run
+
+    @property
+    def _page(self) -> Run:
+        """The run on whose page the case is shown."""
+        return self.run
 
     @property
     def verdict(self) -> str | None:
@@ -140,9 +147,9 @@ class Beside:
     def _case_url(
         self, place: Place, step: int, viewing: Sequence[str] = ("between", "diff", *LOOKS)
     ) -> str:
-        kept = self._kept(("against", *KEPT, *viewing))
+        kept = self._kept((self.NAMED, *KEPT, *viewing))
         number = f"&n={self._number + step}" if self._number else ""
-        return case_url(self.run, place, kept + number)
+        return case_url(self._page, place, kept + number)
 
     def _kept(self, names: Sequence[str]) -> str:
         """These parts of the address, as far as they are there."""

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import Http404, HttpResponse
 
 from evalsite import access
-from evalsite.pages.case_absent import absent_from
+from evalsite.pages.case_absent import Absent, absent_from
 from evalsite.pages.case_against import AUTO, Against, against_of
 from evalsite.pages.case_beside import TITLES, beside_of
 from evalsite.pages.case_list import Around, CaseList
@@ -57,6 +57,7 @@ def _view(request: SignedInRequest, run: Run, output: Output, against: Against) 
 
 def _page(request: SignedInRequest, view: CaseView, against: Against) -> dict[str, Any]:
     run, output = view.run, view.output
+    absent = absent_from(request.user, run, output, request.GET)
     return {
         **said_of(request, run, output),
         "team": run.team,
@@ -65,17 +66,19 @@ def _page(request: SignedInRequest, view: CaseView, against: Against) -> dict[st
         "between": TITLES,
         "switches": switches(request.GET),
         "marks_space": chosen(request.GET, "space") == "on",
-        "absent": absent_from(request.user, run, output, request.GET),
-        "cases": _around(request, view, against),
+        "absent": absent,
+        "cases": _around(request, view, against, absent),
         "trials": None if view.beside else trials_of(run, output, view.scorers, request.GET),
     }
 
 
-def _around(request: SignedInRequest, view: CaseView, against: Against) -> Around:
+def _around(
+    request: SignedInRequest, view: CaseView, against: Against, absent: Absent | None
+) -> Around:
     """Where the case stands in the list of a comparison, or else of its run."""
     place = Place(view.output.case.position, view.output.trial)
-    if view.beside and view.beside.is_in_comparison:
-        return view.beside.around(place)
+    if beside := view.beside if view.beside and view.beside.is_in_comparison else absent:
+        return beside.around(place)
     given = [why.score for why in view.why if why.score]
     is_reviewed = access.is_reviewed(view.output)
     listed = CaseList(view.run, view.scorers, request.GET, against)

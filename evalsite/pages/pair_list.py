@@ -204,15 +204,16 @@ class PairList:
     def _case_url(self, row: PairRow, number: str | None) -> str:
         """The case side by side; of a case that the candidate lacks, its page in the baseline."""
         pair = row.pair
-        if pair.candidate is None:
-            return case_url(self.baseline, pair.place, f"absent={self.candidate.uuid}")
         query = f"{self.case_query}&n={number}" if number else self.case_query
-        return case_url(self.candidate, pair.place, query)
+        run = self.candidate if pair.candidate else self.baseline
+        return case_url(run, pair.place, query)
 
     @cached_property
     def case_query(self) -> str:
         """What a case's address keeps of the list."""
-        return list_query(self.baseline, self.kind, self.form)
+        if self.kind == PairKind.ONLY_BASELINE:
+            return list_query("absent", self.candidate, self.kind, self.form)
+        return list_query("against", self.baseline, self.kind, self.form)
 
     def place_url(self, place: Place) -> str:
         """A pair by itself, outside any list."""
@@ -223,13 +224,13 @@ class PairList:
         return [Change(name, before.get(name), after.get(name)) for name in self.columns]
 
 
-def list_query(baseline: Run, kind: PairKind, form: PairForm) -> str:
+def list_query(name: str, other: Run, kind: PairKind, form: PairForm) -> str:
     query = QueryDict(mutable=True)
-    query["against"] = str(baseline.uuid)
+    query[name] = str(other.uuid)
     query["kind"] = kind.value
-    for name in KEPT[1:]:
-        if value := form.cleaned_data.get(name):
-            query[name] = range_text(value) if isinstance(value, Span) else value
+    for part in KEPT[1:]:
+        if value := form.cleaned_data.get(part):
+            query[part] = range_text(value) if isinstance(value, Span) else value
     return query.urlencode()
 
 

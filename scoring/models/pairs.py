@@ -137,12 +137,13 @@ class Pairs:
         place: Place,
         positions: Sequence[int] | None = None,
     ) -> tuple[Place | None, Place | None]:
-        """The candidate's places before and after this one in the list, None at its ends."""
-        if kind == PairKind.ONLY_BASELINE:
-            return None, None
+        """The places before and after this one in the list, None at its ends; the baseline's of
+        what only the baseline has, else the candidate's.
+        """
         stretches = [Stretch(place, 1, is_backwards) for is_backwards in (True, False)]
         found = self._found(kind, filters, positions, *stretches)
-        places = [Place(row[5], row[6]) for row in found]
+        at = 1 if kind == PairKind.ONLY_BASELINE else 5
+        places = [Place(*row[at : at + 2]) for row in found]
         before = (each for each in places if each < place)
         after = (each for each in places if each > place)
         return next(before, None), next(after, None)

@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from scoring.engine.absence import absence
+from scoring.engine.compare import compared
 from scoring.models import CaseVerdict, Dataset, Run, RunState, Team, User
 from tests.compared import run_with
 from tests.conftest import MakeDataset
@@ -77,7 +78,31 @@ def test_a_case_that_left_the_dataset_opens_in_the_baseline_and_says_why(
     html = words(url)
     assert "Only in the baseline: w46 is over v2 of the dataset, which lacks this case." in html
     back = f"{reverse('compare', args=['support'])}?baseline={runs[0].uuid}"
-    assert f'<a href="{back}&candidate={runs[1].uuid}&kind=only_baseline#cases">' in html
+    assert f'<a href="{back}&candidate={runs[1].uuid}&kind=only_baseline#case-5">' in html
+
+
+def test_cases_that_only_the_baseline_has_lead_to_each_other(
+    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset
+) -> None:
+    version = make_dataset([{"key": f"q{n}", "tags": ["odd"] * (n % 2)} for n in range(8)])
+    old = run_with(version, {"close": [1.0] * 8}, name="w45")
+    new = run_with(version, {"close": [1.0] * 3}, name="w46", leaves_out=[1, 2, 3, 5, 7])
+    compared(old, new)
+    named = {"baseline": old.uuid, "candidate": new.uuid, "kind": "only_baseline"}
+    path, browser = reverse("compare", args=[old.team.slug]), browser_of(bob)
+    for query, of, keys in (({}, " of 5", "12357"), ({"tag": "odd"}, "", "1357")):
+        listed = browser.get(f"{path}?{urlencode(named | query)}").context["pair"].cases.rows
+        urls = [row.url for row in listed]
+        assert [row.row.pair.key for row in listed] == [f"q{key}" for key in keys]
+        for n, (before, url, after) in enumerate(
+            zip([None, *urls], urls, [*urls[1:], None], strict=False), start=1
+        ):
+            page = browser.get(url)
+            cases = page.context["cases"]
+            assert (cases.previous_url, cases.next_url) == (before, after)
+            assert cases.standing == f"{n}{of} · only in baseline"
+            assert f"{urlencode(named | query)}#case-" in cases.list_url
+            assert "w46 compared with w45" in page.text
 
 
 def test_a_case_that_joined_the_dataset_opens_in_the_candidate_and_says_why(

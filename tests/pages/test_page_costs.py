@@ -101,6 +101,9 @@ def addresses(runs: Runs) -> dict[str, str]:
         bar = {"kind": "pairs", "scorer": "close", "change": BARS[title]}
         found[f"compare, {title}, a bar"] = compare_url(runs, candidate, bar)
         found[f"case of {title}, a bar"] = case_url(runs, candidate, {**bar, "n": "1"})
+        absent = {"absent": str(candidate.uuid), "kind": "only_baseline", "tag": "all", "n": "1"}
+        case = reverse("run_case", args=[runs.baseline.uuid, 1])
+        found[f"case only in the baseline, {title}"] = f"{case}?{urlencode(absent)}"
     found["compare, edited"] = compare_url(runs, runs.other, {"kind": "edited"})
     return found
 
