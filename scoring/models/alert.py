@@ -63,17 +63,18 @@ class AlertQuerySet(models.QuerySet["Alert"]):
 class Alert(AddressedRow):
     """One time a rule fired over a series; at most one of a rule and series is not over.
 
-    `run` is the newest run that was judged so, None where runs are missing, and `limit` and
-    `value` are what was compared, in the kind's own unit. `note` says why a later run could not be
-    judged. `told_at` is when people were last told, `tell_at` when they are told again, None for
-    never. An alert that is over because its figure is fine again has a `resolved_by_run`, but for
-    one that waited for any run.
+    `run` is the newest run that was judged so, None where runs are missing, `baseline` the one it
+    was compared with, if any, and `limit` and `value` are what was compared, in the kind's own
+    unit. `note` says why a later run could not be judged. `told_at` is when people were last told,
+    `tell_at` when they are told again, None for never. An alert that is over because its figure is
+    fine again has a `resolved_by_run`, but for one that waited for any run.
     """
 
     rule = models.ForeignKey(AlertRule, models.CASCADE, related_name="alerts")
     series = models.CharField(max_length=120, blank=True, default="")
     state = models.CharField(max_length=10, choices=AlertState.choices, default=AlertState.FIRING)
     run = models.ForeignKey(Run, models.SET_NULL, null=True, related_name="alerts")
+    baseline = models.ForeignKey(Run, models.SET_NULL, null=True, related_name="+")
     value = models.FloatField(null=True)
     limit = models.FloatField(null=True)
     sentence = models.TextField()

@@ -15,8 +15,9 @@ MOST_DIGITS: Final = 12
 class Finding(NamedTuple):
     """Fine, firing, undecided or silent, and why, in a sentence.
 
-    `run` is the one that was looked at, None where runs are missing. `value` and `limit` are what
-    was compared. Where nothing but time may change it, `look_at` says when to look again.
+    `run` is the one that was looked at, None where runs are missing, `baseline` the one it was
+    compared with, if any. `value` and `limit` are what was compared. Where nothing but time may
+    change it, `look_at` says when to look again.
     """
 
     state: WatchState
@@ -25,6 +26,7 @@ class Finding(NamedTuple):
     value: float | None = None
     limit: float | None = None
     look_at: datetime | None = None
+    baseline: Run | None = None
 
 
 class Later(NamedTuple):

@@ -21,8 +21,11 @@ class Seen(NamedTuple):
     scorer: RunScorer | None
 
 
-def judge(rule: AlertRule, series: str, now: datetime) -> Finding | Later:
+def judge(rule: AlertRule, series: str, now: datetime, since: Run | None = None) -> Finding | Later:
     """What is to be said of the series, without scoring or comparing anything anew.
+
+    `since` is the baseline of an alert that goes on: where none is pinned, runs are compared with
+    it until they are as good again. A drop that stays is no step from the run before.
 
     Only the newest run by its outputs' date is looked at, so that runs of the past which come late
     never fire. A rule over all series that was made before any run waits under the series "".
@@ -34,11 +37,15 @@ def judge(rule: AlertRule, series: str, now: datetime) -> Finding | Later:
         return absence.judged(rule, series, now)
     if run is None:
         return silent("No run has finished yet.")
-    if run.is_unfinished:
-        return Later()
+    return Later() if run.is_unfinished else _judged(rule, run, since)
+
+
+def _judged(rule: AlertRule, run: Run, since: Run | None) -> Finding | Later:
     seen = seen_in(run, rule.scorer)
     if seen is None:
         return undecided(f"{run.name} was not scored by {rule.scorer}.", run)
+    if rule.kind in paired.KINDS:
+        return paired.judged(rule, seen.run, since)
     return KINDS[rule.kind](rule, seen)
 
 
@@ -118,18 +125,8 @@ def _of_cases(run: Run) -> tuple[int, int, int]:
     return passed, passed + failed, run.case_count or 0
 
 
-def drop(rule: AlertRule, seen: Seen) -> Finding | Later:
-    return paired.judged(rule, seen.run, paired.drop)
-
-
-def regressions(rule: AlertRule, seen: Seen) -> Finding | Later:
-    return paired.judged(rule, seen.run, paired.regressions)
-
-
-KINDS: Final[dict[str, Callable[[AlertRule, Seen], Finding | Later]]] = {
+KINDS: Final[dict[str, Callable[[AlertRule, Seen], Finding]]] = {
     AlertKind.MEAN_BELOW: mean_below,
     AlertKind.PASS_RATE_BELOW: pass_rate_below,
-    AlertKind.DROP: drop,
-    AlertKind.REGRESSIONS: regressions,
     AlertKind.OUT_OF_LIMITS: out_of_limits,
 }

@@ -49,7 +49,7 @@ def look(watch: AlertWatch) -> bool:
     if not _move(watch, until):
         return False
     try:
-        found = judge(watch.rule, watch.series, now)
+        found = judge(watch.rule, watch.series, now, _since(watch))
         with transaction.atomic():
             _keep(watch, found, now)
     except Exception:
@@ -58,12 +58,22 @@ def look(watch: AlertWatch) -> bool:
     return True
 
 
+def _since(watch: AlertWatch) -> Run | None:
+    """The baseline of the alert that goes on, if one does."""
+    joined = Alert.objects.select_related("baseline__output_set__version__dataset")
+    alert = joined.firing().filter(rule=watch.rule, series=watch.series).first()
+    return alert.baseline if alert else None
+
+
 def tell_again() -> int:
     """Tell people once more of alerts that go on; of how many."""
     now = timezone.now()
     living = Q(rule__deleted_at=None, rule__paused_at=None)
     due = Alert.objects.firing().filter(living, tell_at__lte=now).order_by("tell_at")
-    joined = due.select_related("rule__dataset__team", "run")[:AT_ONCE]
+    found = list(due.values_list("pk", flat=True)[:AT_ONCE])
+    if not found:  # mostly, and joining as many tables takes longer than asking
+        return 0
+    joined = Alert.objects.filter(pk__in=found).select_related("rule__dataset__team", "run")
     return sum(_tell_once_more(alert, now) for alert in joined)
 
 
@@ -148,5 +158,6 @@ def _end(alert: Alert, watch: AlertWatch, found: Finding, now: datetime) -> None
 
 
 def _describe(alert: Alert, found: Finding) -> None:
-    alert.run, alert.sentence, alert.note = found.run, found.sentence, ""
+    alert.run, alert.baseline = found.run, found.baseline
+    alert.sentence, alert.note = found.sentence, ""
     alert.value, alert.limit = found.value, found.limit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from django.db.models import Q
@@ -20,7 +21,7 @@ from scoring.engine.alerts.finding import (
 )
 from scoring.engine.figures import Figures, ScorerFigures
 from scoring.engine.regressions import regressions_of
-from scoring.models import AlertRule, Baseline, Run, RunState, RunSummary, WatchState
+from scoring.models import AlertKind, AlertRule, Baseline, Run, RunState, RunSummary, WatchState
 
 ASK_AGAIN_SECONDS: Final = 5  # while the worker still compares
 
@@ -40,12 +41,9 @@ class Beside(NamedTuple):
         return f"{self.run.name} against {self.baseline.name}"
 
 
-Judge = Callable[[AlertRule, Beside], Finding]
-
-
-def judged(rule: AlertRule, run: Run, judge: Judge) -> Finding | Later:
+def judged(rule: AlertRule, run: Run, since: Run | None) -> Finding | Later:
     """What the comparison says. One that is missing is asked of the worker and awaited."""
-    baseline = baseline_of(run, rule.scorer)
+    baseline = baseline_of(run, rule.scorer, since)
     if baseline is None:
         return silent(f"There is no earlier run to compare {run.name} with.", run)
     if baseline.is_unfinished:
@@ -57,17 +55,21 @@ def judged(rule: AlertRule, run: Run, judge: Judge) -> Finding | Later:
     scorer = next((each for each in figures.scorers if each.name == rule.scorer), None)
     beside = Beside(run, baseline, figures, scorer)
     problem = _problem(rule, beside)
-    return undecided(problem, run) if problem else judge(rule, beside)
+    found = undecided(problem, run) if problem else KINDS[rule.kind](rule, beside)
+    return found._replace(baseline=baseline)
 
 
-def baseline_of(run: Run, scorer: str) -> Run | None:
-    """The run pinned for the series, else the newest finished one over earlier outputs, of those
-    that have the scorer: a run over the same outputs again is no step in time.
+def baseline_of(run: Run, scorer: str, since: Run | None = None) -> Run | None:
+    """The run pinned for the series, else the one `since` which an alert goes on, else the newest
+    finished one over earlier outputs, of those that have the scorer: a run over the same outputs
+    again is no step in time.
     """
     joined = "run__output_set__version__dataset"
     pinned = Baseline.objects.of(run).exclude(run=run).select_related(joined).first()
     if pinned:
         return pinned.run
+    if since and since.deleted_at is None and _dated(since) < _dated(run):
+        return since
     outputs = run.output_set
     earlier = Q(output_set__dated__lt=outputs.dated)
     earlier |= Q(output_set__dated=outputs.dated, output_set__lt=outputs.pk)
@@ -77,6 +79,11 @@ def baseline_of(run: Run, scorer: str) -> Run | None:
     runs = runs.filter(scorers__name=scorer) if scorer else runs
     ordered = runs.order_by("-output_set__dated", "-output_set", "-pk")
     return ordered.select_related("output_set__version__dataset").first()
+
+
+def _dated(run: Run) -> tuple[datetime, int]:
+    """Runs over the same outputs are at one point in time."""
+    return run.output_set.dated, run.output_set_id
 
 
 def drop(rule: AlertRule, beside: Beside) -> Finding:
@@ -167,3 +174,9 @@ def _awaited(baseline: Run, run: Run) -> Finding | Later:
         return undecided(f"{run.name} could not be compared: {failed.problem.rstrip('.')}.", run)
     compare_asks.ask(baseline, run, None)
     return Later(ASK_AGAIN_SECONDS)
+
+
+KINDS: Final[dict[str, Callable[[AlertRule, Beside], Finding]]] = {
+    AlertKind.DROP: drop,
+    AlertKind.REGRESSIONS: regressions,
+}

@@ -88,7 +88,8 @@ def message_of(
         "series": alert.series if alert else rule.series,
         "rule": _rule(rule),
         "alert": _alert(alert) if alert else None,
-        "run": _run(alert) if alert else None,
+        "run": _run(_newest(alert)) if alert else None,
+        "baseline": _run(alert.baseline) if alert else None,
         "url": link(DRIFT_PATH, rule.dataset.uuid),
     }
 
@@ -121,8 +122,11 @@ def _alert(alert: Alert) -> dict[str, Any]:
     }
 
 
-def _run(alert: Alert) -> dict[str, Any] | None:
-    run: Run | None = (alert.resolved_by_run if not alert.is_open else None) or alert.run
+def _newest(alert: Alert) -> Run | None:
+    return (None if alert.is_open else alert.resolved_by_run) or alert.run
+
+
+def _run(run: Run | None) -> dict[str, Any] | None:
     if run is None:
         return None
     return {"id": str(run.uuid), "name": run.name, "url": link(RUN_PATH, run.uuid)}
@@ -157,7 +161,7 @@ def _leave_notices(alert: Alert, text: str) -> None:
     Notice.objects.filter(alert=alert, read_at=None).delete()
     people = User.objects.filter(memberships__team=alert.rule.team_id, is_active=True)
     short = text if len(text) <= NOTICE_CHARS else f"{text[: NOTICE_CHARS - 1]}…"
-    run = alert.run if alert.is_open else alert.resolved_by_run or alert.run
+    run = _newest(alert)
     Notice.objects.bulk_create(
         Notice(user=person, run=run, alert=alert, text=short) for person in people
     )

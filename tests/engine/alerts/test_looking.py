@@ -234,8 +234,8 @@ def test_a_run_that_ends_during_a_look_is_looked_at_too(
     leave_after(run_of(version, 1, BAD))
     judge = looking.judge
 
-    def meanwhile(rule: AlertRule, series: str, now: datetime) -> Any:
-        found = judge(rule, series, now)
+    def meanwhile(rule: AlertRule, series: str, now: datetime, since: Run | None) -> Any:
+        found = judge(rule, series, now, since)
         monkeypatch.setattr(looking, "judge", judge)
         leave_after(run_of(version, 2, GOOD))
         return found
@@ -283,10 +283,10 @@ def test_a_look_that_fails_stops_no_other_and_is_tried_again(
         leave_after(run_of(version, 1, BAD, series=series))
     judge = looking.judge
 
-    def faulty(rule: AlertRule, series: str, now: datetime) -> Any:
+    def faulty(rule: AlertRule, series: str, now: datetime, since: Run | None) -> Any:
         if series == "a":
             raise RuntimeError("out of luck")
-        return judge(rule, series, now)
+        return judge(rule, series, now, since)
 
     with monkeypatch.context() as patched:
         patched.setattr(looking, "judge", faulty)

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
-from scoring.engine.alerts import paired
+from scoring.engine import errands, run_life
+from scoring.engine.alerts import leave_after, paired, tick
 from scoring.engine.alerts.finding import Later
 from scoring.engine.alerts.judging import judge
 from scoring.models import (
+    Alert,
+    AlertWatch,
     Baseline,
     DatasetVersion,
     Errand,
     ErrandState,
     Run,
+    User,
     WatchState,
 )
 from tests.drifting import run_again, scorer_of
-from tests.engine.alerts.conftest import CASES, MakeRule, compared, found, letters, run_of
+from tests.engine.alerts.conftest import (
+    CASES,
+    MakeRule,
+    compared,
+    found,
+    letters,
+    pass_time,
+    run_of,
+    told,
+)
 
 FINE, FIRING, UNDECIDED, SILENT = (
     WatchState.FINE,
@@ -59,11 +74,11 @@ def test_more_cases_broken_than(
     state: str,
 ) -> None:
     flipped(version, broke, fixed, rest)
-    told = compared(make_rule("regressions", limit, scorer=scorer))
-    assert told.state == state
+    said = compared(make_rule("regressions", limit, scorer=scorer))
+    assert said.state == state
     if state != UNDECIDED:
-        assert told.value == broke
-        assert told.sentence.startswith("w2 against w1: ")
+        assert said.value == broke
+        assert said.sentence.startswith("w2 against w1: ")
 
 
 @pytest.mark.parametrize(
@@ -89,17 +104,17 @@ def test_a_drop_larger_than_chance(
     state: str,
 ) -> None:
     flipped(version, broke, fixed)
-    told = compared(make_rule("drop", limit, scorer=scorer))
-    assert told.state == state, told.sentence
-    assert told.value == pytest.approx((broke - fixed) / CASES)
+    said = compared(make_rule("drop", limit, scorer=scorer))
+    assert said.state == state, said.sentence
+    assert said.value == pytest.approx((broke - fixed) / CASES)
 
 
 def test_a_first_run_has_nothing_to_drop_from(version: DatasetVersion, make_rule: MakeRule) -> None:
     run_of(version, 1, letters(3))
     for kind, limit in (("drop", None), ("regressions", 0)):
-        told = found(make_rule(kind, limit))
-        assert told.state == SILENT
-        assert told.sentence == "There is no earlier run to compare w1 with."
+        said = found(make_rule(kind, limit))
+        assert said.state == SILENT
+        assert said.sentence == "There is no earlier run to compare w1 with."
 
 
 def test_the_pinned_run_is_the_measure(version: DatasetVersion, make_rule: MakeRule) -> None:
@@ -109,8 +124,8 @@ def test_the_pinned_run_is_the_measure(version: DatasetVersion, make_rule: MakeR
     run_of(version, 3, letters(10))
     assert compared(rule).state == FINE
     Baseline.objects.pin(good, by=None)
-    told = compared(rule)
-    assert (told.state, told.value, told.sentence[:15]) == (FIRING, 10, "w3 against w1: ")
+    said = compared(rule)
+    assert (said.state, said.value, said.sentence[:15]) == (FIRING, 10, "w3 against w1: ")
 
 
 def test_scoring_outputs_again_is_no_step_in_time(
@@ -119,8 +134,8 @@ def test_scoring_outputs_again_is_no_step_in_time(
     run_of(version, 1, letters(20))
     worse = run_of(version, 2, letters(10))
     again = run_again(worse.output_set, 0.5, letters(10))
-    told = compared(make_rule("regressions", 0))
-    assert (told.state, told.run, told.value) == (FIRING, again, 10)
+    said = compared(make_rule("regressions", 0))
+    assert (said.state, said.run, said.value) == (FIRING, again, 10)
 
 
 @pytest.mark.parametrize("kind", ["drop", "regressions"])
@@ -131,9 +146,9 @@ def test_another_version_of_the_scorer_is_no_measure(
     run_of(version, 1, letters(20))
     scorer.revise({"case_sensitive": True}, by=None)
     run_of(version, 2, letters(0))
-    told = compared(make_rule(kind, 0 if kind == "regressions" else None, scorer="close"))
-    assert told.state == UNDECIDED
-    assert "w1 was scored by version 1 of close and w2 by version 2" in told.sentence
+    said = compared(make_rule(kind, 0 if kind == "regressions" else None, scorer="close"))
+    assert said.state == UNDECIDED
+    assert "w1 was scored by version 1 of close and w2 by version 2" in said.sentence
 
 
 def test_a_comparison_that_failed_is_undecided(
@@ -145,6 +160,69 @@ def test_a_comparison_that_failed_is_undecided(
     assert [judge(rule, "a", timezone.now()) for _ in range(3)] == [later] * 3
     assert Errand.objects.count() == 1
     Errand.objects.update(state=ErrandState.FAILED, problem="it failed with MemoryError")
-    told = found(rule)
-    assert told.state == UNDECIDED
-    assert told.sentence == "w2 could not be compared: it failed with MemoryError."
+    said = found(rule)
+    assert said.state == UNDECIDED
+    assert said.sentence == "w2 could not be compared: it failed with MemoryError."
+
+
+def compare_and_look() -> None:
+    """What the worker does within some seconds of the end of a run."""
+    tick()
+    for errand in Errand.objects.unfinished():
+        errands.do(errand)
+    pass_time(timedelta(seconds=paired.ASK_AGAIN_SECONDS + 1))
+    tick()
+
+
+@pytest.mark.parametrize(("kind", "limit"), [("regressions", 3), ("drop", None)])
+@pytest.mark.parametrize(
+    ("passed", "events"),
+    [
+        ([20, 10, 10, 10, 20], ["opened", "resolved"]),
+        ([20, 10, 20], ["opened", "resolved"]),
+        ([20, 10, 5, 10, 19], ["opened", "resolved"]),
+        ([20, 10, 12, 11], ["opened"]),
+        ([20, 18, 19, 20], []),
+    ],
+)
+def test_a_drop_that_stays_is_not_over(
+    version: DatasetVersion,
+    make_rule: MakeRule,
+    kind: str,
+    limit: int | None,
+    passed: list[int],
+    events: list[str],
+) -> None:
+    """A week is as bad as the one before, and still worse than that which the alert began after."""
+    make_rule(kind, limit, series="a")
+    for number, count in enumerate(passed):
+        leave_after(run_of(version, number, letters(count)))
+        compare_and_look()
+        assert not AlertWatch.objects.exclude(look_at=None).exists()
+    assert told() == events
+    assert {str(alert.baseline) for alert in Alert.objects.all()} <= {"w0"}
+
+
+def test_a_new_level_is_accepted_by_pinning_it(
+    version: DatasetVersion, make_rule: MakeRule
+) -> None:
+    make_rule("regressions", 0, series="a")
+    for number, count in enumerate([20, 10, 10]):
+        leave_after(run_of(version, number, letters(count)))
+        compare_and_look()
+    assert told() == ["opened"]
+    Baseline.objects.pin(Run.objects.get(name="w1"), by=None)
+    compare_and_look()
+    assert told() == ["opened", "resolved"]
+
+
+def test_an_alert_whose_baseline_is_gone_goes_by_the_run_before(
+    version: DatasetVersion, make_rule: MakeRule, alice: User
+) -> None:
+    make_rule("regressions", 0, series="a")
+    for number, count in enumerate([20, 10, 10]):
+        leave_after(run_of(version, number, letters(count)))
+        compare_and_look()
+    run_life.delete(Run.objects.get(name="w0"), alice)
+    compare_and_look()
+    assert told() == ["opened", "resolved"]
