@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.forms.boundfield import BoundField, BoundWidget
 
+from scoring.core.alert_limits import limit_problem
 from scoring.core.judge.guard import RefusedError, check_url
 from scoring.engine.alerts import mail_is_set_up
 from scoring.models import AlertKind, AlertRule, Dataset, Member, Team, User
@@ -221,8 +222,11 @@ class AlertRuleForm(forms.Form):
             self.add_error(f"limit_{kind}", "This is not a number: write one such as 0.8 or 12.")
         elif kind == AlertKind.PASS_RATE_BELOW and text and not 1 <= Decimal(text) <= PER_CENT:
             self.add_error(f"limit_{kind}", "Give a share from 1 to 100 %, such as 90.")
-        elif text:
-            return float(Decimal(text) / UNITS[kind].scale)
+        else:
+            limit = float(Decimal(text) / UNITS[kind].scale) if text else None
+            if problem := limit_problem(kind, limit):
+                self.add_error(f"limit_{kind}", problem)
+            return limit
         return None
 
     def _offer(self, name: str, nothing: str, known: Iterable[str], mine: dict[str, str]) -> None:

@@ -1,0 +1,245 @@
+"""Alerts in the browser: a rule made from a drift line, tested, fired, acknowledged and undone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Browser, Locator, Page, expect
+from pytest_django.fixtures import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from scoring.engine.alerts import sending, tick
+from scoring.engine.threads import Threads
+from scoring.models import Alert, AlertDelivery, AlertRule, DatasetVersion, Run, Team, User
+from tests.browser.walk import Walk, forgive_422
+from tests.conftest import MakeDataset
+from tests.drifting import run_in_week
+from tests.engine.alerts.hook import Receiver
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+
+
+def work() -> None:
+    """What the worker would do, in a thread as there: this one has the browser's event loop."""
+    with Threads(1) as threads:
+        threads.submit(tick).result(20)
+        for delivery in AlertDelivery.objects.due():
+            threads.submit(sending.send, delivery).result(20)
+
+
+@pytest.fixture
+def version(make_dataset: MakeDataset) -> DatasetVersion:
+    return make_dataset([{"key": f"q{number}"} for number in range(4)], "Support answers")
+
+
+@pytest.fixture
+def runs(version: DatasetVersion) -> list[Run]:
+    means = [0.9, 0.9, 0.5]
+    return [run_in_week(version, week, mean, "pppf") for week, mean in enumerate(means)]
+
+
+@pytest.fixture
+def rule(team: Team, alice: User, version: DatasetVersion, runs: list[Run]) -> AlertRule:
+    wanted = {"kind": "mean_below", "scorer": "close", "series": "a", "limit": 0.8}
+    return AlertRule.objects.define(team, version.dataset, by=alice, **wanted).rule
+
+
+def now(page: Page) -> Locator:
+    return page.get_by_role("region", name="Now", exact=True)
+
+
+def test_from_a_drift_line_to_a_rule_that_fires(
+    page: Page,
+    sign_in: Callable[[User], None],
+    is_accessible: Callable[[Page], None],
+    complaints: list[str],
+    settings: Settings,
+    alice: User,
+    team: Team,
+    runs: list[Run],
+) -> None:
+    walk = Walk(page)
+    sign_in(alice)
+    page.goto(reverse("alerts", args=[team.slug]))
+    expect(page.get_by_text("No alert rules yet")).to_be_visible()
+    is_accessible(page)
+    walk.follow("drift page")
+    page.get_by_role("row").filter(has_text="Support answers").get_by_role("link").click()
+    walk.follow("Alert me about this line")
+    walk.is_at("New rule")
+    expect(page.get_by_label("Series", exact=True)).to_have_value("a")
+    expect(page.get_by_label("Scorer", exact=True)).to_have_value("close")
+    is_accessible(page)
+
+    page.get_by_role("radio", name="The mean is too low").check()
+    page.get_by_label("Mean, from 0 to 1").fill("80")
+    with Receiver() as hook:
+        page.get_by_label("Webhook URL").fill(hook.url)
+        walk.press("Make the rule")
+        expect(page.get_by_role("alert")).to_contain_text("Give a number above 0 and up to 1.")
+        expect(page.get_by_text(f"EVALSITE_WEBHOOK_HOSTS={hook.host}")).to_be_visible()
+        is_accessible(page)
+        forgive_422(complaints)
+
+        settings.EVALSITE_WEBHOOK_HOSTS = frozenset({hook.host})
+        page.get_by_label("Mean, from 0 to 1").fill("0.8")
+        walk.press("Make the rule")
+        walk.is_at("Mean of close below 0.8")
+        expect(page.locator("#secret")).to_have_text(AlertRule.objects.get().secret())
+        is_accessible(page)
+        walk.press("Send a test")
+        expect(page.get_by_text("no worker: start manage.py worker")).to_be_visible()
+        is_accessible(page)
+        work()
+        expect(page.get_by_text("Sent to 127.0.0.1.")).to_be_visible()
+        assert len(hook.sent) == 2  # the test, and what fired
+        page.reload()
+        expect(page.locator("#secret")).to_have_count(0)
+
+    expect(now(page)).to_contain_text("firing")
+    is_accessible(page)
+
+
+def test_an_alert_is_acknowledged_on_home_and_seen_on_its_line_and_run(
+    page: Page,
+    sign_in: Callable[[User], None],
+    is_accessible: Callable[[Page], None],
+    alice: User,
+    rule: AlertRule,
+) -> None:
+    work()
+    sign_in(alice)
+    page.goto(reverse("team_home", args=[rule.team.slug]))
+    is_accessible(page)
+    item = page.get_by_role("listitem").filter(has_text="firing")
+    item.get_by_role("button", name="Acknowledge").click()
+    expect(item).to_contain_text("acknowledged by alice@example.org")
+    Walk(page).is_at(rule.team.name)
+    item.get_by_role("link", name="Support answers").click()
+    latest = page.locator("[data-drift-mark]").last
+    expect(latest).to_have_accessible_name(re.compile(r"^w2, .* an alert fires$"))
+    is_accessible(page)
+    page.get_by_role("listitem").filter(has_text="firing").get_by_role("link", name="w2").click()
+    Walk(page).is_at("w2")
+    expect(page.get_by_text("Alert: ")).to_be_visible()
+    is_accessible(page)
+
+
+def test_a_rule_is_paused_deleted_and_brought_back_by_keys_alone(
+    page: Page,
+    sign_in: Callable[[User], None],
+    is_accessible: Callable[[Page], None],
+    alice: User,
+    team: Team,
+    rule: AlertRule,
+) -> None:
+    sign_in(alice)
+    page.goto(reverse("alerts", args=[team.slug]))
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    Walk(page).is_at("Mean of close below 0.8")
+    press(page, "Pause")
+    expect(now(page)).to_contain_text("paused")
+    is_accessible(page)
+    press(page, "Resume")
+    expect(now(page)).not_to_contain_text("paused")
+    chosen = page.get_by_role("radio", name="The mean is too low")
+    chosen.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("Pass rate, in %")).to_be_visible()
+    expect(page.get_by_label("Mean, from 0 to 1")).to_be_hidden()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("70")
+    page.keyboard.press("Enter")
+    Walk(page).is_at("Pass rate of close below 0.7")
+    press(page, "Delete")
+    expect(page.get_by_text("No alert rules yet")).to_be_visible()
+    is_accessible(page)
+    press(page, "Undo")
+    row = page.get_by_role("row").filter(has_text="Pass rate of close below 0.7")
+    expect(row).to_be_visible()
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).focus()
+    page.keyboard.press("Enter")
+
+
+def test_a_kind_that_watches_for_runs_asks_for_no_scorer(
+    page: Page, sign_in: Callable[[User], None], alice: User, rule: AlertRule
+) -> None:
+    sign_in(alice)
+    page.goto(reverse("alert_rule", args=[rule.uuid]))
+    expect(page.get_by_label("Scorer", exact=True)).to_be_visible()
+    page.get_by_role("radio", name="No run has come").check()
+    expect(page.get_by_label("Scorer", exact=True)).to_be_hidden()
+    expect(page.get_by_label("Days")).to_be_visible()
+    Walk(page).press("Save")
+    Walk(page).is_at("No run for 8 days")
+
+
+def test_without_scripts_a_rule_is_made_and_an_alert_acknowledged(
+    chromium: Browser,
+    live_server: LiveServer,
+    page: Page,
+    sign_in: Callable[[User], None],
+    alice: User,
+    runs: list[Run],
+    make_dataset: MakeDataset,
+) -> None:
+    slug = runs[0].team.slug
+    make_dataset([{"key": "q1"}], "Another one")
+    sign_in(alice)
+    plain = chromium.new_page(
+        base_url=live_server.url,
+        java_script_enabled=False,
+        storage_state=page.context.storage_state(),
+    )
+    plain.goto(reverse("new_alert_rule", args=[slug]))
+    plain.get_by_role("combobox", name="Dataset").select_option("Support answers")
+    plain.get_by_role("button", name="Show its series and scorers").click()
+    plain.get_by_role("radio", name="The mean is too low").check()
+    plain.get_by_label("Scorer", exact=True).select_option("close")
+    plain.get_by_role("button", name="Make the rule").click()
+    expect(plain.get_by_role("heading", level=1)).to_have_text("Mean of close below 0.8")
+    work()
+    plain.goto(reverse("alerts", args=[slug]))
+    plain.get_by_role("button", name="Acknowledge").click()
+    expect(plain.get_by_text("acknowledged by alice@example.org")).to_be_visible()
+    plain.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 360), ("dark", 1280)])
+def test_every_page_is_accessible_and_nothing_scrolls_sideways(
+    page: Page,
+    sign_in: Callable[[User], None],
+    is_accessible: Callable[[Page], None],
+    alice: User,
+    rule: AlertRule,
+    scheme: str,
+    width: int,
+) -> None:
+    work()
+    Alert.objects.create(rule=rule, series="b", state="undecided", sentence="Fell.", note="Now?")
+    sign_in(alice)
+    page.set_viewport_size({"width": width, "height": 740})
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    run = Run.objects.get(name="w2")
+    slug = rule.team.slug
+    for url in (
+        reverse("alerts", args=[slug]),
+        reverse("new_alert_rule", args=[slug]),
+        reverse("alert_rule", args=[rule.uuid]),
+        reverse("team_home", args=[slug]),
+        reverse("dataset_drift", args=[rule.dataset.uuid]),
+        reverse("run", args=[run.uuid]),
+    ):
+        page.goto(url)
+        assert page.evaluate(WIDE) is False
+        is_accessible(page)
