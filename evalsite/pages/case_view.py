@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from evalsite import access
 from evalsite.pages.case_beside import BETWEEN, Beside, ScorePair, score_pairs
 from evalsite.pages.case_edits import Edit, edits_of
 from evalsite.pages.case_history import History
+from evalsite.pages.case_leaves import Leaves, count_of, leaves_of
 from evalsite.pages.case_paths import PathTable, path_table
 from evalsite.pages.case_switches import INLINE, SIDE
 from evalsite.pages.case_texts import CaseTexts, Rendered, rendered
@@ -18,6 +19,7 @@ from scoring.core.contract import Case as ScoredCase
 from scoring.core.contract import Json
 from scoring.core.diff import Mode
 from scoring.core.explain import Explanation, explain
+from scoring.core.json_changes import path_rows
 from scoring.core.matches import Search, Searched, searched, searches, searches_texts
 from scoring.core.shown import Shown, shown, structure, written, written_alike
 from scoring.core.sides import Sides
@@ -184,11 +186,41 @@ class CaseView:
 
     @property
     def paths(self) -> PathTable:
-        """The texts as JSON, path by path."""
-        named = {
-            name: structure(self._values[name]) for name in self._values if name in self._alike
-        }
-        return path_table(named, self.sides)
+        """The texts as JSON, path by path, with what the leaves scored."""
+        return path_table(self._structures, self.sides, self.leaves)
+
+    scored_sides: ClassVar = ("expected", "output")
+
+    @property
+    def leaf_paths(self) -> PathTable:
+        """The same of the two texts that were scored."""
+        scored = {name: self._structures[name] for name in self.scored_sides}
+        return path_table(scored, self.scored_sides, self.leaves)
+
+    @cached_property
+    def _structures(self) -> dict[str, Json]:
+        values = self._values
+        return {name: structure(values[name]) for name in values if name in self._alike}
+
+    @cached_property
+    def leaves(self) -> list[Leaves]:
+        """What leaves scored, as far as all those of a scorer have a path in the texts."""
+        if not {"expected", "output"} <= set(self._structures):
+            return []
+        output = self._structures["output"]
+        wanted = {row.path: row.leaves[0] for row in path_rows([self._structures["expected"]])}
+        return [
+            each
+            for why in self.why
+            if why.explanation
+            for each in leaves_of(why.scorer.name, why.explanation, output, wanted)
+        ]
+
+    @property
+    def has_leaves_joined(self) -> bool:
+        """Whether the table of paths tells the credit of every leaf there is."""
+        found = (why.explanation for why in self.why if why.explanation)
+        return 0 < len(self.leaves) == count_of(found)
 
     @property
     def expected(self) -> Shown | Rendered:

@@ -17,7 +17,7 @@ from scoring.core.json_text import text_of
 from scoring.core.leaves import Leaf
 from scoring.core.scorers import json_tree
 from scoring.core.scorers.combine import CombineConfig
-from scoring.core.selection import excerpt, selected
+from scoring.core.selection import WHOLE, excerpt, selected
 
 MINUS: Final = "\N{MINUS SIGN}"
 TIMES: Final = "\N{MULTIPLICATION SIGN}"
@@ -37,12 +37,14 @@ class Explanation(NamedTuple):
     """`verdict` is the arithmetic up to the verdict in one line, `found` what went before it.
 
     `leaves`, `children`, `similarities` and `judgement` are what it rests on: in a JSON comparison,
-    a combination, a comparison of meanings, or where a judge was asked.
+    a combination, a comparison of meanings, or where a judge was asked. The leaves' paths begin at
+    the part of the values that `target` names, None for several parts.
     """
 
     verdict: str
     found: tuple[str, ...] = ()
     leaves: tuple[Leaf, ...] = ()
+    target: str | None = WHOLE
     children: tuple[Child, ...] = ()
     similarities: tuple[Similarity, ...] = ()
     judgement: Judgement | None = None
@@ -92,6 +94,7 @@ def _explained(scorer: BoundScorer, case: Case, result: Result) -> Explanation:
     whole = _whole(steps, result, scorer.threshold)
     return whole._replace(
         leaves=leaves,
+        target=_target(scorer.config) if leaves else WHOLE,
         children=children,
         similarities=similarities(scorer.config, case, result),
         judgement=judged,
@@ -356,6 +359,11 @@ _STEPS: Final[Mapping[str, Callable[[_Given], _Steps]]] = {
 
 def _leaves(given: _Given) -> tuple[Leaf, ...]:
     return tuple(json_tree.leaf_table(given.case.output, given.case.expected, given.config))
+
+
+def _target(config: Any) -> str | None:
+    key = getattr(config, "target_output_key", WHOLE)
+    return key if isinstance(key, str) else None
 
 
 def _children(given: _Given) -> tuple[Child, ...]:

@@ -182,3 +182,36 @@ def test_no_payload_runs_when_it_is_read_as_markdown(
     assert all(url.startswith((own, "data:")) for url in asked)
     page.goto(reverse("run_case", args=[run.uuid, 1]) + "?diff=markdown")
     in_both_schemes(page, is_accessible)
+
+
+def test_the_table_of_leaves_opens_what_is_the_same_and_fits_a_phone(
+    page: Page,
+    sign_in: SignIn,
+    alice: User,
+    make_dataset: MakeDataset,
+    make_outputs: MakeOutputs,
+    is_accessible: Check,
+) -> None:
+    cases = [{"key": "q", "input": "?", "expected": {"name": "Ada", "age": 36, "born": "1815"}}]
+    outputs = make_outputs(make_dataset(cases), ['{"name": "Eva", "age": 36}'])
+    run = finished_run(outputs, ("leaves", "json_similarity", {}))
+    sign_in(alice)
+    for query, title in (("", "Leaf by leaf"), ("?diff=path", "Where they differ")):
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.goto(reverse("run_case", args=[run.uuid, 1]) + query)
+        table = page.get_by_role("region", name=title)
+        rows = table.get_by_role("table", name="Paths that differ").locator("tbody tr")
+        expect(rows).to_have_count(2)
+        expect(rows.last).to_contain_text("missing")
+        same = table.get_by_role("table", name="Paths that hold the same")
+        expect(same).to_be_hidden()
+        table.get_by_text("1 path holds the same in both").click()
+        expect(same.locator("tbody tr")).to_contain_text("age")
+        in_both_schemes(page, is_accessible)
+        page.set_viewport_size({"width": 360, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    for mode, titles in (("lines", ["Leaf by leaf"]), ("JSON paths", ["Where they differ"])):
+        switch = page.get_by_role("navigation", name="Ways to compare")
+        switch.get_by_role("link", name=mode).click()
+        expect(chosen(page, "Ways to compare")).to_have_text(mode)
+        expect(page.locator("#paths-title")).to_have_text(titles)

@@ -96,7 +96,7 @@ def test_every_two_texts_are_compared_in_every_mode(
             expect(case.locator("#texts .diff ins")).to_have_text(ins)
         is_accessible(case)
     differ = [["total", "4", "4", "5"], ["paid", '"on Monday"', '"on Monday"', '"on Tuesday"']]
-    rows = case.locator(".table-paths tbody tr")
+    rows = case.get_by_role("table", name="Paths that differ").locator("tbody tr")
     cells = [row.locator("th, td").all_inner_texts() for row in rows.all()]
     assert cells == ([] if between == "expected and baseline" else differ)
     if not cells:
@@ -110,7 +110,7 @@ def test_keys_alone_turn_the_ways_to_look_at_a_case(case: Page, runs: Three) -> 
     expect(chosen(case, "Runs shown")).to_have_text("beside w45")
     case.wait_for_load_state()
     is_same_page = stays(case)
-    for mode in ("JSON paths", "as it is", "words", "characters", "lines"):
+    for mode in ("JSON paths", "Markdown", "as it is", "words", "characters", "lines"):
         keys.press("d")
         expect(chosen(case, "Ways to compare")).to_have_text(mode)
         has_settled(case)

@@ -213,8 +213,8 @@ def assert_case(page: Page, row: Row, model: str) -> None:
         switch = page.get_by_role("navigation", name="Ways to compare")
         switch.get_by_role("link", name=mode).click()
         expect(switch.locator("[aria-current]")).to_have_text(mode)
-        assert side(page, without="ins") == expected
-        assert side(page, without="del") == output
+        assert whole(page, "expected") == expected
+        assert whole(page, "output") == output
     distance = oracles.levenshtein(expected.lower(), output.lower())
     longest = max(len(expected), len(output))
     score = f"{oracles.levenshtein_score(expected, output):g}"
@@ -226,14 +226,14 @@ def text_of(page: Page, name: str) -> Locator:
     return page.locator(f"section[aria-labelledby={name}-title] .output")
 
 
-def side(page: Page, *, without: str) -> str:
-    """One of the two texts that the difference holds."""
-    script = """(shown, tag) => {
+def whole(page: Page, name: str) -> str:
+    """One of the two texts that are compared, with its folds opened."""
+    script = """(shown) => {
         const side = shown.cloneNode(true);
-        side.querySelectorAll(tag).forEach((part) => part.remove());
+        side.querySelectorAll("summary").forEach((part) => part.remove());
         return side.textContent;
     }"""
-    found: str = text_of(page, "output").evaluate(script, without)
+    found: str = text_of(page, name).evaluate(script)
     return found
 
 
@@ -274,7 +274,7 @@ def assert_leaves(page: Page, case: Row, output: str) -> None:
     """Every leaf of what is expected has its line, and their credits make the score."""
     expect(page.get_by_role("heading", level=1)).to_have_text(case["id"])
     total = oracles.leaves(case["expected"])
-    shown = page.locator("td[data-label=credit]").all_inner_texts()
+    shown = page.locator("td[data-label=credit] .number").all_text_contents()
     assert len(shown) == total
     matched = oracles.matched(case["expected"], json.loads(output))
     assert sum(map(float, shown)) == pytest.approx(matched, abs=total * 0.00005)

@@ -183,7 +183,8 @@ def test_the_leaf_table_shows_every_leaf(
     run = finished_run(outputs, ("leaves", "json_similarity", {}))
     page = words(browser_of(bob).get(url(run, 2)))
     assert "0.3333 / 1 = 0.3333 < 0.9 → fail" in page
-    assert "Leaves of the expected value" in page
+    assert '<span class="number">0.3333</span>' in page
+    assert "leaves: 0.3333 of 1 leaf, each the whole score." in page
 
 
 # Neighbours.
