@@ -39,7 +39,7 @@ def new_upload(request: SignedInRequest, slug: str) -> HttpResponse:
     start = {name: request.GET[name] for name in ("kind", "dataset") if name in request.GET}
     form = NewUploadForm(request.POST or None, request.FILES or None, team=team, initial=start)
     if form.is_valid() and (made := form.save(request.user)):
-        return redirect("upload", made.uuid)
+        return _to_upload(request, made)
     context = {"team": team, "form": form}
     return show(request, "upload/new.html", context, status=422 if form.errors else 200)
 
@@ -119,6 +119,13 @@ def _unmatched_file(upload: Upload) -> HttpResponse:
     name = f"{PurePath(upload.file_name).stem} unmatched.txt"
     response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
     return response
+
+
+def _to_upload(request: SignedInRequest, upload: Upload) -> HttpResponse:
+    """To the upload's page, which is a page of its own for a script that has sent the file, too."""
+    if request.headers.get("HX-Request"):
+        return HttpResponseClientRedirect(reverse("upload", args=[upload.uuid]))
+    return redirect("upload", upload.uuid)
 
 
 def _onwards(request: SignedInRequest, upload: Upload, dataset: Dataset) -> HttpResponse:

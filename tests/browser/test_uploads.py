@@ -126,6 +126,78 @@ def test_another_sheet_is_shown_as_soon_as_it_is_chosen(
     is_accessible(page)
 
 
+def slowly(page: Page, bytes_a_second: int) -> None:
+    conditions = {"offline": False, "latency": 0, "downloadThroughput": -1}
+    network = page.context.new_cdp_session(page)
+    network.send("Network.enable")
+    sent = {"uploadThroughput": bytes_a_second}
+    network.send("Network.emulateNetworkConditions", {**conditions, **sent})
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    path = tmp_path / "large.csv"
+    path.write_text("id,input\n" + "".join(f"{n},{'text ' * 20}\n" for n in range(40_000)))
+    return path
+
+
+def test_a_large_file_shows_how_much_of_it_is_sent(
+    page: Page, sign_in: SignIn, is_accessible: IsAccessible, alice: User, large: Path
+) -> None:
+    sign_in(alice)
+    page.goto("/teams/support/datasets/upload/")
+    slowly(page, 2 * 1024**2)
+    page.get_by_label("File", exact=True).set_input_files(large)
+    page.get_by_role("button", name="Upload and look").press("Enter")
+    expect(page.get_by_role("progressbar", name="The file on its way")).to_be_visible()
+    expect(page.get_by_text("of 4.1 MB sent")).to_be_visible()
+    is_accessible(page)
+    expect(page.get_by_role("heading", name="What the columns hold")).to_be_visible()
+    assert Upload.objects.get().size_bytes == large.stat().st_size
+
+
+def test_sending_can_be_stopped(
+    page: Page, sign_in: SignIn, alice: User, large: Path, settings: Settings
+) -> None:
+    sign_in(alice)
+    page.goto("/teams/support/datasets/upload/")
+    slowly(page, 100 * 1024)
+    page.get_by_label("File", exact=True).set_input_files(large)
+    page.get_by_role("button", name="Upload and look").click()
+    page.get_by_role("button", name="Stop sending").press("Enter")
+    expect(page.get_by_role("progressbar")).to_be_hidden()
+    expect(page.get_by_role("button", name="Upload and look")).to_be_enabled()
+    assert not Upload.objects.exists()
+
+
+def test_a_file_that_is_refused_says_so_in_place_of_the_form(
+    page: Page,
+    sign_in: SignIn,
+    is_accessible: IsAccessible,
+    alice: User,
+    large: Path,
+    settings: Settings,
+    complaints: list[str],
+) -> None:
+    settings.EVALSITE_MAX_UPLOAD_BYTES = 1024**2
+    sign_in(alice)
+    page.goto("/teams/support/datasets/upload/")
+    page.get_by_label("File", exact=True).set_input_files(large)
+    page.get_by_role("button", name="Upload and look").click()
+    expect(page.get_by_role("heading", name="The file is too large")).to_be_visible()
+    expect(page.get_by_text("too_large")).to_be_visible()
+    is_accessible(page)
+    page.get_by_role("link", name="Choose another file").click()
+    empty = large.with_name("empty.csv")
+    empty.touch()
+    page.get_by_label("File", exact=True).set_input_files(empty)
+    page.get_by_role("button", name="Upload and look").click()
+    expect(page.get_by_role("alert")).to_contain_text("empty_file")
+    is_accessible(page)
+    assert not Upload.objects.exists()
+    complaints[:] = [each for each in complaints if "413" not in each and "422" not in each]
+
+
 def test_a_cancelled_upload_is_gone(page: Page, sign_in: SignIn, alice: User, sample: Path) -> None:
     sign_in(alice)
     upload = choose(page, sample)

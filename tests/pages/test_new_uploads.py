@@ -33,6 +33,19 @@ def test_a_stranger_gets_404_and_a_viewer_403_everywhere(
     assert Upload.objects.count() == 1
 
 
+def test_a_script_that_sent_a_file_is_led_on(browser: Client) -> None:
+    url, script = (
+        reverse("new_upload", args=["support"]),
+        {"HX-Request": "true", "HX-Target": "main"},
+    )
+    given = {"kind": "dataset", "pasted": "id,input\n1,a\n", "dataset_name": "Pasted"}
+    answer = browser.post(url, given, headers=script)
+    assert answer["HX-Redirect"] == url_of(Upload.objects.get())
+    refused = browser.post(url, {"kind": "dataset"}, headers=script)
+    assert refused.status_code == 422
+    assert '<main class="page" id="main"' in refused.text
+
+
 def test_nobody_anonymous_uploads(client: Client, browser: Client) -> None:
     upload = sent(browser)
     for answer in (send(client), client.get(url_of(upload)), client.post(url_of(upload))):
