@@ -40,7 +40,8 @@ def changes(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     if found is not None:
         counts = found.counted()
         kind = _kind(request.GET.get("kind", ""), counts)
-        page = keyset_page(found.cases(kind), "position", request.GET, size=PAGE_SIZE)
+        cases = found.few_or_all(kind, counts.count(kind))
+        page = keyset_page(cases, "position", request.GET, size=PAGE_SIZE)
         rows = [(row, every_edit(row)) for row in found.beside(kind, page.rows)]
         shown = {"changes": found, "counts": counts, "kind": kind, "page": page, "rows": rows}
         context |= shown | {"kinds": [(each, counts.count(each)) for each in ChangeKind]}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
@@ -12,6 +14,7 @@ from django.db.models.functions import Coalesce
 
 from scoring.models.dataset import CONTENT, Case, CaseContent, DatasetVersion
 
+FEW: Final = 1_000  # positions that may be remembered
 FIELDS: Final = ("input", "expected", "references", "metadata", "tags")
 
 
@@ -83,6 +86,16 @@ class Changes:
             return _of(self.new).filter(~Exists(_same_key(self.old)))
         return _of(self.new).filter(Exists(_edited(self.old)))
 
+    def few_or_all(self, kind: ChangeKind, count: int) -> QuerySet[Case]:
+        """The same, where there are so many of them: few are looked for once in a process, since
+        versions never change, and found by their positions from then on.
+        """
+        if count > FEW:
+            return self.cases(kind)
+        positions = _positions(self.old.uuid, self.new.uuid, kind) if count else ()
+        shown = self.old if kind == ChangeKind.REMOVED else self.new
+        return _of(shown).filter(position__in=positions)
+
     def beside(self, kind: ChangeKind, cases: Sequence[Case]) -> list[ChangedCase]:
         """Each of these cases beside its other half."""
         if kind == ChangeKind.REMOVED:
@@ -90,6 +103,13 @@ class Changes:
         keys = [case.key for case in cases] if kind == ChangeKind.EDITED else []
         before = {case.key: case for case in _of(self.old).filter(key__in=keys)}
         return [_changed(before.get(case.key), case) for case in cases]
+
+
+@lru_cache(maxsize=256)
+def _positions(old: UUID, new: UUID, kind: ChangeKind) -> tuple[int, ...]:
+    """Of the cases of that kind between the versions of these ids."""
+    sides = (DatasetVersion.objects.get(uuid=version) for version in (old, new))
+    return tuple(Changes(*sides).cases(kind).values_list("position", flat=True))
 
 
 def _of(version: DatasetVersion) -> QuerySet[Case]:

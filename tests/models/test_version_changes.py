@@ -3,6 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from scoring.models import ChangeKind, Changes, VersionChanges
 from tests.conftest import MakeDataset
@@ -80,6 +82,31 @@ def test_the_counts_are_kept(changes: Changes, django_assert_num_queries: Any) -
     with django_assert_num_queries(1):
         assert changes.counted().count("added") == 1
     assert VersionChanges.objects.count() == 1
+
+
+@pytest.mark.parametrize("kind", ChangeKind)
+@pytest.mark.parametrize("few", [0, 1_000])
+def test_few_and_many_changes_are_listed_alike(
+    make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch, kind: ChangeKind, few: int
+) -> None:
+    monkeypatch.setattr("scoring.models.version_changes.FEW", few)
+    old = make_dataset([{**CASE, "key": f"q{n}"} for n in range(9)])
+    moved = [{**CASE, "key": f"q{n}", "input": f"Same? {n % 3}"} for n in range(12, 2, -1)]
+    changes = Changes(old, make_dataset(moved))
+    listed = changes.few_or_all(kind, changes.counted().count(kind))
+    assert list(listed) == list(changes.cases(kind)) != []
+
+
+def test_few_changes_are_looked_for_once_and_none_not_at_all(
+    changes: Changes, django_assert_num_queries: Any
+) -> None:
+    assert len(changes.few_or_all(ChangeKind.ADDED, 1)) == 1
+    with CaptureQueriesContext(connection) as captured:
+        assert [case.key for case in changes.few_or_all(ChangeKind.ADDED, 1)] == ["d"]
+    assert len(captured) == 1
+    assert "EXISTS" not in captured[0]["sql"]
+    with django_assert_num_queries(0):
+        assert list(changes.few_or_all(ChangeKind.EDITED, 0)) == []
 
 
 def test_one_side_is_empty_where_a_case_came_or_went(changes: Changes) -> None:
