@@ -85,6 +85,7 @@ class CaseList:
             marks_unsteady=self.has_trials,
             beside=self.against.chosen if "change" in self.columns else None,
             counts_reviews="reviews" in self.columns,
+            counts_comments=True,
         )
 
     @cached_property

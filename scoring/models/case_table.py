@@ -27,6 +27,7 @@ from django.db.models import (
 from django.db.models.functions import Left
 
 from scoring.models.case_filters import NO_FILTERS, CaseFilters, Selection
+from scoring.models.comment import Comment
 from scoring.models.queries import first_of_each, partner_of
 from scoring.models.review import Review
 from scoring.models.run import Output, Run, RunScorer
@@ -78,6 +79,7 @@ class CaseRow:
     is_unsteady: bool = False
     earlier: str | None = None
     reviews: int = 0
+    comments: int = 0
     latency_ms: float | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
@@ -155,7 +157,7 @@ class CaseTable:
 
     `is_whole` reads whole outputs and the metadata of scores, which a page of rows does without;
     `marks_unsteady` finds out which cases are unsteady, `beside` what they were in that run,
-    `counts_reviews` how many people have reviewed them.
+    `counts_reviews` how many people have reviewed them, `counts_comments` what was written there.
     """
 
     run: Run
@@ -166,6 +168,7 @@ class CaseTable:
     marks_unsteady: bool = False
     beside: Run | None = None
     counts_reviews: bool = False
+    counts_comments: bool = False
 
     def page(
         self, *, after: Place | None = None, before: Place | None = None, size: int = PAGE_SIZE
@@ -321,8 +324,9 @@ class CaseTable:
             partner = partner_of(self.run, self.beside, **place)
             marks["earlier"] = Subquery(partner.values("verdict"))
         if self.counts_reviews:
-            reviews = Review.objects.filter(output=OuterRef("pk")).order_by().values("output")
-            marks["review_count"] = Subquery(reviews.annotate(n=Count("pk")).values("n"))
+            marks["review_count"] = _number_of(Review.objects.all())
+        if self.counts_comments:
+            marks["comment_count"] = _number_of(Comment.objects.all())
         return marks
 
     def _scores_of(self, outputs: Sequence[int]) -> dict[tuple[int, int], Score]:
@@ -358,6 +362,7 @@ def _row(values: Mapping[str, Any]) -> CaseRow:
         is_unsteady=values.get("unsteady", False),
         earlier=None if earlier is None else Verdict(earlier).label,
         reviews=values.get("review_count") or 0,
+        comments=values.get("comment_count") or 0,
         **{name: values[name] for name in _SPENT},
     )
 
@@ -366,6 +371,12 @@ def _count_of(rows: QuerySet[CaseVerdict]) -> QuerySet[Any, Any]:
     """Their number, with as many columns as a neighbour has; no row where there are none."""
     counted = rows.order_by().values("run").annotate(rows=Count("pk"), nothing=Value(0))
     return counted.values_list("rows", "run", "nothing")
+
+
+def _number_of(said: QuerySet[Any]) -> Subquery:
+    """How many of these belong to an output; None for none."""
+    own = said.filter(output=OuterRef("pk")).order_by().values("output")
+    return Subquery(own.annotate(n=Count("pk")).values("n"))
 
 
 def _is_so(condition: Q) -> ExpressionWrapper[Any]:

@@ -211,6 +211,32 @@ def test_comments_are_text(ritas: Client, rita: User, run: Run) -> None:
         assert "U+202E" in page
 
 
+def test_the_runs_list_marks_cases_with_comments(
+    ritas: Client, rita: User, comment: Comment, run: Run, output: Output
+) -> None:
+    def listed() -> list[int]:
+        answer = ritas.get(reverse("run", args=[run.uuid]))
+        rows = [row for row, *_ in answer.context["cases"].rows()]
+        said = re.findall(r'class="tag">(\d+) comment(s?)<', answer.text)
+        counts = [row.comments for row in rows]
+        assert said == [(str(n), "s" * (n > 1)) for n in counts if n]
+        return counts
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            ritas.get(reverse("run", args=[run.uuid]))
+        return len(captured)
+
+    assert listed() == [1, 0, 0, 0]
+    before = queries()
+    Comment.objects.add(run, output, "more", by=rita)
+    Comment.objects.add(run, Output.objects.get(case__position=3), "there", by=rita)
+    assert listed() == [2, 0, 1, 0]
+    assert queries() == before
+    comment.remove(run, by=rita)
+    assert listed() == [1, 0, 1, 0]
+
+
 def test_a_long_thread_costs_no_query(ritas: Client, rita: User, run: Run, output: Output) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:
