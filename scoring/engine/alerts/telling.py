@@ -83,6 +83,13 @@ def message_of(
         "event": f"alert.{event}",
         "at": now.isoformat(),
         "text": said(alert) if alert else TEST_SENTENCE,
+        **about(rule, alert),
+    }
+
+
+def about(rule: AlertRule, alert: Alert | None) -> dict[str, Any]:
+    """Rule, alert and runs as messages and `manage.py alerts` tell them."""
+    return {
         "team": rule.team.slug,
         "dataset": {"id": str(rule.dataset.uuid), "name": rule.dataset.name},
         "series": alert.series if alert else rule.series,

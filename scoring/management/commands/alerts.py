@@ -1,0 +1,47 @@
+"""`manage.py alerts`: what alert rules have found, as the team's page of alerts shows it."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any, Final
+
+from django.core.management.base import BaseCommand
+
+from scoring.engine.alerts.telling import about, said
+from scoring.management.console import database_needed, the_team
+from scoring.models import Alert, Team
+from scoring.models.alert import STATES
+
+LATEST: Final = 50  # of those that are over
+
+
+class Command(BaseCommand):
+    help = "Print a team's alerts: those that are not over, or those of one state."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--team", metavar="SLUG", help="needed where there are several teams")
+        parser.add_argument("--state", choices=STATES, help="firing and undecided unless given")
+        parser.add_argument("--json", action="store_true", help="print JSON instead of lines")
+
+    def handle(self, **options: Any) -> None:
+        with database_needed():
+            alerts = _alerts(the_team(options["team"]), options["state"])
+            if options["json"]:
+                told = [about(alert.rule, alert) for alert in alerts]
+                self.stdout.write(json.dumps(told, ensure_ascii=False, indent=2))
+            else:
+                self.stdout.write("\n".join(map(_line, alerts)) or "There is no such alert.")
+
+
+def _alerts(team: Team, state: str | None) -> list[Alert]:
+    living = Alert.objects.of_living().filter(rule__team=team)
+    found = living.in_state(state) if state else living.unresolved()
+    return list(found.for_list().select_related("baseline")[:LATEST])
+
+
+def _line(alert: Alert) -> str:
+    person = alert.acknowledged_by
+    by = f" (acknowledged by {person})" if person else ""
+    return f"{alert.standing:<9}  {alert.opened_at:%Y-%m-%d %H:%M}  {said(alert)}{by}"
