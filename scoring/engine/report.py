@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, TextIO
 from xml.sax.saxutils import quoteattr
@@ -81,26 +81,40 @@ def as_json(report: Report) -> dict[str, Any]:
 
 
 def write_junit(report: Report, out: TextIO) -> None:
-    """One test case per case and trial, in the dataset's order; written as it is read."""
+    """A test case per gate, then one per case and trial, in the dataset's order; written as read.
+
+    An undecided gate is an error, not a skip: the command's exit code fails by it too.
+    """
     run = report.run
+    states = Counter(outcome.state for outcome in report.outcomes)
     counts = (
-        f'tests="{run.case_count or 0}" failures="{run.fail_count or 0}" '
-        f'errors="{run.error_count or 0}" skipped="{run.skipped_count or 0}"'
+        f'tests="{(run.case_count or 0) + states.total()}" '
+        f'failures="{(run.fail_count or 0) + states["failed"]}" '
+        f'errors="{(run.error_count or 0) + states["undecided"]}" '
+        f'skipped="{run.skipped_count or 0}"'
     )
     name = _attribute(run.name)
     out.write(f'<?xml version="1.0" encoding="utf-8"?>\n<testsuite name={name} {counts}>\n')
     _write_properties(report, out)
+    for outcome in report.outcomes:
+        problem = {"failed": "failure", "undecided": "error"}.get(outcome.state, "")
+        _write_test(out, f"{run.name} gates", outcome.gate.text, problem, _outcome_text(outcome))
     for key, trial, verdict, text in _cases(run):
-        case = _attribute(f"{key} (trial {trial})" if trial else key)
-        out.write(f"<testcase classname={name} name={case}>")
-        if verdict != Verdict.PASS:
-            out.write(f"<{_JUNIT[Verdict(verdict)]} message={_attribute(text)}/>")
-        out.write("</testcase>\n")
+        case = f"{key} (trial {trial})" if trial else key
+        _write_test(out, run.name, case, _JUNIT.get(Verdict(verdict), ""), text)
     out.write("</testsuite>\n")
 
 
+def _write_test(out: TextIO, group: str, name: str, problem: str, text: str) -> None:
+    """`problem` is the element that says why it did not pass; "" where it did."""
+    out.write(f"<testcase classname={_attribute(group)} name={_attribute(name)}>")
+    if problem:
+        out.write(f"<{problem} message={_attribute(text)}/>")
+    out.write("</testcase>\n")
+
+
 def _write_properties(report: Report, out: TextIO) -> None:
-    """What is told of the whole run, the gates and the baseline, besides its cases."""
+    """What is told of the whole run and its baseline, besides gates and cases."""
     told = list(_properties(report))
     if told:
         out.write("<properties>\n")
@@ -117,8 +131,6 @@ def _properties(report: Report) -> Iterator[tuple[str, str]]:
         yield "regressions", _regressions_text(report.regressions)
         for text in report.regressions.warnings:
             yield "note", text
-    for outcome in report.outcomes:
-        yield f"gate {outcome.gate.text}", _answer_text(outcome)
 
 
 def _cases(run: Run) -> Iterator[tuple[str, int, int, str]]:
@@ -222,11 +234,8 @@ def _regressions_text(found: Regressions) -> str:
 
 def _outcome_text(outcome: Outcome) -> str:
     value = "" if outcome.value is None else f" ({outcome.value:.6g})"
-    return f"gate {outcome.gate.text}{value} {_answer_text(outcome)}"
-
-
-def _answer_text(outcome: Outcome) -> str:
-    return f"{outcome.state}: {outcome.why}" if outcome.why else outcome.state
+    answer = f"{outcome.state}: {outcome.why}" if outcome.why else outcome.state
+    return f"gate {outcome.gate.text}{value} {answer}"
 
 
 def _scorer_json(summary: RunSummary) -> dict[str, Any]:

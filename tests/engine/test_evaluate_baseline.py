@@ -121,9 +121,15 @@ def test_json_markdown_and_junit_say_it_too(week: Week, tmp_path: Path) -> None:
         ("baseline", "w1"),
         ("regressions", f"0 regressions; {note}"),
         ("note", warning),
-        ("gate regressions<=0", f"undecided: {note}, over 0.05"),
     ]
-    assert len(list(suite.iter("testcase"))) == 17
+    gate, *cases = suite.iter("testcase")
+    message = f"gate regressions<=0 (0) undecided: {note}, over 0.05"
+    assert (gate.get("name"), gate[0].tag, gate[0].get("message")) == (
+        "regressions<=0",
+        "error",
+        message,
+    )
+    assert len(cases) == 17
 
 
 def test_without_a_baseline_there_is_nothing_to_tell(week: Week) -> None:

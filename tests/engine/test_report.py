@@ -95,6 +95,30 @@ def test_junit_has_a_test_case_per_case_and_survives_hostile_text(run: Run) -> N
     assert messages[1] == 'close | enough: said "<&>"\ufffd ?'
 
 
+def test_junit_has_a_test_case_per_gate_before_the_cases(run: Run) -> None:
+    gates = [check_gate(parse_gate(f"pass_rate>={limit}"), run, None, 0.5) for limit in (0.1, 0.9)]
+    undecided = check_gate(parse_gate("pass_rate>=0.1"), run, None, 0.0)
+    out = io.StringIO()
+    write_junit(Report(run, None, None, [*gates, undecided]), out)
+    suite = ET.fromstring(out.getvalue().encode())
+    counts = [suite.get(name) for name in ("tests", "failures", "errors", "skipped")]
+    assert counts == ["8", "2", "2", "1"]
+    assert suite.find("properties") is None
+    told = [(case.get("classname"), case.get("name"), [*case]) for case in suite][:4]
+    assert [row[:2] for row in told] == [
+        ("week 46 gates", "pass_rate>=0.1"),
+        ("week 46 gates", "pass_rate>=0.9"),
+        ("week 46 gates", "pass_rate>=0.1"),
+        ("week 46", "case-1"),
+    ]
+    problems = [(each.tag, each.get("message")) for _, _, found in told for each in found]
+    (failed, failed_text), (error_tag, error_text) = problems
+    assert (failed, error_tag) == ("failure", "error")
+    assert failed_text == f"gate pass_rate>=0.9 ({gates[1].value:.6g}) failed"
+    assert error_text is not None
+    assert " undecided: " in error_text
+
+
 def test_junit_joins_the_reasons_of_several_scorers(
     make_run: MakeRun, make_scorer: MakeScorer, spy: Spy
 ) -> None:
