@@ -20,7 +20,6 @@ from scoring.models import (
     Run,
     User,
 )
-from scoring.models.alert_rule import members_among
 
 NOTICE_CHARS: Final = 300
 TEST_SENTENCE: Final = "This is a test of an alert rule. Nothing is wrong."
@@ -57,9 +56,8 @@ def send_test(rule: AlertRule, *, by: User | None) -> list[AlertDelivery]:
 
 
 def channels_of(rule: AlertRule) -> list[tuple[Channel, str]]:
-    """Where messages go now; who has left the team is told nothing."""
-    members = members_among(rule, rule.emails) if rule.emails else set()
-    emails = [(Channel.EMAIL, each) for each in rule.emails if each in members]
+    """Where messages go now. Whether an address is still a member's is seen when it is used."""
+    emails = [(Channel.EMAIL, each) for each in rule.emails]
     site = [(Channel.SITE, "")] if rule.by_site else []
     webhook = [(Channel.WEBHOOK, rule.webhook_url)] if rule.webhook_url else []
     return [*site, *webhook, *emails]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.core import mail as outbox
 from django.utils import timezone
+from pytest_django.fixtures import Settings
 
-from scoring.engine.alerts import looking, tick
+from scoring.engine.alerts import looking, sending, tick
 from scoring.models import (
     Alert,
     AlertDelivery,
@@ -56,15 +58,22 @@ def test_a_rule_that_is_not_shown_in_the_site_leaves_no_notice(
     assert list(AlertDelivery.objects.values_list("channel", "state")) == [("email", "waiting")]
 
 
-def test_who_has_left_the_team_is_told_nothing(
-    version: DatasetVersion, make_rule: MakeRule, alice: User, bob: User
+def test_who_has_left_the_team_is_told_nothing_and_that_is_said(
+    version: DatasetVersion, make_rule: MakeRule, alice: User, bob: User, settings: Settings
 ) -> None:
+    settings.EVALSITE_MAIL_HOST = "mail.example.org"
     make_rule(series="a", emails=[alice.email, bob.email])
     bob.memberships.get().delete()
     week(version, 1, BAD)
-    assert list(AlertDelivery.objects.filter(channel="email").values_list("target")) == [
-        (alice.email,)
+    for delivery in AlertDelivery.objects.due():
+        sending.send(delivery)
+    said = AlertDelivery.objects.filter(channel="email").order_by("target")
+    assert list(said.values_list("target", "state")) == [
+        (alice.email, "sent"),
+        (bob.email, "failed"),
     ]
+    assert said[1].error == "the address is no member's any more"
+    assert [each.to for each in outbox.outbox] == [[alice.email]]
     assert [notice.user for notice in Notice.objects.all()] == [alice]
 
 
