@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from django.utils.safestring import SafeString, mark_safe
 
-from scoring.core.shown import Piece, Stretch, marked
+from scoring.core.shown import Piece, Stretch, Tag, marked
 
+LEAF: Final = 300  # characters that a cell shows
 _TAGS: Final = frozenset(
     [
         *("a", "blockquote", "br", "code", "em", "hr", "li", "ol", "p", "pre", "s", "span"),
@@ -33,6 +34,16 @@ def drawn(stretches: Iterable[Stretch], *, with_spaces: bool) -> SafeString:
     """
     html = "".join(_stretch(each, with_spaces) for each in stretches)
     return mark_safe(html)  # noqa: S308  every text in it is escaped below
+
+
+def leaf(text: str | None, tag: Tag, *, with_spaces: bool) -> SafeString:
+    """The start of a JSON leaf, or that there is none."""
+    if text is None:
+        return mark_safe('<span class="muted">nothing</span>')
+    cut = text if len(text) <= LEAF else text[: LEAF - 1] + "…"
+    pieces = "".join(_piece(piece, with_spaces) for piece in marked(cut))
+    element = tag or "span"
+    return mark_safe(f'<{element} class="id">{pieces}</{element}>')  # noqa: S308  escaped
 
 
 def _stretch(stretch: Stretch, with_spaces: bool) -> str:

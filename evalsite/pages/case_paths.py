@@ -8,17 +8,29 @@ from typing import Final, NamedTuple
 from evalsite.pages.case_leaves import Credit, Leaves
 from scoring.core.contract import Json
 from scoring.core.json_changes import PathRow, path_rows
+from scoring.core.shown import Tag
 
 MOST: Final = 200  # rows that a page shows
 
 
+class Cell(NamedTuple):
+    """What one of the texts has at a path, None for nothing, and whether it is gone or new."""
+
+    name: str
+    text: str | None
+    tag: Tag
+
+
 class Row(NamedTuple):
-    """A path with what each of the texts has there, None for nothing, and what it scored."""
+    """A path with what each of the texts has there, and what it scored.
+
+    `change` are the cells of the two texts that are compared, one where both hold the same.
+    """
 
     path: str
-    cells: Sequence[tuple[str, str | None]]
+    cells: Sequence[Cell]
+    change: Sequence[Cell]
     credits: Sequence[Credit] = ()
-    is_alike: bool = False  # in the two texts that are compared
 
 
 class PathTable(NamedTuple):
@@ -49,19 +61,21 @@ def path_table(
     ]
     apart = [row for row in there if row.leaves[first] != row.leaves[second]]
     alike = [row for row in there if row.leaves[first] == row.leaves[second]]
-    shown = apart[:MOST]
-    room = MOST - len(shown)
-    return PathTable(
-        names,
-        [_row(row, names, scorers) for row in shown],
-        [_row(row, names, scorers)._replace(is_alike=True) for row in alike[:room]],
-        len(alike),
-        len(apart) - len(shown),
-        scorers,
-    )
+    rows = [_row(row, names, sides, scorers) for row in apart[:MOST]]
+    same = [_row(row, names, sides, scorers) for row in alike[: MOST - len(rows)]]
+    return PathTable(names, rows, same, len(alike), len(apart) - len(rows), scorers)
 
 
-def _row(row: PathRow, names: Sequence[str], scorers: Sequence[Leaves]) -> Row:
-    cells = list(zip(names, row.leaves, strict=True))
-    said = dict(cells).get("output")
-    return Row(row.path, cells, [each.credit(row.path, said) for each in scorers])
+def _row(
+    row: PathRow, names: Sequence[str], sides: tuple[str, str], scorers: Sequence[Leaves]
+) -> Row:
+    texts = dict(zip(names, row.leaves, strict=True))
+    is_alike = texts[sides[0]] == texts[sides[1]]
+    tags: dict[str, Tag] = {} if is_alike else {sides[0]: "del", sides[1]: "ins"}
+    cells = {
+        name: Cell(name, text, "" if text is None else tags.get(name, ""))
+        for name, text in texts.items()
+    }
+    change = [cells[side] for side in sides if cells[side].tag] or [cells[sides[0]]]
+    credits_of = [each.credit(row.path, texts.get("output")) for each in scorers]
+    return Row(row.path, list(cells.values()), change, credits_of)

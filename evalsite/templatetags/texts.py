@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from django import template
 from django.utils.safestring import SafeString
 
 from evalsite import safe_html
 from scoring.core import shown
-from scoring.core.shown import Stretch
+from scoring.core.shown import Stretch, Tag
 
 Row = TypeVar("Row")
+
+
+class Leaf(Protocol):
+    """What a text has at a path, None for nothing, and whether that is gone or new."""
+
+    @property
+    def text(self) -> str | None: ...
+
+    @property
+    def tag(self) -> Tag: ...
+
 
 register = template.Library()
 
@@ -30,6 +41,12 @@ def those(found: Mapping[str, Row] | None, names: Iterable[str]) -> list[Row]:
 def drawn(context: Mapping[str, Any], stretches: Iterable[Stretch]) -> SafeString:
     """The text in its stretches; white space is marked where the page says so."""
     return safe_html.drawn(stretches, with_spaces=bool(context.get("marks_space")))
+
+
+@register.simple_tag(takes_context=True)
+def drawn_leaf(context: Mapping[str, Any], leaf: Leaf) -> SafeString:
+    """A leaf of a JSON value as a cell of a table holds it."""
+    return safe_html.leaf(leaf.text, leaf.tag, with_spaces=bool(context.get("marks_space")))
 
 
 @register.simple_tag(takes_context=True)

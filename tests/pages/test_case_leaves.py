@@ -102,8 +102,8 @@ def test_rows_that_differ_come_first_and_the_rest_fills_the_room() -> None:
     table = path_table(values, ("expected", "output"))
     assert (len(table.rows), len(table.alike)) == (10, MOST - 10)
     assert (table.same, table.hidden) == (MOST + 40, 0)
-    assert not any(row.is_alike for row in table.rows)
-    assert all(row.is_alike for row in table.alike)
+    assert [cell.tag for cell in table.rows[0].change] == ["del", "ins"]
+    assert all([cell.tag for cell in row.change] == [""] for row in table.alike)
 
 
 # The page.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html import unescape
+from time import process_time
 from typing import Any
 
 import pytest
@@ -175,3 +176,20 @@ def test_no_payload_of_markdown_becomes_markup(
             assert not [name for name in attributes if name.startswith("on")]
             assert "hx-trigger" not in attributes
             assert re.match(r"\?|#|/|https?:|mailto:", attributes.get("href") or "#")
+
+
+@pytest.mark.parametrize("query", ["?diff=markdown", "?diff=matches"])
+@pytest.mark.parametrize("unit", ["İzebra and horse\n", "[", "> "])
+def test_10_mb_are_cut_with_a_notice_within_a_second(
+    browser_of: BrowserOf, bob: User, outputs: OutputSet, query: str, unit: str
+) -> None:
+    config = {"values": ["ZEBRA", "nowhere"], "case_sensitive": False}
+    run = finished_run(outputs, ("it", "includes", config), ("form", "regex", {"pattern": "z.*"}))
+    browser = browser_of(bob)
+    page_of(browser, run, query)  # what is imported once
+    Output.objects.filter(case__position=1).update(text=unit * (10_000_000 // len(unit)))
+    begun = process_time()
+    page = page_of(browser, run, query)
+    assert process_time() - begun < 1
+    assert re.search("more characters are not shown|(characters|lines), not shown", page)
+    assert len(page) < 1_000_000
