@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.core.files import FileProblem, Row, Source, detect, read_rows
+from scoring.core.files import FileProblem, Row, RowProblem, Source, detect, read_rows
 from scoring.core.files.headers import looks_like_values
 from tests.core.workbooks import put, simple
 
@@ -71,6 +71,13 @@ def test_what_is_chosen_is_not_doubted(header: str, count: int) -> None:
     is_doubted, rows = rows_of("1,apple\n2,pear\n", header=header)
     assert not is_doubted
     assert len(rows) == count
+
+
+def test_a_row_of_another_width_is_compared_with_the_first_row() -> None:
+    found = detect(Source(io.BytesIO(b"1,a\n2,b,c\n"), "a.csv"))
+    *_, problem = read_rows(Source(io.BytesIO(b"1,a\n2,b,c\n"), "a.csv"), found)
+    assert isinstance(problem, RowProblem)
+    assert problem.message.startswith("Line 2 has 3 cells, the first row has 2 columns.")
 
 
 def test_columns_are_numbered_where_nothing_names_them() -> None:

@@ -63,7 +63,8 @@ def read_csv(
         elif len(cells) != width:
             if _is_blank(cells):
                 continue
-            yield _wrong_width(line, len(cells), width, dialect)
+            problem = _wrong_width(line, len(cells), width, dialect)
+            yield problem if has_header else _of_first_row(problem)
         elif lines.has_nul and (place := _with_nul(cells)) is not None:
             yield _nul(line, columns[place])
         else:
@@ -277,6 +278,11 @@ def _wrong_width(line: int, found: int, needed: int, dialect: Dialect) -> RowPro
         f"{spoken_delimiter(dialect.delimiter)} or a line end, or choose another delimiter."
     )
     return RowProblem(line, "", "row_width", text)
+
+
+def _of_first_row(problem: RowProblem) -> RowProblem:
+    """Said of a table whose first row is no header."""
+    return problem._replace(message=problem.message.replace("the header", "the first row"))
 
 
 def _nul(line: int, column: str) -> RowProblem:

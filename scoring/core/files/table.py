@@ -55,7 +55,10 @@ def spoken_delimiter(delimiter: str) -> str:
 
 def _refuse_unusable(name: str, place: int, line: int) -> None:
     if not name:
-        text = f"Column {place} of line {line:,} has no name. Name every column in the header."
+        text = (
+            f"Column {place} of line {line:,} has no name. Name every column in the header, or "
+            "read the file without header."
+        )
         raise FileProblem("empty_column_name", text, line=line)
     if "\0" in name:
         text = f"The name of column {place} in line {line:,} holds a NUL character. Remove it."
