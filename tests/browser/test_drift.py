@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from scoring.models import Baseline, DatasetVersion, Run, Team, User
+from tests.browser.comparing import in_both_schemes
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset
 from tests.drifting import run_in_week, scorer_of
@@ -146,9 +147,17 @@ def test_by_keys_alone_a_chart_is_one_stop_and_the_arrows_walk(
     for _ in range(LATEST - FALLEN):
         page.keyboard.press("ArrowLeft")
     assert readout(page).endswith("below the limits")
-    is_accessible(page)
+    charts = page.get_by_role("group", name="Means of close in bot, 10 runs")
+    point = charts.get_by_role("link", name=re.compile(r"^w6, 16 Feb 2026: mean 0\.600 .*limits$"))
+    expect(point).to_be_focused()  # so its name is what a screen reader says
+    in_both_schemes(page, is_accessible)
+    expect(point).to_be_focused()
     page.keyboard.press("ArrowDown")
     assert readout(page).startswith("Compare w6 ")
+    flips = page.get_by_role(
+        "link", name="Compare w6 against the run before: 0 fixed, 2 broke, of 4"
+    )
+    expect(flips.and_(page.locator(".drift-flips"))).to_be_focused()
     page.keyboard.press("Home")
     assert readout(page).startswith("Compare w1 ")
     page.keyboard.press("ArrowUp")

@@ -131,7 +131,12 @@ def test_many_runs_fit_a_phone_and_a_printed_page(
     page.goto(address(version, "?scorer=close"))
     assert page.evaluate(OVERFLOW) <= 0
     page.set_viewport_size({"width": 794, "height": 1123})
+    page.locator("[data-drift-mark]").last.focus()
+    cross, ring = page.locator("[data-drift-cross]").first, page.locator(".is-at .drift-reach")
+    expect(cross).to_have_css("visibility", "visible")
     page.emulate_media(media="print")
     assert page.evaluate(OVERFLOW) <= 0
     expect(page.get_by_role("button", name="Show")).to_be_hidden()
+    for of_a_screen in (cross, ring, page.locator("[data-drift-readout]")):
+        expect(of_a_screen).to_have_css("display", "none")
     expect(page.get_by_role("columnheader", name="Mean (95 %)")).to_be_visible()
