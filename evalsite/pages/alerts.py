@@ -23,7 +23,7 @@ from evalsite.pages.methods import filling, posting, reading
 from scoring.engine.alerts import send_test
 from scoring.engine.alerts.desk import KEPT_FOR
 from scoring.engine.progress import NO_WORKER, worker_is_alive
-from scoring.models import Alert, AlertRule, DeliveryState, Event, Role, Team
+from scoring.models import Alert, AlertRule, DeliveryState, Event, Notice, Role, Team
 from scoring.models.sealed import SealError, seal, unseal
 
 MOST_PAST: Final = 50
@@ -32,8 +32,10 @@ MOST_TOLD: Final = 20
 
 @reading
 def alerts(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What fires in the team, its rules, and what has fired."""
+    """What fires in the team, its rules, and what has fired: notices of it are read here."""
     team = access.team_for(request.user, slug)
+    if getattr(request.user, "has_notices", False):
+        Notice.objects.filter(user=request.user, alert__rule__team=team).mark_read()
     past = Alert.objects.of_living().filter(rule__team=team).resolved().for_list()
     context = {
         "team": team,
@@ -130,6 +132,7 @@ def acknowledge_alert(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     except ValidationError as refused:
         messages.info(request, " ".join(refused.messages))
     else:
+        Notice.objects.filter(user=request.user, alert=alert).mark_read()
         messages.success(request, "Acknowledged: people are told once more when it is over.")
     return _back(request, alert.rule)
 

@@ -227,6 +227,7 @@ def test_every_page_is_accessible_and_nothing_scrolls_sideways(
 ) -> None:
     work()
     Alert.objects.create(rule=rule, series="b", state="undecided", sentence="Fell.", note="Now?")
+    rule.change(by=alice, webhook_url="https://hooks.example.org/x")
     sign_in(alice)
     page.set_viewport_size({"width": width, "height": 740})
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
@@ -243,3 +244,8 @@ def test_every_page_is_accessible_and_nothing_scrolls_sideways(
         page.goto(url)
         assert page.evaluate(WIDE) is False
         is_accessible(page)
+    page.goto(reverse("alert_rule", args=[rule.uuid]))
+    Walk(page).press("Make a new secret")
+    expect(page.locator("#secret")).to_be_visible()
+    assert page.evaluate(WIDE) is False
+    is_accessible(page)

@@ -114,6 +114,21 @@ def test_the_runs_page_says_that_it_fired_and_that_it_is_over(
     assert "The mean fell" not in reviewer.get(url).text
 
 
+@pytest.mark.parametrize("reads", ["alerts", "acknowledge_alert"])
+def test_a_notice_is_read_where_its_alert_is_looked_at(
+    reviewer: Client, alert: Alert, bob: User, reads: str
+) -> None:
+    rita = User.objects.get(email="rita@example.org")
+    for person in (rita, bob):
+        Notice.objects.create(user=person, alert=alert, text="The mean fell.")
+    if reads == "alerts":
+        html = reviewer.get(reverse("alerts", args=["support"])).text
+        assert "Dismiss: The mean fell." not in html
+    else:
+        reviewer.post(reverse(reads, args=[alert.uuid]))
+    assert [each.user for each in Notice.objects.filter(read_at=None)] == [bob]
+
+
 def test_a_notice_of_an_alert_leads_to_its_series(
     viewer: Client, bob: User, alert: Alert, version: DatasetVersion
 ) -> None:
