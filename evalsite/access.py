@@ -110,14 +110,16 @@ def run_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Run:
     """A run with its team, output set, version, dataset and the recipe of its outputs joined.
 
     Its attribute `paid_usd` is what its calls have cost so far, told where it has a budget;
-    `role` that of the person, for `granted_on`.
+    `role` that of the person, for `granted_on`; `has_alerts` whether it ever set one off.
     """
     paid = ModelCall.objects.filter(run=models.OuterRef("pk")).order_by().values("run")
     sums = models.Subquery(paid.annotate(sum=models.Sum("cost_usd")).values("sum"))
     has_budget = models.When(budget_usd__isnull=False, then=sums)
     mine = Member.objects.filter(user=user, team=models.OuterRef("team")).values("role")
     runs = Run.objects.visible_to(user).annotate(
-        paid_usd=models.Case(has_budget), role=models.Subquery(mine)
+        paid_usd=models.Case(has_budget),
+        role=models.Subquery(mine),
+        has_alerts=models.Exists(Alert.objects.filter(run=models.OuterRef("pk"))),
     )
     found = runs.select_related(
         "team",
