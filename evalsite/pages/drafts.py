@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import uuid
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from evalsite import access
-from evalsite.pages.forms.drafts import CaseForm, PublishForm, TagForm
+from evalsite.pages.forms.drafts import CaseForm, PublishForm, TagForm, as_typed
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.keyset import keyset_page
 from evalsite.pages.methods import filling, posting, reading
+from evalsite.pages.undo import say_done
 from scoring.engine import drafts
 from scoring.engine.drafts import ContentError, DraftError, StaleError, asks
 from scoring.models import Case, Dataset, Draft, DraftEdit, EditKind, Role
@@ -60,13 +63,17 @@ def delete_draft_case(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Leave a case out of the draft."""
     dataset = access.dataset_for(request.user, uid, Role.EDITOR)
     key = request.POST.get("key", "")
+    before, _ = _halves(dataset, key)
     try:
         with transaction.atomic():
             drafts.delete_case(drafts.begin(dataset, request.user), key, request.user)
     except DraftError as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, f"Case {key} is deleted in the draft. Revert brings it back.")
+        text = f"Case {key} is deleted in the draft."
+        after, _ = _halves(dataset, key)
+        seen = after.revision if after else 0
+        say_done(request, text, *_way_back(dataset, key, before, seen))
     return redirect("draft", uid)
 
 
@@ -74,10 +81,16 @@ def delete_draft_case(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 def revert_draft_case(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Take back what the draft does to a case."""
     dataset = access.dataset_for(request.user, uid, Role.EDITOR)
+    key = request.POST.get("key", "")
+    before, _ = _halves(dataset, key)
     try:
-        drafts.revert(_open(dataset), request.POST.get("key", ""))
+        drafts.revert(_open(dataset), key)
     except DraftError as refused:
         messages.error(request, str(refused))
+    else:
+        if before:
+            text = f"The draft leaves case {key} as it was."
+            say_done(request, text, *_way_back(dataset, key, before))
     return redirect("draft", uid)
 
 
@@ -88,7 +101,7 @@ def tag_cases(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     form = TagForm(request.POST, dataset=dataset)
     if not form.is_valid():
         messages.error(request, form.fault)
-        return redirect("dataset", uid)
+        return _to_list(request, uid)
     keys = form.keys
     tag, on = form.cleaned_data["tag"], "off" not in request.POST
     try:
@@ -98,7 +111,13 @@ def tag_cases(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     else:
         done = "tagged" if on else "freed of the tag"
         messages.success(request, f"{changed:,} of {len(keys):,} cases are {done} in the draft.")
-    return redirect("dataset", uid)
+    return _to_list(request, uid)
+
+
+def _to_list(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Back to the cases as they were listed."""
+    path, query = reverse("dataset", args=[uid]), request.POST.get("query", "")
+    return redirect(f"{path}?{query}" if query else path)
 
 
 @posting
@@ -194,6 +213,24 @@ def _halves(dataset: Dataset, key: str) -> tuple[DraftEdit | None, Case | None]:
     edit = found.edits.select_related("edited_by").filter(key=key).first() if found else None
     version = found.based_on_id if found else dataset.latest_id
     return edit, Case.objects.filter(version=version, key=key).first()
+
+
+def _way_back(
+    dataset: Dataset, key: str, before: DraftEdit | None, seen: int = 0
+) -> tuple[str, dict[str, object]]:
+    """The form that makes the draft do again what it did to the case before, and its fields.
+
+    `seen` is the revision of what the draft does to it now.
+    """
+    args = [dataset.uuid]
+    if before is None:
+        return reverse("revert_draft_case", args=args), {"key": key}
+    if before.kind == EditKind.DELETE:
+        return reverse("delete_draft_case", args=args), {"key": key}
+    typed = as_typed(before) | {"seen": seen}
+    if before.kind == EditKind.ADD:
+        return reverse("draft_case", args=args), typed | {"key": key}
+    return f"{reverse('draft_case', args=args)}?{urlencode({'key': key})}", typed
 
 
 def _save(form: CaseForm, dataset: Dataset, key: str, request: SignedInRequest) -> bool:

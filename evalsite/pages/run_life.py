@@ -14,6 +14,7 @@ from django.urls import reverse
 from evalsite import access
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import filling, posting
+from evalsite.pages.undo import say_done
 from scoring.engine import run_life
 from scoring.models import Role, Run, User
 
@@ -51,7 +52,8 @@ def edit_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 def archive_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     run = access.run_for(request.user, uid, Role.EDITOR)
     run_life.archive(run, request.user)
-    messages.success(request, "The run is archived: lists show it only when asked to.")
+    text = "The run is archived: lists show it only when asked to."
+    say_done(request, text, reverse("unarchive_run", args=[uid]))
     return redirect("run", uid)
 
 

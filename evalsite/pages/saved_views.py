@@ -16,6 +16,7 @@ from evalsite import access
 from evalsite.pages.case_columns import NAME as COLUMN
 from evalsite.pages.fragments import SignedInRequest
 from evalsite.pages.methods import posting
+from evalsite.pages.undo import say_done
 from scoring.models import Run, SavedView, User
 from scoring.models.saved_view import MAX_QUERY
 
@@ -75,8 +76,13 @@ def save_view(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     else:
         for texts in form.errors.values():
             messages.error(request, f"The view is not kept: {texts[0]}")
-    query = request.POST.get("query", "").removeprefix("?")
-    return redirect(f"{reverse('run', args=[uid])}?{query}#cases")
+    return _back(request, uid)
+
+
+def _back(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """The run as it was shown; a view that comes back by Undo may hold other filters."""
+    query = request.POST.get("shown") or request.POST.get("query", "")
+    return redirect(f"{reverse('run', args=[uid])}?{query.removeprefix('?')}#cases")
 
 
 def _keep(request: SignedInRequest, form: ViewForm, run: Run) -> None:
@@ -97,6 +103,9 @@ def remove_view(request: SignedInRequest, uid: uuid.UUID, view: uuid.UUID) -> Ht
     run = access.run_for(request.user, uid)
     found = access.saved_view_for(request.user, run, view)
     found.drop(by=request.user)
-    messages.success(request, f"The view {found.name} is removed.")
-    query = request.POST.get("query", "").removeprefix("?")
-    return redirect(f"{reverse('run', args=[uid])}?{query}#cases")
+    again = {"name": found.name, "query": found.query, "shown": request.POST.get("query") or "?"}
+    if found.owner_id is None:
+        again["is_shared"] = "on"
+    text = f"The view {found.name} is removed."
+    say_done(request, text, reverse("save_view", args=[uid]), again)
+    return _back(request, uid)

@@ -11,9 +11,11 @@ from datetime import datetime
 from typing import Any, Final
 
 from django import template
+from django.contrib.messages.storage.base import Message
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
+from evalsite.pages.undo import Undo, undo_of
 from scoring.core.json_text import text_of
 
 register = template.Library()
@@ -148,3 +150,21 @@ def _length(seconds: float) -> str:
 
 def _day(when: datetime) -> str:
     return f"{when.day} {when:%b %Y}"
+
+
+@register.filter
+def undo(message: Message) -> Undo | None:
+    """The form that takes back what a message says was done."""
+    return undo_of(message)
+
+
+@register.simple_tag
+def stays() -> SafeString:
+    """Attributes of a form after which its own page is shown again: htmx swaps what is on it.
+
+    Where the page stood, the focus and what was typed stay, also if the request fails. Only for
+    forms that lead to a page of the same scripts and styles.
+    """
+    return SafeString(
+        'hx-boost="true" hx-target="#main" hx-select="#main" hx-swap="outerHTML show:none"'
+    )

@@ -1,81 +1,10 @@
-/* What the browser adds to pages that already work without it: the CSRF header for htmx, themes,
-   keys, focus after swaps, copy buttons, fresh times. Listeners sit on the document, so swapped
-   parts need no set-up of their own. */
+/* What the browser adds to pages that already work without it: themes, keys, copy buttons, fresh
+   times. Listeners sit on the document, so swapped parts need no set-up of their own. What the
+   server answers is the business of answers.js, and where somebody was of place.js. */
 
 const root = document.documentElement;
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const seen = (element) => element.getClientRects().length > 0;
-
-/* htmx: CSRF header, busy marks, and one sentence when a request fails. */
-
-document.addEventListener("htmx:configRequest", ({ detail }) => {
-  if (detail.verb !== "get") {
-    detail.headers["X-CSRFToken"] = document.querySelector("meta[name=csrf-token]").content;
-  }
-});
-
-document.addEventListener("htmx:beforeRequest", ({ detail }) => {
-  detail.target.setAttribute("aria-busy", "true");
-});
-
-document.addEventListener("htmx:afterRequest", ({ detail }) => {
-  detail.target.removeAttribute("aria-busy");
-});
-
-document.addEventListener("htmx:responseError", ({ detail }) => {
-  say(`The server answered ${detail.xhr.status}. Load the page again to see what holds.`);
-});
-
-document.addEventListener("htmx:sendError", () => {
-  say("The server cannot be reached. Load the page again to see what holds.");
-});
-
-/** Adds a message to the live region, as text. */
-function say(text, level = "error") {
-  const notice = document.createElement("div");
-  notice.className = `notice notice-${level}`;
-  const paragraph = document.createElement("p");
-  paragraph.textContent = text;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "button button-quiet button-small";
-  button.dataset.dismiss = ".notice";
-  button.textContent = "Dismiss";
-  notice.append(paragraph, button);
-  document.getElementById("messages").replaceChildren(notice);
-}
-
-/* Focus: htmx keeps it where the focused element has an id. Elsewhere the same link or the
-   control of the same name and value gets it back, else the swapped part itself. Links in
-   different groups may lead to one address: the same words tell them apart. */
-
-let focused = null;
-let words = "";
-
-document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  const active = document.activeElement;
-  focused = detail.target.contains(active) ? addressOf(active) : null;
-  words = active.textContent;
-});
-
-document.addEventListener("htmx:afterSettle", ({ detail }) => {
-  refreshTimes();
-  if (focused === null || document.activeElement !== document.body) return;
-  const part = document.getElementById(detail.target.id) ?? detail.elt;
-  const alike = all("a, button, input, select, textarea, summary", part).filter(
-    (element) => addressOf(element) === focused,
-  );
-  const able = alike.filter((element) => !element.disabled);
-  const again = able.find((element) => element.textContent === words) ?? able[0];
-  focused = null;
-  if (!again) part.setAttribute("tabindex", "-1");
-  (again ?? part).focus({ preventScroll: true });
-});
-
-function addressOf(element) {
-  const { tagName, id, name, value } = element;
-  return [tagName, id, name, value, element.getAttribute("href")].join("\n");
-}
 
 /* A form with data-waits is sent once at a time. Its button pressed last meanwhile is pressed again
    when the answer is there, so that what was meant last holds. */
@@ -172,6 +101,8 @@ function ago(seconds) {
   return seconds > 0 ? `${words} ago` : `in ${words}`;
 }
 
+document.addEventListener("htmx:afterSettle", refreshTimes);
+document.addEventListener("htmx:historyRestore", refreshTimes);
 setInterval(refreshTimes, 30_000);
 refreshTimes();
 

@@ -102,6 +102,13 @@ function count() {
   head.indeterminate = number > 0 && number < every.length;
 }
 
+/** Enter in the field of the tag means the tag, not the first button of the form. */
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !event.target.matches?.(".tagging input")) return;
+  event.preventDefault();
+  event.target.nextElementSibling.click();
+});
+
 document.addEventListener("keydown", (event) => {
   if (event.key !== "x" || event.ctrlKey || event.metaKey || event.altKey) return;
   if (!document.getElementById("keys-on").checked) return;

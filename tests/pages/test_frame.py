@@ -115,6 +115,7 @@ def test_htmx_runs_no_code_and_swaps_invalid_forms() -> None:
     handling = {rule["code"]: rule["swap"] for rule in config["responseHandling"]}
     assert config["allowEval"] is config["includeIndicatorStyles"] is False
     assert config["historyCacheSize"] == 0
+    assert config["scrollIntoViewOnBoost"] is False
     assert config["historyRestoreAsHxRequest"] is False
     assert handling == {"204": False, "[23]..": True, "422": True, "[45]..": False}
 

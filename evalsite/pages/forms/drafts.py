@@ -52,7 +52,7 @@ class CaseForm(forms.Form):
 
     def __init__(self, sent: QueryDict | None, content: CaseContent | None, seen: int = 0) -> None:
         self.content, self.theirs = content, cast("DraftEdit | None", None)
-        super().__init__(sent, initial=_initial(content) | {"seen": seen})
+        super().__init__(sent, initial=as_typed(content) | {"seen": seen})
         for number in range(1, self._reference_count + 2):
             self.fields[f"reference_{number}"] = forms.CharField(
                 required=False,
@@ -218,7 +218,8 @@ class CarveForm(forms.Form):
         return f"{asked['n']:,} {part}, seed {asked['seed']}" if asked["n"] else part
 
 
-def _initial(content: CaseContent | None) -> dict[str, Any]:
+def as_typed(content: CaseContent | None) -> dict[str, Any]:
+    """What somebody would type into a CaseForm for the case to hold this."""
     if content is None:
         return {"input_kind": TEXT, "expected_kind": NOTHING, "metadata": "{}"}
     kept = {f"reference_{n}": text for n, text in enumerate(content.references, start=1)}

@@ -1,0 +1,124 @@
+/* What comes back from the server, and what to do when nothing does: the CSRF header, busy marks, a
+   sentence when a request fails, and the one live region that reads out what changed. A request that
+   fails swaps nothing, so what was typed stays where it is. */
+
+const parts = (selector) => [...document.querySelectorAll(selector)];
+const meta = (name) => document.querySelector(`meta[name=${name}]`).content;
+
+/* The token changes when somebody signs in anew, in another tab too; the cookie has the present one. */
+
+function token() {
+  return document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? meta("csrf-token");
+}
+
+document.addEventListener("submit", ({ target }) => {
+  const field = target.elements.namedItem("csrfmiddlewaretoken");
+  if (field) field.value = token();
+}, true);
+
+document.addEventListener("htmx:configRequest", ({ detail }) => {
+  if (detail.verb === "get") return;
+  detail.headers["X-CSRFToken"] = token();
+  if ("csrfmiddlewaretoken" in detail.parameters) detail.parameters.csrfmiddlewaretoken = token();
+});
+
+/* Busy marks. */
+
+document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+  detail.target.setAttribute("aria-busy", "true");
+});
+
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  detail.target.removeAttribute("aria-busy");
+  if (detail.successful && !isSignedOut(detail.xhr)) document.getElementById("trouble")?.remove();
+});
+
+/* Trouble. Only one sentence of it stands at a time, and goes when a request is answered again. */
+
+const CAUSES = {
+  403: "This was refused: your role does not allow it, or the page is out of date. Load it again.",
+  404: "What this is about is gone. Load the page again to see what holds.",
+  413: "That is more than this site takes at once. Nothing was stored.",
+  429: "These were too many requests. Wait a minute, then do it again.",
+};
+
+document.addEventListener("htmx:responseError", ({ detail }) => {
+  const { status } = detail.xhr;
+  trouble(
+    CAUSES[status] ??
+      `The site made an error (${status}). It is in the site's log. What you typed is still here.`,
+  );
+});
+
+document.addEventListener("htmx:sendError", () => {
+  trouble("The server cannot be reached. What you typed is still here; do it again in a moment.");
+});
+
+/** Whoever is signed out is sent to the sign-in page, which is no part of this one. */
+function isSignedOut(xhr) {
+  const path = xhr.responseURL && new URL(xhr.responseURL).pathname;
+  return path === meta("sign-in") && location.pathname !== path;
+}
+
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (!isSignedOut(detail.xhr)) return;
+  detail.shouldSwap = false;
+  const link = document.createElement("a");
+  link.href = meta("sign-in");
+  link.target = "_blank";
+  link.textContent = "Sign in in a new tab";
+  trouble("You are signed out. What you typed is still here: sign in, then do it again.", link);
+});
+
+/** Adds a message, as text, unless it stands there already. */
+function trouble(text, link) {
+  if (document.querySelector("#trouble p")?.textContent === text) return;
+  document.getElementById("trouble")?.remove();
+  const notice = document.createElement("div");
+  notice.className = "notice notice-error";
+  notice.id = "trouble";
+  const paragraph = document.createElement("p");
+  paragraph.textContent = text;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "button button-quiet button-small";
+  button.dataset.dismiss = ".notice";
+  button.textContent = "Dismiss";
+  notice.append(paragraph, ...(link ? [link] : []), button);
+  document.getElementById("messages").append(notice);
+  readOut();
+}
+
+/* The live region. A message that arrives with its page, or with a part of it, is not read out by
+   itself; neither is what an element with data-says says, such as the number of cases found. */
+
+const said = new Map();
+let waiting = [];
+
+function readOut() {
+  const fresh = parts("#messages .notice:not([data-read])");
+  for (const notice of fresh) notice.dataset.read = "";
+  const words = fresh.map((notice) => notice.querySelector("p").textContent);
+  for (const part of parts("[data-says]")) {
+    const text = part.textContent.trim();
+    if (said.has(part.dataset.says) && said.get(part.dataset.says) !== text) words.push(text);
+    said.set(part.dataset.says, text);
+  }
+  if (words.length > 0) announce(words.join(" "));
+}
+
+/** A region that is emptied first says the same words twice. */
+function announce(text) {
+  if (waiting.length === 0) setTimeout(spoken, 150);
+  waiting.push(text.replace(/\s+/g, " "));
+  document.getElementById("live").textContent = "";
+}
+
+function spoken() {
+  document.getElementById("live").textContent = waiting.join(" ");
+  waiting = [];
+}
+
+document.addEventListener("htmx:afterSettle", readOut);
+document.addEventListener("htmx:historyRestore", readOut);
+readOut();

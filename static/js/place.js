@@ -1,0 +1,146 @@
+/* Where somebody was: the focus after a part of the page was swapped, and after Back the place on the
+   page and in its list. htmx keeps the focus where the focused element has an id. */
+
+const CONTROLS = "a, button, input, select, textarea, summary";
+const MOST_PLACES = 50;
+
+const isAble = (control) => !control.disabled && control.checkVisibility();
+const controls = (part) => [...part.querySelectorAll(CONTROLS)].filter(isAble);
+
+/** What stays the same of a control when it is drawn anew. What was typed is no part of it. */
+function addressOf(element) {
+  const { tagName, id, name, type, value } = element;
+  const chosen = /^(button|submit|checkbox|radio)$/.test(type) ? value : "";
+  return [tagName, id, name, chosen, element.getAttribute("href")].join("\n");
+}
+
+/** Its words as they are read out. */
+const wordsOf = (element) => element.getAttribute("aria-label") ?? element.textContent;
+
+/* After a swap. */
+
+let left = null;
+let held = null;
+
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  held = isSeen(detail.target) ? scrollY : null;
+  const active = document.activeElement;
+  left = detail.target.contains(active) && active !== document.body ? leaving(active) : null;
+});
+
+/** The control, the menu it is in, its row and the parts around it, the nearest first. */
+function leaving(control) {
+  const around = [];
+  for (let one = control; one; one = one.parentElement) if (one.id) around.push(one.id);
+  const row = control.closest("tr, li");
+  const rows = row?.parentElement;
+  const menu = control.closest("details")?.querySelector("summary");
+  return {
+    address: control.id || control.name || control.href ? addressOf(control) : "",
+    tag: control.tagName,
+    words: wordsOf(control),
+    menu: menu && wordsOf(menu),
+    list: rows?.closest("[id]")?.id,
+    rows: rows && [rows.tagName, ...rows.classList].join("."),
+    row: row ? [...rows.children].indexOf(row) : -1,
+    around,
+  };
+}
+
+function isSeen(part) {
+  const { top, bottom } = part.getBoundingClientRect();
+  return top < innerHeight && bottom > 0;
+}
+
+/* The new part stands before the old one for a moment. A browser that holds on to the old one then
+   scrolls the page down by the height of the new one. */
+document.addEventListener("htmx:afterSwap", () => {
+  if (held !== null) scrollTo({ top: held, behavior: "instant" });
+});
+
+document.addEventListener("htmx:afterSettle", ({ detail }) => {
+  if (left === null || document.activeElement !== document.body) return;
+  const part = document.getElementById(detail.target.id) ?? detail.elt;
+  const again = found(part, left);
+  if (!again.matches(CONTROLS)) again.setAttribute("tabindex", "-1");
+  left = null;
+  again.focus({ preventScroll: true });
+});
+
+/** The same control, else one of the same words, its menu, the row in its place, a part around. */
+function found(part, { address, tag, words, menu, list, rows, row, around }) {
+  const all = controls(part);
+  const alike = all.filter((control) => addressOf(control) === address);
+  const isNamed = (control) => control.tagName === tag && wordsOf(control) === words;
+  const named = words.trim() ? all.filter(isNamed) : [];
+  return (
+    alike.find((control) => wordsOf(control) === words) ?? alike[0] ?? named[0] ??
+    all.find((control) => control.matches("summary") && wordsOf(control) === menu) ??
+    inRow(document.getElementById(list)?.querySelector(rows), row) ??
+    around.map((id) => document.getElementById(id)).find(Boolean) ?? part
+  );
+}
+
+/** The last control of the row that stands where one was, or of the last row. */
+function inRow(rows, at) {
+  const row = rows?.children[Math.min(at, rows.children.length - 1)];
+  return row && controls(row).at(-1);
+}
+
+/* After Back. A page that is loaded anew gets its scroll position from the browser, one that htmx
+   restores gets it here; both get the focus. Kept in the tab alone: addresses, never what was typed. */
+
+const written = () => location.pathname + location.search;
+let here = written();
+
+const places = () => JSON.parse(sessionStorage.getItem("places") ?? "{}");
+
+function keep() {
+  const all = places();
+  delete all[here];
+  const control = document.activeElement ?? document.body;
+  const within = control.closest("[id]")?.id ?? "";
+  const focus = addressOf(control);
+  all[here] = { y: scrollY, within, focus, at: alike(within, focus).indexOf(control) };
+  const latest = Object.entries(all).slice(-MOST_PLACES);
+  sessionStorage.setItem("places", JSON.stringify(Object.fromEntries(latest)));
+}
+
+function refocus({ within, focus, at }) {
+  if (at >= 0) alike(within, focus)[at]?.focus({ preventScroll: true });
+}
+
+/** Controls of this address in the part of this id, or the control itself that has it. */
+function alike(id, address) {
+  const part = document.getElementById(id) ?? document;
+  return [part, ...controls(part)].filter((one) => one !== document && addressOf(one) === address);
+}
+
+addEventListener("pagehide", keep);
+document.addEventListener("htmx:beforeHistorySave", keep);
+
+for (const event of ["htmx:pushedIntoHistory", "htmx:replacedInHistory"]) {
+  document.addEventListener(event, () => { here = written(); });
+}
+
+/* An act that leads back to the same address is no new step for Back, and a form that was refused has
+   no address of its own. */
+document.addEventListener("htmx:beforeHistoryUpdate", ({ detail }) => {
+  const { history: step, requestConfig: asked } = detail;
+  const isRefused = asked.verb !== "get" && detail.xhr.status === 422;
+  if (isRefused) Object.assign(step, { type: "replace", path: here + location.hash });
+  else if (step.type === "push" && step.path.split("#")[0] === here) step.type = "replace";
+});
+
+document.addEventListener("htmx:historyRestore", () => {
+  here = written();
+  const place = places()[here];
+  if (!place) return;
+  scrollTo({ top: place.y, behavior: "instant" });
+  refocus(place);
+});
+
+if (performance.getEntriesByType("navigation")[0]?.type === "back_forward") {
+  const place = places()[here];
+  if (place) refocus(place);
+}
