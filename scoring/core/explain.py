@@ -6,6 +6,7 @@ such as which values an output includes or the leaf table, is worked out again.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from math import fsum
 from typing import Any, Final, NamedTuple
@@ -24,6 +25,7 @@ TIMES: Final = "\N{MULTIPLICATION SIGN}"
 DECIMALS: Final = 4
 MAX_VALUES: Final = 100
 MAX_TERMS: Final = 8  # written out in one line of arithmetic
+MAX_FACT: Final = 200  # characters of what a custom scorer tells under one name
 
 
 class Child(NamedTuple):
@@ -330,12 +332,17 @@ def _short(score: float) -> str:
 
 
 def _generic(given: _Given) -> _Steps:
-    """Any other type: its reason and its plain metadata."""
+    """Any other type, a custom one too: its reason and its metadata."""
     found = [given.result.reason] if given.result.reason else []
-    for name, value in given.facts.items():
-        if not isinstance(value, list | dict):
-            found.append(f"{name}: {text_of(value)}")
-    return _Steps(found)
+    return _Steps(found + [f"{name}: {_told(value)}" for name, value in given.facts.items()])
+
+
+def _told(value: Json) -> str:
+    """A fact in few characters: a number rounded, a text as it is, else its JSON."""
+    if isinstance(value, float):
+        return text_of(round(value, DECIMALS) or value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= MAX_FACT else f"{text[:MAX_FACT]}…"
 
 
 _STEPS: Final[Mapping[str, Callable[[_Given], _Steps]]] = {

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -189,7 +190,27 @@ def test_rounding_never_shows_a_score_across_its_threshold(
 def test_a_type_that_is_not_installed_shows_its_reason_and_plain_facts() -> None:
     result = Result("scored", 0.25, "fail", "too short", {"words": 3, "seen": ["a"]})
     why = explain("acme_length", {"unknown": 1}, 0.5, Case("a b c"), result)
-    assert why == Explanation("0.25 < 0.5 → fail", ("too short", "words: 3"))
+    assert why == Explanation("0.25 < 0.5 → fail", ("too short", "words: 3", 'seen: ["a"]'))
+
+
+@pytest.mark.parametrize(
+    ("fact", "told"),
+    [
+        (1 / 3, "0.3333"),
+        (4.0, "4"),
+        (1e-9, "1e-9"),
+        (12345.678, "12345.678"),
+        (None, "null"),
+        (True, "true"),
+        ("plain <b> “text”", "plain <b> “text”"),
+        ({"näh": [1, None]}, '{"näh": [1, null]}'),
+        ("x" * 201, "x" * 200 + "…"),
+        (reduce(lambda inner, _: [inner], range(200), []), "[" * 200 + "…"),
+    ],
+)
+def test_what_a_custom_scorer_tells_is_shown_in_few_characters(fact: Any, told: str) -> None:
+    result = Result("scored", 1.0, "pass", "", {"fact": fact})
+    assert explain("acme", {}, 0.5, Case("a"), result).found == (f"fact: {told}",)
 
 
 JUDGED = {"choice": "C", "model": "m", "reasons": "Both name Paris.", "samples": ["C"]}
