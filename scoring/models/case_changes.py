@@ -63,7 +63,8 @@ class Change:
         partner = partner_of(run, self.against)
         is_judged = Q(verdict__lte=Verdict.FAIL)
         if self.kind == PairKind.UNCHANGED:
-            return Q(is_judged, Exists(partner.filter(verdict=OuterRef("verdict"))))
+            # Asked of the partner, for an index on verdicts is not to lead the walk.
+            return Q(Exists(partner.filter(is_judged, verdict=OuterRef("verdict"))))
         if self.kind == PairKind.NEITHER:
             return Q(~is_judged, Exists(partner.exclude(is_judged)))
         if self.kind == PairKind.UNCLEAR:

@@ -13,7 +13,8 @@ from scoring.models.score import Verdict
 KINDS: Final[dict[PairKind, str]] = {
     PairKind.BROKE: "{b} = 0 AND {c} = 1",
     PairKind.FIXED: "{b} = 1 AND {c} = 0",
-    PairKind.UNCHANGED: "{b} = {c} AND {c} < 2",
+    # With a plus no index on verdicts is taken: walked by it, rows would have to be sorted.
+    PairKind.UNCHANGED: "{b} = {c} AND +{c} < 2",
     PairKind.UNCLEAR: "({b} > 1) <> ({c} > 1)",
     PairKind.NEITHER: "{b} > 1 AND {c} > 1",
     PairKind.PAIRS: "1 = 1",

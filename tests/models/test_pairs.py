@@ -242,6 +242,19 @@ def test_nothing_is_looked_for_where_nothing_can_be_unclear(
         assert [len(pairs.page(kind).rows) for kind in UNJUDGED] == found
 
 
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="plans are told in another way")
+@pytest.mark.parametrize("kind", [PairKind.UNCHANGED, PairKind.PAIRS])
+def test_what_most_pairs_are_is_walked_and_not_sorted(
+    pair: tuple[Side, Side], kind: PairKind
+) -> None:
+    pairs = Pairs(pair[0].run, pair[1].run)
+    with CaptureQueriesContext(connection) as queries:
+        pairs.page(kind, size=3)
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {queries[-1]['sql']}")
+        assert not [step for *_, step in cursor.fetchall() if "ORDER BY" in step]
+
+
 def test_a_run_equals_itself_where_it_was_judged(pair: tuple[Side, Side]) -> None:
     check(pair[0], pair[0])
     counts = Pairs(pair[0].run, pair[0].run).counts()
