@@ -75,7 +75,8 @@ def test_the_sample_goes_from_the_home_page_to_a_dataset(
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     work(upload)
     expect(page.get_by_role("heading", level=1)).to_have_text("evalsite-sample")
-    expect(page.get_by_text("evalsite-sample.csv is imported.")).to_be_visible()
+    told = page.get_by_role("paragraph").filter(has_text="evalsite-sample.csv is imported.")
+    expect(told).to_be_visible()
     assert page.locator("#cases tbody tr").count() == 10
     is_accessible(page)
 
@@ -196,6 +197,37 @@ def test_a_file_that_is_refused_says_so_in_place_of_the_form(
     is_accessible(page)
     assert not Upload.objects.exists()
     complaints[:] = [each for each in complaints if "413" not in each and "422" not in each]
+
+
+def test_a_file_without_names_goes_in_on_a_phone_in_the_dark_by_keys(
+    page: Page, sign_in: SignIn, is_accessible: IsAccessible, alice: User, tmp_path: Path
+) -> None:
+    sign_in(alice)
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.emulate_media(color_scheme="dark")
+    path = tmp_path / "bare.csv"
+    path.write_text("q1,What is two and two?\nq2,And who is three?\n")
+    upload = choose(page, path)
+    expect(page.get_by_text("The first row looks like values")).to_be_visible()
+    is_accessible(page)
+    page.get_by_role("link", name="The first row holds names").press("Enter")
+    expect(page.get_by_label("q1", exact=True)).to_be_visible()
+    page.get_by_label("The first row holds").select_option("no")
+    expect(page.get_by_label("column 2", exact=True)).to_be_visible()
+    page.get_by_label("column 2", exact=True).select_option("input")
+    page.get_by_role("button", name="Check the rows").press("Enter")
+    expect(page.get_by_role("heading", name="Waiting for the worker")).to_be_visible()
+    Upload.objects.update(rows_a_second=50_000, seconds_left=7, row_count=1, share_read=0.5)
+    expect(page.get_by_text("50,000 a second, about 7 s left")).to_be_visible()
+    is_accessible(page)
+    sideways = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(sideways) <= 0
+    work(upload)
+    page.get_by_role("button", name="Import").press("Enter")
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    work(upload)
+    expect(page.get_by_role("heading", level=1)).to_have_text("bare")
+    assert DatasetVersion.objects.get().case_count == 2
 
 
 def test_a_cancelled_upload_is_gone(page: Page, sign_in: SignIn, alice: User, sample: Path) -> None:

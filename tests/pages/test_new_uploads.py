@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django.fixtures import Settings
 
+from evalsite.pages.forms.uploads import CHOOSABLE
 from scoring.models import Dataset, DatasetVersion, Team, Upload, UploadState, User
 from tests.conftest import MakeDataset
 from tests.pages.upload_steps import CSV, checked, html_of, imported, send, sent, url_of
@@ -101,6 +102,25 @@ def test_pasted_rows_are_as_good_as_a_file(browser: Client) -> None:
     case = DatasetVersion.objects.get().cases.get()
     assert upload.state == UploadState.DONE
     assert (case.key, case.input, case.expected) == ("a", " 1 + 1 ?", "2")
+
+
+@pytest.mark.parametrize(
+    ("rows", "facts", "choices"),
+    [
+        ("id\tinput\n1\ta\n", "columns parted by a tab", CHOOSABLE["csv"]),
+        ("1;a b c\n2;d e f\n", "no header", CHOOSABLE["csv"]),
+        ('{"id": 1, "input": "a"}\n', "JSONL", CHOOSABLE["jsonl"]),
+        ('[{"id": 1, "input": "a"}]', "JSON", CHOOSABLE["json"]),
+    ],
+)
+def test_pasted_rows_can_be_read_otherwise_as_files_can(
+    browser: Client, rows: str, facts: str, choices: tuple[str, ...]
+) -> None:
+    url = reverse("new_upload", args=["support"])
+    browser.post(url, {"kind": "dataset", "pasted": rows, "dataset_name": "Pasted"})
+    page = browser.get(url_of(Upload.objects.get()))
+    assert f"<li>{facts}</li>" in page.text
+    assert {field.name for field in page.context["reading"]} == {*choices}
 
 
 @pytest.mark.parametrize(
