@@ -1,5 +1,5 @@
 /* What comes back from the server, and what to do when nothing does: the CSRF header, busy marks, a
-   sentence when a request fails, and the one live region that reads out what changed. A request that
+   sentence when a request fails, and the reading out of what changed. A request that
    fails swaps nothing, so what was typed stays where it is. */
 
 const parts = (selector) => [...document.querySelectorAll(selector)];
@@ -85,38 +85,31 @@ function trouble(text, link) {
   button.dataset.dismiss = ".notice";
   button.textContent = "Dismiss";
   notice.append(paragraph, ...(link ? [link] : []), button);
+  notice.dataset.read = "";
   document.getElementById("messages").append(notice);
-  readOut();
 }
 
-/* The live region. A message that arrives with its page, or with a part of it, is not read out by
-   itself; neither is what an element with data-says says, such as the number of cases found. */
+/* A live region reads out what is put into it, not what it came with. So messages that arrive with
+   their page, or with a part of it, are put in again; so is what an element with data-says says, such
+   as the number of cases found, once that changes. */
 
 const said = new Map();
-let waiting = [];
 
 function readOut() {
   const fresh = parts("#messages .notice:not([data-read])");
   for (const notice of fresh) notice.dataset.read = "";
-  const words = fresh.map((notice) => notice.querySelector("p").textContent);
-  for (const part of parts("[data-says]")) {
-    const text = part.textContent.trim();
-    if (said.has(part.dataset.says) && said.get(part.dataset.says) !== text) words.push(text);
-    said.set(part.dataset.says, text);
-  }
-  if (words.length > 0) announce(words.join(" "));
+  const news = parts("[data-says]").filter(isNews).flatMap((part) => [...part.childNodes]);
+  if (fresh.length + news.length > 0) setTimeout(() => [...fresh, ...news].forEach(putIn), 150);
 }
 
-/** A region that is emptied first says the same words twice. */
-function announce(text) {
-  if (waiting.length === 0) setTimeout(spoken, 150);
-  waiting.push(text.replace(/\s+/g, " "));
-  document.getElementById("live").textContent = "";
+function isNews({ dataset: { says }, textContent }) {
+  const before = said.get(says);
+  said.set(says, textContent);
+  return before !== undefined && before !== textContent;
 }
 
-function spoken() {
-  document.getElementById("live").textContent = waiting.join(" ");
-  waiting = [];
+function putIn(node) {
+  if (node.isConnected && !node.contains(document.activeElement)) node.replaceWith(node);
 }
 
 document.addEventListener("htmx:afterSettle", readOut);
