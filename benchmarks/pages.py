@@ -151,10 +151,24 @@ def compare_pages(title: str, baseline: Any, candidate: Any) -> Iterator[tuple[s
     asked |= {"a word": "q=damaged", "a text that is nowhere": "q=zebra"}
     for name, query in asked.items():
         yield f"compare, {title}, broke, {name}", f"{page}?{runs}&kind=broke&{query}"
+    yield f"compare, {title}, a rare bar", f"{page}?{runs}&{rarest_bar(baseline, candidate)}"
     case = f"{case_address(candidate)}?against={baseline.uuid}"
     yield f"case, {title}", case
     for kind in LISTS:
         yield f"case, {title}, {kind}", f"{case}&kind={kind}&n=3"
+
+
+def rarest_bar(baseline: Any, candidate: Any) -> str:
+    """What a link from the rarest bar of a histogram asks for."""
+    from scoring.core.compare_chart import steps
+    from scoring.engine.compare import compared
+    from scoring.engine.figures import Figures
+    from scoring.models.pair_places import change_text
+
+    scorers = Figures.read(compared(baseline, candidate).figures).scorers
+    bars = [(bar, each.name) for each in scorers for bar in steps(each.histogram).bars if bar.cases]
+    bar, scorer = min(bars, key=lambda found: found[0].cases)
+    return urlencode({"kind": "pairs", "scorer": scorer, "change": change_text(bar.change)})
 
 
 def case_address(run: Any) -> str:

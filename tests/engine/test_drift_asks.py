@@ -127,7 +127,7 @@ def test_a_run_that_was_worked_on_leaves_its_series_to_measure(
 
 
 @pytest.mark.parametrize("count", [5, 50])
-def test_lines_take_four_queries_however_many_runs(
+def test_lines_take_three_queries_however_many_runs(
     version: DatasetVersion, count: int, django_assert_num_queries: Any
 ) -> None:
     scorers = [scorer_of(version, name) for name in ("close", "same")]
@@ -135,7 +135,7 @@ def test_lines_take_four_queries_however_many_runs(
         run_in_week(version, week, 0.8, "ppff", scorers=scorers)
     measure(version.dataset, "a")
     dataset = Run.objects.latest("pk").output_set.version.dataset
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(3):
         lines = lines_of(dataset)
         for line in lines:
             assert line.is_measured

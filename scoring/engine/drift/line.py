@@ -158,7 +158,7 @@ def _changes(means: tuple[float, ...]) -> tuple[Change, ...]:
 
 
 def lines_of(dataset: Dataset, *, scorer: str = "", series: str = "") -> list[Line]:
-    """The lines of a dataset in order of series and scorer, by name; in four queries."""
+    """The lines of a dataset in order of series and scorer, by name; in three queries."""
     scorers = list(points_in_time(dataset, scorer=scorer, series=series).only(*READ))
     if not scorers:
         return []

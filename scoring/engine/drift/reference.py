@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from django.db.models import Value
+
 from scoring.models import Baseline, Dataset, Run, RunState
 
 
@@ -18,15 +20,15 @@ class Reference(NamedTuple):
 
 
 def references_of(dataset: Dataset) -> dict[str, Reference]:
-    """By series; each with a finished run has one. Two queries."""
+    """By series; each with a finished run has one. One query."""
+    own = ("pk", "output_set", "name", "output_set__dated", "output_set__series")
+    runs = Run.objects.of_dataset(dataset).filter(state=RunState.FINISHED).order_by()
+    pins = ("run", "run__output_set", "run__name", "run__output_set__dated", "series")
+    pinned = Baseline.objects.filter(dataset=dataset).order_by().values_list(*pins, Value(0))
+    rows = runs.values_list(*own, Value(1)).union(pinned, all=True)
     found: dict[str, Reference] = {}
-    runs = Run.objects.of_dataset(dataset).filter(state=RunState.FINISHED)
-    ordered = runs.order_by("output_set__dated", "pk")
-    for series, *run in ordered.values_list("output_set__series", "pk", "output_set", "name"):
-        found.setdefault(series, _reference(run, is_pinned=False))
-    pinned = Baseline.objects.filter(dataset=dataset)
-    for series, *run in pinned.values_list("series", "run", "run__output_set", "run__name"):
-        found[series] = _reference(run, is_pinned=True)
+    for *run, _, series, is_free in sorted(rows, key=lambda row: (row[5], row[3], row[0])):
+        found.setdefault(series, _reference(run, is_pinned=not is_free))
     return found
 
 
