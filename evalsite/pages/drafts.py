@@ -204,7 +204,9 @@ def _page(request: SignedInRequest, dataset: Dataset, form: forms.Form) -> dict[
     cases = {case.key: case for case in before.filter(key__in=[edit.key for edit in page.rows])}
     rows = [(edit, edited_fields(cases.get(edit.key), edit)) for edit in page.rows]
     counts = found.counts()
-    return context | {"form": form, "page": page, "rows": rows, "counts": counts}
+    publishing = asks.progress_of(found) if found.is_publishing else None
+    shown = {"form": form, "page": page, "rows": rows, "counts": counts}
+    return context | shown | {"publishing": publishing}
 
 
 def _halves(dataset: Dataset, key: str) -> tuple[DraftEdit | None, Case | None]:

@@ -207,7 +207,10 @@ def test_a_large_draft_says_that_the_worker_publishes_it(
     monkeypatch.setattr(asks, "EDITED_AT_ONCE", 1)
     save(browser, dataset, "q1", input="Uno?")
     answer = browser.post(at(dataset, "publish_draft"), {"message": "Better"}, follow=True)
-    assert "The worker is publishing this draft" in answer.content.decode()
+    page = answer.content.decode()
+    assert "The worker is publishing this draft" in page
+    assert f"0 of {len(CASES)} cases stored" in page
+    assert "No worker: start" in page
 
 
 def test_a_draft_behind_is_moved_first(

@@ -45,7 +45,7 @@ def publish(draft: Draft, by: User | None) -> DatasetVersion:
     version = DatasetVersion.with_loading.create(
         dataset=draft.dataset,
         created_by=by,
-        source_name=f"edits of version {draft.based_on.number}",
+        source_name=source_name(draft),
     )
     try:
         copied = copying.store(version, _merged(draft))
@@ -61,6 +61,11 @@ def publish(draft: Draft, by: User | None) -> DatasetVersion:
         raise
     draft.refresh_from_db()
     return version
+
+
+def source_name(draft: Draft) -> str:
+    """Where the cases of its version come from, in words."""
+    return f"edits of version {draft.based_on.number}"
 
 
 def rebase(draft: Draft, by: User | None) -> int:

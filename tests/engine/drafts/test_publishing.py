@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from scoring.core.files import MISSING
 from scoring.engine import drafts, errands, loading
@@ -154,6 +157,22 @@ def test_what_is_being_published_is_not_swept_away(large: Draft) -> None:
     DatasetVersion.with_loading.filter(pk=version.pk).update(created_at="2020-01-01T00:00Z")
     loading.sweep()
     assert DatasetVersion.with_loading.filter(pk=version.pk).exists()
+
+
+def test_how_far_it_is_is_counted_from_the_cases_that_are_stored(large: Draft) -> None:
+    before = asks.progress_of(large)
+    assert before.done == 0
+    assert before.seconds_left is None
+    assert "no worker" in before.cause
+    version = DatasetVersion.with_loading.create(
+        dataset=large.dataset, source_name="edits of version 1"
+    )
+    begun = timezone.now() - timedelta(seconds=10)
+    DatasetVersion.with_loading.filter(pk=version.pk).update(created_at=begun)
+    Case.objects.create(version=version, position=1, key="q1", input_json='"One?"')
+    now = asks.progress_of(large)
+    assert (now.done, now.total) == (1, before.total)
+    assert now.seconds_left == pytest.approx(10 * (now.total - 1), rel=0.2)
 
 
 def test_a_draft_that_nobody_publishes_any_more_opens_again(large: Draft) -> None:
