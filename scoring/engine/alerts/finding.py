@@ -45,11 +45,16 @@ def undecided(why: str, run: Run) -> Finding:
     return Finding(WatchState.UNDECIDED, why, run)
 
 
-def below(words: str, run: Run, value: float, limit: float) -> Finding:
-    """Firing where the value is below the limit; `words` name the value."""
+def below(words: str, run: Run, value: float, limit: float, told_of: tuple[int, int]) -> Finding:
+    """Firing where the value is below the limit.
+
+    `words` name the value, `told_of` is of how many cases it tells and how many the run has.
+    """
     is_below = value < limit - SAME
     state = WatchState.FIRING if is_below else WatchState.FINE
-    told = f"{words} is {number(value, limit)} in {run.name}"
+    n, total = told_of
+    of = f" of {total:,}" if n != total else ""
+    told = f"{words} is {number(value, limit)} in {run.name} (n = {n:,}{of})"
     sentence = f"{told}, {'below' if is_below else 'not below'} {limit:g}."
     return Finding(state, sentence, run, value, limit)
 

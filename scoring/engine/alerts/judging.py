@@ -77,7 +77,8 @@ def mean_below(rule: AlertRule, seen: Seen) -> Finding:
     run, summary = seen.run, _scorer(seen).summary
     if problem := unjudged(run, summary.n, summary.errors + summary.skipped):
         return undecided(problem, run)
-    return below(f"The mean of {rule.scorer}", run, summary.mean or 0.0, rule.limit or 0.0)
+    told_of = summary.n - summary.errors - summary.skipped, summary.n
+    return below(f"The mean of {rule.scorer}", run, summary.mean or 0.0, rule.limit or 0.0, told_of)
 
 
 def pass_rate_below(rule: AlertRule, seen: Seen) -> Finding:
@@ -87,7 +88,7 @@ def pass_rate_below(rule: AlertRule, seen: Seen) -> Finding:
     if problem := unjudged(run, n, n - judged):
         return undecided(problem, run)
     of = f" of {rule.scorer}" if rule.scorer else ""
-    return below(f"The pass rate{of}", run, passed / judged, rule.limit or 0.0)
+    return below(f"The pass rate{of}", run, passed / judged, rule.limit or 0.0, (judged, n))
 
 
 def out_of_limits(rule: AlertRule, seen: Seen) -> Finding:
@@ -99,7 +100,8 @@ def out_of_limits(rule: AlertRule, seen: Seen) -> Finding:
         return undecided(problem, run)
     if line.limits is None:
         return silent(line.limits_reason, run)
-    found = below(f"The mean of {rule.scorer}", run, point.mean or 0.0, line.limits.low)
+    told_of = point.n, point.n + point.unscored
+    found = below(f"The mean of {rule.scorer}", run, point.mean or 0.0, line.limits.low, told_of)
     if found.state == WatchState.FINE:
         return found._replace(sentence=f"{found.sentence[:-1]}, the lower control limit.")
     usual = f"{line.limits.centre:.3f} is usual in the latest {line.limits.n} runs"

@@ -31,7 +31,7 @@ def rule(version: DatasetVersion, make_rule: MakeRule) -> AlertRule:
     return made
 
 
-LINE = "firing     2026-03-02 06:10  Answers · a: The pass rate is 0.25 in w1, below 0.8."
+LINE = "firing     2026-03-02 06:10  Answers · a: The pass rate is 0.25 in w1 (n = 20), below 0.8."
 
 
 def test_open_alerts_are_lines(rule: AlertRule, bob: User) -> None:

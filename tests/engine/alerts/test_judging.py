@@ -31,11 +31,11 @@ FINE, FIRING, UNDECIDED, SILENT = (
 @pytest.mark.parametrize(
     ("verdicts", "state", "words"),
     [
-        (letters(16), FINE, "The pass rate is 0.8 in w1, not below 0.8."),
-        (letters(15), FIRING, "The pass rate is 0.75 in w1, below 0.8."),
-        (letters(20), FINE, "The pass rate is 1 in w1, not below 0.8."),
-        (letters(0), FIRING, "The pass rate is 0 in w1, below 0.8."),
-        (letters(19, rest="e"), FINE, "The pass rate is 1 in w1, not below 0.8."),
+        (letters(16), FINE, "The pass rate is 0.8 in w1 (n = 20), not below 0.8."),
+        (letters(15), FIRING, "The pass rate is 0.75 in w1 (n = 20), below 0.8."),
+        (letters(20), FINE, "The pass rate is 1 in w1 (n = 20), not below 0.8."),
+        (letters(0), FIRING, "The pass rate is 0 in w1 (n = 20), below 0.8."),
+        (letters(19, rest="e"), FINE, "The pass rate is 1 in w1 (n = 19 of 20), not below 0.8."),
         (letters(18, rest="e"), UNDECIDED, "2 of 20 cases of w1 have an error or were skipped"),
         (letters(18, rest="s"), UNDECIDED, "2 of 20 cases of w1 have an error or were skipped"),
         (letters(0, rest="e"), UNDECIDED, "20 of 20 cases of w1 have an error or were skipped"),
@@ -58,10 +58,10 @@ def test_the_pass_rate(
 @pytest.mark.parametrize(
     ("mean", "verdicts", "state", "words"),
     [
-        (0.8, letters(20), FINE, "The mean of close is 0.8 in w1, not below 0.8."),
-        (0.1 * 8, letters(20), FINE, "The mean of close is 0.8 in w1, not below 0.8."),
-        (0.79999, letters(20), FIRING, "The mean of close is 0.79999 in w1, below 0.8."),
-        (0.2, letters(20), FIRING, "The mean of close is 0.2 in w1, below 0.8."),
+        (0.8, letters(20), FINE, "The mean of close is 0.8 in w1 (n = 20), not below 0.8."),
+        (0.1 * 8, letters(20), FINE, "The mean of close is 0.8 in w1 (n = 20), not below 0.8."),
+        (0.79999, letters(20), FIRING, "The mean of close is 0.79999 in w1 (n = 20), below 0.8."),
+        (0.2, letters(20), FIRING, "The mean of close is 0.2 in w1 (n = 20), below 0.8."),
         (0.2, letters(18, rest="e"), UNDECIDED, "2 of 20 cases"),
         (None, letters(0, rest="e"), UNDECIDED, "20 of 20 cases"),
     ],
@@ -174,7 +174,7 @@ def test_below_the_control_limit(
         moves = [abs(b - a) for a, b in pairwise(means)]
         low = sum(means) / n - 2.66 * sum(moves) / len(moves)
         assert told.limit == pytest.approx(low)
-        assert f"is 0.5 in w11, below the control limit {low:.3f} (" in told.sentence
+        assert f"is 0.5 in w11 (n = 20), below the control limit {low:.3f} (" in told.sentence
     if state == SILENT:
         assert "7 runs, 8 are needed" in told.sentence
 
