@@ -13,6 +13,7 @@ from typing import Any, Final
 from django import template
 from django.contrib.messages.storage.base import Message
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from evalsite.pages.undo import Undo, undo_of
@@ -165,6 +166,5 @@ def stays() -> SafeString:
     Where the page stood, the focus and what was typed stay, also if the request fails. Only for
     forms that lead to a page of the same scripts and styles.
     """
-    return SafeString(
-        'hx-boost="true" hx-target="#main" hx-select="#main" hx-swap="outerHTML show:none"'
-    )
+    swap = 'hx-boost="true" hx-target="{0}" hx-select="{0}" hx-swap="outerHTML show:none"'
+    return format_html(swap, "#main")

@@ -144,7 +144,7 @@ def test_one_module_alone_marks_text_as_safe() -> None:
     marked = [
         str(path.relative_to(ROOT))
         for path in tracked("templates/*.html", "evalsite/*.py", "scoring/*.py")
-        if re.search(r"\|\s*safe\b|mark_safe|autoescape off|safeseq", path.read_text())
+        if re.search(r"\|\s*safe\b|mark_safe|SafeString\(|autoescape off|safeseq", path.read_text())
     ]
     assert marked == ["evalsite/safe_html.py"]
 
