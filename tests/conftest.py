@@ -16,6 +16,7 @@ from django.test import Client
 
 from scoring.core.embed import local
 from scoring.core.embed.faults import MISSING
+from scoring.engine import tryout
 from scoring.models import (
     Case,
     Dataset,
@@ -54,6 +55,13 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests come last: Playwright leaves an event loop running in this thread."""
     items.sort(key=lambda item: "browser" in Path(item.path).parts)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_helper_stays() -> Iterator[None]:
+    """The process that scores what is tried out ends before the tests do, whichever began it."""
+    yield
+    tryout.close()
 
 
 @pytest.fixture
