@@ -56,7 +56,7 @@ KINDS: Final[Mapping[str, tuple[str, str]]] = {
     AlertKind.PASS_RATE_BELOW: ("Too few cases pass", "As a share of a run's cases."),
     AlertKind.REGRESSIONS: (
         "More cases broke than",
-        "They passed in the baseline and fail now; waived ones are left out.",
+        "They passed in the baseline and fail now.",
     ),
     AlertKind.OUT_OF_LIMITS: (
         "The mean is unusual for the series",
