@@ -54,6 +54,7 @@ def test_white_space_is_marked_by_key_and_copied_as_it_is(case: Page, is_accessi
     assert is_same_page()
     in_both_schemes(case, is_accessible)
     case.get_by_role("link", name="Next case").click()
+    expect(case.get_by_role("heading", level=1)).to_have_text("q2")
     expect(space.locator("[aria-current]")).to_have_text("spaces marked")
     space.get_by_role("link", name="spaces plain").click()
     expect(case.locator(".gap-space")).to_have_count(0)
@@ -104,6 +105,7 @@ def test_the_layout_turns_by_key_and_stays_from_case_to_case(
     in_both_schemes(page, is_accessible)
     assert is_same_page()
     page.get_by_role("link", name="Next case").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("q2")
     expect(chosen(page, "Layout")).to_have_text("inline")
 
 
