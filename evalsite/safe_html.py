@@ -36,14 +36,18 @@ def drawn(stretches: Iterable[Stretch], *, with_spaces: bool) -> SafeString:
     return mark_safe(html)  # noqa: S308  every text in it is escaped below
 
 
-def leaf(text: str | None, tag: Tag, *, with_spaces: bool) -> SafeString:
-    """The start of a JSON leaf, or that there is none."""
+def leaf(text: str | None, tag: Tag, *, with_spaces: bool, since: int = 0) -> SafeString:
+    """A JSON leaf from one of its characters on as far as there is room, or that there is none."""
     if text is None:
         return mark_safe('<span class="muted">nothing</span>')
-    cut = text if len(text) <= LEAF else text[: LEAF - 1] + "…"
-    pieces = "".join(_piece(piece, with_spaces) for piece in marked(cut))
+    pieces = "".join(_piece(piece, with_spaces) for piece in marked(_in_sight(text, since)))
     element = tag or "span"
     return mark_safe(f'<{element} class="id">{pieces}</{element}>')  # noqa: S308  escaped
+
+
+def _in_sight(text: str, since: int) -> str:
+    rest = f"…{text[since:]}" if 0 < since < len(text) else text
+    return rest if len(rest) <= LEAF else rest[: LEAF - 1] + "…"
 
 
 def _stretch(stretch: Stretch, with_spaces: bool) -> str:

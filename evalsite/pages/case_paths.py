@@ -6,19 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from evalsite.pages.case_leaves import Credit, Leaves
+from evalsite.safe_html import LEAF
 from scoring.core.contract import Json
 from scoring.core.json_changes import PathRow, path_rows
 from scoring.core.shown import Tag
 
 MOST: Final = 200  # rows that a page shows
+BEFORE: Final = 60  # characters in sight before the first that differs
 
 
 class Cell(NamedTuple):
-    """What one of the texts has at a path, None for nothing, and whether it is gone or new."""
+    """What one of the texts has at a path, None for nothing, and whether it is gone or new.
+
+    A page shows it from the character `since` on, where it is too long to be shown whole.
+    """
 
     name: str
     text: str | None
     tag: Tag
+    since: int = 0
 
 
 class Row(NamedTuple):
@@ -72,10 +78,19 @@ def _row(
     texts = dict(zip(names, row.leaves, strict=True))
     is_alike = texts[sides[0]] == texts[sides[1]]
     tags: dict[str, Tag] = {} if is_alike else {sides[0]: "del", sides[1]: "ins"}
+    since = _since(*(texts[side] or "" for side in sides)) if tags else 0
     cells = {
-        name: Cell(name, text, "" if text is None else tags.get(name, ""))
+        name: Cell(name, text, "" if text is None else tags.get(name, ""), since)
         for name, text in texts.items()
     }
     change = [cells[side] for side in sides if cells[side].tag] or [cells[sides[0]]]
     credits_of = [each.credit(row.path, texts.get("output")) for each in scorers]
     return Row(row.path, list(cells.values()), change, credits_of)
+
+
+def _since(first: str, second: str) -> int:
+    """Where two texts have to begin for a cell to show what differs first."""
+    both = zip(first, second, strict=False)
+    at = next((n for n, (a, b) in enumerate(both) if a != b), min(len(first), len(second)))
+    is_in_sight = at < LEAF - BEFORE or max(len(first), len(second)) <= LEAF
+    return 0 if is_in_sight else at - BEFORE

@@ -16,13 +16,19 @@ Row = TypeVar("Row")
 
 
 class Leaf(Protocol):
-    """What a text has at a path, None for nothing, and whether that is gone or new."""
+    """What a text has at a path, None for nothing, whether that is gone or new, and what of it.
+
+    It is shown from the character `since` on.
+    """
 
     @property
     def text(self) -> str | None: ...
 
     @property
     def tag(self) -> Tag: ...
+
+    @property
+    def since(self) -> int: ...
 
 
 register = template.Library()
@@ -46,7 +52,8 @@ def drawn(context: Mapping[str, Any], stretches: Iterable[Stretch]) -> SafeStrin
 @register.simple_tag(takes_context=True)
 def drawn_leaf(context: Mapping[str, Any], leaf: Leaf) -> SafeString:
     """A leaf of a JSON value as a cell of a table holds it."""
-    return safe_html.leaf(leaf.text, leaf.tag, with_spaces=bool(context.get("marks_space")))
+    is_marked = bool(context.get("marks_space"))
+    return safe_html.leaf(leaf.text, leaf.tag, with_spaces=is_marked, since=leaf.since)
 
 
 @register.simple_tag(takes_context=True)

@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from evalsite.pages.case_leaves import Leaves, leaves_of
 from evalsite.pages.case_paths import MOST, path_table
+from evalsite.safe_html import leaf
 from scoring.core.bound import bind
 from scoring.core.contract import Case
 from scoring.core.explain import explain
@@ -104,6 +105,30 @@ def test_rows_that_differ_come_first_and_the_rest_fills_the_room() -> None:
     assert (table.same, table.hidden) == (MOST + 40, 0)
     assert [cell.tag for cell in table.rows[0].change] == ["del", "ins"]
     assert all([cell.tag for cell in row.change] == [""] for row in table.alike)
+
+
+@pytest.mark.parametrize(
+    ("expected", "output", "seen"),
+    [
+        ("same", "some", ['"same"', '"some"']),
+        ("L" * 298, "L" * 297 + "M", [f'"{"L" * 298}"', f'"{"L" * 297}M"']),
+        ("L" * 400, "L" * 399 + "M", ["…" + "L" * 61 + '"', "…" + "L" * 60 + 'M"']),
+        ("L" * 400 + "A", "L" * 400, ["…" + "L" * 60 + 'A"', "…" + "L" * 60 + '"']),
+        ("A" * 900, "B" * 900, ['"' + "A" * 298 + "…", '"' + "B" * 298 + "…"]),
+        (
+            "L" * 400 + "A" * 400,
+            "L" * 400 + "B" * 400,
+            [f"…{'L' * 60}{letter * 238}…" for letter in "AB"],
+        ),
+    ],
+)
+def test_of_long_leaves_what_differs_is_in_sight(
+    expected: str, output: str, seen: list[str]
+) -> None:
+    values = {"expected": {"a": expected}, "output": {"a": output}}
+    (row,) = path_table(values, ("expected", "output")).rows
+    cells = [leaf(cell.text, "", with_spaces=False, since=cell.since) for cell in row.cells]
+    assert [unescape(re.sub(r"<.*?>", "", cell)) for cell in cells] == seen
 
 
 # The page.
