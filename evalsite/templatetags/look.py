@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 
 from evalsite.pages.undo import Undo, undo_of
 from scoring.core.json_text import text_of
+from scoring.core.shown import plainly
 
 register = template.Library()
 
@@ -78,7 +79,8 @@ def plain(value: float | None) -> str:
 
 @register.filter
 def as_json(value: Any) -> str:
-    """A value as readable JSON: short ones on a line, others indented."""
+    """A value as readable JSON: 3.0 is 3, short ones on a line, others indented."""
+    value = plainly(value)
     line = json.dumps(value, ensure_ascii=False)
     return line if len(line) <= 80 else json.dumps(value, ensure_ascii=False, indent=2)
 

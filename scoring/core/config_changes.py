@@ -11,6 +11,7 @@ from scoring.core.config import as_mapping, config_fields
 from scoring.core.contract import ConfigError, Json
 from scoring.core.json_path import path_text
 from scoring.core.registry import TYPES
+from scoring.core.shown import plain_number
 
 PARTS: Final = "scorers"
 ORDER: Final = "order of the scorers"
@@ -94,7 +95,7 @@ def short_part(part: Mapping[str, Json]) -> dict[str, Json]:
     config = shortened(part["type"], part.get("config", {}))
     weight = part.get("weight", 1)
     whole = {**named, "type": part["type"], **({"config": config} if config else {})}
-    return whole if weight == 1 else whole | {"weight": weight}
+    return whole if weight == 1 else whole | {"weight": plain_number(weight)}
 
 
 def _in_objects(

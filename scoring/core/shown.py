@@ -132,6 +132,11 @@ def plain_number(value: Json) -> Json:
     return int(value) if is_whole else value
 
 
+def plainly(value: Json) -> Json:
+    """The value with every number in it written plainly: a weight of 3.0 is 3."""
+    return _ordered(value, value)
+
+
 def marked(text: str, *, with_ends: bool = False) -> list[Piece]:
     """The text in pieces, every character that cannot be seen on its own.
 

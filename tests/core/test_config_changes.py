@@ -99,6 +99,11 @@ def test_a_config_that_is_spelled_out_is_spelled_out_alike_again(name: str) -> N
         assert spelled_out(name, shortened(name, whole)) == whole
 
 
+def test_a_weight_is_shortened_to_what_was_typed() -> None:
+    parts = shortened("weighted", of(part("a") | {"weight": 3.0}, part("b") | {"weight": 0.5}))
+    assert [str(each["weight"]) for each in parts["scorers"]] == ["3", "0.5"]
+
+
 @pytest.mark.parametrize("config", [{"nonsense": 1}, {}])
 def test_a_config_of_a_type_that_is_gone_comes_back_as_it_is(config: dict[str, Any]) -> None:
     assert spelled_out("gone", config) == config

@@ -53,6 +53,21 @@ def test_an_amount_shows_digits_that_say_something(value: float | None, text: st
 
 
 @pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (3.0, "3"),
+        (0.5, "0.5"),
+        (True, "true"),
+        ("3.0", '"3.0"'),
+        ([{"type": "regex", "weight": 2.0}], '[{"type": "regex", "weight": 2}]'),
+        (2.0**53, "9007199254740992.0"),
+    ],
+)
+def test_a_setting_is_written_as_a_person_types_it(value: object, text: str) -> None:
+    assert look.as_json(value) == text
+
+
+@pytest.mark.parametrize(
     ("per_second", "text"),
     [
         (1234.5, "1,234 a second"),
