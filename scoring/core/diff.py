@@ -100,7 +100,9 @@ def _tokens(text: str, mode: Mode) -> Sequence[str]:
 
 def _segments(left: Sequence[str], right: Sequence[str], mode: Mode) -> Iterator[Segment]:
     left_text, right_text = "".join(left), "".join(right)
-    for is_equal, left_from, left_to, right_from, right_to, _ in _readable(_spans(left, right)):
+    spans = _spans(left, right)
+    readable = spans if mode == "line" else _readable(spans)  # a line that stayed reads as one
+    for is_equal, left_from, left_to, right_from, right_to, _ in readable:
         removed = left_text[left_from:left_to]
         added = right_text[right_from:right_to]
         if is_equal:

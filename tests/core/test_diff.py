@@ -79,6 +79,12 @@ def test_a_text_equals_itself(text: str, mode: Mode) -> None:
         ("char", "kitten", "sitting", ["-k+s", "=itt", "-en+ing"]),
         ("char", "abc", "xbz", ["-abc+xbz"]),
         ("line", "a\nb\nc\n", "a\nB\nc\n", ["=a\n", "-b\n+B\n", "=c\n"]),
+        (
+            "line",
+            "[\n1,\n{\n2\n}",
+            "[\n7,\n{\n8\n}",
+            ["=[\n", "-1,\n+7,\n", "={\n", "-2\n+8\n", "=}"],
+        ),
         ("line", "a\r\nb", "a\nb", ["-a\r\n+a\n", "=b"]),
         ("word", "", "", []),
     ],
