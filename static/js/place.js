@@ -77,7 +77,7 @@ function found(part, { address, tag, words, menu, list, rows, row, around }) {
     alike.find((control) => wordsOf(control) === words) ?? alike[0] ?? named[0] ??
     all.find((control) => control.matches("summary") && wordsOf(control) === menu) ??
     inRow(document.getElementById(list)?.querySelector(rows), row) ??
-    around.map((id) => document.getElementById(id)).find(Boolean) ?? part
+    around.map((id) => document.getElementById(id)).find((one) => one && isAble(one)) ?? part
   );
 }
 

@@ -89,6 +89,7 @@ def test_verdicts_by_mouse(case: Page, run: Run, is_accessible: Check) -> None:
     case.get_by_role("button", name="Take back").click()
     expect(case.locator("#reviews [aria-pressed=true]")).to_have_count(0)
     expect(case.get_by_label("Note")).to_have_value("")
+    expect(case.locator("#reviews")).to_be_focused()  # its own button is disabled now
     toast(case).get_by_role("button", name="Undo").click()
     is_given(case, "fail")
     expect(case.get_by_label("Note")).to_have_value("It is far off.")
