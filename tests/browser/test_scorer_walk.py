@@ -1,0 +1,237 @@
+"""A scorer from its tree to another team's file, walked once by keys alone and once by mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Locator, Page, expect
+
+from scoring.core.config_changes import spelled_out
+from scoring.models import Scorer, Suite, Team, User
+from tests.browser.comparing import MOST_STOPS, Keys
+from tests.browser.walk import forgive_422
+from tests.conftest import MakeDataset, MakeOutputs
+from tests.scored import EXACT, finished_run
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+ANSWERS: Final = ("Paris", "Pari", "London")  # Paris is expected of each
+
+
+class Hand(Protocol):
+    """A way of working the page."""
+
+    def press(self, target: Locator) -> None: ...
+
+    def write(self, target: Locator, text: str) -> None: ...
+
+    def choose(self, target: Locator, label: str) -> None: ...
+
+    def tick(self, target: Locator) -> None: ...
+
+
+class ByKeys:
+    """Tab from where the focus is, round the page if need be, and no other way to get anywhere."""
+
+    def __init__(self, page: Page) -> None:
+        self.keys = Keys(page)
+
+    def reach(self, target: Locator) -> None:
+        expect(target).to_be_visible()
+        for _ in range(MOST_STOPS):
+            if target.evaluate("element => element === document.activeElement"):
+                return
+            self.keys.press("Tab")
+        pytest.fail(f"no press of Tab leads to {target}", pytrace=False)
+
+    def press(self, target: Locator) -> None:
+        self.reach(target)
+        self.keys.press("Enter")
+
+    def write(self, target: Locator, text: str) -> None:
+        self.reach(target)
+        self.keys.press("Control+A")
+        self.keys.page.keyboard.insert_text(text)
+
+    def choose(self, target: Locator, label: str) -> None:
+        self.reach(target)
+        self.keys.type(label)
+
+    def tick(self, target: Locator) -> None:
+        self.reach(target)
+        self.keys.press("Space")
+
+
+class ByMouse:
+    """The same by pointing."""
+
+    def __init__(self, page: Page) -> None:
+        pass
+
+    def press(self, target: Locator) -> None:
+        target.click()
+
+    def write(self, target: Locator, text: str) -> None:
+        target.fill(text)
+
+    def choose(self, target: Locator, label: str) -> None:
+        target.select_option(label=label)
+
+    def tick(self, target: Locator) -> None:
+        target.check()
+
+
+class Bench:
+    """The page and the hand that works it."""
+
+    def __init__(self, page: Page, hand: Hand) -> None:
+        self.page = page
+        self.hand = hand
+
+    def link(self, name: str) -> Locator:
+        return self.page.get_by_role("main").get_by_role("link", name=name, exact=True)
+
+    def button(self, name: str) -> Locator:
+        return self.page.get_by_role("main").get_by_role("button", name=name, exact=True)
+
+    def region(self, name: str) -> Locator:
+        return self.page.get_by_role("region", name=name, exact=True)
+
+    def follow(self, name: str, heading: str) -> None:
+        self.hand.press(self.link(name).first)
+        self.is_at(heading)
+
+    def go_to_scorers(self) -> None:
+        bar = self.page.get_by_role("navigation", name="Team")
+        self.hand.press(bar.get_by_role("link", name="Scorers"))
+        self.is_at("Scorers")
+
+    def is_at(self, heading: str) -> None:
+        expect(self.page.get_by_role("heading", level=1)).to_have_text(heading)
+
+    def add(self, parent: int, label: str) -> None:
+        """One more scorer under a node of the tree; its name is what is typed next."""
+        made = self.page.locator("#tree input[name=node]").count() + 1
+        self.hand.choose(self.page.locator(f"#add-{parent}"), label)
+        self.hand.press(self.page.locator(f'button[value="add:{parent}"]'))
+        expect(self.page.locator(f"#id_n{made}-name")).to_be_focused()
+
+    def tried(self, output: str, arithmetic: str) -> None:
+        self.hand.write(self.page.get_by_label("Output", exact=True), output)
+        self.hand.write(self.page.get_by_label("Expected", exact=True), "Paris")
+        expect(self.page.locator("#tried")).to_contain_text(arithmetic)
+
+    def previewed(self, sentence: str) -> None:
+        preview = self.button("Preview")
+        self.hand.press(preview)
+        expect(self.page.locator("#previewed")).to_contain_text(sentence)
+        expect(preview).to_be_focused()
+
+
+@pytest.fixture(params=[ByKeys, ByMouse])
+def bench(
+    request: pytest.FixtureRequest,
+    page: Page,
+    sign_in: Callable[[User], None],
+    alice: User,
+    team: Team,
+    make_dataset: MakeDataset,
+    make_outputs: MakeOutputs,
+) -> Bench:
+    """At the list of scorers of a team that has one run behind it."""
+    version = make_dataset([{"key": f"q{n}", "expected": "Paris"} for n in range(len(ANSWERS))])
+    finished_run(make_outputs(version, list(ANSWERS)), EXACT)
+    sign_in(alice)
+    page.goto(reverse("scorers", args=[team.slug]))
+    return Bench(page, request.param(page))
+
+
+def make_the_scorer(bench: Bench) -> None:
+    """Half of the score is the very answer, half that it begins right."""
+    bench.follow("New scorer", "New scorer: which type")
+    bench.follow("Weighted mean", "Weighted mean")
+    bench.hand.write(bench.page.locator("#id_name"), "answer")
+    bench.add(0, "Exact match")
+    bench.hand.write(bench.page.locator("#id_n1-name"), "same")
+    bench.add(0, "All of")
+    bench.hand.write(bench.page.locator("#id_n2-name"), "shape")
+    bench.add(2, "Regular expression")
+    bench.hand.write(bench.page.locator("#id_n3-config-pattern"), "^P")
+    bench.tried("Pari", "(0 × 1 + 1 × 1) / 2 = 0.5 ≥ 0.5 → pass")  # noqa: RUF001
+    bench.previewed("2 pass, 1 fail of 3 cases.")
+    bench.hand.press(bench.button("Make the scorer"))
+    bench.is_at("answer")
+
+
+def give_one_part_more_weight(bench: Bench) -> None:
+    """What that does is seen beforehand and written down afterwards."""
+    bench.follow("Edit", "Edit")
+    bench.hand.write(bench.page.locator("#id_n1-weight"), "3")
+    bench.tried("Pari", "(0 × 3 + 1 × 1) / 4 = 0.25 < 0.5 → fail")  # noqa: RUF001
+    bench.previewed("1 of 3 cases would flip: 1 pass → fail.")
+    bench.hand.press(bench.button("Save"))
+    bench.is_at("answer")
+    expect(bench.page.locator("#messages")).to_contain_text("Saved as answer v2.")
+    changed = bench.region("Versions").get_by_role("row").filter(has_text="scorers.same.weight")
+    expect(changed.get_by_role("cell")).to_have_text(["scorers.same.weight", "1", "3"])
+    expect(bench.region("Used by")).to_contain_text("In no suite yet.")
+
+
+def put_it_into_a_suite(bench: Bench) -> None:
+    """With a threshold of the suite's own, which the scorer's page tells."""
+    bench.go_to_scorers()
+    bench.follow("New suite", "New suite")
+    bench.hand.write(bench.page.locator("#id_name"), "release")
+    bench.hand.tick(bench.page.get_by_role("checkbox", name="answer", exact=True))
+    bench.hand.write(bench.page.get_by_label("Threshold of answer"), "0.4")
+    bench.hand.press(bench.button("Make the suite"))
+    bench.is_at("release")
+    bench.follow("answer", "answer")
+    expect(bench.page.get_by_role("main")).to_contain_text("default threshold 0.5")
+    expect(bench.region("Used by").get_by_role("listitem").first).to_contain_text("threshold 0.4")
+    bench.follow("release", "release")
+
+
+def exported(bench: Bench) -> str:
+    bench.hand.press(bench.page.get_by_text("Export", exact=True))
+    with bench.page.expect_download() as started:
+        bench.hand.press(bench.link("As YAML"))
+    assert started.value.suggested_filename == "release.yaml"
+    return started.value.path().read_text()
+
+
+def import_it_under_other_names(bench: Bench, text: str) -> None:
+    bench.go_to_scorers()
+    bench.follow("Import a suite", "Import a suite")
+    bench.hand.write(bench.page.locator("#id_text"), text)
+    bench.hand.press(bench.button("Look what it would do"))
+    main = bench.page.get_by_role("main")
+    expect(main).to_contain_text("Everything is as the file says already.")
+    bench.hand.write(bench.page.get_by_label("Name of the suite"), "nightly")
+    bench.hand.write(bench.page.get_by_label("Name of scorer 1"), "answer too")
+    bench.hand.press(bench.button("Look again").first)
+    expect(main).to_contain_text("made with this config")
+    bench.hand.press(bench.button("Import"))
+    bench.is_at("nightly")
+
+
+def test_a_scorer_is_built_tried_changed_put_to_use_and_handed_on(
+    bench: Bench, complaints: list[str]
+) -> None:
+    make_the_scorer(bench)
+    give_one_part_more_weight(bench)
+    put_it_into_a_suite(bench)
+    import_it_under_other_names(bench, exported(bench))
+    first, copy = (Scorer.objects.get(name=name).current for name in ("answer", "answer too"))
+    assert first is not None
+    assert copy is not None
+    assert (first.number, copy.number) == (2, 1)
+    both = [spelled_out("weighted", version.config) for version in (first, copy)]
+    assert both[0] == both[1]
+    assert [part["weight"] for part in both[1]["scorers"]] == [3, 1]
+    entry = Suite.objects.get(name="nightly").entries.get()
+    assert (entry.scorer.name, entry.threshold) == ("answer too", 0.4)
+    forgive_422(complaints)  # a pattern is asked for before it is typed
