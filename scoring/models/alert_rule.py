@@ -138,15 +138,17 @@ class AlertRule(AddressedRow):
 
     @property
     def condition(self) -> str:
-        """When it fires, in words: `mean of close below 0.8`."""
-        of = self.scorer or "all scorers"
+        """When it fires, in words: `mean of close below 0.8`; without a scorer, about cases."""
+        of, by = (f" of {self.scorer}", f" by {self.scorer}") if self.scorer else ("", "")
         limit = f"{self.limit:g}" if self.limit is not None else ""
+        share = f"{100 * (self.limit or 0):g}%"
         return {
-            AlertKind.MEAN_BELOW: f"mean of {of} below {limit}",
-            AlertKind.PASS_RATE_BELOW: f"pass rate of {of} below {limit}",
-            AlertKind.DROP: f"drop of {of} larger than chance{limit and f', at least {limit}'}",
-            AlertKind.REGRESSIONS: f"more than {limit} cases broken by {of}",
-            AlertKind.OUT_OF_LIMITS: f"mean of {of} below the control limit",
+            AlertKind.MEAN_BELOW: f"mean{of} below {limit}",
+            AlertKind.PASS_RATE_BELOW: f"pass rate{of} below {share}",
+            AlertKind.DROP: f"drop{of or ' of the pass rate'} larger than chance"
+            f"{limit and f', at least {limit}'}",
+            AlertKind.REGRESSIONS: f"more than {limit} cases broken{by}",
+            AlertKind.OUT_OF_LIMITS: f"mean{of} below the control limit",
             AlertKind.NO_DATA: f"no run for {limit} day{'s' * (limit != '1')}",
         }[AlertKind(self.kind)]
 

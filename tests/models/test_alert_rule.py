@@ -326,19 +326,24 @@ def test_the_list_takes_one_query(
     with django_assert_num_queries(1):
         listed = [(str(rule), rule.open_count) for rule in AlertRule.objects.for_list()]  # type: ignore[attr-defined]
     assert sum(open_count for _, open_count in listed) == 1
-    assert listed[0][0] == "Answers: pass rate of all scorers below 0.5"
+    assert listed[0][0] == "Answers: pass rate below 50%"
 
 
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [
         ({"kind": "mean_below", "scorer": "close", "limit": 0.8}, "mean of close below 0.8"),
-        ({"kind": "drop", "limit": None}, "drop of all scorers larger than chance"),
+        ({"kind": "drop", "limit": None}, "drop of the pass rate larger than chance"),
         (
             {"kind": "drop", "scorer": "close", "limit": 0.02},
             "drop of close larger than chance, at least 0.02",
         ),
-        ({"kind": "regressions", "limit": 0}, "more than 0 cases broken by all scorers"),
+        ({"kind": "regressions", "limit": 0}, "more than 0 cases broken"),
+        ({"kind": "pass_rate_below", "limit": 0.07}, "pass rate below 7%"),
+        (
+            {"kind": "regressions", "scorer": "close", "limit": 2},
+            "more than 2 cases broken by close",
+        ),
         (
             {"kind": "out_of_limits", "scorer": "close", "limit": None},
             "mean of close below the control limit",

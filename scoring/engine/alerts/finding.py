@@ -45,8 +45,16 @@ def undecided(why: str, run: Run) -> Finding:
     return Finding(WatchState.UNDECIDED, why, run)
 
 
-def below(words: str, run: Run, value: float, limit: float, told_of: tuple[int, int]) -> Finding:
-    """Firing where the value is below the limit.
+def below(
+    words: str,
+    run: Run,
+    value: float,
+    limit: float,
+    told_of: tuple[int, int],
+    *,
+    is_share: bool = False,
+) -> Finding:
+    """Firing where the value is below the limit; a share is told in per cent.
 
     `words` name the value, `told_of` is of how many cases it tells and how many the run has.
     """
@@ -54,8 +62,9 @@ def below(words: str, run: Run, value: float, limit: float, told_of: tuple[int, 
     state = WatchState.FIRING if is_below else WatchState.FINE
     n, total = told_of
     of = f" of {total:,}" if n != total else ""
-    told = f"{words} is {number(value, limit)} in {run.name} (n = {n:,}{of})"
-    sentence = f"{told}, {'below' if is_below else 'not below'} {limit:g}."
+    shown, shown_limit = percent(value, limit) if is_share else (number(value, limit), f"{limit:g}")
+    told = f"{words} is {shown} in {run.name} (n = {n:,}{of})"
+    sentence = f"{told}, {'below' if is_below else 'not below'} {shown_limit}."
     return Finding(state, sentence, run, value, limit)
 
 
@@ -69,9 +78,15 @@ def unjudged(run: Run, n: int, unscored: int) -> str:
     return f"{unscored:,} of {n:,} cases of {run.name} have an error or were skipped, {share}."
 
 
-def number(value: float, limit: float) -> str:
-    """To three decimals, or as many as it takes to see on which side of the limit it is."""
-    for digits in range(3, MOST_DIGITS):
+def percent(share: float, limit: float) -> tuple[str, str]:
+    """Both in per cent, the share to one decimal or as many as it takes."""
+    whole = round(100 * limit, MOST_DIGITS)
+    return f"{number(100 * share, whole, 1)}%", f"{whole:g}%"
+
+
+def number(value: float, limit: float, fewest: int = 3) -> str:
+    """To `fewest` decimals, or as many as it takes to see on which side of the limit it is."""
+    for digits in range(fewest, MOST_DIGITS):
         text = f"{value:.{digits}f}"
         if float(text) != limit or abs(value - limit) <= SAME:
             break

@@ -88,7 +88,10 @@ def pass_rate_below(rule: AlertRule, seen: Seen) -> Finding:
     if problem := unjudged(run, n, n - judged):
         return undecided(problem, run)
     of = f" of {rule.scorer}" if rule.scorer else ""
-    return below(f"The pass rate{of}", run, passed / judged, rule.limit or 0.0, (judged, n))
+    told_of = judged, n
+    return below(
+        f"The pass rate{of}", run, passed / judged, rule.limit or 0.0, told_of, is_share=True
+    )
 
 
 def out_of_limits(rule: AlertRule, seen: Seen) -> Finding:

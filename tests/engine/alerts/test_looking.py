@@ -84,15 +84,15 @@ def test_an_alert_says_what_was_seen(version: DatasetVersion, make_rule: MakeRul
     bad = week(version, 1, BAD)
     alert = open_alert()
     assert (alert.rule, alert.run, alert.value, alert.limit) == (rule, bad, 0.25, 0.8)
-    assert alert.sentence == "The pass rate is 0.25 in w1 (n = 20), below 0.8."
+    assert alert.sentence == "The pass rate is 25% in w1 (n = 20), below 80%."
     week(version, 2, UNKNOWN)
     alert.refresh_from_db()
-    assert alert.sentence == "The pass rate is 0.25 in w1 (n = 20), below 0.8."
+    assert alert.sentence == "The pass rate is 25% in w1 (n = 20), below 80%."
     assert alert.note.startswith("15 of 20 cases of w2 have an error")
     good = week(version, 3, GOOD)
     alert.refresh_from_db()
     assert (alert.resolved_by_run, alert.tell_at) == (good, None)
-    assert alert.note == "The pass rate is 1 in w3 (n = 20), not below 0.8."
+    assert alert.note == "The pass rate is 100% in w3 (n = 20), not below 80%."
     assert (watch().state, watch().run, watch().look_at) == ("fine", good, None)
 
 
