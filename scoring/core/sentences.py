@@ -7,6 +7,7 @@ difference was shown, which one would have been seen.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Final, NamedTuple
 
 from scoring.core.paired import Difference
@@ -98,9 +99,9 @@ def p_text(p: float) -> str:
 def size_text(value: float) -> str:
     """A difference without its sign: three decimals, or as many as it takes to see it."""
     size = abs(value)
-    if size == 0:
-        return "0"
-    return f"{size:.3f}".rstrip("0").rstrip(".") if size >= 0.001 else f"{size:.1g}"
+    if size < 0.001:
+        return f"{Decimal(f'{size:.1g}'):f}"
+    return f"{size:.3f}".rstrip("0").rstrip(".")
 
 
 def _shown(found: Finding) -> str:

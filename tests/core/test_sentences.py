@@ -166,7 +166,16 @@ def test_ps_are_short(p: float, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(0.0, "0"), (-0.25, "0.25"), (1.0, "1"), (0.1, "0.1"), (0.0005, "0.0005"), (0.12345, "0.123")],
+    [
+        (0.0, "0"),
+        (-0.25, "0.25"),
+        (1.0, "1"),
+        (0.1, "0.1"),
+        (0.0005, "0.0005"),
+        (-0.0000203, "0.00002"),
+        (0.0000097, "0.00001"),
+        (0.12345, "0.123"),
+    ],
 )
 def test_sizes_are_short_and_never_vanish(value: float, said: str) -> None:
     assert size_text(value) == said
