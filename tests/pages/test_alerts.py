@@ -170,6 +170,17 @@ def test_a_rule_is_paused_and_resumed_where_one_is(
     assert {"alert_rule.paused", "alert_rule.resumed"} <= set(actions)
 
 
+def test_an_open_alert_says_that_its_rule_is_paused(viewer: Client, make_rule: MakeRule) -> None:
+    rule = make_rule()
+    fires(rule)
+    said = "its rule is paused: nobody looks"
+    assert said not in page_of(viewer)
+    rule.pause(by=None)
+    assert page_of(viewer).count(said) == 1
+    rule.resume(by=None)
+    assert said not in page_of(viewer)
+
+
 def test_a_rule_is_deleted_and_brought_back(
     administrator: Client, viewer: Client, make_rule: MakeRule
 ) -> None:
