@@ -137,7 +137,7 @@ def test_matches_are_marked_and_named_for_those_who_hear_the_page(
     long_case: Page, is_accessible: Check
 ) -> None:
     page = long_case
-    page.get_by_role("link", name="Show in the output").click()
+    page.get_by_role("link", name="Look for it in the output").click()
     expect(chosen(page, "Ways to compare")).to_have_text("matches")
     match = page.locator("mark.match")
     expect(match).to_have_text("Paris")

@@ -128,11 +128,13 @@ def test_the_parts_that_say_why_lead_to_the_matches(
 ) -> None:
     browser, run = browser_of(bob), finished_run(outputs, CITY, CLOSE)
     page = page_of(browser, run, "?verdict=fail&n=1&space=on")
-    (link,) = re.findall(r'<a href="([^"]*)">Show in the output</a>', page)
+    (link,) = re.findall(r'<a href="([^"]*)">Look for it in the output</a>', page)
     assert "What the scorers look for" in browser.get(unescape(link)).text
     assert "space=on" in link
-    assert "Marked in the output above" in page_of(browser, run, "?diff=matches")
-    assert "Show in the output" not in page_of(browser, run, "", 3)
+    found = page_of(browser, run, "?diff=matches")
+    assert "Looked for in the output above" in found
+    assert ('aria-label="Layout"' in found, 'aria-label="Layout"' in page) == (False, True)
+    assert "Look for it in the output" not in page_of(browser, run, "", 3)
 
 
 def test_a_pattern_that_takes_too_long_says_so_and_the_page_is_there(
