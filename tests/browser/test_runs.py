@@ -137,6 +137,8 @@ def test_a_run_shows_its_progress_and_stops_asking_when_it_has_ended(
     page.goto(address(run))
     expect(page.get_by_text("0 of 60 outputs scored")).to_be_visible()
     expect(page.get_by_text("Nothing scored yet")).to_be_visible()
+    report = page.get_by_role("link", name="HTML report")
+    expect(report).to_have_count(0)
     for shard in plan.plan(run).shards.all():
         execute(shard.pk)
     expect(page.get_by_text("60 of 60 outputs scored")).to_be_visible()
@@ -144,6 +146,7 @@ def test_a_run_shows_its_progress_and_stops_asking_when_it_has_ended(
     plan.move(run, (RunState.RUNNING,), RunState.FINISHED)
     expect(page.get_by_role("heading", name="Cases by verdict")).to_be_visible()
     expect(page.locator("#cases tbody tr")).to_have_count(50)
+    expect(report).to_be_visible()
 
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
