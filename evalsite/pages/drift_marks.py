@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
+
+from evalsite.safe_html import joined
 
 if TYPE_CHECKING:
     from evalsite.pages.drift_figure import Spot
@@ -41,21 +43,17 @@ def marks(spots: Iterable[Spot]) -> SafeString:
     """Every run with a mean: a dot, a diamond where the level changed; a ring outside limits, and a
     flag where an alert fires.
     """
-    return _joined(_marks(spots))
+    return joined(_marks(spots))
 
 
 def steps(spots: Iterable[Spot]) -> SafeString:
     """The lines from run to run, each to their comparison."""
-    return _joined(_steps(spots))
+    return joined(_steps(spots))
 
 
 def bars(spots: Iterable[Spot], height: float) -> SafeString:
     """Cases fixed, upwards, and broken, downwards, in a panel of this height."""
-    return _joined(_bars(spots, height))
-
-
-def _joined(pieces: Iterable[SafeString]) -> SafeString:
-    return format_html_join("", "{}", ((piece,) for piece in pieces))
+    return joined(_bars(spots, height))
 
 
 def _marks(spots: Iterable[Spot]) -> Iterator[SafeString]:
