@@ -3,9 +3,10 @@
     python benchmarks/pages.py [--size 100000] [--rounds 15] [--kept FOLDER]
 
 Runs of so many cases within one dataset version and between two, and a series of 52 small runs,
-on a fresh SQLite file. Each page is asked for through Django's test client, warm. Processor time
-hardly depends on what else the machine does; milliseconds do. `--kept` leaves the runs in a
-folder and measures those that it holds already. Prints a Markdown table.
+on a fresh SQLite file. Each page is asked for through Django's test client, warm, with garbage
+collection as the web server has it. Processor time hardly depends on what else the machine does;
+milliseconds do. `--kept` leaves the runs in a folder and measures those that it holds already.
+Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -98,10 +99,12 @@ def make(size: int) -> Made:
 def signed_in() -> Any:
     from django.test import Client
 
+    from evalsite.gunicorn_conf import keep_what_is_loaded
     from scoring.models import Member, Role, Team, User
 
     user, _ = User.objects.get_or_create(email="a@example.org")
     Member.objects.get_or_create(team=Team.objects.get(), user=user, role=Role.EDITOR)
+    keep_what_is_loaded()
     client = Client()
     client.force_login(user)
     return client

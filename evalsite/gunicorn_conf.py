@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import stat
 import struct
 import threading
+from importlib import import_module
 from typing import Any
 
 worker_class = "gthread"
@@ -19,6 +21,21 @@ control_socket_disable = True
 timeout = 60
 graceful_timeout = 5
 STALLED_SECONDS = 60  # a request that sends nothing for so long is given up
+
+
+def on_starting(server: Any) -> None:  # noqa: ARG001  gunicorn gives it
+    """The application is loaded and no worker forked yet: they share this memory."""
+    keep_what_is_loaded()
+
+
+def keep_what_is_loaded() -> None:
+    """Spare garbage collection what every page needs: walking it took 90 ms now and then."""
+    from django.conf import settings
+
+    import_module(settings.ROOT_URLCONF)  # which the first request would do otherwise
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def when_ready(server: Any) -> None:
