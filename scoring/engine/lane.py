@@ -44,10 +44,6 @@ class Work:
     def is_drained(self) -> bool:
         return not (self.waiting or self.suspects)
 
-    def next_shard(self, *, suspects: bool) -> int | None:
-        queue = self.suspects if suspects else self.waiting
-        return queue.popleft() if queue else None
-
     def stop(self) -> None:
         """Hand out nothing more, and ask nothing more for what is under way."""
         self.waiting.clear()
@@ -113,11 +109,25 @@ class Lane:
         for _ in range(len(self.works)):
             work = self.works[0]
             self.works.rotate(-1)
-            shard = work.next_shard(suspects=suspects)
-            if shard is not None:
-                self.flights[self._pool.submit(execute, shard)] = Flight(work, shard)
-                return True
+            queue = work.suspects if suspects else work.waiting
+            if queue:
+                return self._send(work, queue)
         return False
+
+    def _send(self, work: Work, queue: deque[int]) -> bool:
+        """Whether the pool has taken the next shard. It takes none once a process has died: those
+        under way tell of that when they are settled, and this one, innocent, waits on.
+        """
+        shard = queue.popleft()
+        try:
+            future = self._pool.submit(execute, shard)
+        except BrokenProcessPool:
+            queue.appendleft(shard)
+            if not self.flights:
+                self._pool.restart()
+            return False
+        self.flights[future] = Flight(work, shard)
+        return True
 
     def _take_back(self, flight: Flight, fault: BaseException | None) -> None:
         """A crash is left to those who know what else was under way."""

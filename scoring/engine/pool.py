@@ -25,7 +25,10 @@ class Executor(Protocol):
     processes: int
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
-        """The future result of the function."""
+        """The future result of the function.
+
+        Raises BrokenProcessPool where a process has died since, and goes on to until `restart`.
+        """
 
     def restart(self) -> None:
         """Make the pool usable again after one of its processes died."""

@@ -8,8 +8,9 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -124,11 +125,18 @@ class UploadDesk:
             if hold.take(upload):
                 self._renew(upload)
                 self._upload = upload
-                self._future = self._pool.submit(read_upload, upload.pk)
+                self._future = self._begun(read_upload, upload.pk)
                 return
         if time.monotonic() > self._sweep_at:
             self._sweep_at = time.monotonic() + SWEEP_SECONDS
-            self._future = self._pool.submit(sweep)
+            self._future = self._begun(sweep)
+
+    def _begun(self, function: Callable[..., None], *args: int) -> Future[None]:
+        try:
+            return self._pool.submit(function, *args)
+        except BrokenProcessPool:  # its process died while it had nothing to do
+            self._pool.restart()
+            return self._pool.submit(function, *args)
 
     def _renew(self, upload: Upload) -> None:
         self._renew_at = time.monotonic() + hold.RENEW_SECONDS

@@ -198,6 +198,8 @@ class Site:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        if self.processes:
+            sys.stdout.write(self.log)  # pytest shows it where the test has failed
 
 
 @pytest.fixture

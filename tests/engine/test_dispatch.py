@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -13,7 +15,7 @@ from django.utils import timezone
 from scoring.core.custom import load_custom
 from scoring.engine import hold, lane, plan
 from scoring.engine.dispatch import Dispatcher, work_on
-from scoring.engine.pool import Inline
+from scoring.engine.pool import Inline, Pool
 from scoring.models import Attempt, AuditEntry, OutputSet, Run, RunState, Score, Shard, Worker
 from tests.engine.conftest import (
     MakeRun,
@@ -36,19 +38,24 @@ class Recorder(Inline):
         self.asked: list[tuple[str, int]] = []
         self.faults: dict[tuple[str, int], list[BaseException]] = {}
         self.restarts = 0
+        self.is_broken = self.knows_at_once = False
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
         shard = Shard.objects.select_related("attempt__run").get(pk=args[0])
         name = shard.attempt.run.name, shard.number
         self.asked.append(name)
+        if self.is_broken:
+            raise BrokenProcessPool
         if self.faults.get(name):
             future: Future[Any] = Future()
             future.set_exception(self.faults[name].pop())
+            self.is_broken = self.knows_at_once
             return future
         return super().submit(function, *args)
 
     def restart(self) -> None:
         self.restarts += 1
+        self.is_broken = False
 
 
 @pytest.fixture(autouse=True)
@@ -194,6 +201,28 @@ class TestFaults:
         assert verdicts_of(run)[2:4] == [(3, 0, "error"), (4, 0, "error")]
         assert run.error_count == 2
 
+    def test_a_shard_the_broken_pool_does_not_take_is_innocent(
+        self, make_run: MakeRun, make_scorer: MakeScorer
+    ) -> None:
+        run = make_run(["yes"] * 4, make_scorer("exact_match"))
+        pool = Recorder()
+        pool.is_broken = True
+        work_on(run, pool)
+        assert (run.state, run.pass_count, pool.restarts) == ("finished", 4, 1)
+        assert pool.asked == [("first", 1), ("first", 1), ("first", 2)]
+        assert set(Shard.objects.values_list("tries", flat=True)) == {0}
+
+    def test_a_pool_that_breaks_while_shards_are_handed_out_is_settled_first(
+        self, make_run: MakeRun, make_scorer: MakeScorer
+    ) -> None:
+        run = make_run(["yes"] * 6, make_scorer("exact_match"))
+        pool = Recorder(processes=2)
+        pool.faults["first", 1] = [BrokenProcessPool()]
+        pool.knows_at_once = True
+        work_on(run, pool)
+        assert (run.state, run.pass_count, pool.restarts) == ("finished", 6, 1)
+        assert pool.asked == [("first", n) for n in (1, 2, 1, 2, 3)]
+
     def test_one_crash_is_forgiven(self, make_run: MakeRun, make_scorer: MakeScorer) -> None:
         run = make_run(["yes"] * 4, make_scorer("exact_match"))
         pool = Recorder()
@@ -226,6 +255,21 @@ class TestFaults:
         assert Shard.objects.filter(tries=0).count() == 2
 
 
+def kill_idle_process(pool: Pool) -> None:
+    """And come back once the pool knows."""
+    (process_id,) = pool.process_ids()
+    os.kill(process_id, signal.SIGKILL)
+    wait_until(lambda: refuses(pool))
+
+
+def refuses(pool: Pool) -> bool:
+    try:
+        pool.submit(os.getpid)
+    except BrokenProcessPool:
+        return True
+    return False
+
+
 @pytest.mark.django_db(transaction=True)
 class TestRealProcesses:
     @pytest.fixture(autouse=True)
@@ -250,6 +294,17 @@ class TestRealProcesses:
         errors = Score.objects.filter(status=1).values_list("code", "reason")
         assert set(errors) == {("worker_crashed", "the process that scored it died, 3 times")}
         assert Worker.objects.exists()
+
+    def test_a_process_that_died_between_two_runs_costs_nothing(
+        self, make_run: MakeRun, make_scorer: MakeScorer
+    ) -> None:
+        scorer = make_scorer("exact_match")
+        first, second = (make_run(["yes"], scorer, name=name) for name in "ab")
+        with Pool(1) as pool:
+            work_on(first, pool)
+            kill_idle_process(pool)
+            work_on(second, pool)
+        assert (second.state, second.pass_count, second.error_count) == ("finished", 1, 0)
 
     def test_not_a_number_is_never_stored(
         self, site: Site, make_run: MakeRun, make_scorer: MakeScorer
