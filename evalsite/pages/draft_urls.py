@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evalsite.pages import drafts, version_changes
+from evalsite.pages import drafts, tagging, version_changes
 
 urlpatterns = [
     path("datasets/<uuid:uid>/draft/", drafts.draft, name="draft"),
     path("datasets/<uuid:uid>/draft/case/", drafts.draft_case, name="draft_case"),
     path("datasets/<uuid:uid>/draft/delete/", drafts.delete_draft_case, name="delete_draft_case"),
     path("datasets/<uuid:uid>/draft/revert/", drafts.revert_draft_case, name="revert_draft_case"),
-    path("datasets/<uuid:uid>/draft/tags/", drafts.tag_cases, name="tag_cases"),
+    path("datasets/<uuid:uid>/draft/tags/", tagging.tag_cases, name="tag_cases"),
     path("datasets/<uuid:uid>/draft/publish/", drafts.publish_draft, name="publish_draft"),
     path("datasets/<uuid:uid>/draft/move/", drafts.move_draft, name="move_draft"),
     path("datasets/<uuid:uid>/draft/discard/", drafts.discard_draft, name="discard_draft"),

@@ -1,4 +1,4 @@
-"""Editing a dataset's cases: the draft, one case of it, tags on many, and its publication."""
+"""Editing a dataset's cases: the draft, one case of it, and its publication."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from evalsite import access
-from evalsite.pages.forms.drafts import CaseForm, PublishForm, TagForm, as_typed
+from evalsite.pages.forms.drafts import CaseForm, PublishForm, as_typed
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.keyset import keyset_page
 from evalsite.pages.methods import filling, posting, reading
@@ -92,32 +92,6 @@ def revert_draft_case(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
             text = f"The draft leaves case {key} as it was."
             say_done(request, text, *_way_back(dataset, key, before))
     return redirect("draft", uid)
-
-
-@posting
-def tag_cases(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
-    """Put a tag on the ticked cases, or take it off, in the draft."""
-    dataset = access.dataset_for(request.user, uid, Role.EDITOR)
-    form = TagForm(request.POST, dataset=dataset)
-    if not form.is_valid():
-        messages.error(request, form.fault)
-        return _to_list(request, uid)
-    keys = form.keys
-    tag, on = form.cleaned_data["tag"], "off" not in request.POST
-    try:
-        changed = drafts.tag_cases(dataset, keys, [tag], request.user, on=on)
-    except (DraftError, ContentError) as refused:
-        messages.error(request, str(refused))
-    else:
-        done = "tagged" if on else "freed of the tag"
-        messages.success(request, f"{changed:,} of {len(keys):,} cases are {done} in the draft.")
-    return _to_list(request, uid)
-
-
-def _to_list(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
-    """Back to the cases as they were listed."""
-    path, query = reverse("dataset", args=[uid]), request.POST.get("query", "")
-    return redirect(f"{path}?{query}" if query else path)
 
 
 @posting

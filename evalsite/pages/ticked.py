@@ -17,12 +17,12 @@ from evalsite.pages.case_against import against_of
 from evalsite.pages.case_list import CaseList
 from evalsite.pages.fragments import SignedInRequest
 from evalsite.pages.methods import posting
+from evalsite.pages.tagging import Tagging, tag, tag_as_sent
 from scoring.engine import plan
-from scoring.engine.drafts import ContentError, DraftError, tag_cases
 from scoring.models import Output, Role, Run, User
 
 OWN: Final = ("csrfmiddlewaretoken", "do", "new_tag")
-WRITES: Final = {"retry", "tag"}
+WRITES: Final = {"retry", "tag", "retag"}
 MOST_TAGGED: Final = 5_000
 EXPORTS: Final = {"csv", "jsonl", "json"}
 
@@ -32,6 +32,8 @@ def ticked_cases(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Export, tag, score again or list alone the cases that the sent filters and ticks leave."""
     asked = request.POST.get("do", "")
     run = access.run_for(request.user, uid, Role.EDITOR if asked in WRITES else Role.VIEWER)
+    if asked == "retag":
+        return _retag(request, run)
     cases = _list_of(request.user, request, run)
     kept = cases.kept(*OWN)
     if asked in EXPORTS:
@@ -59,23 +61,33 @@ def _retry(request: SignedInRequest, run: Run, cases: CaseList) -> None:
 
 def _tag(request: SignedInRequest, run: Run, cases: CaseList) -> None:
     """Tag these cases in the draft of the dataset's next version; versions themselves stay."""
-    tag = request.POST.get("new_tag", "").strip()
+    new_tag = request.POST.get("new_tag", "").strip()
     outputs = list(cases.table.output_ids()[: MOST_TAGGED + 1]) if cases.form.is_valid() else []
-    if not tag or not outputs:
+    if not new_tag or not outputs:
         messages.info(request, "Name a tag, and tick a case or list some.")
         return
     if len(outputs) > MOST_TAGGED:
         messages.error(request, f"At most {MOST_TAGGED:,} cases are tagged at once: list fewer.")
         return
-    try:
-        number = tag_cases(run.output_set.version.dataset, _keys(outputs), [tag], request.user)
-    except (ContentError, DraftError) as refused:
-        messages.error(request, str(refused))
-    else:
-        text = (
-            f"{number:,} case{'s' * (number != 1)} tagged {tag} in the draft of the next version."
-        )
-        messages.success(request, f"{text} It is published on the dataset's page.")
+    asked = Tagging(new_tag, _keys(outputs))
+    back = _tagged_back(urlencode(cases.kept(*OWN, "place")))
+    tag(request, run.output_set.version.dataset, asked, _path(run), back)
+
+
+def _retag(request: SignedInRequest, run: Run) -> HttpResponse:
+    """Undo a tagging, with the run's table as it was."""
+    query = request.POST.get("query", "")
+    tag_as_sent(request, run.output_set.version.dataset, _path(run), _tagged_back(query))
+    return redirect(f"{reverse('run', args=[run.uuid])}?{query}#cases")
+
+
+def _tagged_back(query: str) -> dict[str, str]:
+    """What the Undo of a tagging sends beside the cases; the query is that of the table."""
+    return {"do": "retag", "query": query}
+
+
+def _path(run: Run) -> str:
+    return reverse("ticked_cases", args=[run.uuid])
 
 
 def _keys(outputs: Sequence[int]) -> list[str]:

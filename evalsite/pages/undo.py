@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.contrib.messages.storage.base import Message
 from django.http import HttpRequest
 
-MOST_KEPT: Final = 100_000  # characters of a form that a message carries to the next page
+MOST_KEPT: Final = 250_000  # characters of a form that a message carries to the next page
 
 
 class Undo(NamedTuple):

@@ -58,7 +58,7 @@ def test_a_case_is_added_tagged_and_deleted_by_keys_alone(
     page.get_by_label("Tag for the ticked cases").focus()
     page.keyboard.type("hard")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("1 of 1 cases are tagged in the draft.")).to_be_visible()
+    expect(page.get_by_text("1 case tagged hard in the draft of the next version.")).to_be_visible()
     page.get_by_role("link", name="Look at it and publish it").focus()
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Add a case").focus()

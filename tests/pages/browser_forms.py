@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from html.parser import HTMLParser
 from typing import Any
+
+from django.test import Client
 
 
 class _Fields(HTMLParser):
@@ -72,3 +76,10 @@ def as_sent(html: str, form_id: str = "scorer-form") -> dict[str, list[str]]:
     fields = _Fields(form_id)
     fields.feed(html)
     return fields.sent
+
+
+def pressed_undo(browser: Client, page: Any) -> Any:
+    """The page after the Undo of the first message of this one."""
+    form = re.search(r'<form id="undo-1" method="post" action="([^"]*)"', page.text)
+    assert form
+    return browser.post(unescape(form[1]), as_sent(page.text, "undo-1"), follow=True)

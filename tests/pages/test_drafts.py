@@ -153,31 +153,6 @@ def test_deleted_and_reverted(browser: Client, dataset: Dataset) -> None:
     assert DraftEdit.objects.count() == 0
 
 
-def test_ticked_cases_are_tagged(browser: Client, dataset: Dataset) -> None:
-    ticked = {"position": ["1", "2", "9", "x"], "tag": "easy", "version": "1"}
-    browser.post(at(dataset, "tag_cases"), ticked)
-    assert {edit.key: edit.tags for edit in DraftEdit.objects.all()} == {"a/b?c=d&e": ["easy"]}
-    browser.post(at(dataset, "tag_cases"), ticked | {"off": "1"})
-    assert {edit.key: edit.tags for edit in DraftEdit.objects.all()} == {"q1": []}
-
-
-@pytest.mark.parametrize(
-    ("form", "said"),
-    [
-        ({}, "Write the tag."),
-        ({"position": "1", "version": "1"}, "Write the tag."),
-        ({"tag": "t", "version": "1"}, "Tick the cases first."),
-        ({"tag": "t", "position": "1", "version": "2"}, "Another version was published meanwhile."),
-    ],
-)
-def test_tagging_needs_cases_and_a_tag(
-    browser: Client, dataset: Dataset, form: dict[str, str], said: str
-) -> None:
-    answer = browser.post(at(dataset, "tag_cases"), form, follow=True)
-    assert said in answer.content.decode()
-    assert Draft.objects.count() == 0
-
-
 @pytest.mark.parametrize("name", ["revert_draft_case", "move_draft", "discard_draft"])
 def test_a_draft_that_is_gone_is_said(browser: Client, dataset: Dataset, name: str) -> None:
     answer = browser.post(at(dataset, name), {"key": "q1"}, follow=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from html import unescape
 from typing import Any
 
 import pytest
@@ -15,7 +13,7 @@ from django.urls import reverse
 from evalsite.pages.undo import MOST_KEPT, Undo, undo_of
 from scoring.models import Dataset, Draft, DraftEdit, Run, SavedView, User
 from tests.conftest import MakeDataset
-from tests.pages.browser_forms import as_sent
+from tests.pages.browser_forms import pressed_undo
 from tests.pages.run_steps import BrowserOf
 
 
@@ -27,13 +25,6 @@ def test_a_message_of_other_tags_takes_nothing_back(tags: str | None) -> None:
 def test_a_message_names_the_form_that_takes_back() -> None:
     found = undo_of(Message(SUCCESS, "Done.", '["/back/", {"key": "a"}]'))
     assert found == Undo("/back/", {"key": "a"})
-
-
-def undo(browser: Client, page: Any) -> Any:
-    """Press the page's Undo."""
-    form = re.search(r'<form id="undo-1" method="post" action="([^"]*)"', page.text)
-    assert form
-    return browser.post(unescape(form[1]), as_sent(page.text, "undo-1"), follow=True)
 
 
 def test_a_removed_view_comes_back_and_the_page_stays(
@@ -49,7 +40,7 @@ def test_a_removed_view_comes_back_and_the_page_stays(
     path = reverse("remove_view", args=[run.uuid, view.uuid])
     page = browser.post(path, {"query": "?verdict=pass"}, follow=True)
     assert not SavedView.objects.exists()
-    page = undo(browser, page)
+    page = pressed_undo(browser, page)
     back = SavedView.objects.get()
     assert (back.name, back.query, back.owner_id) == ("worst", "verdict=fail", bob.id)
     assert page.request["QUERY_STRING"] == "verdict=pass"
@@ -58,7 +49,7 @@ def test_a_removed_view_comes_back_and_the_page_stays(
 def test_an_archived_run_comes_out_again(browser_of: BrowserOf, alice: User, run: Run) -> None:
     browser = browser_of(alice)
     page = browser.post(reverse("archive_run", args=[run.uuid]), follow=True)
-    undo(browser, page)
+    pressed_undo(browser, page)
     run.refresh_from_db()
     assert run.archived_at is None
 
@@ -108,7 +99,7 @@ def test_an_edit_is_made_again_character_for_character(
     before = done(dataset)
     page = act(browser, dataset, name, key)
     assert done(dataset) != before
-    undo(browser, page)
+    pressed_undo(browser, page)
     assert done(dataset) == before
 
 
@@ -118,16 +109,16 @@ def test_an_added_case_is_added_again(browser: Client, dataset: Dataset, name: s
     [(key, *_)] = before = done(dataset)
     page = act(browser, dataset, name, str(key))
     assert done(dataset) == []
-    undo(browser, page)
+    pressed_undo(browser, page)
     assert done(dataset) == before
 
 
 def test_a_deleted_case_is_back_and_deleted_again(browser: Client, dataset: Dataset) -> None:
     deleted = act(browser, dataset, "delete_draft_case", "q2")
     before = done(dataset)
-    reverted = undo(browser, deleted)
+    reverted = pressed_undo(browser, deleted)
     assert done(dataset) == []
-    undo(browser, reverted)
+    pressed_undo(browser, reverted)
     assert done(dataset) == before
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import secrets
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from django import forms
@@ -158,6 +160,8 @@ class TagForm(forms.Form):
             raise forms.ValidationError("Another version was published meanwhile. Tick them again.")
         return number
 
+    places: Final[Mapping[str, int]] = {}
+
     @property
     def keys(self) -> list[str]:
         """Of the ticked cases."""
@@ -179,6 +183,51 @@ class TagForm(forms.Form):
             name: str(errors[0]) for name, errors in self.errors.items() if name != "tag"
         }
         return next(said[name] for name in self.errors if name in said)
+
+
+class TaggedForm(forms.Form):
+    """Cases that a tag was put on or taken off, as an Undo sends them: the keys by the place of the
+    tag among the tags of each.
+    """
+
+    tag = forms.CharField(max_length=MAX_TAG)
+    cases = forms.JSONField()
+
+    @staticmethod
+    def written(places: Mapping[str, int]) -> str:
+        """How the field `cases` says this."""
+        keys: dict[int, list[str]] = {}
+        for key, place in places.items():
+            keys.setdefault(place, []).append(key)
+        return json.dumps(keys, ensure_ascii=False, separators=(",", ":"))
+
+    def clean_cases(self) -> dict[str, int]:
+        sent = self.cleaned_data["cases"]
+        by_place = sent.items() if isinstance(sent, dict) else ()
+        places = {
+            key: int(place)
+            for place, keys in by_place
+            if place.isdecimal() and len(place) < 10 and isinstance(keys, list)
+            for key in keys
+            if isinstance(key, str)
+        }
+        if not places:
+            raise forms.ValidationError("These are no cases that were tagged.")
+        return places
+
+    @property
+    def keys(self) -> list[str]:
+        return list(self.places)
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Of the tag, by key."""
+        return cast("dict[str, int]", self.cleaned_data["cases"])
+
+    @property
+    def fault(self) -> str:
+        """Why it is not done."""
+        return "This cannot be undone: what was to be sent along is not whole."
 
 
 class PublishForm(forms.Form):

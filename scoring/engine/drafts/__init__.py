@@ -12,9 +12,9 @@ from scoring.engine.drafts.edits import (
     restore,
     revert,
     save_case,
-    tag_cases,
 )
 from scoring.engine.drafts.publishing import done_errand, publish, rebase
+from scoring.engine.drafts.tagging import tag_cases
 
 __all__ = [
     "CaseTexts",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Final
 
 from django.db import transaction
@@ -10,11 +9,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from scoring.core.files.keys import case_key
-from scoring.engine.drafts.content import CaseTexts, Content, with_tags
+from scoring.engine.drafts.content import CaseTexts, Content
 from scoring.models import AuditEntry, Case, Dataset, Draft, DraftEdit, DraftState, EditKind, User
 from scoring.models.dataset import CONTENT, KEY_LENGTH
 
-_KEYS_PER_QUERY: Final = 900  # SQLite may be built for no more than 999 parameters
 _NOTHING: Final[Content] = ("null", None, "[]", "{}", "[]")
 
 
@@ -58,7 +56,7 @@ def save_case(draft: Draft, key: str, texts: CaseTexts, by: User | None, seen: i
     """
     content = texts.columns()
     with transaction.atomic():
-        _lock(draft)
+        lock(draft)
         edit = _edit_of(draft, key)
         base = _base_of(draft, key)
         if edit is None and base is None:
@@ -81,7 +79,7 @@ def add_case(draft: Draft, texts: CaseTexts, by: User | None, key: str = "") -> 
     if len(key) > KEY_LENGTH:
         raise DraftError(f"The key is {len(key):,} characters long; {KEY_LENGTH} are possible.")
     with transaction.atomic():
-        _lock(draft)
+        lock(draft)
         if key and _is_taken(draft, key):
             raise DraftError(f"There is a case {key} already. Give this one a key of its own.")
         key = key or _free_key(draft, case_key(texts.input))
@@ -92,7 +90,7 @@ def add_case(draft: Draft, texts: CaseTexts, by: User | None, key: str = "") -> 
 def delete_case(draft: Draft, key: str, by: User | None) -> None:
     """Leave a case out; one that the draft added is gone. Raises DraftError."""
     with transaction.atomic():
-        _lock(draft)
+        lock(draft)
         if _base_of(draft, key) is not None:
             _keep(draft, key, EditKind.DELETE, _NOTHING, by)
         elif not DraftEdit.objects.filter(draft=draft, key=key).delete()[0]:
@@ -102,28 +100,14 @@ def delete_case(draft: Draft, key: str, by: User | None) -> None:
 def revert(draft: Draft, key: str) -> None:
     """Take back what the draft does to one case."""
     with transaction.atomic():
-        _lock(draft)
+        lock(draft)
         DraftEdit.objects.filter(draft=draft, key=key).delete()
-
-
-def tag_cases(
-    dataset: Dataset, keys: Sequence[str], tags: Sequence[str], by: User | None, *, on: bool = True
-) -> int:
-    """Put tags on cases of the dataset's draft, or take them off; returns how many it changed.
-
-    Raises ContentError and DraftError.
-    """
-    CaseTexts(None, tags=tuple(tags)).columns()
-    with transaction.atomic():
-        draft = begin(dataset, by)
-        _lock(draft)
-        return sum(_tag(draft, some, tags, by, on=on) for some in _parts(keys))
 
 
 def discard(draft: Draft, by: User | None) -> None:
     """Put the draft aside; `restore` brings it back while there is no other."""
     with transaction.atomic():
-        _lock(draft)
+        lock(draft)
         draft.state, draft.discarded_at = DraftState.DISCARDED, timezone.now()
         draft.save(update_fields=["state", "discarded_at"])
         _record(draft, by, "draft.discarded")
@@ -146,36 +130,13 @@ def _record(draft: Draft, by: User | None, action: str) -> None:
     AuditEntry.objects.record(draft.dataset.team, by, action, draft.dataset, new=new)
 
 
-def _lock(draft: Draft) -> None:
+def lock(draft: Draft) -> None:
     """One save at a time; none into a draft that is done with."""
     now = Draft.objects.select_for_update().get(pk=draft.pk)
     if not now.is_open:
         raise DraftError(f"The draft was {now.state} meanwhile. Begin another.")
     if now.is_publishing:
         raise DraftError("The draft is being published. Edit the new version in a moment.")
-
-
-def _tag(
-    draft: Draft, keys: Sequence[str], tags: Sequence[str], by: User | None, *, on: bool
-) -> int:
-    bases = {case.key: case for case in _cases(draft).filter(key__in=keys)}
-    edits = {edit.key: edit for edit in DraftEdit.objects.filter(draft=draft, key__in=keys)}
-    changed = 0
-    for key in keys:
-        row = edits.get(key) or bases.get(key)
-        if row is None or (isinstance(row, DraftEdit) and row.kind == EditKind.DELETE):
-            continue
-        rest = [tag for tag in row.tags if on or tag not in tags]
-        content = with_tags(row.content, [*rest, *tags] if on else rest)  # type: ignore[arg-type]
-        if content == row.content:
-            continue
-        changed += 1
-        base = bases.get(key)
-        if base is not None and CaseTexts.of(base).columns() == content:
-            DraftEdit.objects.filter(draft=draft, key=key).delete()
-        else:
-            _keep(draft, key, EditKind.EDIT if base else EditKind.ADD, content, by)
-    return changed
 
 
 def _keep(draft: Draft, key: str, kind: EditKind, content: Content, by: User | None) -> None:
@@ -187,12 +148,12 @@ def _keep(draft: Draft, key: str, kind: EditKind, content: Content, by: User | N
     edit.save()
 
 
-def _cases(draft: Draft) -> QuerySet[Case]:
+def cases_of(draft: Draft) -> QuerySet[Case]:
     return Case.objects.filter(version=draft.based_on_id).order_by()
 
 
 def _base_of(draft: Draft, key: str) -> Case | None:
-    return _cases(draft).filter(key=key).first()
+    return cases_of(draft).filter(key=key).first()
 
 
 def _edit_of(draft: Draft, key: str) -> DraftEdit | None:
@@ -210,9 +171,3 @@ def _free_key(draft: Draft, key: str) -> str:
         times += 1
         numbered = f"{key}#{times}"
     return numbered
-
-
-def _parts(keys: Sequence[str]) -> Iterator[Sequence[str]]:
-    distinct = list(dict.fromkeys(keys))
-    for start in range(0, len(distinct), _KEYS_PER_QUERY):
-        yield distinct[start : start + _KEYS_PER_QUERY]

@@ -4,7 +4,7 @@ import pytest
 
 from scoring.engine import drafts
 from scoring.engine.drafts import CaseTexts, ContentError, DraftError, StaleError
-from scoring.models import AuditEntry, Dataset, DatasetVersion, Draft, DraftEdit, EditKind, User
+from scoring.models import AuditEntry, Dataset, Draft, DraftEdit, EditKind, User
 
 
 def edits(draft: Draft) -> dict[str, str]:
@@ -107,25 +107,6 @@ def test_an_added_case_that_is_deleted_leaves_nothing(draft: Draft, alice: User)
     assert edits(draft) == {"q1": "delete"}
     drafts.revert(draft, "q1")
     assert edits(draft) == {}
-
-
-def test_tags_go_on_and_off_many_cases(dataset: Dataset, draft: Draft, alice: User) -> None:
-    drafts.delete_case(draft, "q3", alice)
-    keys = ["q1", "q2", "q3", "nowhere", "q1"]
-    assert drafts.tag_cases(dataset, keys, ["hard"], alice) == 2
-    tags = {edit.key: edit.tags for edit in draft.edits.exclude(kind="delete")}
-    assert tags == {"q1": ["easy", "hard"], "q2": ["hard"]}
-    assert drafts.tag_cases(dataset, keys, ["hard"], alice) == 0
-    assert drafts.tag_cases(dataset, ["q1", "q2"], ["hard"], alice, on=False) == 2
-    assert edits(draft) == {"q3": "delete"}
-
-
-def test_more_cases_are_tagged_than_one_query_holds(
-    make_dataset: object, dataset: Dataset, alice: User, version: DatasetVersion
-) -> None:
-    many = make_dataset([{"key": f"k{n}", "input": n} for n in range(2_000)], name="Many")  # type: ignore[operator]
-    other = Dataset.objects.select_related("latest", "team").get(pk=many.dataset_id)
-    assert drafts.tag_cases(other, [f"k{n}" for n in range(2_000)], ["t"], alice) == 2_000
 
 
 def test_a_discarded_draft_comes_back(dataset: Dataset, draft: Draft, alice: User) -> None:
