@@ -15,12 +15,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite.api.problems import Fault, Problem, of_faults
-from evalsite.api.schema import IDEMPOTENCY_KEY
 from evalsite.api.views.base import ApiView, team_of
 from scoring.models import IdempotencyKey, Role, User
 from scoring.models.idempotency import KEY_LENGTH, LostClaimError
 
-HEADER = IDEMPOTENCY_KEY.name
+HEADER = "Idempotency-Key"
 
 Post = Callable[..., Response]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
@@ -10,6 +10,8 @@ from drf_spectacular.plumbing import build_bearer_security_scheme_object
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 
+from evalsite.api.described import Description
+from evalsite.api.idempotency import HEADER
 from evalsite.api.tokens import SCHEME
 
 TEAM = OpenApiParameter(
@@ -18,7 +20,7 @@ TEAM = OpenApiParameter(
     description="The team, by the name in its addresses. Needed with a session in several teams.",
 )
 IDEMPOTENCY_KEY = OpenApiParameter(
-    "Idempotency-Key",
+    HEADER,
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
     description="Any text of your own: the same key with the same body counts once.",
@@ -64,7 +66,7 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
 
 
 class Operation(AutoSchema):
-    """Adds the parameters that several addresses take, and names the shapes plainly."""
+    """Knows what methods are described with and what several take, and names shapes plainly."""
 
     def get_serializer_name(self, serializer: Any, direction: Any) -> str:
         name: str = super().get_serializer_name(serializer, direction)
@@ -73,14 +75,37 @@ class Operation(AutoSchema):
     def get_paginated_name(self, serializer_name: str) -> str:
         return f"{serializer_name}Page"
 
+    @property
+    def called(self) -> Any:
+        """The view's method."""
+        return getattr(self.view, self.method.lower(), None)
+
+    @property
+    def words(self) -> Description:
+        """What the method is described with."""
+        return cast("Description", getattr(self.called, "description", {}))
+
     def get_override_parameters(self) -> list[Any]:
-        method = getattr(self.view, self.method.lower(), None)
         shared = {
             TEAM: getattr(self.view, "asks_team", False),
-            IDEMPOTENCY_KEY: getattr(method, "is_idempotent", False),
+            IDEMPOTENCY_KEY: getattr(self.called, "is_idempotent", False),
         }
         taken = [parameter for parameter, is_taken in shared.items() if is_taken]
-        return [*super().get_override_parameters(), *taken]
+        own = self.words.get("parameters", [])
+        return [*super().get_override_parameters(), *taken, *own]
+
+    def get_request_serializer(self) -> Any:
+        if "request" in self.words:
+            return self.words["request"]
+        return super().get_request_serializer()
+
+    def get_response_serializers(self) -> Any:
+        if "responses" in self.words:
+            return self.words["responses"]
+        return super().get_response_serializers()
+
+    def get_examples(self) -> list[Any]:
+        return [*super().get_examples(), *self.words.get("examples", [])]
 
 
 def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:

@@ -63,7 +63,7 @@ v1 = [
 
 urlpatterns = [
     path("v1/", include((v1, "api"))),
-    path("schema/", docs.SchemaView.as_view(), name="api_schema"),
+    path("schema/", docs.schema, name="api_schema"),
     path("docs/", docs.docs, name="api_docs"),
     re_path(r"^(?P<rest>.*)$", nothing_here),
 ]

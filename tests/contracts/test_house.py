@@ -23,8 +23,8 @@ def tracked(*patterns: str) -> list[Path]:
 
 
 def run(script: str, data_dir: Path) -> subprocess.CompletedProcess[str]:
-    # Compiled once, as everywhere but on machines that are told to keep no bytecode.
-    kept = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(data_dir / "bytecode")}
+    # Compiled once for all, as everywhere but on machines that are told to keep no bytecode.
+    kept = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(data_dir.parent / "bytecode")}
     environment = {**os.environ, **kept, "EVALSITE_DATA_DIR": str(data_dir)}
     return subprocess.run(
         [sys.executable, "-c", script],
@@ -41,6 +41,7 @@ import runpy, sys
 sys.argv = ["manage.py", "check"]
 runpy.run_path("manage.py", run_name="__main__")
 heavy = {"numpy", "scipy", "torch", "sentence_transformers", "transformers", "openai", "pandas"}
+heavy |= {"django.test", "drf_spectacular.openapi", "drf_spectacular.plumbing"}
 heavy &= set(sys.modules)
 sys.exit(f"imported {heavy}" if heavy else 0)
 """

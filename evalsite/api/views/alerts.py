@@ -8,11 +8,11 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet, prefetch_related_objects
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite import access
+from evalsite.api.described import described
 from evalsite.api.examples import ALERT_RULE, sent
 from evalsite.api.idempotency import idempotent
 from evalsite.api.paging import NewestFirst
@@ -44,7 +44,7 @@ class AlertList(ListView):
         state = self.asked(self.request, AlertQuery).validated_data.get("state")
         return found.in_state(state) if state else found
 
-    @extend_schema(parameters=[AlertQuery])
+    @described(parameters=[AlertQuery])
     def get(self, request: Request) -> Response:
         """The newest first: firing, undecided or resolved, which is what became of them."""
         return self.list(request)
@@ -55,7 +55,7 @@ class AlertAcknowledgement(ApiView):
 
     serializer_class = AlertShape
 
-    @extend_schema(request=None, responses=AlertShape)
+    @described(request=None, responses=AlertShape)
     def post(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
         """Tell nobody again before the alert is over; reviewers may. Twice counts once."""
         alert = access.alert_for(self.user, uid, Role.REVIEWER)
@@ -79,9 +79,7 @@ class AlertRuleList(ListView):
     def get(self, request: Request) -> Response:
         return self.list(request)
 
-    @extend_schema(
-        request=NewAlertRule, responses={201: AlertRuleShape}, examples=[sent(ALERT_RULE)]
-    )
+    @described(request=NewAlertRule, responses={201: AlertRuleShape}, examples=[sent(ALERT_RULE)])
     @idempotent
     def post(self, request: Request) -> Response:  # noqa: ARG002
         """Make a rule; admins may. Its webhook's calls are signed: ask for its secret."""
@@ -102,14 +100,14 @@ class AlertRuleDetail(ApiView):
     def get(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
         return Response(_told(access.alert_rule_for(self.user, uid, Role.VIEWER)))
 
-    @extend_schema(request=ChangedAlertRule, responses=AlertRuleShape)
+    @described(request=ChangedAlertRule, responses=AlertRuleShape)
     def patch(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
         """Change what is named, and pause or resume; admins may. The dataset stays."""
         rule = access.alert_rule_for(self.user, uid)
         _change(rule, self.read(ChangedAlertRule), self.user)
         return Response(_told(rule))
 
-    @extend_schema(responses={204: None})
+    @described(responses={204: None})
     def delete(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
         """Silence and hide the rule; for seven days an admin can bring it back on the pages."""
         access.alert_rule_for(self.user, uid).remove(by=self.user)
@@ -121,7 +119,7 @@ class AlertRuleSecret(ApiView):
 
     serializer_class = SecretShape
 
-    @extend_schema(request=None, responses=SecretShape)
+    @described(request=None, responses=SecretShape)
     def post(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
         """A new secret, shown this once; the one before signs nothing any more."""
         rule = access.alert_rule_for(self.user, uid)

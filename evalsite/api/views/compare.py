@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from django.urls import reverse
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite import access
+from evalsite.api.described import described
 from evalsite.api.paging import beginning, placed_page
 from evalsite.api.problems import Fault, Problem, of_faults
 from evalsite.api.serializers.compare import (
@@ -38,7 +38,7 @@ class Compare(ApiView):
 
     serializer_class = CompareShape
 
-    @extend_schema(parameters=[CompareQuery], responses={200: CompareShape, 202: WaitingShape})
+    @described(parameters=[CompareQuery], responses={200: CompareShape, 202: WaitingShape})
     def get(self, request: Request) -> Response:
         """The figures; those of large runs are worked out by the worker first, which takes seconds.
 
@@ -61,7 +61,7 @@ class ComparedCases(ApiView):
 
     serializer_class = PairsShape
 
-    @extend_schema(parameters=[CasesQuery], responses=PairsShape)
+    @described(parameters=[CasesQuery], responses=PairsShape)
     def get(self, request: Request) -> Response:
         """A page of the cases of one kind, in the order of the candidate's dataset version."""
         query = self.asked(request, CasesQuery)

@@ -8,13 +8,14 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.http import Http404, QueryDict
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite import access
 from evalsite.api import problems
 from evalsite.api.bodies import BoundedMultiPart, StrictJson
+from evalsite.api.described import described
 from evalsite.api.examples import DATASET, DATASET_MADE, answered, sent
 from evalsite.api.idempotency import idempotent
 from evalsite.api.serializers.datasets import (
@@ -44,7 +45,7 @@ class DatasetList(ListView):
     def get(self, request: Request) -> Response:
         return self.list(request)
 
-    @extend_schema(
+    @described(
         request={"application/json": NewDataset, "multipart/form-data": NewDatasetFile},
         responses={
             201: DatasetShape,
@@ -115,7 +116,7 @@ class VersionList(ListView):
     def get(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
         return self.list(request)
 
-    @extend_schema(
+    @described(
         request=NewVersion,
         responses={201: VersionShape, 200: OpenApiResponse(VersionShape, "It was there already.")},
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite import access
+from evalsite.api.described import described
 from evalsite.api.serializers.drift import DriftQuery, DriftShape, told
 from evalsite.api.views.base import ApiView
 from scoring.engine.drift.asks import lines_for
@@ -17,7 +17,7 @@ class Drift(ApiView):
 
     serializer_class = DriftShape
 
-    @extend_schema(parameters=[DriftQuery], responses=DriftShape)
+    @described(parameters=[DriftQuery], responses=DriftShape)
     def get(self, request: Request) -> Response:
         """The runs in order of time, the limits of what is usual, and where the level changed."""
         query = self.asked(request, DriftQuery)

@@ -7,10 +7,11 @@ from typing import Any
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from evalsite import access
+from evalsite.api.described import described
 from evalsite.api.serializers.exports import (
     ExportedCaseShape,
     ExportedResultShape,
@@ -44,9 +45,7 @@ def file_of(row: Any) -> dict[Any, Any]:
 class ResultExport(ApiView):
     """The results of a run with their cases, as one file."""
 
-    @extend_schema(
-        parameters=[ResultsExportQuery, ROW_COUNT], responses=file_of(ExportedResultShape)
-    )
+    @described(parameters=[ResultsExportQuery, ROW_COUNT], responses=file_of(ExportedResultShape))
     def get(self, request: Request, uid: uuid.UUID) -> StreamingHttpResponse:
         """All of the run's results that pass, in the order asked for."""
         run = access.run_for(self.user, uid)
@@ -61,7 +60,7 @@ class ResultExport(ApiView):
 class VersionExport(ApiView):
     """The cases of a dataset version, as one file."""
 
-    @extend_schema(parameters=[ExportQuery, ROW_COUNT], responses=file_of(ExportedCaseShape))
+    @described(parameters=[ExportQuery, ROW_COUNT], responses=file_of(ExportedCaseShape))
     def get(self, request: Request, uid: uuid.UUID, number: int) -> StreamingHttpResponse:
         """All cases in the version's order; sent or uploaded again, they are the same cases."""
         version = access.version_for(self.user, uid, number)

@@ -6,11 +6,11 @@ import json
 import uuid
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite import access
+from evalsite.api.described import described
 from evalsite.api.paging import beginning, placed_page
 from evalsite.api.problems import Fault, of_faults
 from evalsite.api.serializers.results import OutcomesShape, ResultsQuery
@@ -29,7 +29,7 @@ class ResultList(ApiView):
 
     serializer_class = OutcomesShape
 
-    @extend_schema(parameters=[ResultsQuery], responses=OutcomesShape)
+    @described(parameters=[ResultsQuery], responses=OutcomesShape)
     def get(self, request: Request, uid: uuid.UUID) -> Response:
         """A page of the run's results."""
         run = access.run_for(self.user, uid)

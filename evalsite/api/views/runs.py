@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite import access
 from evalsite.api.bodies import Body
+from evalsite.api.described import described
 from evalsite.api.examples import ACCEPTED, MORE_OUTPUTS, RUN, STARTED, answered, sent
 from evalsite.api.idempotency import idempotent
 from evalsite.api.problems import Fault, Problem, missing, of_faults
@@ -65,7 +65,7 @@ class RunList(ListView):
     def get(self, request: Request) -> Response:
         return self.list(request)
 
-    @extend_schema(
+    @described(
         request=NewRun,
         responses={202: StartedShape},
         examples=[sent(RUN), answered(STARTED, 202)],
@@ -138,7 +138,7 @@ class RunDetail(ApiView):
 class RunOutputs(ApiView):
     """The outputs of a run that is not yet started."""
 
-    @extend_schema(
+    @described(
         request=MoreOutputs,
         responses=AcceptedShape,
         examples=[sent(MORE_OUTPUTS), answered(ACCEPTED)],
@@ -161,7 +161,7 @@ class RunAction(ApiView):
     def act(self, run: Run) -> None:
         raise NotImplementedError
 
-    @extend_schema(request=None, responses=StateShape)
+    @described(request=None, responses=StateShape)
     @idempotent
     def post(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
         run = access.run_for(self.user, uid, Role.EDITOR)

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import Http404
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite import access
+from evalsite.api.described import described
 from evalsite.api.examples import COMMENT, REVIEW, sent
 from evalsite.api.idempotency import idempotent
 from evalsite.api.paging import NewestFirst
@@ -67,12 +67,12 @@ class ReviewList(SaidList):
     def said_of(self, run: Run) -> QuerySet[Any]:
         return access.reviews_of_run(self.user, run).select_related("reviewer")
 
-    @extend_schema(parameters=[SaidQuery])
+    @described(parameters=[SaidQuery])
     def get(self, request: Request) -> Response:
         """The newest first. Who reviews sees what others said after the own verdict."""
         return self.list(request)
 
-    @extend_schema(request=NewReview, responses=ReviewShape, examples=[sent(REVIEW)])
+    @described(request=NewReview, responses=ReviewShape, examples=[sent(REVIEW)])
     @idempotent
     def post(self, request: Request) -> Response:  # noqa: ARG002
         """Give your verdict on an output, in place of the one you gave before."""
@@ -90,12 +90,12 @@ class CommentList(SaidList):
     def said_of(self, run: Run) -> QuerySet[Any]:
         return Comment.objects.of_run(run).select_related("author")
 
-    @extend_schema(parameters=[SaidQuery])
+    @described(parameters=[SaidQuery])
     def get(self, request: Request) -> Response:
         """The newest first."""
         return self.list(request)
 
-    @extend_schema(request=NewComment, responses={201: CommentShape}, examples=[sent(COMMENT)])
+    @described(request=NewComment, responses={201: CommentShape}, examples=[sent(COMMENT)])
     @idempotent
     def post(self, request: Request) -> Response:  # noqa: ARG002
         """Write under an output."""

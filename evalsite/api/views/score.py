@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite.api import problems
+from evalsite.api.described import described
 from evalsite.api.examples import SCORE, SCORED, answered, sent
 from evalsite.api.serializers.score import ResultsShape, ScoreBody
 from evalsite.api.views.base import ApiView
@@ -22,7 +22,7 @@ class ScoreView(ApiView):
 
     serializer_class = ScoreBody
 
-    @extend_schema(
+    @described(
         request=ScoreBody,
         responses=ResultsShape,
         examples=[sent(SCORE), answered(SCORED)],

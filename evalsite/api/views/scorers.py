@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from django.db import IntegrityError
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite import access
 from evalsite.api import problems
+from evalsite.api.described import described
 from evalsite.api.examples import SCORER, SUITE, sent
 from evalsite.api.idempotency import idempotent
 from evalsite.api.serializers.scorers import NewScorer, NewSuite, ScorerShape, SuiteShape
@@ -32,7 +32,7 @@ class ScorerList(ListView):
     def get(self, request: Request) -> Response:
         return self.list(request)
 
-    @extend_schema(request=NewScorer, responses={201: ScorerShape}, examples=[sent(SCORER)])
+    @described(request=NewScorer, responses={201: ScorerShape}, examples=[sent(SCORER)])
     @idempotent
     def post(self, request: Request) -> Response:  # noqa: ARG002
         """Make a scorer with its first version."""
@@ -68,7 +68,7 @@ class SuiteList(ListView):
     def get(self, request: Request) -> Response:
         return self.list(request)
 
-    @extend_schema(request=NewSuite, responses={201: SuiteShape}, examples=[sent(SUITE)])
+    @described(request=NewSuite, responses={201: SuiteShape}, examples=[sent(SUITE)])
     @idempotent
     def post(self, request: Request) -> Response:  # noqa: ARG002
         """Make a suite of scorers."""
