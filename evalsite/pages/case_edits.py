@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from scoring.core.contract import Json
-from scoring.core.shown import Shown, compared, shown, written, written_alike
+from scoring.core.shown import Shown, shown, written, written_alike
+from scoring.core.sides import compared
 from scoring.models import Case
 from scoring.models.version_changes import ChangedCase
 

@@ -8,16 +8,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, Literal, NamedTuple
 
+from scoring.core.lines import line_pairs
+
 Mode = Literal["char", "word", "line"]
 Op = Literal["equal", "added", "removed", "replaced"]
 
 MAX_CHARS: Final = 200_000  # of each text; a page shows no more
 MAX_TOKENS: Final = 20_000  # from the first difference on: the table of matches then takes 50 MB
+MAX_CHANGED: Final = 20_000  # characters of changed text of one side; a page shows no more
 CONTEXT: Final = 2_000  # characters kept before the first difference of a long text
 
 _FINER: Final[dict[Mode, Mode]] = {"line": "word", "word": "char"}
 _MAX_FINER: Final = {"word": 20_000, "char": 4_000}  # characters of a pair to look into
+_MOST_PAIRS: Final[dict[Mode, int]] = {"line": 400, "word": 2_000}  # of one diff, looked into
 _ALIKE: Final = 0.4  # share of equal characters from which a replaced pair is looked into
+_BY_LINES: Final = 0.75  # share of what several lines have in common that lines beside lines keep
 
 _WORD: Final = re.compile(r"\s+|\w+|[^\w\s]")
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
@@ -58,10 +63,9 @@ def diff(expected: str, actual: str, mode: Mode = "word") -> Diff:
     left = _tokens(expected[start : start + MAX_CHARS], mode)
     right = _tokens(actual[start : start + MAX_CHARS], mode)
     end = _common_start(left, right) + MAX_TOKENS
-    left, right = left[:end], right[:end]
-    segments = tuple(_segments(left, right, mode))
-    left_rest = len(expected) - start - sum(map(len, left))
-    right_rest = len(actual) - start - sum(map(len, right))
+    segments = tuple(_Closely(mode).seen(_segments(left[:end], right[:end], mode)))
+    left_rest = len(expected) - start - sum(len(segment.left) for segment in segments)
+    right_rest = len(actual) - start - sum(len(segment.right) for segment in segments)
     return Diff(segments, start, left_rest, right_rest)
 
 
@@ -99,6 +103,7 @@ def _tokens(text: str, mode: Mode) -> Sequence[str]:
 
 
 def _segments(left: Sequence[str], right: Sequence[str], mode: Mode) -> Iterator[Segment]:
+    """Equal ones and edits by turns, none of them looked into."""
     left_text, right_text = "".join(left), "".join(right)
     spans = _spans(left, right)
     readable = spans if mode == "line" else _readable(spans)  # a line that stayed reads as one
@@ -107,10 +112,18 @@ def _segments(left: Sequence[str], right: Sequence[str], mode: Mode) -> Iterator
         added = right_text[right_from:right_to]
         if is_equal:
             yield Segment("equal", removed, added)
-        elif removed and added:
-            yield Segment("replaced", removed, added, _parts(removed, added, mode))
-        elif removed or added:
-            yield Segment("removed" if removed else "added", removed, added)
+        else:
+            yield from _between(removed, added)
+
+
+def _between(removed: str, added: str) -> Iterator[Segment]:
+    if removed or added:
+        yield _edited(removed, added)
+
+
+def _edited(removed: str, added: str, parts: tuple[Segment, ...] = ()) -> Segment:
+    op: Op = "replaced" if removed and added else "removed" if removed else "added"
+    return Segment(op, removed, added, parts)
 
 
 def _spans(left: Sequence[str], right: Sequence[str]) -> Iterator[_Span]:
@@ -172,14 +185,79 @@ def _readable(spans: Iterable[_Span]) -> list[_Span]:
     return kept
 
 
-def _parts(removed: str, added: str, mode: Mode) -> tuple[Segment, ...]:
+class _Closely:
+    """Looks into the replaced pairs of one diff, as far as a reader gets.
+
+    `room` is how many more pairs are looked into: the rest stay whole.
+    """
+
+    def __init__(self, mode: Mode) -> None:
+        self.mode = mode
+        self.room = _MOST_PAIRS.get(mode, 0)
+
+    def seen(self, segments: Iterable[Segment]) -> Iterator[Segment]:
+        """Up to the edit with which one side has more changed than a page shows of a text."""
+        removed = added = 0
+        for segment in segments:
+            is_pair = segment.op == "replaced" and self.room > 0
+            yield segment._replace(parts=self.parts(*segment[1:3])) if is_pair else segment
+            if segment.op != "equal":
+                removed, added = removed + len(segment.left), added + len(segment.right)
+            if max(removed, added) > MAX_CHANGED:
+                return
+
+    def parts(self, removed: str, added: str) -> tuple[Segment, ...]:
+        """The pair in words, or in characters; several lines each beside the one it became.
+
+        Unless they have clearly more words in common than line by line: lines broken anew.
+        """
+        if self.mode != "line" or "\n" not in removed[:-1] + added[:-1]:
+            self.room -= 1
+            return _finer(removed, added, self.mode)
+        lines = tuple(self.lines(removed, added))
+        common = _equal(lines)
+        if common >= _BY_LINES * min(len(removed), len(added)):
+            return lines
+        words = _finer(removed, added, self.mode)
+        return lines if common >= _BY_LINES * _equal(words) else words
+
+    def lines(self, removed: str, added: str) -> Iterator[Segment]:
+        """The lines of both sides, those that belong together looked into by words."""
+        left, right = (_whole_lines(text)[: self.room] for text in (removed, added))
+        self.room -= max(len(left), len(right))
+        left_at, right_at = _offsets(left), _offsets(right)
+        left_done = right_done = 0
+        for row, column in line_pairs(left, right):
+            yield from _between(
+                removed[left_done : left_at[row]], added[right_done : right_at[column]]
+            )
+            yield _edited(left[row], right[column], _finer(left[row], right[column], self.mode))
+            left_done, right_done = left_at[row + 1], right_at[column + 1]
+        yield from _between(removed[left_done:], added[right_done:])
+
+
+def _whole_lines(text: str) -> list[str]:
+    """The lines of a text that are in sight."""
+    lines = _LINE.findall(text[:MAX_CHANGED])
+    return lines if len(text) <= MAX_CHANGED else lines[:-1]
+
+
+def _finer(removed: str, added: str, mode: Mode) -> tuple[Segment, ...]:
+    """The pair in smaller tokens; nothing where that has too little in common, or is too long."""
     finer = _FINER.get(mode)
     longest = max(len(removed), len(added))
     if finer is None or longest > _MAX_FINER[finer] or not _may_be_alike(removed, added):
         return ()
     parts = tuple(_segments(_tokens(removed, finer), _tokens(added, finer), "char"))
-    equal = sum(len(part.left) for part in parts if part.op == "equal")
-    return parts if equal >= _ALIKE * longest else ()
+    return parts if _equal(parts) >= _ALIKE * longest else ()
+
+
+def _equal(segments: Iterable[Segment]) -> int:
+    """Characters that both sides have, at the finest."""
+    return sum(
+        _equal(each.parts) if each.parts else len(each.left) * (each.op == "equal")
+        for each in segments
+    )
 
 
 def _may_be_alike(removed: str, added: str) -> bool:

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import Final, Literal, NamedTuple
 
 from scoring.core.contract import CaseProblem, Json
-from scoring.core.diff import MAX_CHARS, Mode, Segment, diff, mark_invisible
+from scoring.core.diff import MAX_CHARS, Segment, mark_invisible
 from scoring.core.json_text import parse
 
 LONG: Final = 20_000  # characters that a page shows of one text
@@ -78,21 +78,6 @@ def shown(text: str) -> Shown:
     """The text, or the start of a long one, with what cannot be seen marked."""
     cut = text[:LONG]
     return Shown([Stretch("", marked(cut))], len(text) - len(cut))
-
-
-def compared(expected: str, output: str, mode: Mode) -> Shown:
-    """One text that holds both, with what is missing and what is new marked."""
-    found = diff(expected, output, mode)
-    stretches: list[Stretch] = []
-    room, hidden = LONG, len(output) - found.start
-    for tag, text, with_ends in tagged(found.segments):
-        cut = text[:room]
-        stretches.append(Stretch(tag, marked(cut, with_ends=with_ends)))
-        room -= len(cut)
-        hidden -= 0 if tag == "del" else len(cut)
-        if not room:
-            break
-    return Shown(stretches, hidden, found.start)
 
 
 def written(value: Json) -> str:

@@ -66,6 +66,14 @@ class Sides:
         return Shown(kept, hidden, start)
 
 
+def compared(first: str, second: str, mode: Mode) -> Shown:
+    """One text that holds both, with nothing folded."""
+    found = diff(first, second, mode)
+    seen = list(stretches((Span(*span) for span in tagged(found.segments)), ""))
+    shown = sum(length(each) for each in seen if each.tag != "del")
+    return Shown(seen, len(second) - found.start - shown, found.start)
+
+
 def folded(spans: Iterable[Span]) -> Iterator[Span]:
     """With the middles of long stretches that bear no mark folded; a text by itself stays whole."""
     listed = list(spans)
@@ -81,18 +89,25 @@ def folded(spans: Iterable[Span]) -> Iterator[Span]:
 
 
 def stretches(spans: Iterable[Span], what: str) -> Iterator[Stretch]:
-    """As much as a page shows, with what cannot be seen marked; `what` says what is folded."""
-    room, folded_room = LONG, FOLDED
+    """As much of either text as a page shows, with what cannot be seen marked.
+
+    `what` says what is folded. What is hidden of a text is one stretch at its end.
+    """
+    left = right = LONG
+    folded_room = FOLDED
     for span in spans:
+        if span.tag != "ins" and not min(left, right):
+            return
         if span.is_folded:
             is_kept = len(span.text) <= folded_room
             folded_room -= len(span.text) if is_kept else 0
             yield _fold(span.text, amount(span.text, what), is_kept)
             continue
-        cut = span.text[:room]
+        cut = span.text[: {"del": left, "ins": right}.get(span.tag, min(left, right))]
         yield Stretch(span.tag, marked(cut, with_ends=span.with_ends), name=span.name)
-        room -= len(cut)
-        if not room:
+        left -= 0 if span.tag == "ins" else len(cut)
+        right -= 0 if span.tag == "del" else len(cut)
+        if span.tag not in ("del", "ins") and len(cut) < len(span.text):
             return
 
 

@@ -6,6 +6,7 @@ import itertools
 import random
 import time
 import unicodedata
+from textwrap import wrap
 
 import pytest
 from hypothesis import given
@@ -35,6 +36,12 @@ def short(found: Diff) -> list[str]:
         "replaced": lambda segment: f"-{segment.left}+{segment.right}",
     }
     return [written[segment.op](segment) for segment in found.segments]
+
+
+def finest(segments: tuple[Segment, ...]) -> list[str]:
+    """The same of the parts, where there are any."""
+    nested = (finest(one.parts) if one.parts else short(Diff((one,))) for one in segments)
+    return [text for each in nested for text in each]
 
 
 @given(texts, texts, modes)
@@ -103,6 +110,82 @@ def test_a_replaced_line_is_looked_into_by_words() -> None:
     pair = diff("same\nthe old words here\n", "same\nthe new words here\n", "line").segments[1]
     assert [part.op for part in pair.parts] == ["equal", "replaced", "equal"]
     assert pair.parts[1] == Segment("replaced", "old", "new")
+
+
+LINED: list[tuple[list[str], list[str], list[str]]] = [
+    (
+        ["The refund was issued on Monday.", "It takes five days.", "Good bye."],
+        ["The refund was issued on Tuesday.", "It takes ten days.", "Good night."],
+        ["-Monday+Tuesday", "-five+ten", "-bye+night"],
+    ),
+    (
+        ['"city": "Berlin",', '"zip": "10115",'],
+        ['"city": "Hamburg",', '"country": "DE",', '"zip": "20095",'],
+        ["-Berlin+Hamburg", '+"country": "DE",\n', "-10115+20095"],
+    ),
+    (
+        ["first one", "a line that goes", "second one"],
+        ["first two", "second two"],
+        ["-one+two", "-a line that goes\n", "-one+two"],
+    ),
+    (
+        ["nothing in common", "with these lines"],
+        ["42 %", "=", "[]"],
+        ["-nothing in common\nwith these lines\n+42 %\n=\n[]\n"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "wanted"), LINED)
+def test_changed_lines_in_a_row_are_each_beside_their_counterpart(
+    before: list[str], after: list[str], wanted: list[str]
+) -> None:
+    texts = ("".join(f"{line}\n" for line in lines) for lines in (before, after))
+    assert [text for text in finest(diff(*texts, "line").segments) if text[0] != "="] == wanted
+
+
+@pytest.mark.parametrize(("width", "other"), [(40, 30), (30, 40), (60, 40)])
+def test_lines_that_are_only_broken_anew_are_compared_as_one_text(width: int, other: int) -> None:
+    """Else a third of each line would count as gone, and as new in the next one."""
+    text = "The refund was issued on Monday, and it takes five working days to arrive on the "
+    text += "account from which the order was paid, unless the bank holds it back for a check."
+    before, after = ("\n".join(wrap(text, each)) for each in (width, other))
+    found = finest(diff(before, after, "line").segments)
+    assert sum(len(part) - 1 for part in found if part[0] == "=") >= 0.9 * len(text)
+
+
+@pytest.fixture
+def every_second_line() -> tuple[str, str]:
+    """200,000 characters, and the same with a word changed in every second line."""
+    pairs = [("a b c d", "a x c y"), ("keep", "keep")] * 16_000
+    before, after = ("\n".join(each)[:200_000] for each in zip(*pairs, strict=True))
+    return before, after
+
+
+def test_only_as_many_lines_are_looked_into_as_a_reader_takes_in(
+    every_second_line: tuple[str, str],
+) -> None:
+    found = diff(*every_second_line, "line")
+    assert sum(bool(segment.parts) for segment in found.segments) == 400
+    changed = [segment for segment in found.segments if segment.op != "equal"]
+    assert 20_000 < len(left(tuple(changed))) <= 20_010  # the page shows no more, the rest is told
+    assert found.left_rest == len(every_second_line[0]) - len(left(found.segments))
+
+
+def test_a_long_text_with_every_second_line_changed_takes_no_fifth_of_a_second(
+    every_second_line: tuple[str, str],
+) -> None:
+    assert _best_seconds(*every_second_line, "line", rounds=3) <= 0.2
+
+
+@pytest.mark.parametrize("words", [1, 2, 8, 40, 300])
+@pytest.mark.parametrize("every", [1, 2])
+def test_ten_thousand_characters_in_lines_take_20_ms(words: int, every: int) -> None:
+    chance = random.Random(5)
+    rows = [[f"w{chance.randrange(500)}" for _ in range(words)] for _ in range(6_000 // words)]
+    other = [["new", *row[1:]] if n % every == 0 else row for n, row in enumerate(rows)]
+    texts = ("\n".join(" ".join(row) for row in each)[:10_000] for each in (rows, other))
+    assert _best_seconds(*texts, "line", rounds=7) <= 0.020
 
 
 def test_word_mode_is_the_default() -> None:

@@ -1,4 +1,4 @@
-"""How texts are cut, marked, written alike and compared before a page shows them."""
+"""How texts are cut, marked and written alike before a page shows them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from scoring.core.diff import Mode
-from scoring.core.shown import LONG, compared, shown, written, written_alike
+from scoring.core.shown import LONG, shown, written, written_alike
 
 
 @pytest.mark.parametrize("value", [{"ä": [1, None]}, [1, "two"], 0.5, None])
@@ -63,47 +62,6 @@ def test_no_number_changes_when_it_is_formatted(number: float) -> None:
     assert [json.loads(text) for text in both] == [[number], [number]]
 
 
-@pytest.mark.parametrize(
-    ("expected", "output", "marks"),
-    [
-        ("a\nb", "a\r\nb", [("ins", "CR")]),
-        ("a\nb", "a\rb", [("del", "↵ LF"), ("ins", "CR")]),
-        ("a\n", "a", [("del", "↵ LF")]),
-        ("a", "a\n\n", [("ins", "↵ LF"), ("ins", "↵ LF")]),
-        ("a\n b", "a b", [("del", "↵ LF")]),
-        ("a\nb", "a\nc", []),
-        ("one\n", "one\ntwo\n", []),
-    ],
-)
-@pytest.mark.parametrize("mode", ["word", "char", "line"])
-def test_a_difference_in_line_ends_alone_is_seen(
-    expected: str, output: str, marks: list[tuple[str, str]], mode: Mode
-) -> None:
-    found = compared(expected, output, mode)
-    pieces = [(stretch.tag, piece) for stretch in found.stretches for piece in stretch.pieces]
-    assert set(marks) <= {(tag, piece.code) for tag, piece in pieces}
-    assert not [piece for tag, piece in pieces if piece.code and not tag and piece.code != "CR"]
-    assert "".join(piece.text for tag, piece in pieces if tag != "ins") == expected
-    assert "".join(piece.text for tag, piece in pieces if tag != "del") == output
-
-
 def test_a_cut_text_counts_what_it_hides() -> None:
     assert shown("a" * LONG).hidden == 0
     assert shown("a" * (LONG + 3)).hidden == 3
-
-
-def test_a_comparison_keeps_both_texts_whole() -> None:
-    found = compared("on Monday, in May", "on Tuesday, in May", "word")
-    both = [
-        (stretch.tag, "".join(piece.text for piece in stretch.pieces))
-        for stretch in found.stretches
-    ]
-    assert "".join(text for tag, text in both if tag != "ins") == "on Monday, in May"
-    assert "".join(text for tag, text in both if tag != "del") == "on Tuesday, in May"
-    assert not found.hidden
-
-
-def test_a_late_difference_in_a_long_text_is_still_shown() -> None:
-    found = compared("a " * 200_000 + "end", "a " * 200_000 + "END", "word")
-    assert found.before > 300_000
-    assert {stretch.tag for stretch in found.stretches} == {"", "ins", "del"}

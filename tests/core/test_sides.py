@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scoring.core.diff import Mode
 from scoring.core.shown import LONG, Shown
-from scoring.core.sides import FOLDED, Sides, length
+from scoring.core.sides import FOLDED, Sides, compared, length
 
 MODES: list[Mode] = ["char", "word", "line"]
 ODD = "\u200b\u202e\x00\r\ufeff"
@@ -82,3 +82,67 @@ def test_every_character_that_is_not_shown_is_counted(mode: Mode, size: int) -> 
     for seen, text in ((sides.before, first), (sides.after, second)):
         assert sum(map(length, seen.stretches)) + seen.hidden + seen.before == len(text)
         assert seen.hidden > 0
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_of_two_long_texts_with_nothing_in_common_both_are_shown(mode: Mode) -> None:
+    first, second = "zebra " * LONG, "horse, " * LONG
+    sides = Sides(first, second, mode)
+    assert put_together(sides.before).startswith(first[: LONG // 2])
+    assert put_together(sides.after).startswith(second[: LONG // 2])
+    assert put_together(sides.both, "ins") == put_together(sides.before)
+    assert put_together(sides.both, "del") == put_together(sides.after)
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS, st.sampled_from(MODES))
+def test_what_is_hidden_of_a_text_is_its_end(first: str, second: str, mode: Mode) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("scoring.core.sides.LONG", 40)
+        sides = Sides(first, second, mode)
+        seen = sides.before, sides.after
+    for each, text in zip(seen, (first, second), strict=True):
+        assert text.startswith(put_together(each))
+        assert len(text) == sum(map(length, each.stretches)) + each.hidden
+        assert sum(len(one.text) for one in each.stretches if not one.folded) <= 40
+
+
+@pytest.mark.parametrize(
+    ("expected", "output", "marks"),
+    [
+        ("a\nb", "a\r\nb", [("ins", "CR")]),
+        ("a\nb", "a\rb", [("del", "↵ LF"), ("ins", "CR")]),
+        ("a\n", "a", [("del", "↵ LF")]),
+        ("a", "a\n\n", [("ins", "↵ LF"), ("ins", "↵ LF")]),
+        ("a\n b", "a b", [("del", "↵ LF")]),
+        ("a\nb", "a\nc", []),
+        ("one\n", "one\ntwo\n", []),
+    ],
+)
+@pytest.mark.parametrize("mode", ["word", "char", "line"])
+def test_a_difference_in_line_ends_alone_is_seen(
+    expected: str, output: str, marks: list[tuple[str, str]], mode: Mode
+) -> None:
+    found = compared(expected, output, mode)
+    pieces = [(stretch.tag, piece) for stretch in found.stretches for piece in stretch.pieces]
+    assert set(marks) <= {(tag, piece.code) for tag, piece in pieces}
+    assert not [piece for tag, piece in pieces if piece.code and not tag and piece.code != "CR"]
+    assert "".join(piece.text for tag, piece in pieces if tag != "ins") == expected
+    assert "".join(piece.text for tag, piece in pieces if tag != "del") == output
+
+
+def test_a_comparison_keeps_both_texts_whole() -> None:
+    found = compared("on Monday, in May", "on Tuesday, in May", "word")
+    both = [
+        (stretch.tag, "".join(piece.text for piece in stretch.pieces))
+        for stretch in found.stretches
+    ]
+    assert "".join(text for tag, text in both if tag != "ins") == "on Monday, in May"
+    assert "".join(text for tag, text in both if tag != "del") == "on Tuesday, in May"
+    assert not found.hidden
+
+
+def test_a_late_difference_in_a_long_text_is_still_shown() -> None:
+    found = compared("a " * 200_000 + "end", "a " * 200_000 + "END", "word")
+    assert found.before > 300_000
+    assert {stretch.tag for stretch in found.stretches} == {"", "ins", "del"}

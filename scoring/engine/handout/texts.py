@@ -14,7 +14,8 @@ from django.db.models.functions import Left, Length
 from scoring.core.abridged import abridged
 from scoring.core.contract import Case as ScoredCase
 from scoring.core.contract import Json
-from scoring.core.shown import Shown, compared, shown, written, written_alike
+from scoring.core.shown import Shown, shown, written, written_alike
+from scoring.core.sides import compared
 from scoring.models import Output
 from scoring.models.case_table import Place, opening
 
