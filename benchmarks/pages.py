@@ -134,6 +134,7 @@ def run_pages(page: str) -> Iterator[tuple[str, str]]:
     yield "run", page
     yield "run, failed cases", f"{page}?verdict=fail"
     yield "run, worst first", f"{page}?sort=levenshtein"
+    yield "run, passed, worst first", f"{page}?verdict=pass&sort=levenshtein"
     yield "run, a score range", f"{page}?scorer=levenshtein&min=0.9&max=0.95"
     yield "run, a common word", f"{page}?q=damaged"
     yield "run, a text that is nowhere", f"{page}?q=zebra"

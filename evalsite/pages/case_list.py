@@ -86,6 +86,7 @@ class CaseList:
             beside=self.against.chosen if "change" in self.columns else None,
             counts_reviews="reviews" in self.columns,
             counts_comments=True,
+            has_one_each=self.has_one_each,
         )
 
     @cached_property
@@ -163,6 +164,13 @@ class CaseList:
         """Whether cases have several trials; the scorers' summaries are to be joined."""
         cached = (scorer._state.fields_cache.get("summary") for scorer in self.scorers)
         return any(summary and summary.trials for summary in cached)
+
+    @property
+    def has_one_each(self) -> bool:
+        """Whether every case of the version has just one output in the run, as far as is known."""
+        cached = [scorer._state.fields_cache.get("summary") for scorer in self.scorers]
+        is_known = all(cached) and not self.run.is_unfinished and not self.has_trials
+        return is_known and self.run.case_count == self.run.output_set.version.case_count
 
     @property
     def is_narrowed(self) -> bool:

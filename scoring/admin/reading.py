@@ -61,6 +61,13 @@ class LikenessesAdmin(ReadOnlyAdmin):
     list_select_related = ["version__dataset"]
 
 
+@admin.register(rows.TagPlaces)
+class TagPlacesAdmin(ReadOnlyAdmin):
+    list_display = ["tag", "version"]
+    search_fields = ["tag", "version__dataset__name"]
+    list_select_related = ["version__dataset"]
+
+
 @admin.register(rows.Upload)
 class UploadAdmin(ReadOnlyAdmin):
     list_display = [

@@ -39,6 +39,7 @@ from scoring.models.run import (
 from scoring.models.saved_view import SavedView
 from scoring.models.score import CaseVerdict, RunSummary, Score, Status, Verdict
 from scoring.models.scorer import Scorer, ScorerVersion, Suite, SuiteEntry, ThresholdChange
+from scoring.models.tag_places import TagPlaces
 from scoring.models.team import Member, Role, Team, Token, User
 from scoring.models.upload import Upload, UploadKind, UploadState, Worker
 from scoring.models.version_changes import ChangeKind, Changes, VersionChanges
@@ -104,6 +105,7 @@ __all__ = [
     "Status",
     "Suite",
     "SuiteEntry",
+    "TagPlaces",
     "Team",
     "ThresholdChange",
     "Token",

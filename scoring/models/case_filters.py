@@ -1,35 +1,37 @@
 """Which cases of a run to look at, as conditions on rows.
 
 A condition that few cases meet is turned round: these cases are found first, by an index or by
-one scan of the texts, and whatever lists them then reads only them.
+one scan of the texts, and whatever lists them then reads only them. Where every case of the run
+has one row, a condition that was turned round need not be asked of the rows again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import chain
 from operator import or_
 from typing import TYPE_CHECKING, Any, Final
 
-from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
 from scoring.models.case_labels import Labelled
 from scoring.models.dataset import Case, CaseQuerySet
+from scoring.models.few_cases import Few, Part, Query, Search, found_by, of_all, positions_of
 from scoring.models.pair_places import NOTHING_KEPT, KeptList
-from scoring.models.queries import named
+from scoring.models.queries import among
 from scoring.models.review import Review
 from scoring.models.run import Output, Run, RunScorer
 from scoring.models.score import CaseVerdict, Score, Status, Verdict
+from scoring.models.tag_places import UNKNOWN, TaggedPlaces, TagPlaces
 
 if TYPE_CHECKING:
     from scoring.models.case_changes import Change  # which joins whole runs
 
 FEW: Final = 2_000
-
-_Query = tuple[str, dict[str, Any]]  # SQL of one column of positions, and its values
+_JUDGED: Final = (Verdict.PASS, Verdict.FAIL)
+MOST_LEFT_OUT: Final = 100_000  # rows that a database holds in memory to leave them out
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,25 @@ class CaseFilters:
         return bool(self.text or self.tag)
 
     @property
+    def parts(self) -> frozenset[Part]:
+        """What is asked."""
+        asked = {
+            Part.PLACES: bool(self.places),
+            Part.VERDICT: self.case_verdict is not None,
+            Part.SCORES: self.asks_scores,
+            Part.CHANGE: self.change is not None,
+            Part.REVIEWED: self.reviewed is not None,
+            Part.UNSTEADY: self.unsteady,
+            Part.LABELLED: self.labelled is not None,
+            Part.TAG: bool(self.tag),
+            Part.TEXT: bool(self.text),
+        }
+        return frozenset(part for part, is_asked in asked.items() if is_asked)
+
+    @property
     def is_verdict_alone(self) -> bool:
         """Whether nothing is asked but the case's verdict."""
-        return self.case_verdict is not None and replace(self, verdict=None) == NO_FILTERS
+        return self.parts == {Part.VERDICT}
 
 
 NO_FILTERS: Final = CaseFilters()
@@ -82,77 +100,136 @@ NO_FILTERS: Final = CaseFilters()
 
 @dataclass
 class Selection:
-    """The filters over one run. Conditions are put on rows with an `output`."""
+    """The filters over one run. Conditions are put on rows with an `output`.
+
+    `has_one_each` says that every case of the dataset version has just one output in the run.
+    """
 
     run: Run
     filters: CaseFilters
+    has_one_each: bool = False
 
     def of_verdicts(self) -> QuerySet[CaseVerdict]:
         """The case verdicts that pass."""
         rows = self._own_verdicts()
-        if not self.filters.is_verdict_alone and self.positions is not None:
-            rows = rows.filter(position__in=self.positions)
-        if self.filters.asks_scores:
+        if not self.filters.is_verdict_alone and self.few is not None:
+            rows = rows.filter(position__in=among(self.few.positions))
+        if Part.SCORES in self._unsettled:
             rows = rows.filter(self._asked_of_scores())
         return rows.filter(self._asked_of_texts(), self._asked_of_outputs())
 
-    def by_score(self, scorer: RunScorer) -> QuerySet[Any]:
-        """The rows that pass, with the attribute `score`: what this scorer gave."""
-        if self.positions is not None:
+    def by_score(self, scorer: RunScorer, *, best_first: bool = False) -> QuerySet[Any]:
+        """The rows that pass, with the attribute `score`: what this scorer gave.
+
+        `best_first` tells the order in which they will be walked, which changes how, not what.
+        """
+        if self.few is not None and not self._is_stretch_of(scorer):
             given = Score.objects.filter(scorer=scorer, output=OuterRef("output"))
             return self.of_verdicts().annotate(score=Subquery(given.values("score")))
         rows = Score.objects.filter(scorer=scorer)
-        if self.filters.case_verdict is not None or self.filters.change:
+        verdict = self.filters.case_verdict
+        if self.filters.change or verdict == (Verdict.PASS if best_first else Verdict.FAIL):
             place = {
                 "position": OuterRef("output__case__position"),
                 "trial": OuterRef("output__trial"),
             }
             rows = rows.filter(Exists(self._own_verdicts().filter(**place)))
+        elif verdict is not None:
+            rows = rows.filter(self._of_case_verdict(verdict))
         if self.filters.asks_scores:
             rows = rows.filter(self._asked_of_scores(scorer))
         return rows.filter(self._asked_of_texts(), self._asked_of_outputs())
 
+    def _is_stretch_of(self, scorer: RunScorer) -> bool:
+        """Whether the rows that pass lie side by side in the order of this scorer's scores."""
+        asked = self.filters
+        return asked.parts == {Part.SCORES} and asked.scorer == scorer and not asked.code
+
+    def _of_case_verdict(self, verdict: Verdict) -> Q:
+        """For score rows walked from the end where their case's verdict is rare: the fewer, those
+        of this verdict or those of the others, are looked up at once.
+        """
+        counts, others = self.run.verdict_counts, [each for each in Verdict if each != verdict]
+        number = sum(counts[each.label] or 0 for each in others)
+        if number < min(counts[verdict.label] or 0, MOST_LEFT_OUT):
+            return ~Q(output__in=self._of(others))
+        return Q(output__in=self._of([verdict]))
+
+    def _of(self, verdicts: list[Verdict]) -> QuerySet[Any]:
+        return self._every_verdict().filter(verdict__in=verdicts).values("output")
+
     def _own_verdicts(self) -> QuerySet[CaseVerdict]:
         """The run's case verdicts of the wanted verdict and change."""
-        rows, filters = self._every_verdict(), self.filters
-        if filters.case_verdict is not None:
+        rows, filters, unsettled = self._every_verdict(), self.filters, self._unsettled
+        if filters.case_verdict is not None and Part.VERDICT in unsettled:
             rows = rows.filter(verdict=filters.case_verdict)
         if filters.places:
             rows = rows.filter(_at(filters.places))
-        return rows.filter(filters.change.condition(self.run)) if filters.change else rows
+        if filters.change and Part.CHANGE in unsettled:
+            rows = rows.filter(filters.change.condition(self.run))
+        return rows
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the few positions are just those of the rows that pass."""
+        return self.few is not None and not self._unsettled
 
     @cached_property
-    def positions(self) -> list[int] | None:
-        """The positions of all cases that may pass, where some filter finds them to be few."""
+    def _unsettled(self) -> frozenset[Part]:
+        """What is to be asked of rows; of several trials the position tells nothing."""
+        asked = self.filters.parts
+        if not self.has_one_each or self.filters.is_verdict_alone or self.few is None:
+            return asked
+        return asked - self.few.parts
+
+    @cached_property
+    def few(self) -> Few | None:
+        """The cases that may pass, where some filter finds them to be few."""
         if self.filters.places:
-            return sorted({position for position, _ in self.filters.places})
-        if self._kept_positions is not None:
-            return sorted(set(self._kept_positions))
-        for stage in self._stages():
-            few = [set(found) for found in _found(list(stage)) if len(found) <= FEW]
-            if few:
-                return sorted(set.intersection(*few))
-        return None
+            return Few(sorted({position for position, _ in self.filters.places}), frozenset())
+        if self.filters.unsteady and self.has_one_each:
+            return Few([], frozenset())
+        if (few := self._kept_change) is not None:
+            return few
+        if self.filters.text:  # which takes the longest, and so it may take the rest along
+            searches = chain(self._by_index(), self._by_reading(), self._by_searching())
+            return self._kept_tag or self._found(searches)
+        return self._found(self._by_index()) or self._kept_tag or self._found(self._by_reading())
 
-    def _stages(self) -> list[Iterable[list[_Query]]]:
-        """A search through the texts takes the longest, and so it may take the rest along."""
-        if self.filters.text:
-            return [chain(self._by_index(), self._by_reading(), self._by_searching())]
-        return [self._by_index(), self._by_reading()]
+    def _found(self, given: Iterable[Search]) -> Few | None:
+        """The cases that these searches leave, in one query; None where each finds many."""
+        searches = list(given)
+        found = positions_of([queries for _, queries in searches], FEW)
+        parts = [part for part, _ in searches]
+        few = {part: at for part, at in zip(parts, found, strict=True) if len(at) <= FEW}
+        return of_all(few) if few else None
 
-    # What each filter finds by itself: queries whose positions together are its cases. The stages
-    # go from the quick to the slow; a later one is left out where an earlier one finds few cases.
+    @property
+    def _kept_change(self) -> Few | None:
+        """Where the wanted change stands, if that is kept and few."""
+        found = self._kept.positions
+        return None if found is None or len(found) > FEW else of_all({Part.CHANGE: found})
 
-    def _by_index(self) -> Iterator[list[_Query]]:
+    @property
+    def _kept_tag(self) -> Few | None:
+        """Where the cases with the tag stand, if that is kept and few."""
+        found = self._tagged.positions
+        return None if found is None or len(found) > FEW else of_all({Part.TAG: found})
+
+    # What each filter finds by itself: queries whose positions together are its cases. The slower
+    # ones are left out where a quicker one finds few cases.
+
+    def _by_index(self) -> Iterator[Search]:
         filters = self.filters
         if filters.case_verdict is not None and not self._is_known_to_be_many(filters.case_verdict):
-            yield [_query(self._case_verdicts(), "position")]
+            yield Part.VERDICT, [found_by(self._case_verdicts(), "position")]
         if filters.asks_scores:
-            yield self._scores_asked()
+            yield Part.SCORES, self._scores_asked()
         if filters.change and filters.change.verdict is not None:
             yield from self._changed(filters.change)
         if filters.reviewed:
-            yield [_query(Review.objects.of_run(self.run), "output__case__position")]
+            reviews = Review.objects.of_run(self.run)
+            yield Part.REVIEWED, [found_by(reviews, "output__case__position")]
 
     def _is_known_to_be_many(self, verdict: Verdict) -> bool:
         return (self.run.verdict_counts[verdict.label] or 0) > FEW
@@ -162,50 +239,55 @@ class Selection:
         change = self.filters.change
         return change.kept(self.run) if change and change.is_rare else NOTHING_KEPT
 
-    @property
-    def _kept_positions(self) -> Sequence[int] | None:
-        """Where the wanted change stands, where that is kept and few."""
-        found = self._kept.positions
-        return None if found is None or len(found) > FEW else found
+    @cached_property
+    def _tagged(self) -> TaggedPlaces:
+        tag = self.filters.tag
+        return TagPlaces.objects.of(self.run.output_set.version_id, tag) if tag else UNKNOWN
 
-    def _changed(self, change: Change) -> Iterator[list[_Query]]:
+    def _changed(self, change: Change) -> Iterator[Search]:
         """Nothing where the change is known to be frequent."""
         if self._kept.total is None and change.is_rare:
             places = change.places(self.run)
-            yield [places] if places else []
+            yield Part.CHANGE, [places] if places else []
 
-    def _by_reading(self) -> Iterator[list[_Query]]:
+    def _by_reading(self) -> Iterator[Search]:
         change = self.filters.change
         if change and change.verdict is None:
             yield from self._changed(change)
         if self.filters.unsteady:
-            yield [_query(self._unsteady_positions())]
+            yield Part.UNSTEADY, [found_by(self._unsteady_positions())]
         if self.filters.labelled:
-            yield [_query(self.filters.labelled.outputs(self.run), "case__position")]
-        if self.filters.tag:
-            yield [_query(self._cases().tagged(self.filters.tag), "position")]
+            outputs = self.filters.labelled.outputs(self.run)
+            yield Part.LABELLED, [found_by(outputs, "case__position")]
+        if self.filters.tag and not self._tagged.is_known:
+            yield Part.TAG, [found_by(self._cases().tagged(self.filters.tag), "position")]
 
-    def _by_searching(self) -> Iterator[list[_Query]]:
+    def _by_searching(self) -> Iterator[Search]:
         if text := self.filters.text:
             outputs = Output.objects.filter(output_set=self.run.output_set_id, text__icontains=text)
             cases = self._cases().matching(text)
-            yield [_query(outputs, "case__position"), _query(cases, "position")]
+            yield Part.TEXT, [found_by(outputs, "case__position"), found_by(cases, "position")]
 
-    def _scores_asked(self) -> list[_Query]:
+    def _scores_asked(self) -> list[Query]:
         scores = self._scores()
         # A problem left no score or 0. SQLite uses its index for each of the two, not for both.
         parts = [scores.filter(score=None), scores.filter(score=0)]
         wanted = parts if self.filters.code else [scores]
-        return [_query(part, "output__case__position") for part in wanted]
+        return [found_by(part, "output__case__position") for part in wanted]
 
     def _unsteady_positions(self) -> QuerySet[Any, int]:
         """The positions of the cases of which some trials pass and others fail."""
-        scorer, passed = self.filters.scorer, (Verdict.PASS, Verdict.FAIL)
-        place = "output__case__position" if scorer else "position"
-        rows = Score.objects.filter(scorer=scorer) if scorer else self._every_verdict()
-        judged = rows.filter(verdict__in=passed).order_by(place).values(place)
-        both = judged.annotate(ways=Count("verdict", distinct=True)).filter(ways=2)
-        positions: QuerySet[Any, int] = both.values_list(place, flat=True)
+        positions: QuerySet[Any, int]
+        if scorer := self.filters.scorer:
+            place = "output__case__position"
+            judged = Score.objects.filter(scorer=scorer, verdict__in=_JUDGED)
+            ways = judged.order_by(place).values(place).annotate(n=Count("verdict", distinct=True))
+            positions = ways.filter(n=2).values_list(place, flat=True)
+            return positions
+        counts, rows = self.run.verdict_counts, self._every_verdict()
+        rarer, other = sorted(_JUDGED, key=lambda each: counts[each.label] or 0)
+        same = Exists(rows.filter(verdict=other, position=OuterRef("position")))
+        positions = rows.filter(same, verdict=rarer).values_list("position", flat=True).distinct()
         return positions
 
     def straddling(self, output: str = "output__") -> Q:
@@ -217,10 +299,11 @@ class Selection:
         return Q(Exists(passed)) & Q(Exists(failed))
 
     def _asked_of_outputs(self) -> Q:
-        asked = self.straddling() if self.filters.unsteady else Q()
-        if self.filters.labelled:
+        unsettled = self._unsettled
+        asked = self.straddling() if Part.UNSTEADY in unsettled else Q()
+        if self.filters.labelled and Part.LABELLED in unsettled:
             asked &= self.filters.labelled.condition()
-        if self.filters.reviewed is None:
+        if Part.REVIEWED not in unsettled:
             return asked
         is_reviewed = Q(Exists(Review.objects.filter(output=OuterRef("output"))))
         return asked & (is_reviewed if self.filters.reviewed else ~is_reviewed)
@@ -272,9 +355,10 @@ class Selection:
 
     def _asked_of_texts(self) -> Q:
         asked, case = Q(), Case.objects.filter(pk=OuterRef("output__case")).order_by()
-        if self.filters.tag:
+        if Part.TAG in self._unsettled:
             asked &= Q(Exists(case.tagged(self.filters.tag)))
-        if text := self.filters.text:
+        if Part.TEXT in self._unsettled:
+            text = self.filters.text
             asked &= Q(output__text__icontains=text) | Q(Exists(case.matching(text)))
         return asked
 
@@ -286,30 +370,6 @@ def _at(places: Collection[tuple[int, int]]) -> Q:
         by_trial.setdefault(trial, []).append(position)
     parts = (Q(trial=trial, position__in=found) for trial, found in by_trial.items())
     return reduce(or_, parts, Q())
-
-
-def _query(rows: QuerySet[Any], column: str = "") -> _Query:
-    return named(rows.order_by().values_list(column) if column else rows, "")
-
-
-def _found(filters: Sequence[Sequence[_Query]]) -> list[list[int]]:
-    """The positions that each filter's queries find, cut beyond FEW each; one query in all."""
-    parts: list[str] = []
-    values: dict[str, Any] = {}
-    for number, queries in enumerate(filters):
-        for sql, given in queries:
-            name = f"f{len(parts)}"
-            names = {key: f"{name}_{key}" for key in given}
-            values |= {names[key]: value for key, value in given.items()}
-            renamed = sql % {key: f"%({new})s" for key, new in names.items()}
-            parts.append(f"SELECT {number}, {name}.* FROM ({renamed} LIMIT {FEW + 1}) {name}")  # noqa: S608
-    found: list[list[int]] = [[] for _ in filters]
-    if parts:
-        with connection.cursor() as cursor:
-            cursor.execute(" UNION ALL ".join(parts), values)
-            for number, position in cursor.fetchall():
-                found[number].append(position)
-    return found
 
 
 def _judged(verdict: Verdict, threshold: float) -> Q:

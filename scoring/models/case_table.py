@@ -158,6 +158,7 @@ class CaseTable:
     `is_whole` reads whole outputs and the metadata of scores, which a page of rows does without;
     `marks_unsteady` finds out which cases are unsteady, `beside` what they were in that run,
     `counts_reviews` how many people have reviewed them, `counts_comments` what was written there.
+    `has_one_each` spares questions: every case of the dataset version has just one output here.
     """
 
     run: Run
@@ -169,6 +170,7 @@ class CaseTable:
     beside: Run | None = None
     counts_reviews: bool = False
     counts_comments: bool = False
+    has_one_each: bool = False
 
     def page(
         self, *, after: Place | None = None, before: Place | None = None, size: int = PAGE_SIZE
@@ -218,7 +220,10 @@ class CaseTable:
             return self.run.case_count - reviewed.count()
         if filters.is_verdict_alone and filters.case_verdict is not None:
             return self.run.verdict_counts[filters.case_verdict.label]
-        return None if self._selection.positions is None else self._selection.of_verdicts()
+        if self._selection.few is None:
+            return None
+        is_exact = self._selection.is_exact
+        return len(self._selection.few.positions) if is_exact else self._selection.of_verdicts()
 
     def outputs(self) -> Iterator[int]:
         """The ids of all outputs in the table, in its order."""
@@ -231,7 +236,7 @@ class CaseTable:
 
     @cached_property
     def _selection(self) -> Selection:
-        return Selection(self.run, self.filters)
+        return Selection(self.run, self.filters, self.has_one_each)
 
     def _beyond(self, stand: _Stand | None, limit: int, *, backwards: bool) -> list[_Found]:
         """The outputs beyond the stand, nearest first; without one, from the table's end."""
@@ -256,7 +261,7 @@ class CaseTable:
         scorer, falling = self.order.scorer, self.order.descending != backwards
         if scorer is None:
             return [_Stretch(self._selection.of_verdicts(), _PLACE, falling)]
-        rows = self._selection.by_score(scorer)
+        rows = self._selection.by_score(scorer, best_first=self.order.descending)
         scored = _Stretch(rows.filter(score__isnull=False), _SCORED, falling)
         unscored = _Stretch(rows.filter(score=None), _UNSCORED, backwards)
         return [unscored, scored] if backwards else [scored, unscored]

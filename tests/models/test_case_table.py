@@ -11,6 +11,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from scoring.engine.tag_places import keep_tag_places
 from scoring.models import (
     Case,
     CaseVerdict,
@@ -38,6 +39,16 @@ CASES = 30
 @pytest.fixture
 def run(team: Team, make_dataset: MakeDataset) -> Run:
     """Thirty cases in two trials under two scorers, verdicts and scores by a seeded coin."""
+    return _run(team, make_dataset, trials=2)
+
+
+@pytest.fixture
+def single_run(team: Team, make_dataset: MakeDataset) -> Run:
+    """One like it whose cases have one output each."""
+    return _run(team, make_dataset, trials=1)
+
+
+def _run(team: Team, make_dataset: MakeDataset, trials: int) -> Run:
     coin = random.Random(7)
     version = make_dataset(
         [
@@ -53,7 +64,7 @@ def run(team: Team, make_dataset: MakeDataset) -> Run:
     outputs = OutputSet.objects.create(version=version, series="a", state=OutputSetState.READY)
     run = Run.objects.create(team=team, output_set=outputs, name="w46", state=RunState.FINISHED)
     scorers = [_scorer(run, name, place) for place, name in enumerate(["close", "exact"])]
-    cases = list(version.cases.all()) * 2
+    cases = list(version.cases.all()) * trials
     coin.shuffle(cases)  # ids do not follow the dataset's order
     seen: set[int] = set()
     for case in cases:
@@ -192,6 +203,9 @@ FILTERS: list[dict[str, Any]] = [
     {"text": "nowhere"},
     {"text": "zebra", "tag": "tone", "verdict": Verdict.FAIL},
     {"text": "card", "scorer": "exact", "verdict": Verdict.PASS},
+    {"tag": "tone", "verdict": Verdict.PASS},
+    {"tag": "nowhere"},
+    {"tag": "billing", "scorer": "close", "minimum": 0.5},
 ]
 ORDERS = [(None, False), (None, True), ("close", False), ("close", True), ("exact", False)]
 
@@ -212,6 +226,30 @@ def test_every_filter_and_order_shows_what_plain_lists_show(
         assert _backwards(table, wanted) == wanted
         assert table.count in (None, len(wanted))
         _check_neighbours(table, wanted)
+
+
+@pytest.mark.parametrize("is_kept", [False, True], ids=["scanned tags", "kept tags"])
+@pytest.mark.parametrize("asked", FILTERS, ids=str)
+def test_cases_with_one_output_each_are_counted_without_asking_again(
+    single_run: Run, asked: dict[str, Any], is_kept: bool
+) -> None:
+    if is_kept:
+        keep_tag_places(single_run.output_set.version)
+    scorers = {scorer.name: scorer for scorer in single_run.scorers.all()}
+    filters = CaseFilters(**{**asked, "scorer": scorers.get(asked.get("scorer", ""))})
+    for name, is_falling in ORDERS:
+        order = CaseOrder(scorers.get(name or ""), is_falling)
+        wanted = _oracle(single_run, filters, order)
+        table = CaseTable(single_run, list(scorers.values()), filters, order, has_one_each=True)
+        assert _forwards(table) == wanted
+        assert _backwards(table, wanted) == wanted
+        assert table.count == len(wanted)
+        _check_neighbours(table, wanted)
+
+
+def test_no_case_with_one_output_is_unsteady(single_run: Run) -> None:
+    table = CaseTable(single_run, [], CaseFilters(unsteady=True), has_one_each=True)
+    assert (list(table.page().rows), table.count) == ([], 0)
 
 
 def _check_neighbours(table: CaseTable, wanted: list[Place]) -> None:

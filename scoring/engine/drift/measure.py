@@ -17,6 +17,7 @@ from django.db.models.functions import Left, Length
 
 from scoring.core.text_drift import MOST_CHARACTERS, mean_similarity, sampled_positions
 from scoring.engine.drift.reference import Reference, references_of
+from scoring.engine.tag_places import keep_tag_places
 from scoring.models import (
     Case,
     Dataset,
@@ -46,6 +47,7 @@ def measure(dataset: Dataset, series: str) -> int:
     stale = [run for run in runs if not holds(run, reference.output_set)]
     for run in stale:
         _measure_run(run, reference.output_set)
+        keep_tag_places(run.output_set.version)
     kept = steps_into(runs)
     steps = [
         (before, after)

@@ -1,0 +1,73 @@
+"""Where the cases with a tag stand in a dataset version, so that no page reads all its cases.
+
+Found once by the worker: a version never changes. An index over tags would cost every import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from django.db import models, transaction
+
+from scoring.models.dataset import DatasetVersion
+
+FEW: Final = 2_000  # cases of a tag whose positions are kept
+TAG_LENGTH: Final = 200
+
+
+def may_be_kept(tag: str) -> bool:
+    """Whether a database keeps the tag as it is."""
+    return 0 < len(tag) <= TAG_LENGTH and "\0" not in tag
+
+
+class TagPlacesQuerySet(models.QuerySet["TagPlaces"]):
+    def keep(self, version: DatasetVersion, places: Mapping[str, Sequence[int] | None]) -> None:
+        """By tag the positions of its cases, None where they are more than FEW.
+
+        `places` are all tags of the version that may be kept.
+        """
+        rows = [TagPlaces(version=version, tag=tag, positions=at) for tag, at in places.items()]
+        with transaction.atomic():
+            self.filter(version=version).delete()
+            self.bulk_create([TagPlaces(version=version, tag=""), *rows], batch_size=200)
+
+    def of(self, version: int, tag: str) -> TaggedPlaces:
+        """What is kept of the tag; one query."""
+        if not may_be_kept(tag):
+            return UNKNOWN
+        rows = self.filter(version=version, tag__in=["", tag]).values_list("tag", "positions")
+        found: dict[str, list[int] | None] = dict(rows)
+        return TaggedPlaces(found.get(tag, [])) if found else UNKNOWN
+
+
+class TagPlaces(models.Model):
+    """One tag of a version and the positions of its cases, rising; None where they are many.
+
+    A version whose tags were looked through also has a row for no tag, "".
+    """
+
+    version = models.ForeignKey(
+        DatasetVersion, models.CASCADE, related_name="tag_places", db_index=False
+    )
+    tag = models.CharField(max_length=TAG_LENGTH, blank=True)
+    positions = models.JSONField(null=True)
+
+    objects = TagPlacesQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["version", "tag"], name="tag_places_once")]
+        verbose_name_plural = "tag places"
+
+    def __str__(self) -> str:
+        return f"{self.version}: {self.tag}"
+
+
+class TaggedPlaces(NamedTuple):
+    """Where a tag's cases stand; None where they are many, or where nobody has looked yet."""
+
+    positions: list[int] | None
+    is_known: bool = True
+
+
+UNKNOWN: Final = TaggedPlaces(None, is_known=False)
