@@ -238,7 +238,7 @@ def _mean_text(point: Point) -> str:
     interval = ""
     if point.interval:
         low, high = point.interval
-        interval = f" [{low:.3f}, {high:.3f}]"
+        interval = f" [{score(low, 3)}, {score(high, 3)}]"
     return f"{score(point.mean, 3)}{interval}, n = {count(point.n)}"
 
 

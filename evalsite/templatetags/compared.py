@@ -6,17 +6,19 @@ from django import template
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
-from evalsite.templatetags.look import MINUS, NOTHING
+from evalsite.templatetags.look import NOTHING
+from scoring.core.number_text import MINUS, change_text
+from scoring.core.sentences import chance_text, p_text
 
 register = template.Library()
+
+register.filter("p_text", p_text)
 
 
 @register.filter
 def chance(p: float | None) -> str:
-    """Three decimals, so that a column of them lines up: 0.5 → "0.500", 0.00002 → "< 0.001"."""
-    if p is None:
-        return NOTHING
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    """A p as sentences have it: 0.5 → "0.500", 0.00002 → "< 0.001"."""
+    return NOTHING if p is None else chance_text(p)
 
 
 @register.filter
@@ -29,10 +31,7 @@ def set_off(sentence: str, name: str) -> SafeString:
 @register.filter
 def change(value: float | None) -> str:
     """A difference with its sign and three decimals, a small one with four."""
-    if value is None:
-        return NOTHING
-    text = f"{abs(value):.3f}" if abs(value) >= 0.001 else f"{abs(value):.4f}"
-    return "0" if float(text) == 0 else ("+" if value > 0 else MINUS) + text
+    return NOTHING if value is None else change_text(value)
 
 
 @register.filter

@@ -18,13 +18,12 @@ from django.utils.safestring import SafeString
 
 from evalsite.pages.undo import Undo, undo_of
 from scoring.core.json_text import text_of
+from scoring.core.number_text import MINUS, number_text, rounded, share_text
 from scoring.core.shown import plainly
 
 register = template.Library()
 
 NOTHING = "\N{EN DASH}"
-MINUS = "\N{MINUS SIGN}"
-THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
 _CODED: Final = re.compile(r"`([^`]+)`")
 
 
@@ -36,8 +35,8 @@ def count(value: int | None) -> str:
 
 @register.filter
 def score(value: float | None, decimals: int = 2) -> str:
-    """0.8149 → "0.81"."""
-    return NOTHING if value is None else f"{value:.{decimals}f}"
+    """0.8149 → "0.81"; 0.9987 → "0.999", since "1.00" would be all there is."""
+    return NOTHING if value is None else number_text(value, decimals)
 
 
 @register.filter
@@ -46,17 +45,15 @@ def score_beside(value: float | None, threshold: float | None) -> str:
 
     0.6996 beside 0.7 is "0.6996": set as "0.70" it would seem to have passed.
     """
-    if value is None or threshold is None:
-        return score(value)
-    texts = (score(value, decimals) for decimals in range(2, 9))
-    right = (text for text in texts if (float(text) >= threshold) == (value >= threshold))
-    return next(right, score(value, 9))
+    if value is None:
+        return NOTHING
+    return number_text(value, limit=1 if threshold is None else threshold)
 
 
 @register.filter
 def share(value: float | None, decimals: int = 1) -> str:
     """0.872 → "87.2 %"."""
-    return NOTHING if value is None else f"{value * 100:.{decimals}f}{THIN_SPACE}%"
+    return NOTHING if value is None else share_text(value, decimals)
 
 
 @register.filter
@@ -99,10 +96,10 @@ def signed(value: float | None, decimals: int = 2) -> str:
     """A change with its sign, a true minus too; one that rounds to nothing has no sign."""
     if value is None:
         return NOTHING
-    text = f"{abs(value):.{decimals}f}"
-    if float(text) == 0:
+    text = rounded(abs(value), decimals)
+    if not float(text):
         return text
-    return ("+" if value > 0 else MINUS) + text
+    return ("+" if value > 0 else MINUS) + number_text(abs(value), decimals)
 
 
 @register.filter

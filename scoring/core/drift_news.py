@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from scoring.core.drift import LATEST, Change, change_points, control_limits
+from scoring.core.number_text import number_text
 
 MOST_NAMED = 3
 
@@ -60,7 +61,8 @@ def _level(labels: Sequence[str], changes: Sequence[Change]) -> News | None:
     if not changes:
         return None
     change = changes[-1]
-    text = f"with {labels[change.place]}: {change.before:.3f} → {change.after:.3f}"
+    before, after = number_text(change.before, 3), number_text(change.after, 3)
+    text = f"with {labels[change.place]}: {before} → {after}"
     if change.after < change.before:
         return News(Weight.DRIFTS, f"fell {text}", f"fell {text}")
     if len(changes) > 1 and changes[-2].after < changes[-2].before:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from scoring.core.drift import Change, Limits
 from scoring.core.drift_news import listed
+from scoring.core.number_text import number_text, rounded, share_text
 from scoring.core.sentences import p_text
 
 HARDLY: Final = 0.02  # a mean that moves by less has hardly moved
@@ -28,6 +29,7 @@ class Told(NamedTuple):
     broke: int | None
     similarity: float | None
     distinct: float | None
+    are_same: bool = False  # all outputs
 
 
 def sentences(
@@ -68,7 +70,7 @@ def _now(scorer: str, points: Sequence[Told], parted: Collection[int]) -> Iterat
     if point.mean is None:
         yield f"{scorer} has scored nothing in {point.label}."
         return
-    text = f"{scorer} is at {point.mean:.3f} in {point.label} (n = {point.n:,})"
+    text = f"{scorer} is at {number_text(point.mean, 3)} in {point.label} (n = {point.n:,})"
     before = points[last - 1] if last and last not in parted else None
     if before and before.mean is not None:
         text += f", {_moved(point.mean - before.mean)} {before.label}"
@@ -76,9 +78,10 @@ def _now(scorer: str, points: Sequence[Told], parted: Collection[int]) -> Iterat
 
 
 def _moved(by: float) -> str:
-    if round(abs(by), 3) == 0:
+    size = rounded(abs(by), 3)
+    if not float(size):
         return "the same as in"
-    return f"{abs(by):.3f} {'more' if by > 0 else 'less'} than in"
+    return f"{size} {'more' if by > 0 else 'less'} than in"
 
 
 def _levels(points: Sequence[Told], changes: Sequence[Change]) -> Iterator[str]:
@@ -86,7 +89,8 @@ def _levels(points: Sequence[Told], changes: Sequence[Change]) -> Iterator[str]:
         verb = "fell" if change.after < change.before else "rose"
         yield (
             f"The level {verb} with {points[change.place].label}: "
-            f"from {change.before:.3f} to {change.after:.3f} ({p_text(change.p)})."
+            f"from {number_text(change.before, 3)} to {number_text(change.after, 3)} "
+            f"({p_text(change.p)})."
         )
 
 
@@ -98,7 +102,7 @@ def _limits(
 ) -> Iterator[str]:
     if limits is None:
         return
-    span = f"{limits.low:.3f} to {limits.high:.3f}"
+    span = _span(limits)
     if spanned:
         fit = "fit neither level" if outside else "are wide: to lie inside them says little"
         yield _spanning(limits, [points[place].label for place in spanned], fit)
@@ -107,11 +111,15 @@ def _limits(
     yield from _beyond(points, f"{span}, from {limits.n} runs", outside)
 
 
+def _span(limits: Limits) -> str:
+    return f"{number_text(limits.low, 3)} to {number_text(limits.high, 3)}"
+
+
 def _spanning(limits: Limits, names: Sequence[str], fit: str) -> str:
     """Limits over two levels judge neither."""
     change = "change" if len(names) == 1 else "changes"
     return (
-        f"The control limits, {limits.low:.3f} to {limits.high:.3f}, span the {change} of level "
+        f"The control limits, {_span(limits)}, span the {change} of level "
         f"with {listed(names)}, so they {fit}."
     )
 
@@ -139,9 +147,10 @@ def _hidden(scorer: str, points: Sequence[Told], parted: Collection[int]) -> Ite
     for place in places[-LATEST_SHOWN:]:
         before, after = points[place - 1], points[place]
         fixed, broke = after.fixed or 0, after.broke or 0
+        means = " to ".join(number_text(each.mean or 0.0, 3) for each in (before, after))
         yield (
             f"From {before.label} to {after.label} the mean hardly moved "
-            f"({before.mean:.3f} to {after.mean:.3f}), but {fixed + broke:,} of {after.pairs:,} "
+            f"({means}), but {fixed + broke:,} of {after.pairs:,} "
             f"cases changed their verdict by {scorer}: {fixed:,} fixed, {broke:,} broke."
         )
     if len(places) > LATEST_SHOWN:
@@ -151,13 +160,13 @@ def _hidden(scorer: str, points: Sequence[Told], parted: Collection[int]) -> Ite
 def _texts(points: Sequence[Told], reference: str) -> Iterator[str]:
     last = points[-1]
     if last.similarity is not None and last.label != reference:
-        yield f"Its outputs are {last.similarity:.2f} similar to those of {reference}."
+        yield f"Its outputs are {number_text(last.similarity)} similar to those of {reference}."
     earlier = [point.distinct for point in points[:-1] if point.distinct is not None]
     if earlier and last.distinct is not None and earlier[0] - last.distinct >= LESS_DISTINCT:
-        yield (
-            f"Outputs are more alike: {last.distinct:.0%} of them differ from each other, "
-            f"{earlier[0]:.0%} in {points[0].label}."
-        )
+        were, first = share_text(earlier[0], 0), points[0].label
+        now = f"{share_text(last.distinct, 0)} of them are distinct, {were} in {first}"
+        same = f"all are the same, {were} were distinct in {first}"
+        yield f"Outputs are more alike: {same if last.are_same else now}."
 
 
 def _listed(names: Sequence[str]) -> str:

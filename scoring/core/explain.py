@@ -16,11 +16,11 @@ from scoring.core.contract import Case, ConfigError, Json, Result
 from scoring.core.evidence import Judgement, Similarity, judgement, similarities
 from scoring.core.json_text import text_of
 from scoring.core.leaves import Leaf
+from scoring.core.number_text import MINUS, short_text
 from scoring.core.scorers import json_tree
 from scoring.core.scorers.combine import CombineConfig
 from scoring.core.selection import WHOLE, excerpt, selected
 
-MINUS: Final = "\N{MINUS SIGN}"
 TIMES: Final = "\N{MULTIPLICATION SIGN}"
 DECIMALS: Final = 4
 MAX_VALUES: Final = 100
@@ -123,8 +123,7 @@ def _whole(steps: _Steps, result: Result, threshold: float) -> Explanation:
 
 def _beside(score: float, threshold: float) -> str:
     """The score in four decimals, or in full where they would show it across the threshold."""
-    short = round(score, DECIMALS)
-    return text_of(short if (short >= threshold) == (score >= threshold) else score)
+    return short_text(score, DECIMALS, threshold)
 
 
 def _negated(given: _Given, steps: _Steps) -> _Steps:
@@ -198,10 +197,10 @@ def _json_similarity(given: _Given) -> _Steps:
     facts = given.facts
     if "total" not in facts:
         return _generic(given)
-    matched = round(facts["matched"], DECIMALS)
+    matched = short_text(facts["matched"], DECIMALS, facts["total"])
     return _Steps(
         ["matched leaves / all leaves of the expected value"],
-        f"{text_of(matched)} / {facts['total']}",
+        f"{matched} / {facts['total']}",
     )
 
 
@@ -328,7 +327,7 @@ def _listed(parts: _Parts) -> str:
 
 
 def _short(score: float) -> str:
-    return text_of(round(score, DECIMALS))
+    return short_text(score, DECIMALS)
 
 
 def _generic(given: _Given) -> _Steps:

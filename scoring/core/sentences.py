@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from scoring.core.number_text import MINUS, SMALL, rounded
 from scoring.core.paired import Difference
 
 ALPHA: Final = 0.05
+LEAST_P: Final = 0.001  # a smaller one is only said to be smaller
 
 
 class Finding(NamedTuple):
@@ -92,16 +94,26 @@ def whole_sentence(
     return "; ".join([flips, *_unjudged(unjudged), _movers(found)]) + "."
 
 
+def chance_text(p: float) -> str:
+    """Three decimals, or as many as tell a p from ALPHA below it and from 1: "0.500", "< 0.001"."""
+    if p < LEAST_P:
+        return f"< {LEAST_P}"
+    texts = (rounded(p, decimals) for decimals in range(3, 9))
+    right = (text for text in texts if (float(text) <= ALPHA) == (p <= ALPHA))
+    return next((text for text in right if (float(text) < 1) == (p < 1)), rounded(p, 9))
+
+
 def p_text(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+    text = chance_text(p)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def size_text(value: float) -> str:
     """A difference without its sign: three decimals, or as many as it takes to see it."""
     size = abs(value)
-    if size < 0.001:
+    if size < SMALL:
         return f"{Decimal(f'{size:.1g}'):f}"
-    return f"{size:.3f}".rstrip("0").rstrip(".")
+    return rounded(size, 3).rstrip("0").rstrip(".")
 
 
 def _shown(found: Finding) -> str:
@@ -139,7 +151,7 @@ def _interval(found: Finding) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"\N{MINUS SIGN}{size_text(value)}" if value < 0 else size_text(value)
+    return f"{MINUS}{size_text(value)}" if value < 0 else size_text(value)
 
 
 def _p(found: Finding) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from scoring.core.sentences import ALPHA, p_text, size_text
+from scoring.core.number_text import change_text, number_text, typeable
+from scoring.core.sentences import ALPHA, chance_text, size_text
 from scoring.engine.figures import Figures, ScorerFigures, Slice
 from scoring.models import Run
 from scoring.models.pair_rows import PairKind
@@ -112,7 +113,7 @@ def _tables(figures: Figures) -> Iterator[tuple[Sequence[str], list[tuple[str, .
 
 
 def _row(each: ScorerFigures) -> tuple[str, ...]:
-    before, after = (f"{mean:.3f}" for mean in each.means) if each.means else ("-", "-")
+    before, after = (number_text(mean, 3) for mean in each.means) if each.means else ("-", "-")
     detectable = "-" if each.detectable is None else size_text(each.detectable)
     counts = (each.improved, each.regressed, each.flips.broke, each.flips.fixed)
     return (
@@ -129,13 +130,14 @@ def _slice_row(each: Slice) -> tuple[str, ...]:
 
 def _p(p: float | None) -> str:
     """Without blanks, so that columns stay narrow: 0.031, <0.001."""
-    return "-" if p is None else p_text(p).removeprefix("p").replace(" ", "").removeprefix("=")
+    return "-" if p is None else chance_text(p).replace(" ", "")
 
 
 def _change(delta: float | None, interval: tuple[float, float] | None) -> str:
     if delta is None:
         return "-"
-    return f"{delta:+.3f}" + (f" [{interval[0]:+.3f}, {interval[1]:+.3f}]" if interval else "")
+    low_high = f" [{', '.join(map(change_text, interval))}]" if interval else ""
+    return typeable(change_text(delta) + low_high)
 
 
 def _facts(told: Told) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Self
 from scoring.core.paired import RESAMPLES, Method
 from scoring.core.stats import Interval
 
-SHAPE: Final = 7  # raised when what is kept changes, so that it is worked out again
+SHAPE: Final = 8  # raised when what is kept changes, so that it is worked out again
 GRID: Final = 25  # cells of the scatter along each axis
 DELTA_BINS: Final = 21  # of the changes of scores, the middle one around no change
 METHODS: Final[Mapping[Method, str]] = {

@@ -10,6 +10,7 @@ from xml.sax.saxutils import quoteattr
 
 from django.db.models import Count, Min
 
+from scoring.core.number_text import number_text, share_text, short_text, typeable
 from scoring.core.stats import Estimate
 from scoring.engine.gates import Outcome
 from scoring.engine.regressions import Regressions
@@ -17,6 +18,7 @@ from scoring.models import CaseVerdict, Run, RunSummary, Score, Status, Verdict
 
 HEAD: Final = ("scorer", "mean [95 %]", "pass rate", "n of N", "errors", "threshold")
 SHOWN_CAUSES: Final = 5
+SHOWN_DECIMALS: Final = 6  # of what a gate looked at
 _JUNIT: Final = {Verdict.FAIL: "failure", Verdict.ERROR: "error", Verdict.SKIPPED: "skipped"}
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -156,7 +158,7 @@ def _rows(run: Run) -> list[tuple[str, ...]]:
         (
             summary.scorer.name,
             _mean_text(summary.mean_estimate),
-            "-" if summary.pass_rate is None else f"{summary.pass_rate:.1%}",
+            "-" if summary.pass_rate is None else typeable(share_text(summary.pass_rate)),
             f"{summary.scored:,} of {summary.n:,}",
             f"{summary.errors:,}",
             f"{summary.scorer.threshold:g}",
@@ -169,9 +171,9 @@ def _mean_text(estimate: Estimate | None) -> str:
     if estimate is None:
         return "-"
     if estimate.interval is None:
-        return f"{estimate.value:.3f}"
-    low, high = estimate.interval
-    return f"{estimate.value:.3f} [{low:.3f}, {high:.3f}]"
+        return number_text(estimate.value, 3)
+    low, high = (number_text(end, 3) for end in estimate.interval)
+    return f"{number_text(estimate.value, 3)} [{low}, {high}]"
 
 
 def _facts(report: Report) -> list[str]:
@@ -233,7 +235,9 @@ def _regressions_text(found: Regressions) -> str:
 
 
 def _outcome_text(outcome: Outcome) -> str:
-    value = "" if outcome.value is None else f" ({outcome.value:.6g})"
+    value = ""
+    if outcome.value is not None:
+        value = f" ({short_text(outcome.value, SHOWN_DECIMALS, outcome.gate.limit)})"
     answer = f"{outcome.state}: {outcome.why}" if outcome.why else outcome.state
     return f"gate {outcome.gate.text}{value} {answer}"
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from scoring.core.files.writers import JsonText, cell_text
+from scoring.core.number_text import number_text
 from scoring.engine import report
 from scoring.engine.report import Report, one_line
 from scoring.management.console import counted, table
@@ -73,7 +74,7 @@ def _cells(row: CaseRow) -> Iterator[str]:
 def _score(score: Score | None) -> str:
     if score is None:
         return "-"
-    return _UNSCORED[score.status] if score.score is None else f"{score.score:.3f}"
+    return _UNSCORED[score.status] if score.score is None else number_text(score.score, 3)
 
 
 def _of_version(version: DatasetVersion) -> Glance:

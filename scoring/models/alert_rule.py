@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from scoring.core.alert_limits import limit_problem
 from scoring.core.judge.guard import RefusedError, check_url
+from scoring.core.number_text import typed_share
 from scoring.models.alert_watch import AlertWatch
 from scoring.models.audit import AuditEntry
 from scoring.models.base import AddressedRow
@@ -141,7 +142,7 @@ class AlertRule(AddressedRow):
         """When it fires, in words: `mean of close below 0.8`; without a scorer, about cases."""
         of, by = (f" of {self.scorer}", f" by {self.scorer}") if self.scorer else ("", "")
         limit = f"{self.limit:g}" if self.limit is not None else ""
-        share = f"{100 * (self.limit or 0):g}%"
+        share = typed_share(self.limit or 0)
         return {
             AlertKind.MEAN_BELOW: f"mean{of} below {limit}",
             AlertKind.PASS_RATE_BELOW: f"pass rate{of} below {share}",

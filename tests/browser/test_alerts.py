@@ -157,12 +157,12 @@ def test_a_rule_is_paused_deleted_and_brought_back_by_keys_alone(
     page.keyboard.press("Control+a")
     page.keyboard.type("70")
     page.keyboard.press("Enter")
-    Walk(page).is_at("Pass rate of close below 70%")
+    Walk(page).is_at("Pass rate of close below 70\u202f%")
     press(page, "Delete")
     expect(page.get_by_text("No alert rules yet")).to_be_visible()
     is_accessible(page)
     press(page, "Undo")
-    row = page.get_by_role("row").filter(has_text="Pass rate of close below 70%")
+    row = page.get_by_role("row").filter(has_text="Pass rate of close below 70\u202f%")
     expect(row).to_be_visible()
 
 

@@ -139,11 +139,17 @@ def test_only_the_latest_steps_are_told_one_by_one() -> None:
 def test_texts_are_told_apart_from_the_reference() -> None:
     assert said(told(0, similarity=1.0)) == ["close enough is at 0.800 in w0 (n = 1,200)."]
     last = said(told(0, similarity=1.0), told(1, similarity=0.625))[-1]
-    assert last == "Its outputs are 0.62 similar to those of w0."
+    assert last == "Its outputs are 0.63 similar to those of w0."
 
 
 @pytest.mark.parametrize(("share", "is_told"), [(0.8, False), (0.7, True), (0.1, True)])
 def test_outputs_that_become_alike_are_told(share: float, is_told: bool) -> None:
     last = said(told(0, distinct=0.9), told(1, distinct=share))[-1]
-    text = f"Outputs are more alike: {share:.0%} of them differ from each other, 90% in w0."
+    now = f"{100 * share:.0f}\u202f%"
+    text = f"Outputs are more alike: {now} of them are distinct, 90\u202f% in w0."
     assert (last == text) == is_told
+
+
+def test_outputs_that_are_one_text_are_not_called_different() -> None:
+    last = said(told(0, distinct=0.9), told(1, distinct=0.02, are_same=True))[-1]
+    assert last == "Outputs are more alike: all are the same, 90\u202f% were distinct in w0."

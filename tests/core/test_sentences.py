@@ -46,21 +46,22 @@ SCORERS = [
     ),
     (
         finding(-0.002, 0.4, interval=(-0.01, 0.006)),
-        "close enough shows no difference: it fell by 0.002 [\N{MINUS SIGN}0.006, 0.01] (p = 0.4); "
+        "close enough shows no difference: it fell by 0.002 [\N{MINUS SIGN}0.006, 0.01] "
+        "(p = 0.400); "
         "a change of 0.03 would have been seen four times in five.",
     ),
     (
         finding(0.0, 1.0, interval=(-0.1, 0.1), detectable=None),
-        "close enough shows no difference: it kept its mean [\N{MINUS SIGN}0.1, 0.1] (p = 1).",
+        "close enough shows no difference: it kept its mean [\N{MINUS SIGN}0.1, 0.1] (p = 1.000).",
     ),
     (
         finding(-0.02, 0.12, interval=(-0.04, -0.001), tests=3),
         "close enough fell by 0.02 [0.001, 0.04], no more than chance explains "
-        "when 3 scorers are looked at (p = 0.12 after correction).",
+        "when 3 scorers are looked at (p = 0.120 after correction).",
     ),
     (
         finding(0.02, 0.06, interval=(0.0001, 0.04)),
-        "close enough rose by 0.02 [0.0001, 0.04], no more than chance explains (p = 0.06).",
+        "close enough rose by 0.02 [0.0001, 0.04], no more than chance explains (p = 0.060).",
     ),
     (finding(None, None, n=0), "No case has a score of close enough in both runs."),
     (finding(0.0, 1.0, moved=0), "close enough gives 400 cases the same score in both runs."),
@@ -78,7 +79,7 @@ SCORERS = [
     ),
     (
         finding(-0.02, 0.2, noise=0.004, detectable=None),
-        "close enough shows no difference: it fell by 0.02 (p = 0.2); "
+        "close enough shows no difference: it fell by 0.02 (p = 0.200); "
         "the judge alone moves it by up to 0.004.",
     ),
 ]
@@ -99,7 +100,7 @@ WHOLES = [
     ),
     (
         (4000, 1, 1, 1.0, [SAME, NOISY]),
-        "1 of 4,000 cases broke, 1 was fixed (no more than chance explains, p = 1); "
+        "1 of 4,000 cases broke, 1 was fixed (no more than chance explains, p = 1.000); "
         "no score moved by more than chance explains.",
     ),
     (
@@ -141,7 +142,7 @@ UNJUDGED = [
     ("flipped", "told"),
     [
         ((0, 0), "None of 2,000 cases broke or was fixed"),
-        ((2, 1), "2 of 2,000 cases broke, 1 was fixed (no more than chance explains, p = 0.5)"),
+        ((2, 1), "2 of 2,000 cases broke, 1 was fixed (no more than chance explains, p = 0.500)"),
     ],
 )
 def test_cases_that_could_not_be_judged_are_told_apart_from_broken_ones(
@@ -158,7 +159,15 @@ def test_three_movers_are_listed() -> None:
 
 @pytest.mark.parametrize(
     ("p", "said"),
-    [(1.0, "p = 1"), (0.0312, "p = 0.031"), (0.001, "p = 0.001"), (0.00099, "p < 0.001")],
+    [
+        (1.0, "p = 1.000"),
+        (0.9999, "p = 0.9999"),
+        (0.0504, "p = 0.0504"),
+        (0.0496, "p = 0.050"),
+        (0.0312, "p = 0.031"),
+        (0.001, "p = 0.001"),
+        (0.00099, "p < 0.001"),
+    ],
 )
 def test_ps_are_short(p: float, said: str) -> None:
     assert p_text(p) == said

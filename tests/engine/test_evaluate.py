@@ -55,7 +55,7 @@ def test_it_scores_stores_and_prints_the_table(outputs: OutputSet) -> None:
     ended = evaluate("Answers", "--name", "week 46")
     assert (ended.code, ended.err) == (0, "")
     assert "close enough" in ended.out
-    assert "75.0%  4 of 4" in ended.out
+    assert "75.0 %  4 of 4" in ended.out
     assert "cases: 3 pass, 1 fail, 0 error, 0 skipped" in ended.out
     run = Run.objects.get()
     assert (run.name, run.state, run.suite_name, run.pass_count) == (

@@ -36,7 +36,7 @@ def test_the_table_names_every_figure(run: Run) -> None:
     text = table(report_of(run, "pass_rate>=0.9", "mean.close | enough>=0.5"))
     assert text.splitlines() == [
         "scorer                   mean [95 %]  pass rate  n of N  errors  threshold",
-        "close | enough  0.500 [0.000, 1.000]      66.7%  3 of 5       1        0.5",
+        "close | enough  0.500 [0.000, 1.000]     66.7 %  3 of 5       1        0.5",
         "",
         "cases: 2 pass, 1 fail, 1 error, 1 skipped",
         '1 down of close | enough, such as: said "<&>" ?',
@@ -49,7 +49,9 @@ def test_markdown_is_a_table_that_no_name_can_break(run: Run) -> None:
     lines = markdown(report_of(run)).splitlines()
     assert lines[0] == "### week 46"
     assert {line.count("|") for line in lines if line.startswith("|")} == {7}
-    assert "| close &#124; enough | 0.500 [0.000, 1.000] | 66.7% | 3 of 5 | 1 | 0.5 |" in lines
+    assert (
+        "| close &#124; enough | 0.500 [0.000, 1.000] | 66.7 % | 3 of 5 | 1 | 0.5 |" in lines
+    )
     assert "- cases: 2 pass, 1 fail, 1 error, 1 skipped" in lines
 
 

@@ -326,7 +326,7 @@ def test_the_list_takes_one_query(
     with django_assert_num_queries(1):
         listed = [(str(rule), rule.open_count) for rule in AlertRule.objects.for_list()]  # type: ignore[attr-defined]
     assert sum(open_count for _, open_count in listed) == 1
-    assert listed[0][0] == "Answers: pass rate below 50%"
+    assert listed[0][0] == "Answers: pass rate below 50\u202f%"
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_the_list_takes_one_query(
             "drop of close larger than chance, at least 0.02",
         ),
         ({"kind": "regressions", "limit": 0}, "more than 0 cases broken"),
-        ({"kind": "pass_rate_below", "limit": 0.07}, "pass rate below 7%"),
+        ({"kind": "pass_rate_below", "limit": 0.07}, "pass rate below 7\u202f%"),
         (
             {"kind": "regressions", "scorer": "close", "limit": 2},
             "more than 2 cases broken by close",

@@ -53,7 +53,7 @@ def test_every_scorer_of_any_run_has_a_column(
     low, high = "[\N{MINUS SIGN}0.800", "\N{MINUS SIGN}0.800]"
     assert rows == [
         ["w46", "12", "12", "0", "0", "0", f"{close} {low}, {high} p < 0.001", "\N{EN DASH}"],
-        ["w47", "12", "0", "0", "0", "0", "\N{EN DASH}", "0 [0, 0] p 1.000"],
+        ["w47", "12", "0", "0", "0", "0", "\N{EN DASH}", "0 [0, 0] p = 1.000"],
     ]
 
 

@@ -23,6 +23,7 @@ from scoring.core.contract import (
     skipped,
 )
 from scoring.core.json_text import text_of
+from scoring.core.number_text import number_text
 from scoring.core.services import Available
 
 if TYPE_CHECKING:
@@ -144,7 +145,8 @@ def _highest(parts: Sequence[Part]) -> tuple[float, str]:
 def _mean(parts: Sequence[Part]) -> tuple[float, str]:
     total = fsum(part.score * part.child.weight for part in parts)
     shown = (
-        f"{part.child.name}: {part.score:.2f} (w={text_of(part.child.weight)})" for part in parts
+        f"{part.child.name}: {number_text(part.score)} (w={text_of(part.child.weight)})"
+        for part in parts
     )
     return total / fsum(part.child.weight for part in parts), ", ".join(shown)
 

@@ -12,8 +12,9 @@ from annotated_types import Ge, Le
 from scoring.core.config import About
 from scoring.core.contract import Case, CaseProblem, ConfigError, Json, Result, scored, skipped
 from scoring.core.json_path import parse_path
-from scoring.core.json_text import compact, text_of
+from scoring.core.json_text import compact
 from scoring.core.leaves import Found, Leaf, Rules, compare, leaf, total_credit
+from scoring.core.number_text import short_text
 from scoring.core.selection import (
     NegatableConfig,
     ReferenceConfig,
@@ -144,7 +145,7 @@ def _partial(matched: float, leaves: list[Found]) -> Result:
         "total": total,
         "worst": [_shown(leaf(found)) for found in worst[:WORST_LEAVES]],
     }
-    reason = f"Matched leaves: {text_of(round(matched, 4))}, Total leaves: {total}"
+    reason = f"Matched leaves: {short_text(matched, 4, total)}, Total leaves: {total}"
     return scored(matched / total, reason, metadata)
 
 

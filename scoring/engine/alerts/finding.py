@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from scoring.core.number_text import share_text, short_text, typed_share
 from scoring.models import Run, WatchState
 
 MOST_UNJUDGED: Final = 0.05  # of cases; above it a figure is not to be gone by, as with gates
 SAME: Final = 1e-9  # a figure so near its limit is at it
-MOST_DIGITS: Final = 12
 
 
 class Finding(NamedTuple):
@@ -62,7 +62,9 @@ def below(
     state = WatchState.FIRING if is_below else WatchState.FINE
     n, total = told_of
     of = f" of {total:,}" if n != total else ""
-    shown, shown_limit = percent(value, limit) if is_share else (number(value, limit), f"{limit:g}")
+    shown, shown_limit = short_text(value, limit=limit), f"{limit:g}"
+    if is_share:
+        shown, shown_limit = share_text(value, limit=limit), typed_share(limit)
     told = f"{words} is {shown} in {run.name} (n = {n:,}{of})"
     sentence = f"{told}, {'below' if is_below else 'not below'} {shown_limit}."
     return Finding(state, sentence, run, value, limit)
@@ -74,20 +76,5 @@ def unjudged(run: Run, n: int, unscored: int) -> str:
         return f"Nothing was scored in {run.name}."
     if unscored / n <= MOST_UNJUDGED:
         return ""
-    share = f"over {MOST_UNJUDGED:.0%}"
+    share = f"over {typed_share(MOST_UNJUDGED)}"
     return f"{unscored:,} of {n:,} cases of {run.name} have an error or were skipped, {share}."
-
-
-def percent(share: float, limit: float) -> tuple[str, str]:
-    """Both in per cent, the share to one decimal or as many as it takes."""
-    whole = round(100 * limit, MOST_DIGITS)
-    return f"{number(100 * share, whole, 1)}%", f"{whole:g}%"
-
-
-def number(value: float, limit: float, fewest: int = 3) -> str:
-    """To `fewest` decimals, or as many as it takes to see on which side of the limit it is."""
-    for digits in range(fewest, MOST_DIGITS):
-        text = f"{value:.{digits}f}"
-        if float(text) != limit or abs(value - limit) <= SAME:
-            break
-    return text.rstrip("0").rstrip(".")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from scoring.core.number_text import number_text
 from scoring.engine.alerts import absence, paired
 from scoring.engine.alerts.finding import Finding, Later, below, silent, undecided, unjudged
 from scoring.engine.drift import lines_of
@@ -107,8 +108,8 @@ def out_of_limits(rule: AlertRule, seen: Seen) -> Finding:
     found = below(f"The mean of {rule.scorer}", run, point.mean or 0.0, line.limits.low, told_of)
     if found.state == WatchState.FINE:
         return found._replace(sentence=f"{found.sentence[:-1]}, the lower control limit.")
-    usual = f"{line.limits.centre:.3f} is usual in the latest {line.limits.n} runs"
-    low = f"{line.limits.low:.3f}"
+    usual = f"{number_text(line.limits.centre, 3)} is usual in the latest {line.limits.n} runs"
+    low = number_text(line.limits.low, 3)
     told = found.sentence.replace(f"below {line.limits.low:g}.", f"below the control limit {low}")
     return found._replace(sentence=f"{told} ({usual}).")
 

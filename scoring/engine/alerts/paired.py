@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from django.db.models import Q
 
+from scoring.core.number_text import typed_share
 from scoring.core.sentences import ALPHA
 from scoring.engine import compare, compare_asks
 from scoring.engine.alerts.finding import (
@@ -165,7 +166,7 @@ def _unknown_cases(beside: Beside) -> str:
     if figures.judged and counted.unknown / counted.n <= MOST_UNJUDGED:
         return ""
     note = counted.note or "no case has a verdict in both runs"
-    return f"{beside.names}: {note}, over {MOST_UNJUDGED:.0%}."
+    return f"{beside.names}: {note}, over {typed_share(MOST_UNJUDGED)}."
 
 
 def _awaited(baseline: Run, run: Run) -> Finding | Later:

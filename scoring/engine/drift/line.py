@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from scoring.core.drift import FEWEST, LATEST, Change, Limits, change_points, control_limits
 from scoring.core.drift_words import Told, sentences
+from scoring.core.number_text import number_text
 from scoring.engine.drift.measure import holds, latest_of_each
 from scoring.engine.drift.point import Point, point_of
 from scoring.engine.drift.reference import Reference, references_of
@@ -130,7 +131,7 @@ class Line:
         told = [
             Told(
                 p.label, p.n, p.mean, p.pass_rate, p.pairs, p.fixed, p.broke,
-                p.similarity, p.distinct,
+                p.similarity, p.distinct, p.are_same,
             )
             for p in self.points
         ]  # fmt: skip
@@ -148,7 +149,7 @@ class Line:
 
 def _level(change: Change) -> str:
     verb = "fell" if change.after < change.before else "rose"
-    return f"level {verb} {change.before:.3f} → {change.after:.3f}"
+    return f"level {verb} {number_text(change.before, 3)} → {number_text(change.after, 3)}"
 
 
 @lru_cache(maxsize=512)

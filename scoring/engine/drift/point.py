@@ -62,6 +62,7 @@ class Point:
     similarity: float | None  # of the outputs to the reference's
     compared: int
     distinct: float | None  # share of the outputs looked at
+    are_same: bool  # all of them
     tags: Mapping[str, TagFigure]
     is_baseline: bool
 
@@ -106,6 +107,7 @@ def point_of(
         similarity=kept.similarity if kept and is_compared else None,
         compared=kept.compared if kept and is_compared else 0,
         distinct=kept.distinct_share if kept else None,
+        are_same=kept is not None and kept.distinct == 1 < kept.sampled,
         tags=_tags(kept.tags.get(scorer.name, {})) if kept and is_fresh else {},
         is_baseline=reference.is_pinned and run.pk == reference.run,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from scoring.core.number_text import change_text, number_text, share_text, typeable
 from scoring.engine.drift.chart import tag_lines
 from scoring.engine.drift.line import Line
 from scoring.engine.drift.point import Point
@@ -101,13 +102,13 @@ def _row(point: Point, notes: Sequence[str]) -> tuple[str, ...]:
         f"{point.label}{' (baseline)' if point.is_baseline else ''}",
         f"{point.dated:%Y-%m-%d}",
         _mean_text(point),
-        _NONE if point.pass_rate is None else f"{point.pass_rate:.1%}",
+        _NONE if point.pass_rate is None else typeable(share_text(point.pass_rate)),
         f"{point.n:,}",
         _NONE if point.fixed is None else f"{point.fixed:,}",
         _NONE if point.broke is None else f"{point.broke:,}",
         f"{cases.fixed:,} / {cases.broke:,}" if cases else _NONE,
-        _NONE if point.similarity is None else f"{point.similarity:.2f}",
-        _NONE if point.distinct is None else f"{point.distinct:.0%}",
+        _NONE if point.similarity is None else number_text(point.similarity),
+        _NONE if point.distinct is None else typeable(share_text(point.distinct, 0)),
         "; ".join(notes),
     )
 
@@ -116,8 +117,8 @@ def _tag_rows(line: Line) -> list[tuple[str, ...]]:
     return [
         (
             tag.tag,
-            f"{tag.latest.mean:.3f}",
-            _NONE if tag.delta is None else f"{tag.delta:+.3f}",
+            number_text(tag.latest.mean, 3),
+            _NONE if tag.delta is None else typeable(change_text(tag.delta)),
             f"{tag.latest.n:,}",
         )
         for tag in tag_lines(line)
@@ -129,9 +130,9 @@ def _mean_text(point: Point) -> str:
     if point.mean is None:
         return _NONE
     if point.interval is None:
-        return f"{point.mean:.3f}"
-    low, high = point.interval
-    return f"{point.mean:.3f} [{low:.3f}, {high:.3f}]"
+        return number_text(point.mean, 3)
+    low, high = (number_text(end, 3) for end in point.interval)
+    return f"{number_text(point.mean, 3)} [{low}, {high}]"
 
 
 def _aligned(rows: Sequence[Sequence[str]], texts: int = 2) -> list[str]:

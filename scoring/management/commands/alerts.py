@@ -9,6 +9,7 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand
 
 from scoring.engine.alerts.telling import about, said
+from scoring.engine.report import one_line
 from scoring.management.console import database_needed, the_team
 from scoring.models import Alert, Team
 from scoring.models.alert import STATES
@@ -44,4 +45,4 @@ def _alerts(team: Team, state: str | None) -> list[Alert]:
 def _line(alert: Alert) -> str:
     person = alert.acknowledged_by
     by = f" (acknowledged by {person})" if person else ""
-    return f"{alert.standing:<9}  {alert.opened_at:%Y-%m-%d %H:%M}  {said(alert)}{by}"
+    return f"{alert.standing:<9}  {alert.opened_at:%Y-%m-%d %H:%M}  {one_line(said(alert))}{by}"

@@ -31,7 +31,10 @@ def rule(version: DatasetVersion, make_rule: MakeRule) -> AlertRule:
     return made
 
 
-LINE = "firing     2026-03-02 06:10  Answers · a: The pass rate is 25% in w1 (n = 20), below 80%."
+LINE = (
+    "firing     2026-03-02 06:10  Answers · a: "
+    "The pass rate is 25.0 % in w1 (n = 20), below 80 %."
+)
 
 
 def test_open_alerts_are_lines(rule: AlertRule, bob: User) -> None:
@@ -51,7 +54,7 @@ def test_open_alerts_are_lines(rule: AlertRule, bob: User) -> None:
 
 def test_json_has_the_fields_of_a_message(rule: AlertRule) -> None:
     (told,) = json.loads(alerts("--json"))
-    assert told["rule"]["condition"] == "pass rate below 80%"
+    assert told["rule"]["condition"] == "pass rate below 80\u202f%"
     assert (told["alert"]["state"], told["alert"]["value"]) == ("firing", 0.25)
     assert (told["run"]["name"], told["baseline"], told["series"]) == ("w1", None, "a")
 

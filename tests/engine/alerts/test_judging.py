@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from scoring.engine.alerts.finding import Later, percent
+from scoring.engine.alerts.finding import Later
 from scoring.engine.alerts.judging import judge
 from scoring.models import (
     AlertRule,
@@ -31,11 +31,15 @@ FINE, FIRING, UNDECIDED, SILENT = (
 @pytest.mark.parametrize(
     ("verdicts", "state", "words"),
     [
-        (letters(16), FINE, "The pass rate is 80% in w1 (n = 20), not below 80%."),
-        (letters(15), FIRING, "The pass rate is 75% in w1 (n = 20), below 80%."),
-        (letters(20), FINE, "The pass rate is 100% in w1 (n = 20), not below 80%."),
-        (letters(0), FIRING, "The pass rate is 0% in w1 (n = 20), below 80%."),
-        (letters(19, rest="e"), FINE, "The pass rate is 100% in w1 (n = 19 of 20), not below 80%."),
+        (letters(16), FINE, "The pass rate is 80.0\u202f% in w1 (n = 20), not below 80\u202f%."),
+        (letters(15), FIRING, "The pass rate is 75.0\u202f% in w1 (n = 20), below 80\u202f%."),
+        (letters(20), FINE, "The pass rate is 100.0\u202f% in w1 (n = 20), not below 80\u202f%."),
+        (letters(0), FIRING, "The pass rate is 0.0\u202f% in w1 (n = 20), below 80\u202f%."),
+        (
+            letters(19, rest="e"),
+            FINE,
+            "The pass rate is 100.0\u202f% in w1 (n = 19 of 20), not below 80\u202f%.",
+        ),
         (letters(18, rest="e"), UNDECIDED, "2 of 20 cases of w1 have an error or were skipped"),
         (letters(18, rest="s"), UNDECIDED, "2 of 20 cases of w1 have an error or were skipped"),
         (letters(0, rest="e"), UNDECIDED, "20 of 20 cases of w1 have an error or were skipped"),
@@ -53,22 +57,6 @@ def test_the_pass_rate(
         words.replace("rate is", f"rate of {scorer} is" if scorer else "rate is")
     )
     assert told.run == run
-
-
-@pytest.mark.parametrize(
-    ("share", "limit", "shown"),
-    [
-        (36 / 60, 0.9, ("60%", "90%")),
-        (2 / 3, 0.7, ("66.7%", "70%")),
-        (0.07, 0.07, ("7%", "7%")),
-        (899_999 / 1_000_000, 0.9, ("89.9999%", "90%")),
-        (0.99, 0.925, ("99%", "92.5%")),
-    ],
-)
-def test_a_share_in_per_cent_shows_on_which_side_of_its_limit_it_is(
-    share: float, limit: float, shown: tuple[str, str]
-) -> None:
-    assert percent(share, limit) == shown
 
 
 @pytest.mark.parametrize(

@@ -84,15 +84,15 @@ def test_an_alert_says_what_was_seen(version: DatasetVersion, make_rule: MakeRul
     bad = week(version, 1, BAD)
     alert = open_alert()
     assert (alert.rule, alert.run, alert.value, alert.limit) == (rule, bad, 0.25, 0.8)
-    assert alert.sentence == "The pass rate is 25% in w1 (n = 20), below 80%."
+    assert alert.sentence == "The pass rate is 25.0\u202f% in w1 (n = 20), below 80\u202f%."
     week(version, 2, UNKNOWN)
     alert.refresh_from_db()
-    assert alert.sentence == "The pass rate is 25% in w1 (n = 20), below 80%."
+    assert alert.sentence == "The pass rate is 25.0\u202f% in w1 (n = 20), below 80\u202f%."
     assert alert.note.startswith("15 of 20 cases of w2 have an error")
     good = week(version, 3, GOOD)
     alert.refresh_from_db()
     assert (alert.resolved_by_run, alert.tell_at) == (good, None)
-    assert alert.note == "The pass rate is 100% in w3 (n = 20), not below 80%."
+    assert alert.note == "The pass rate is 100.0\u202f% in w3 (n = 20), not below 80\u202f%."
     assert (watch().state, watch().run, watch().look_at) == ("fine", good, None)
 
 
@@ -315,8 +315,8 @@ def test_the_end_of_a_run_takes_two_queries_and_none_more_for_many_rules(
     run = run_of(version, 1, GOOD)
     with django_assert_num_queries(1):
         leave_after(run)
-    for _ in range(20):
-        make_rule()
+    for number in range(20):
+        make_rule(limit=0.8 + number / 100)
     with django_assert_num_queries(3):
         leave_after(run)
 
@@ -324,8 +324,8 @@ def test_the_end_of_a_run_takes_two_queries_and_none_more_for_many_rules(
 def test_a_tick_with_nothing_due_takes_two_queries(
     version: DatasetVersion, make_rule: MakeRule, django_assert_num_queries: Any
 ) -> None:
-    for _ in range(20):
-        make_rule()
+    for number in range(20):
+        make_rule(limit=0.8 + number / 100)
     week(version, 1, BAD)
     with django_assert_num_queries(2):
         assert tick() == 0

@@ -64,7 +64,7 @@ def test_a_webhook_is_sent_once_and_signed(receiver: Receiver, make_rule: MakeRu
     assert body["id"] == sent.headers["webhook-id"] == str(delivery.uuid)
     assert body["event"] == "alert.opened"
     assert body["alert"]["id"] == str(alert.uuid)
-    assert body["rule"]["condition"] == "pass rate below 80%"
+    assert body["rule"]["condition"] == "pass rate below 80\u202f%"
     delivery.refresh_from_db()
     assert (delivery.state, delivery.tries, delivery.error) == ("sent", 1, "")
     assert delivery.sent_at
@@ -191,7 +191,7 @@ def test_a_mail_says_what_happened_and_where_to_look(make_rule: MakeRule, alice:
     sending.send(delivery)
     (sent,) = outbox.outbox
     assert sent.to == [alice.email]
-    assert sent.subject == "Alert: pass rate below 80%, Answers · a"
+    assert sent.subject == "Alert: pass rate below 80 %, Answers · a"
     assert "Answers · a: The mean is low." in sent.body
     drift = f"https://evals.example.org/datasets/{rule.dataset.uuid}/drift/"
     assert drift in str(sent.body)

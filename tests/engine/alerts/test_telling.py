@@ -41,11 +41,11 @@ def test_every_member_is_told_in_the_site_once_an_alert(
     notices = Notice.objects.order_by("user__email")
     assert [notice.user for notice in notices] == [alice, bob]
     assert {notice.text for notice in notices} == {
-        "Answers · a: The pass rate is 25% in w1 (n = 20), below 80%."
+        "Answers · a: The pass rate is 25.0\u202f% in w1 (n = 20), below 80\u202f%."
     }
     week(version, 2, GOOD)
     (notice,) = Notice.objects.unread_by(bob)
-    said = "The pass rate is 100% in w2 (n = 20), not below 80%."
+    said = "The pass rate is 100.0\u202f% in w2 (n = 20), not below 80\u202f%."
     assert notice.text == f"Answers · a: the alert is over. {said}"
 
 
