@@ -36,13 +36,22 @@ def drawn(stretches: Iterable[Stretch], *, with_spaces: bool) -> SafeString:
     return mark_safe(html)  # noqa: S308  every text in it is escaped below
 
 
-def leaf(text: str | None, tag: Tag, *, with_spaces: bool, since: int = 0) -> SafeString:
-    """A JSON leaf from one of its characters on as far as there is room, or that there is none."""
+def leaf(text: str | None, tag: Tag, *, with_spaces: bool, since: int = 0) -> str:
+    """A JSON leaf from one of its characters on as far as there is room, or that there is none.
+
+    A piece for `joined`.
+    """
     if text is None:
-        return mark_safe('<span class="muted">nothing</span>')
-    pieces = "".join(_piece(piece, with_spaces) for piece in marked(_in_sight(text, since)))
+        return '<span class="muted">nothing</span>'
     element = tag or "span"
-    return mark_safe(f'<{element} class="id">{pieces}</{element}>')  # noqa: S308  escaped
+    return f'<{element} class="id">{line(_in_sight(text, since), with_spaces)}</{element}>'
+
+
+def line(text: str, with_spaces: bool = False) -> str:
+    """A short text with what cannot be seen marked; a piece for `joined`."""
+    if text.isascii() and text.isprintable() and not with_spaces:
+        return escape(text)
+    return "".join(_piece(piece, with_spaces) for piece in marked(text))
 
 
 def _in_sight(text: str, since: int) -> str:
@@ -58,10 +67,17 @@ def joined(pieces: Iterable[str]) -> SafeString:
 def _stretch(stretch: Stretch, with_spaces: bool) -> str:
     text = "".join(_piece(piece, with_spaces) for piece in stretch.pieces)
     if stretch.folded:
-        return _folded(escape(stretch.folded), text)
-    if stretch.name:
-        return f'<mark class="match" data-name="{escape(stretch.name)}">{text}</mark>'
-    return f"<{stretch.tag}>{text}</{stretch.tag}>" if stretch.tag else text
+        text = _folded(escape(stretch.folded), text)
+    elif stretch.name:
+        text = f'<mark class="match" data-name="{escape(stretch.name)}">{text}</mark>'
+    elif stretch.tag:
+        text = f"<{stretch.tag}>{text}</{stretch.tag}>"
+    return _level(stretch.empty_lines) + text if stretch.empty_lines else text
+
+
+def _level(lines: int) -> str:
+    ends = "\n" * lines
+    return f'<span class="diff-level" aria-hidden="true">{ends}</span>'
 
 
 def _folded(label: str, text: str) -> str:

@@ -39,7 +39,8 @@ class Stretch(NamedTuple):
     """Pieces of text that are in both texts (no tag), only in the output, or only expected.
 
     `skipped` characters before them, the same in both texts, are left out. `folded` names what
-    stands in their place until a reader opens it, and `name` what a match was found by.
+    stands in their place until a reader opens it, and `name` what a match was found by. The
+    `empty_lines` that come first keep it level with the other text.
     """
 
     tag: Tag
@@ -47,6 +48,7 @@ class Stretch(NamedTuple):
     skipped: int = 0
     folded: str = ""
     name: str = ""
+    empty_lines: int = 0
 
     @property
     def text(self) -> str:

@@ -62,8 +62,10 @@ class Sides:
         start = self._diff.start
         own = (each for each in self._stretches if each.tag != other)
         hidden = len(text) - start - sum(map(length, own))
-        kept = [each for each in self._stretches if not left_out or each.tag != left_out]
-        return Shown(kept, hidden, start)
+        if not left_out:
+            return Shown(self._stretches, hidden, start)
+        is_level = self.mode == "line"
+        return Shown(list(_one_side(self._stretches, left_out, is_level)), hidden, start)
 
 
 def compared(first: str, second: str, mode: Mode) -> Shown:
@@ -109,6 +111,25 @@ def stretches(spans: Iterable[Span], what: str) -> Iterator[Stretch]:
         right -= 0 if span.tag == "del" else len(cut)
         if span.tag not in ("del", "ins") and len(cut) < len(span.text):
             return
+
+
+def _one_side(seen: Iterable[Stretch], left_out: Tag, is_level: bool) -> Iterator[Stretch]:
+    """The stretches of one text. Where it `is_level` with the other one, empty lines stand for
+    those that the other has more before the next that is in both.
+    """
+    more, at_start = 0, True
+    for each in seen:
+        line_count = each.text.count("\n")
+        if each.tag == left_out:
+            more += line_count
+            continue
+        is_gap = is_level and at_start and not each.tag and more > 0
+        yield each._replace(empty_lines=more) if is_gap else each
+        if each.tag:
+            more -= line_count
+        elif at_start:
+            more = 0
+        at_start = each.text.endswith("\n")
 
 
 def length(stretch: Stretch) -> int:

@@ -61,6 +61,16 @@ async function copyText(button) {
   setTimeout(() => { button.textContent = label; }, 1500);
 }
 
+/* A fold opens in both texts, so that they stay level. */
+
+document.addEventListener("toggle", ({ target }) => {
+  if (!target.matches(".texts .diff-fold")) return;
+  const texts = all(".output", target.closest(".texts")).map((text) => all(".diff-fold", text));
+  const own = texts.find((folds) => folds.includes(target));
+  const level = texts.filter((folds) => folds.length === own.length);
+  for (const folds of level) folds[own.indexOf(target)].open = target.open;
+}, true);
+
 /* Theme: kept in a cookie, so that the server renders it and nothing flashes. */
 
 function chooseTheme(theme) {

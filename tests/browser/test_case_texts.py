@@ -133,6 +133,40 @@ def test_a_fold_opens_in_place_by_keyboard_and_is_not_copied(
     ]
 
 
+def test_lines_that_both_texts_have_stay_level(
+    page: Page,
+    sign_in: SignIn,
+    alice: User,
+    make_dataset: MakeDataset,
+    make_outputs: MakeOutputs,
+    is_accessible: Check,
+) -> None:
+    missing = "".join([*LINES[:20], *LINES[24:40], "added\n", *LINES[40:]])
+    cases = [{"key": "q1", "input": "?", "expected": "".join(LINES)}]
+    run = finished_run(make_outputs(make_dataset(cases), [missing]), CLOSE)
+    sign_in(alice)
+    page.goto(reverse("run_case", args=[run.uuid, 1]) + "?diff=line")
+
+    def folds(name: str) -> Locator:
+        return page.get_by_role("region", name=name, exact=True).locator(".diff-fold")
+
+    def tops(name: str) -> list[float]:
+        places = "folds => folds.map(fold => fold.getBoundingClientRect().top)"
+        return list(folds(name).evaluate_all(places))
+
+    expect(folds("Expected")).to_have_count(3)
+    assert tops("Expected") == tops("Output")
+    is_accessible(page)
+    folds("Expected").first.locator("summary").click()
+    expect(folds("Output").first).to_have_attribute("open", "")
+    assert tops("Expected") == tops("Output")
+    folds("Output").first.locator("summary").click()
+    expect(page.locator(".diff-fold[open]")).to_have_count(0)
+    page.set_viewport_size({"width": 360, "height": 800})
+    expect(page.locator(".diff-level")).to_have_count(2)
+    expect(page.locator(".diff-level:visible")).to_have_count(0)
+
+
 def test_matches_are_marked_and_named_for_those_who_hear_the_page(
     long_case: Page, is_accessible: Check
 ) -> None:

@@ -57,6 +57,39 @@ def test_a_change_far_inside_keeps_its_surroundings_in_sight(mode: Mode) -> None
     assert len(in_sight) <= len("".join(around)) + len("line 53\n")
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "left", "right"),
+    [
+        ("a\nb\nc\n", "a\nc\n", "a|b|c", "a||c"),
+        ("a\nc\n", "a\nb\nbb\nc\n", "a|||c", "a|b|bb|c"),
+        ("one two\nb\nc\n", "one 2\nc\n", "one two|b|c", "one 2||c"),
+        ("x 1\nc\nd\ne\n", "c\nyes\nd\ne\n", "x 1|c||d|e", "|c|yes|d|e"),
+        ("a\nb\n", "a\n", "a|b", "a"),  # nothing follows that could be level
+        ("a\nb\nc", "a\nc", "a|b|c", "a||c"),
+    ],
+)
+def test_lines_that_both_have_are_level(first: str, second: str, left: str, right: str) -> None:
+    sides = Sides(first, second, "line")
+    for seen, lines in ((sides.before, left), (sides.after, right)):
+        laid = "".join("\n" * each.empty_lines + each.text for each in seen.stretches)
+        assert laid.splitlines() == lines.split("|")
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS, st.sampled_from(MODES))
+def test_empty_lines_stand_before_whole_lines_of_a_line_diff_alone(
+    first: str, second: str, mode: Mode
+) -> None:
+    sides = Sides(first, second, mode)
+    assert not any(each.empty_lines for each in sides.both.stretches)
+    for seen in (sides.before, sides.after):
+        text = ""
+        for each in seen.stretches:
+            is_at_a_start = not text or text.endswith("\n")
+            assert not each.empty_lines or (mode == "line" and is_at_a_start)
+            text += each.text
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("text", ["", "one line", "line\n" * 1_000])
 def test_equal_texts_are_not_folded(mode: Mode, text: str) -> None:

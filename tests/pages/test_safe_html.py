@@ -20,14 +20,16 @@ ODD = "\u200b\u202e\r\ufeff<&>\"' \t\n"
 TEXTS = st.text(st.sampled_from("ab" + ODD) | st.characters(exclude_categories=["Cs"]), max_size=80)
 OURS = re.compile(
     r'<(?:/?(?:span|ins|del|mark|details|summary)|span class="(?:gap-\w+|diff-skipped|invisible)"'
-    r'(?: title="[^"<>]*")?|details class="diff-fold"|mark class="match" data-name="[^"<>]*")>'
+    r'(?: title="[^"<>]*")?|span class="diff-level" aria-hidden="true"'
+    r'|details class="diff-fold"|mark class="match" data-name="[^"<>]*")>'
 )
+LEVEL = '<span class="diff-level" aria-hidden="true">\n+</span>'
 
 
 def read(markup: str) -> str:
     """The text that somebody copies, with marks read as the characters they name."""
     marks = re.compile(r'<span class="invisible" title="U\+([0-9A-F]+)[^"]*">[^<]*</span>(\n?)')
-    parts = marks.split(re.sub(r"<summary>.*?</summary>", "", markup))
+    parts = marks.split(re.sub(r"<summary>.*?</summary>|" + LEVEL, "", markup))
     plain = [OURS.sub("", part) for part in parts[::3]]
     assert not any("<" in part for part in plain)
     named = [chr(int(code, 16)) for code in parts[1::3]]
@@ -48,6 +50,11 @@ def test_what_is_drawn_reads_as_the_texts(
         assert read(drawn(seen.stretches, with_spaces=with_spaces)) == text
 
 
+def test_a_gap_is_as_many_lines_for_the_eye_alone() -> None:
+    seen = drawn([Stretch("", marked("a b"), empty_lines=3)], with_spaces=False)
+    assert seen == '<span class="diff-level" aria-hidden="true">\n\n\n</span>a b'
+
+
 @pytest.mark.parametrize("payload", MARKUP)
 @pytest.mark.parametrize("with_spaces", [False, True])
 def test_no_text_becomes_markup(payload: str, with_spaces: bool) -> None:
@@ -57,6 +64,7 @@ def test_no_text_becomes_markup(payload: str, with_spaces: bool) -> None:
         Stretch("", marked(payload), folded=payload),
         Stretch("mark", marked(payload), name=payload),
         Stretch("", [], 7, payload),
+        Stretch("", marked(payload), empty_lines=2),
     ):
         assert "<" not in OURS.sub("", drawn([stretch], with_spaces=with_spaces))
 
