@@ -47,7 +47,7 @@ def _rest(old: Case, new: Case) -> Iterator[Edit]:
     if old.metadata_json != new.metadata_json:
         yield Edit("metadata", "Metadata", _both(old.metadata, new.metadata))
     if old.tags_json != new.tags_json:
-        yield Edit("tags", "Tags", compared("\n".join(old.tags), "\n".join(new.tags), "line"))
+        yield Edit("tags", "Tags", compared(", ".join(old.tags), ", ".join(new.tags), "word"))
 
 
 def _input(old: Case, new: Case) -> Iterator[Edit]:

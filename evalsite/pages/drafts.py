@@ -21,7 +21,7 @@ from evalsite.pages.methods import filling, posting, reading
 from evalsite.pages.undo import say_done
 from scoring.engine import drafts
 from scoring.engine.drafts import ContentError, DraftError, StaleError, asks
-from scoring.models import Case, Dataset, Draft, DraftEdit, EditKind, Role
+from scoring.models import Case, Dataset, DatasetVersion, Draft, DraftEdit, EditKind, Role
 from scoring.models.dataset import CaseContent
 from scoring.models.version_changes import edited_fields
 
@@ -44,17 +44,13 @@ def draft_case(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     is_deleted = edit is not None and edit.kind == EditKind.DELETE
     content: CaseContent | None = case if is_deleted else (edit or case)
     seen = edit.revision if edit else 0
-    form = CaseForm(request.POST or None, content, seen)
+    version = _edited_version(dataset)
+    number = version.number if version else None
+    form = CaseForm(request.POST or None, content, seen, number)
     if form.is_valid() and _save(form, dataset, key, request):
         return redirect("draft", uid)
-    context = {
-        "team": dataset.team,
-        "dataset": dataset,
-        "key": key,
-        "form": form,
-        "edit": edit,
-        "is_deleted": is_deleted,
-    }
+    context = {"team": dataset.team, "dataset": dataset, "key": key, "form": form, "edit": edit}
+    context |= {"is_deleted": is_deleted, "version": version, "others": _others(form, edit, case)}
     return show(request, "draft/case.html", context, status=422 if form.errors else 200)
 
 
@@ -99,19 +95,30 @@ def publish_draft(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Make the draft the dataset's next version."""
     dataset = access.dataset_for(request.user, uid, Role.EDITOR)
     form = PublishForm(request.POST)
-    if form.is_valid():
-        try:
-            version = asks.request_publish(
-                _open(dataset), form.cleaned_data["message"], request.user
-            )
-        except DraftError as refused:
-            form.add_error(None, str(refused))
-        else:
-            if version is None:
-                return redirect("draft", uid)
-            messages.success(request, f"Version {version.number} is published.")
-            return redirect("dataset", uid)
+    try:
+        found = _open(dataset)
+        if form.is_valid():
+            return _published(request, found, form.cleaned_data["message"])
+    except DraftError as refused:
+        if Draft.objects.open_of(dataset) is None:
+            messages.error(request, str(refused))
+            return redirect("draft", uid)
+        form.add_error(None, str(refused))
     return show(request, "draft/page.html", _page(request, dataset, form), status=422)
+
+
+def _published(request: SignedInRequest, draft: Draft, message: str) -> HttpResponse:
+    """To what the new version changes, or to the draft while the worker makes it."""
+    version = asks.request_publish(draft, message, request.user)
+    if version is None:
+        return redirect("draft", draft.dataset.uuid)
+    messages.success(request, f"Version {version.number} is published.")
+    return redirect(_changes_of(draft.dataset, version))
+
+
+def _changes_of(dataset: Dataset, version: DatasetVersion) -> str:
+    """The address that says what the version changed."""
+    return f"{reverse('version_changes', args=[dataset.uuid])}?new={version.number}"
 
 
 @posting
@@ -156,15 +163,28 @@ def _open(dataset: Dataset) -> Draft:
     """Raises DraftError where there is none."""
     found = Draft.objects.open_of(dataset)
     if found is None:
-        raise DraftError("There is no draft any more: somebody published or discarded it.")
+        raise DraftError(_end_of(Draft.objects.last_of(dataset)))
     found.dataset = dataset
     return found
 
 
+def _end_of(draft: Draft | None) -> str:
+    """Why there is no draft, where this one was the last."""
+    if draft is None:
+        return "There is no draft yet: it begins with the first edit."
+    if draft.is_discarded:
+        return "The draft was discarded meanwhile."
+    version = draft.published
+    who = f" by {version.created_by}" if version and version.created_by else ""
+    what = f" as version {version.number}" if version else ""
+    return f"The draft was published meanwhile{who}{what}."
+
+
 def _discarded(dataset: Dataset) -> Draft:
-    found = Draft.objects.discarded_of(dataset)
-    if found is None:
+    found = Draft.objects.last_of(dataset)
+    if found is None or not found.is_discarded:
         raise DraftError("There is no discarded draft to bring back.")
+    found.dataset = dataset
     return found
 
 
@@ -172,15 +192,33 @@ def _page(request: SignedInRequest, dataset: Dataset, form: forms.Form) -> dict[
     found = Draft.objects.open_of(dataset)
     context: dict[str, Any] = {"team": dataset.team, "dataset": dataset, "draft": found}
     if found is None:
-        return context | {"discarded": Draft.objects.discarded_of(dataset)}
+        return context | _last(dataset)
     page = keyset_page(found.edits.select_related("edited_by"), "id", request.GET)
     before = Case.objects.filter(version=found.based_on_id)
     cases = {case.key: case for case in before.filter(key__in=[edit.key for edit in page.rows])}
-    rows = [(edit, edited_fields(cases.get(edit.key), edit)) for edit in page.rows]
+    rows = [_row(edit, cases.get(edit.key)) for edit in page.rows]
     counts = found.counts()
     publishing = asks.progress_of(found) if found.is_publishing else None
     shown = {"form": form, "page": page, "rows": rows, "counts": counts}
     return context | shown | {"publishing": publishing}
+
+
+def _row(edit: DraftEdit, case: Case | None) -> tuple[DraftEdit, list[str], CaseContent]:
+    """An edit with the fields that it changes, and the case to know it by."""
+    content: CaseContent = case if case and edit.kind == EditKind.DELETE else edit
+    return edit, edited_fields(case, edit), content
+
+
+def _last(dataset: Dataset) -> dict[str, Any]:
+    """What became of the draft before, where there is none now."""
+    last = Draft.objects.last_of(dataset)
+    if last is None or last.is_discarded:
+        return {"discarded": last}
+    version = last.published
+    if version is None:
+        return {}
+    changes = _changes_of(dataset, version)
+    return {"published": version, "counts": last.counts(), "changes_url": changes}
 
 
 def _halves(dataset: Dataset, key: str) -> tuple[DraftEdit | None, Case | None]:
@@ -189,6 +227,18 @@ def _halves(dataset: Dataset, key: str) -> tuple[DraftEdit | None, Case | None]:
     edit = found.edits.select_related("edited_by").filter(key=key).first() if found else None
     version = found.based_on_id if found else dataset.latest_id
     return edit, Case.objects.filter(version=version, key=key).first()
+
+
+def _edited_version(dataset: Dataset) -> DatasetVersion | None:
+    """The version that edits of the dataset begin from now."""
+    found = Draft.objects.open_of(dataset)
+    return found.based_on if found else dataset.latest
+
+
+def _others(form: CaseForm, edit: DraftEdit | None, case: Case | None) -> dict[str, Any] | None:
+    """What others made of the case, with the texts that are not as they are typed here."""
+    found = form.theirs or (case if edit and edit.is_conflict else None)
+    return {"case": found, "texts": form.unlike(found)} if found else None
 
 
 def _way_back(
@@ -216,13 +266,15 @@ def _save(form: CaseForm, dataset: Dataset, key: str, request: SignedInRequest) 
         with transaction.atomic():
             found = drafts.begin(dataset, request.user)
             if key:
-                drafts.save_case(found, key, form.texts, request.user, asked["seen"])
+                seen = asked["seen"], asked["version"]
+                drafts.save_case(found, key, form.texts, request.user, *seen)
             else:
                 drafts.add_case(found, form.texts, request.user, asked["key"])
     except ContentError as refused:
         form.add_problems(refused.problems)
     except StaleError as stale:
-        form.take_in(stale.edit)
+        version = _edited_version(dataset)
+        form.take_in(stale, version.number if version else None)
         form.add_error(None, str(stale))
     except DraftError as refused:
         form.add_error(None, str(refused))

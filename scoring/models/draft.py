@@ -26,10 +26,12 @@ class DraftQuerySet(models.QuerySet["Draft"]):
         found = self.filter(dataset=dataset, state=DraftState.OPEN)
         return found.select_related("based_on").first()
 
-    def discarded_of(self, dataset: Dataset) -> Draft | None:
-        """The draft that was discarded last, unless another was begun since."""
-        last = self.filter(dataset=dataset).order_by("-pk").select_related("based_on").first()
-        return last if last and last.state == DraftState.DISCARDED else None
+    def last_of(self, dataset: Dataset) -> Draft | None:
+        """The draft that was begun last, with the version that was made of it, whatever became of
+        it.
+        """
+        found = self.filter(dataset=dataset).order_by("-pk")
+        return found.select_related("based_on", "published__created_by").first()
 
 
 class Draft(AddressedRow):
@@ -65,6 +67,10 @@ class Draft(AddressedRow):
     @property
     def is_open(self) -> bool:
         return self.state == DraftState.OPEN
+
+    @property
+    def is_discarded(self) -> bool:
+        return self.state == DraftState.DISCARDED
 
     def counts(self) -> dict[str, int]:
         """How many cases the draft adds, edits and deletes, by kind, and how many `conflicts`

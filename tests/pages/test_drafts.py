@@ -7,48 +7,15 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from scoring.engine import drafts
-from scoring.engine.drafts import CaseTexts, asks
-from scoring.models import Case, Dataset, DatasetVersion, Draft, DraftEdit, User
+from scoring.models import Case, Dataset, DatasetVersion, Draft, DraftEdit
 from tests.conftest import MakeDataset
-
-CASES: list[dict[str, Any]] = [
-    {"key": "q1", "input": "One?", "expected": "1", "tags": ["easy"]},
-    {"key": "a/b?c=d&e", "input": {"b": 1, "a": [2.0]}, "metadata": {"lang": "de"}},
-    {"key": "q3", "input": "Three?\r\nOr\rmore\n", "references": ["3", "three\r\n"]},
-    {"key": "q4", "input": "Four?", "references": ["", "4"], "tags": [" a ", "b\nc", "d\u2028e"]},
-]
+from tests.pages.draft_steps import CASES, at, open_case, save
 
 
 @pytest.fixture
 def dataset(make_dataset: MakeDataset) -> Dataset:
     version = make_dataset(CASES)
     return Dataset.objects.select_related("latest", "team").get(pk=version.dataset_id)
-
-
-def at(dataset: Dataset, name: str = "draft") -> str:
-    return reverse(name, args=[dataset.uuid])
-
-
-def sent(page: Any, **changes: str) -> dict[str, str]:
-    """The form as a browser sends it: every line end is CR LF."""
-    form = page.context["form"]
-    values = {field.name: field.value() for field in form}
-    texts = {name: "" if value is None else str(value) for name, value in values.items()}
-    for name, text in texts.items():
-        lines = text.replace("\r\n", "\n").replace("\r", "\n")
-        texts[name] = lines.replace("\n", "\r\n")
-    return texts | changes
-
-
-def open_case(browser: Client, dataset: Dataset, key: str) -> Any:
-    return browser.get(at(dataset, "draft_case"), {"key": key} if key else {})
-
-
-def save(browser: Client, dataset: Dataset, of: str, **changes: str) -> Any:
-    page = open_case(browser, dataset, of)
-    address = page.request["PATH_INFO"] + "?" + page.request["QUERY_STRING"]
-    return browser.post(address, sent(page, **changes))
 
 
 @pytest.mark.parametrize("key", [case["key"] for case in CASES])
@@ -91,7 +58,7 @@ def test_what_is_expected_may_be_a_text_json_or_nothing(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"input": "{", "input_kind": "json"}, "JSON"),
+        ({"input": "{", "input_kind": "json"}, "This cannot be read as JSON: expecting property"),
         ({"input": '{"a": 1, "a": 2}', "input_kind": "json"}, "twice"),
         ({"metadata": "[1]"}, "no JSON object"),
         ({"expected": "left over", "expected_kind": "nothing"}, "Something is written here"),
@@ -106,22 +73,6 @@ def test_a_fault_is_said_and_nothing_saved(
     assert answer.status_code == 422
     assert said in answer.content.decode()
     assert DraftEdit.objects.count() == 0
-
-
-def test_two_people_lose_nothing(browser: Client, dataset: Dataset, alice: User) -> None:
-    """The second to save is shown what the first saved, and keeps what was typed."""
-    page = open_case(browser, dataset, "q1")
-    drafts.save_case(drafts.begin(dataset, alice), "q1", CaseTexts("Alice's"), alice, seen=0)
-    address = f"{at(dataset, 'draft_case')}?key=q1"
-    answer = browser.post(address, sent(page, input="Mine"))
-    said = answer.content.decode()
-    assert answer.status_code == 422
-    assert "What alice@example.org saved" in said
-    assert "Alice&#x27;s" in said
-    assert "Mine" in said
-    assert DraftEdit.objects.get().input == "Alice's"
-    assert browser.post(address, sent(answer)).status_code == 302
-    assert DraftEdit.objects.get().input == "Mine"
 
 
 def test_a_case_is_added(browser: Client, dataset: Dataset) -> None:
@@ -153,39 +104,9 @@ def test_deleted_and_reverted(browser: Client, dataset: Dataset) -> None:
     assert DraftEdit.objects.count() == 0
 
 
-@pytest.mark.parametrize("name", ["revert_draft_case", "move_draft", "discard_draft"])
-def test_a_draft_that_is_gone_is_said(browser: Client, dataset: Dataset, name: str) -> None:
-    answer = browser.post(at(dataset, name), {"key": "q1"}, follow=True)
-    assert "There is no draft any more" in answer.content.decode()
-
-
 def test_what_is_refused_begins_no_draft(browser: Client, dataset: Dataset) -> None:
     browser.post(at(dataset, "delete_draft_case"), {"key": "nowhere"})
     assert Draft.objects.count() == 0
-
-
-def test_published_with_a_message(browser: Client, dataset: Dataset) -> None:
-    save(browser, dataset, "q1", input="Uno?")
-    refused = browser.post(at(dataset, "publish_draft"), {"message": " "})
-    assert refused.status_code == 422
-    answer = browser.post(at(dataset, "publish_draft"), {"message": "Better"}, follow=True)
-    assert "Version 2 is published." in answer.content.decode()
-    assert "Better" in browser.get(at(dataset, "dataset_versions")).content.decode()
-    changes = browser.get(at(dataset, "version_changes")).content.decode()
-    assert "“Better”" in changes
-    assert "<del>One</del><ins>Uno</ins>" in changes
-
-
-def test_a_large_draft_says_that_the_worker_publishes_it(
-    browser: Client, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(asks, "EDITED_AT_ONCE", 1)
-    save(browser, dataset, "q1", input="Uno?")
-    answer = browser.post(at(dataset, "publish_draft"), {"message": "Better"}, follow=True)
-    page = answer.content.decode()
-    assert "The worker is publishing this draft" in page
-    assert f"0 of {len(CASES)} cases stored" in page
-    assert "No worker: start" in page
 
 
 def test_a_draft_behind_is_moved_first(
@@ -198,14 +119,6 @@ def test_a_draft_behind_is_moved_first(
     moved = browser.post(at(dataset, "move_draft"), follow=True).content.decode()
     assert "1 of its cases changed there, too" in moved
     assert "changed meanwhile" in moved
-
-
-def test_a_discarded_draft_comes_back_by_undo(browser: Client, dataset: Dataset) -> None:
-    save(browser, dataset, "q1", input="Uno?")
-    page = browser.post(at(dataset, "discard_draft"), follow=True)
-    assert "The draft was discarded" in page.content.decode()
-    browser.post(at(dataset, "restore_draft"))
-    assert "edited: input" in browser.get(at(dataset)).content.decode()
 
 
 def test_a_sample_becomes_a_dataset(browser: Client, dataset: Dataset) -> None:
@@ -246,6 +159,26 @@ def test_changes_of_any_two_versions(
     assert page.status_code == 200
     kinds = dict(page.context["kinds"])
     assert sorted(kinds.values()) == [1, 1, 1]
+
+
+def test_changed_tags_stand_in_one_line(
+    browser: Client, dataset: Dataset, make_dataset: MakeDataset
+) -> None:
+    make_dataset([{**CASES[0], "tags": ["easy", "look again"]}, *CASES[1:]])
+    page = browser.get(at(dataset, "version_changes")).text
+    assert "easy<ins>, look again</ins>" in page
+
+
+def test_a_row_of_the_draft_begins_to_say_what_the_case_asks(
+    browser: Client, dataset: Dataset
+) -> None:
+    """Of a deleted case, too, whose edit holds nothing."""
+    save(browser, dataset, "q1", input="Uno?")
+    save(browser, dataset, "q4", input="")
+    browser.post(at(dataset, "delete_draft_case"), {"key": "q3"})
+    rows = browser.get(at(dataset)).text
+    for text in ("Uno?", "Three?", "empty text"):
+        assert text in rows
 
 
 @pytest.mark.parametrize("cases", [1, 50])

@@ -14,7 +14,7 @@ from scoring.core.contract import CaseProblem, Json
 from scoring.core.files import MISSING
 from scoring.core.json_text import parse
 from scoring.core.shown import written
-from scoring.engine.drafts import CaseTexts
+from scoring.engine.drafts import CaseTexts, StaleError
 from scoring.models import Case, Dataset, DraftEdit
 from scoring.models.dataset import KEY_LENGTH, CaseContent
 
@@ -23,6 +23,7 @@ MOST_TICKED: Final = 500
 MOST_SAMPLED: Final = 1_000_000
 
 TEXT, JSON, NOTHING = "text", "json", "nothing"
+KINDS: Final = {TEXT: "a text", JSON: "JSON", NOTHING: "nothing is expected"}
 
 
 class CaseForm(forms.Form):
@@ -32,10 +33,10 @@ class CaseForm(forms.Form):
     """
 
     input = forms.CharField(required=False, strip=False, widget=forms.Textarea)
-    input_kind = forms.ChoiceField(choices=[(TEXT, "a text"), (JSON, "JSON")], label="Input is")
+    input_kind = forms.ChoiceField(choices=list(KINDS.items())[:2], label="Input is")
     expected = forms.CharField(required=False, strip=False, widget=forms.Textarea)
     expected_kind = forms.ChoiceField(
-        choices=[(TEXT, "a text"), (JSON, "JSON"), (NOTHING, "nothing is expected")],
+        choices=list(KINDS.items()),
         label="Expected is",
     )
     tags = forms.CharField(
@@ -51,10 +52,17 @@ class CaseForm(forms.Form):
         help_text="A JSON object.",
     )
     seen = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+    version = forms.IntegerField(min_value=1, required=False, widget=forms.HiddenInput)
 
-    def __init__(self, sent: QueryDict | None, content: CaseContent | None, seen: int = 0) -> None:
-        self.content, self.theirs = content, cast("DraftEdit | None", None)
-        super().__init__(sent, initial=as_typed(content) | {"seen": seen})
+    def __init__(
+        self,
+        sent: QueryDict | None,
+        content: CaseContent | None,
+        seen: int = 0,
+        version: int | None = None,
+    ) -> None:
+        self.content, self.theirs = content, cast("DraftEdit | Case | None", None)
+        super().__init__(sent, initial=as_typed(content) | {"seen": seen, "version": version})
         for number in range(1, self._reference_count + 2):
             self.fields[f"reference_{number}"] = forms.CharField(
                 required=False,
@@ -109,10 +117,21 @@ class CaseForm(forms.Form):
             asked["tags"],
         )
 
-    def take_in(self, edit: DraftEdit | None) -> None:
-        """Show what somebody else saved meanwhile; sent again, the form overwrites that."""
-        self.data = dict(self.data.items()) | {"seen": str(edit.revision if edit else 0)}
-        self.theirs = edit
+    def take_in(self, stale: StaleError, version: int | None) -> None:
+        """Show what somebody else changed meanwhile; sent again, the form overwrites that."""
+        seen = stale.edit.revision if stale.edit else 0
+        self.data = dict(self.data.items()) | {"seen": str(seen), "version": str(version)}
+        self.theirs = stale.content
+
+    def unlike(self, content: CaseContent) -> dict[str, str]:
+        """The texts of the content that are not as this form shows them, by the label of each."""
+        typed = as_typed(content)
+        names = [name for name in self.fields if name not in ("seen", "version", "key")]
+        unlike = [name for name in names if not _is_alike(typed.get(name), self[name].value())]
+        texts = {str(self[name].label): str(typed.get(name, "")) for name in unlike}
+        return {
+            title: KINDS[text] if title.endswith(" is") else text for title, text in texts.items()
+        }
 
     def add_problems(self, problems: dict[str, str]) -> None:
         """Say at each field why its content cannot be kept."""
@@ -282,6 +301,12 @@ def as_typed(content: CaseContent | None) -> dict[str, Any]:
     }
 
 
+def _is_alike(one: object, other: object) -> bool:
+    """Whether two texts differ in line ends at most, which browsers change."""
+    texts = (str(each or "").replace("\r\n", "\n").replace("\r", "\n") for each in (one, other))
+    return len(set(texts)) == 1
+
+
 def _kind_of_expected(content: CaseContent) -> str:
     if not content.has_expected:
         return NOTHING
@@ -292,4 +317,7 @@ def _parsed(text: str) -> Json:
     try:
         return parse(text, refuse_nul=True)
     except CaseProblem as fault:
+        if fault.code == "invalid_json":
+            why = f"{fault.text[:1].lower()}{fault.text[1:]}"
+            raise forms.ValidationError(f"This cannot be read as JSON: {why}.") from None
         raise forms.ValidationError(f"{fault.text[:1].upper()}{fault.text[1:]}.") from None

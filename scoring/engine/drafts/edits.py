@@ -21,11 +21,13 @@ class DraftError(Exception):
 
 
 class StaleError(DraftError):
-    """Somebody saved the case meanwhile: `edit` is what they saved, None where they reverted."""
+    """Somebody changed the case meanwhile: `edit` is what the draft makes of it now, None where
+    nothing, and `content` what was changed, in the draft or by another version.
+    """
 
-    def __init__(self, edit: DraftEdit | None) -> None:
-        self.edit = edit
-        who = edit.edited_by if edit else None
+    def __init__(self, edit: DraftEdit | None, content: DraftEdit | Case | None) -> None:
+        self.edit, self.content = edit, content
+        who = content.edited_by if isinstance(content, DraftEdit) else None
         super().__init__(
             f"{who or 'Somebody'} changed this case meanwhile. Both are shown: "
             "save again to keep yours."
@@ -47,9 +49,16 @@ def begin(dataset: Dataset, by: User | None) -> Draft:
     return draft
 
 
-def save_case(draft: Draft, key: str, texts: CaseTexts, by: User | None, seen: int) -> None:
+def save_case(
+    draft: Draft,
+    key: str,
+    texts: CaseTexts,
+    by: User | None,
+    seen: int,
+    version: int | None = None,
+) -> None:
     """Make this the content of a case of the draft; `seen` is the revision the person saw, 0
-    for the version's own.
+    for the version's own, and `version` the number of the version that the draft edited then.
 
     What equals the version's content is no edit. Raises ContentError, DraftError for a case that
     there is not, and StaleError.
@@ -62,7 +71,9 @@ def save_case(draft: Draft, key: str, texts: CaseTexts, by: User | None, seen: i
         if edit is None and base is None:
             raise DraftError(f"There is no case {key} in this draft.")
         if (edit.revision if edit else 0) != seen:
-            raise StaleError(edit)
+            raise StaleError(edit, edit or base)
+        if base is not None and version is not None and _was_other(draft, base, version):
+            raise StaleError(edit, base)
         if base is not None and CaseTexts.of(base).columns() == content:
             DraftEdit.objects.filter(draft=draft, key=key).delete()
             return
@@ -154,6 +165,15 @@ def cases_of(draft: Draft) -> QuerySet[Case]:
 
 def _base_of(draft: Draft, key: str) -> Case | None:
     return cases_of(draft).filter(key=key).first()
+
+
+def _was_other(draft: Draft, base: Case, version: int) -> bool:
+    """Whether the version of this number had other texts of the case."""
+    if version == draft.based_on.number:
+        return False
+    of_version = Case.objects.filter(version__dataset=draft.dataset_id, version__number=version)
+    before = of_version.filter(key=base.key).first()
+    return before is not None and before.content != base.content
 
 
 def _edit_of(draft: Draft, key: str) -> DraftEdit | None:

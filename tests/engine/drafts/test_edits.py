@@ -56,6 +56,37 @@ def test_a_revert_meanwhile_is_not_overwritten_either(draft: Draft, alice: User)
     with pytest.raises(StaleError) as raised:
         drafts.save_case(draft, "q1", CaseTexts("Twice"), alice, seen=1)
     assert raised.value.edit is None
+    assert raised.value.content is not None
+    assert raised.value.content.input == "One?"
+
+
+@pytest.mark.parametrize(
+    ("key", "seen_version", "is_stale"),
+    [("q1", 1, True), ("q1", 2, False), ("q1", None, False), ("q1", 7, False), ("q2", 1, False)],
+)
+def test_what_another_version_changed_is_not_overwritten_unseen(
+    draft: Draft,
+    dataset: Dataset,
+    alice: User,
+    key: str,
+    seen_version: int | None,
+    is_stale: bool,
+) -> None:
+    drafts.save_case(draft, "q1", CaseTexts("Published"), alice, seen=0)
+    Draft.objects.update(message="Better")
+    draft.refresh_from_db()
+    drafts.publish(draft, alice)
+    later = drafts.begin(Dataset.objects.select_related("latest").get(pk=dataset.pk), alice)
+    mine = CaseTexts("Mine")
+    if not is_stale:
+        drafts.save_case(later, key, mine, alice, seen=0, version=seen_version)
+        assert edits(later) == {key: "edit"}
+        return
+    with pytest.raises(StaleError) as raised:
+        drafts.save_case(later, key, mine, alice, seen=0, version=seen_version)
+    assert raised.value.content is not None
+    assert raised.value.content.input == "Published"
+    assert edits(later) == {}
 
 
 @pytest.mark.parametrize(
