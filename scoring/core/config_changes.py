@@ -71,9 +71,9 @@ def spelled_out(type_name: str, config: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def shortened(type_name: str, config: Mapping[str, Json]) -> dict[str, Json]:
-    """The config without the settings that hold their defaults, in the parts too.
+    """The config without the settings that hold their defaults; a saved one has them all.
 
-    `spelled_out` makes it whole again.
+    The configs of a combination's parts stay to the letter, for they are saved as they are given.
     """
     kind = TYPES.get(type_name)
     if kind is None:
@@ -85,16 +85,19 @@ def shortened(type_name: str, config: Mapping[str, Json]) -> dict[str, Json]:
         if name not in defaults or not _is_same(value, defaults[name])
     }
     if _holds_parts(short.get(PARTS)):
-        short[PARTS] = [short_part(part) for part in short[PARTS]]
+        short[PARTS] = [_short_part(part, part.get("config", {})) for part in short[PARTS]]
     return short
 
 
 def short_part(part: Mapping[str, Json]) -> dict[str, Json]:
-    """One scorer of a combination, shortened likewise."""
+    """One scorer of a combination, to be read: without defaults, in its config neither."""
+    return _short_part(part, shortened(part["type"], part.get("config", {})))
+
+
+def _short_part(part: Mapping[str, Json], config: Mapping[str, Json]) -> dict[str, Json]:
     named = {"name": part["name"]} if part.get("name") else {}
-    config = shortened(part["type"], part.get("config", {}))
     weight = part.get("weight", 1)
-    whole = {**named, "type": part["type"], **({"config": config} if config else {})}
+    whole = {**named, "type": part["type"], **({"config": dict(config)} if config else {})}
     return whole if weight == 1 else whole | {"weight": plain_number(weight)}
 
 

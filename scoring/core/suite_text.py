@@ -84,7 +84,9 @@ def read_suite(text: str, *, spelling: Spelling, name: str = "", where: str = "i
 
 
 def write_suite(suite: SuiteText, spelling: Spelling) -> str:
-    """The text that `read_suite` reads; settings at their defaults are left out."""
+    """The text that `read_suite` reads; settings at their defaults are left out where a saved
+    config has them all, so that one that is read and saved is the same to the letter.
+    """
     content = {"name": suite.name, "scorers": [_written(each) for each in suite.scorers]}
     if spelling == "yaml":
         return write_yaml(content)

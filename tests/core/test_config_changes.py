@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.config_changes import ABSENT, Change, changes, shortened, spelled_out
+from scoring.core.config_changes import (
+    ABSENT,
+    Change,
+    changes,
+    short_part,
+    shortened,
+    spelled_out,
+)
 from scoring.core.registry import all_types
 
 
@@ -116,7 +123,8 @@ def test_a_config_of_a_type_that_is_gone_comes_back_as_it_is(config: dict[str, A
         ("levenshtein", {"decimals": None}, {"decimals": None}),
         ("exact_match", {"trim": False, "default_expected": None}, {}),
         ("all", of(part("a", "exact_match", trim=False) | {"weight": 2.0}, part("")),
-         of({"name": "a", "type": "exact_match", "weight": 2.0}, {"type": "regex"})),
+         of({"name": "a", "type": "exact_match", "config": {"trim": False}, "weight": 2.0},
+            {"type": "regex"})),
         ("gone", {"any": 1}, {"any": 1}),
     ],
 )  # fmt: skip
@@ -124,3 +132,8 @@ def test_a_config_is_shortened_by_its_defaults(
     type_name: str, config: dict[str, Any], short: dict[str, Any]
 ) -> None:
     assert shortened(type_name, config) == short
+
+
+def test_a_part_is_read_without_its_defaults() -> None:
+    spelled = part("a", "levenshtein", decimals=2, max_chars=5)
+    assert short_part(spelled) == {"name": "a", "type": "levenshtein", "config": {"max_chars": 5}}
