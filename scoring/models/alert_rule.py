@@ -44,13 +44,21 @@ class AlertKind(models.TextChoices):
 SCORER_KINDS: Final = (AlertKind.MEAN_BELOW, AlertKind.OUT_OF_LIMITS)
 
 
+class RuleExistsError(ValidationError):
+    """A rule that watches just the same is there already: `rule`."""
+
+    def __init__(self, rule: AlertRule) -> None:
+        super().__init__(f"The rule “{rule}” watches just this already: change that one.")
+        self.rule = rule
+
+
 class AlertRuleQuerySet(models.QuerySet["AlertRule"]):
     def define(self, team: Team, dataset: Dataset, *, by: User | None, **wanted: Any) -> Defined:
         """A new rule, and the secret its webhook's calls are signed with ("" without a webhook),
         which is shown once. The worker looks at its series soon.
 
         `wanted`: kind, and where they are not the defaults series, scorer, limit, renotify_hours,
-        by_site, webhook_url, emails. Raises ValidationError by field.
+        by_site, webhook_url, emails. Raises ValidationError by field, RuleExistsError.
         """
         rule = AlertRule(team=team, dataset=dataset, created_by=by)
         if dataset.team_id != team.pk:
@@ -184,7 +192,7 @@ class AlertRule(AddressedRow):
         """Set what is named in `wanted` anew, see `define`; the rest stays.
 
         Alerts of series that are no longer watched end. The secret of a new webhook URL comes back,
-        else "". Raises ValidationError by field.
+        else "". Raises ValidationError by field, RuleExistsError.
         """
         old, old_url = self.described(), self.webhook_url
         self._set(wanted)
@@ -241,7 +249,7 @@ class AlertRule(AddressedRow):
         return secret
 
     def _set(self, wanted: dict[str, Any]) -> None:
-        """Take over what is wanted. Raises ValidationError by field, and changes nothing then."""
+        """Take over what is wanted. Where it raises ValidationError nothing is changed."""
         settled = AlertRule(team=self.team, dataset=self.dataset)
         for name in SETTINGS:
             setattr(settled, name, wanted.pop(name, getattr(self, name)))
@@ -249,10 +257,23 @@ class AlertRule(AddressedRow):
             raise TypeError(f"an alert rule has no {', '.join(wanted)}")
         settled._tidy()
         settled._check()
+        if self._state.adding or settled.watched != self.watched:
+            settled._refuse_twin()
         for name in SETTINGS:
             setattr(self, name, getattr(settled, name))
         if not self.webhook_url:
             self.sealed_secret = ""
+
+    @property
+    def watched(self) -> dict[str, Any]:
+        """What makes the rule fire, however it tells: no two rules of a dataset have the same."""
+        return {name: getattr(self, name) for name in WATCHED}
+
+    def _refuse_twin(self) -> None:
+        """A button pressed twice, or a program run twice, makes no second rule."""
+        twins = AlertRule.objects.filter(dataset=self.dataset, **self.watched)
+        if twin := twins.select_related("dataset").first():
+            raise RuleExistsError(twin)
 
     def _tidy(self) -> None:
         self.series, self.scorer = self.series.strip(), self.scorer.strip()
@@ -323,17 +344,9 @@ class Defined(NamedTuple):
     secret: str
 
 
+WATCHED: Final = ("series", "scorer", "kind", "limit")
 #: What `define` and `change` may set.
-SETTINGS: Final = (
-    "series",
-    "scorer",
-    "kind",
-    "limit",
-    "renotify_hours",
-    "by_site",
-    "webhook_url",
-    "emails",
-)
+SETTINGS: Final = (*WATCHED, "renotify_hours", "by_site", "webhook_url", "emails")
 
 
 def series_of(dataset: Dataset) -> list[str]:
@@ -344,9 +357,17 @@ def series_of(dataset: Dataset) -> list[str]:
 
 def scorer_names(dataset: Dataset) -> set[str]:
     """The team's scorers and those that have scored the dataset's runs."""
+    return set(series_by_scorer(dataset))
+
+
+def series_by_scorer(dataset: Dataset) -> dict[str, set[str]]:
+    """The series of the dataset that each of `scorer_names` has scored; none for some."""
     used = RunScorer.objects.filter(run__output_set__version__dataset=dataset).order_by()
-    names = used.values_list("name", flat=True).distinct()
-    return {*dataset.team.scorers.values_list("name", flat=True), *names}
+    names = dataset.team.scorers.values_list("name", flat=True)
+    found: dict[str, set[str]] = {name: set() for name in names}
+    for name, series in used.values_list("name", "run__output_set__series").distinct():
+        found.setdefault(name, set()).add(series)
+    return found
 
 
 def members_among(rule: AlertRule, emails: Collection[str]) -> set[str]:

@@ -92,6 +92,21 @@ def test_a_rule_is_made_and_read(alices: Api, bobs: Api, body: dict[str, Any]) -
     assert AuditEntry.objects.get(action="alert_rule.created").actor
 
 
+def test_a_rule_that_is_there_already_is_named(
+    alices: Api, body: dict[str, Any], rule: AlertRule
+) -> None:
+    first = alices.post("alerts/rules/", body).json()
+    again = alices.post("alerts/rules/", body | {"renotify_hours": 1})
+    alike = {name: body[name] for name in ("kind", "scorer", "limit")} | {"series": ""}
+    changed = alices.patch(f"alerts/rules/{rule.uuid}/", alike)
+    for answer in (again, changed):
+        told = answer.json()
+        assert (answer.status_code, told["code"], told["id"]) == (409, "rule_exists", first["id"])
+        assert "Answers: mean of close below 0.8" in told["message"]
+    assert AlertRule.objects.count() == 2
+    assert AlertRule.objects.get(pk=rule.pk).kind == "drop"
+
+
 @pytest.mark.parametrize(
     ("changed", "status", "errors"),
     [
@@ -240,7 +255,8 @@ def test_a_list_costs_the_same_for_one_row_and_for_fifty(
     run = run_in_week(version, 2, letters="p", series="bot")
     alices.get(path)  # notes the token's use
     for number in range(50):
-        rule = AlertRule.objects.define(team, version.dataset, by=None, kind="drop").rule
+        wanted = {"kind": "regressions", "limit": number}
+        rule = AlertRule.objects.define(team, version.dataset, by=None, **wanted).rule
         AlertWatch.objects.filter(rule=rule).update(run=run)
         fires(rule, run=run, resolved_by_run=run)
         if number in {0, 49}:

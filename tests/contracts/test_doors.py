@@ -84,8 +84,8 @@ def house(
     deleted = plan.new_run(make_outputs(version, ["a"]), suite=suite, by=alice)
     Run.objects.filter(pk=deleted.pk).update(deleted_at=timezone.now())
     rules = [
-        AlertRule.objects.define(team, version.dataset, by=alice, kind="drop").rule
-        for _ in range(3)
+        AlertRule.objects.define(team, version.dataset, by=alice, kind="no_data", limit=days).rule
+        for days in range(1, 4)
     ]
     rules[2].remove(by=alice)
     return {

@@ -23,6 +23,7 @@ from scoring.models import (
     Team,
     User,
 )
+from scoring.models.alert_rule import RuleExistsError
 from scoring.models.sealed import SealError
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.scored import finished_run
@@ -290,7 +291,33 @@ def test_a_team_has_so_many_rules(dataset: Dataset, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("scoring.models.alert_rule.MOST_RULES", 1)
     define(dataset)
     with pytest.raises(ValidationError, match="at most 1 alert rules"):
-        define(dataset)
+        define(dataset, limit=0.5)
+
+
+@pytest.mark.parametrize(
+    "wanted", [{}, {"series": "a"}, {"scorer": "close"}, {"kind": "drop", "limit": None}]
+)
+def test_a_rule_that_is_there_already_is_refused_and_named(
+    scored: Dataset, wanted: dict[str, Any]
+) -> None:
+    made = define(scored, **wanted)
+    with pytest.raises(RuleExistsError) as refused:
+        define(scored, renotify_hours=1, **wanted)
+    assert refused.value.rule == made
+    assert f"The rule “{made}” watches just this" in refused.value.messages[0]
+    made.remove(by=None)
+    assert define(scored, **wanted).limit == made.limit
+
+
+def test_no_change_makes_a_rule_like_another(scored: Dataset) -> None:
+    first, second = define(scored), define(scored, limit=0.5)
+    with pytest.raises(RuleExistsError):
+        second.change(by=None, limit=0.9)
+    assert AlertRule.objects.get(pk=second.pk).limit == 0.5
+    AlertRule.objects.filter(pk=second.pk).update(limit=0.9)  # made before this was refused
+    second.refresh_from_db()
+    second.change(by=None, renotify_hours=1)
+    assert first.renotify_hours != second.renotify_hours
 
 
 def test_another_teams_dataset_is_refused(dataset: Dataset, charlie: User) -> None:
@@ -321,7 +348,7 @@ def test_members_see_the_teams_rules_and_strangers_none(
 def test_the_list_takes_one_query(
     scored: Dataset, django_assert_num_queries: DjangoAssertNumQueries, count: int
 ) -> None:
-    rules = [define(scored, limit=0.5) for _ in range(count)]
+    rules = [define(scored, limit=0.5 + number / 100) for number in range(count)]
     Alert.objects.create(rule=rules[0], series="a", sentence="low")
     with django_assert_num_queries(1):
         listed = [(str(rule), rule.open_count) for rule in AlertRule.objects.for_list()]  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ from django.urls import reverse
 from pytest_django.fixtures import Settings
 
 from scoring.models import AlertKind, AlertRule, AuditEntry, DatasetVersion, Member, Team, User
+from tests.drifting import run_in_week, scorer_of
 from tests.pages.alert_steps import (
     HOOK,
     MakeRule,
@@ -124,7 +125,9 @@ def test_a_rule_that_is_there_already_is_not_made_twice(
     assert administrator.post(new_url(version), typed()).status_code == 302
     again = administrator.post(new_url(version), typed(renotify_hours="1"))
     assert again.status_code == 422
-    assert "The dataset has a rule for just this already: change that one." in again.text
+    made = AlertRule.objects.get()
+    assert f"The rule “{made}” watches just this already: change that one." in again.text
+    assert f'href="{reverse("alert_rule", args=[made.uuid])}">Go to that rule' in again.text
     assert administrator.post(new_url(version), typed(series="bot")).status_code == 302
     assert AlertRule.objects.count() == 2
 
@@ -137,6 +140,37 @@ def test_a_refused_host_comes_with_the_line_that_lets_it_through(
     assert ">EVALSITE_WEBHOOK_HOSTS=localhost:9000<" in answer.text
     settings.EVALSITE_WEBHOOK_HOSTS = frozenset({"localhost:9000"})
     assert administrator.post(new_url(version), sent).status_code == 302
+
+
+def scorers_offered(administrator: Client, url: str) -> dict[str, list[str]]:
+    choices = administrator.get(url).context["form"].fields["scorer"].choices
+    assert choices[0] == ("", "all scorers: the cases' verdicts")
+    return {label: [name for name, _ in group] for label, group in choices[1:]}
+
+
+def test_scorers_that_know_the_series_come_first(
+    administrator: Client, version: DatasetVersion
+) -> None:
+    run_in_week(version, 4, letters="pppp", series="other", scorers=[scorer_of(version, "same")])
+    scorer_of(version, "never")
+    assert scorers_offered(administrator, new_url(version, "&series=bot")) == {
+        "Have scored the series bot": ["close"],
+        "Have scored other series of it": ["same"],
+        "Have never scored this dataset": ["never"],
+    }
+    assert scorers_offered(administrator, new_url(version)) == {
+        "Have scored this dataset": ["close", "same"],
+        "Have never scored this dataset": ["never"],
+    }
+
+
+def test_the_scorer_of_a_rule_is_offered_though_it_is_gone(
+    administrator: Client, make_rule: MakeRule
+) -> None:
+    rule = make_rule()
+    AlertRule.objects.filter(pk=rule.pk).update(scorer="gone")
+    found = scorers_offered(administrator, reverse("alert_rule", args=[rule.uuid]))
+    assert found["Have never scored this dataset"] == ["gone"]
 
 
 def test_every_kind_is_offered_and_one_that_needs_no_number_is_chosen(

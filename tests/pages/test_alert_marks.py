@@ -63,7 +63,7 @@ def test_home_names_what_fires_first(reviewer: Client, alert: Alert) -> None:
 
 def test_home_names_no_more_than_eight(viewer: Client, make_rule: MakeRule) -> None:
     for number in range(9):
-        fires(make_rule(), f"Fall {number}.")
+        fires(make_rule(limit=0.1 + number / 10), f"Fall {number}.")
     html = viewer.get(reverse("team_home", args=["support"])).text
     assert html.count('id="alert-') == 8
 
@@ -88,6 +88,7 @@ def test_an_alert_over_all_scorers_stands_once_a_series(
     html = drift_of(viewer, version, "?series=bot")
     assert html.count("Two cases broke.") == 1
     assert "Two cases broke." not in drift_of(viewer, version, "?series=other")
+    assert "about all scorers" in line(html, "close")
 
 
 def test_a_line_leads_an_admin_to_a_rule_about_it(
@@ -112,6 +113,39 @@ def test_the_runs_page_says_that_it_fired_and_that_it_is_over(
     assert acknowledging(alert) not in reviewer.get(url).text
     alert.rule.remove(by=None)
     assert "The mean fell" not in reviewer.get(url).text
+
+
+def test_more_than_two_alerts_take_one_line_of_the_runs_page(
+    reviewer: Client, make_rule: MakeRule, latest: Run
+) -> None:
+    url = reverse("run", args=[latest.uuid])
+    alerts = [fires(make_rule(limit=limit), run=latest) for limit in (0.7, 0.8)]
+    assert "notice-fold" not in reviewer.get(url).text
+    alerts.append(fires(make_rule(limit=0.9), run=latest))
+    over(alerts[0])
+    html = reviewer.get(url).text
+    assert "<summary>3 alerts about this run: 2 not over, 1 over</summary>" in html
+    assert [acknowledging(each) in html for each in alerts] == [False, True, True]
+
+
+def test_an_alert_names_its_rule_and_leads_to_it(
+    administrator: Client, viewer: Client, alert: Alert, version: DatasetVersion
+) -> None:
+    rules = reverse("alerts", args=["support"])
+    own, listed = reverse("alert_rule", args=[alert.rule.uuid]), f"{rules}#rule-{alert.rule.uuid}"
+    drift = reverse("dataset_drift", args=[version.dataset.uuid])
+    for url in (
+        rules,
+        drift,
+        reverse("team_home", args=["support"]),
+        reverse("run", args=[alert.run.uuid]),
+    ):
+        named = f'<a href="{{}}">{alert.rule.condition}</a>'
+        assert named.format(own) in administrator.get(url).text
+        assert named.format(listed) in viewer.get(url).text
+    over(alert)
+    assert f'<a href="{own}">{alert.rule.condition}</a>' in administrator.get(rules).text
+    assert f'id="rule-{alert.rule.uuid}"' in viewer.get(rules).text
 
 
 @pytest.mark.parametrize("reads", ["alerts", "acknowledge_alert"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -27,6 +29,7 @@ from evalsite.api.serializers.alerts import (
 )
 from evalsite.api.views.base import ApiView, ListView
 from scoring.models import Alert, AlertRule, Role, User
+from scoring.models.alert_rule import RuleExistsError
 
 
 class AlertPages(NewestFirst):
@@ -88,7 +91,8 @@ class AlertRuleList(ListView):
         dataset = self.named("dataset", wanted.pop("dataset"), access.dataset_for)
         if dataset.team_id != team.pk:
             raise missing("dataset")
-        rule = AlertRule.objects.define(team, dataset, by=self.user, **wanted).rule
+        with _once():
+            rule = AlertRule.objects.define(team, dataset, by=self.user, **wanted).rule
         return Response(_told(rule), 201)
 
 
@@ -131,9 +135,19 @@ def _told(rule: AlertRule) -> dict[str, Any]:
     return dict(AlertRuleShape(rule).data)
 
 
+@contextmanager
+def _once() -> Iterator[None]:
+    """Answers 409 with the id of the rule that watches the very same already."""
+    try:
+        yield
+    except RuleExistsError as refused:
+        text = " ".join(refused.messages)
+        raise Problem(409, "rule_exists", text, object_id=refused.rule.uuid) from None
+
+
 def _change(rule: AlertRule, wanted: dict[str, Any], by: User) -> None:
     is_paused = wanted.pop("paused", rule.is_paused)
-    with transaction.atomic():
+    with _once(), transaction.atomic():
         if wanted:
             rule.change(by=by, **wanted)
         if is_paused != rule.is_paused:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +16,13 @@ from scoring.core.alert_limits import limit_problem
 from scoring.core.judge.guard import RefusedError, check_url
 from scoring.engine.alerts import mail_is_set_up
 from scoring.models import AlertKind, AlertRule, Dataset, Member, Team, User
-from scoring.models.alert_rule import MOST_HOURS, SETTINGS, scorer_names, series_of
+from scoring.models.alert_rule import (
+    MOST_HOURS,
+    SETTINGS,
+    RuleExistsError,
+    series_by_scorer,
+    series_of,
+)
 
 EVERY_SERIES: Final = "every series, each by itself"
 ALL_SCORERS: Final = "all scorers: the cases' verdicts"
@@ -25,6 +31,9 @@ PER_CENT: Final = 100
 MONO: Final = {"class": "mono", "spellcheck": "false", "autocomplete": "off"}
 NUMBER: Final = MONO | {"class": "mono short", "inputmode": "decimal"}
 _NUMBER: Final = re.compile(r"\d+(\.\d+)?|\.\d+", re.ASCII)
+
+
+Choice = tuple[str, str]
 
 
 class Unit(NamedTuple):
@@ -102,7 +111,7 @@ class AlertRuleForm(forms.Form):
     is neither read nor refused.
 
     `asked` may name series, scorer and kind to begin with. `host_to_list` is the entry of
-    EVALSITE_WEBHOOK_HOSTS that would let a refused webhook through.
+    EVALSITE_WEBHOOK_HOSTS that would let a refused webhook through, `twin` a rule of the same.
     """
 
     use_required_attribute = False
@@ -146,10 +155,12 @@ class AlertRuleForm(forms.Form):
         asked: Mapping[str, str] | None = None,
     ) -> None:
         self.dataset, self.rule, self.host_to_list = dataset, rule, ""
+        self.twin: AlertRule | None = None
         super().__init__(data, initial=_values(rule) if rule else _asked(asked or {}))
-        mine = {"series": rule.series, "scorer": rule.scorer} if rule else {}
-        self._offer("series", EVERY_SERIES, series_of(dataset), mine)
-        self._offer("scorer", ALL_SCORERS, sorted(scorer_names(dataset)), mine)
+        self._offer("series", EVERY_SERIES, _with(series_of(dataset), rule.series if rule else ""))
+        seen = series_by_scorer(dataset)
+        names = _with(sorted(seen), rule.scorer if rule else "")
+        self._offer("scorer", ALL_SCORERS, _grouped(names, seen, self["series"].value()))
         self._offer_members(rule)
         for kind, unit in UNITS.items():
             self.fields[f"limit_{kind}"] = _limit_field(unit)
@@ -184,16 +195,7 @@ class AlertRuleForm(forms.Form):
         given["limit"] = (
             self._limit(kind, given.get(f"limit_{kind}", "")) if kind in UNITS else None
         )
-        if not self.errors and self._is_there_already:
-            raise ValidationError("The dataset has a rule for just this already: change that one.")
         return given
-
-    @property
-    def _is_there_already(self) -> bool:
-        """Whether another rule fires at the very same; a button pressed twice is no second one."""
-        same = {name: self.cleaned_data[name] for name in ("series", "scorer", "kind", "limit")}
-        others = AlertRule.objects.filter(dataset=self.dataset, **same)
-        return (others.exclude(pk=self.rule.pk) if self.rule else others).exists()
 
     def save(self, by: User) -> tuple[AlertRule, str] | None:
         """The rule, and its webhook's secret where that is new; None where the rule could not be
@@ -204,6 +206,9 @@ class AlertRuleForm(forms.Form):
             if self.rule:
                 return self.rule, self.rule.change(by=by, **wanted)
             return AlertRule.objects.define(self.dataset.team, self.dataset, by=by, **wanted)
+        except RuleExistsError as refused:
+            self.twin = refused.rule
+            self.add_error(None, refused)
         except ValidationError as refused:
             self._refuse(refused)
         return None
@@ -229,11 +234,9 @@ class AlertRuleForm(forms.Form):
             return limit
         return None
 
-    def _offer(self, name: str, nothing: str, known: Iterable[str], mine: dict[str, str]) -> None:
-        """Those there are and, of a rule, its own."""
-        texts = [text for text in dict.fromkeys([*known, mine.get(name, "")]) if text]
+    def _offer(self, name: str, nothing: str, choices: Iterable[Any]) -> None:
         field: Any = self.fields[name]
-        field.choices = [("", nothing), *((text, text) for text in texts)]
+        field.choices = [("", nothing), *choices]
 
     def _offer_members(self, rule: AlertRule | None) -> None:
         """The team's members, and whoever a rule tells although they have left."""
@@ -244,6 +247,27 @@ class AlertRuleForm(forms.Form):
         field: Any = self.fields["emails"]
         field.choices = list((gone | labels).items())
         field.help_text = "" if mail_is_set_up() else NO_MAIL
+
+
+def _with(known: Iterable[str], mine: str) -> list[Choice]:
+    """Those there are and, of a rule, its own."""
+    return [(text, text) for text in dict.fromkeys([*known, mine]) if text]
+
+
+def _grouped(
+    choices: Sequence[Choice], seen: Mapping[str, set[str]], series: str
+) -> list[tuple[str, list[Choice]]]:
+    """The scorers that the watched series knows first: a rule on another waits for its runs."""
+    groups: dict[str, list[Choice]] = {
+        f"Have scored the series {series}": [],
+        f"Have scored {'other series of it' if series else 'this dataset'}": [],
+        "Have never scored this dataset": [],
+    }
+    here, elsewhere, never = groups.values()
+    for choice in choices:
+        found = seen.get(choice[0], set())
+        (here if series in found else elsewhere if found else never).append(choice)
+    return [(label, group) for label, group in groups.items() if group]
 
 
 def _limit_field(unit: Unit) -> forms.CharField:
