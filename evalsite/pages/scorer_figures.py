@@ -147,7 +147,7 @@ def causes_of(figures: Iterable[Figure]) -> list[CauseOfAll]:
     for summary in (figure.summary for figure in figures):
         if summary:
             errors.update(dict.fromkeys(summary.causes, 0))
-            errors.update(summary.errors_by_code)
+            errors.update(summary.error_causes)
     return [CauseOfAll(code, number) for code, number in sorted(errors.items())]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from django.db import models
@@ -136,12 +135,6 @@ class RunSummary(models.Model):
     def pass_rate(self) -> float | None:
         """Passed over scored, None where nothing was scored."""
         return self.passed / self.scored if self.scored else None
-
-    @property
-    def errors_by_code(self) -> Mapping[str, int]:
-        """As far as they can be told: of a run from before they were counted only without skips."""
-        found: Mapping[str, int] = self.error_causes or ({} if self.skipped else self.causes)
-        return found
 
     @property
     def mean_estimate(self) -> Estimate | None:

@@ -67,16 +67,6 @@ class TestSummarise:
         assert counts == (2, 1, 3, 1)
         assert run.missing_expected_count == 0
 
-    @pytest.mark.parametrize(
-        ("skipped", "kept", "told"),
-        [(0, {}, {"a": 2}), (1, {}, {}), (1, {"a": 1}, {"a": 1}), (0, {"a": 2}, {"a": 2})],
-    )
-    def test_causes_of_errors_that_nobody_counted_are_told_where_nothing_was_skipped(
-        self, skipped: int, kept: dict[str, int], told: dict[str, int]
-    ) -> None:
-        found = RunSummary(skipped=skipped, causes={"a": 2}, error_causes=kept)
-        assert found.errors_by_code == told
-
     def test_nothing_scored_has_no_mean_and_no_pass_rate(
         self, make_run: MakeRun, make_scorer: MakeScorer, spy: Spy
     ) -> None:
