@@ -19,8 +19,10 @@ from evalsite.pages.sample import sample_csv
 from evalsite.templatetags.look import NOTHING
 from scoring.engine import hold
 from scoring.engine.progress import NO_WORKER
+from scoring.engine.running import running_runs
 from scoring.models import (
     Attempt,
+    AttemptKind,
     DatasetVersion,
     Member,
     OutputSet,
@@ -164,6 +166,44 @@ def test_a_running_run_shows_how_far_its_present_attempt_is(
     assert "10 of 30 outputs scored" in html
     assert str(run.output_set.version) in html
     assert "state-running" in html
+
+
+def test_a_running_run_shows_its_pace_and_the_time_left_as_its_own_page_does(
+    browser_of: BrowserOf, bob: User, make_run: MakeRun
+) -> None:
+    run = make_run("w46", RunState.RUNNING, held_by="elsewhere:1")
+    Run.objects.update(held_until=timezone.now() + timedelta(minutes=1))
+    shards(run, True, True, False, False, size=600)
+    first, second = Shard.objects.filter(done_at__isnull=False).order_by("number")
+    for shard, seconds_ago in ((first, 12), (second, 2)):
+        shard.done_at = timezone.now() - timedelta(seconds=seconds_ago)
+        shard.save()
+    browser = browser_of(bob)
+    pages = home_of(browser), browser.get(reverse("run", args=[run.uuid])).text
+    for page in pages:
+        assert "<span>60 a second, under a minute left</span>" in page
+        assert "<span>1,200 of 2,400 outputs scored</span>" in page
+
+
+def test_a_run_that_makes_its_outputs_says_so(
+    browser_of: BrowserOf, bob: User, make_run: MakeRun
+) -> None:
+    run = make_run("w46", RunState.RUNNING)
+    shards(run, True, False)
+    Attempt.objects.update(kind=AttemptKind.GENERATE)
+    html = home_of(browser_of(bob))
+    assert "<span>10 of 20 outputs made</span>" in html
+    assert 'aria-label="w46: outputs made"' in html
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_running_runs_take_three_queries_however_many_they_are(
+    team: Team, make_run: MakeRun, count: int, django_assert_num_queries: Any
+) -> None:
+    for number in range(count):
+        shards(make_run(f"w{number}", RunState.RUNNING), True, False)
+    with django_assert_num_queries(3):
+        assert len(running_runs(team, 8)) == count
 
 
 def test_a_run_that_nobody_works_on_says_why(
