@@ -111,10 +111,12 @@ def write_workbook(path: Path, size: int, outputs: int) -> None:
     with sheet.open("w", encoding="utf-8") as out:
         out.write("<worksheet><sheetData>")
         columns = dict.fromkeys(next(rows(1, outputs)))
-        for row in chain([dict(zip(columns, columns, strict=True))], rows(size, outputs)):
-            places = (texts.setdefault(text, len(texts)) for text in row.values())
-            cells = "".join(f'<c t="s"><v>{place}</v></c>' for place in places)
-            out.write(f"<row>{cells}</row>")
+        told = chain([dict(zip(columns, columns, strict=True))], rows(size, outputs))
+        for line, row in enumerate(told, start=1):
+            named = zip("ABCDEFGH", row.values(), strict=False)
+            places = ((letter, texts.setdefault(text, len(texts))) for letter, text in named)
+            cells = (f'<c r="{letter}{line}" t="s"><v>{place}</v></c>' for letter, place in places)
+            out.write(f'<row r="{line}" spans="1:{len(row)}">{"".join(cells)}</row>')
         out.write("</sheetData></worksheet>")
     with shared.open("w", encoding="utf-8") as out:
         out.write(f"<sst>{''.join(f'<si><t>{text}</t></si>' for text in texts)}</sst>")

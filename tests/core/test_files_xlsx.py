@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.core.files import FileProblem, Row, RowProblem, detect, read_rows, unpacked
-from scoring.core.files import shared_texts as shared_module
-from scoring.core.files.cell_texts import day_text, kind_of_format, number_text, plain_text
+from scoring.core.files.xlsx import kept_texts
+from scoring.core.files.xlsx.cell_texts import day_text, kind_of_format, number_text, plain_text
 from tests.core.workbooks import (
     UNUSABLE,
     packed,
@@ -344,7 +344,7 @@ def test_a_damaged_part_is_told_when_it_is_reached(tmp_path: Path) -> None:
 def test_shared_texts_beyond_what_is_held_lie_in_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shared_module, "_HELD", 40)
+    monkeypatch.setattr(kept_texts, "_HELD", 40)
     texts = ["input", *(f"text {n} ü" for n in range(1, 200))]
     places = [*range(200), 3, 150, 0, 199]
     rows = [row_xml('<c t="s"><v>0</v></c>')]

@@ -21,7 +21,7 @@ from scoring.core.files.lines import CHUNK, Lines
 from scoring.core.files.rows import MAX_COLUMNS, MAX_LINE, FileProblem, Row, RowProblem
 from scoring.core.files.source import Source, encoding_of, is_workbook, open_source, refuse_foreign
 from scoring.core.files.table import check_delimiter
-from scoring.core.files.xlsx_rows import read_sheets, read_xlsx
+from scoring.core.files.xlsx import read_sheets, read_xlsx
 from scoring.core.json_text import parse
 
 Format = Literal["csv", "json", "jsonl", "xlsx"]

@@ -1,26 +1,21 @@
-"""An XLSX workbook's parts: a ZIP archive of XML, opened with suspicion and read as a stream.
-
-Written for this project because what there is reads slower or holds the whole workbook: see
-docs/decisions/files.md. ECMA-376 part 1 names the elements.
-"""
+"""A workbook's parts: a ZIP archive of XML, opened with suspicion and read as a stream."""
 
 from __future__ import annotations
 
 import posixpath
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, Final, NamedTuple, NoReturn
-from xml.parsers import expat
+from typing import BinaryIO, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from scoring.core.files.rows import MAX_LINE, FileProblem
+from scoring.core.files.rows import FileProblem
 from scoring.core.files.unpacked import Allowance
+from scoring.core.files.xlsx.feed import MAX_DEPTH, Feed, Handlers, Start, bare, refuse_deep
 
 MAX_PARTS: Final = 10_000
 MAX_DIRECTORY: Final = 8 * 1024 * 1024  # bytes of the archive's table of contents
-MAX_DEPTH: Final = 64  # elements inside each other
 _CHUNK: Final = 64 * 1024
 _TAIL: Final = 22 + 0xFFFF  # the longest end record with its comment
 _ENCRYPTED: Final = 0x1
@@ -28,20 +23,6 @@ _FAULTS: Final = (
     *(BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError),
     *(RuntimeError, ValueError, OverflowError, IndexError, KeyError),
 )
-
-Start = Callable[[str, dict[str, str]], None]
-
-
-class Handlers(NamedTuple):
-    """What is told of an XML part, by the parser itself: a call between the two would cost a third.
-
-    So names come with the prefix they may have (`bare` takes it off), and it is the handlers who
-    count how deep elements are nested (`refuse_deep`).
-    """
-
-    start: Start
-    end: Callable[[str], None]
-    text: Callable[[str], None]
 
 
 class Workbook:
@@ -82,17 +63,14 @@ class Workbook:
 
         Gives how many of its bytes were read.
         """
-        parser = _parser(handlers)
+        feed = Feed(part, handlers)
         fed, chunk = 0, b" "
         with archive_faults(), self._archive.open(self._parts[part]) as stream:
             while chunk:
                 chunk = stream.read(_CHUNK)
                 self._allowance.spend(len(chunk))
-                _parse(parser, chunk, part)
+                feed.give(chunk)
                 fed += len(chunk)
-                if fed - parser.CurrentByteIndex > MAX_LINE:
-                    text = f"One tag in {part} is longer than {MAX_LINE:,} characters."
-                    raise FileProblem("line_too_long", text)
                 yield fed
 
     def read_whole(self, part: str, start: Start) -> None:
@@ -156,16 +134,6 @@ class _Careful:
         self._depth -= 1
 
 
-def bare(name: str) -> str:
-    """The element's name without its prefix."""
-    return name.rpartition(":")[2]
-
-
-def refuse_deep() -> NoReturn:
-    """Elements are nested deeper than MAX_DEPTH, which would cost memory for each."""
-    raise _unsafe_xml(f"Its elements are nested deeper than {MAX_DEPTH}.")
-
-
 def unsupported(why: str) -> FileProblem:
     text = f"This workbook cannot be read. {why} Save the sheet as XLSX without a password, or CSV."
     return FileProblem("unsupported_workbook", text)
@@ -218,28 +186,3 @@ def _checked(parts: list[ZipInfo]) -> dict[str, ZipInfo]:
 
 def _unsafe(why: str) -> FileProblem:
     return FileProblem("unsafe_archive", f"The workbook is not safe to open. {why} Save it anew.")
-
-
-def _parser(handlers: Handlers) -> expat.XMLParserType:
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-
-    def refuse(*_: object) -> None:
-        raise _unsafe_xml("It declares a document type, which may hide entities.")
-
-    parser.StartElementHandler, parser.EndElementHandler = handlers.start, handlers.end
-    parser.CharacterDataHandler = handlers.text
-    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
-    return parser
-
-
-def _parse(parser: expat.XMLParserType, chunk: bytes, part: str) -> None:
-    try:
-        parser.Parse(chunk, not chunk)
-    except expat.ExpatError as fault:
-        text = f"The part {part} of the workbook is no XML ({fault}). Save the workbook again."
-        raise FileProblem("corrupt_archive", text) from None
-
-
-def _unsafe_xml(why: str) -> FileProblem:
-    return FileProblem("unsafe_xml", f"The workbook is not safe to read. {why} Save it anew.")

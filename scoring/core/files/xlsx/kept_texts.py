@@ -1,0 +1,72 @@
+"""Many texts by their place: the first in memory, the others in a nameless file."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import accumulate
+from tempfile import TemporaryFile
+from typing import IO, Final
+from weakref import finalize
+
+_HELD: Final = 16 * 1024 * 1024  # characters in memory
+_FRESH: Final = 2 * 1024 * 1024  # characters of the file's last texts, which are asked for next
+
+
+class KeptTexts:
+    """Texts are added at the end and asked for mostly in that order."""
+
+    def __init__(self) -> None:
+        self._held: list[str] = []
+        self._ends = array("Q", [0])  # of the texts in the file, in bytes
+        self._flushed = 0
+        self._fresh: list[str] = []  # the file's last texts
+        self._size = self._fresh_size = 0
+
+    def __len__(self) -> int:
+        return len(self._held) + len(self._ends) - 1
+
+    def add(self, texts: Sequence[str]) -> None:
+        size = sum(map(len, texts))
+        self._size += size
+        if self._size <= _HELD:
+            self._held += texts
+            return
+        if self._fresh_size + size > _FRESH:
+            self._fresh, self._fresh_size = [], 0
+        self._fresh += texts
+        self._fresh_size += size
+        self._write([text.encode("utf-8", "surrogatepass") for text in texts])
+
+    def several(self, places: Sequence[int]) -> list[str]:
+        """The texts at these places, all of which are there."""
+        held, count = self._held, len(self._held)
+        fresh, first = self._fresh, len(self) - len(self._fresh)
+        return [
+            held[place]
+            if place < count
+            else fresh[place - first]
+            if place >= first
+            else self._read(place - count)
+            for place in places
+        ]
+
+    @cached_property
+    def _file(self) -> IO[bytes]:
+        file = TemporaryFile()  # noqa: SIM115  closed with this object
+        finalize(self, file.close)
+        return file
+
+    def _write(self, packed: Sequence[bytes]) -> None:
+        self._file.write(b"".join(packed))
+        self._ends.extend([*accumulate(map(len, packed), initial=self._ends[-1])][1:])
+
+    def _read(self, index: int) -> str:
+        """The text at this place of the file."""
+        start, end = self._ends[index], self._ends[index + 1]
+        if end > self._flushed:
+            self._file.flush()
+            self._flushed = self._ends[-1]
+        return os.pread(self._file.fileno(), end - start, start).decode("utf-8", "surrogatepass")

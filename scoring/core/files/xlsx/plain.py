@@ -1,0 +1,78 @@
+"""Rows and shared texts as programs write them nearly always, found by one expression each.
+
+Every expression knows one way of writing that is XML beyond doubt: attributes in the order of the
+standard (ECMA-376 part 1, 18.3.1.4, 18.3.1.73, 18.4.8), none twice, and characters of which a
+parser changes none. Whatever else XML allows finds no match, and is left to the parser.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+_SIGNS: Final = r"[^<>&\x00-\x08\x0b-\x1f\ufffe\uffff]*+"
+_TEXT: Final = rf"{_SIGNS}(?:&(?:amp|lt|gt|quot|apos);{_SIGNS})*+"
+_T: Final = rf'<t(?: xml:space="preserve")?+>({_TEXT})</t>'
+_OF_ROW: Final = (
+    *("spans", "s", "customFormat", "ht", "hidden", "customHeight", "outlineLevel", "collapsed"),
+    *("thickTop", "thickBot", "ph", "x14ac:dyDescent"),
+)
+_ROW: Final = (
+    r'(</row>)<row(?: r="([0-9]{1,8}+)")?+'
+    + "".join(rf'(?: {name}="[A-Za-z0-9 .:-]*+")?+' for name in _OF_ROW)
+    + ">"
+)
+_VALUE: Final = rf"(?:<f>{_TEXT}</f>)?+<v>({_TEXT})</v>"
+_CELL: Final = re.compile(
+    rf'(?:{_ROW})?+<c(?: r="([A-Z]{{1,3}}+)[0-9]++")?+(?: s="([0-9]++)")?+'
+    rf'(?: t="s"><v>([0-9]{{1,9}}+)</v></c>'
+    rf'|(?: t="([A-Za-z]++)")?+(?:/>|>(?:{_VALUE}|<is>{_T}</is>)</c>))'
+)
+_PHONETIC: Final = r'<phoneticPr fontId="[0-9]++"(?: type="[A-Za-z]++")?+/>'
+_ITEM: Final = re.compile(rf"<si>{_T}(?:{_PHONETIC})?+</si>")
+_STEP: Final = _CELL.groups + 1
+_NAMES: Final = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
+
+Parts = list[str | None]
+
+
+class PlainCells(NamedTuple):
+    """The cells of whole rows, part by part in their order; None for what one is written without.
+
+    `begins` and `lines`, the row's number, are of the first cell of each row. `places` are those of
+    shared texts.
+    """
+
+    begins: Parts
+    lines: Parts
+    letters: Parts
+    styles: Parts
+    places: Parts
+    kinds: Parts
+    values: Parts
+    texts: Parts
+
+
+def plain_cells(rows: str) -> PlainCells | None:
+    """None when not all of the rows is written in a known way."""
+    found = _CELL.split(f"</row>{rows.removesuffix('</row>')}")
+    if any(found[::_STEP]):  # what lies between the cells
+        return None
+    return PlainCells._make(found[group::_STEP] for group in range(1, _STEP))
+
+
+def plain_items(items: str) -> list[str] | None:
+    """The texts of whole items of shared strings; None as above."""
+    found = _ITEM.split(items)
+    if any(found[::2]):
+        return None
+    texts = found[1::2]
+    return [unescaped(text) for text in texts] if "&" in items else texts
+
+
+def unescaped(text: str) -> str:
+    """The text with the five names that XML itself knows undone."""
+    if "&" in text:
+        for name, sign in _NAMES.items():  # that of & last, so that none is undone twice
+            text = text.replace(name, sign)
+    return text

@@ -1,0 +1,135 @@
+"""One sheet of a workbook, element by element."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from scoring.core.files.rows import MAX_CELL, FileProblem
+from scoring.core.files.xlsx.feed import MAX_DEPTH, Handlers, Shortcut, bare, refuse_deep
+from scoring.core.files.xlsx.letters import place_of
+from scoring.core.files.xlsx.plain_rows import plain_rows
+from scoring.core.files.xlsx.values import Cells, Values, fault_of
+from scoring.core.files.xlsx.workbook import Workbook
+
+_ROWS_DEPTH: Final = 2  # elements around a row
+
+
+class Sheet:
+    """Told of a sheet's elements, it gathers `rows`. Written for speed: it is called for each."""
+
+    def __init__(self, book: Workbook) -> None:
+        self.rows: list[Cells] = []
+        shortcut = Shortcut(b"</row>", lambda: self._is_between_rows, self._take)
+        self.handlers = Handlers(self._start, self._end, self._text, shortcut)
+        self._values = Values(book)
+        self._depth = self._line = self._place = self._size = 0
+        self._kind = self._style = ""
+        self._parts: list[str] = []  # of the cell's value
+        self._takes = self._has_value = self._has_formula = self._is_phonetic = False
+        self._is_between_rows = False
+        self._texts: list[str] = []  # of the row
+        self._faults: dict[int, tuple[str, str]] = {}
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        self._is_between_rows = False
+        if self._depth > MAX_DEPTH:
+            refuse_deep()
+        if name == "v":
+            self._takes = self._has_value = True
+        elif name == "c":
+            self._begin_cell(attributes)
+        elif name == "row":
+            self._begin_row(attributes.get("r", ""))
+        elif name == "t":
+            self._takes = not self._is_phonetic
+            self._has_value = self._has_value or self._takes
+        elif name == "f":
+            self._has_formula = True
+        elif name == "rPh":
+            self._is_phonetic = True
+        elif ":" in name:
+            self._depth -= 1
+            self._start(bare(name), attributes)
+
+    def _end(self, name: str) -> None:
+        self._depth -= 1
+        if name in ("v", "t"):
+            self._takes = False
+        elif name == "c":
+            self._keep()
+        elif name == "row":
+            self._end_row()
+            is_inside = self._takes or self._is_phonetic
+            self._is_between_rows = self._depth == _ROWS_DEPTH and not is_inside
+        elif name == "rPh":
+            self._is_phonetic = False
+        elif ":" in name:
+            self._depth += 1
+            self._end(bare(name))
+
+    def _text(self, text: str) -> None:
+        self._is_between_rows = False
+        if not self._takes:
+            return
+        self._size += len(text)
+        if self._size <= MAX_CELL:
+            self._parts.append(text)
+
+    def _begin_row(self, number: str) -> None:
+        told = int(number) if number.isdecimal() and len(number) < 9 else 0
+        self._line = max(self._line + 1, told)
+        self._texts, self._faults, self._place = [], {}, -1
+
+    def _end_row(self) -> None:
+        if self._faults or any(self._texts):
+            self.rows.append(Cells(self._line, self._texts, self._faults))
+        self._texts, self._faults = [], {}  # a cell outside of rows belongs to none
+
+    def _begin_cell(self, attributes: dict[str, str]) -> None:
+        self._parts, self._size = [], 0
+        self._has_value = self._has_formula = False
+        self._kind, self._style = attributes.get("t", "n"), attributes.get("s", "")
+        reference = attributes.get("r")
+        self._place = self._place_of(reference) if reference else self._place + 1
+
+    def _keep(self) -> None:
+        if self._size > MAX_CELL:
+            said = f"the cell is longer than {MAX_CELL:,} characters. Shorten it."
+            self._faults[self._place] = ("cell_too_long", said)
+        elif self._has_value:
+            self._put("".join(self._parts))
+        elif self._has_formula:
+            said = "the formula has no stored result. Open the workbook, let it compute, save it."
+            self._faults[self._place] = ("no_value", said)
+
+    def _put(self, value: str) -> None:
+        """Give the row the text that a cell's value stands for."""
+        try:
+            text = self._values.text_of(value, self._kind, self._style)
+        except (ValueError, IndexError):
+            said = (
+                f"Line {self._line:,} of the sheet names a text the workbook lacks. Save it anew."
+            )
+            raise FileProblem("corrupt_archive", said, line=self._line) from None
+        if fault := fault_of(text):
+            self._faults[self._place] = fault
+        if self._place == len(self._texts):
+            self._texts.append(text)
+        else:  # behind a gap, or out of order
+            self._texts += [""] * (self._place + 1 - len(self._texts))
+            self._texts[self._place] = text
+
+    def _place_of(self, reference: str) -> int:
+        """The column's place, counted from 0; the next one where the reference has no letters."""
+        letters = reference.rstrip("0123456789")
+        return place_of(letters) if letters else self._place + 1
+
+    def _take(self, rows: str) -> bool:
+        """Plainly written rows at once, as if the parser had told of each of their elements."""
+        found = plain_rows(rows, self._values, self._line)
+        if found is None:
+            return False
+        more, self._line = found
+        self.rows += more
+        return True
