@@ -115,20 +115,18 @@ def run_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Run:
     paid = ModelCall.objects.filter(run=models.OuterRef("pk")).order_by().values("run")
     sums = models.Subquery(paid.annotate(sum=models.Sum("cost_usd")).values("sum"))
     has_budget = models.When(budget_usd__isnull=False, then=sums)
-    mine = Member.objects.filter(user=user, team=models.OuterRef("team")).values("role")
-    runs = Run.objects.visible_to(user).annotate(
+    runs = _runs_with_role(user).annotate(
         paid_usd=models.Case(has_budget),
-        role=models.Subquery(mine),
         has_alerts=models.Exists(Alert.objects.filter(run=models.OuterRef("pk"))),
     )
-    found = runs.select_related(
-        "team",
-        "output_set__version__dataset",
-        "output_set__generation",
-        "created_by",
-        "suite",
-    )
+    found = runs.select_related("output_set__generation", "created_by", "suite")
     return _opened(user, found, uid, role)
+
+
+def _runs_with_role(user: User) -> RunQuerySet:
+    mine = Member.objects.filter(user=user, team=models.OuterRef("team")).values("role")
+    runs = Run.objects.visible_to(user).annotate(role=models.Subquery(mine))
+    return runs.select_related("team", "output_set__version__dataset")
 
 
 def deleted_run_for(user: User, uid: uuid.UUID) -> Run:
@@ -156,10 +154,11 @@ def output_for(
 ) -> tuple[Run, Output]:
     """The output a run has for the case at `position` of its dataset version.
 
-    Its attribute `has_trials` tells whether there are others for the same case; `is_reviewed`,
+    The run has its team, output set, version and dataset joined, and the person's `role`. The
+    output's attribute `has_trials` tells whether there are others for the same case; `is_reviewed`,
     `reviews_for` and `comments_for` read what people said of it from columns of the same row.
     """
-    run = run_for(user, uid, role)
+    run = _opened(user, _runs_with_role(user), uid, role)
     same_case = {"output_set": models.OuterRef("output_set"), "case": models.OuterRef("case")}
     others = Output.objects.filter(**same_case).exclude(trial=trial)
     reviews = Review.objects.open_to(user, cast("_WithRole", run).role)

@@ -94,6 +94,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.messages.context_processors.messages",
                 "evalsite.pages.context.frame",
             ],
+            "libraries": {"lucide": "evalsite.templatetags.icons"},
         },
     },
 ]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from math import fsum
 from typing import NamedTuple
 
 from scoring.core.contract import Json
 from scoring.core.explain import Explanation
+from scoring.core.json_changes import leaf_text
 from scoring.core.json_path import parse_path, path_text
 from scoring.core.leaves import Leaf
 from scoring.core.selection import WHOLE
-from scoring.core.shown import plain_number
 
 
 class Credit(NamedTuple):
@@ -82,11 +81,6 @@ def count_of(explanations: Iterable[Explanation]) -> int:
     return sum(
         bool(each.leaves) + count_of(c.explanation for c in each.children) for each in explanations
     )
-
-
-def leaf_text(value: Json) -> str:
-    """A leaf as the table of paths writes it."""
-    return json.dumps(plain_number(value), ensure_ascii=False)
 
 
 def _start(target: str, output: Json) -> str:

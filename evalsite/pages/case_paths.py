@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from evalsite.pages.case_leaves import Credit, Leaves
 from evalsite.safe_html import LEAF
-from scoring.core.contract import Json
-from scoring.core.json_changes import PathRow, path_rows
+from scoring.core.json_changes import PathRow, leaf_text
+from scoring.core.leaves import Leaf
 from scoring.core.shown import Tag
 
 MOST: Final = 200  # rows that a page shows
@@ -55,16 +56,14 @@ class PathTable(NamedTuple):
 
 
 def path_table(
-    values: Mapping[str, Json], sides: tuple[str, str], scorers: Sequence[Leaves] = ()
+    names: Sequence[str],
+    found: Iterable[PathRow],
+    sides: tuple[str, str],
+    scorers: Sequence[Leaves] = (),
 ) -> PathTable:
-    """Of the named values, the two `sides` among them decide which rows differ."""
-    names = list(values)
+    """Of the values of these names, the two `sides` among them decide which rows differ."""
     first, second = map(names.index, sides)
-    there = [
-        row
-        for row in path_rows(list(values.values()))
-        if (row.leaves[first], row.leaves[second]) != (None, None)
-    ]
+    there = [row for row in found if (row.leaves[first], row.leaves[second]) != (None, None)]
     apart = [row for row in there if row.leaves[first] != row.leaves[second]]
     alike = [row for row in there if row.leaves[first] == row.leaves[second]]
     rows = [_row(row, names, sides, scorers) for row in apart[:MOST]]
@@ -86,6 +85,18 @@ def _row(
     change = [cells[side] for side in sides if cells[side].tag] or [cells[sides[0]]]
     credits_of = [each.credit(row.path, texts.get("output")) for each in scorers]
     return Row(row.path, list(cells.values()), change, credits_of)
+
+
+def leaf_rows(leaves: Iterable[Leaf]) -> list[Row]:
+    """The leaves of one comparison, wherever they lie, beside what each was compared with."""
+    return [_leaf_row(leaf) for leaf in islice(leaves, MOST)]
+
+
+def _leaf_row(leaf: Leaf) -> Row:
+    texts = (leaf_text(leaf.expected), None if leaf.is_missing else leaf_text(leaf.actual))
+    path = PathRow(leaf.path, texts)
+    row = _row(path, ("expected", "output"), ("expected", "output"), ())
+    return row._replace(credits=[Credit("", leaf.credit, leaf.is_missing)])
 
 
 def _since(first: str, second: str) -> int:

@@ -19,7 +19,7 @@ from scoring.core.contract import Case as ScoredCase
 from scoring.core.contract import Json
 from scoring.core.diff import Mode
 from scoring.core.explain import Explanation, explain
-from scoring.core.json_changes import path_rows
+from scoring.core.json_changes import PathRow, path_rows
 from scoring.core.matches import Search, Searched, searched, searches, searches_texts
 from scoring.core.shown import Shown, shown, structure, written, written_alike
 from scoring.core.sides import Sides
@@ -96,13 +96,13 @@ class CaseView:
             return ""
         return absence(self.beside.baseline, self.output.case.key, self.output.trial)
 
-    @property
+    @cached_property
     def mode(self) -> str:
         """How the texts are compared, or shown where there is nothing to compare."""
         usual = "plain" if not self.is_comparable else "line" if self._alike else "word"
         return self.asked if self.asked in self.modes else usual
 
-    @property
+    @cached_property
     def modes(self) -> dict[str, str]:
         """The ways to compare the texts and to show them; by JSON paths only what holds them."""
         modes = {mode: label for mode, label in MODES.items() if mode != PATHS or self._alike}
@@ -148,12 +148,12 @@ class CaseView:
         there = [name for name in BETWEEN if all(map(self.texts.get, BETWEEN[name]))]
         return next(iter(asked or there), "baseline")
 
-    @property
+    @cached_property
     def sides(self) -> tuple[str, str]:
         """The names of the two texts; the second one shows what differs."""
         return BETWEEN[self.between]
 
-    @property
+    @cached_property
     def is_comparable(self) -> bool:
         return all(map(self.texts.get, self.sides))
 
@@ -163,7 +163,7 @@ class CaseView:
         texts = self._alike or self.texts
         return self.is_comparable and len({texts[side] for side in self.sides}) == 1
 
-    @property
+    @cached_property
     def as_json(self) -> dict[str, str]:
         """The texts by name that are written alike, where those to be compared are both JSON."""
         return {} if self.mode in ("plain", *VIEWS) else self._alike
@@ -187,15 +187,27 @@ class CaseView:
     @property
     def paths(self) -> PathTable:
         """The texts as JSON, path by path, with what the leaves scored."""
-        return path_table(self._structures, self.sides, self.leaves)
+        names = list(self._structures)
+        return path_table(names, self._rows_of(names), self.sides, self.leaves)
 
     scored_sides: ClassVar = ("expected", "output")
 
     @property
     def leaf_paths(self) -> PathTable:
         """The same of the two texts that were scored."""
-        scored = {name: self._structures[name] for name in self.scored_sides}
-        return path_table(scored, self.scored_sides, self.leaves)
+        names = self.scored_sides
+        return path_table(names, self._rows_of(names), names, self.leaves)
+
+    def _rows_of(self, names: Sequence[str]) -> list[PathRow]:
+        """What these of the texts have at each path."""
+        places = [list(self._structures).index(name) for name in names]
+        return [
+            PathRow(path, tuple(leaves[place] for place in places)) for path, leaves in self._rows
+        ]
+
+    @cached_property
+    def _rows(self) -> list[PathRow]:
+        return path_rows(list(self._structures.values()))
 
     @cached_property
     def _structures(self) -> dict[str, Json]:
@@ -208,7 +220,7 @@ class CaseView:
         if not {"expected", "output"} <= set(self._structures):
             return []
         output = self._structures["output"]
-        wanted = {row.path: row.leaves[0] for row in path_rows([self._structures["expected"]])}
+        wanted = {path: leaves[0] for path, leaves in self._rows_of(["expected"])}
         return [
             each
             for why in self.why

@@ -10,8 +10,9 @@ from functools import lru_cache
 
 from django import template
 from django.template.loader import render_to_string
-from django.utils.html import escape
 from django.utils.safestring import SafeString
+
+from evalsite.safe_html import joined, line
 
 register = template.Library()
 
@@ -34,9 +35,7 @@ def score_mark(score: float, threshold: float, verdict: str) -> SafeString:
 @register.filter
 def visible(text: str) -> SafeString:
     """A text from outside, with what cannot be seen marked as in `case/_marked.html`."""
-    if text.isprintable():
-        return escape(text)
-    return render_to_string("case/_marked.html", {"text": text})
+    return joined([line(text)])
 
 
 @register.simple_tag

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from scoring.core.contract import Json
 from scoring.core.json_path import Path, path_text
 from scoring.core.shown import plain_number
+
+_encoded: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class PathRow(NamedTuple):
@@ -23,22 +25,24 @@ def path_rows(values: Sequence[Json]) -> list[PathRow]:
 
     Numbers that are equal are written alike: 880.0 is 880.
     """
-    found = [dict(_leaves(value, ())) for value in values]
+    found: list[dict[Path, str]] = [{} for _ in values]
+    for value, leaves in zip(values, found, strict=True):
+        _gather(value, (), leaves)
     paths = dict.fromkeys(path for leaves in found for path in leaves)
     return [PathRow(path_text(path), tuple(leaves.get(path) for leaves in found)) for path in paths]
 
 
-def _leaves(value: Json, path: Path) -> Iterator[tuple[Path, str]]:
-    parts = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    is_leaf = True
-    for step, part in parts:
-        is_leaf = False
-        yield from _leaves(part, (*path, step))
-    if is_leaf:
-        yield path, json.dumps(plain_number(value), ensure_ascii=False)
+def leaf_text(value: Json) -> str:
+    """A leaf as a table of paths writes it."""
+    return _encoded(plain_number(value))
+
+
+def _gather(value: Json, path: Path, leaves: dict[Path, str]) -> None:
+    if value and isinstance(value, dict):
+        for key, part in value.items():
+            _gather(part, (*path, key), leaves)
+    elif value and isinstance(value, list):
+        for place, part in enumerate(value):
+            _gather(part, (*path, place), leaves)
+    else:
+        leaves[path] = leaf_text(value)

@@ -100,7 +100,7 @@ def test_rows_that_differ_come_first_and_the_rest_fills_the_room() -> None:
         "expected": {str(n): 0 for n in range(MOST + 50)},
         "output": {str(n): int(n < 10) for n in range(MOST + 50)},
     }
-    table = path_table(values, ("expected", "output"))
+    table = path_table(list(values), path_rows(list(values.values())), ("expected", "output"))
     assert (len(table.rows), len(table.alike)) == (10, MOST - 10)
     assert (table.same, table.hidden) == (MOST + 40, 0)
     assert [cell.tag for cell in table.rows[0].change] == ["del", "ins"]
@@ -126,7 +126,8 @@ def test_of_long_leaves_what_differs_is_in_sight(
     expected: str, output: str, seen: list[str]
 ) -> None:
     values = {"expected": {"a": expected}, "output": {"a": output}}
-    (row,) = path_table(values, ("expected", "output")).rows
+    found = path_rows(list(values.values()))
+    (row,) = path_table(list(values), found, ("expected", "output")).rows
     cells = [leaf(cell.text, "", with_spaces=False, since=cell.since) for cell in row.cells]
     assert [unescape(re.sub(r"<.*?>", "", cell)) for cell in cells] == seen
 

@@ -1,0 +1,68 @@
+"""The rows of a table of JSON paths.
+
+Set here and not by templates: two hundred rows are a thousand cells, and the template engine takes
+three times as long for these as everything else on the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Final
+
+from django import template
+from django.utils.safestring import SafeString
+
+from evalsite.pages.case_leaves import Credit
+from evalsite.pages.case_paths import Cell, Row, leaf_rows
+from evalsite.safe_html import joined, leaf, line
+from evalsite.templatetags.look import score
+from evalsite.templatetags.marks import verdict_mark
+
+register = template.Library()
+
+register.filter("leaf_rows", leaf_rows)
+
+AGAINST: Final = 80  # characters of what a leaf was compared with, where that stands elsewhere
+
+_HEAD: Final = '<th class="cell-title" scope="row"><span class="id">{}</span></th>'
+_CELL: Final = '<td data-label="{}">{}</td>'
+_CREDIT: Final = '<td class="num" data-label="credit">{}</td>'
+_MUTED: Final = ' <span class="muted">{}</span>'
+
+
+@register.simple_tag(takes_context=True)
+def path_rows(
+    context: Mapping[str, Any], rows: Iterable[Row], shared: Collection[str] = ()
+) -> SafeString:
+    """A row for each path; the texts of the `shared` names have one cell for their change."""
+    with_spaces = bool(context.get("marks_space"))
+    return joined(_row(row, shared, with_spaces) for row in rows)
+
+
+def _row(row: Row, shared: Collection[str], with_spaces: bool) -> str:
+    cells = [("change", row.change)] if shared else []
+    cells += [(cell.name, [cell]) for cell in row.cells if cell.name not in shared]
+    texts = "".join(_CELL.format(name, _leaves(parts, with_spaces)) for name, parts in cells)
+    credited = "".join(_CREDIT.format(_credit(each, with_spaces)) for each in row.credits)
+    return f"<tr>{_HEAD.format(line(row.path))}{texts}{credited}</tr>\n"
+
+
+def _leaves(cells: Iterable[Cell], with_spaces: bool) -> str:
+    return " ".join(
+        leaf(cell.text, cell.tag, with_spaces=with_spaces, since=cell.since) for cell in cells
+    )
+
+
+def _credit(credit: Credit, with_spaces: bool) -> str:
+    if credit.value is None:
+        return '<span class="muted">not counted</span>'
+    number = f'{verdict_mark(credit.verdict)} <span class="number">{score(credit.value, 4)}</span>'
+    said = "missing" if credit.is_missing else "partly" if credit.is_partial else ""
+    return number + (_MUTED.format(said) if said else "") + _against(credit.against, with_spaces)
+
+
+def _against(text: str | None, with_spaces: bool) -> str:
+    if text is None:
+        return ""
+    cut = text if len(text) <= AGAINST else f"{text[: AGAINST - 1]}…"
+    return _MUTED.format(f'against <span class="id">{line(cut, with_spaces)}</span>')
