@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from html import escape
 from typing import Final
 
@@ -12,11 +13,12 @@ from scoring.core.shown import Piece, Shown, Stretch
 AROUND: Final = 120  # characters kept on either side of what differs
 _TAGS: Final = 11  # bytes of <ins></ins>
 _MARK: Final = 45  # bytes of the element around the name of what cannot be seen
+_NOTHING: Final = Piece("")
 
 
 def abridged(text: Shown, room: int) -> Shown:
     """The text in `room` bytes of HTML: whole, else without what is the same, else its start."""
-    if _size(text.stretches) <= room:
+    if _fits(text.stretches, room):
         return text
     stretches, hidden = _cut(_focused(text.stretches), room)
     return replace(text, stretches=stretches, hidden=text.hidden + hidden)
@@ -61,7 +63,7 @@ def _cut(stretches: Sequence[Stretch], room: int) -> tuple[list[Stretch], int]:
         pieces: list[Piece] = []
         for piece in stretch.pieces:
             start = _fitting(piece, room)
-            room -= _piece_size(piece)
+            room -= _piece_size(piece) if room > 0 else 0
             pieces += [start] if start.text else []
             hidden += 0 if stretch.tag == "del" else len(piece.text) - len(start.text)
         if pieces:
@@ -73,9 +75,11 @@ def _cut(stretches: Sequence[Stretch], room: int) -> tuple[list[Stretch], int]:
 
 def _fitting(piece: Piece, room: int) -> Piece:
     """The piece, or its start; a mark is left out whole."""
+    if room <= 0:
+        return _NOTHING
     if _piece_size(piece) <= room:
         return piece
-    return Piece("" if piece.code else _start(piece.text, max(0, room)))
+    return _NOTHING if piece.code else Piece(_start(piece.text, room))
 
 
 def _start(text: str, room: int) -> str:
@@ -86,17 +90,26 @@ def _start(text: str, room: int) -> str:
     return cut
 
 
-def _size(stretches: Iterable[Stretch]) -> int:
-    return sum(
-        (_TAGS if stretch.tag else 0) + sum(map(_piece_size, stretch.pieces))
-        for stretch in stretches
-    )
+def _fits(stretches: Iterable[Stretch], room: int) -> bool:
+    for stretch in stretches:
+        room -= _TAGS if stretch.tag else 0
+        for piece in stretch.pieces:
+            room -= _piece_size(piece)
+            if room < 0:
+                return False
+    return room >= 0
 
 
 def _piece_size(piece: Piece) -> int:
     if not piece.code:
         return _written_size(piece.text)
-    return _MARK + len((piece.code + piece.name).encode()) + piece.is_line_feed
+    return _mark_size(piece.code + piece.name) + piece.is_line_feed
+
+
+@lru_cache(maxsize=1024)
+def _mark_size(named: str) -> int:
+    """One of few, and a text may have thousands of each."""
+    return _MARK + len(named.encode())
 
 
 def _written_size(text: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final, Literal, NamedTuple
 
@@ -315,7 +316,7 @@ def mark_invisible(text: str) -> list[Piece]:
             continue
         if done < at:
             pieces.append(Piece(text[done:at], None))
-        pieces.append(Piece(text[at], _label(text[at])))
+        pieces.append(_labelled(text[at]))
         done = at + 1
     if done < len(text):
         pieces.append(Piece(text[done:], None))
@@ -331,8 +332,9 @@ def _is_invisible(text: str, at: int) -> bool:
     return not (char in _EMOJI_JOINTS and (is_after_symbol or is_after_joint))
 
 
-def _label(char: str) -> str:
+@lru_cache(maxsize=1024)  # a text has few kinds and may have thousands of each
+def _labelled(char: str) -> Piece:
     code = ord(char)
     unnamed = _KINDS.get(unicodedata.category(char), "unassigned")
     name = _CONTROLS.get(code) or unicodedata.name(char, unnamed).lower()
-    return f"U+{code:04X} {name}"
+    return Piece(char, f"U+{code:04X} {name}")

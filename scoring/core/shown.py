@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Final, Literal, NamedTuple
 
@@ -137,9 +138,12 @@ def marked(text: str, *, with_ends: bool = False) -> list[Piece]:
 
 
 def _named(text: str, label: str | None) -> Piece:
-    if not label:
-        return Piece(text)
-    return Piece(text, _SHORT.get(text) or label.partition(" ")[0], label)
+    return _mark(text, label) if label else Piece(text)
+
+
+@lru_cache(maxsize=1024)  # as for the labels
+def _mark(char: str, label: str) -> Piece:
+    return Piece(char, _SHORT.get(char) or label.partition(" ")[0], label)
 
 
 def _by_lines(text: str) -> Iterator[Piece]:

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.core.abridged import AROUND, abridged
-from scoring.core.shown import Shown, compared, shown
+from scoring.core.shown import Shown, shown
+from scoring.core.sides import compared
 
 ROOM = 600
 ODD = "\u200b\u202e\x00\r\ufeff"
