@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import codecs
 import io
+import random
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scoring.core.files import FileProblem, Source
 from scoring.core.files import lines as lines_module
+from scoring.core.files.foreign import refuse_foreign
 from scoring.core.files.lines import Lines, line_ends, split_lines
-from scoring.core.files.source import encoding_of, refuse_foreign
+from scoring.core.files.source import encoding_of
 
 
 def lines_of(content: bytes, encoding: str = "") -> list[str]:
@@ -90,11 +92,33 @@ def test_half_a_character_is_named_as_such(content: bytes) -> None:
     assert problem(content).code == "invalid_unicode"
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf16_without_a_mark_is_recognised(encoding: str) -> None:
-    found = problem("id,text\n1,hello\n".encode(encoding))
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,text\n1,hello\n",
+        "ид,вопрос\n1,привет\n",
+        '{"id": 1, "问题": "你好世界今天天气怎么样"}\n',
+        "आईडी,सवाल\n1,भारत की राजधानी क्या है?\n" * 3,
+        "id,text\n1,a bell \x07 and \x1b[31mred\n" * 9,
+    ],
+)
+def test_text_without_the_mark_it_needs_is_recognised_and_can_be_read(
+    text: str, encoding: str
+) -> None:
+    content = text.encode(encoding)
+    refuse_foreign(content, "cases.csv")
+    found = problem(content)
     assert found.code == "encoding"
-    assert encoding in found.text
+    assert f"Choose the encoding {encoding}" in found.text
+    assert "".join(lines_of(content, encoding)) == text
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=300))
+def test_no_text_of_utf8_with_few_controls_is_taken_for_binary(text: str) -> None:
+    controls = sum(sign < " " for sign in text)
+    assume(controls * 10 <= len(text))
+    refuse_foreign(f"id,text\n1,{text}\n".encode(), "cases.csv")
 
 
 @pytest.mark.parametrize("name", ["utf-16", "U16", "utf_16"])
@@ -129,6 +153,11 @@ def test_an_unknown_encoding_is_refused(name: str) -> None:
     [
         (b"PK\x03\x04....", "Excel"),
         (b"\x89PNG\r\n\x1a\n", "PNG"),
+        (b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\0>\0\x01\0\0\0", "a program"),
+        (b"notes.txt" + bytes(248) + b"ustar\x0000", "a tar archive"),
+        (b"MZ\x90\0\x03\0\0\0\x04\0\0\0\xff\xff\0\0\xb8" + bytes(300), "a binary file, not text"),
+        (random.Random(1).randbytes(3_000), "a binary file, not text"),
+        (bytes(400), "a binary file, not text"),
         (b"\x1f\x8b\x08", "gzip"),
         (b"%PDF-1.7", "PDF"),
         (b"\n <!DOCTYPE html>", "web page"),
@@ -144,7 +173,12 @@ def test_other_kinds_of_files_are_named(content: bytes, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"id,input\n", b"", b"{}", b"PK,name\n", b"PAR1,PAR2\n", "<é>".encode()]
+    "content",
+    [
+        *(b"id,input\n", b"", b"{}", b"PK,name\n", b"PAR1,PAR2\n", "<é>".encode()),
+        *(b"id,input\n1,a\x00b\n", b"id,caf\xe9\n1,\x07\n", b"MZ,\x7fELF\n1,2\n"),
+        b"id,log\n" + b"1,\x1b[31mred\x1b[0m\n" * 99,
+    ],
 )
 def test_texts_are_not_taken_for_other_kinds(content: bytes) -> None:
     refuse_foreign(content, "")

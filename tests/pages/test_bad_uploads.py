@@ -10,6 +10,7 @@ import re
 from functools import partial
 from io import StringIO
 from pathlib import Path
+from random import Random
 from typing import Final
 
 import pytest
@@ -52,6 +53,12 @@ TABLES: Final[list[Bad]] = [
     ("cases.csv", b"PK\x03\x04 and so on", "type_mismatch", None),
     ("cases.csv", b"\x89PNG\r\n\x1a\n", "type_mismatch", None),
     ("cases.jsonl", b"%PDF-1.7\n", "type_mismatch", None),
+    ("program.csv", b"\x7fELF\x02\x01\x01" + bytes(300), "type_mismatch", None),
+    ("program", b"MZ\x90\0\x03\0\0\0\x04\0\xff\xff" + bytes(300), "type_mismatch", None),
+    ("noise.json", Random(7).randbytes(3_000), "type_mismatch", None),
+    ("letters.zip", packed({"a.txt": "id,input"}), "type_mismatch", None),
+    ("picture.xlsx", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "type_mismatch", None),
+    ("doc.pdf", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "type_mismatch", None),
     ("nul.csv", b"id,input\n1,a\x00b\n", "nul_character", 2),
     ("scores.csv", b"id,input,output,cost_usd\n1,a,b,cheap\n", "not_a_number", 2),
     ("scores.csv", b"id,input,output,cost_usd\n1,a,b,-1\n", "out_of_range", 2),
@@ -254,6 +261,7 @@ class Breaking(io.RawIOBase):
     [
         ("bom.csv", b"\xef\xbb\xbfid,input\n1,a\n", {"1": "a"}),
         ("utf16.csv", "id,input\n1,Größe\n".encode("utf-16"), {"1": "Größe"}),
+        ("big.csv", b"\xfe\xff" + "id,input\n1,\u4f60".encode("utf-16-be"), {"1": "\u4f60"}),
         ("mixed.csv", b"id,input\r\n1,a\n2,b\r3,c", {"1": "a", "2": "b", "3": "c"}),
         ("semicolon.csv", b"id;input\n1;a,b\n", {"1": "a,b"}),
         ("formula.csv", b"id,input\n1,=1+1\n2,@x\n3,-5\n", {"1": "=1+1", "2": "@x", "3": "-5"}),
@@ -269,6 +277,24 @@ def test_what_looks_bad_and_is_not_goes_in_as_it_is(
 ) -> None:
     imported(browser, checked_page(browser, sent(browser, content, name)))
     assert {case.key: case.input for case in Case.objects.all()} == expected
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_text_without_its_mark_is_read_by_who_chooses_its_encoding(
+    browser: Client, team: Team, tmp_path: Path, encoding: str
+) -> None:
+    """Refused by itself as `encoding`; see TABLES."""
+    content = "id,input\n1,Größe\n".encode(encoding)
+    upload = sent(browser, content, "cases.csv")
+    given = {"encoding": encoding, "column-0": "id", "column-1": "input"}
+    assert browser.post(url_of(upload), given).status_code == 302
+    upload.refresh_from_db()
+    loading.check(upload)
+    imported(browser, upload)
+    path = tmp_path / "cases.csv"
+    path.write_bytes(content)
+    call_command("import", str(path), "--dataset", "A", "--encoding", encoding, stdout=StringIO())
+    assert [case.input for case in Case.objects.all()] == ["Größe", "Größe"]
 
 
 def test_empty_null_and_missing_stay_three_things(browser: Client) -> None:

@@ -14,12 +14,13 @@ from typing import Final, Literal, NamedTuple
 
 from scoring.core.contract import CaseProblem
 from scoring.core.files.csv_rows import Dialect, guess_dialect, read_csv, read_header
+from scoring.core.files.foreign import refuse_foreign
 from scoring.core.files.formulas import MARKED, unmarked
 from scoring.core.files.headers import looks_like_values
 from scoring.core.files.json_rows import read_json, read_jsonl
 from scoring.core.files.lines import CHUNK, Lines
 from scoring.core.files.rows import MAX_COLUMNS, MAX_LINE, FileProblem, Row, RowProblem
-from scoring.core.files.source import Source, encoding_of, is_workbook, open_source, refuse_foreign
+from scoring.core.files.source import Source, encoding_of, is_workbook, open_source
 from scoring.core.files.table import check_delimiter
 from scoring.core.files.xlsx import read_sheets, read_xlsx
 from scoring.core.json_text import parse

@@ -11,48 +11,17 @@ from tempfile import TemporaryFile
 from typing import BinaryIO, Final, cast
 from weakref import finalize
 
+from scoring.core.files.foreign import BOMS, refuse_foreign, unmarked_encoding
 from scoring.core.files.rows import FileProblem
 from scoring.core.files.unpacked import Allowance, Gunzip
 
 PACKED: Final = ".gz"
 _COPIED: Final = 1024 * 1024  # bytes at a time
 
-_BOMS: Final = (  # UTF-32 first: its little-endian mark begins with the one of UTF-16
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-_FOREIGN: Final = (
-    (b"PK\x03\x04", "a ZIP archive or an Excel workbook"),
-    (b"PK\x05\x06", "an empty ZIP archive"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"BZh91AY&SY", "a bzip2 archive"),
-    (b"7z\xbc\xaf", "a 7-Zip archive"),
-    (b"\xfd7zXZ\x00", "an XZ archive"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
-    (b"\x89PNG", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF87a", "a GIF image"),
-    (b"GIF89a", "a GIF image"),
-    (b"%PDF-", "a PDF document"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel or Word document"),
-    (b"SQLite format 3\x00", "an SQLite database"),
-    (b"PAR1\x15", "a Parquet file"),
-    (b"<!doctype", "a web page"),
-    (b"<html", "a web page"),
-    (b"<?xml", "an XML document"),
-)
-
 _ZIP: Final = b"PK\x03\x04"
 _OLD_OFFICE: Final = b"\xd0\xcf\x11\xe0"
 _WORKBOOKS: Final = (".xlsx", ".xlsm")
 _OTHER_WORKBOOKS: Final = (".xls", ".xlsb", ".ods")
-_OWN_NAME: Final = {
-    b"PK\x03\x04": "Unpack it, or name a workbook .xlsx.",
-    b"\x1f\x8b": "Unpack it, or name it as it is: .csv.gz, .jsonl.gz and so on.",
-}
 
 
 class Source:
@@ -129,21 +98,19 @@ def encoding_of(head: bytes, wanted: str = "") -> tuple[str, int]:
     """The codec's name and the length of the byte order mark.
 
     A mark decides unless an encoding is wanted; without either it is UTF-8. Raises FileProblem
-    `encoding` for an unknown name and for UTF-16 without a mark, which would pass as text full
-    of NULs, or, where it is wanted, leave the order of its bytes open.
+    `encoding` for an unknown name and for UTF-16 or UTF-32 without a mark, which would pass as text
+    full of NULs, or, where UTF-16 is wanted, leave the order of its bytes open.
     """
     marked, mark_length = next(
-        ((name, len(mark)) for mark, name in _BOMS if head.startswith(mark)), ("", 0)
+        ((name, len(mark)) for mark, name in BOMS if head.startswith(mark)), ("", 0)
     )
     if wanted and not (marked and _is_unicode(wanted)):
         name = _known(wanted)
         if name == "utf-16":
             _refuse_orderless()
         return name, mark_length
-    if not marked and head[1:400:2].count(0) * 3 > len(head[:400]):
-        _refuse_unmarked("utf-16-le")
-    if not marked and head[0:400:2].count(0) * 3 > len(head[:400]):
-        _refuse_unmarked("utf-16-be")
+    if not marked and (unmarked := unmarked_encoding(head)):
+        _refuse_unmarked(unmarked)
     return marked or "utf-8", mark_length
 
 
@@ -162,6 +129,7 @@ def is_workbook(head: bytes, name: str) -> bool:
     if is_old:
         raise _unsupported(name, "is encrypted with a password, or an old XLS workbook")
     if not head.startswith(_ZIP):
+        refuse_foreign(head, name)
         text = (
             f"“{name}” is called an Excel workbook and is none. Give it the ending of its format."
         )
@@ -172,17 +140,6 @@ def is_workbook(head: bytes, name: str) -> bool:
 def _unsupported(name: str, what: str) -> FileProblem:
     text = f"“{name}” {what}. Save the sheet as XLSX without a password, or as CSV."
     return FileProblem("unsupported_workbook", text)
-
-
-def refuse_foreign(head: bytes, name: str) -> None:
-    """Raise FileProblem `type_mismatch` when the first bytes are those of no text format."""
-    start = head.removeprefix(codecs.BOM_UTF8)[:64].lstrip()
-    for magic, kind in _FOREIGN:
-        if start.startswith(magic) or start[: len(magic)].lower() == magic:
-            shown = f"“{name}”" if name else "The input"
-            advice = _OWN_NAME.get(magic, "Upload a CSV, TSV, JSON, JSONL or XLSX file instead.")
-            text = f"{shown} is {kind}. {advice}"
-            raise FileProblem("type_mismatch", text)
 
 
 def _is_unicode(name: str) -> bool:
@@ -209,7 +166,7 @@ def _refuse_orderless() -> None:
 
 def _refuse_unmarked(name: str) -> None:
     text = (
-        f"The file looks like UTF-16 without a byte order mark. "
+        f"The file looks like {name.upper()} without a byte order mark. "
         f"Choose the encoding {name}, or save the file as UTF-8."
     )
     raise FileProblem("encoding", text, line=1)
