@@ -94,6 +94,7 @@ def said_of(request: SignedInRequest, run: Run, output: Output, undo: str = "") 
         "thread": thread,
         "may_review": may["may_review"],
         "place": output.case.position,
+        "kept": f"{user.pk} {run.uuid} {output.case.position} {output.trial}",
         "asked": _asked(request),
     }
 

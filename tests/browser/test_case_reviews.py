@@ -231,17 +231,106 @@ def test_a_comment_by_keys_alone(case: Page) -> None:
     assert keys.at() == "Add the comment"
     case.reload()
     keys.open("Edit")
-    keys.press("Tab")
-    keys.type("So: ")
+    expect(region.get_by_label("Text of your comment")).to_be_focused()
+    keys.type(" So?")
     keys.open("Save the change")
-    expect(region.locator("li")).to_contain_text("So: Why 4?")
+    expect(region.locator("li")).to_contain_text("Why 4? So?")
     has_settled(case)
     keys.open("Delete")
     expect(region.get_by_role("status")).to_have_text("The comment is deleted.")
     has_settled(case)
     keys.open("Undo")
-    expect(region.locator("li")).to_contain_text("So: Why 4?")
+    expect(region.locator("li")).to_contain_text("Why 4? So?")
     assert not Review.objects.exists()
+
+
+# What is typed.
+
+
+@pytest.mark.parametrize("key", ["Control+Enter", "Meta+Enter"])
+def test_a_key_sends_what_is_written(case: Page, run: Run, key: str) -> None:
+    keys, region = Keys(case), comments(case)
+    keys.press("n")
+    keys.press(key)  # there is no verdict yet that a note could go with
+    keys.press("Escape")
+    keys.press("c")
+    keys.type("First")
+    keys.press(key)
+    expect(region.locator("li")).to_contain_text("First")
+    has_settled(case)
+    keys.open("Edit")
+    keys.type(" of all")
+    keys.press(key)
+    expect(region.locator("li")).to_contain_text("First of all")
+    has_settled(case)
+    keys.press("2")
+    is_given(case, "fail")
+    keys.press("n")
+    keys.type("Too short.")
+    keys.press(key)
+    expect(toast(case)).to_contain_text("Your verdict: fail, with a note.")
+    assert Review.objects.get().told == {"verdict": "fail", "note": "Too short."}
+    assert Comment.objects.get().text == "First of all"
+
+
+def test_escape_leaves_an_edit_and_nothing_typed_is_lost(case: Page, rita: User, run: Run) -> None:
+    Comment.objects.add(run, Output.objects.get(case__position=1), "Why?", by=rita)
+    case.reload()
+    keys, field = Keys(case), comments(case).get_by_label("Text of your comment")
+    keys.open("Edit")
+    keys.press("Escape")
+    expect(field).to_be_hidden()  # nothing was changed
+    assert keys.at() == "Edit"
+    keys.press("Enter")
+    keys.type(" Who?")
+    keys.press("Escape")
+    assert keys.at() == "Edit"
+    expect(field).to_have_value("Why? Who?")
+
+
+def test_what_is_not_sent_comes_back_with_its_case(case: Page, rita: User, run: Run) -> None:
+    """Over steps to other cases, over a page loaded anew, until it is sent."""
+    Comment.objects.add(run, Output.objects.get(case__position=1), "Why?", by=rita)
+    case.reload()
+    keys, region, walk = Keys(case), comments(case), Walk(case)
+    note, comment = case.get_by_label("Note"), region.get_by_label("Your comment", exact=True)
+    keys.open("Edit")
+    keys.type(" Who?")
+    for key, text in {"n": "Half a note", "c": "Half a comment"}.items():
+        keys.press("Escape")
+        keys.press(key)
+        keys.type(text)
+    keys.press("Escape")
+    keys.press("j")
+    walk.is_at("q1")
+    expect(note).to_have_value("")
+    expect(comment).to_have_value("")
+    keys.press("k")
+    walk.is_at("q0")
+    for _ in range(2):
+        expect(note).to_have_value("Half a note")
+        expect(comment).to_have_value("Half a comment")
+        expect(region.get_by_label("Text of your comment")).to_have_value("Why? Who?")
+        case.reload()
+    keys.press("2")
+    is_given(case, "fail")
+    keys.press("c")
+    keys.press("Control+Enter")
+    expect(region.locator("li")).to_have_count(2)
+    has_settled(case)
+    case.reload()
+    expect(note).to_have_value("Half a note")  # as it was sent with the verdict
+    expect(comment).to_have_value("")
+    assert case.evaluate("Object.values(JSON.parse(sessionStorage.typed))") == ["Why? Who?"]
+
+
+def test_what_is_typed_by_one_person_is_not_given_to_another(
+    case: Page, sign_in: SignIn, team: Team
+) -> None:
+    case.get_by_label("Note").fill("Half a note")
+    sign_in(member(team, "sam@example.org"))
+    case.reload()
+    expect(case.get_by_label("Note")).to_have_value("")
 
 
 def test_without_a_script_all_of_it_works(
