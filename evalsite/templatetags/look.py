@@ -160,10 +160,10 @@ def undo(message: Message) -> Undo | None:
 
 @register.simple_tag
 def stays() -> SafeString:
-    """Attributes of a form after which its own page is shown again: htmx swaps what is on it.
+    """Attributes of a form or of links after which this page is shown: htmx swaps what is on it.
 
     Where the page stood, the focus and what was typed stay, also if the request fails. Only for
-    forms that lead to a page of the same scripts and styles.
+    what leads to a page of the same scripts and styles.
     """
     swap = 'hx-boost="true" hx-target="{0}" hx-select="{0}" hx-swap="outerHTML show:none"'
     return format_html(swap, "#main")

@@ -3,6 +3,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const BINS = 20;
+const LEAST_SEEN = 120; // pixels
 let drag = null;
 
 /** The bin under the pointer. */
@@ -79,39 +80,26 @@ function choose(scorer, first, last) {
   for (const [name, value] of Object.entries(asked)) elements[name].value = value;
   if (elements.unsteady) elements.unsteady.checked = false;
   form.requestSubmit();
+  bringInView(document.getElementById("cases"));
   return true;
 }
 
-/* Ticked cases: how many, said as they are ticked; all of the page at once; the key x. */
-
-const ticks = () => [...document.querySelectorAll("#ticks input[name=place]")];
-
-document.addEventListener("change", ({ target }) => {
-  if (target.matches("[data-ticks]")) for (const tick of ticks()) tick.checked = target.checked;
-  if (target.matches("[data-ticks], #ticks input[name=place]")) count();
-});
-
-function count() {
-  const every = ticks();
-  const number = every.filter((tick) => tick.checked).length;
-  const said = document.getElementById("ticked");
-  said.dataset.none ??= said.textContent;
-  said.textContent = number ? `${number} ticked: this takes only these` : said.dataset.none;
-  const head = document.querySelector("[data-ticks]");
-  head.checked = number === every.length;
-  head.indeterminate = number > 0 && number < every.length;
+/** Nothing moves where enough of the table is seen to tell that it changes. */
+function bringInView(table) {
+  if (table.getBoundingClientRect().top > innerHeight - LEAST_SEEN) table.scrollIntoView();
 }
 
-/** Enter in the field of the tag means the tag, not the first button of the form. */
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !event.target.matches?.(".tagging input")) return;
-  event.preventDefault();
-  event.target.nextElementSibling.click();
-});
+/* The verdict that is filtered by is marked above the table, too, which is all that is swapped. */
 
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "x" || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (!document.getElementById("keys-on").checked) return;
-  const tick = event.target.closest?.("#ticks tr")?.querySelector("input[name=place]");
-  tick?.click();
-});
+function markVerdict() {
+  const here = new URLSearchParams(location.search);
+  const verdict = here.get("scorer") ? null : here.get("verdict");
+  for (const link of document.querySelectorAll(".verdicts a")) {
+    if (new URLSearchParams(link.search).get("verdict") !== verdict) link.removeAttribute("aria-current");
+    else link.setAttribute("aria-current", "true");
+  }
+}
+
+for (const event of ["htmx:pushedIntoHistory", "htmx:replacedInHistory"]) {
+  document.addEventListener(event, markVerdict);
+}
