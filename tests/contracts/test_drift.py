@@ -19,9 +19,10 @@ from scoring.engine.drift.asks import lines_for
 from scoring.engine.drift.chart import chart_of, tag_lines
 from scoring.models import Dataset
 from tests import oracles
+from tests.kept import kept
 from tests.real_data import bfcl_path, jsonl_rows
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("team")]
+pytestmark = pytest.mark.django_db
 
 DATES: Final = ("2024-07-06", "2024-08-11")
 MODELS: Final = (
@@ -40,6 +41,7 @@ def passes(facts: Path, model: str, dated: str) -> dict[str, bool]:
     return {row["id"]: oracles.json_match(expected[row["id"]], row["output"]) == 1 for row in rows}
 
 
+@pytest.mark.usefixtures("team")
 def test_five_models_on_two_dates_flip_as_a_direct_count_says(facts: Path, tmp_path: Path) -> None:
     call_command("import", str(bfcl_path(facts)), "--dataset", "BFCL", stdout=StringIO())
     suite = tmp_path / "suite.json"
@@ -82,6 +84,7 @@ FLAT: Final = "gpt-4-0125-preview-FC"
 NEVER: Final = {"name": "never", "type": "regex", "config": {"pattern": "^no such answer$"}}
 
 
+@pytest.mark.usefixtures("team")
 def test_a_scorers_flips_are_told_beside_one_that_always_fails(facts: Path, tmp_path: Path) -> None:
     call_command("import", str(bfcl_path(facts)), "--dataset", "BFCL", stdout=StringIO())
     suite = tmp_path / "suite.json"
@@ -112,10 +115,15 @@ def is_called_out(line: dict[str, Any]) -> bool:
     return any("the mean hardly moved" in text for text in line["sentences"])
 
 
+@kept
+def demo() -> None:
+    load(datetime(2026, 11, 20, 15, 30, tzinfo=UTC))
+
+
 @pytest.fixture
 def told() -> list[Line]:
     """The lines of the demo."""
-    load(datetime(2026, 11, 20, 15, 30, tzinfo=UTC))
+    demo()
     return [line for dataset in Dataset.objects.all() for line in lines_for(dataset, None)]
 
 

@@ -19,16 +19,23 @@ from scoring.engine.demo.support import SUPPORT
 from scoring.engine.drift.overview import standings
 from scoring.engine.drift.regressions import regressions
 from scoring.models import AuditEntry, Dataset, Member, Role, Run, RunScorer, RunState, Team, User
+from tests.kept import kept
 
 NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)
 STORIES = [SUPPORT, EXTRACTION, QUESTIONS]
+
+
+@kept
+def demo() -> None:
+    load(NOW)
 
 
 @pytest.fixture
 def loaded(db: None, monkeypatch: pytest.MonkeyPatch) -> Team:
     """The demo where local embeddings are not installed: everything is scored at once."""
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    return load(NOW)
+    demo()
+    return Team.objects.get()
 
 
 def runs_of(name: str) -> list[Run]:

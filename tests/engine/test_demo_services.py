@@ -26,19 +26,31 @@ from scoring.models import (
     Status,
     Team,
 )
+from tests.kept import kept
 
 NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)
 
 
+@kept
+def demo() -> None:
+    load(NOW)
+
+
 @pytest.fixture
-def loaded(db: None, monkeypatch: pytest.MonkeyPatch) -> Team:
-    """The demo where nobody can be asked: a call of a model would fail the test."""
+def _nobody_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call of a model fails the test."""
 
     async def call(*_: object) -> None:
         pytest.fail("the demo called a model")
 
     monkeypatch.setattr(Client, "call", call)
-    return load(NOW)
+
+
+@pytest.fixture
+def loaded(db: None, _nobody_to_ask: None) -> Team:
+    """The demo where nobody can be asked."""
+    demo()
+    return Team.objects.get()
 
 
 def of_type(kind: str) -> list[RunScorer]:
@@ -149,5 +161,7 @@ def test_meanings_are_compared_and_the_last_week_has_unsteady_cases(minilm: str,
     assert 2 <= trials["unsteady"] <= 12
 
 
-def test_loading_leaves_no_services_behind(loaded: Team) -> None:
+@pytest.mark.usefixtures("_nobody_to_ask")
+def test_loading_leaves_no_services_behind(db: None) -> None:
+    load(NOW)
     assert services._services.get() is None
