@@ -207,7 +207,7 @@ def _check_keys(value: dict[str, Any], path: Path) -> None:
         raise CaseProblem("too_many_keys", text, where)
     repeated = getattr(value, "repeated", None)
     if repeated is not None:
-        where = path_text((*path, repeated))
+        where = _SURROGATE.sub("\ufffd", path_text((*path, repeated)))
         raise CaseProblem("duplicate_key", f"the key {where} appears twice", where)
 
 

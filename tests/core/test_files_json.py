@@ -86,6 +86,26 @@ def test_a_bad_item_of_a_list_is_named_and_the_next_one_still_read() -> None:
     assert bad.message.startswith("Item 2 (line 2): ")
 
 
+@pytest.mark.parametrize(
+    ("value", "column", "said"),
+    [
+        ('{"a": {"b": [0, NaN]}}', "a.b[1]", "The number at a.b[1] is not finite. Correct it."),
+        ('{"a": {"b c": 1, "b c": 2}}', 'a["b c"]', 'The key a["b c"] appears twice. Correct it.'),
+        ('{"a": "x\\u0000"}', "a", "The text at a holds a NUL character. Correct it."),
+        ('{"\\ud800": 1, "\\ud800": 2}', "\ufffd", None),
+        (f'{{"{"k" * 9_000}": 1e999}}', f"{'k' * 200}…", None),
+        (f'{{"a": {"[" * 80}{"]" * 80}}}', "", "Nested deeper than 64 levels. Correct it."),
+        ('{"a": 1', "", "Expecting ',' delimiter at column 8. Correct it."),
+    ],
+)
+def test_the_place_inside_a_row_is_its_column(value: str, column: str, said: str | None) -> None:
+    bad, *_ = read(read_jsonl, f'{value}\n{{"a": 1}}\n')
+    assert isinstance(bad, RowProblem)
+    assert bad.column == column
+    assert said is None or bad.said == said
+    assert len(bad.message) < 300
+
+
 @pytest.mark.parametrize("content", ["", " ", "\n\n", "\ufeff\n"])
 def test_no_line_means_no_rows(content: str) -> None:
     assert problem(read_jsonl, content).code == "no_rows"

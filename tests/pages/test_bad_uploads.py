@@ -186,6 +186,53 @@ def _unfolded(text: str) -> str:
     return re.sub(r"(?m)^(\d+) ", r"line \1 ", text)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "row"),
+    [
+        (
+            "cases.jsonl",
+            b'{"id": 1, "input": {"a": [1, NaN]}}\n',
+            ("1", "input.a[1]", "The number at input.a[1] is not finite. Correct it."),
+        ),
+        (
+            "cases.json",
+            b'[{"id": 1, "input": 1},\n{"id": 2, "input": {"a": 1, "a": 2}}]',
+            ("2", "input.a", "Item 2 (line 2): the key input.a appears twice. Correct it."),
+        ),
+        (
+            "cases.csv",
+            b"id,input,output,cost_usd\n1,a,b,cheap\n",
+            ("2", "cost_usd", "“cheap” is not a number. Write it like 412 or 0.25."),
+        ),
+        (
+            "cases.csv",
+            b'id,input\n1,"a"b\n',
+            ("2", "", "Text follows the closing quote of a cell."),
+        ),
+        (
+            "cases.xlsx",
+            simple(("id", "input"), ("1", "a", "b_x0000_")),
+            ("2", "C", "The cell holds a NUL character. Remove it."),
+        ),
+    ],
+)
+def test_a_problem_says_its_place_once_and_beside_it(
+    browser: Client, team: Team, tmp_path: Path, name: str, content: bytes, row: tuple[str, ...]
+) -> None:
+    html_shown = html_of(browser, checked_page(browser, sent(browser, content, name)))
+    table = html.unescape(html_shown[html_shown.index("<h3>Problems") :])
+    cells = [cell.strip() for cell in re.findall(r"<td[^>]*>(.*?)</td>", table, re.DOTALL)]
+    assert (cells[0], cells[1]) == row[:2]
+    assert cells[2].startswith(row[2])
+    path, said = tmp_path / name, StringIO()
+    path.write_bytes(content)
+    with pytest.raises(CommandError):
+        call_command("import", str(path), "--dataset", "A", stdout=StringIO(), stderr=said)
+    told = said.getvalue().splitlines()[-1].split(maxsplit=2 if row[1] else 1)
+    assert told[: len(told) - 1] == [place for place in row[:2] if place]
+    assert told[-1].partition(" ")[2].strip().startswith(row[2])
+
+
 # What is refused before there is a file to look at
 
 

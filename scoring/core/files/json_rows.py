@@ -19,6 +19,7 @@ _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _EXTENT: Final = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 # The longest token that a chunk's end can cut: \ud83d\ude00 or -Infinity.
 _CUT_TOKEN: Final = 12
+_MAX_SAID: Final = 200  # characters
 
 
 def read_jsonl(source: Source, encoding: str = "") -> Iterator[Row | RowProblem]:
@@ -75,12 +76,18 @@ def _row(line: int, text: str, where: str) -> Row | RowProblem:
     try:
         fields = parse(text, refuse_nul=True)
     except CaseProblem as fault:
-        said = fault.text.replace(" at line 1, column ", " at column ")
-        return RowProblem(line, "", fault.code, f"{where}: {said}. Correct it.")
+        said = _short(fault.text.replace(" at line 1, column ", " at column "))
+        column = _short(fault.where.removeprefix("$"))
+        return RowProblem(line, column, fault.code, f"{where}: {said}. Correct it.")
     if not isinstance(fields, dict):
         said = f"{where} holds {_kind(fields)}. Each row must be one JSON object: {{…}}."
         return RowProblem(line, "", "wrong_shape", said)
     return Row(line, fields)
+
+
+def _short(text: str) -> str:
+    """A key that is named may be as long as its line."""
+    return text if len(text) <= _MAX_SAID else f"{text[:_MAX_SAID]}…"
 
 
 def _listed(cursor: _Cursor) -> Iterator[Row | RowProblem]:

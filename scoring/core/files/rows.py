@@ -19,12 +19,24 @@ class Row(NamedTuple):
 
 
 class RowProblem(NamedTuple):
-    """A row that cannot be used although the rows after it can. `column` is "" when unknown."""
+    """A row that cannot be used although the rows after it can.
+
+    `column` is a table's column or a path into an object, "" when unknown.
+    """
 
     line: int
     column: str
     code: str
     message: str
+
+    @property
+    def said(self) -> str:
+        """The message without its place, for where line and column stand beside it."""
+        for place in (f"Line {self.line:,}, column {self.column}: ", f"Line {self.line:,}: "):
+            if self.message.startswith(place):
+                rest = self.message.removeprefix(place)
+                return rest[:1].upper() + rest[1:]
+        return self.message
 
 
 class FileProblem(Exception):  # noqa: N818 - the word the project uses

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -52,7 +51,6 @@ _OUTPUTS: Final = Columns(
     error="error",
 )
 _WITHOUT_KEY: Final = replace(_CASES, id="")
-_PLACE: Final = re.compile(r"Lines? [^:]*: ")
 
 
 class BodyProblem(NamedTuple):
@@ -192,7 +190,7 @@ def _told(path: str, problem: RowProblem) -> BodyProblem:
     if problem.code == "duplicate_case":
         where = f"{path}.key"
         return BodyProblem(where, problem.code, "This key came before. Give each its own.")
-    return BodyProblem(where, problem.code, _PLACE.sub("", problem.message, count=1))
+    return BodyProblem(where, problem.code, problem.said)
 
 
 def _refuse_closed(output_set: OutputSet) -> None:

@@ -66,7 +66,7 @@ class Report:
                 "line": problem.line or None,
                 "column": problem.column or None,
                 "code": problem.code,
-                "message": problem.message,
+                "message": problem.said,
             }
             for problem in self.problems
         ]

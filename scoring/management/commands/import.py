@@ -158,7 +158,7 @@ class Command(BaseCommand):
         report = refused.report
         for row in table(
             ("line", "column", "code", "message"),
-            [(p.line or "", p.column, p.code, p.message) for p in report.problems],
+            [(p.line or "", p.column, p.code, p.said) for p in report.problems],
         ):
             self.stderr.write(row)
         unlisted = report.problem_count - len(report.problems)

@@ -64,8 +64,8 @@ def _columns(first: Cells, *, has_header: bool) -> tuple[str, ...]:
 def _row(cells: Cells, columns: tuple[str, ...]) -> Row | RowProblem:
     line, texts, faults = cells
     for place, (code, said) in faults.items():
-        column = columns[place] if place < len(columns) else ""
-        where = f"Line {line:,}, column {column or letters_of(place)}: "
+        column = columns[place] if place < len(columns) else letters_of(place)
+        where = f"Line {line:,}, column {column}: "
         return RowProblem(line, column, code, where + said)
     missing = len(columns) - len(texts)
     if missing < 0 and any(texts[missing:]):
