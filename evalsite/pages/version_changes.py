@@ -6,6 +6,7 @@ import uuid
 from typing import Final
 
 from django import forms
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
@@ -69,11 +70,14 @@ def _carved(form: CarveForm, version: DatasetVersion, request: SignedInRequest) 
         cases = cases.tagged(asked["tag"])
     n = asked["n"] or version.case_count
     positions = drafts.sample_of(cases, n, asked["seed"])
+    source = form.source(version, len(positions))
     try:
-        return drafts.carve(version, positions, asked["name"], form.source(version), request.user)
+        made = drafts.carve(version, positions, asked["name"], source, request.user)
     except DraftError as refused:
         form.add_error("tag" if not positions else "name", str(refused))
-    return None
+        return None
+    messages.success(request, f"Made of {source}.")
+    return made
 
 
 def _chosen(form: ChangesForm, versions: list[DatasetVersion]) -> Changes | None:

@@ -103,37 +103,3 @@ function markVerdict() {
 for (const event of ["htmx:pushedIntoHistory", "htmx:replacedInHistory"]) {
   document.addEventListener(event, markVerdict);
 }
-
-/* Ticked cases: how many, said as they are ticked; all of the page at once; the key x. */
-
-const ticks = () => [...document.querySelectorAll("#ticks input[name=place]")];
-
-document.addEventListener("change", ({ target }) => {
-  if (target.matches("[data-ticks]")) for (const tick of ticks()) tick.checked = target.checked;
-  if (target.matches("[data-ticks], #ticks input[name=place]")) count();
-});
-
-function count() {
-  const every = ticks();
-  const number = every.filter((tick) => tick.checked).length;
-  const said = document.getElementById("ticked");
-  said.dataset.none ??= said.textContent;
-  said.textContent = number ? `${number} ticked: this takes only these` : said.dataset.none;
-  const head = document.querySelector("[data-ticks]");
-  head.checked = number === every.length;
-  head.indeterminate = number > 0 && number < every.length;
-}
-
-/** Enter in the field of the tag means the tag, not the first button of the form. */
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !event.target.matches?.(".tagging input")) return;
-  event.preventDefault();
-  event.target.nextElementSibling.click();
-});
-
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "x" || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (!document.getElementById("keys-on").checked) return;
-  const tick = event.target.closest?.("#ticks tr")?.querySelector("input[name=place]");
-  tick?.click();
-});

@@ -53,7 +53,7 @@ def test_a_case_is_added_tagged_and_deleted_by_keys_alone(
 ) -> None:
     sign_in(alice)
     page.goto(f"/datasets/{version.dataset.uuid}/")
-    page.get_by_label("Tick case no. 2").focus()
+    page.get_by_label("Tick q-2").focus()
     page.keyboard.press("Space")
     page.get_by_label("Tag for the ticked cases").focus()
     page.keyboard.type("hard")

@@ -121,12 +121,40 @@ def test_a_draft_behind_is_moved_first(
     assert "changed meanwhile" in moved
 
 
-def test_a_sample_becomes_a_dataset(browser: Client, dataset: Dataset) -> None:
-    form = {"n": "2", "seed": "7", "name": "Two"}
-    browser.post(at(dataset, "carve"), form)
-    made = Dataset.objects.select_related("latest").get(name="Two")
+@pytest.mark.parametrize(
+    ("form", "number", "source"),
+    [
+        ({"n": "2", "seed": "7"}, 2, "2 cases of Answers v1, seed 7"),
+        ({"n": "500", "seed": "7"}, 4, "4 cases of Answers v1"),
+        ({"seed": "7"}, 4, "4 cases of Answers v1"),
+        ({"seed": "7", "tag": "easy"}, 1, "1 case of Answers v1 tagged easy"),
+        ({"n": "1", "seed": "7", "tag": "easy"}, 1, "1 case of Answers v1 tagged easy, seed 7"),
+    ],
+)
+def test_a_part_becomes_a_dataset_that_says_what_it_is_made_of(
+    browser: Client, dataset: Dataset, form: dict[str, str], number: int, source: str
+) -> None:
+    page = browser.post(at(dataset, "carve"), form | {"name": "Part"}, follow=True)
+    assert f"Made of {source}." in page.text
+    made = Dataset.objects.select_related("latest").get(name="Part")
     assert made.latest is not None
-    assert (made.latest.case_count, made.latest.source_name) == (2, "2 cases of Answers v1, seed 7")
+    assert (made.latest.case_count, made.latest.source_name) == (number, source)
+
+
+@pytest.mark.parametrize(
+    ("query", "is_offered"),
+    [
+        ({"tag": "easy"}, True),
+        ({"tag": "easy", "q": "One"}, False),
+        ({"tag": "nowhere"}, False),
+        ({}, False),
+    ],
+)
+def test_cases_of_a_tag_lead_to_a_dataset_of_their_own(
+    browser: Client, dataset: Dataset, query: dict[str, str], is_offered: bool
+) -> None:
+    page = browser.get(at(dataset, "dataset"), query).text
+    assert (f'href="{at(dataset, "carve")}?tag=easy"' in page) is is_offered
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,20 @@ def test_a_script_that_sent_a_file_is_led_on(browser: Client) -> None:
     assert '<main class="page" id="main"' in refused.text
 
 
+def test_pasted_rows_keep_the_line_ends_that_the_field_shows(browser: Client) -> None:
+    """Browsers send each of them as CR LF, those within a cell, too."""
+    pasted = 'id,input\r\n1,"a\r\n\r\nb"\r\n'
+    url = reverse("new_upload", args=["support"])
+    browser.post(url, {"kind": "dataset", "pasted": pasted, "dataset_name": "Pasted"})
+    page = browser.get(url_of(Upload.objects.get()))
+    assert page.context["preview"].rows[0][1]["input"] == "a\n\nb"
+
+
+def test_neither_a_file_nor_rows_says_what_may_be_given(browser: Client) -> None:
+    answer = browser.post(reverse("new_upload", args=["support"]), {"kind": "dataset"})
+    assert "Choose a file, or paste rows." in answer.text
+
+
 def test_nobody_anonymous_uploads(client: Client, browser: Client) -> None:
     upload = sent(browser)
     for answer in (send(client), client.get(url_of(upload)), client.post(url_of(upload))):

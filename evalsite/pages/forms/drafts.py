@@ -279,11 +279,13 @@ class CarveForm(forms.Form):
         kwargs["initial"] = {"seed": secrets.randbelow(10_000)} | (kwargs.get("initial") or {})
         super().__init__(*args, **kwargs)
 
-    def source(self, version: object) -> str:
-        """Where the cases come from, in words."""
+    def source(self, version: object, number: int) -> str:
+        """Where so many cases come from, in words; without the seed where none were drawn."""
         asked = self.cleaned_data
-        part = f"cases of {version}" + (f" tagged {asked['tag']}" if asked["tag"] else "")
-        return f"{asked['n']:,} {part}, seed {asked['seed']}" if asked["n"] else part
+        is_one = number == 1
+        cases = f"{number:,} {'case' if is_one else 'cases'} of {version}"
+        part = f"{cases} tagged {asked['tag']}" if asked["tag"] else cases
+        return f"{part}, seed {asked['seed']}" if asked["n"] == number else part
 
 
 def as_typed(content: CaseContent | None) -> dict[str, Any]:

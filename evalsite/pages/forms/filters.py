@@ -42,6 +42,11 @@ class CaseFilters(forms.Form):
         return bool(self.data.get("q") or self.data.get("tag"))
 
     @property
+    def is_by_tag(self) -> bool:
+        """Whether a tag alone tells the cases from the others."""
+        return bool(self.data.get("tag") and not self.data.get("q"))
+
+    @property
     def query(self) -> str:
         """The query string that chooses the same again; "" for all of the latest version."""
         chosen = {name: self.data[name] for name in self.fields if self.data.get(name)}

@@ -112,6 +112,10 @@ class NewUploadForm(forms.Form):
         known = cast("forms.ModelChoiceField[Dataset]", self.fields["dataset"])
         known.queryset = team.datasets.published().order_by("name")
 
+    def clean_pasted(self) -> str:
+        """The rows as they stand in the field: browsers send each line end as CR LF."""
+        return str(self.cleaned_data["pasted"]).replace("\r\n", "\n")
+
     def clean(self) -> dict[str, Any]:
         given = self.cleaned_data
         if "file" in given and "pasted" in given:
@@ -136,7 +140,11 @@ class NewUploadForm(forms.Form):
 
     def _rows(self, file: File[bytes] | None, pasted: str) -> File[bytes] | None:
         if bool(file) == bool(pasted.strip()):
-            both = "Choose a file or paste rows, not both." if file else "Choose a file."
+            both = (
+                "Choose a file or paste rows, not both."
+                if file
+                else "Choose a file, or paste rows."
+            )
             self.add_error("file", both)
             return None
         if len(pasted.encode()) > MAX_PASTED:
