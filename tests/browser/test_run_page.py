@@ -146,8 +146,9 @@ def test_a_long_run_is_told_on_another_page_while_one_waits(
     waiting.refresh_from_db()
     tell_end(waiting)
     expect(box).to_contain_text("long has finished: 1 pass.", timeout=20_000)
+    box.hover()
     is_accessible(page)
-    box.get_by_role("button").click()
+    box.get_by_role("button", name="Dismiss: long has finished: 1 pass.").click()
     expect(box).not_to_contain_text("long")
 
 
