@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from scoring.core.contract import Json
-from scoring.core.shown import Shown, shown, written, written_alike
+from scoring.core.shown import Shown, readable, shown, written, written_alike
 from scoring.core.sides import compared
 from scoring.models import Case
 from scoring.models.version_changes import ChangedCase
@@ -43,31 +42,33 @@ def every_edit(change: ChangedCase) -> list[Edit]:
 
 def _rest(old: Case, new: Case) -> Iterator[Edit]:
     if old.references_json != new.references_json:
-        yield Edit("references", "References", _both(old.references, new.references))
+        yield Edit("references", "References", _both(old.references_json, new.references_json))
     if old.metadata_json != new.metadata_json:
-        yield Edit("metadata", "Metadata", _both(old.metadata, new.metadata))
+        yield Edit("metadata", "Metadata", _both(old.metadata_json, new.metadata_json))
     if old.tags_json != new.tags_json:
         yield Edit("tags", "Tags", compared(", ".join(old.tags), ", ".join(new.tags), "word"))
 
 
 def _input(old: Case, new: Case) -> Iterator[Edit]:
     if old.input_json != new.input_json:
-        yield Edit("input", "Input", _both(old.input, new.input))
+        yield Edit("input", "Input", _both(old.input_json, new.input_json))
 
 
 def _expected(old: Case, new: Case) -> Iterator[Edit]:
-    if old.expected_json == new.expected_json:
+    before, after = old.expected_json, new.expected_json
+    if before == after:
         return
-    if old.has_expected and new.has_expected:
-        yield Edit("expected", "Expected", _both(old.expected, new.expected))
+    if before is not None and after is not None:
+        yield Edit("expected", "Expected", _both(before, after))
         return
-    there = old if old.has_expected else new
-    note = "Nothing is expected any more; it was:" if there is old else "Nothing was expected."
-    yield Edit("expected", "Expected", shown(written(there.expected)), note)
+    note = "Nothing was expected." if before is None else "Nothing is expected any more; it was:"
+    there = readable(before or after or "null")
+    yield Edit("expected", "Expected", shown(written(there)), note)
 
 
-def _both(old: Json, new: Json) -> Shown:
+def _both(old_json: str, new_json: str) -> Shown:
     """Values that are both JSON line by line, other texts by words."""
+    old, new = readable(old_json), readable(new_json)
     if alike := written_alike(old, new):
         return compared(*alike, "line")
     return compared(written(old), written(new), "word")

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from evalsite.safe_html import markdown
 from scoring.core.contract import Json
-from scoring.core.shown import LONG, Shown, shown, written
+from scoring.core.shown import LONG, Shown, readable, shown, written
 from scoring.models import Case
 
 
@@ -43,15 +43,24 @@ class CaseTexts:
     def whole(self) -> dict[str, str]:
         """The texts there are, by name; what is absent is not here, an empty text is."""
         case = self.case
-        texts = {"input": written(case.input)}
+        texts = {"input": written(self.input_value)}
         if case.has_expected:
-            texts["expected"] = written(case.expected)
+            texts["expected"] = written(self.expected_value)
         texts |= {f"reference-{n}": text for n, text in enumerate(case.references, start=1)}
         return texts | ({"metadata": written(case.metadata)} if case.metadata else {})
 
+    @cached_property
+    def input_value(self) -> Json:
+        return readable(self.case.input_json)
+
+    @cached_property
+    def expected_value(self) -> Json:
+        """None both where it is absent and where it is null."""
+        return readable(self.case.expected_json) if self.case.expected_json is not None else None
+
     @property
     def input(self) -> Shown | Rendered:
-        return self._shown(self.case.input)
+        return self._shown(self.input_value)
 
     @property
     def expected(self) -> Shown | None:

@@ -21,7 +21,7 @@ from scoring.core.diff import Mode
 from scoring.core.explain import Explanation, explain
 from scoring.core.json_changes import PathRow, path_rows
 from scoring.core.matches import Search, Searched, searched, searches, searches_texts
-from scoring.core.shown import Shown, shown, structure, written, written_alike
+from scoring.core.shown import Shown, readable, shown, structure, written, written_alike
 from scoring.core.sides import Sides
 from scoring.engine.absence import absence
 from scoring.models import CaseVerdict, ModelCall, Output, Run, RunScorer, Score
@@ -77,10 +77,10 @@ class CaseView:
         output = self.output
         texts = dict(self.own.whole)
         if output.text is not None:
-            texts["output"] = written(output.value)
+            texts["output"] = written(_read(output))
         other = self.beside.output if self.beside else None
         if other and other.text is not None:
-            texts["baseline"] = written(other.value)
+            texts["baseline"] = written(_read(other))
         return texts | ({"error": output.error} if output.error else {})
 
     @cached_property
@@ -177,12 +177,12 @@ class CaseView:
             found |= dict(zip((first, other), both, strict=True)) if both else {}
         return found if self.sides[1] in found else {}
 
-    @property
+    @cached_property
     def _values(self) -> dict[str, Json]:
         """Expected value and outputs, None where there is none, in the order of the page."""
         other = self.beside.output if self.beside else None
-        beside = {"baseline": other.value if other else None} if self.beside else {}
-        return {"expected": self.output.case.expected, **beside, "output": self.output.value}
+        beside = {"baseline": _read(other) if other else None} if self.beside else {}
+        return {"expected": self.own.expected_value, **beside, "output": _read(self.output)}
 
     @property
     def paths(self) -> PathTable:
@@ -350,12 +350,18 @@ class CaseView:
     def _scored_case(self) -> ScoredCase:
         case = self.output.case
         return ScoredCase(
-            self.output.value,
-            case.expected,
-            case.input,
+            self._values["output"],
+            self.own.expected_value,
+            self.own.input_value,
             references=tuple(case.references),
             metadata=case.metadata,
         )
+
+
+def _read(output: Output) -> Json:
+    """What was answered; long JSON as the text that it is."""
+    is_json = output.is_json and output.text is not None
+    return readable(output.text or "") if is_json else output.text
 
 
 def _refs(explanation: Explanation) -> Iterator[str]:

@@ -20,7 +20,7 @@ MAX_CHANGED: Final = 20_000  # characters of changed text of one side; a page sh
 CONTEXT: Final = 2_000  # characters kept before the first difference of a long text
 
 _FINER: Final[dict[Mode, Mode]] = {"line": "word", "word": "char"}
-_MAX_FINER: Final = {"word": 20_000, "char": 4_000}  # characters of a pair to look into
+_MAX_FINER: Final = {"word": 20_000, "char": 4_000}  # characters of a pair, but for alike ends
 _MOST_PAIRS: Final[dict[Mode, int]] = {"line": 400, "word": 2_000}  # of one diff, looked into
 _ALIKE: Final = 0.4  # share of equal characters from which a replaced pair is looked into
 _BY_LINES: Final = 0.75  # share of what several lines have in common that lines beside lines keep
@@ -244,10 +244,15 @@ def _whole_lines(text: str) -> list[str]:
 
 
 def _finer(removed: str, added: str, mode: Mode) -> tuple[Segment, ...]:
-    """The pair in smaller tokens; nothing where that has too little in common, or is too long."""
+    """The pair in smaller tokens; nothing where that has too little in common, or is too long.
+
+    What both begin and end with does not count: in a token of any length one letter is found.
+    """
     finer = _FINER.get(mode)
     longest = max(len(removed), len(added))
-    if finer is None or longest > _MAX_FINER[finer] or not _may_be_alike(removed, added):
+    if finer is None or not _may_be_alike(removed, added):
+        return ()
+    if longest - sum(_common_ends(removed, added)) > _MAX_FINER[finer]:
         return ()
     parts = tuple(_segments(_tokens(removed, finer), _tokens(added, finer), "char"))
     return parts if _equal(parts) >= _ALIKE * longest else ()

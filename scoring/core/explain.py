@@ -198,10 +198,10 @@ def _json_similarity(given: _Given) -> _Steps:
     if "total" not in facts:
         return _generic(given)
     matched = short_text(facts["matched"], DECIMALS, facts["total"])
-    return _Steps(
-        ["matched leaves / all leaves of the expected value"],
-        f"{matched} / {facts['total']}",
-    )
+    found = ["matched leaves / all leaves of the expected value"]
+    if not json_tree.is_laid_out(given.case.output, given.case.expected):
+        found.append("too long to be laid out leaf by leaf")
+    return _Steps(found, f"{matched} / {facts['total']}")
 
 
 def _json_schema(given: _Given) -> _Steps:

@@ -102,6 +102,12 @@ def written_alike(expected: Json, output: Json) -> tuple[str, str] | None:
     return written(_ordered(wanted, wanted)), written(_ordered(found, wanted))
 
 
+def readable(json_text: str) -> Json:
+    """The value of a JSON text. Of a long object or array the text itself: no page lays it out."""
+    is_long = len(json_text) > MAX_CHARS and json_text.startswith(("{", "["))
+    return json_text if is_long else json.loads(json_text)
+
+
 def structure(value: Json) -> Json:
     """The object or array that a value is, or that its text holds; else None."""
     if isinstance(value, str):

@@ -106,6 +106,14 @@ def test_a_replaced_pair_that_is_alike_is_looked_into() -> None:
     assert diff("on Monday", "on 7").segments[1].parts == ()
 
 
+@pytest.mark.parametrize("size", [100, 5_000, 90_000])
+def test_one_letter_is_found_in_a_word_of_any_length(size: int) -> None:
+    """Such as an address, or something in base 64."""
+    pair = diff("see " + "ab" * size, "see " + "ab" * (size // 2) + "X" + "ab" * (size // 2))
+    assert [part.op for part in pair.segments[-1].parts] == ["equal", "added", "equal"]
+    assert pair.segments[-1].parts[1].right == "X"
+
+
 def test_a_replaced_line_is_looked_into_by_words() -> None:
     pair = diff("same\nthe old words here\n", "same\nthe new words here\n", "line").segments[1]
     assert [part.op for part in pair.parts] == ["equal", "replaced", "equal"]

@@ -27,6 +27,7 @@ from scoring.core.selection import (
 
 WORST_LEAVES: Final = 5
 VALUE_LENGTH: Final = 40  # of a value in the stored metadata
+LAID_OUT: Final = 200_000  # characters of a text up to which a page tells what its leaves scored
 
 EQUAL: Final = scored(1.0)
 NOT_EQUAL: Final = scored(0.0, "the JSON values differ")
@@ -116,11 +117,19 @@ def json_similarity(cases: Sequence[Case], config: JsonSimilarityConfig) -> list
     return each(measure, cases, config)
 
 
+def is_laid_out(output: Json, expected: Json) -> bool:
+    """Whether neither is too long a text for a table of its leaves."""
+    return not any(isinstance(each, str) and len(each) > LAID_OUT for each in (output, expected))
+
+
 def leaf_table(output: Json, expected: Json, config: JsonSimilarityConfig) -> list[Leaf]:
     """Every leaf of the expected value with its credit, for the page of a case.
 
-    Empty where the output or the expected value cannot be compared at all.
+    Empty where the output or the expected value cannot be compared at all, or is so long a text
+    that nobody reads it leaf by leaf.
     """
+    if not is_laid_out(output, expected):
+        return []
     try:
         chosen = selected(Case(output, expected), config)
         return [] if isinstance(chosen, Result) else _table(chosen, config)
