@@ -21,7 +21,7 @@ RESAMPLED_BELOW: Final = 5_000  # pairs; with more, the normal interval says the
 EXACT_UP_TO: Final = 13  # differing pairs whose 2^n flips are all tried
 POWER: Final = 0.8
 SEED: Final = 20_240_229
-_FEW: Final = 64  # distinct differences, as of scores 0 and 1: drawn by how many of each there are
+_REPEATED: Final = 8  # times that differences come on average: drawn by how often each does then
 _CHUNK: Final = 2_000_000  # numbers drawn at once: memory stays near 16 MB
 
 Method = Literal["exact", "resampled", "normal"]
@@ -171,7 +171,7 @@ def _permuted_p(moved: np.ndarray) -> float:
     draw = np.random.default_rng(SEED)
     limit, extreme = abs(moved.sum()) - 1e-12, 0
     sizes, counts = np.unique(np.abs(moved), return_counts=True)
-    if len(sizes) <= _FEW:
+    if len(sizes) * _REPEATED <= len(moved):
         kept = draw.binomial(counts, 0.5, (RESAMPLES, len(counts)))  # how many keep their sign
         extreme = int(np.count_nonzero(np.abs((2 * kept - counts) @ sizes) >= limit))
         return (extreme + 1) / (RESAMPLES + 1)
@@ -206,7 +206,7 @@ def _resampled_means(pairs: np.ndarray) -> np.ndarray:
     n = len(pairs)
     draw = np.random.default_rng(SEED)
     values, counts = np.unique(pairs, return_counts=True)
-    if len(values) <= _FEW:
+    if len(values) * _REPEATED <= n:
         return np.asarray(draw.multinomial(n, counts / n, RESAMPLES) @ values / n)
     drawn = (pairs[draw.integers(0, n, (size, n), dtype=np.int32)] for size in _chunks(n))
     return np.concatenate([resamples.mean(axis=1) for resamples in drawn])
