@@ -1,8 +1,10 @@
-/* Notices of what has ended lie over the lower left corner. New ones are read out, and fold into one
-   line after some seconds; Escape folds them, too, and then takes the line away. They never lie over
-   the field that has the focus: they go to the upper corner then, or out of sight. */
+/* Notices of what has ended lie over the lower edge. New ones are read out, and fold into one line
+   after some seconds; Escape folds them, too, and then takes the line away. They go where no field lies
+   beneath, new ones at least off the one that has the focus, else out of sight. */
 
 const FOLDED_AFTER_MS = 8_000;
+const FIELDS = "input, select, textarea, button, summary";
+const PLACES = ["below", "left", "right", "above"];
 const READ_AFTER_MS = 150; // a live region that has just come reads nothing out
 
 const told = new Set(JSON.parse(sessionStorage.getItem("notices") ?? "[]"));
@@ -42,15 +44,23 @@ function foldUnlessRead() {
   turn(box()?.matches(":hover, :focus-within") ? "open" : "folded");
 }
 
-/** Off the focused control: into the upper corner, and out of sight where that is covered, too. */
+/** To the first place, or the present one, where no field is covered. */
 function makeWay() {
   const here = box();
   const at = document.activeElement;
   if (!here || here.contains(at)) return;
-  here.dataset.place = "below";
-  if (at === document.body || at.matches("main") || !lieOver(here, at)) return;
-  here.dataset.place = "above";
-  if (lieOver(here, at)) here.dataset.place = "away";
+  const fields = [...document.querySelectorAll(FIELDS)].filter((field) => !here.contains(field));
+  const used = state === "open" ? [at].filter((one) => one.matches(FIELDS)) : fields;
+  const present = here.dataset.place;
+  const places = PLACES.includes(present) ? [present, ...PLACES] : PLACES;
+  here.dataset.place = freePlace(here, places, fields) ?? freePlace(here, places, used) ?? "away";
+}
+
+function freePlace(here, places, fields) {
+  return places.find((place) => {
+    here.dataset.place = place;
+    return !fields.some((field) => lieOver(here, field));
+  });
 }
 
 function lieOver(one, other) {

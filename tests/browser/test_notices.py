@@ -61,7 +61,9 @@ def line(page: Page) -> Locator:
 
 
 def covers(page: Page, field: Locator) -> bool:
-    """Whether the notices lie over the field."""
+    """Whether the notices lie over the field where it is seen."""
+    if page.locator("#notices").get_attribute("data-place") == "away":
+        return False
     both = page.locator("#notices").bounding_box(), field.bounding_box()
     if not both[0] or not both[1]:
         return False
@@ -139,6 +141,19 @@ def test_no_field_that_has_the_focus_is_covered(
             assert not covers(at_runs, field)
         expect(at_runs.locator("#notices")).to_have_attribute("data-state", state)
         at_runs.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_field_lies_under_the_line(at_runs: Page, run: Run, waiting: Run, width: int) -> None:
+    at_runs.set_viewport_size({"width": width, "height": 640})
+    end(waiting)
+    at_runs.goto(reverse("run", args=[run.uuid]))
+    at_runs.keyboard.press("Escape")
+    fields = at_runs.locator("main :is(input:not([type=hidden]), select, button, summary)")
+    for top in range(0, 1200, 150):
+        at_runs.evaluate("top => { scrollTo(0, top); dispatchEvent(new Event('resize')); }", top)
+        beside = fields.filter(visible=True).and_(at_runs.locator(":not(#notices *)"))
+        assert not [field for field in beside.all() if covers(at_runs, field)]
 
 
 def test_a_field_that_fills_the_window_hides_the_notices(
