@@ -10,14 +10,16 @@ from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect
 
 from evalsite.access import granted, may, scorer_for, team_for
+from evalsite.pages.forms.filters import SearchForm
 from evalsite.pages.forms.scorers import ScorerForm
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import filling, reading
 from evalsite.pages.previews import PreviewPanel
 from evalsite.pages.scorer_versions import Uses, Versions
 from evalsite.pages.tryouts import Panel
+from evalsite.pages.type_choice import TypeChoice
 from scoring.core.contract import ConfigError
-from scoring.core.registry import ScorerType, all_types, scorer_type
+from scoring.core.registry import ScorerType, scorer_type
 from scoring.models import Role, Scorer, Suite
 
 PARTS: Final = ("settings", "try", "tried", "previewed")
@@ -39,9 +41,13 @@ def scorers(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @reading
 def choose_type(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The first step to a new scorer: which type."""
+    """The first step to a new scorer: which type, or straight on to the first that is named."""
     team = team_for(request.user, slug, Role.EDITOR)
-    return show(request, "scorer/types.html", {"team": team, "types": all_types().values()})
+    choice = TypeChoice(SearchForm(request.GET).text)
+    if "open" in request.GET and choice.first:
+        return redirect("new_scorer", slug, choice.first.name)
+    context = {"team": team, "choice": choice}
+    return show(request, "scorer/types.html", context, parts=["types"])
 
 
 @filling
