@@ -62,6 +62,7 @@ document.addEventListener("click", (event) => {
   event.preventDefault(); // opened here, so that what is typed at once gets into the field
   menu.open = true;
   field.focus();
+  field.form.scrollIntoView({ block: "nearest" }); // with its button
   field.setSelectionRange(field.value.length, field.value.length);
 });
 

@@ -1,4 +1,4 @@
-"""What the strict CSP forbids stands in no template, and docs/look.md names what exists."""
+"""What breaks the CSP or a tag stands in no template, and docs/look.md names what exists."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ FORBIDDEN = {
     "a script in the page": r"<script\b(?![^>]*\ssrc=)",
     "code for htmx to evaluate": r"hx-on\b|hx-vals=.js:|hx-headers=.js:",
     "something from another host": r"(?:src|href)=\"(?:https?:)?//",
+    "marks of what is invisible inside an attribute": r"=\"[^\"<>]*\|visible\b",
 }
 
 
