@@ -17,14 +17,14 @@ from django_htmx.http import HttpResponseClientRedirect
 from evalsite import access
 from evalsite.pages.forms.mapping import MappingForm
 from evalsite.pages.forms.uploads import ImportForm, NewUploadForm, ReadingForm, spoken_encoding
-from evalsite.pages.fragments import SignedInRequest, show, show_text
+from evalsite.pages.fragments import SignedInRequest, leave_for, show, show_text
 from evalsite.pages.methods import filling, posting
 from evalsite.pages.upload_limit import is_too_large
 from scoring.core.files import FileProblem
 from scoring.core.files.table import spoken_delimiter
 from scoring.engine import loading
 from scoring.engine.progress import NO_WORKER, worker_is_alive
-from scoring.models import Dataset, Role, Upload, UploadState
+from scoring.models import Dataset, OutputSet, Role, Upload, UploadState
 
 WAITING = (UploadState.RECEIVED, UploadState.CHECKED)
 
@@ -39,7 +39,7 @@ def new_upload(request: SignedInRequest, slug: str) -> HttpResponse:
     start = {name: request.GET[name] for name in ("kind", "dataset") if name in request.GET}
     form = NewUploadForm(request.POST or None, request.FILES or None, team=team, initial=start)
     if form.is_valid() and (made := form.save(request.user)):
-        return _to_upload(request, made)
+        return leave_for(request, reverse("upload", args=[made.uuid]))
     context = {"team": team, "form": form}
     return show(request, "upload/new.html", context, status=422 if form.errors else 200)
 
@@ -54,7 +54,8 @@ def upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     form = context.get("form")
     if form and form.is_valid() and form.save():
         return redirect("upload", uid)
-    if found.state == UploadState.DONE and found.dataset and request.headers.get("HX-Request"):
+    is_done = found.state == UploadState.DONE and not context["output_sets"]
+    if is_done and found.dataset and request.headers.get("HX-Request"):
         return _onwards(request, found, found.dataset)
     status = 422 if request.method == "POST" and found.state in WAITING else 200
     return show(request, "upload/page.html", context, parts=["upload"], status=status)
@@ -88,7 +89,15 @@ def _next_step(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
     if upload.is_working:
         cause = None if worker_is_alive() else NO_WORKER
         return {"cause": cause, "stage": loading.stage_of(upload)}
-    return {}
+    return {"output_sets": _output_sets(upload)}
+
+
+def _output_sets(upload: Upload) -> list[OutputSet]:
+    """Those that the file's outputs are in, to be scored next."""
+    if upload.state != UploadState.DONE or upload.dataset is None:
+        return []
+    made = upload.report.get("output_sets", [])
+    return [*OutputSet.objects.to_score(upload.dataset).filter(uuid__in=made).order_by("id")]
 
 
 def _mapping(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
@@ -121,14 +130,7 @@ def _unmatched_file(upload: Upload) -> HttpResponse:
     return response
 
 
-def _to_upload(request: SignedInRequest, upload: Upload) -> HttpResponse:
-    """To the upload's page, which is a page of its own for a script that has sent the file, too."""
-    if request.headers.get("HX-Request"):
-        return HttpResponseClientRedirect(reverse("upload", args=[upload.uuid]))
-    return redirect("upload", upload.uuid)
-
-
 def _onwards(request: SignedInRequest, upload: Upload, dataset: Dataset) -> HttpResponse:
-    """To the dataset, as soon as the page that waited for the import asks again."""
+    """To the dataset, as soon as the page that waited asks again, where nothing is left to do."""
     messages.success(request, f"{upload.file_name} is imported.")
     return HttpResponseClientRedirect(reverse("dataset", args=[dataset.uuid]))

@@ -74,11 +74,14 @@ def test_the_sample_goes_from_the_home_page_to_a_dataset(
     page.get_by_role("button", name="Import").click()
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     work(upload)
-    expect(page.get_by_role("heading", level=1)).to_have_text("evalsite-sample")
-    told = page.get_by_role("paragraph").filter(has_text="evalsite-sample.csv is imported.")
-    expect(told).to_be_visible()
-    assert page.locator("#cases tbody tr").count() == 10
+    expect(page.get_by_text("All 10 cases are in, as version 1.")).to_be_visible()
     is_accessible(page)
+    page.get_by_role("link", name="Score large model").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("New run")
+    page.go_back()
+    page.get_by_role("link", name="Open evalsite-sample").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("evalsite-sample")
+    assert page.locator("#cases tbody tr").count() == 10
 
 
 def test_a_file_with_faults_is_read_with_the_keyboard_alone(
@@ -227,6 +230,8 @@ def test_a_file_without_names_goes_in_on_a_phone_in_the_dark_by_keys(
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     work(upload)
     expect(page.get_by_role("heading", level=1)).to_have_text("bare")
+    told = page.get_by_role("paragraph").filter(has_text="bare.csv is imported.")
+    expect(told).to_be_visible()
     assert DatasetVersion.objects.get().case_count == 2
 
 

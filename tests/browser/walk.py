@@ -71,8 +71,13 @@ class Walk:
         return {row.locator("dt").inner_text(): row.locator("dd").inner_text() for row in rows}
 
     def import_rows(self) -> None:
+        """To the dataset; of a file with outputs by way of the page that offers to score them."""
         self.press("Import")
         parts = self.page.get_by_role("navigation", name="Parts of the dataset")
+        done = self.page.locator("#upload .notice-success")
+        expect(done.or_(parts)).to_be_visible(timeout=WORKED_MS)
+        if done.is_visible():
+            self.follow("Open ", done)
         expect(parts).to_be_visible(timeout=WORKED_MS)
 
     def open_dataset(self, name: str) -> None:

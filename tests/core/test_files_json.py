@@ -144,7 +144,7 @@ def test_a_bad_item_says_which_and_where() -> None:
         2,
         "",
         "wrong_shape",
-        "Item 2 (line 2) holds a number. Each row must be one JSON object: {…}.",
+        "Item 2 (line 2): this is a number. Each row must be one JSON object: {…}.",
     )
 
 

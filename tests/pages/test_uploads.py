@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -236,8 +237,8 @@ def test_outputs_go_to_the_cases_they_answer(browser: Client, make_dataset: Make
 
 @pytest.fixture
 def going(browser: Client) -> Upload:
-    """An upload whose import waits for a worker."""
-    upload = checked(browser, sent(browser))
+    """An upload of cases alone whose import waits for a worker."""
+    upload = checked(browser, sent(browser), answer="")
     browser.post(url_of(upload, "load_upload"))
     upload.refresh_from_db()
     return upload
@@ -273,6 +274,48 @@ def test_a_finished_import_leads_to_the_dataset(browser: Client, going: Upload) 
     html = html_of(browser, going)
     assert "All 2 cases are in, as version 1" in html
     assert "hx-trigger" not in html
+
+
+def test_imported_outputs_are_offered_to_be_scored(
+    browser: Client, make_dataset: MakeDataset
+) -> None:
+    version = make_dataset([{"key": "a", "input": "1"}])
+    more = {"kind": "outputs", "dataset": str(version.dataset.uuid), "series": "gpt-4o"}
+    upload = imported(browser, checked(browser, sent(browser, "id,output\na,x\n", **more)))
+    answer = browser.get(url_of(upload), headers=HTMX)
+    assert "HX-Redirect" not in answer
+    assert answer.content.lstrip().startswith(b'<div id="upload">')
+    run_url = f"{reverse('new_run', args=[version.dataset.uuid])}?outputs="
+    found = re.findall(rf'href="{re.escape(run_url)}([^"]+)">([^<]+)<', answer.content.decode())
+    assert found == [(str(OutputSet.objects.get().uuid), "Score these outputs")]
+    page = browser.get(run_url + found[0][0])
+    assert page.context["form"]["outputs"].value() == found[0][0]
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_each_of_several_output_sets_is_offered(browser: Client, again: bool) -> None:
+    """The very sets of the file, also where an earlier upload had brought them already."""
+    upload = imported(browser, checked(browser, sent(browser, sample_csv())))
+    older = [str(found.uuid) for found in OutputSet.objects.order_by("id")]
+    if again:
+        dataset = str(Dataset.objects.get().uuid)
+        upload = imported(browser, checked(browser, sent(browser, sample_csv(), dataset=dataset)))
+        assert OutputSet.objects.count() == len(older)
+    html = html_of(browser, upload)
+    offered = re.findall(r'outputs=([^"]+)">Score<span class="visually-hidden"> ([^<]+)<', html)
+    assert offered == list(zip(older, ["small model", "large model"], strict=True))
+
+
+@pytest.mark.parametrize("count", [2, 30])
+def test_offering_sets_costs_the_same_however_many_there_are(
+    browser: Client, django_assert_max_num_queries: DjangoAssertNumQueries, count: int
+) -> None:
+    columns = ",".join(f"m{number} output" for number in range(count))
+    upload = imported(
+        browser, checked(browser, sent(browser, f"id,input,{columns}\n1,a{',b' * count}\n"))
+    )
+    with django_assert_max_num_queries(MAX_QUERIES):
+        assert html_of(browser, upload).count(">Score<") == count
 
 
 def test_a_cancelled_import_leaves_nothing(browser: Client, going: Upload, spool: Path) -> None:

@@ -80,7 +80,7 @@ def _row(line: int, text: str, where: str) -> Row | RowProblem:
         column = _short(fault.where.removeprefix("$"))
         return RowProblem(line, column, fault.code, f"{where}: {said}. Correct it.")
     if not isinstance(fields, dict):
-        said = f"{where} holds {_kind(fields)}. Each row must be one JSON object: {{…}}."
+        said = f"{where}: this is {_kind(fields)}. Each row must be one JSON object: {{…}}."
         return RowProblem(line, "", "wrong_shape", said)
     return Row(line, fields)
 

@@ -16,9 +16,10 @@ class Report:
     """Filled while a file is read. `outputs` counts per label; None stands for what is unknown.
 
     `identical_to` is the number of the version that already holds exactly these cases,
-    `identical_outputs` leads from labels to output sets that hold exactly these outputs. `repeats`
-    pairs the positions of cases with that of the first of the same input, `near` adds how alike
-    the inputs are; near ones are looked for by a dry run alone.
+    `identical_outputs` leads from labels to output sets that hold exactly these outputs. Of the
+    sets that the outputs are in after an import `output_sets` are the UUIDs. `repeats` pairs the
+    positions of cases with that of the first of the same input, `near` adds how alike the inputs
+    are; near ones are looked for by a dry run alone.
     """
 
     row_count: int = 0
@@ -33,6 +34,7 @@ class Report:
     near: list[tuple[int, int, float]] = field(default_factory=list)
     is_near_known: bool = False  # else nobody has looked yet
     identical_outputs: dict[str, str] = field(default_factory=dict)
+    output_sets: list[str] = field(default_factory=list)
     unmatched_count: int = 0
     unmatched: list[str] = field(default_factory=list)
     content_hash: str = ""
@@ -82,6 +84,7 @@ class Report:
             "near_count": self.near_count,
             "near": self.near,
             "identical_outputs": self.identical_outputs,
+            "output_sets": self.output_sets,
             "unmatched": self.unmatched_count,
             "unmatched_ids": self.unmatched,
             "content_hash": self.content_hash,

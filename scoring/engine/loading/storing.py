@@ -227,6 +227,7 @@ def _loaded_into(twin: DatasetVersion, reading: Reading, report: Report, origin:
             needs_outputs=False,
         ).output_sets
     else:
+        report.output_sets = [str(output_set.uuid) for output_set in known.values()]
         with transaction.atomic():
             origin.on_publish(twin, report)
     return Loaded(twin, (*known.values(), *made), report, is_new=False)
@@ -298,6 +299,7 @@ def _show_sets(sets: Iterable[OutputSet], report: Report, origin: Origin) -> Non
         output_set.state = OutputSetState.READY
         output_set.output_count = Output.objects.filter(output_set=output_set).count()
         output_set.save(update_fields=["state", "output_count"])
+        report.output_sets.append(str(output_set.uuid))
         team = output_set.version.dataset.team
         new = {"outputs": output_set.output_count, "unmatched": report.unmatched_count}
         AuditEntry.objects.record(team, origin.by, "output_set.created", output_set, new=new)
