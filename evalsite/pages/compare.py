@@ -9,13 +9,12 @@ from typing import Any
 
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
-from django_htmx.http import HttpResponseClientRefresh
 
 from evalsite import access
 from evalsite.pages.compare_table import CompareTable
 from evalsite.pages.compare_urls import compare_url
 from evalsite.pages.forms.compare import ChoiceForm, DatasetForm, OfferedRuns, RunsForm
-from evalsite.pages.fragments import SignedInRequest, show, show_file
+from evalsite.pages.fragments import SignedInRequest, show, show_file, show_whole
 from evalsite.pages.methods import reading
 from evalsite.pages.pair_charts import PairCharts
 from evalsite.pages.pair_list import PairList
@@ -162,16 +161,26 @@ def _shown(
     }
     if all(each.figures for each in beside):
         context["report_url"] = compare_url(team, baseline, runs, "compare_report")
-    is_waiting = any(each.is_waiting for each in beside)
-    if is_waiting:
+    is_looking = request.headers.get("HX-Target") == "waiting"
+    if any(each.is_waiting for each in beside):
         context["cause"] = "" if worker_is_alive() else NO_WORKER
-    elif request.headers.get("HX-Target") == "waiting":
-        return HttpResponseClientRefresh()
+        context["done"] = sum(not each.is_waiting for each in beside)
+        is_looking = False
+    page = _page(request, context, beside, parts=[] if is_looking else ["waiting"])
+    return show_whole(page) if is_looking else page
+
+
+def _page(
+    request: SignedInRequest,
+    context: dict[str, Any],
+    beside: Sequence[Candidate],
+    parts: Sequence[str],
+) -> HttpResponse:
     first = beside[0]
     if len(beside) > 1:
         context["table"] = CompareTable(beside)
-        return show(request, "compare/several.html", context, parts=["waiting"])
+        return show(request, "compare/several.html", context, parts=parts)
     if first.figures is None:
-        return show(request, "compare/waiting.html", context, parts=["waiting"])
+        return show(request, "compare/waiting.html", context, parts=parts)
     context |= {"candidate": first.run, "pair": Pair(first, first.figures, request.GET)}
     return show(request, "compare/page.html", context, parts=["cases", "charts"])

@@ -11,10 +11,10 @@ from evalsite import access
 from evalsite.pages.alert_rows import on_lines, open_alerts
 from evalsite.pages.datasets import frame
 from evalsite.pages.drift_figure import DriftFigure
-from evalsite.pages.drift_measuring import AGAIN, looked, measuring
+from evalsite.pages.drift_measuring import AGAIN, measuring
 from evalsite.pages.drift_standings import standing_rows
 from evalsite.pages.forms.drift import DriftForm
-from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.fragments import SignedInRequest, show, show_whole
 from evalsite.pages.methods import reading
 from scoring.engine.drift import Line
 from scoring.engine.drift.asks import lines_for
@@ -33,8 +33,9 @@ def dataset_drift(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     chosen = form.chosen
     lines = _lines(request, dataset, chosen[:MOST_CHARTS])
     waiting = measuring(request, lines)
-    if request.headers.get("HX-Target") == "measuring":
-        return looked(request, waiting)
+    is_looking = request.headers.get("HX-Target") == "measuring"
+    if is_looking and waiting:
+        return show(request, "drift/_measuring.html", {"measuring": waiting})
     row_count = sum(len(line.points) for line in lines)
     alerts = on_lines(open_alerts(dataset), [LineName(line.series, line.scorer) for line in lines])
     context = frame(request, dataset, "drift") | {
@@ -47,7 +48,8 @@ def dataset_drift(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         "has_tables": len(lines) == 1 or row_count <= MOST_ROWS,
         "measuring": waiting,
     }
-    return show(request, "drift/dataset.html", context)
+    page = show(request, "drift/dataset.html", context)
+    return show_whole(page) if is_looking else page
 
 
 @reading

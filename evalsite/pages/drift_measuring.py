@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from django.http import HttpResponse
-from django_htmx.http import HttpResponseClientRefresh
-
-from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.fragments import SignedInRequest
 from scoring.engine.drift import Line, asks
 from scoring.engine.progress import NO_WORKER, worker_is_alive
 
@@ -16,10 +13,14 @@ AGAIN = "again"  # in the address: to be measured although that failed
 
 
 class Measuring(NamedTuple):
-    """`problem` is why it failed, `cause` why it does not move; `here` is the page's address."""
+    """`problem` is why it failed, `cause` why it does not move; `here` is the page's address.
+
+    `progress` is None before the worker has measured the first figure.
+    """
 
     problem: str
     cause: str
+    progress: asks.Progress | None
     here: str
     again: str
 
@@ -36,11 +37,5 @@ def measuring(request: SignedInRequest, lines: Sequence[Line]) -> Measuring | No
     here = f"{request.path}?{query.urlencode()}".rstrip("?")
     query[AGAIN] = "1"
     cause = "" if problem or worker_is_alive() else NO_WORKER
-    return Measuring(problem, cause, here, f"{request.path}?{query.urlencode()}")
-
-
-def looked(request: SignedInRequest, waiting: Measuring | None) -> HttpResponse:
-    """What a page that looks whether it is done is told: to wait on, or to show itself anew."""
-    if waiting is None:
-        return HttpResponseClientRefresh()
-    return show(request, "drift/_measuring.html", {"measuring": waiting})
+    again = f"{request.path}?{query.urlencode()}"
+    return Measuring(problem, cause, asks.progress_of(lines[0].dataset, waiting), here, again)

@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
 from django.utils.http import content_disposition_header
+from django_htmx.http import HttpResponseClientRedirect, reselect, retarget
 from django_htmx.middleware import HtmxDetails
 
 from scoring.models import User
@@ -38,6 +39,19 @@ def show(
     response = render(request, name, dict(context), status=status)
     patch_vary_headers(response, ["HX-Request", "HX-Target"])
     return response
+
+
+def show_whole(response: HttpResponse) -> HttpResponse:
+    """The page that a part of it was waiting for: it takes the place of what is on the screen."""
+    response["HX-Reswap"] = "outerHTML show:none"
+    return retarget(reselect(response, "#main"), "#main")
+
+
+def leave_for(request: HttpRequest, path: str) -> HttpResponse:
+    """To a page that has scripts of its own, which a swap would not load."""
+    if request.headers.get("HX-Request"):
+        return HttpResponseClientRedirect(path)
+    return redirect(path)
 
 
 def show_text(text: str | None) -> HttpResponse:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from django.db import models
 from django.utils import timezone
@@ -91,6 +92,10 @@ class Errand(AddressedRow):
     @property
     def is_open(self) -> bool:
         return self.state in OPEN
+
+    def tell(self, progress: Mapping[str, Any]) -> None:
+        """How far the worker is, in the answer's place until that is there."""
+        Errand.objects.filter(pk=self.pk, state=ErrandState.WORKING).update(answer=progress)
 
     @property
     def may_begin(self) -> bool:

@@ -3,7 +3,18 @@
 
 const STEPS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
-for (const chart of document.querySelectorAll("[data-drift]")) prepare(chart);
+const prepared = new WeakSet();
+
+/** Charts come with their page, and anew with what is swapped in its place. */
+function prepareAll() {
+  for (const chart of document.querySelectorAll("[data-drift]")) {
+    if (!prepared.has(chart)) prepare(chart);
+  }
+}
+
+document.addEventListener("htmx:afterSwap", prepareAll);
+document.addEventListener("htmx:historyRestore", prepareAll);
+prepareAll();
 
 /** Marks and bars in order of time; a bar belongs to the mark of the same place. */
 function partsOf(chart) {
@@ -14,6 +25,7 @@ function partsOf(chart) {
 }
 
 function prepare(chart) {
+  prepared.add(chart);
   const { marks, bars } = partsOf(chart);
   if (marks.length === 0) return;
   for (const link of [...marks, ...bars.values()]) link.setAttribute("tabindex", "-1");

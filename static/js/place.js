@@ -17,7 +17,7 @@ function addressOf(element) {
 /** Its words as they are read out. */
 const wordsOf = (element) => element.getAttribute("aria-label") ?? element.textContent;
 
-/* After a swap. */
+/* After a swap. Going back settles, too, but in no target: that is below. */
 
 let left = null;
 let held = null;
@@ -59,7 +59,7 @@ document.addEventListener("htmx:afterSwap", () => {
 });
 
 document.addEventListener("htmx:afterSettle", ({ detail }) => {
-  if (left === null || document.activeElement !== document.body) return;
+  if (left === null || !detail.target || document.activeElement !== document.body) return;
   const part = document.getElementById(detail.target.id) ?? detail.elt;
   const again = found(part, left);
   if (!again.matches(CONTROLS)) again.setAttribute("tabindex", "-1");

@@ -42,6 +42,7 @@ def test_a_dot_and_a_bar_open_their_cases_and_chips_come_off(
 ) -> None:
     sign_in(alice)
     page.goto(url)
+    page.evaluate("window.isSamePage = true")
     page.locator(".scatter a").filter(has_text="2 cases").first.click()
     expect(page).to_have_url(re.compile("was=.*now=.*kind=pairs&scorer=close"))
     expect(page.locator(".chip")).to_have_count(2)
@@ -53,6 +54,12 @@ def test_a_dot_and_a_bar_open_their_cases_and_chips_come_off(
     page.locator(".steps-chart a").last.click()
     expect(page.get_by_role("link", name=re.compile("close changed by"))).to_be_visible()
     expect(page.locator("#cases .row-link")).to_have_count(1)
+    page.locator('[data-label="fell"] a').first.click()
+    expect(page).to_have_url(re.compile("change=-1..0"))
+    expect(page.locator("#cases .row-link")).to_have_count(2)
+    page.go_back()
+    expect(page.locator("#cases .row-link")).to_have_count(1)
+    assert page.evaluate("window.isSamePage")
 
 
 def test_the_tables_lead_there_by_keys(

@@ -9,8 +9,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
+from scoring.engine import errands
 from scoring.engine.drift import asks
-from scoring.models import DatasetVersion, Run, Team, User
+from scoring.models import DatasetVersion, Errand, Run, Team, User
 from tests.browser.comparing import Check, Keys, in_both_schemes
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset
@@ -97,6 +98,33 @@ def test_figures_that_are_still_worked_out_are_announced(
     expect(page.locator("#measuring")).to_contain_text("they appear when")
     expect(page.locator("[data-drift-mark]")).to_have_count(3)
     in_both_schemes(page, is_accessible)
+
+
+def test_choosing_a_scorer_and_the_end_of_the_measuring_stay_on_the_page(
+    page: Page, sign_in: SignIn, bob: User, version: DatasetVersion,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    weeks(version, 3)
+    monkeypatch.setattr(asks, "AT_ONCE", 1)
+    sign_in(bob)
+    page.goto(address(version))
+    page.evaluate("window.isSamePage = true")
+    scorer = page.get_by_label("Scorer", exact=True)
+    scorer.focus()
+    scorer.select_option("same")
+    expect(page).to_have_url(re.compile("scorer=same"))
+    expect(page.locator("[data-says=drift]")).to_contain_text("same in bot")
+    expect(scorer).to_be_focused()
+    errands.do(Errand.objects.get())
+    expect(page.locator("#measuring")).to_have_count(0)
+    expect(page.locator(".drift-flips")).to_have_count(2)
+    page.locator('[data-drift-mark][tabindex="0"]').focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("[data-drift-mark]").nth(1)).to_be_focused()
+    page.go_back()
+    expect(page.locator("[data-drift]")).to_have_count(2)
+    expect(page.locator('[data-drift-mark][tabindex="0"]')).to_have_count(2)
+    assert page.evaluate("window.isSamePage")
 
 
 def test_keys_alone_choose_series_and_walk_the_table(

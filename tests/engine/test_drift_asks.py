@@ -41,6 +41,28 @@ def test_a_line_of_small_runs_is_measured_on_the_spot(version: DatasetVersion, b
     assert not Errand.objects.exists()
 
 
+def test_how_far_the_worker_is_is_told_while_it_measures(
+    version: DatasetVersion, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asks, "AT_ONCE", 3)
+    for week, letters in enumerate(["pppp", "ppff"]):
+        run_in_week(version, week, 0.8, letters)
+    asks.lines_for(version.dataset, bob)
+    seen, tell = [asks.progress_of(version.dataset, ["a"])], Errand.tell
+
+    def told(errand: Errand, progress: Any) -> None:
+        tell(errand, progress)
+        seen.append(asks.progress_of(version.dataset, [errand.request["series"], "another"]))
+
+    monkeypatch.setattr(Errand, "tell", told)
+    errands.do(Errand.objects.get())
+    assert seen[0] is None
+    assert [each and each[:2] for each in seen[1:]] == [(1, 3), (2, 3), (3, 3)]
+    assert seen[-1] is not None
+    assert seen[-1].seconds_left == 0
+    assert asks.progress_of(version.dataset, ["a"]) is None
+
+
 def test_a_line_of_large_runs_is_left_to_the_worker(
     version: DatasetVersion, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,8 +40,8 @@ def drift(*words: str) -> str:
 TABLE = """\
 a · close
 run            dated                mean [95 %]  pass rate  n  fixed  broke  over all  alike  distinct  changed
-w0 (baseline)  2026-01-05  0.800 [0.641, 0.959]     75.0 %  4      -      -         -   1.00     100 %
-w1             2026-01-12  0.750 [0.591, 0.909]     75.0 %  4      1      1     1 / 1   1.00     100 %  threshold 0.7 → 0.6
+w0 (baseline)  2026-01-05  0.800 [0.641, 0.959]     75.0 %  4      -      -         -   1.00   100.0 %
+w1             2026-01-12  0.750 [0.591, 0.909]     75.0 %  4      1      1     1 / 1   1.00   100.0 %  threshold 0.7 → 0.6
 fixed and broke: cases whose verdict by close flipped since the run before; over all: fixed / broke over all scorers
 
 close is at 0.750 in w1 (n = 4), 0.050 less than in w0.

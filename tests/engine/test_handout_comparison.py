@@ -112,7 +112,7 @@ def test_of_several_candidates_warnings_and_unclear_cases_stand_at_the_top(
     assert "Broke Fixed Unclear Only in one" in top
     assert "w46 12 2 1 0 0 close" in top
     assert "w47 12 1 1 1 0 close" in top
-    assert re.search(r"\] p [01]\.\d{3} flat", top)
+    assert re.search(r"\] p = [01]\.\d{3} flat", top)
 
 
 def test_cases_of_one_run_alone_are_counted(version: DatasetVersion, runs: tuple[Run, Run]) -> None:

@@ -298,8 +298,23 @@ def test_a_large_comparison_is_waited_for_and_then_shown(
     assert Errand.objects.filter(kind=ErrandKind.COMPARE).count() == 1
     errands.do(Errand.objects.get())
     ended = browser.get(url(baseline, candidate), headers=POLL)
-    assert ended.headers["HX-Refresh"] == "true"
-    assert "2 of 8 cases broke" in words(browser.get(url(baseline, candidate)))
+    assert (ended.headers["HX-Retarget"], ended.headers["HX-Reselect"]) == ("#main", "#main")
+    assert "2 of 8 cases broke" in words(ended)
+
+
+@pytest.mark.usefixtures("is_large")
+def test_of_several_runs_it_is_said_how_many_are_compared(
+    browser_of: BrowserOf, bob: User, baseline: Run, candidate: Run, version: DatasetVersion
+) -> None:
+    browser, third = browser_of(bob), run_with(version, {"close": [1.0] * 8}, name="w3")
+    address = f"{url(baseline, candidate)}&candidate={third.uuid}"
+    assert "0 of 2 runs compared" in words(browser.get(address))
+    errands.do(Errand.objects.order_by("pk")[0])
+    answer = browser.get(address, headers=POLL)
+    assert "1 of 2 runs compared" in words(answer)
+    assert "HX-Retarget" not in answer.headers
+    errands.do(Errand.objects.order_by("pk")[1])
+    assert browser.get(address, headers=POLL).headers["HX-Retarget"] == "#main"
 
 
 @pytest.mark.usefixtures("is_large")

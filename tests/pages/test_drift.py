@@ -264,7 +264,7 @@ def test_beside_many_rows_each_line_leads_to_its_own_table(
     weeks(version, [0.8] * 31, scorers=[scorer_of(version, name) for name in "xy"])
     html = page_of(version)
     assert "<table" not in html
-    assert re.findall(r'href="(\?[^"]+)">This line alone', html) == [
+    assert re.findall(r'href="(\?[^"]+)"[^>]*>This line alone', html) == [
         "?scorer=x&amp;series=a",
         "?scorer=y&amp;series=a",
     ]

@@ -55,10 +55,20 @@ def test_the_page_waits_and_is_then_shown_anew(browser: Client, version: Dataset
     assert again.headers["Vary"].count("HX-Target") == 1
     errands.do(Errand.objects.get())  # asked twice, left once
     ended = browser.get(url_of(version, "?scorer=close"), headers=POLL)
-    assert ended.headers["HX-Refresh"] == "true"
-    whole = browser.get(url_of(version, "?scorer=close"))
-    assert "measuring" not in whole.text
-    assert "drift-flips" in whole.text
+    assert (ended.headers["HX-Retarget"], ended.headers["HX-Reselect"]) == ("#main", "#main")
+    assert 'id="measuring"' not in ended.text
+    assert "drift-flips" in ended.text
+
+
+def test_how_far_the_worker_is_and_how_long_it_takes_is_shown(
+    browser: Client, version: DatasetVersion
+) -> None:
+    browser.get(url_of(version))
+    Errand.objects.update(state="working", answer={"done": 40, "total": 103, "seconds_left": 190.0})
+    again = browser.get(url_of(version), headers=POLL).text
+    assert 'max="103" value="40"' in again
+    assert "40 of 103 figures measured" in again
+    assert "3 min left" in again
 
 
 def test_the_charts_that_are_there_are_shown_meanwhile(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Collection, Iterable
+from typing import Final, NamedTuple
 
 from scoring.engine import errands, hold
 from scoring.engine.drift.line import Line, lines_of
@@ -42,6 +42,26 @@ def failed(dataset: Dataset, series: str) -> Errand | None:
     rows = Errand.objects.filter(**asked, request=_request(dataset, series))
     latest = rows.order_by("pk").last()
     return latest if latest and latest.state == ErrandState.FAILED else None
+
+
+class Progress(NamedTuple):
+    """Figures measured of those that were missing at the start, and how long the rest takes."""
+
+    done: int
+    total: int
+    seconds_left: float
+
+
+def progress_of(dataset: Dataset, names: Collection[str]) -> Progress | None:
+    """How far the worker is with these series, all together; None before the first figure."""
+    asked = {"team": dataset.team_id, "kind": ErrandKind.MEASURE_DRIFT}
+    rows = Errand.objects.filter(**asked, state=ErrandState.WORKING)
+    wanted = [_request(dataset, name) for name in names]
+    told = [row.answer for row in rows if row.request in wanted and row.answer]
+    if not told:
+        return None
+    done, total = (sum(each[name] for each in told) for name in ("done", "total"))
+    return Progress(done, total, max(each["seconds_left"] for each in told))
 
 
 def is_small(line: Line) -> bool:

@@ -7,8 +7,10 @@ was scored again, came late or another baseline was pinned, is measured by the n
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
@@ -35,35 +37,49 @@ from scoring.models.drift import count_flips, count_scorer_flips, points_in_time
 MOST_TAGS: Final = 20
 
 Pair = tuple[Run, Run]
+Tell = Callable[[int, int], None]
 
 
-def measure(dataset: Dataset, series: str) -> int:
-    """Measure what is missing of the series; how many rows were written."""
+def measure(dataset: Dataset, series: str, tell: Tell = lambda _done, _total: None) -> int:
+    """Measure what is missing of the series; how many rows were written.
+
+    `tell` is called after each of them, with how many there are and will be.
+    """
     scorers = list(points_in_time(dataset, series=series))
     if not scorers:
         return 0
     reference = references_of(dataset)[series]
     runs = list({scorer.run_id: scorer.run for scorer in scorers}.values())
     stale = [run for run in runs if not holds(run, reference.output_set)]
-    for run in stale:
-        _measure_run(run, reference.output_set)
-        keep_tag_places(run.output_set.version)
     kept = steps_into(runs)
     steps = [
         (before, after)
         for before, after in {*neighbours(scorers), *from_pinned(scorers, reference)}
         if not ((step := kept.get((before.pk, after.pk))) and step.holds_for(before, after))
     ]
-    for before, after in steps:
-        _measure_step(before, after)
-    return len(stale) + len(steps)
+    todo = [
+        *(partial(_measure_run, run, reference.output_set) for run in stale),
+        *(partial(_measure_step, *step) for step in steps),
+    ]
+    for done, each in enumerate(todo, 1):
+        each()
+        tell(done, len(todo))
+    return len(todo)
 
 
 def done_errand(errand: Errand) -> dict[str, Any]:
-    """Measure the series that an errand names; a dataset that is gone needs nothing."""
-    wanted = errand.request
+    """Measure the series that an errand names; a dataset that is gone needs nothing.
+
+    Until then the errand's answer is how far it is: {done, total, seconds_left}.
+    """
+    wanted, begun = errand.request, time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        left = (time.monotonic() - begun) / done * (total - done)
+        errand.tell({"done": done, "total": total, "seconds_left": left})
+
     dataset = Dataset.objects.filter(team=errand.team, uuid=wanted["dataset"]).first()
-    return {"written": measure(dataset, wanted["series"]) if dataset else 0}
+    return {"written": measure(dataset, wanted["series"], tell) if dataset else 0}
 
 
 def holds(run: Run, against: int) -> bool:
@@ -123,6 +139,7 @@ def _measure_run(run: Run, against: int) -> None:
         **text_figures(run.output_set, OutputSet.objects.get(pk=against)),
     }
     RunDrift.objects.update_or_create(run=run, defaults=figures)
+    keep_tag_places(run.output_set.version)
 
 
 def text_figures(outputs: OutputSet, against: OutputSet) -> dict[str, Any]:

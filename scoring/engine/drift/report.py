@@ -108,7 +108,7 @@ def _row(point: Point, notes: Sequence[str]) -> tuple[str, ...]:
         _NONE if point.broke is None else f"{point.broke:,}",
         f"{cases.fixed:,} / {cases.broke:,}" if cases else _NONE,
         _NONE if point.similarity is None else number_text(point.similarity),
-        _NONE if point.distinct is None else typeable(share_text(point.distinct, 0)),
+        _NONE if point.distinct is None else typeable(share_text(point.distinct)),
         "; ".join(notes),
     )
 
