@@ -12,6 +12,7 @@ from io import StringIO
 from pathlib import Path
 from random import Random
 from typing import Final
+from unittest.mock import patch
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -89,6 +90,7 @@ PACKED: Final[list[Bad]] = [
     ("cases.csv.gz", b"id,input\n1,a\n", "type_mismatch", None),
     ("cases.csv.gz", zipped(b"id,input\n1,a\n")[:-4], "corrupt_archive", None),
     ("bomb.json.gz", BOMB, "too_large_unpacked", None),
+    ("bomb.xlsx", workbook(row_xml("id"), row_xml(" " * 5 * 1024**2)), "too_large_unpacked", None),
     ("wide.jsonl.gz", zipped(b'{"id": 1, "input": 1}\n7\n'), "wrong_shape", 2),
     *((name, content, code, None) for name, content, code in UNUSABLE),
     ("wide.xlsx", simple(("id", "input"), ("1", "a"), ("2", "b", "c")), "row_width", 3),
@@ -104,6 +106,19 @@ NAMED: Final = """
     wrong_shape duplicate_key not_finite number_too_long too_deep too_many_keys invalid_unicode
     nul_character not_a_number out_of_range duplicate_case id_too_long
 """
+#: What is said besides the line, by file and code: both places, what was found, the way out.
+WORDS: Final = {
+    ("cases.csv", "missing_column"): ("Needed column: one for id or input. Found: a, b.",),
+    ("cases.csv", "duplicate_column"): ("Columns 1 and 3",),
+    ("latin.csv", "encoding"): ("Byte 14", "cp1252", "latin-1"),
+    ("utf16.csv", "encoding"): ("utf-16-le",),
+    ("twice.csv", "duplicate_case"): ("Lines 2 and 4",),
+    ("cases.jsonl", "duplicate_key"): ("input.a",),
+    ("nan.jsonl", "not_finite"): ("The number at input",),
+    ("program.csv", "type_mismatch"): ("is a program", "CSV, TSV, JSON, JSONL or XLSX"),
+    ("noise.json", "type_mismatch"): ("a binary file, not text",),
+    ("picture.xlsx", "type_mismatch"): ("a PNG image",),
+}
 each_bad = pytest.mark.parametrize("bad", BAD, ids=[f"{bad[0]}-{bad[2]}" for bad in BAD])
 
 
@@ -121,8 +136,9 @@ def assert_nothing_is_left(spool: Path) -> None:
 
 
 def assert_says(text: str, bad: Bad) -> None:
-    _, _, code, line = bad
+    name, _, code, line = bad
     assert re.search(rf"\b{code}\b", text)
+    assert all(word in text for word in WORDS.get((name, code), ())), text
     if line is not None:
         assert re.search(rf"(?i)\blines?\b[^.]*\b{line}\b", text), text
 
@@ -231,6 +247,16 @@ def test_a_problem_says_its_place_once_and_beside_it(
     told = said.getvalue().splitlines()[-1].split(maxsplit=2 if row[1] else 1)
     assert told[: len(told) - 1] == [place for place in row[:2] if place]
     assert told[-1].partition(" ")[2].strip().startswith(row[2])
+
+
+def test_the_first_hundred_problems_are_listed_and_all_are_counted(browser: Client) -> None:
+    """Of the command see tests/engine/loading/test_import.py."""
+    rows = b"id,input\n1,a\n" + b"2\n" * 28
+    with patch.object(reading, "MAX_ROWS", 200):
+        upload = checked_page(browser, sent(browser, rows + b"3\n" * 102))
+    shown = html_of(browser, upload)
+    assert "Problems: the first 100 of 130" in shown
+    assert shown.count("<code>row_width</code>") == 100
 
 
 # What is refused before there is a file to look at

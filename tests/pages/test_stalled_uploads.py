@@ -122,6 +122,25 @@ def test_a_sender_that_goes_away_leaves_no_half_file(
     assert not Upload.objects.exists()
 
 
+@pytest.mark.parametrize("told", [300, 90_000])
+def test_a_length_that_announces_less_than_comes_leaves_no_half_file(
+    browser: Client, spool: Path, told: int
+) -> None:
+    """Of what comes, no more is read than was announced: a part of the file."""
+    fields = START % b"kind" + b"\r\n\r\ndataset\r\n"
+    file = START % b"file" + b'; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\n'
+    body = fields + file + b"id,input\n" + b"3,c\n" * 100_000 + b"\r\n--x--\r\n"
+    answer = browser.generic(
+        *("POST", reverse("new_upload", args=["support"]), body),
+        content_type="multipart/form-data; boundary=x",
+        CONTENT_LENGTH=str(told),
+    )
+    assert answer.status_code == 400
+    assert "<code>broken_multipart</code>" in answer.text
+    assert list(spool.iterdir()) == []
+    assert not Upload.objects.exists()
+
+
 def test_a_form_that_comes_whole_is_taken(browser: Client, answer_to: Send) -> None:
     end = b"\r\n--x--\r\n"
     whole = form(browser, extra=end)
