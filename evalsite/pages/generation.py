@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any, Final
 
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect
+from django.urls import reverse
 
 from evalsite import access
 from evalsite.pages.estimates import Foresight, foresight
 from evalsite.pages.forms.generation import GenerationForm
-from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.fragments import SignedInRequest, leave_for, show
 from evalsite.pages.methods import filling, reading
 from scoring.core.prompt_template import PromptTemplate
 from scoring.engine import errands, prompts
@@ -102,7 +102,7 @@ def generate_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     form = GenerationForm(request.POST or None, dataset=dataset)
     is_looked_at = not {"preview", "try"}.isdisjoint(request.POST)
     if form.is_valid() and not is_looked_at:
-        return redirect("run", form.save(request.user).uuid)
+        return leave_for(request, reverse("run", args=[form.save(request.user).uuid]))
     context |= {"form": form, "places": prompts.places_of(version), "may_call": _may_call(form)}
     context["may_administer"] = access.may(request.user, dataset.team, Role.ADMIN)
     if is_looked_at:

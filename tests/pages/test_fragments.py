@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 from pytest_django.fixtures import Settings
 
-from evalsite.pages.fragments import show
+from evalsite.pages.fragments import leave_for, show
 
 WHOLE, PART = "whole page", "<div id='rows'>part</div>"
 
@@ -60,3 +60,10 @@ def test_a_cache_keeps_page_and_part_apart() -> None:
 @pytest.mark.parametrize("headers", [{}, HTMX | {"HX-Target": "rows"}])
 def test_the_status_is_the_same_for_page_and_part(headers: dict[str, str]) -> None:
     assert answer(headers, status=422).status_code == 422
+
+
+def test_a_page_of_other_scripts_is_loaded_anew_by_whoever_would_swap_it() -> None:
+    requests = [RequestFactory().post("/", headers=headers) for headers in ({}, HTMX)]
+    plain, swapping = (leave_for(request, "/there/") for request in requests)
+    assert (plain.status_code, plain["Location"]) == (302, "/there/")
+    assert (swapping.status_code, swapping["HX-Redirect"]) == (200, "/there/")

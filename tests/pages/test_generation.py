@@ -75,6 +75,17 @@ class TestStart:
         assert run.output_set.version == dataset.latest
         assert AuditEntry.objects.get(action="run.created").actor == alice
 
+    def test_a_page_that_sent_the_form_in_place_is_led_to_the_run(
+        self, browser: Client, dataset: Dataset, own: Connection, suite: Suite
+    ) -> None:
+        htmx = {"HX-Request": "true", "HX-Boosted": "true", "HX-Target": "main"}
+        refused = browser.post(address(dataset), {"model": ""}, headers=htmx)
+        assert refused.status_code == 422
+        assert '<main class="page" id="main"' in refused.text
+        assert 'hx-trigger="load, change' in refused.text
+        answer = browser.post(address(dataset), filled(browser, dataset, suite), headers=htmx)
+        assert answer["HX-Redirect"] == url(Run.objects.get())
+
     def test_sent_twice_it_starts_one_run_and_changed_another(
         self, browser: Client, dataset: Dataset, own: Connection, suite: Suite
     ) -> None:
