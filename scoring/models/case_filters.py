@@ -140,6 +140,10 @@ class Selection:
             rows = rows.filter(self._asked_of_scores(scorer))
         return rows.filter(self._asked_of_texts(), self._asked_of_outputs())
 
+    def least_score(self, scorer: RunScorer) -> float:
+        """What this scorer gave at least where it gave a score: who passes passes by each."""
+        return scorer.threshold if self.filters.case_verdict == Verdict.PASS else 0.0
+
     def _is_stretch_of(self, scorer: RunScorer) -> bool:
         """Whether the rows that pass lie side by side in the order of this scorer's scores."""
         asked = self.filters

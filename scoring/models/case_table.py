@@ -262,7 +262,8 @@ class CaseTable:
         if scorer is None:
             return [_Stretch(self._selection.of_verdicts(), _PLACE, falling)]
         rows = self._selection.by_score(scorer, best_first=self.order.descending)
-        scored = _Stretch(rows.filter(score__isnull=False), _SCORED, falling)
+        least = self._selection.least_score(scorer)  # no score is none of them
+        scored = _Stretch(rows.filter(score__gte=least), _SCORED, falling)
         unscored = _Stretch(rows.filter(score=None), _UNSCORED, backwards)
         return [unscored, scored] if backwards else [scored, unscored]
 
