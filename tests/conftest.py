@@ -13,6 +13,7 @@ import hypothesis
 import pytest
 from django.conf import settings
 from django.test import Client
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from scoring.core.embed import local
 from scoring.core.embed.faults import MISSING
@@ -62,6 +63,23 @@ def _no_helper_stays() -> Iterator[None]:
     """The process that scores what is tried out ends before the tests do, whichever began it."""
     yield
     tryout.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _static_files_are_listed_once() -> Iterator[None]:
+    """Not anew by each test's client, which cost more than many a test itself."""
+    listed: dict[str, Any] = {}
+    list_files = WhiteNoiseMiddleware.add_files_from_finders
+
+    def add_files(middleware: WhiteNoiseMiddleware) -> None:
+        if not listed:
+            list_files(middleware)
+            listed.update(middleware.files)
+        middleware.files.update(listed)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", add_files)
+        yield
 
 
 @pytest.fixture
