@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from scoring.models import Scorer, Suite, Team, User
-from tests.browser.comparing import MOST_STOPS, Keys
+from tests.browser.hands import HANDS
+from tests.browser.hands import Bench as WorkBench
 from tests.browser.walk import forgive_422
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.scored import EXACT, finished_run
@@ -20,96 +21,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANSWERS: Final = ("Paris", "Pari", "London")  # Paris is expected of each
 
 
-class Hand(Protocol):
-    """A way of working the page."""
-
-    def press(self, target: Locator) -> None: ...
-
-    def write(self, target: Locator, text: str) -> None: ...
-
-    def choose(self, target: Locator, label: str) -> None: ...
-
-    def tick(self, target: Locator) -> None: ...
-
-
-class ByKeys:
-    """Tab from where the focus is, round the page if need be, and no other way to get anywhere."""
-
-    def __init__(self, page: Page) -> None:
-        self.keys = Keys(page)
-
-    def reach(self, target: Locator) -> None:
-        expect(target).to_be_visible()
-        for _ in range(MOST_STOPS):
-            if target.evaluate("element => element === document.activeElement"):
-                return
-            self.keys.press("Tab")
-        pytest.fail(f"no press of Tab leads to {target}", pytrace=False)
-
-    def press(self, target: Locator) -> None:
-        self.reach(target)
-        self.keys.press("Enter")
-
-    def write(self, target: Locator, text: str) -> None:
-        self.reach(target)
-        self.keys.press("Control+A")
-        self.keys.page.keyboard.insert_text(text)
-
-    def choose(self, target: Locator, label: str) -> None:
-        self.reach(target)
-        self.keys.type(label)
-
-    def tick(self, target: Locator) -> None:
-        self.reach(target)
-        self.keys.press("Space")
-
-
-class ByMouse:
-    """The same by pointing."""
-
-    def __init__(self, page: Page) -> None:
-        pass
-
-    def press(self, target: Locator) -> None:
-        target.click()
-
-    def write(self, target: Locator, text: str) -> None:
-        target.fill(text)
-
-    def choose(self, target: Locator, label: str) -> None:
-        target.select_option(label=label)
-
-    def tick(self, target: Locator) -> None:
-        target.check()
-
-
-class Bench:
-    """The page and the hand that works it."""
-
-    def __init__(self, page: Page, hand: Hand) -> None:
-        self.page = page
-        self.hand = hand
-
-    def link(self, name: str) -> Locator:
-        return self.page.get_by_role("main").get_by_role("link", name=name, exact=True)
-
-    def button(self, name: str) -> Locator:
-        return self.page.get_by_role("main").get_by_role("button", name=name, exact=True)
-
-    def region(self, name: str) -> Locator:
-        return self.page.get_by_role("region", name=name, exact=True)
-
-    def follow(self, name: str, heading: str) -> None:
-        self.hand.press(self.link(name).first)
-        self.is_at(heading)
-
-    def go_to_scorers(self) -> None:
-        bar = self.page.get_by_role("navigation", name="Team")
-        self.hand.press(bar.get_by_role("link", name="Scorers"))
-        self.is_at("Scorers")
-
-    def is_at(self, heading: str) -> None:
-        expect(self.page.get_by_role("heading", level=1)).to_have_text(heading)
+class Bench(WorkBench):
+    """A page with the tree of a scorer."""
 
     def add(self, parent: int, label: str) -> None:
         """One more scorer under a node of the tree; its name is what is typed next."""
@@ -130,7 +43,7 @@ class Bench:
         expect(preview).to_be_focused()
 
 
-@pytest.fixture(params=[ByKeys, ByMouse])
+@pytest.fixture(params=HANDS)
 def bench(
     request: pytest.FixtureRequest,
     page: Page,
@@ -181,7 +94,7 @@ def give_one_part_more_weight(bench: Bench) -> None:
 
 def put_it_into_a_suite(bench: Bench) -> None:
     """With a threshold of the suite's own, which the scorer's page tells."""
-    bench.go_to_scorers()
+    bench.go_to("Scorers")
     bench.follow("New suite", "New suite")
     bench.hand.write(bench.page.locator("#id_name"), "release")
     bench.hand.tick(bench.page.get_by_role("checkbox", name="answer", exact=True))
@@ -203,7 +116,7 @@ def exported(bench: Bench) -> str:
 
 
 def import_it_under_other_names(bench: Bench, text: str) -> None:
-    bench.go_to_scorers()
+    bench.go_to("Scorers")
     bench.follow("Import a suite", "Import a suite")
     bench.hand.write(bench.page.locator("#id_text"), text)
     bench.hand.press(bench.button("Look what it would do"))
