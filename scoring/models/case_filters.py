@@ -195,6 +195,8 @@ class Selection:
             return Few([], frozenset())
         if (few := self._kept_change) is not None:
             return few
+        if not self.filters.change and (few := self._kept_tag) is not None:
+            return few
         if self.filters.text:  # which takes the longest, and so it may take the rest along
             searches = chain(self._by_index(), self._by_reading(), self._by_searching())
             return self._kept_tag or self._found(searches)
