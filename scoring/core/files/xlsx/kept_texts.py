@@ -19,20 +19,20 @@ class KeptTexts:
     """Texts are added at the end and asked for mostly in that order."""
 
     def __init__(self) -> None:
-        self._held: list[str] = []
+        self.held: list[str] = []  # the first
         self._ends = array("Q", [0])  # of the texts in the file, in bytes
         self._flushed = 0
         self._fresh: list[str] = []  # the file's last texts
         self._size = self._fresh_size = 0
 
     def __len__(self) -> int:
-        return len(self._held) + len(self._ends) - 1
+        return len(self.held) + len(self._ends) - 1
 
     def add(self, texts: Sequence[str]) -> None:
         size = sum(map(len, texts))
         self._size += size
         if self._size <= _HELD:
-            self._held += texts
+            self.held += texts
             return
         if self._fresh_size + size > _FRESH:
             self._fresh, self._fresh_size = [], 0
@@ -42,7 +42,7 @@ class KeptTexts:
 
     def several(self, places: Sequence[int]) -> list[str]:
         """The texts at these places, all of which are there."""
-        held, count = self._held, len(self._held)
+        held, count = self.held, len(self.held)
         fresh, first = self._fresh, len(self) - len(self._fresh)
         return [
             held[place]

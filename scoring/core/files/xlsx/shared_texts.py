@@ -18,6 +18,7 @@ class SharedTexts:
     def __init__(self, book: Workbook) -> None:
         self.has_escapes = False  # so that a text read so far may hold signs that XML cannot
         self._texts = KeptTexts()
+        self._held = self._texts.held
         self._parts: list[str] | None = None  # of the <t> being read
         self._item: list[str] = []
         self._size = 0
@@ -30,6 +31,8 @@ class SharedTexts:
 
     def __getitem__(self, place: int) -> str:
         """Raises IndexError when there is no such text."""
+        if 0 <= place < len(self._held):
+            return self._held[place]
         if place < 0:
             raise IndexError(place)
         return self.several([place])[0]
@@ -90,6 +93,7 @@ class SharedTexts:
         self._parts.append(text)
 
     def _keep(self, texts: list[str]) -> None:
-        plain = [plain_text(text) if "_x" in text else text for text in texts]
-        self.has_escapes = self.has_escapes or plain != texts
-        self._texts.add(plain)
+        if any("_x" in text for text in texts):
+            self.has_escapes = True
+            texts = [plain_text(text) for text in texts]
+        self._texts.add(texts)
