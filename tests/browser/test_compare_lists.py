@@ -110,12 +110,16 @@ def test_a_dot_and_a_bar_lead_to_the_cases_they_stand_for(
     assert listed(shown)[0] == "q03"
     in_both_schemes(shown, is_accessible)
     shown.go_back()
+    expect(chips.get_by_role("listitem")).to_have_count(0)
     shown.locator(".steps-chart a").filter(has_text="1 case by").click()
     expect(chips.get_by_role("listitem")).to_have_count(1)
     assert listed(shown) == ["q59"]
     shown.go_back()
+    expect(chips.get_by_role("listitem")).to_have_count(0)
+    shown.evaluate("window.isSamePage = true")
     dots.filter(has_text="1 case:").click()
     Walk(shown).is_at("q59")
+    assert not shown.evaluate("window.isSamePage")  # the case's page has scripts of its own
 
 
 def test_a_row_opens_side_by_side_and_back_restores_the_list(shown: Page) -> None:
