@@ -13,6 +13,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from evalsite.safe_html import joined, line
+from scoring.core.shown import marked
 
 register = template.Library()
 
@@ -36,6 +37,12 @@ def score_mark(score: float, threshold: float, verdict: str) -> SafeString:
 def visible(text: str) -> SafeString:
     """A text from outside, with what cannot be seen marked as in `case/_marked.html`."""
     return joined([line(text)])
+
+
+@register.filter
+def spelled(text: str) -> str:
+    """A text for an attribute: what cannot be seen by its code, since no mark fits in there."""
+    return "".join(piece.code or piece.text for piece in marked(text))
 
 
 @register.simple_tag

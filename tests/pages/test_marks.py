@@ -52,6 +52,19 @@ def test_a_text_is_escaped_and_nothing_in_it_hides(text: str, html: str) -> None
     assert rendered("{{ text|visible }}", text=text).startswith(html)
 
 
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [
+        ("q1", "q1"),
+        ("é 漢", "é 漢"),
+        ("a\u200bb\u202ec", "aU+200BbU+202Ec"),
+        ('"<\u202e', "&quot;&lt;U+202E"),
+    ],
+)
+def test_in_an_attribute_what_cannot_be_seen_is_spelled(text: str, spelled: str) -> None:
+    assert rendered("{{ text|spelled }}", text=text) == spelled
+
+
 def test_a_text_with_marks_is_set_as_its_fragment_does() -> None:
     given = {"text": "one\ntwo\tthree\x00<i>"}
     fragment = '{% include "case/_marked.html" %}'
