@@ -49,9 +49,7 @@ def test_markdown_is_a_table_that_no_name_can_break(run: Run) -> None:
     lines = markdown(report_of(run)).splitlines()
     assert lines[0] == "### week 46"
     assert {line.count("|") for line in lines if line.startswith("|")} == {7}
-    assert (
-        "| close &#124; enough | 0.500 [0.000, 1.000] | 66.7 % | 3 of 5 | 1 | 0.5 |" in lines
-    )
+    assert "| close &#124; enough | 0.500 [0.000, 1.000] | 66.7 % | 3 of 5 | 1 | 0.5 |" in lines
     assert "- cases: 2 pass, 1 fail, 1 error, 1 skipped" in lines
 
 

@@ -32,8 +32,7 @@ def rule(version: DatasetVersion, make_rule: MakeRule) -> AlertRule:
 
 
 LINE = (
-    "firing     2026-03-02 06:10  Answers · a: "
-    "The pass rate is 25.0 % in w1 (n = 20), below 80 %."
+    "firing     2026-03-02 06:10  Answers · a: The pass rate is 25.0 % in w1 (n = 20), below 80 %."
 )
 
 
