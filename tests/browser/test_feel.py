@@ -237,3 +237,41 @@ def test_nothing_typed_is_lost(
     expect(low.get_by_role("cell", name="edited: input")).to_be_visible()
     assert DraftEdit.objects.get().input == "An hour of work"
     complaints.clear()  # the browser logs a request that never arrived
+
+
+def test_what_is_listed_of_runs_and_versions_is_chosen_in_place(
+    low: Page, run: Run, version: DatasetVersion, make_dataset: MakeDataset, is_accessible: Check
+) -> None:
+    cases = [{"key": "q00", "input": "Asked anew?", "expected": "x", "tags": ["hard"]}]
+    make_dataset(cases)
+    low.goto(f"/teams/{version.dataset.team.slug}/runs/")
+    is_same = stays(low)
+    shown = low.get_by_label("Show", exact=True)
+    shown.focus()
+    shown.select_option("archived")
+    heard(low, "No such runs")
+    expect(shown).to_be_focused()
+    assert is_same()
+    low.goto(f"/datasets/{version.dataset.uuid}/changes/")
+    is_same = stays(low)
+    kinds = low.get_by_role("navigation", name="Kinds of changes")
+    removed = kinds.get_by_role("link", name="Removed")
+    removed.focus()
+    low.keyboard.press("Enter")
+    heard(low, "Removed 39")
+    expect(removed).to_be_focused()
+    is_accessible(low)
+    low.get_by_label("From", exact=True).select_option("2")
+    heard(low, "The same version twice")
+    low.get_by_role("link", name="Compare the latest").press("Enter")
+    heard(low, "Edited 1")
+    assert is_same()
+    low.goto(f"/datasets/{version.dataset.uuid}/")
+    is_same = stays(low)
+    low.get_by_label("Tag", exact=True).fill("none")
+    low.get_by_role("button", name="Filter").press("Enter")
+    heard(low, "No case fits")
+    low.go_back()
+    low.locator("#cases").get_by_role("link", name="hard").press("Enter")
+    expect(low.get_by_label("Tag", exact=True)).to_have_value("hard")
+    assert is_same()
