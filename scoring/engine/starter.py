@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.db import transaction
 
@@ -12,24 +12,34 @@ from scoring.core.json_text import parse
 from scoring.core.scorers.numeric import number_of
 from scoring.models import Dataset, Scorer, Suite, Team, User
 
-NAME: Final = "starter"
 LOOKED_AT: Final = 200  # cases
 
-_Starters = Mapping[str, tuple[str, Mapping[str, Any]]]  # name → type and config
 
-NO_ANSWERS: Final[_Starters] = {"says something": ("regex", {"pattern": r"\S"})}
-TEXTS: Final[_Starters] = {
-    "exact match": ("exact_match", {"case_sensitive": False, "trim": True}),
-    "close enough": ("levenshtein", {}),
-}
-NUMBERS: Final[_Starters] = {
-    "same number": ("numeric", {"tolerance": 0}),
-    "close number": ("numeric", {}),
-}
-JSON: Final[_Starters] = {
-    "same JSON": ("json_match", {}),
-    "fields right": ("json_similarity", {}),
-}
+class Starters(NamedTuple):
+    """A suite to begin with: its name, and its scorers by name with type and config."""
+
+    suite: str
+    scorers: Mapping[str, tuple[str, Mapping[str, Any]]]
+
+
+NO_ANSWERS: Final = Starters(
+    "starter without answers", {"says something": ("regex", {"pattern": r"\S"})}
+)
+TEXTS: Final = Starters(
+    "starter for texts",
+    {
+        "exact match": ("exact_match", {"case_sensitive": False, "trim": True}),
+        "close enough": ("levenshtein", {}),
+    },
+)
+NUMBERS: Final = Starters(
+    "starter for numbers",
+    {"same number": ("numeric", {"tolerance": 0}), "close number": ("numeric", {})},
+)
+JSON: Final = Starters(
+    "starter for JSON",
+    {"same JSON": ("json_match", {}), "fields right": ("json_similarity", {})},
+)
 
 
 def starter_suite(dataset: Dataset, by: User | None = None) -> Suite:
@@ -39,17 +49,17 @@ def starter_suite(dataset: Dataset, by: User | None = None) -> Suite:
     """
     with transaction.atomic():
         team = Team.objects.select_for_update().get(pk=dataset.team_id)
-        suite = Suite.objects.filter(team=team, name=NAME).first()
+        chosen = starters_for(_expected_values(dataset))
+        suite = Suite.objects.filter(team=team, name=chosen.suite).first()
         if suite is None:
-            chosen = starters_for(_expected_values(dataset))
-            suite = Suite.objects.define(team, NAME, _scorers(team, chosen, by), by)
+            suite = Suite.objects.define(team, chosen.suite, _scorers(team, chosen, by), by)
         if dataset.suite is None:
             dataset.suite = suite
             dataset.save(update_fields=["suite"])
     return suite
 
 
-def starters_for(expected: Sequence[Json]) -> _Starters:
+def starters_for(expected: Sequence[Json]) -> Starters:
     """What to score with where these values are expected; a mixture is compared as text."""
     if not expected:
         return NO_ANSWERS
@@ -66,11 +76,13 @@ def _expected_values(dataset: Dataset) -> list[Json]:
 
 
 def _scorers(
-    team: Team, chosen: _Starters, by: User | None
+    team: Team, chosen: Starters, by: User | None
 ) -> Iterable[tuple[Scorer, float | None]]:
     """The chosen scorers with their default thresholds; one that the team has by name is taken."""
-    known = {scorer.name: scorer for scorer in Scorer.objects.filter(team=team, name__in=chosen)}
-    for name, (kind, config) in chosen.items():
+    known = {
+        scorer.name: scorer for scorer in Scorer.objects.filter(team=team, name__in=chosen.scorers)
+    }
+    for name, (kind, config) in chosen.scorers.items():
         yield known.get(name) or Scorer.objects.define(team, name, kind, config, by=by), None
 
 

@@ -61,6 +61,14 @@ def test_asking_twice_makes_one_suite(make_dataset: MakeDataset, team: Team, ali
     assert AuditEntry.objects.filter(team=team, actor=alice, action="suite.created").count() == 1
 
 
+def test_datasets_that_expect_other_things_get_other_suites(make_dataset: MakeDataset) -> None:
+    texts = starter_suite(make_dataset([{"expected": "a"}], "texts").dataset)
+    numbers = starter_suite(make_dataset([{"expected": 1}], "numbers").dataset)
+    again = starter_suite(make_dataset([{"expected": "b"}], "more texts").dataset)
+    assert (texts.name, numbers.name) == ("starter for texts", "starter for numbers")
+    assert again == texts
+
+
 def test_it_becomes_the_dataset_s_suite_unless_there_is_one(
     make_dataset: MakeDataset, team: Team
 ) -> None:

@@ -219,6 +219,21 @@ def test_without_outputs_the_page_leads_to_the_upload(
     assert f"?dataset={dataset.uuid}" in page
 
 
+def test_a_dataset_without_a_suite_is_offered_the_starters(
+    browser_of: BrowserOf, alice: User, make_set: MakeSet
+) -> None:
+    dataset = make_set(["no"]).version.dataset
+    Scorer.objects.define(dataset.team, "ours", "exact_match", {})
+    browser, address = browser_of(alice), reverse("new_run", args=[dataset.uuid])
+    starter = f'action="{reverse("use_starter", args=[dataset.uuid])}?"'
+    page = browser.get(address).text
+    assert (starter in page, "Start the run" in page) == (True, True)
+    browser.post(reverse("use_starter", args=[dataset.uuid]))
+    answer = browser.get(address)
+    assert starter not in answer.text
+    assert answer.context["form"]["suite"].value() == Suite.objects.get().uuid
+
+
 def test_a_team_without_scorers_begins_with_the_starters(
     browser_of: BrowserOf, alice: User, make_set: MakeSet
 ) -> None:
