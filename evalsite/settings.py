@@ -94,7 +94,6 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.messages.context_processors.messages",
                 "evalsite.pages.context.frame",
             ],
-            "libraries": {"lucide": "evalsite.templatetags.icons"},
         },
     },
 ]

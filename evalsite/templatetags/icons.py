@@ -1,4 +1,4 @@
-"""`{% lucide %}` of every template, with each icon drawn once: a page sets a dozen of them."""
+"""`{% lucide %}` for every template, with each icon drawn once: a page sets a dozen of them."""
 
 from __future__ import annotations
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from django.template import Context, Template
 from lucide.templatetags.lucide import lucide
 
-from evalsite.templatetags.icons import register
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
@@ -20,10 +23,13 @@ from evalsite.templatetags.icons import register
     ],
 )
 def test_an_icon_is_what_the_package_draws(written: str, asked: dict[str, object]) -> None:
-    drawn = Template(f"{{% load lucide %}}{{% lucide {written} %}}").render(Context())
+    drawn = Template(f"{{% load icons %}}{{% lucide {written} %}}").render(Context())
     assert drawn == lucide(**asked)
     assert drawn.startswith("<svg ")
 
 
-def test_templates_load_the_remembered_ones() -> None:
-    assert Template("{% load lucide %}").engine.template_libraries["lucide"] is register
+def test_every_template_loads_the_remembered_ones() -> None:
+    templates = [path.read_text() for path in (ROOT / "templates").rglob("*.html")]
+    drawing = [text for text in templates if "{% lucide " in text]
+    assert drawing
+    assert not [text for text in templates if re.search(r"{% load [^%]*\blucide\b", text)]
