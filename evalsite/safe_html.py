@@ -76,8 +76,8 @@ def _stretch(stretch: Stretch, with_spaces: bool) -> str:
 
 
 def _level(lines: int) -> str:
-    ends = "\n" * lines
-    return f'<span class="diff-level" aria-hidden="true">{ends}</span>'
+    """Empty lines without a line end, which the text itself does not have."""
+    return f'<span class="diff-level" aria-hidden="true">{"<br>" * lines}</span>'
 
 
 def _folded(label: str, text: str) -> str:
