@@ -198,7 +198,7 @@ class Site:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        if self.processes:
+        if (self.folder / "log").exists():
             sys.stdout.write(self.log)  # pytest shows it where the test has failed
 
 
