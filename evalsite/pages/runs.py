@@ -19,7 +19,7 @@ from evalsite.pages.case_against import against_of
 from evalsite.pages.case_list import CaseList
 from evalsite.pages.estimates import Foresight, foresight
 from evalsite.pages.forms.runs import RetryForm, RunFilters, RunForm
-from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.fragments import SignedInRequest, leave_for, show
 from evalsite.pages.keyset import keyset_page
 from evalsite.pages.methods import filling, posting, reading
 from evalsite.pages.run_costs import RunCosts
@@ -67,7 +67,7 @@ def new_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     form = RunForm(request.POST or None, dataset=dataset, outputs=outputs)
     is_estimated = "estimate" in request.POST
     if form.is_valid() and not is_estimated:
-        return redirect("run", form.save(request.user).uuid)
+        return leave_for(request, reverse("run", args=[form.save(request.user).uuid]))
     context = {"team": dataset.team, "dataset": dataset, "form": form}
     if is_estimated:
         context["foresight"] = _foresight(form)

@@ -132,6 +132,12 @@ document.addEventListener("htmx:beforeHistoryUpdate", ({ detail }) => {
   else if (step.type === "push" && step.path.split("#")[0] === here) step.type = "replace";
 });
 
+/* Why a form was refused stands over it, which may be out of sight from its button. */
+document.addEventListener("htmx:afterSettle", ({ detail }) => {
+  if (detail.xhr?.status !== 422) return;
+  document.querySelector("#main .error-summary")?.scrollIntoView({ block: "nearest", behavior: "instant" });
+});
+
 document.addEventListener("htmx:historyRestore", () => {
   here = written();
   const place = places()[here];

@@ -9,10 +9,11 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import Locator, Page, expect
 
-from scoring.models import DatasetVersion, DraftEdit, Run, SavedView, User
+from scoring.models import DatasetVersion, DraftEdit, Run, SavedView, Scorer, User
 from tests.browser.comparing import Keys, has_settled, listed, stays
+from tests.browser.walk import forgive_422
 from tests.compared import run_with
-from tests.conftest import MakeDataset
+from tests.conftest import MakeDataset, MakeOutputs
 
 pytestmark = pytest.mark.browser
 
@@ -275,3 +276,29 @@ def test_what_is_listed_of_runs_and_versions_is_chosen_in_place(
     low.locator("#cases").get_by_role("link", name="hard").press("Enter")
     expect(low.get_by_label("Tag", exact=True)).to_have_value("hard")
     assert is_same()
+
+
+def test_a_run_that_cannot_start_says_why_in_place(
+    low: Page,
+    version: DatasetVersion,
+    make_outputs: MakeOutputs,
+    is_accessible: Check,
+    complaints: list[str],
+) -> None:
+    Scorer.objects.define(version.dataset.team, "close", "levenshtein", {})
+    make_outputs(version, ["x"] * 40)
+    low.goto(f"/datasets/{version.dataset.uuid}/runs/new/")
+    is_same = stays(low)
+    low.get_by_label("Name", exact=False).fill("the first")
+    low.get_by_role("button", name="Start the run").press("Enter")
+    expect(low.get_by_text("Nothing was started")).to_be_in_viewport()
+    expect(low.get_by_label("Name", exact=False)).to_have_value("the first")
+    is_accessible(low)
+    low.get_by_role("checkbox", name="close").check()
+    expect(low.locator("#estimate")).to_be_attached()
+    assert is_same()
+    forgive_422(complaints)
+    low.get_by_role("button", name="Start the run").press("Enter")
+    expect(low.get_by_role("heading", level=1)).to_have_text("the first")
+    assert not is_same()
+    assert Run.objects.get().name == "the first"
