@@ -112,13 +112,14 @@ def test_verdicts_by_keys_alone_from_case_to_case(case: Page, run: Run) -> None:
     keys.press("j")
     Walk(case).is_at("q1")
     expect(case.locator("#sequence .number")).to_have_text("1 of 2")
+    has_settled(case)  # a form that htmx does not know yet is sent as a page of its own
     keys.press("2")
     is_given(case, "fail")
     keys.to("Undo")
     keys.press("Enter")
     expect(case.locator("#reviews [aria-pressed=true]")).to_have_count(0)
     has_settled(case)
-    assert keys.at() == "Undo"  # which gives it again
+    expect(toast(case).get_by_role("button", name="Undo")).to_be_focused()  # gives it again
     keys.press("Enter")
     is_given(case, "fail")
     said = Review.objects.order_by("output__case__position")
