@@ -14,6 +14,7 @@ import hypothesis
 import pytest
 from django.conf import settings
 from django.test import Client
+from execnet import XSpec
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from scoring.core.embed import local
@@ -32,11 +33,12 @@ from scoring.models import (
     User,
 )
 from tests.stub import Stub
+from tests.turns import Turns
 
 PASSWORD = "a long enough phrase"
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """A quick hasher: real ones are slow on purpose, and most tests only need somebody.
 
     And nobody's own model endpoint, whatever the environment says; and no examples that fail
@@ -51,6 +53,14 @@ def pytest_configure() -> None:
     settings.EVALSITE_OPENAI_API_KEY = settings.EVALSITE_OPENAI_BASE_URL = ""
     settings.EVALSITE_MODEL_HOSTS = frozenset()
     os.environ["HF_HUB_OFFLINE"] = "1"
+    if hasattr(config, "workerinput"):
+        config.pluginmanager.register(Turns(settings.DATA_DIR.parent))
+
+
+def pytest_xdist_setupnodes(specs: list[XSpec]) -> None:
+    """Each of the processes that share the tests has a data folder of its own."""
+    for spec in specs:
+        spec.env["EVALSITE_DATA_DIR"] = str(settings.DATA_DIR / spec.id)
 
 
 @pytest.hookimpl(trylast=True)

@@ -47,6 +47,7 @@ sys.exit(f"imported {heavy}" if heavy else 0)
 """
 
 
+@pytest.mark.alone
 def test_check_is_quick_and_imports_nothing_heavy(tmp_path: Path) -> None:
     """Processor time, which is the time it takes where nothing else is going on."""
     seconds: list[float] = []

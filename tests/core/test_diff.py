@@ -180,12 +180,14 @@ def test_only_as_many_lines_are_looked_into_as_a_reader_takes_in(
     assert found.left_rest == len(every_second_line[0]) - len(left(found.segments))
 
 
+@pytest.mark.alone
 def test_a_long_text_with_every_second_line_changed_takes_no_fifth_of_a_second(
     every_second_line: tuple[str, str],
 ) -> None:
     assert _best_seconds(*every_second_line, "line", rounds=3) <= 0.2
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("words", [1, 2, 8, 40, 300])
 @pytest.mark.parametrize("every", [1, 2])
 def test_ten_thousand_characters_in_lines_take_20_ms(words: int, every: int) -> None:
@@ -245,6 +247,7 @@ def shuffled(share: float) -> tuple[str, str]:
     return " ".join(one)[:10_000], " ".join(other)[:10_000]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
 @pytest.mark.parametrize("mode", ["char", "word", "line"])
 def test_ten_thousand_characters_take_20_ms(mode: Mode, share: float) -> None:
@@ -252,6 +255,7 @@ def test_ten_thousand_characters_take_20_ms(mode: Mode, share: float) -> None:
     assert _best_seconds(expected, actual, mode, rounds=7) <= 0.020
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("mode", ["char", "word", "line"])
 @pytest.mark.parametrize("unit", ["x", "a b ", "\n", "some words in a line\n"])
 def test_ten_megabytes_take_no_second(mode: Mode, unit: str) -> None:

@@ -297,6 +297,7 @@ BOMBS = [
 ]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("source", BOMBS)
 def test_no_expression_blocks(source: str) -> None:
     program = read(source, ["xs", "text"])

@@ -65,6 +65,7 @@ def test_what_is_found_is_as_alike_as_it_says(texts: list[str]) -> None:
         assert fuzz.ratio(*pair) >= 85  # white space is folded a little otherwise here
 
 
+@pytest.mark.alone
 def test_nearly_all_pairs_among_thousands_are_found_in_seconds() -> None:
     chance = random.Random(7)
     words = ["".join(chance.choices("abcdefghij", k=chance.randint(3, 9))) for _ in range(2_000)]
@@ -89,6 +90,7 @@ def test_only_so_many_texts_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(found([QUESTION, others[0], QUESTION + "!"])) == 1
 
 
+@pytest.mark.alone
 def test_many_alike_texts_are_compared_with_few_others() -> None:
     start = time.process_time()
     answers = found(f"What is {n} plus {n + 1}? Answer with a number." for n in range(2_000))

@@ -228,6 +228,7 @@ def test_unordered_arrays_over_200_items_are_compared_by_position(items: int, sc
     assert result.score == pytest.approx(score, abs=0.01)
 
 
+@pytest.mark.alone
 def test_nested_unordered_arrays_do_not_block() -> None:
     expected = [[[n * m for n in range(30)] for m in range(30)] for _ in range(30)]
     started = time.process_time()
@@ -236,6 +237,7 @@ def test_nested_unordered_arrays_do_not_block() -> None:
     assert time.process_time() - started < 5
 
 
+@pytest.mark.alone
 def test_long_texts_in_leaves_do_not_block() -> None:
     started = time.process_time()
     config = {"array_mode": "unordered"}

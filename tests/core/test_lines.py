@@ -86,6 +86,7 @@ def test_indentation_makes_no_lines_alike(indent: str) -> None:
     assert line_pairs([f"{indent}abcd\n"], ["abce\n"]) == [(0, 0)]
 
 
+@pytest.mark.alone
 def test_ten_times_the_lines_take_no_fifteen_times_as_long() -> None:
     def seconds(count: int) -> float:
         lines = [f"line {n} of it" for n in range(count)]

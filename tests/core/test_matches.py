@@ -187,6 +187,7 @@ def test_texts_are_kept_apart_and_long_ones_folded() -> None:
 # Limits.
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("pattern", "output"),
     [

@@ -131,6 +131,7 @@ def test_both_engines_agree(pattern: str, flags: str, text: str, found: bool) ->
     assert compiled._is_in_slowly(text) is found
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("pattern", "text"),
     [
@@ -202,6 +203,7 @@ BOMBS: list[tuple[str, str]] = [
 ]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("pattern", "text"), BOMBS)
 def test_no_pattern_blocks(pattern: str, text: str) -> None:
     started = time.process_time()

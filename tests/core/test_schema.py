@@ -121,6 +121,7 @@ def _doubling(reference: str, **names: str) -> dict[str, Any]:
     return {"$ref": reference.format(0), "$defs": definitions}
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     "schema",
     [
@@ -147,6 +148,7 @@ def _nested(depth: int) -> Any:
     return value
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     "schema",
     [

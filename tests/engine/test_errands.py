@@ -126,6 +126,7 @@ def test_a_connection_that_fails_says_why_after_one_call(
     assert RIGHT_KEY not in str(told)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("models", [MODELS, []])
 def test_an_endpoint_that_hangs_is_given_up(
     team: Team, stub: Stub, models: Any, monkeypatch: pytest.MonkeyPatch
@@ -334,6 +335,7 @@ def test_an_errand_that_somebody_does_is_left_alone(team: Team) -> None:
     assert (errand.state, errand.held_by) == ("working", "elsewhere:1")
 
 
+@pytest.mark.alone
 def test_a_real_worker_answers_while_the_person_waits(
     site: Site, team: Team, stub: Stub, settings: Settings
 ) -> None:

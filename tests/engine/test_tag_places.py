@@ -15,6 +15,7 @@ from scoring.models.tag_places import UNKNOWN
 from tests.conftest import MakeDataset
 
 TAGS = [["billing"], ["tone", "billing"], [], ["tone", "tone"], ['a "b"'], ["x" * 201], ["a\0b"]]
+HIDDEN = "a\u200bb"
 
 
 @pytest.fixture
@@ -103,3 +104,41 @@ def test_a_tag_is_asked_for_in_one_query(
         TagPlaces.objects.of(version.pk, "billing")
     with django_assert_num_queries(0):
         TagPlaces.objects.of(version.pk, "x" * (keeping.TAG_LENGTH + 1))
+
+
+def test_all_tags_are_offered_once_the_worker_has_looked(
+    version: DatasetVersion, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    keep_tag_places(version)
+    with django_assert_num_queries(1):
+        assert TagPlaces.objects.offered(version) == ['a "b"', "billing", "tone"]
+
+
+def test_until_then_those_of_the_first_cases_are_offered(
+    version: DatasetVersion,
+    monkeypatch: pytest.MonkeyPatch,
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    monkeypatch.setattr(keeping, "_LOOKED_AT", 2)
+    with django_assert_num_queries(2):
+        assert TagPlaces.objects.offered(version) == ["billing", "tone"]
+
+
+@pytest.mark.parametrize("has_looked", [False, True])
+def test_a_tag_that_cannot_be_seen_is_not_offered(
+    make_dataset: MakeDataset, has_looked: bool
+) -> None:
+    version = make_dataset([{"key": "q-1", "input": "a", "tags": [HIDDEN, "seen"]}])
+    if has_looked:
+        keep_tag_places(version)
+    assert TagPlaces.objects.offered(version) == ["seen"]
+
+
+@pytest.mark.parametrize("has_looked", [False, True])
+def test_no_more_tags_are_offered_than_a_list_bears(
+    version: DatasetVersion, monkeypatch: pytest.MonkeyPatch, has_looked: bool
+) -> None:
+    monkeypatch.setattr(keeping, "MOST_OFFERED", 2)
+    if has_looked:
+        keep_tag_places(version)
+    assert TagPlaces.objects.offered(version) == ['a "b"', "billing"]

@@ -73,6 +73,7 @@ def test_a_bad_config_names_its_field_and_costs_no_process(
     assert helper_pid() == first
 
 
+@pytest.mark.alone
 def test_what_takes_too_long_is_killed_and_replaced(
     settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -197,6 +197,7 @@ def seconds(browser: Client, run: Run, query: str) -> float:
     return min(taken)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("mode", TEXT_MODES)
 def test_10_000_characters_take_20_ms_more_than_a_few(
@@ -213,6 +214,7 @@ def test_10_000_characters_take_20_ms_more_than_a_few(
     assert many - few <= 0.02
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("mode", TEXT_MODES)
 @pytest.mark.parametrize("start", ["", "line\n"])

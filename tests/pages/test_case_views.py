@@ -180,6 +180,7 @@ def test_no_payload_of_markdown_becomes_markup(
             assert re.match(r"\?|#|/|https?:|mailto:", attributes.get("href") or "#")
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("query", ["?diff=markdown", "?diff=matches"])
 @pytest.mark.parametrize("unit", ["İzebra and horse\n", "[", "> "])
 def test_10_mb_are_cut_with_a_notice_within_a_second(

@@ -276,6 +276,7 @@ def test_the_page_costs_few_queries(
 # Texts that are long, invisible or hostile.
 
 
+@pytest.mark.alone
 def test_a_long_text_is_cut_and_its_whole_is_one_link_away(
     browser_of: BrowserOf, bob: User, outputs: OutputSet
 ) -> None:

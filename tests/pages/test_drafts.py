@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -155,6 +156,17 @@ def test_cases_of_a_tag_lead_to_a_dataset_of_their_own(
 ) -> None:
     page = browser.get(at(dataset, "dataset"), query).text
     assert (f'href="{at(dataset, "carve")}?tag=easy"' in page) is is_offered
+
+
+@pytest.mark.parametrize(("name", "fields"), [("carve", 1), ("dataset", 2)])
+def test_a_field_for_a_tag_offers_those_there_are(
+    browser: Client, dataset: Dataset, name: str, fields: int
+) -> None:
+    page = browser.get(at(dataset, name)).text
+    assert page.count('list="tags"') == fields
+    offered = re.search(r'<datalist id="tags">(.*?)</datalist>', page)
+    assert offered
+    assert re.findall(r'value="([^"]*)"', offered[1]) == [" a ", "easy"]
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,7 @@ def test_no_invisible_character_hides_in_markdown(text: str) -> None:
     assert "right-to-left override" in html
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     "unit",
     ["[", "![", "*", "_a*", "`", "> ", "- ", "<", "[a](", "[[a]", "|\n|-\n", "a **b ", "1. a\n"],

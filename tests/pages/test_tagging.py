@@ -10,11 +10,15 @@ from django.test import Client
 from django.urls import reverse
 
 from evalsite.pages.forms.drafts import TaggedForm
+from evalsite.pages.undo import MOST_KEPT
 from scoring.engine import drafts
+from scoring.engine.drafts import asks
 from scoring.models import Case, Dataset, Draft, DraftEdit, Run, User
-from tests.conftest import MakeDataset
+from scoring.models.dataset import KEY_LENGTH
+from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.browser_forms import pressed_undo
 from tests.pages.run_steps import BrowserOf, url
+from tests.scored import finished_run
 
 CASES: list[dict[str, Any]] = [
     {"key": "q&1", "input": "One?", "tags": ["easy", "billing", "old"]},
@@ -135,10 +139,13 @@ def test_nothing_done_is_said_and_needs_no_undo(
         ({"tag": "t"}, "Tick the cases first."),
         ({"tag": "t", "position": "1", "version": "2"}, "Another version was published meanwhile."),
         ({"tag": "a\0", "position": "1"}, "Write the tag."),
-        ({"tag": "t", "cases": "{"}, "This cannot be undone"),
-        ({"tag": "t", "cases": "[]"}, "This cannot be undone"),
-        ({"tag": "t", "cases": '{"x": ["q3"], "1": 3, "2": [4]}'}, "This cannot be undone"),
-        ({"tag": "", "cases": '{"0": ["q3"]}'}, "This cannot be undone"),
+        ({"tag": "t", "cases_by_place": "{"}, "This cannot be undone"),
+        ({"tag": "t", "cases_by_place": "[]"}, "This cannot be undone"),
+        ({"tag": "t", "cases_by_place": '{"x": [3], "1": 3, "2": ["4"]}'}, "This cannot be undone"),
+        ({"tag": "t", "cases_by_place": '{"0": [-3, 9999999999, null]}'}, "This cannot be undone"),
+        ({"tag": "", "cases_by_place": '{"0": [3]}'}, "This cannot be undone"),
+        ({"tag": "t", "version": "2", "cases_by_place": '{"0": [3]}'}, "This cannot be undone"),
+        ({"tag": "t", "version": "x", "cases_by_place": '{"0": [3]}'}, "This cannot be undone"),
     ],
 )
 def test_tagging_needs_cases_and_a_tag(
@@ -148,14 +155,43 @@ def test_tagging_needs_cases_and_a_tag(
     assert Draft.objects.count() == 0
 
 
-def test_what_an_undo_sends_is_read_as_it_was_written() -> None:
-    places = {"a": 0, 'b"\u2028\\': 3, "é": 0}
-    written = TaggedForm.written(places)
-    assert json.loads(written) == {"0": ["a", "é"], "3": ['b"\u2028\\']}
-    form = TaggedForm({"tag": "t", "cases": written})
+def test_what_an_undo_sends_is_read_as_it_was_written(dataset: Dataset) -> None:
+    version = dataset.versions.get()
+    cases = {CASES[1]["key"]: 2, "q&1": 1, "q4": 4}
+    places = {"q&1": 0, "q4": 0, CASES[1]["key"]: 3}
+    written = TaggedForm.written(version, cases, places)
+    assert json.loads(written["cases_by_place"]) == {"0": [1, 4], "3": [2]}
+    form = TaggedForm({"tag": "t", **written}, dataset)
     assert form.is_valid()
-    assert form.places == places
-    assert sorted(form.keys) == sorted(places)
+    assert (form.tagged_version, form.cases, form.places) == (version, cases, places)
+
+
+def test_a_tagging_is_undone_however_long_the_keys_are(
+    browser: Client, make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> None:
+    """The keys alone would be more than a message carries to the next page."""
+    count = MOST_KEPT // KEY_LENGTH + 1
+    version = make_dataset([{"key": f"{n:x>{KEY_LENGTH}}", "input": "?"} for n in range(count)])
+    run = finished_run(make_outputs(version, ["!"] * count), ("exact", "exact_match", {}))
+    sent = {"do": "tag", "new_tag": "odd"}
+    page = browser.post(reverse("ticked_cases", args=[run.uuid]), sent, follow=True)
+    assert f"{count:,} cases tagged odd" in page.text
+    assert DraftEdit.objects.count() == count
+    pressed_undo(browser, page)
+    assert done() == []
+
+
+def test_an_undo_after_another_version_finds_its_cases_by_key(
+    browser: Client, dataset: Dataset, alice: User
+) -> None:
+    """Positions are those of the version that was tagged."""
+    page = send(browser, dataset, tag="new", position=["3"])
+    drafts.delete_case(drafts.begin(dataset, alice), "q&1", alice)
+    asks.request_publish(drafts.begin(dataset, alice), "One less.", alice)
+    pressed_undo(browser, page)
+    found = Draft.objects.open_of(dataset)
+    assert found
+    assert [(edit.key, edit.tags) for edit in found.edits.all()] == [("q3", [])]
 
 
 def test_a_run_s_cases_are_tagged_and_that_is_undone(

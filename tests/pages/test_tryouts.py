@@ -145,6 +145,7 @@ def test_without_a_script_the_whole_page_comes_back_with_what_was_typed(
     assert not Scorer.objects.exists()
 
 
+@pytest.mark.alone
 def test_a_score_is_there_within_200_ms(browser_of: BrowserOf, alice: User, team: Team) -> None:
     browser, fields = browser_of(alice), {"threshold": "0.7", **CASE}
     sent(browser, new(team, "levenshtein"), **fields)

@@ -122,8 +122,11 @@ def test_a_deleted_case_is_back_and_deleted_again(browser: Client, dataset: Data
     assert done(dataset) == before
 
 
-def test_what_is_too_long_to_be_kept_has_no_undo(browser: Client, dataset: Dataset) -> None:
+def test_what_is_too_long_to_be_kept_has_no_undo_and_says_so(
+    browser: Client, dataset: Dataset
+) -> None:
     save(browser, dataset, "q2", input="x" * MOST_KEPT, input_kind="text")
     page = act(browser, dataset, "revert_draft_case", "q2")
-    assert "The draft leaves case q2 as it was." in page.text
+    said = "The draft leaves case q2 as it was. There is no Undo: what it would bring back is over"
+    assert f"{said} 250,000 characters." in page.text
     assert ">Undo<" not in page.text

@@ -208,6 +208,7 @@ def test_a_slow_receiver_holds_up_neither_ticks_nor_the_worker(
     assert held.count(desk.sending.send) == desk.AT_ONCE + 1
 
 
+@pytest.mark.alone
 def test_stopping_waits_a_moment_for_messages(
     version: DatasetVersion,
     make_rule: MakeRule,
