@@ -17,7 +17,16 @@ from evalsite.pages.forms.filters import CaseFilters
 from evalsite.pages.fragments import SignedInRequest, show, show_text
 from evalsite.pages.keyset import keyset_page
 from evalsite.pages.methods import reading
-from scoring.models import Dataset, DatasetVersion, Draft, Likenesses, OutputSet, Role, Run
+from scoring.models import (
+    Dataset,
+    DatasetVersion,
+    Draft,
+    Likenesses,
+    OutputSet,
+    Role,
+    Run,
+    TagPlaces,
+)
 from scoring.models.run import OutputSetQuerySet, RunQuerySet
 
 
@@ -44,6 +53,7 @@ def cases(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     if version:
         found = filters.applied_to(version.cases.all())
         context["page"] = keyset_page(found, "position", request.GET)
+        context["tags"] = TagPlaces.objects.offered(version)
         context["likenesses"] = Likenesses.objects.of(version)
         context["standings"] = partial(standing_rows, dataset)
     return show(request, "dataset/cases.html", context, parts=["cases"])

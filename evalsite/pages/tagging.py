@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from django.contrib import messages
@@ -18,14 +18,18 @@ from evalsite.pages.methods import posting
 from evalsite.pages.undo import say_done
 from scoring.engine import drafts
 from scoring.engine.drafts import ContentError, DraftError
-from scoring.models import Dataset, Role
+from scoring.models import Dataset, DatasetVersion, Role
 
 
 class Tagging(NamedTuple):
-    """A tag that goes on cases of these keys, to its `places` if there are any, or off them."""
+    """A tag that goes on cases, to its `places` if there are any, or off them.
+
+    `cases` has the position of each in the version by its key.
+    """
 
     tag: str
-    keys: Sequence[str]
+    version: DatasetVersion
+    cases: Mapping[str, int]
     places: Mapping[str, int] = {}
     on: bool = True
 
@@ -33,7 +37,7 @@ class Tagging(NamedTuple):
         """What was done, where so many cases changed."""
         done = f"tagged {self.tag}" if self.on else f"freed of the tag {self.tag}"
         text = f"{number:,} case{'s' * (number != 1)} {done} in the draft of the next version."
-        rest = len(self.keys) - number
+        rest = len(self.cases) - number
         return f"{text} Left as they are: {rest:,}." if rest else text
 
     def said_of_none(self) -> str:
@@ -56,11 +60,13 @@ def tag_as_sent(
     request: SignedInRequest, dataset: Dataset, path: str, fields: Mapping[str, str]
 ) -> None:
     """Do what the form says, of ticks or of an Undo."""
-    is_undo = "cases" in request.POST
-    form = TaggedForm(request.POST) if is_undo else TagForm(request.POST, dataset=dataset)
+    form_class = TaggedForm if "cases_by_place" in request.POST else TagForm
+    form: TaggedForm | TagForm = form_class(request.POST, dataset=dataset)
     if form.is_valid():
         on = "off" not in request.POST
-        tagging = Tagging(form.cleaned_data["tag"], form.keys, form.places, on)
+        tagging = Tagging(
+            form.cleaned_data["tag"], form.tagged_version, form.cases, form.places, on
+        )
         tag(request, dataset, tagging, path, fields)
     else:
         messages.error(request, form.fault)
@@ -76,7 +82,7 @@ def tag(
     """Do it and say so, beside an Undo that is sent to this path with these fields."""
     try:
         changed = drafts.tag_cases(
-            dataset, asked.keys, asked.tag, request.user, on=asked.on, places=asked.places
+            dataset, list(asked.cases), asked.tag, request.user, on=asked.on, places=asked.places
         )
     except (ContentError, DraftError) as refused:
         messages.error(request, str(refused))
@@ -84,6 +90,6 @@ def tag(
     if not changed:
         messages.info(request, asked.said_of_none())
         return
-    back = {"tag": asked.tag, "cases": TaggedForm.written(changed)}
+    back = {"tag": asked.tag, **TaggedForm.written(asked.version, asked.cases, changed)}
     off = {"off": "1"} if asked.on else {}
     say_done(request, asked.said(len(changed)), path, {**fields, **back, **off})

@@ -69,9 +69,10 @@ def _tag(request: SignedInRequest, run: Run, cases: CaseList) -> None:
     if len(outputs) > MOST_TAGGED:
         messages.error(request, f"At most {MOST_TAGGED:,} cases are tagged at once: list fewer.")
         return
-    asked = Tagging(new_tag, _keys(outputs))
+    version = run.output_set.version
+    asked = Tagging(new_tag, version, _cases(outputs))
     back = _tagged_back(urlencode(cases.kept(*OWN, "place")))
-    tag(request, run.output_set.version.dataset, asked, _path(run), back)
+    tag(request, version.dataset, asked, _path(run), back)
 
 
 def _retag(request: SignedInRequest, run: Run) -> HttpResponse:
@@ -90,7 +91,7 @@ def _path(run: Run) -> str:
     return reverse("ticked_cases", args=[run.uuid])
 
 
-def _keys(outputs: Sequence[int]) -> list[str]:
-    """The keys of the outputs' cases, each once."""
+def _cases(outputs: Sequence[int]) -> dict[str, int]:
+    """The outputs' cases: the position of each by its key."""
     found = Output.objects.filter(pk__in=outputs).order_by("case__position")
-    return list(dict.fromkeys(found.values_list("case__key", flat=True)))
+    return dict(found.values_list("case__key", "case__position"))

@@ -11,6 +11,7 @@ from django.contrib.messages.storage.base import Message
 from django.http import HttpRequest
 
 MOST_KEPT: Final = 250_000  # characters of a form that a message carries to the next page
+NO_UNDO: Final = f"There is no Undo: what it would bring back is over {MOST_KEPT:,} characters."
 
 
 class Undo(NamedTuple):
@@ -25,11 +26,14 @@ def say_done(
 ) -> None:
     """Say what was done on the next page, beside a button that posts these fields to this path.
 
-    There is no button where the fields are too long to be kept until then.
+    Where the fields are too long to be kept until then there is no button, and the text says so.
     """
     written = {name: str(value) for name, value in (fields or {}).items()}
     kept = json.dumps([path, written])
-    messages.success(request, text, extra_tags=kept if len(kept) <= MOST_KEPT else "")
+    if len(kept) <= MOST_KEPT:
+        messages.success(request, text, extra_tags=kept)
+    else:
+        messages.success(request, f"{text} {NO_UNDO}")
 
 
 def undo_of(message: Message) -> Undo | None:

@@ -18,7 +18,15 @@ from evalsite.pages.keyset import keyset_page
 from evalsite.pages.methods import filling, reading
 from scoring.engine import drafts
 from scoring.engine.drafts import DraftError
-from scoring.models import Case, ChangeKind, Changes, Dataset, DatasetVersion, Role
+from scoring.models import (
+    Case,
+    ChangeKind,
+    Changes,
+    Dataset,
+    DatasetVersion,
+    Role,
+    TagPlaces,
+)
 
 PAGE_SIZE: Final = 20
 
@@ -59,7 +67,8 @@ def carve(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         made = _carved(form, version, request)
         if made is not None:
             return redirect("dataset", made.uuid)
-    context = {"team": dataset.team, "dataset": dataset, "form": form}
+    tags = TagPlaces.objects.offered(version) if version else []
+    context = {"team": dataset.team, "dataset": dataset, "form": form, "tags": tags}
     return show(request, "dataset/carve.html", context, status=422 if form.errors else 200)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, ClassVar, Final, Self
 
 from django.db import models, transaction
@@ -13,6 +14,7 @@ from scoring.models.base import AddressedRow
 from scoring.models.team import Team, User
 
 KEY_LENGTH = 200
+_PER_QUERY: Final = 900  # SQLite may be built for no more than 999 parameters
 
 
 class DatasetQuerySet(models.QuerySet["Dataset"]):
@@ -142,6 +144,14 @@ class CaseQuerySet(models.QuerySet["Case"]):
         """Those with exactly this tag."""
         place = StrIndex("tags_json", models.Value(json.dumps(tag, ensure_ascii=False)))
         return self.alias(place=place).filter(place__gt=0)
+
+    def positions_of(self, positions: Sequence[int]) -> dict[str, int]:
+        """Those at these positions, which each has by its key; in order."""
+        found: dict[str, int] = {}
+        for start in range(0, len(positions), _PER_QUERY):
+            some = self.filter(position__in=positions[start : start + _PER_QUERY])
+            found.update(some.order_by("position").values_list("key", "position"))
+        return found
 
 
 #: The columns of a case's content, in the order its rows are copied in.

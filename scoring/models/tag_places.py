@@ -5,6 +5,7 @@ Found once by the worker: a version never changes. An index over tags would cost
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -14,6 +15,8 @@ from scoring.models.dataset import DatasetVersion
 
 FEW: Final = 2_000  # cases of a tag whose positions are kept
 TAG_LENGTH: Final = 200
+MOST_OFFERED: Final = 500  # tags
+_LOOKED_AT: Final = 1_000  # cases, where the worker has not looked yet
 
 
 def may_be_kept(tag: str) -> bool:
@@ -39,6 +42,22 @@ class TagPlacesQuerySet(models.QuerySet["TagPlaces"]):
         rows = self.filter(version=version, tag__in=["", tag]).values_list("tag", "positions")
         found: dict[str, list[int] | None] = dict(rows)
         return TaggedPlaces(found.get(tag, [])) if found else UNKNOWN
+
+    def offered(self, version: DatasetVersion) -> list[str]:
+        """Tags of the version to choose from, in order; none with signs that cannot be seen.
+
+        All up to MOST_OFFERED where the worker has looked, else those of the first cases. One
+        query or two.
+        """
+        rows = self.filter(version=version).order_by("tag").values_list("tag", flat=True)
+        tags = set(rows[: MOST_OFFERED + 1]) or _first_tags(version)
+        return sorted(tag for tag in tags if may_be_kept(tag) and tag.isprintable())[:MOST_OFFERED]
+
+
+def _first_tags(version: DatasetVersion) -> set[str]:
+    first = version.cases.filter(position__lte=_LOOKED_AT).order_by()
+    lists = first.values_list("tags_json", flat=True).distinct()
+    return {tag for written in lists for tag in json.loads(written)}
 
 
 class TagPlaces(models.Model):

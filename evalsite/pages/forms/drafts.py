@@ -15,7 +15,7 @@ from scoring.core.files import MISSING
 from scoring.core.json_text import parse
 from scoring.core.shown import written
 from scoring.engine.drafts import CaseTexts, StaleError
-from scoring.models import Case, Dataset, DraftEdit
+from scoring.models import Case, Dataset, DatasetVersion, DraftEdit
 from scoring.models.dataset import KEY_LENGTH, CaseContent
 
 MAX_TAG: Final = 1_000  # characters
@@ -182,13 +182,14 @@ class TagForm(forms.Form):
     places: Final[Mapping[str, int]] = {}
 
     @property
-    def keys(self) -> list[str]:
-        """Of the ticked cases."""
-        places = [int(text) for text in self._ticked if text.isdecimal() and len(text) < 10]
-        ticked = Case.objects.filter(
-            version=self._dataset.latest, position__in=places[:MOST_TICKED]
-        )
-        return list(ticked.values_list("key", flat=True))
+    def tagged_version(self) -> DatasetVersion:
+        return cast("DatasetVersion", self._dataset.latest)
+
+    @property
+    def cases(self) -> dict[str, int]:
+        """The ticked cases: the position of each by its key."""
+        places = [int(text) for text in self._ticked if _is_number(text)]
+        return self.tagged_version.cases.positions_of(places[:MOST_TICKED])
 
     def clean(self) -> dict[str, Any]:
         if not self._ticked:
@@ -205,48 +206,63 @@ class TagForm(forms.Form):
 
 
 class TaggedForm(forms.Form):
-    """Cases that a tag was put on or taken off, as an Undo sends them: the keys by the place of the
-    tag among the tags of each.
+    """Cases that a tag was put on or taken off, as an Undo sends them: where they stand in a
+    version of the dataset, by the place of the tag among the tags of each.
+
+    Positions are short whatever the keys are, and no later version changes them.
     """
 
     tag = forms.CharField(max_length=MAX_TAG)
-    cases = forms.JSONField()
+    version = forms.IntegerField()
+    cases_by_place = forms.JSONField()
+
+    def __init__(self, sent: QueryDict | Mapping[str, str], dataset: Dataset) -> None:
+        super().__init__(sent)
+        self._dataset = dataset
 
     @staticmethod
-    def written(places: Mapping[str, int]) -> str:
-        """How the field `cases` says this."""
-        keys: dict[int, list[str]] = {}
+    def written(
+        version: DatasetVersion, cases: Mapping[str, int], places: Mapping[str, int]
+    ) -> dict[str, str]:
+        """The fields that say this; `cases` has the position of each case by its key."""
+        positions: dict[int, list[int]] = {}
         for key, place in places.items():
-            keys.setdefault(place, []).append(key)
-        return json.dumps(keys, ensure_ascii=False, separators=(",", ":"))
+            positions.setdefault(place, []).append(cases[key])
+        listed = json.dumps(positions, separators=(",", ":"))
+        return {"version": str(version.number), "cases_by_place": listed}
 
-    def clean_cases(self) -> dict[str, int]:
-        sent = self.cleaned_data["cases"]
-        by_place = sent.items() if isinstance(sent, dict) else ()
-        places = {
-            key: int(place)
-            for place, keys in by_place
-            if place.isdecimal() and len(place) < 10 and isinstance(keys, list)
-            for key in keys
-            if isinstance(key, str)
-        }
-        if not places:
+    def clean(self) -> dict[str, Any]:
+        asked = super().clean() or self.cleaned_data
+        number, by_place = asked.get("version"), asked.get("cases_by_place")
+        version = self._dataset.versions.filter(number=number).first() if number else None
+        places = _places_of(by_place) if isinstance(by_place, dict) else {}
+        if version is None or not places:
             raise forms.ValidationError("These are no cases that were tagged.")
-        return places
-
-    @property
-    def keys(self) -> list[str]:
-        return list(self.places)
-
-    @property
-    def places(self) -> dict[str, int]:
-        """Of the tag, by key."""
-        return cast("dict[str, int]", self.cleaned_data["cases"])
+        self.tagged_version = version
+        self.cases = version.cases.positions_of(list(places))
+        self.places = {key: places[position] for key, position in self.cases.items()}
+        return asked
 
     @property
     def fault(self) -> str:
         """Why it is not done."""
         return "This cannot be undone: what was to be sent along is not whole."
+
+
+def _places_of(by_place: Mapping[str, Any]) -> dict[int, int]:
+    """The place of the tag, by the position of the case."""
+    return {
+        position: int(place)
+        for place, positions in by_place.items()
+        if _is_number(place) and isinstance(positions, list)
+        for position in positions
+        if isinstance(position, int) and _is_number(str(position))
+    }
+
+
+def _is_number(text: str) -> bool:
+    """Whether it is a whole number that a column of either database holds."""
+    return text.isdecimal() and len(text) < 10
 
 
 class PublishForm(forms.Form):
@@ -261,7 +277,11 @@ class CarveForm(forms.Form):
     """Which cases of a version become a dataset of their own, and how it is called."""
 
     tag = forms.CharField(
-        required=False, max_length=200, strip=False, help_text="Only cases with it; empty for all."
+        required=False,
+        max_length=200,
+        strip=False,
+        widget=forms.TextInput(attrs={"list": "tags", "autocomplete": "off"}),
+        help_text="Only cases with it; empty for all.",
     )
     n = forms.IntegerField(
         required=False,
