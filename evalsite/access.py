@@ -54,9 +54,13 @@ class _Said(Protocol):
 
 
 def team_for(user: User, slug: str, role: Role = Role.VIEWER) -> Team:
-    """The team with this slug, if the person is a member with at least `role`."""
-    member = _member(user, models.Q(team__slug=slug))
-    return _with_role(member, role).team
+    """The team with this slug, if the person is a member with at least `role`.
+
+    Its attribute `role` is that of the person, for `granted_on`.
+    """
+    member = _with_role(_member(user, models.Q(team__slug=slug)), role)
+    cast("_WithRole", member.team).role = member.role
+    return member.team
 
 
 def may(user: User, team: Team, role: Role) -> bool:
@@ -71,9 +75,9 @@ def granted(user: User, team: Team) -> dict[str, bool]:
     return _granted(_as_signed_in(member, user).held_role if member else 0)
 
 
-def granted_on(user: User, run: Run) -> dict[str, bool]:
-    """As `granted`, of the team of a run from `run_for`, without another query."""
-    role = cast("_WithRole", run).role
+def granted_on(user: User, found: Run | Team) -> dict[str, bool]:
+    """As `granted`, of a run from `run_for` or a team from `team_for`, without another query."""
+    role = cast("_WithRole", found).role
     return _granted(min(role, user.token.role) if user.token else role)
 
 

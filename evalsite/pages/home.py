@@ -14,7 +14,7 @@ from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import posting, reading
 from evalsite.pages.needs import Needs
 from scoring.engine.demo import DEMO_SLUG
-from scoring.engine.running import running_runs
+from scoring.engine.running import latest_runs
 from scoring.engine.search import search as find
 from scoring.models import Role, Team
 
@@ -38,12 +38,13 @@ def team_home(request: SignedInRequest, slug: str) -> HttpResponse:
     team = access.team_for(request.user, slug)
     if request.session.get(TEAM_KEY) != slug:
         request.session[TEAM_KEY] = slug
+    latest = latest_runs(team, LISTED)
     context = {
         "team": team,
-        **access.granted(request.user, team),
+        **access.granted_on(request.user, team),
         "needs": Needs(team),
-        "running": running_runs(team, LISTED),
-        "runs": team.runs.ended().unarchived().for_list()[:LISTED],
+        "running": latest.running,
+        "runs": latest.ended,
         "datasets": team.datasets.published().for_list()[:LISTED],
         # Asked only where the first steps are shown.
         "has_scorers": team.scorers.exists,

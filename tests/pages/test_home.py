@@ -19,7 +19,7 @@ from evalsite.pages.sample import sample_csv
 from evalsite.templatetags.look import NOTHING
 from scoring.engine import hold
 from scoring.engine.progress import NO_WORKER
-from scoring.engine.running import running_runs
+from scoring.engine.running import latest_runs
 from scoring.models import (
     Attempt,
     AttemptKind,
@@ -197,13 +197,18 @@ def test_a_run_that_makes_its_outputs_says_so(
 
 
 @pytest.mark.parametrize("count", [1, 5])
-def test_running_runs_take_three_queries_however_many_they_are(
+def test_the_latest_runs_take_three_queries_however_many_they_are(
     team: Team, make_run: MakeRun, count: int, django_assert_num_queries: Any
 ) -> None:
     for number in range(count):
         shards(make_run(f"w{number}", RunState.RUNNING), True, False)
+        make_run(f"ended {number}", RunState.FINISHED)
+        make_run(f"put away {number}", RunState.FINISHED, archived_at=timezone.now())
     with django_assert_num_queries(3):
-        assert len(running_runs(team, 8)) == count
+        latest = latest_runs(team, 3)
+    newest = list(reversed(range(count)))[:3]
+    assert [now.run.name for now in latest.running] == [f"w{number}" for number in newest]
+    assert [run.name for run in latest.ended] == [f"ended {number}" for number in newest]
 
 
 def test_a_run_that_nobody_works_on_says_why(

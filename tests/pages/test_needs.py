@@ -11,7 +11,7 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from scoring.engine.drift import measure
-from scoring.models import DatasetVersion, User
+from scoring.models import DatasetVersion, Notice, Run, RunState, User
 from tests.conftest import MakeDataset
 from tests.drifting import run_in_week
 
@@ -89,3 +89,23 @@ def test_home_costs_the_same_however_many_series_there_are(
     browser.get(url)
     with django_assert_max_num_queries(MAX_QUERIES):
         assert browser.get(url).text.count("4 broke") == min(count, 8)
+
+
+def test_home_with_all_that_it_can_say_costs_no_more(
+    browser_of: BrowserOf,
+    bob: User,
+    version: DatasetVersion,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    runs = [run_in_week(version, week, letters=letters) for week, letters in enumerate("pf")]
+    measure(version.dataset, "a")
+    going = {"team": runs[0].team, "output_set": runs[0].output_set, "name": "going"}
+    Run.objects.create(**going, state=RunState.RUNNING)
+    Notice.objects.create(user=bob, run=runs[0], text="w0 has finished.")
+    browser = browser_of(bob)
+    url = reverse("team_home", args=["support"])
+    browser.get(url)
+    with django_assert_max_num_queries(MAX_QUERIES):
+        html = browser.get(url).text
+    for told in ("w0 has finished.", "1 broke", "going", "Latest runs"):
+        assert told in html
