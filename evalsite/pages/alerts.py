@@ -106,8 +106,12 @@ def delete_alert_rule(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 @posting
 def restore_alert_rule(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     rule = access.deleted_alert_rule_for(request.user, uid)
-    rule.restore(by=request.user)
-    messages.success(request, "The rule is back.")
+    try:
+        rule.restore(by=request.user)
+    except ValidationError as refused:
+        messages.error(request, " ".join(refused.messages))
+    else:
+        messages.success(request, "The rule is back.")
     return redirect("alerts", rule.team.slug)
 
 

@@ -230,6 +230,8 @@ class AlertRule(AddressedRow):
         self._mark("deleted_at", is_set=True, action="alert_rule.deleted", by=by)
 
     def restore(self, *, by: User | None) -> None:
+        """Raises RuleExistsError where the same is watched by another rule by now."""
+        self._refuse_twin()
         self._mark("deleted_at", is_set=False, action="alert_rule.restored", by=by)
 
     def _mark(self, field: str, *, is_set: bool, action: str, by: User | None) -> None:
@@ -272,7 +274,7 @@ class AlertRule(AddressedRow):
     def _refuse_twin(self) -> None:
         """A button pressed twice, or a program run twice, makes no second rule."""
         twins = AlertRule.objects.filter(dataset=self.dataset, **self.watched)
-        if twin := twins.select_related("dataset").first():
+        if twin := twins.exclude(pk=self.pk).select_related("dataset").first():
             raise RuleExistsError(twin)
 
     def _tidy(self) -> None:

@@ -381,3 +381,20 @@ def test_the_list_takes_one_query(
 )
 def test_a_rule_says_when_it_fires(scored: Dataset, wanted: dict[str, Any], words: str) -> None:
     assert define(scored, **wanted).condition == words
+
+
+def test_a_rule_comes_back_unless_another_watches_the_same_by_now(
+    dataset: Dataset, alice: User
+) -> None:
+    rule = define(dataset, alice)
+    rule.remove(by=alice)
+    twin = define(dataset, alice)
+    with pytest.raises(RuleExistsError) as refused:
+        rule.restore(by=alice)
+    assert refused.value.rule == twin
+    assert "alert_rule.restored" not in actions()
+    twin.change(by=alice, series="another")
+    rule.restore(by=alice)
+    rule.restore(by=alice)
+    assert actions().count("alert_rule.restored") == 1
+    assert AlertRule.objects.count() == 2

@@ -199,6 +199,20 @@ def test_a_rule_is_deleted_and_brought_back(
     assert administrator.post(restore).status_code == 404
 
 
+def test_a_deleted_rule_stays_away_while_another_watches_the_same(
+    administrator: Client, make_rule: MakeRule
+) -> None:
+    rule = make_rule()
+    rule.remove(by=None)
+    twin = make_rule()
+    refused = administrator.post(reverse("restore_alert_rule", args=[rule.uuid]), follow=True)
+    assert f"The rule “{twin}” watches just this already: change that one." in refused.text
+    assert list(AlertRule.objects.all()) == [twin]
+    twin.remove(by=None)
+    back = administrator.post(reverse("restore_alert_rule", args=[rule.uuid]), follow=True)
+    assert "The rule is back." in back.text
+
+
 @pytest.mark.parametrize("named", ["", "nobody", "01890000-0000-7000-8000-000000000000"])
 def test_nothing_is_undone_that_was_not_deleted(
     administrator: Client, make_rule: MakeRule, named: str
