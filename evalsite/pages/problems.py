@@ -19,7 +19,7 @@ def unreadable(_request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def broken_off() -> HttpResponse:
     """400 for a form whose end never came."""
-    return _page(400, BROKEN)
+    return _page(400, BROKEN, is_cut=True)
 
 
 def stalled() -> HttpResponse:
@@ -27,5 +27,6 @@ def stalled() -> HttpResponse:
     return _page(408, STALLED)
 
 
-def _page(status: int, code: str) -> HttpResponse:
-    return HttpResponse(render_to_string(f"{status}.html", {"error_code": code}), status=status)
+def _page(status: int, code: str, *, is_cut: bool = False) -> HttpResponse:
+    context = {"error_code": code, "is_cut": is_cut}
+    return HttpResponse(render_to_string(f"{status}.html", context), status=status)

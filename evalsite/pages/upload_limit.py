@@ -13,7 +13,10 @@ from django.http.response import HttpResponseBase
 from evalsite.pages.problems import broken_off, stalled
 
 _TOO_LARGE: Final = "evalsite.too_large"
-_BROKEN_OFF: Final = "evalsite.broken_off"
+_BODY: Final = "evalsite.body"
+_MULTIPART: Final = "multipart/form-data"
+_FORMS: Final = (_MULTIPART, "application/x-www-form-urlencoded")
+_KEPT: Final = 1024  # bytes of a body's end: more than a boundary and what may follow it
 
 
 class LimitedUpload(TemporaryFileUploadHandler):
@@ -28,10 +31,37 @@ class LimitedUpload(TemporaryFileUploadHandler):
             raise SkipFile
         return super().receive_data_chunk(raw_data, start)
 
-    def upload_interrupted(self) -> None:
-        if self.request:
-            self.request.META[_BROKEN_OFF] = True
-        super().upload_interrupted()
+
+class WatchedBody:
+    """A request's body, of which is known how much of it was read and how that ended."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._stream: Any = getattr(request, "_stream", None)
+        self.size = 0  # bytes
+        self.end = b""
+
+    def read(self, *size: int) -> bytes:
+        return self._seen(self._stream.read(*size))
+
+    def readline(self, *size: int) -> bytes:
+        return self._seen(self._stream.readline(*size))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def _seen(self, chunk: bytes) -> bytes:
+        self.size += len(chunk)
+        self.end = (self.end + chunk[-_KEPT:])[-_KEPT:]
+        return chunk
+
+    def is_whole(self, request: HttpRequest) -> bool:
+        """Whether as much came as was announced, and of several parts the end of the last."""
+        told = str(request.META.get("CONTENT_LENGTH"))
+        if told.isdecimal() and self.size < int(told):
+            return False
+        boundary = (request.content_params or {}).get("boundary", "")
+        is_parted = request.content_type == _MULTIPART and self.size
+        return not is_parted or f"--{boundary}--".encode() in self.end
 
 
 class WholeForms:
@@ -46,6 +76,9 @@ class WholeForms:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        body = WatchedBody(request)
+        request._stream = body  # type: ignore[assignment]
+        request.META[_BODY] = body
         try:
             return self._get_response(request)
         finally:
@@ -61,8 +94,8 @@ class WholeForms:
             request.POST  # noqa: B018  looking at it reads the body
         except UnreadablePostError:
             return stalled()
-        is_cut = _BROKEN_OFF in request.META and _TOO_LARGE not in request.META
-        return broken_off() if is_cut else None
+        is_cut = request.content_type in _FORMS and not request.META[_BODY].is_whole(request)
+        return broken_off() if is_cut and _TOO_LARGE not in request.META else None
 
 
 def is_too_large(request: HttpRequest) -> bool:

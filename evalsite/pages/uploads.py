@@ -37,7 +37,8 @@ def new_upload(request: SignedInRequest, slug: str) -> HttpResponse:
         context = {"team": team, "limit": settings.EVALSITE_MAX_UPLOAD_BYTES}
         return show(request, "upload/too_large.html", context, status=413)
     start = {name: request.GET[name] for name in ("kind", "dataset") if name in request.GET}
-    form = NewUploadForm(request.POST or None, request.FILES or None, team=team, initial=start)
+    sent = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = NewUploadForm(*sent, team=team, initial=start)
     if form.is_valid() and (made := form.save(request.user)):
         return leave_for(request, reverse("upload", args=[made.uuid]))
     context = {"team": team, "form": form}

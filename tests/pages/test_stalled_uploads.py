@@ -83,7 +83,9 @@ def _serve(accepted: socket.socket, address: tuple[str, int]) -> None:
     getattr(body, "close", lambda: None)()
 
 
-def form(browser: Client, *, told: int = 9_000_000, extra: bytes = b"") -> bytes:
+def form(
+    browser: Client, *, told: int = 9_000_000, rows: bytes = ROWS, extra: bytes = b""
+) -> bytes:
     """The beginning of an upload: every field, and a file that has begun."""
     url = reverse("new_upload", args=["support"])
     page = browser.get(url).content.decode()
@@ -97,7 +99,7 @@ def form(browser: Client, *, told: int = 9_000_000, extra: bytes = b"") -> bytes
         for name, value in ((b"csrfmiddlewaretoken", token[1].encode()), (b"kind", b"dataset"))
     )
     file = START % b"file" + b'; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\n'
-    return head + fields + file + ROWS + extra
+    return head + fields + file + rows + extra
 
 
 def test_a_sender_that_stalls_is_told_408_and_nothing_is_left(
@@ -122,7 +124,7 @@ def test_a_sender_that_goes_away_leaves_no_half_file(
     assert not Upload.objects.exists()
 
 
-@pytest.mark.parametrize("told", [300, 90_000])
+@pytest.mark.parametrize("told", [20, 60, 100, 130, 300, 90_000, 400_140])
 def test_a_length_that_announces_less_than_comes_leaves_no_half_file(
     browser: Client, spool: Path, told: int
 ) -> None:
@@ -136,9 +138,58 @@ def test_a_length_that_announces_less_than_comes_leaves_no_half_file(
         CONTENT_LENGTH=str(told),
     )
     assert answer.status_code == 400
+    assert "This request ended too early" in answer.text
     assert "<code>broken_multipart</code>" in answer.text
     assert list(spool.iterdir()) == []
     assert not Upload.objects.exists()
+
+
+@pytest.mark.parametrize("cut", [1, 2, 5, 30, 60, 80, 100])
+def test_a_form_whose_sender_goes_away_within_it_is_told_so(
+    browser: Client, spool: Path, answer_to: Send, cut: int
+) -> None:
+    """Wherever it ends: within the last boundary, the file, a field or the head of a part."""
+    whole = form(browser, rows=b"1,a", extra=b"\r\n--x--")
+    answer = answer_to(whole[:-cut], leaves=True)
+    assert answer.startswith("HTTP/1.1 400 ")
+    assert "This request ended too early" in answer
+    assert list(spool.iterdir()) == []
+    assert not Upload.objects.exists()
+
+
+def test_a_plain_form_of_which_a_part_is_missing_changes_nothing(
+    browser: Client, answer_to: Send
+) -> None:
+    """Cut within a field, it would pass for a whole form with a shorter text."""
+    form(browser)
+    token = browser.cookies["csrftoken"].value
+    cookies = "; ".join(f"{name}={each.value}" for name, each in browser.cookies.items())
+    body = f"csrfmiddlewaretoken={token}&kind=dataset&dataset_name=A&pasted=id,input%0A1,a".encode()
+    length = f"Content-Length: {len(body) + 9}\r\n\r\n"
+    url = reverse("new_upload", args=["support"])
+    head = HEAD.format(url, cookies, "application/x-www-form-urlencoded", length)
+    answer = answer_to(head.encode() + body, leaves=True)
+    assert answer.startswith("HTTP/1.1 400 ")
+    assert "This request ended too early" in answer
+    assert not Upload.objects.exists()
+
+
+def test_a_form_without_any_field_is_no_question_for_one(browser: Client) -> None:
+    answer = browser.post(reverse("new_upload", args=["support"]))
+    assert answer.status_code == 422
+    assert "Choose a file, or paste rows." in answer.text
+
+
+def test_what_follows_the_last_boundary_is_no_matter(browser: Client) -> None:
+    fields = (
+        START % b"kind" + b"\r\n\r\ndataset\r\n" + START % b"pasted" + b"\r\n\r\nid,input\r\n1,a"
+    )
+    answer = browser.post(
+        reverse("new_upload", args=["support"]),
+        fields + b"\r\n--x--\r\nan epilogue\r\n",
+        content_type="multipart/form-data; boundary=x",
+    )
+    assert answer.status_code == 302
 
 
 def test_a_form_that_comes_whole_is_taken(browser: Client, answer_to: Send) -> None:
