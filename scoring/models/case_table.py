@@ -27,6 +27,7 @@ from django.db.models import (
 from django.db.models.functions import Left
 
 from scoring.models.case_filters import NO_FILTERS, CaseFilters, Selection
+from scoring.models.case_walk import PLACE, SCORED, UNSCORED, Found, Stand, Stretch
 from scoring.models.comment import Comment
 from scoring.models.queries import first_of_each, partner_of
 from scoring.models.review import Review
@@ -105,51 +106,7 @@ class Neighbours(NamedTuple):
     total: int | None
 
 
-#: The columns each stretch of the table is sorted by. Unscored cases are a stretch of their own,
-#: because no index holds them behind the scored ones.
-_PLACE: Final = ("position", "trial")
-_SCORED: Final = ("score", "output")
-_UNSCORED: Final = ("output", "output")
-
-
 _SPENT: Final = ("latency_ms", "tokens_in", "tokens_out", "cost_usd")
-
-_Found = tuple[int, int, int]  # output id, position, trial
-
-
-class _Stand(NamedTuple):
-    """Where a walk begins: the values of one row in the columns of its stretch."""
-
-    columns: tuple[str, str]
-    values: tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class _Stretch:
-    """Rows sorted by two columns, both rising or both falling."""
-
-    rows: QuerySet[Any]
-    columns: tuple[str, str]
-    falling: bool
-
-    def beyond(self, stand: _Stand | None) -> QuerySet[Any, _Found]:
-        """Output id, position and trial of the rows after the stand, in order."""
-        is_verdict = self.rows.model is CaseVerdict
-        place = _PLACE if is_verdict else ("output__case__position", "output__trial")
-        return self._sorted(stand).values_list("output", *place)
-
-    def outputs(self) -> Iterator[int]:
-        found: QuerySet[Any, int] = self._sorted(None).values_list("output", flat=True)
-        return found.iterator(chunk_size=10_000)
-
-    def _sorted(self, stand: _Stand | None) -> QuerySet[Any]:
-        first, second = self.columns
-        sign, onwards, passed = ("-", "lte", "gte") if self.falling else ("", "gte", "lte")
-        rows = self.rows.order_by(f"{sign}{first}", f"{sign}{second}")
-        if stand is None:
-            return rows
-        behind = Q(**{first: stand.values[0], f"{second}__{passed}": stand.values[1]})
-        return rows.filter(~behind, **{f"{first}__{onwards}": stand.values[0]})
 
 
 @dataclass
@@ -209,7 +166,7 @@ class CaseTable:
         if found is None or isinstance(found, int):
             return found
         # In the order of the index that finds few positions; SQLite would walk another one whole.
-        return found.order_by(*_PLACE)[:MOST_COUNTED].count()
+        return found.order_by(*PLACE)[:MOST_COUNTED].count()
 
     @property
     def _counted(self) -> QuerySet[CaseVerdict] | int | None:
@@ -242,15 +199,15 @@ class CaseTable:
     def _selection(self) -> Selection:
         return Selection(self.run, self.filters, self.has_one_each)
 
-    def _beyond(self, stand: _Stand | None, limit: int, *, backwards: bool) -> list[_Found]:
+    def _beyond(self, stand: Stand | None, limit: int, *, backwards: bool) -> list[Found]:
         """The outputs beyond the stand, nearest first; without one, from the table's end."""
-        found: list[_Found] = []
+        found: list[Found] = []
         for rows in self._ahead(stand, backwards=backwards):
             if len(found) < limit:
                 found += rows[: limit - len(found)]
         return found
 
-    def _ahead(self, stand: _Stand | None, *, backwards: bool) -> list[QuerySet[Any, _Found]]:
+    def _ahead(self, stand: Stand | None, *, backwards: bool) -> list[QuerySet[Any, Found]]:
         """What lies beyond the stand, stretch by stretch."""
         found = []
         for stretch in self._stretches(backwards):
@@ -260,22 +217,22 @@ class CaseTable:
             stand = None
         return found
 
-    def _stretches(self, backwards: bool) -> list[_Stretch]:
+    def _stretches(self, backwards: bool) -> list[Stretch]:
         """The parts of the table in the order in which they are walked."""
         scorer, falling = self.order.scorer, self.order.descending != backwards
         if scorer is None:
-            return [_Stretch(self._selection.of_verdicts(), _PLACE, falling)]
+            return [Stretch(self._selection.of_verdicts(), PLACE, falling)]
         rows = self._selection.by_score(scorer, best_first=self.order.descending)
         least = self._selection.least_score(scorer)  # no score is none of them
-        scored = _Stretch(rows.filter(score__gte=least), _SCORED, falling)
-        unscored = _Stretch(rows.filter(score=None), _UNSCORED, backwards)
+        scored = Stretch(rows, SCORED, falling, least)
+        unscored = Stretch(rows.filter(score=None), UNSCORED, backwards)
         return [unscored, scored] if backwards else [scored, unscored]
 
-    def _stand(self, place: Place | None, given: Iterable[Score] | None = None) -> _Stand | None:
+    def _stand(self, place: Place | None, given: Iterable[Score] | None = None) -> Stand | None:
         """Where the place is in the walk; None, the start, if it is not in the run."""
         scorer = self.order.scorer
         if place is None or scorer is None:
-            return place and _Stand(_PLACE, place)
+            return place and Stand(PLACE, place)
         if given is None:
             row = self._told_at(place, scorer)
         else:
@@ -284,7 +241,7 @@ class CaseTable:
         if row is None:
             return None
         score, output = row
-        return _Stand(_UNSCORED, (output, output)) if score is None else _Stand(_SCORED, row)
+        return Stand(UNSCORED, (output,)) if score is None else Stand(SCORED, row)
 
     def _told_at(self, place: Place, scorer: RunScorer) -> tuple[float | None, int] | None:
         """The score and the output's id; None where the scorer has not told."""

@@ -317,6 +317,27 @@ def test_a_place_outside_the_run_starts_from_the_beginning_of_a_sorted_table(run
     assert places == [row.place for row in table.page().rows]
 
 
+@pytest.mark.parametrize("way", ["after", "before"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_an_index_leads_to_the_place_however_many_share_its_score(
+    run: Run, way: str, descending: bool
+) -> None:
+    scorers = list(run.scorers.all())
+    table = CaseTable(run, scorers, order=CaseOrder(scorers[0], descending))
+    middle = table.page().rows[len(table.page().rows) // 4].place
+    with CaptureQueriesContext(connection) as queries:
+        table.page(**{way: middle}, size=3)
+    sign = "<" if descending == (way == "after") else ">"
+    with connection.cursor() as cursor:
+        plans = [_plan(cursor, query["sql"]) for query in queries]
+    assert any(f"(score,output_id){sign}(?,?)" in plan for plan in plans)
+
+
+def _plan(cursor: Any, sql: str) -> str:
+    cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
+    return "\n".join(row[3] for row in cursor.fetchall())
+
+
 @pytest.mark.parametrize("rows", [1, 50])
 @pytest.mark.parametrize("scorer", [None, "close"])
 def test_a_page_costs_the_same_queries_whatever_its_size(
