@@ -14,14 +14,14 @@ from typing import Any, Final, NamedTuple
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFilesSent
 from django.core.exceptions import ValidationError as ModelError
-from django.db import models
+from django.db import DatabaseError, models
 from django.http import Http404, HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.response import Response
 
 from scoring.core.contract import CaseProblem, ConfigError, ServiceError
-from scoring.core.files import FileProblem
+from scoring.core.files import FileProblem, full_disk
 from scoring.core.json_path import Path, path_text
 from scoring.engine.loading import BodyError
 
@@ -150,6 +150,10 @@ def nothing_here(request: HttpRequest, rest: str) -> JsonResponse:  # noqa: ARG0
 @singledispatch
 def problem_of(fault: Exception) -> Problem:
     """The problem an exception stands for. What nobody foresaw is logged and tells nothing."""
+    return _unforeseen(fault)
+
+
+def _unforeseen(fault: Exception) -> Problem:
     log.error("The API failed", exc_info=fault)
     text = "Something failed on our side. The log of the site says what; trying again may help."
     return Problem(500, "internal_error", text)
@@ -229,6 +233,15 @@ def _(fault: ModelError) -> Problem:
 @problem_of.register(TooManyFilesSent)
 def _(fault: Exception) -> Problem:
     return Problem(413, "too_large", str(fault))
+
+
+@problem_of.register(OSError)
+@problem_of.register(DatabaseError)
+def _(fault: Exception) -> Problem:
+    if not full_disk.is_full_disk(fault):
+        return _unforeseen(fault)
+    log.error("There is no room left on the disk", exc_info=fault)
+    return Problem(507, full_disk.CODE, full_disk.TEXT)
 
 
 def stalled() -> Problem:

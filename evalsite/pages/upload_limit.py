@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 from django.conf import settings
@@ -10,7 +11,8 @@ from django.core.files.uploadhandler import SkipFile, TemporaryFileUploadHandler
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
 
-from evalsite.pages.problems import broken_off, stalled
+from evalsite.pages.problems import broken_off, no_room, stalled
+from scoring.core.files.full_disk import is_full_disk
 
 _TOO_LARGE: Final = "evalsite.too_large"
 _BODY: Final = "evalsite.body"
@@ -30,6 +32,10 @@ class LimitedUpload(TemporaryFileUploadHandler):
                 self.request.META[_TOO_LARGE] = True
             raise SkipFile
         return super().receive_data_chunk(raw_data, start)
+
+    def upload_interrupted(self) -> None:
+        with suppress(OSError):  # the disk may be too full for what was not yet written
+            super().upload_interrupted()
 
 
 class WatchedBody:
@@ -94,8 +100,20 @@ class WholeForms:
             request.POST  # noqa: B018  looking at it reads the body
         except UnreadablePostError:
             return stalled()
+        except OSError as fault:
+            return _no_room_for(request.META[_BODY], fault)
         is_cut = request.content_type in _FORMS and not request.META[_BODY].is_whole(request)
         return broken_off() if is_cut and _TOO_LARGE not in request.META else None
+
+
+def _no_room_for(body: WatchedBody, fault: OSError) -> HttpResponse:
+    """Reads the rest, so that the sender gets an answer; raises what is no full disk."""
+    if not is_full_disk(fault):
+        raise fault
+    with suppress(OSError):
+        while body.read(_KEPT * 64):
+            pass
+    return no_room()
 
 
 def is_too_large(request: HttpRequest) -> bool:

@@ -27,6 +27,7 @@ from scoring.engine.progress import NO_WORKER, worker_is_alive
 from scoring.models import Dataset, OutputSet, Role, Upload, UploadState
 
 WAITING = (UploadState.RECEIVED, UploadState.CHECKED)
+NOT_THE_FILE = {"disk_full", "store_failed", "worker_crashed", "file_gone", "no_version"}
 
 
 @filling
@@ -52,6 +53,7 @@ def upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     if "unmatched" in request.GET:
         return _unmatched_file(found)
     context = {"team": found.team, "upload": found} | _next_step(request, found)
+    context["is_file_at_fault"] = not NOT_THE_FILE & {each["code"] for each in found.problems}
     form = context.get("form")
     if form and form.is_valid() and form.save():
         return redirect("upload", uid)

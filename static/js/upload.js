@@ -25,7 +25,7 @@ document.addEventListener("htmx:afterRequest", ({ target }) => {
 
 /** What the server says of a file it will not take stands in place of the form. */
 document.addEventListener("htmx:beforeSwap", ({ target, detail }) => {
-  if (![400, 408, 413].includes(detail.xhr.status) || target.id !== "main") return;
+  if (![400, 408, 413, 507].includes(detail.xhr.status) || target.id !== "main") return;
   detail.shouldSwap = true;
   detail.isError = false;
 });

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
+from django.db import OperationalError
 from django.http import Http404
 from django.test import Client
 from rest_framework.throttling import UserRateThrottle
@@ -169,6 +170,9 @@ def test_what_nobody_foresaw_tells_nothing(
             [("input", "missing_column")],
         ),
         (ConfigError({"scorers": ["one"]}), 422, "config_error", [("scorers", "config_error")]),
+        (OSError(28, "No space left on device"), 507, "disk_full", []),
+        (OSError(5, "Input/output error"), 500, "internal_error", []),
+        (OperationalError("disk I/O error"), 500, "internal_error", []),
         (ServiceError("took too long", retry=True), 503, "no_answer", []),
         (ValidationError({"reason": "Say why."}), 422, "invalid", [("reason", "invalid")]),
         (ValidationError("Not so."), 422, "invalid", [("", "invalid")]),

@@ -120,7 +120,10 @@ def test_htmx_runs_no_code_and_swaps_invalid_forms() -> None:
     assert handling == {"204": False, "[23]..": True, "422": True, "[45]..": False}
 
 
-@pytest.mark.parametrize("name", ["400.html", "403.html", "403_csrf.html", "404.html", "500.html"])
+@pytest.mark.parametrize(
+    "name",
+    ["400.html", "403.html", "403_csrf.html", "404.html", "408.html", "500.html", "507.html"],
+)
 def test_a_problem_page_needs_neither_person_nor_database(name: str) -> None:
     text = render_to_string(name)
     assert f'<p class="code-number">{name[:3]}</p>' in text

@@ -12,6 +12,7 @@ from typing import BinaryIO, Final, cast
 from weakref import finalize
 
 from scoring.core.files.foreign import BOMS, refuse_foreign, unmarked_encoding
+from scoring.core.files.full_disk import close_quietly, full_disk_told
 from scoring.core.files.rows import FileProblem
 from scoring.core.files.unpacked import Allowance, Gunzip
 
@@ -75,11 +76,14 @@ class Source:
         """All bytes as a file with places; a nameless copy when they come packed or by a pipe."""
         if self._file is None:
             copy = TemporaryFile()  # noqa: SIM115  closed with this object
-            finalize(self, copy.close)
+            finalize(self, close_quietly, copy)
             allowance = Allowance()
             while chunk := self.read(_COPIED):
                 allowance.spend(len(chunk))
-                copy.write(chunk)
+                with full_disk_told():
+                    copy.write(chunk)
+            with full_disk_told():
+                copy.flush()
             self._file = cast("BinaryIO", copy)
         return self._file
 

@@ -15,7 +15,17 @@ from uuid import uuid4
 from django.conf import settings
 from django.core.files.base import File
 
-from scoring.core.files import Detected, FileProblem, Mapping, Row, Source, detect, guess_mapping
+from scoring.core.files import (
+    Detected,
+    FileProblem,
+    Mapping,
+    Row,
+    Source,
+    detect,
+    full_disk,
+    guess_mapping,
+)
+from scoring.core.files.full_disk import full_disk_told
 from scoring.engine.loading.reading import Options, settled
 from scoring.models import Dataset, Team, Upload, User
 
@@ -25,7 +35,7 @@ ELSEWHERE: Final = ".elsewhere"
 #: Faults of a whole file that no other way of reading it mends.
 HOPELESS: Final = (
     *("empty_file", "type_mismatch", "corrupt_archive", "unsafe_archive", "unsafe_xml"),
-    *("unsupported_workbook", "too_large_unpacked"),
+    *("unsupported_workbook", "too_large_unpacked", full_disk.CODE),
 )
 _FORGOTTEN_SECONDS: Final = 3_600  # without a change; a file being received is younger
 _UNKEEPABLE: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
@@ -54,25 +64,26 @@ def receive(
     """Put the file into the spool, for a dataset that is there or one to be named.
 
     Raises FileProblem for a file that no choice could make readable, such as empty_file,
-    type_mismatch or too_large. Nothing is then left of it.
+    type_mismatch or too_large, and disk_full. Nothing is then left of it.
     """
     spool_name = f"{uuid4().hex}.rows"
     path: Path = settings.SPOOL_DIR / spool_name
     try:
-        size = _copy(file, path)
-        _refuse_hopeless(path, shown_name(file.name))
-        return Upload.objects.create(
-            team=team,
-            kind=kind,
-            dataset=dataset,
-            dataset_name=(dataset.name if dataset else dataset_name)[:120],
-            file_name=shown_name(file.name),
-            spool_name=spool_name,
-            size_bytes=size,
-            series=series[:120],
-            dated=dated,
-            created_by=by,
-        )
+        with full_disk_told():
+            size = _copy(file, path)
+            _refuse_hopeless(path, shown_name(file.name))
+            return Upload.objects.create(
+                team=team,
+                kind=kind,
+                dataset=dataset,
+                dataset_name=(dataset.name if dataset else dataset_name)[:120],
+                file_name=shown_name(file.name),
+                spool_name=spool_name,
+                size_bytes=size,
+                series=series[:120],
+                dated=dated,
+                created_by=by,
+            )
     except BaseException:
         path.unlink(missing_ok=True)
         raise

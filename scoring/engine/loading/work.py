@@ -13,7 +13,8 @@ from uuid import uuid4
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from scoring.core.files import FileProblem, NearDuplicates
+from scoring.core.files import FileProblem, NearDuplicates, full_disk
+from scoring.core.files.full_disk import full_disk_told
 from scoring.engine import hold
 from scoring.engine.loading import removal, spool, storing
 from scoring.engine.loading.intake import CaseIntake, OutputIntake
@@ -123,12 +124,12 @@ def load(upload: Upload) -> None:
         _fail(upload, _failed(fault))
     except (DatabaseError, OSError) as fault:
         log.exception("upload %s could not be stored", upload.uuid)
-        text = f"The rows could not be stored: {str(fault)[:200]}. Try again."
-        _fail(upload, _failed(FileProblem("store_failed", text)))
+        _fail(upload, _failed(_unstorable(fault)))
     else:
         spool.discard(upload)
 
 
+@full_disk_told()
 def load_file(
     team: Team,
     path: Path,
@@ -160,6 +161,7 @@ def load_file(
         raise
 
 
+@full_disk_told()
 def look(
     team: Team,
     path: Path,
@@ -182,6 +184,7 @@ def look(
     return report
 
 
+@full_disk_told()
 def load_outputs_file(
     version: DatasetVersion,
     path: Path,
@@ -339,6 +342,13 @@ def _findings(report: Report) -> dict[str, Any]:
         "problems": report.listed_problems(),
         "report": report.as_json(),
     }
+
+
+def _unstorable(fault: DatabaseError | OSError) -> FileProblem:
+    if full_disk.is_full_disk(fault):
+        return FileProblem(full_disk.CODE, full_disk.TEXT)
+    text = f"The rows could not be stored: {str(fault)[:200]}. Try again."
+    return FileProblem("store_failed", text)
 
 
 def _failed(fault: FileProblem) -> Report:

@@ -172,10 +172,10 @@ def test_a_database_that_cannot_store_fails_the_upload_and_keeps_nothing(
     upload = put(many(200))
     loading.request_load(upload)
 
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+    def broken(*_: object) -> None:
+        raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("scoring.engine.loading.intake.insert", full)
+    monkeypatch.setattr("scoring.engine.loading.intake.insert", broken)
     loading.load(upload)
     upload.refresh_from_db()
     assert (upload.state, upload.problems[0]["code"]) == (UploadState.FAILED, "store_failed")

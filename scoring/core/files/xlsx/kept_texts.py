@@ -11,6 +11,8 @@ from tempfile import TemporaryFile
 from typing import IO, Final
 from weakref import finalize
 
+from scoring.core.files.full_disk import close_quietly, full_disk_told
+
 _HELD: Final = 16 * 1024 * 1024  # characters in memory
 _FRESH: Final = 2 * 1024 * 1024  # characters of the file's last texts, which are asked for next
 
@@ -56,17 +58,19 @@ class KeptTexts:
     @cached_property
     def _file(self) -> IO[bytes]:
         file = TemporaryFile()  # noqa: SIM115  closed with this object
-        finalize(self, file.close)
+        finalize(self, close_quietly, file)
         return file
 
     def _write(self, packed: Sequence[bytes]) -> None:
-        self._file.write(b"".join(packed))
+        with full_disk_told():
+            self._file.write(b"".join(packed))
         self._ends.extend([*accumulate(map(len, packed), initial=self._ends[-1])][1:])
 
     def _read(self, index: int) -> str:
         """The text at this place of the file."""
         start, end = self._ends[index], self._ends[index + 1]
         if end > self._flushed:
-            self._file.flush()
+            with full_disk_told():
+                self._file.flush()
             self._flushed = self._ends[-1]
         return os.pread(self._file.fileno(), end - start, start).decode("utf-8", "surrogatepass")
