@@ -119,6 +119,8 @@ def pages(made: Made) -> Iterator[tuple[str, str]]:
     yield "runs", reverse("runs", args=[run.team.slug])
     yield "dataset, first cases", reverse("dataset", args=[dataset.uuid])
     yield from run_pages(reverse("run", args=[run.uuid]))
+    yield from changed_pages("one version", run, made.same)
+    yield from changed_pages("two versions", run, made.other)
     yield "case", case_address(run)
     yield "compare, the form", reverse("compare", args=[run.team.slug])
     yield from compare_pages("one version", run, made.same)
@@ -141,6 +143,18 @@ def run_pages(page: str) -> Iterator[tuple[str, str]]:
     yield "run, a tag", f"{page}?tag=tag+3"
     yield "run, a rare tag", f"{page}?tag=rare"
     yield "run, a tag that is nowhere", f"{page}?tag=zebra"
+
+
+def changed_pages(title: str, baseline: Any, candidate: Any) -> Iterator[tuple[str, str]]:
+    """A run's cases that changed: since a run it was compared with, and since one it never was."""
+    from django.urls import reverse
+
+    page = reverse("run", args=[candidate.uuid])
+    yield f"run, {title}, broke", f"{page}?change=broke&baseline={baseline.uuid}"
+    query = f"change=fixed&baseline={candidate.uuid}"
+    page = reverse("run", args=[baseline.uuid])
+    yield f"run, {title}, fixed, not compared", f"{page}?{query}"
+    yield f"case, {title}, fixed, not compared", f"{case_address(baseline)}?{query}&n=3"
 
 
 def compare_pages(title: str, baseline: Any, candidate: Any) -> Iterator[tuple[str, str]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from typing import Any, Final
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
@@ -20,23 +21,21 @@ from scoring.models import Baseline, Role, Run, RunState
 NEAREST: Final = 12  # runs that are looked at, and offered to compare with
 
 
-def baseline_of(run: Run) -> dict[str, Any]:
+Marked = Callable[[QuerySet[Run]], QuerySet[Run]]
+
+
+def baseline_of(
+    run: Run, named: QuerySet[Run] | None = None, marked: Marked = QuerySet.all
+) -> dict[str, Any]:
     """What a run's page shows: the run pinned as its series' `baseline`, whether it `is_baseline`
     itself, and the run that it is `measured_by`, the pinned or else the previous one, before
     further `earlier` ones; one query.
+
+    It takes the `named` run along, which is there by this name if it is none of the others, and
+    the attributes that `marked` adds.
     """
-    pins = Baseline.objects.of(run).filter(run=OuterRef("pk"))
-    outputs = run.output_set
-    earlier = Q(state=RunState.FINISHED, output_set__dated__lte=outputs.dated)
-    runs = (
-        Run.objects.of_dataset(outputs.version.dataset)
-        .filter(output_set__series=outputs.series)
-        .annotate(is_pinned=Exists(pins))
-        .filter(Q(is_pinned=True) | earlier)
-        .select_related("output_set__version")
-        .order_by("-is_pinned", "-output_set__dated", "-pk")
-    )
-    nearest = list(runs[:NEAREST])  # the pinned one, the run itself, those before it
+    found = list(marked(_read(run, named)))
+    nearest = [each for each in found if getattr(each, "is_near", False)][:NEAREST]
     pinned = next((each for each in nearest if getattr(each, "is_pinned", False)), None)
     others = [each for each in nearest if each.pk != run.pk]
     return {
@@ -44,7 +43,27 @@ def baseline_of(run: Run) -> dict[str, Any]:
         "is_baseline": pinned == run,
         "measured_by": next(iter(others), None),
         "earlier": others,
+        "named": next((each for each in found if each not in nearest), None),
     }
+
+
+def _read(run: Run, named: QuerySet[Run] | None) -> QuerySet[Run]:
+    """The pinned run, the run itself and those before it; the `named` one where it belongs."""
+    outputs = run.output_set
+    pins = Baseline.objects.of(run).filter(run=OuterRef("pk"))
+    earlier = Q(state=RunState.FINISHED, output_set__dated__lte=outputs.dated)
+    is_near = Q(output_set__series=outputs.series) & (Q(is_pinned=True) | earlier)
+    runs = (
+        Run.objects.of_dataset(outputs.version.dataset)
+        .annotate(is_pinned=Exists(pins))
+        .annotate(is_near=ExpressionWrapper(is_near, BooleanField()))
+        .select_related("output_set__version")
+        .order_by("-is_pinned", "-output_set__dated", "-pk")
+    )
+    nearest = runs.filter(is_near)[:NEAREST]
+    if named is None:
+        return nearest
+    return runs.filter(Q(pk__in=nearest.values("pk")) | Q(pk__in=named.values("pk")))
 
 
 @posting

@@ -173,6 +173,15 @@ class CaseList:
         return is_known and self.run.case_count == self.run.output_set.version.case_count
 
     @property
+    def lacks_pairs(self) -> bool:
+        """Whether it would help to keep where the cases of the wanted change stand, which nobody
+        was asked to find out.
+        """
+        change = self.form.asked_change if self.form.is_valid() else None
+        is_known = self.against.is_compared or self.against.is_asked
+        return bool(change and change.is_rare) and not is_known
+
+    @property
     def is_narrowed(self) -> bool:
         """Whether some filter is on."""
         return self.form.is_valid() and self.form.filters != NO_FILTERS

@@ -14,8 +14,7 @@ from django.urls import reverse
 from django_htmx.http import trigger_client_event
 
 from evalsite import access
-from evalsite.pages.baselines import baseline_of
-from evalsite.pages.case_against import against_of
+from evalsite.pages.case_against import against_among, measured_of
 from evalsite.pages.case_list import CaseList
 from evalsite.pages.estimates import Foresight, foresight
 from evalsite.pages.forms.runs import RetryForm, RunFilters, RunForm
@@ -24,7 +23,7 @@ from evalsite.pages.keyset import keyset_page
 from evalsite.pages.methods import filling, posting, reading
 from evalsite.pages.run_costs import RunCosts
 from evalsite.pages.scorer_figures import figures_of, ways_of
-from scoring.engine import plan
+from scoring.engine import compare_asks, plan
 from scoring.engine.estimate import estimate
 from scoring.engine.progress import progress_of
 from scoring.engine.run_figures import MEAN
@@ -97,9 +96,10 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     if getattr(request.user, "has_notices", False):
         Notice.objects.filter(user=request.user, run=found).mark_read()
     scorers = list(found.scorers.with_summary())
-    measured = baseline_of(found)
-    against = against_of(request.user, found, request.GET, measured["earlier"])
-    cases = CaseList(found, scorers, request.GET, against)
+    measured = measured_of(request.user, found, request.GET)
+    cases = CaseList(found, scorers, request.GET, against_among(measured, request.GET))
+    if cases.lacks_pairs and cases.against.chosen:
+        compare_asks.leave_large(cases.against.chosen, found)
     figures = figures_of(scorers, request.GET.get("trials", MEAN), cases.beside_scores)
     granted = access.granted_on(request.user, found)
     context = {

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
+
+from django.db.models import CharField, Exists, OuterRef, QuerySet, Subquery, Value
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, Replace
 
 from scoring.engine import compare, errands
 from scoring.engine.gates import baseline_of, next_run
 from scoring.models import Comparison, Errand, ErrandKind, ErrandState, Run, RunState, User
+from scoring.models.errand import OPEN
+from scoring.models.pair_places import PairPlaces
 
 AT_ONCE: Final = 1_000  # pairs that are compared while somebody waits
+ASKED: Final = (*OPEN, ErrandState.FAILED)  # what is asked, or was in vain, is not asked again
 
 
 def compared_for(baseline: Run, candidate: Run, by: User | None) -> Comparison | None:
@@ -52,6 +59,38 @@ def leave_after(run: Run) -> None:
     for baseline, candidate in pairs:
         if baseline:
             errands.leave(ErrandKind.COMPARE, run.team, _request(baseline, candidate))
+
+
+def with_asked(baselines: QuerySet[Run], candidate: Run) -> QuerySet[Run]:
+    """With the attributes `is_compared`, whether it is kept where the pairs with the candidate
+    stand, and `comparison_asked`, the state of the worker's latest try at that, or None.
+    """
+    kept = PairPlaces.objects.current().filter(
+        comparison__baseline=OuterRef("pk"), comparison__candidate=candidate
+    )
+    tries = Errand.objects.filter(
+        team=candidate.team_id, kind=ErrandKind.COMPARE, request__candidate=str(candidate.uuid)
+    ).annotate(baseline=_bare(KT("request__baseline")))
+    latest = tries.filter(baseline=OuterRef("bare_uuid")).order_by("-pk")
+    named = baselines.annotate(bare_uuid=_bare(Cast("uuid", CharField())))
+    return named.annotate(
+        is_compared=Exists(kept), comparison_asked=Subquery(latest.values("state")[:1])
+    )
+
+
+def leave_large(baseline: Run, candidate: Run) -> None:
+    """Leave it to the worker to compare two large runs that have ended, which nobody asked yet:
+    from then on it is kept where few of their pairs stand.
+    """
+    is_unfinished = baseline.is_unfinished or candidate.is_unfinished
+    if not (is_unfinished or is_small(baseline, candidate)):
+        asked = {"team": candidate.team, "kind": ErrandKind.COMPARE}
+        Errand.objects.create(**asked, request=_request(baseline, candidate))
+
+
+def _bare(uuid: Any) -> Replace:
+    """The text of a UUID as every database has it: one keeps it with hyphens, one without."""
+    return Replace(uuid, Value("-"), Value(""), output_field=CharField())
 
 
 def ask(baseline: Run, candidate: Run, by: User | None) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from django.db.models import Exists, OuterRef, Q
 
-from scoring.models.pair_places import KeptList, kept_list
+from scoring.models.pair_places import NOTHING_KEPT, KeptList, kept_list
 from scoring.models.pair_rows import PairKind
 from scoring.models.pairs import Pairs
 from scoring.models.queries import partner_of
@@ -35,10 +35,14 @@ KINDS: Final = (
 
 @dataclass(frozen=True)
 class Change:
-    """One of KINDS, against another run of the same dataset."""
+    """One of KINDS, against another run of the same dataset.
+
+    `is_compared` is False where it is known that nothing is kept of the two runs.
+    """
 
     kind: PairKind
     against: Run
+    is_compared: bool = True
 
     @property
     def is_rare(self) -> bool:
@@ -52,7 +56,7 @@ class Change:
 
     def kept(self, run: Run) -> KeptList:
         """What is kept of such cases since the two runs were compared."""
-        return kept_list(self.against, run, self.kind)
+        return kept_list(self.against, run, self.kind) if self.is_compared else NOTHING_KEPT
 
     def places(self, run: Run) -> tuple[str, dict[str, Any]] | None:
         """SQL of the positions of such cases with its values; None where there can be none."""

@@ -64,8 +64,8 @@ class Errand(AddressedRow):
     """One request to the worker and its answer.
 
     The shapes of `request` and `answer` belong to the kind. `problem` says in a sentence why there
-    is no answer. `asked_by` is None for what follows the end of a run or a new
-    version. Old errands are forgotten after a day.
+    is no answer. `asked_by` is None where nobody waits: for what follows the end of a run
+    or a new version, or makes a later page quicker. Old errands are forgotten after a day.
     """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="errands")

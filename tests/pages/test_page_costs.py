@@ -101,6 +101,15 @@ def addresses(runs: Runs) -> dict[str, str]:
         bar = {"kind": "pairs", "scorer": "close", "change": BARS[title]}
         found[f"compare, {title}, a bar"] = compare_url(runs, candidate, bar)
         found[f"case of {title}, a bar"] = case_url(runs, candidate, {**bar, "n": "1"})
+        for one, two, change in (
+            (runs.baseline, candidate, "broke"),
+            (candidate, runs.baseline, "fixed"),
+        ):
+            asked = {"change": change, "baseline": str(one.uuid)}
+            page = f"{reverse('run', args=[two.uuid])}?{urlencode(asked)}"
+            found[f"run, {title}, {change}"] = page
+            found[f"run, {title}, {change}, a tag"] = f"{page}&tag=all"
+            found[f"run, {title}, {change}, a text"] = f"{page}&q=zebra"
         absent = {"absent": str(candidate.uuid), "kind": "only_baseline", "tag": "all", "n": "1"}
         case = reverse("run_case", args=[runs.baseline.uuid, 1])
         found[f"case only in the baseline, {title}"] = f"{case}?{urlencode(absent)}"

@@ -134,7 +134,9 @@ class CaseForm(forms.Form):
     @property
     def asked_change(self) -> Change | None:
         kind, against = self.cleaned_data["change"], self.against.chosen
-        return Change(PairKind(kind), against) if kind and against else None
+        if not (kind and against):
+            return None
+        return Change(PairKind(kind), against, is_compared=self.against.is_compared)
 
     @property
     def filters(self) -> CaseFilters:

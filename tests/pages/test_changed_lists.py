@@ -1,0 +1,173 @@
+"""The list of what changed since a run: where its cases stand is kept from the first look on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from scoring.engine import compare_asks, errands
+from scoring.engine.compare import compared
+from scoring.models import Comparison, Errand, ErrandKind, ErrandState, Run, RunState, User
+from tests.compared import run_with
+from tests.conftest import MakeDataset
+
+CASES = 4
+MOST = 12
+
+Pair = tuple[Run, Run]
+
+
+@pytest.fixture
+def bobs(browser_of: Callable[[User], Client], bob: User) -> Client:
+    return browser_of(bob)
+
+
+@pytest.fixture
+def runs(make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch) -> Pair:
+    """Of two dataset versions, and large ones; each case breaks."""
+    monkeypatch.setattr(compare_asks, "AT_ONCE", CASES - 1)
+    cases = [{"key": f"q{n}", "input": "zebra", "tags": ["all"]} for n in range(CASES)]
+    edited = [{**case, "expected": "edited"} for case in cases]
+    old, new = (
+        run_with(make_dataset(given, name="questions"), {"close": [score] * CASES}, name=f"{score}")
+        for given, score in ((cases, 0.9), (edited, 0.2))
+    )
+    return old, new
+
+
+def address(pair: Pair, change: str = "broke") -> str:
+    baseline, run = pair
+    return f"{reverse('run', args=[run.uuid])}?change={change}&baseline={baseline.uuid}"
+
+
+def asked() -> list[tuple[str, str]]:
+    found = Errand.objects.filter(kind=ErrandKind.COMPARE).order_by("pk")
+    return [(each.request["baseline"], each.request["candidate"]) for each in found]
+
+
+def named(pair: Pair) -> tuple[str, str]:
+    return str(pair[0].uuid), str(pair[1].uuid)
+
+
+def queries(browser: Client, url: str) -> list[str]:
+    with CaptureQueriesContext(connection) as captured:
+        answer = browser.get(url)
+    assert f"{CASES} of {CASES}" in answer.text
+    return [query["sql"] for query in captured]
+
+
+def test_the_first_look_leaves_the_comparison_to_the_worker_once(bobs: Client, runs: Pair) -> None:
+    for _ in range(2):
+        assert len(queries(bobs, address(runs))) <= MOST
+    assert asked() == [named(runs)]
+    assert Errand.objects.get().asked_by is None  # nobody waits: the list is there
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_once_compared_the_list_is_read_from_where_its_cases_stand(
+    bobs: Client, runs: Pair, turned: bool
+) -> None:
+    pair, change = ((runs[1], runs[0]), "fixed") if turned else (runs, "broke")
+    searched = queries(bobs, address(pair, change))
+    assert not [sql for sql in searched if 'FROM "scoring_pairplaces" INNER' in sql[:90]]
+    errands.do(Errand.objects.get())
+    kept = queries(bobs, address(pair, change))
+    assert [sql for sql in kept if sql.startswith('SELECT "scoring_pairplaces"')]
+    assert not [sql for sql in kept if "scoring_caseverdict c" in sql]
+    assert len(kept) < len(searched) <= MOST
+    assert asked() == [named(pair)]
+
+
+@pytest.mark.parametrize(
+    ("state", "count"),
+    [
+        (ErrandState.WAITING, 1),
+        (ErrandState.WORKING, 1),
+        (ErrandState.FAILED, 1),
+        (ErrandState.DONE, 2),  # and one of the runs was scored again since
+    ],
+)
+def test_it_is_asked_for_again_only_where_that_can_help(
+    bobs: Client, runs: Pair, state: ErrandState, count: int
+) -> None:
+    bobs.get(address(runs))
+    Errand.objects.update(state=state)
+    bobs.get(address(runs))
+    assert asked() == [named(runs)] * count
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["&sort=close", "&tag=all&q=zebra", "&verdict=fail&reviewed=no&tag=all&q=e&n=1"],
+)
+def test_with_other_filters_it_is_the_first_look_too(bobs: Client, runs: Pair, more: str) -> None:
+    first, second = (queries(bobs, address(runs) + more) for _ in "12")
+    assert len(second) <= MOST
+    assert len([sql for sql in first if sql.startswith("INSERT")]) == 1
+    assert asked() == [named(runs)]
+
+
+def test_a_run_scored_again_is_compared_again(bobs: Client, runs: Pair) -> None:
+    compared(*runs)
+    bobs.get(address(runs))
+    assert asked() == []
+    Run.objects.filter(pk=runs[1].pk).update(finished_at=timezone.now())
+    bobs.get(address(runs))
+    assert asked() == [named(runs)]
+
+
+def test_the_errand_of_another_pair_is_none_of_this_one(bobs: Client, runs: Pair) -> None:
+    turned = runs[1], runs[0]
+    for pair in (turned, runs):
+        bobs.get(address(pair, "fixed"))
+    assert asked() == [named(turned), named(runs)]
+
+
+def test_the_measure_that_nobody_named_is_compared_too(bobs: Client, runs: Pair) -> None:
+    url = address(runs).partition("&baseline")[0]
+    bobs.get(url)
+    assert asked() == [named(runs)]
+
+
+@pytest.mark.parametrize(
+    "query", ["", "?change=unchanged", "?change=nonsense", "?change=broke&min=x"]
+)
+def test_what_needs_no_places_asks_for_none(bobs: Client, runs: Pair, query: str) -> None:
+    bobs.get(reverse("run", args=[runs[1].uuid]) + query)
+    assert asked() == []
+
+
+def test_small_runs_are_searched_each_time(
+    bobs: Client, runs: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare_asks, "AT_ONCE", CASES)
+    queries(bobs, address(runs))
+    assert asked() == []
+
+
+def test_a_run_under_way_is_compared_when_it_has_ended(bobs: Client, runs: Pair) -> None:
+    Run.objects.filter(pk=runs[1].pk).update(state=RunState.RUNNING)
+    assert bobs.get(address(runs)).status_code == 200
+    assert (asked(), Comparison.objects.count()) == ([], 0)
+
+
+def test_a_case_and_an_export_of_the_list_ask_the_worker_for_nothing(
+    bobs: Client, runs: Pair
+) -> None:
+    query = address(runs).partition("?")[2]
+    case = reverse("run_case", args=[runs[1].uuid, 2])
+    bobs.get(case)
+    with CaptureQueriesContext(connection) as captured:
+        answer = bobs.get(f"{case}?{query}&n=2")
+    assert f"2 of {CASES}" in answer.text
+    assert len(captured) <= MOST
+    export = reverse("export_run", args=[runs[1].uuid])
+    lines = bobs.get(f"{export}?{query}&format=csv").getvalue().decode().splitlines()
+    assert [line.split('"')[1] for line in lines] == ["key", "q0", "q1", "q2", "q3"]
+    assert asked() == []
