@@ -12,15 +12,19 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from evalsite import access
-from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.forms.shared import SharedForm
+from evalsite.pages.fragments import SignedInRequest, leave_for, show
 from evalsite.pages.methods import filling, posting
 from evalsite.pages.undo import say_done
 from scoring.engine import run_life
-from scoring.models import Role, Run, User
+from scoring.models import AuditEntry, Role, Run, User
+from scoring.models.audit import AuditQuerySet
 
 
-class RunDetailsForm(forms.Form):
+class RunDetailsForm(SharedForm):
     """What people call a run and what they say of it."""
+
+    run: Run
 
     name = forms.CharField(max_length=120)
     note = forms.CharField(
@@ -31,9 +35,16 @@ class RunDetailsForm(forms.Form):
         help_text="Plain text, shown on the run's page.",
     )
 
-    def save(self, run: Run, by: User) -> None:
-        asked = self.cleaned_data
-        run_life.edit(run, name=asked["name"], note=asked["note"].replace("\r\n", "\n"), by=by)
+    def audited(self) -> AuditQuerySet:
+        return AuditEntry.objects.about(self.run).filter(action="run.edited")
+
+    def save(self, by: User) -> bool:
+        """False where somebody else did so since the form was opened, which is now shown."""
+        if self.is_overtaken(by):
+            return False
+        name, note = (self.cleaned_data[name] for name in ("name", "note"))
+        run_life.edit(self.run, name=name, note=note.replace("\r\n", "\n"), by=by)
+        return True
 
 
 @filling
@@ -41,9 +52,10 @@ def edit_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Name and note of a run."""
     run = access.run_for(request.user, uid, Role.EDITOR)
     form = RunDetailsForm(request.POST or None, initial={"name": run.name, "note": run.note})
-    if form.is_valid():
-        form.save(run, request.user)
-        return redirect("run", uid)
+    form.run = run
+    if form.is_valid() and form.save(request.user):
+        messages.success(request, "Saved.")
+        return leave_for(request, reverse("run", args=[uid]))
     context = {"team": run.team, "run": run, "form": form}
     return show(request, "run/edit.html", context, status=422 if form.errors else 200)
 

@@ -39,6 +39,7 @@ const CAUSES = {
   403: "This was refused: your role does not allow it, or the page is out of date. Load it again.",
   404: "What this is about is gone. Load the page again to see what holds.",
   413: "That is more than this site takes at once. Nothing was stored.",
+  507: "There is no room left on the site's disk, so nothing was stored. What you typed is still here.",
   429: "These were too many requests. Wait a minute, then do it again.",
 };
 
@@ -97,8 +98,10 @@ const said = new Map();
 
 function readOut() {
   const fresh = parts("#messages .notice:not([data-read])");
-  for (const notice of fresh) notice.dataset.read = "";
-  const news = parts("[data-says]").filter(isNews).flatMap((part) => [...part.childNodes]);
+  const undone = parts(".notice[role=status]:not([data-read])");
+  for (const notice of [...fresh, ...undone]) notice.dataset.read = "";
+  const changed = parts("[data-says]").filter(isNews).flatMap((part) => [...part.childNodes]);
+  const news = [...undone.map((notice) => notice.querySelector("p")), ...changed];
   if (fresh.length + news.length > 0) setTimeout(() => [...fresh, ...news].forEach(putIn), 150);
 }
 

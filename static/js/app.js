@@ -27,6 +27,17 @@ document.addEventListener("htmx:afterSettle", () => {
 document.addEventListener("htmx:responseError", () => { pressedMeanwhile = null; });
 document.addEventListener("htmx:sendError", () => { pressedMeanwhile = null; });
 
+/* What was swapped in is known to htmx a moment later. A link or button pressed before is pressed then,
+   as it would load a whole page. */
+
+document.addEventListener("click", (event) => {
+  const control = event.target.closest("a, button");
+  if (!control?.closest(".htmx-added") || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  document.addEventListener("htmx:afterSettle", () => control.click(), { once: true });
+}, true);
+
 /* Clicks: one listener, told apart by data attributes. */
 
 document.addEventListener("click", (event) => {

@@ -21,12 +21,33 @@ const wordsOf = (element) => element.getAttribute("aria-label") ?? element.textC
 
 let left = null;
 let held = null;
+let unfolded = [];
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (leadsOn(detail)) return begin();
+  unfolded = isHere(detail) ? [...folds()].filter(([, fold]) => fold.open).map(([name]) => name) : [];
   held = isSeen(detail.target) ? scrollY : null;
   const active = document.activeElement;
   left = detail.target.contains(active) && active !== document.body ? leaving(active) : null;
 });
+
+/** Whether the answer is a part of this page or this page again, and no other one. */
+function isHere({ target, xhr }) {
+  return target.id !== "main" || new URL(xhr.responseURL).pathname === location.pathname;
+}
+
+/** Whether a form was sent and another page is the answer: that begins at its top. */
+function leadsOn(detail) {
+  const isSent = detail.requestConfig?.verb !== "get" && detail.xhr.status < 300;
+  return isSent && !isHere(detail);
+}
+
+/** The next page from its top, whatever had the focus. */
+function begin() {
+  held = 0;
+  unfolded = [];
+  left = { isOver: true };
+}
 
 /** The control, the menu it is in, its row and the parts around it, the nearest first. */
 function leaving(control) {
@@ -56,6 +77,8 @@ function isSeen(part) {
    scrolls the page down by the height of the new one. */
 document.addEventListener("htmx:afterSwap", () => {
   if (held !== null) scrollTo({ top: held, behavior: "instant" });
+  const drawn = unfolded.length > 0 ? folds() : new Map();
+  for (const name of unfolded) drawn.get(name)?.setAttribute("open", "");
 });
 
 document.addEventListener("htmx:afterSettle", ({ detail }) => {
@@ -67,8 +90,22 @@ document.addEventListener("htmx:afterSettle", ({ detail }) => {
   again.focus({ preventScroll: true });
 });
 
-/** The same control, else one of the same words, its menu, the row in its place, a part around. */
-function found(part, { address, tag, words, menu, list, rows, row, around }) {
+/** Folds by their words and, of several of the same words, by place. An open one stays open. */
+function folds() {
+  const found = new Map();
+  for (const fold of document.querySelectorAll("details.fold, details.notice-fold")) {
+    const words = wordsOf(fold.querySelector("summary"));
+    let place = 0;
+    while (found.has(`${words} ${place}`)) place += 1;
+    found.set(`${words} ${place}`, fold);
+  }
+  return found;
+}
+
+/** The same control, else one of the same words, its menu, the row in its place, a part around. Where
+    another page begins, its heading. */
+function found(part, { isOver, address, tag, words, menu, list, rows, row, around }) {
+  if (isOver) return document.querySelector("#main h1") ?? part;
   const all = controls(part);
   const alike = all.filter((control) => addressOf(control) === address);
   const isNamed = (control) => control.tagName === tag && wordsOf(control) === words;
@@ -136,6 +173,14 @@ document.addEventListener("htmx:beforeHistoryUpdate", ({ detail }) => {
 document.addEventListener("htmx:afterSettle", ({ detail }) => {
   if (detail.xhr?.status !== 422) return;
   document.querySelector("#main .error-summary")?.scrollIntoView({ block: "nearest", behavior: "instant" });
+});
+
+/* A page that is gone back to may need a script or a style that the one before it has not. */
+document.addEventListener("htmx:historyCacheMissLoad", ({ detail }) => {
+  const page = new DOMParser().parseFromString(detail.response, "text/html");
+  const parts = [...page.head.querySelectorAll("script[src], link[rel=stylesheet]")];
+  const isHere = ({ outerHTML }) => [...document.head.children].some((one) => one.outerHTML === outerHTML);
+  if (!parts.every(isHere)) location.reload();
 });
 
 document.addEventListener("htmx:historyRestore", () => {

@@ -14,6 +14,8 @@ from pytest_django.live_server_helper import LiveServer
 from scoring.engine.alerts import sending, tick
 from scoring.engine.threads import Threads
 from scoring.models import Alert, AlertDelivery, AlertRule, DatasetVersion, Run, Team, User
+from tests.browser.comparing import stays
+from tests.browser.hands import HANDS, ByKeys, ByMouse
 from tests.browser.walk import Walk, forgive_422
 from tests.conftest import MakeDataset
 from tests.drifting import run_in_week
@@ -128,6 +130,32 @@ def test_an_alert_is_acknowledged_on_home_and_seen_on_its_line_and_run(
     Walk(page).is_at("w2")
     expect(page.get_by_text("Alert: ")).to_be_visible()
     is_accessible(page)
+
+
+@pytest.mark.parametrize("make_hand", HANDS)
+def test_an_alert_in_a_fold_is_acknowledged_and_the_fold_stays_open(
+    page: Page,
+    sign_in: Callable[[User], None],
+    alice: User,
+    rule: AlertRule,
+    runs: list[Run],
+    make_hand: Callable[[Page], ByKeys | ByMouse],
+) -> None:
+    for limit in (0.7, 0.75):
+        wanted = {"kind": "mean_below", "scorer": "close", "series": "a", "limit": limit}
+        AlertRule.objects.define(rule.team, rule.dataset, by=alice, **wanted)
+    work()
+    sign_in(alice)
+    page.goto(reverse("run", args=[runs[-1].uuid]))
+    is_same, hand = stays(page), make_hand(page)
+    summary = page.locator("summary", has_text="3 alerts about this run")
+    hand.press(summary)
+    hand.press(page.get_by_role("button", name=re.compile("^Acknowledge: .* 0.75")))
+    told = page.locator("details", has=summary)
+    expect(told.get_by_text("acknowledged by alice@example.org")).to_be_visible()
+    expect(told.get_by_role("button", name="Acknowledge")).to_have_count(2)
+    expect(summary).to_be_focused()
+    assert is_same()
 
 
 def test_a_rule_is_paused_deleted_and_brought_back_by_keys_alone(

@@ -1,0 +1,247 @@
+"""What is one page stays one: lists are turned, forms refused and parts changed in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from evalsite.pages import version_changes
+from evalsite.pages.keyset import keyset_page
+from scoring.engine import drafts
+from scoring.models import AuditEntry, DatasetVersion, Run, Scorer, User
+from tests.browser.comparing import has_settled, stays
+from tests.browser.hands import HANDS, Bench, ByKeys, ByMouse
+from tests.browser.test_feel import LISTEN, LOW, heard, scrolled, top
+from tests.browser.walk import forgive_422
+from tests.compared import run_with
+from tests.conftest import MakeDataset
+
+pytestmark = pytest.mark.browser
+
+SignIn = Callable[[User], None]
+MakeHand = Callable[[Page], ByKeys | ByMouse]
+
+EACH = 14  # rows of a list, which is higher than the window
+PRESSES_AT_ONCE = """
+document.addEventListener("htmx:afterSwap", () => {
+  if (document.querySelector("h1").textContent.trim() !== "q01") return;
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "2", bubbles: true }));
+}, { once: true });
+"""
+
+
+@pytest.fixture(autouse=True)
+def _short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keyset_page, "__defaults__", (EACH,))
+    monkeypatch.setattr(version_changes, "PAGE_SIZE", EACH)
+
+
+@pytest.fixture
+def version(make_dataset: MakeDataset) -> DatasetVersion:
+    """The second version of a dataset, all of whose 40 cases it changed."""
+    for asked in ("Why", "How"):
+        cases = [{"key": f"q{n:02}", "input": f"{asked} {n}?", "expected": "x"} for n in range(40)]
+        version = make_dataset(cases)
+    return version
+
+
+@pytest.fixture
+def run(version: DatasetVersion) -> Run:
+    return run_with(version, {"close": [0.1, 0.9] * 20}, name="w46")
+
+
+@pytest.fixture
+def low(page: Page, sign_in: SignIn, alice: User) -> Page:
+    """A window lower than its lists."""
+    sign_in(alice)
+    page.add_init_script(LISTEN)
+    page.set_viewport_size(LOW)  # type: ignore[arg-type]
+    return page
+
+
+def fill(kind: str, version: DatasetVersion, make_dataset: MakeDataset) -> str:
+    """Makes the list two pages long; its address."""
+    dataset, team = version.dataset, version.dataset.team
+    made = range(20)
+    if kind == "datasets":
+        for n in made:
+            make_dataset([{"key": "a"}], f"Set {n:02}")
+        return reverse("datasets", args=[team.slug])
+    if kind == "dataset_versions":
+        for n in made:
+            make_dataset([{"key": f"only-{n}"}])
+    if kind in ("runs", "dataset_runs", "dataset_outputs"):
+        for n in made:
+            run_with(version, {"close": [0.5] * 40}, name=f"r{n:02}")
+    if kind == "draft":
+        draft = drafts.begin(dataset, None)
+        for n in made:
+            drafts.delete_case(draft, f"q{n:02}", None)
+    return reverse(kind, args=[team.slug if kind == "runs" else dataset.uuid])
+
+
+LISTS = (
+    "datasets",
+    "dataset",
+    "dataset_versions",
+    "version_changes",
+    "dataset_outputs",
+    "dataset_runs",
+    "runs",
+    "draft",
+)
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_a_list_is_turned_in_place_and_back(
+    low: Page, version: DatasetVersion, make_dataset: MakeDataset, kind: str
+) -> None:
+    low.goto(fill(kind, version, make_dataset))
+    is_same = stays(low)
+    pages = low.get_by_role("navigation", name="Pages")
+    listed = low.locator("#list, #cases table")
+    following, back = (pages.get_by_role("link", name=name) for name in ("Next", "Previous"))
+    first = low.locator("main").inner_text()
+    before = low.locator("[data-says]", has_text=", from ").first.text_content()
+    following.focus()
+    place = scrolled(low)
+    assert place > 0
+    low.keyboard.press("Enter")
+    expect(back).to_be_visible()
+    told = low.locator("[data-says]", has_text=", from ")
+    heard(low, " ".join((told.first.text_content() or "").split()))
+    assert told.first.text_content() != before
+    has_settled(low)
+    assert -1 < top(listed) < LOW["height"] / 2
+    expect(low.locator("body")).not_to_be_focused()
+    low.go_back()
+    expect(back).to_have_count(0)
+    expect(following).to_be_focused()
+    assert low.locator("main").inner_text() == first
+    assert abs(scrolled(low) - place) < 2
+    assert is_same()
+
+
+@pytest.mark.parametrize("make_hand", HANDS)
+def test_the_parts_of_a_dataset_and_its_cases_are_seen_in_place(
+    low: Page, version: DatasetVersion, run: Run, make_hand: MakeHand
+) -> None:
+    bench = Bench(low, make_hand(low))
+    low.goto(reverse("dataset", args=[version.dataset.uuid]))
+    is_same = stays(low)
+    parts = low.get_by_role("navigation", name="Parts of the dataset")
+    for name, told in (("Versions", "Version 2"), ("Output sets", "New run"), ("Runs", "w46")):
+        tab = parts.get_by_role("link", name=name)
+        bench.hand.press(tab)
+        expect(low.locator("#list")).to_contain_text(told)
+        expect(tab).to_be_focused()
+        expect(tab).to_have_attribute("aria-current", "page")
+    low.go_back()
+    expect(low.locator("#list")).to_contain_text("New run")
+    bench.hand.press(parts.get_by_role("link", name="Cases"))
+    expect(low.locator("#cases")).to_be_visible()
+    assert is_same()
+    bench.hand.press(parts.get_by_role("link", name="Drift"))  # which has a script of its own
+    low.wait_for_url("**/drift/")
+    assert not is_same()
+    low.goto(reverse("dataset_case", args=[version.dataset.uuid, 1]))
+    is_same = stays(low)
+    following = low.get_by_role("link", name="Next case")
+    bench.hand.press(following)
+    bench.is_at("q01")
+    heard(low, "2 of 40")
+    expect(following).to_be_focused()
+    low.keyboard.press("k")
+    bench.is_at("q00")
+    assert is_same()
+
+
+@pytest.mark.parametrize("make_hand", HANDS)
+def test_a_scorer_is_refused_and_saved_in_place(
+    low: Page, run: Run, make_hand: MakeHand, complaints: list[str]
+) -> None:
+    bench = Bench(low, make_hand(low))
+    scorer = Scorer.objects.define(run.team, "near", "levenshtein", {})
+    low.goto(reverse("edit_scorer", args=[scorer.uuid]))
+    expect(low.locator("#tried")).to_be_visible()
+    is_same = stays(low)
+    bench.hand.write(bench.field("Name"), "close")  # as another one is called
+    bench.hand.press(bench.button("Save"))
+    expect(low.get_by_role("alert")).to_be_in_viewport()
+    forgive_422(complaints)
+    bench.hand.write(bench.field("Name"), "nearer")
+    bench.hand.press(bench.button("Edit as JSON"))
+    expect(bench.button("Edit as fields")).to_be_visible()
+    expect(bench.field("Name")).to_have_value("nearer")
+    bench.hand.press(bench.button("Save"))
+    bench.is_at("nearer")
+    heard(low, "Saved.")
+    assert low.url.endswith(f"/scorers/{scorer.uuid}/")
+    assert scrolled(low) == 0
+    expect(low.get_by_role("heading", level=1)).to_be_focused()
+    assert is_same()
+    low.go_back()
+    bench.is_at("Edit")
+    expect(bench.field("Name")).to_have_value("nearer")
+    assert is_same()
+
+
+def test_a_page_gone_back_to_has_its_scripts_again(low: Page, run: Run) -> None:
+    scorer = Scorer.objects.get(name="close")
+    low.goto(reverse("edit_scorer", args=[scorer.uuid]))
+    bench = Bench(low, ByMouse(low))
+    bench.hand.press(bench.button("Save"))
+    bench.is_at("close")
+    low.reload()
+    expect(low.locator("script[src*=settings]")).to_have_count(0)
+    low.go_back()
+    bench.is_at("Edit")
+    expect(low.locator("script[src*=settings]")).to_be_attached()
+
+
+@pytest.mark.parametrize("make_hand", HANDS)
+def test_a_run_is_renamed_and_deleted_and_says_so(
+    low: Page, run: Run, make_hand: MakeHand, complaints: list[str]
+) -> None:
+    bench = Bench(low, make_hand(low))
+    low.goto(reverse("edit_run", args=[run.uuid]))
+    is_same = stays(low)
+    name = low.get_by_label("Name", exact=True)
+    name.evaluate("field => { field.required = false }")
+    bench.hand.write(name, " ")
+    bench.hand.press(bench.button("Save"))
+    expect(low.get_by_role("alert")).to_be_in_viewport()
+    forgive_422(complaints)
+    assert is_same()
+    bench.hand.write(name, "w46 again")
+    bench.hand.press(bench.button("Save"))
+    bench.is_at("w46 again")
+    heard(low, "Saved.")
+    bench.hand.press(low.get_by_label("More about this run"))
+    bench.hand.press(bench.button("Delete"))
+    bench.is_at("Runs")
+    heard(low, "w46 again is deleted.")
+    bench.hand.press(bench.button("Undo"))
+    bench.is_at("w46 again")
+    heard(low, "w46 again is back.")
+    actions = AuditEntry.objects.order_by("pk").values_list("action", flat=True)
+    assert list(actions)[-2:] == ["run.deleted", "run.restored"]
+
+
+def test_a_verdict_given_before_htmx_knows_its_form_does_not_load_the_page(
+    low: Page, run: Run
+) -> None:
+    low.goto(reverse("run_case", args=[run.uuid, 1]) + "?n=1")
+    low.evaluate(PRESSES_AT_ONCE)
+    is_same = stays(low)
+    low.keyboard.press("j")
+    expect(low.get_by_role("heading", level=1)).to_have_text("q01")
+    pressed = low.get_by_role("button", name="fail", exact=False, pressed=True)
+    expect(pressed).to_be_visible()
+    low.go_back()
+    expect(low.get_by_role("heading", level=1)).to_have_text("q00")
+    expect(low.locator("#reviews [aria-pressed=true]")).to_have_count(0)
+    assert is_same()
