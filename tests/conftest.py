@@ -41,8 +41,9 @@ PASSWORD = "a long enough phrase"
 def pytest_configure(config: pytest.Config) -> None:
     """A quick hasher: real ones are slow on purpose, and most tests only need somebody.
 
-    And nobody's own model endpoint, whatever the environment says; and no examples that fail
-    because the machine is busy.
+    And nobody's own model endpoint, whatever the environment says; no examples that fail
+    because the machine is busy; and one thread for a local model, here and in processes that
+    tests begin: of a few short texts, two mostly wait for each other.
     """
     hypothesis.settings.register_profile("busy", deadline=None)
     hypothesis.settings.load_profile("busy")
@@ -52,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     settings.EVALSITE_OPENAI_API_KEY = settings.EVALSITE_OPENAI_BASE_URL = ""
     settings.EVALSITE_MODEL_HOSTS = frozenset()
-    os.environ["HF_HUB_OFFLINE"] = "1"
+    os.environ["HF_HUB_OFFLINE"] = os.environ["OMP_NUM_THREADS"] = "1"
     if hasattr(config, "workerinput"):
         config.pluginmanager.register(Turns(settings.DATA_DIR.parent))
 

@@ -33,6 +33,7 @@ from scoring.models.case_table import CaseOrder, CaseRow, CaseTable, Place, open
 from tests.conftest import MakeDataset
 
 MakeRun = Callable[..., Run]
+PlainRow = dict[str, Any]
 CASES = 30
 
 
@@ -130,8 +131,12 @@ def _count(run: Run) -> None:
 # The oracle: every row as a dict, filtered and sorted by Python.
 
 
-def _oracle(run: Run, filters: CaseFilters, order: CaseOrder) -> list[Place]:
-    rows = [_plain(verdict) for verdict in run.verdicts.select_related("output__case")]
+def _plain_rows(run: Run) -> list[PlainRow]:
+    verdicts = run.verdicts.select_related("output__case")
+    return [_plain(verdict) for verdict in verdicts.prefetch_related("output__scores__scorer")]
+
+
+def _oracle(rows: list[PlainRow], filters: CaseFilters, order: CaseOrder) -> list[Place]:
     kept = [row for row in rows if _passes(row, filters)]
     if order.scorer is None:
         kept.sort(key=lambda row: row["place"], reverse=order.descending)
@@ -144,17 +149,17 @@ def _oracle(run: Run, filters: CaseFilters, order: CaseOrder) -> list[Place]:
     return [row["place"] for row in scored + unscored]
 
 
-def _plain(verdict: CaseVerdict) -> dict[str, Any]:
+def _plain(verdict: CaseVerdict) -> PlainRow:
     output = verdict.output
     return {
         "place": Place(verdict.position, verdict.trial),
         "verdict": verdict.verdict,
         "output": output,
-        **{score.scorer.name: score for score in output.scores.select_related("scorer")},
+        **{score.scorer.name: score for score in output.scores.all()},
     }
 
 
-def _passes(row: dict[str, Any], filters: CaseFilters) -> bool:
+def _passes(row: PlainRow, filters: CaseFilters) -> bool:
     case = row["output"].case
     texts = (row["output"].text or "", case.input, case.expected, case.key)
     return (
@@ -218,9 +223,10 @@ def test_every_filter_and_order_shows_what_plain_lists_show(
     monkeypatch.setattr(filtering, "FEW", few)
     scorers = {scorer.name: scorer for scorer in run.scorers.all()}
     filters = CaseFilters(**{**asked, "scorer": scorers.get(asked.get("scorer", ""))})
+    rows = _plain_rows(run)
     for name, is_falling in ORDERS:
         order = CaseOrder(scorers.get(name or ""), is_falling)
-        wanted = _oracle(run, filters, order)
+        wanted = _oracle(rows, filters, order)
         table = CaseTable(run, list(scorers.values()), filters, order)
         assert _forwards(table) == wanted
         assert _backwards(table, wanted) == wanted
@@ -237,9 +243,10 @@ def test_cases_with_one_output_each_are_counted_without_asking_again(
         keep_tag_places(single_run.output_set.version)
     scorers = {scorer.name: scorer for scorer in single_run.scorers.all()}
     filters = CaseFilters(**{**asked, "scorer": scorers.get(asked.get("scorer", ""))})
+    rows = _plain_rows(single_run)
     for name, is_falling in ORDERS:
         order = CaseOrder(scorers.get(name or ""), is_falling)
-        wanted = _oracle(single_run, filters, order)
+        wanted = _oracle(rows, filters, order)
         table = CaseTable(single_run, list(scorers.values()), filters, order, has_one_each=True)
         assert _forwards(table) == wanted
         assert _backwards(table, wanted) == wanted
