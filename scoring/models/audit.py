@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from django.db import models
 
@@ -11,6 +11,13 @@ from scoring.models.team import Team, User
 
 
 class AuditQuerySet(models.QuerySet["AuditEntry"]):
+    def about(self, *targets: models.Model) -> Self:
+        """What was done to any of these, newest first."""
+        asked = models.Q(pk__in=[])
+        for target in targets:
+            asked |= models.Q(**_named(target))
+        return self.filter(asked)
+
     def record(
         self,
         team: Team | None,
@@ -26,12 +33,19 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
             team=team,
             actor=actor,
             action=action,
-            target_type=str(target._meta.verbose_name),
-            target_id=str(getattr(target, "uuid", target.pk)),
+            **_named(target),
             target_name=str(target)[:200],
             old=dict(old or {}),
             new=dict(new or {}),
         )
+
+
+def _named(target: models.Model) -> dict[str, str]:
+    """The columns that say whom an entry is about."""
+    return {
+        "target_type": str(target._meta.verbose_name),
+        "target_id": str(getattr(target, "uuid", target.pk)),
+    }
 
 
 class AppendOnlyError(Exception):

@@ -13,11 +13,13 @@ from django.db import IntegrityError, models, transaction
 from evalsite.pages.forms.config_fields import ConfigForm, JsonTextField
 from evalsite.pages.forms.model_fields import Offer
 from evalsite.pages.forms.scorer_tree import Problem, Tree, fits, types_at
+from evalsite.pages.forms.shared import SEEN, SharedForm
 from scoring.core.bound import bind
 from scoring.core.config_changes import spelled_out
 from scoring.core.contract import ConfigError
 from scoring.core.registry import ScorerType
-from scoring.models import Scorer, Team, User
+from scoring.models import AuditEntry, Scorer, Team, User
+from scoring.models.audit import AuditQuerySet
 from scoring.models.scorer import UNIT
 
 JSON: Final = "config"  # the one field of a config that is edited as JSON
@@ -32,7 +34,7 @@ def free_name(name: str, others: models.QuerySet[Any], own: models.Model | None)
     return name
 
 
-class ScorerForm(ConfigForm):
+class ScorerForm(ConfigForm, SharedForm):
     """Name, threshold and config of one scorer of one type.
 
     The config has a field for each setting and, in a combination, a tree of forms; or it is one
@@ -122,7 +124,7 @@ class ScorerForm(ConfigForm):
             if not self.is_refused:
                 config = self.config()
                 bind(self.kind.name, config)
-                start = {name: self.data.get(name, "") for name in ("name", "threshold")}
+                start = {name: self.data.get(name, "") for name in ("name", "threshold", SEEN)}
                 given: dict[str, Any] = {"team": self.team, "kind": self.kind, "initial": start}
                 return ScorerForm(scorer=self.scorer, config=config, **given)
         except ConfigError as fault:
@@ -178,12 +180,19 @@ class ScorerForm(ConfigForm):
         is_saved = saved is not None and spelled_out(name, config) == spelled_out(name, saved)
         return dict(saved) if saved is not None and is_saved else config
 
+    def audited(self) -> AuditQuerySet:
+        return AuditEntry.objects.about(*[self.scorer] if self.scorer else [])
+
     def effective_threshold(self) -> float:
         """The one to judge by: of a new scorer as filled in, else the scorer's own."""
         return self.scorer.threshold if self.scorer else float(self.cleaned_data["threshold"])
 
     def save(self, by: User) -> Scorer | None:
-        """The scorer, new or with a new version; None where the config's errors are now shown."""
+        """The scorer, new or with a new version; None where the config's errors, or what somebody
+        else saved meanwhile, are now shown.
+        """
+        if self.is_overtaken(by):
+            return None
         try:
             with transaction.atomic():
                 return self._saved(by)

@@ -11,11 +11,13 @@ from django.db import IntegrityError, transaction
 
 from evalsite.pages.forms.config_fields import code_area
 from evalsite.pages.forms.scorers import free_name
+from evalsite.pages.forms.shared import SharedForm
 from scoring.core.contract import ConfigError
 from scoring.core.json_text import text_of
 from scoring.core.suite_text import MAX_CHARS, SuiteText, read_suite, spelling_of
 from scoring.engine.suite_file import Plan
-from scoring.models import Scorer, Suite, SuiteEntry, Team, User
+from scoring.models import AuditEntry, Scorer, Suite, SuiteEntry, Team, User
+from scoring.models.audit import AuditQuerySet
 from scoring.models.scorer import UNIT
 
 THRESHOLD: Final = "threshold-"  # before a scorer's id
@@ -31,7 +33,7 @@ class Row:
     threshold: forms.BoundField | None
 
 
-class SuiteForm(forms.Form):
+class SuiteForm(SharedForm):
     """A suite's name and which of the team's scorers are in it, each with its threshold.
 
     A threshold that counts already is changed by whoever `may_change_thresholds`, with a reason.
@@ -91,6 +93,12 @@ class SuiteForm(forms.Form):
             kept = entry.threshold if entry else None
             yield Row(scorer, str(scorer.uuid) in chosen, kept, bound)
 
+    def audited(self) -> AuditQuerySet:
+        """What was done to the suite and to the thresholds in it."""
+        return AuditEntry.objects.about(
+            *self._present.values(), *[self.suite] if self.suite else []
+        )
+
     def clean_name(self) -> str:
         others = Suite.objects.filter(team=self.team)
         return free_name(self.cleaned_data["name"], others, self.suite)
@@ -119,8 +127,11 @@ class SuiteForm(forms.Form):
     def save(self, by: User) -> Suite | None:
         """The suite, new or changed; scorers that stay keep their thresholds or get new ones.
 
-        None where somebody else took the name a moment ago, which is now shown.
+        None where somebody else took the name a moment ago, or changed the suite since the form was
+        opened, which is now shown.
         """
+        if self.is_overtaken(by):
+            return None
         try:
             with transaction.atomic():
                 return self._saved(by)
