@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from math import fsum
 from typing import NamedTuple
 
@@ -76,11 +76,14 @@ def leaves_of(
         yield Leaves(name, found)
 
 
-def count_of(explanations: Iterable[Explanation]) -> int:
-    """How many of them, and of their parts, have leaves."""
-    return sum(
-        bool(each.leaves) + count_of(c.explanation for c in each.children) for each in explanations
+def without(joined: Collection[str], name: str, explanation: Explanation) -> Explanation:
+    """The explanation of a scorer without the leaves that it, or a part of it, has elsewhere."""
+    children = tuple(
+        child._replace(explanation=without(joined, f"{name} / {child.name}", child.explanation))
+        for child in explanation.children
     )
+    leaves = () if name in joined else explanation.leaves
+    return explanation._replace(leaves=leaves, children=children)
 
 
 def _start(target: str, output: Json) -> str:

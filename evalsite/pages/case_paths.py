@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import Final, NamedTuple
 
 from evalsite.pages.case_leaves import Credit, Leaves
+from evalsite.pages.case_rows import Room
 from evalsite.safe_html import LEAF
 from scoring.core.json_changes import PathRow, leaf_text
 from scoring.core.leaves import Leaf
 from scoring.core.shown import Tag
 
-MOST: Final = 200  # rows that a page shows
+USUAL: Final = Room()
 BEFORE: Final = 60  # characters in sight before the first that differs
 
 
@@ -43,15 +43,15 @@ class Row(NamedTuple):
 class PathTable(NamedTuple):
     """The paths at which two of the texts differ, with what the others have there.
 
-    `alike` are paths at which both hold the same, and `same` says how many those are. `hidden`
-    ones that differ are left out for want of room.
+    `alike` are paths at which both hold the same, and `same` says how many those are; `differ`
+    how many do not. Of either there may be more than rows are drawn.
     """
 
     names: Sequence[str]
     rows: Sequence[Row]
     alike: Sequence[Row]
     same: int
-    hidden: int
+    differ: int
     scorers: Sequence[Leaves] = ()
 
 
@@ -60,15 +60,20 @@ def path_table(
     found: Iterable[PathRow],
     sides: tuple[str, str],
     scorers: Sequence[Leaves] = (),
+    room: Room = USUAL,
 ) -> PathTable:
     """Of the values of these names, the two `sides` among them decide which rows differ."""
     first, second = map(names.index, sides)
-    there = [row for row in found if (row.leaves[first], row.leaves[second]) != (None, None)]
-    apart = [row for row in there if row.leaves[first] != row.leaves[second]]
-    alike = [row for row in there if row.leaves[first] == row.leaves[second]]
-    rows = [_row(row, names, sides, scorers) for row in apart[:MOST]]
-    same = [_row(row, names, sides, scorers) for row in alike[: MOST - len(rows)]]
-    return PathTable(names, rows, same, len(alike), len(apart) - len(rows), scorers)
+    apart, alike = [], []
+    for row in found:
+        if row.leaves[first] != row.leaves[second]:
+            apart.append(row)
+        elif row.leaves[first] is not None:
+            alike.append(row)
+    rows = [_row(row, names, sides, scorers) for row in apart[: room.differing]]
+    left = max(0, room.differing - len(rows)) if room.alike is None else room.alike
+    same = [_row(row, names, sides, scorers) for row in alike[:left]]
+    return PathTable(names, rows, same, len(alike), len(apart), scorers)
 
 
 def _row(
@@ -89,7 +94,7 @@ def _row(
 
 def leaf_rows(leaves: Iterable[Leaf]) -> list[Row]:
     """The leaves of one comparison, wherever they lie, beside what each was compared with."""
-    return [_leaf_row(leaf) for leaf in islice(leaves, MOST)]
+    return [_leaf_row(leaf) for leaf in leaves]
 
 
 def _leaf_row(leaf: Leaf) -> Row:

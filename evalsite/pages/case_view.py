@@ -11,8 +11,9 @@ from evalsite import access
 from evalsite.pages.case_beside import BETWEEN, Beside, ScorePair, score_pairs
 from evalsite.pages.case_edits import Edit, edits_of
 from evalsite.pages.case_history import History
-from evalsite.pages.case_leaves import Leaves, count_of, leaves_of
-from evalsite.pages.case_paths import PathTable, path_table
+from evalsite.pages.case_leaves import Leaves, leaves_of, without
+from evalsite.pages.case_paths import USUAL, PathTable, path_table
+from evalsite.pages.case_rows import Room
 from evalsite.pages.case_switches import INLINE, SIDE
 from evalsite.pages.case_texts import CaseTexts, Rendered, rendered
 from scoring.core.contract import Case as ScoredCase
@@ -21,8 +22,8 @@ from scoring.core.diff import Mode
 from scoring.core.explain import Explanation, explain
 from scoring.core.json_changes import PathRow, path_rows
 from scoring.core.matches import Search, Searched, searched, searches, searches_texts
-from scoring.core.shown import Shown, readable, shown, structure, written, written_alike
-from scoring.core.sides import Sides
+from scoring.core.shown import Shown, laid_out_alike, readable, shown, structure, written
+from scoring.core.sides import Sides, beside
 from scoring.engine.absence import absence
 from scoring.models import CaseVerdict, ModelCall, Output, Run, RunScorer, Score
 
@@ -62,6 +63,7 @@ class CaseView:
     beside: Beside | None = None
     asked_between: str = ""
     layout: str = SIDE
+    room: Room = USUAL
 
     @cached_property
     def own(self) -> CaseTexts:
@@ -170,12 +172,15 @@ class CaseView:
 
     @cached_property
     def _alike(self) -> dict[str, str]:
-        first, *others = [*self.sides, *(name for name in self._values if name not in self.sides)]
+        read = self._structures_read
+        if not read.keys() >= set(self.sides):
+            return {}
+        first, second = self.sides
         found: dict[str, str] = {}
-        for other in others:
-            both = written_alike(self._values.get(first), self._values.get(other))
-            found |= dict(zip((first, other), both, strict=True)) if both else {}
-        return found if self.sides[1] in found else {}
+        for other in (second, *(name for name in read if name not in self.sides)):
+            both = laid_out_alike(read[first], read[other])
+            found |= dict(zip((first, other), both, strict=True))
+        return found
 
     @cached_property
     def _values(self) -> dict[str, Json]:
@@ -188,7 +193,7 @@ class CaseView:
     def paths(self) -> PathTable:
         """The texts as JSON, path by path, with what the leaves scored."""
         names = list(self._structures)
-        return path_table(names, self._rows_of(names), self.sides, self.leaves)
+        return path_table(names, self._rows_of(names), self.sides, self.leaves, self.room)
 
     scored_sides: ClassVar = ("expected", "output")
 
@@ -196,11 +201,13 @@ class CaseView:
     def leaf_paths(self) -> PathTable:
         """The same of the two texts that were scored."""
         names = self.scored_sides
-        return path_table(names, self._rows_of(names), names, self.leaves)
+        return path_table(names, self._rows_of(names), names, self.leaves, self.room)
 
     def _rows_of(self, names: Sequence[str]) -> list[PathRow]:
         """What these of the texts have at each path."""
         places = [list(self._structures).index(name) for name in names]
+        if places == list(range(len(self._structures))):
+            return self._rows
         return [
             PathRow(path, tuple(leaves[place] for place in places)) for path, leaves in self._rows
         ]
@@ -211,8 +218,13 @@ class CaseView:
 
     @cached_property
     def _structures(self) -> dict[str, Json]:
-        values = self._values
-        return {name: structure(values[name]) for name in values if name in self._alike}
+        return self._structures_read if self._alike else {}
+
+    @cached_property
+    def _structures_read(self) -> dict[str, Json]:
+        """The texts that are JSON objects or arrays, as such."""
+        read = {name: structure(value) for name, value in self._values.items()}
+        return {name: value for name, value in read.items() if value is not None}
 
     @cached_property
     def leaves(self) -> list[Leaves]:
@@ -220,19 +232,14 @@ class CaseView:
         if not {"expected", "output"} <= set(self._structures):
             return []
         output = self._structures["output"]
-        wanted = {path: leaves[0] for path, leaves in self._rows_of(["expected"])}
+        place = list(self._structures).index("expected")
+        wanted = {path: leaves[place] for path, leaves in self._rows}
         return [
             each
-            for why in self.why
+            for why in self._all_of_why
             if why.explanation
             for each in leaves_of(why.scorer.name, why.explanation, output, wanted)
         ]
-
-    @property
-    def has_leaves_joined(self) -> bool:
-        """Whether the table of paths tells the credit of every leaf there is."""
-        found = (why.explanation for why in self.why if why.explanation)
-        return 0 < len(self.leaves) == count_of(found)
 
     @property
     def expected(self) -> Shown | Rendered:
@@ -282,8 +289,11 @@ class CaseView:
         """A text, with what differs from the other side where it is one of the two compared."""
         if self.is_markdown:
             return rendered(self._values[name])
-        if self.pair is None or name not in self.sides:
-            return shown((self.texts | self.as_json)[name])
+        text = self.as_json.get(name, self.texts[name])
+        if self.pair is None:
+            return shown(text)
+        if name not in self.sides:
+            return beside(text, self.pair)
         return self.pair.before if name == self.sides[0] else self.pair.after
 
     @property
@@ -313,7 +323,17 @@ class CaseView:
 
     @cached_property
     def why(self) -> list[Why]:
-        """Each scorer's answer, in the run's order."""
+        """Each scorer's answer, in the run's order, without leaves that the table of paths has."""
+        joined = {each.scorer for each in self.leaves}
+        return [
+            why._replace(
+                explanation=why.explanation and without(joined, why.scorer.name, why.explanation)
+            )
+            for why in self._all_of_why
+        ]
+
+    @cached_property
+    def _all_of_why(self) -> list[Why]:
         scores = self._scores[self.run.pk]
         return [self._why(scorer, scores.get(scorer.name)) for scorer in self.scorers]
 

@@ -12,6 +12,7 @@ from evalsite.pages.case_absent import Absent, absent_from
 from evalsite.pages.case_against import AUTO, Against, against_of
 from evalsite.pages.case_beside import TITLES, beside_of
 from evalsite.pages.case_list import Around, CaseList
+from evalsite.pages.case_rows import room
 from evalsite.pages.case_said import said_of
 from evalsite.pages.case_switches import chosen, switches
 from evalsite.pages.case_trials import trials_of
@@ -51,8 +52,8 @@ def _view(request: SignedInRequest, run: Run, output: Output, against: Against) 
     scorers = list(run.scorers.select_related("version"))
     beside = beside_of(request.user, run, output, request.GET, against)
     asked = [request.GET.get(name, "") for name in ("diff", "between")]
-    layout = chosen(request.GET, "layout")
-    return CaseView(run, output, scorers, asked[0], beside, asked[1], layout)
+    layout, rows = chosen(request.GET, "layout"), room(request.GET)
+    return CaseView(run, output, scorers, asked[0], beside, asked[1], layout, rows)
 
 
 def _page(request: SignedInRequest, view: CaseView, against: Against) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 
 from evalsite.pages.case_leaves import Credit
 from evalsite.pages.case_paths import Cell, Row, leaf_rows
+from evalsite.pages.case_rows import more
 from evalsite.safe_html import joined, leaf, line
 from evalsite.templatetags.look import score
 from evalsite.templatetags.marks import verdict_mark
@@ -28,6 +29,18 @@ _HEAD: Final = '<th class="cell-title" scope="row"><span class="id">{}</span></t
 _CELL: Final = '<td data-label="{}">{}</td>'
 _CREDIT: Final = '<td class="num" data-label="credit">{}</td>'
 _MUTED: Final = ' <span class="muted">{}</span>'
+
+
+@register.inclusion_tag("case/_more.html", takes_context=True)
+def more_rows(
+    context: Mapping[str, Any], name: str, drawn: int, total: int, part: str
+) -> dict[str, Any]:
+    """How many rows there are and the way to more of them; nothing where all are drawn.
+
+    `name` is the part of the address that says how many, `part` that of the page with the table.
+    """
+    found = more(context["asked"], name, drawn, total)
+    return {"more": found, "drawn": drawn, "total": total, "part": part}
 
 
 @register.simple_tag(takes_context=True)

@@ -313,6 +313,8 @@ def mark_invisible(text: str) -> list[Piece]:
 
     Tab, line feed and the plain space stay in the text, and so do the joints inside an emoji.
     """
+    if text and not _SUSPECT.search(text):
+        return [Piece(text, None)]
     pieces: list[Piece] = []
     done = 0
     for found in _SUSPECT.finditer(text):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from scoring.core.contract import Json
-from scoring.core.json_path import Path, path_text
-from scoring.core.shown import plain_number
-
-_encoded: Final = json.JSONEncoder(ensure_ascii=False).encode
+from scoring.core.json_path import StepTexts, whole_path
+from scoring.core.shown import plain_number, scalar_text
 
 
 class PathRow(NamedTuple):
@@ -25,24 +22,26 @@ def path_rows(values: Sequence[Json]) -> list[PathRow]:
 
     Numbers that are equal are written alike: 880.0 is 880.
     """
-    found: list[dict[Path, str]] = [{} for _ in values]
+    found: list[dict[str, str]] = [{} for _ in values]
+    known = StepTexts()
     for value, leaves in zip(values, found, strict=True):
-        _gather(value, (), leaves)
+        _gather(value, "", leaves, known)
     paths = dict.fromkeys(path for leaves in found for path in leaves)
-    return [PathRow(path_text(path), tuple(leaves.get(path) for leaves in found)) for path in paths]
+    gets = [leaves.get for leaves in found]
+    return [PathRow(whole_path(path), tuple([get(path) for get in gets])) for path in paths]
 
 
 def leaf_text(value: Json) -> str:
     """A leaf as a table of paths writes it."""
-    return _encoded(plain_number(value))
+    return scalar_text(plain_number(value))
 
 
-def _gather(value: Json, path: Path, leaves: dict[Path, str]) -> None:
+def _gather(value: Json, path: str, leaves: dict[str, str], known: StepTexts) -> None:
     if value and isinstance(value, dict):
         for key, part in value.items():
-            _gather(part, (*path, key), leaves)
+            _gather(part, path + known[key], leaves, known)
     elif value and isinstance(value, list):
         for place, part in enumerate(value):
-            _gather(part, (*path, place), leaves)
+            _gather(part, path + known[place], leaves, known)
     else:
         leaves[path] = leaf_text(value)

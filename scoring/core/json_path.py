@@ -24,17 +24,27 @@ _STEP = re.compile(rf"\[(?P<index>\d{{1,9}}|\*)\]|\[(?P<quoted>{_QUOTED})\]|(?P<
 
 def path_text(path: Sequence[Step]) -> str:
     """The path as people write it; the whole value is `$`."""
-    if not path:
-        return "$"
-    return "".join(_step_text(step, at_start=place == 0) for place, step in enumerate(path))
+    return whole_path("".join(map(step_text, path)))
 
 
-def _step_text(step: Step, *, at_start: bool) -> str:
+def step_text(step: Step) -> str:
+    """A step as it stands behind others: `.name`, `["odd key"]`, `[2]`."""
     if isinstance(step, int):
         return f"[{step}]"
-    if not _PLAIN_KEY.fullmatch(step):
-        return f"[{encode_basestring(step)}]"
-    return step if at_start else f".{step}"
+    return f".{step}" if _PLAIN_KEY.fullmatch(step) else f"[{encode_basestring(step)}]"
+
+
+def whole_path(steps: str) -> str:
+    """The path of steps that `step_text` wrote, one behind the other."""
+    return steps.removeprefix(".") or "$"
+
+
+class StepTexts(dict[Step, str]):
+    """What `step_text` says, remembered: a thousand objects of a list have a handful of keys."""
+
+    def __missing__(self, step: Step) -> str:
+        written = self[step] = step_text(step)
+        return written
 
 
 def parse_path(text: str) -> Path:

@@ -5,7 +5,7 @@ Source: UiPath's JSON similarity. Only what is expected counts; extra keys and i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from scoring.core.contract import Json
-from scoring.core.json_path import ANY, Path, Step, path_text
+from scoring.core.json_path import ANY, Path, Step, StepTexts, whole_path
 
 MAX_UNORDERED: Final = 200  # items; longer arrays are compared by position
 MAX_PAIRS: Final = 1_000_000  # of leaves compared for unordered arrays, about a second
@@ -71,19 +71,32 @@ def total_credit(found: list[Found]) -> float:
     return fsum(map(itemgetter(3), found))
 
 
-def leaf(found: Found) -> Leaf:
-    """A found leaf in a form to show."""
-    trail, expected, actual, credit = found
-    is_missing = actual is _MISSING
-    return Leaf(_path(trail), expected, None if is_missing else actual, credit, is_missing)
+def as_leaves(found: Iterable[Found]) -> list[Leaf]:
+    """Found leaves in a form to show."""
+    paths = _Paths()
+    return [
+        Leaf(whole_path(paths.at(way)), expected, None, credit, True)
+        if actual is _MISSING
+        else Leaf(whole_path(paths.at(way)), expected, actual, credit, False)
+        for way, expected, actual, credit in found
+    ]
 
 
-def _path(trail: _Trail) -> str:
-    steps: list[Step] = []
-    while trail is not None:
-        trail, step = trail
-        steps.append(step)
-    return path_text(steps[::-1])
+class _Paths:
+    """The steps to each leaf in words; those to what lies around several are written once."""
+
+    def __init__(self) -> None:
+        self.texts = StepTexts()
+        self.around: dict[int, str] = {id(None): ""}  # by the ways there, which outlive this
+
+    def at(self, way: _Trail) -> str:
+        if way is None:
+            return ""
+        around, step = way
+        start = self.around.get(id(around))
+        if start is None:
+            start = self.around[id(around)] = self.at(around)
+        return start + self.texts[step]
 
 
 class _Comparison:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
+from json.encoder import encode_basestring
 from typing import Final, Literal, NamedTuple
 
 from scoring.core.contract import CaseProblem, Json
@@ -19,6 +20,7 @@ TALL: Final = 4_000  # characters from which a text scrolls in a window of its o
 EXACT: Final = 2**53  # below it every whole number has its own float
 _SHORT: Final = {"\r": "CR", "\n": "↵ LF"}  # what a mark shows where it is not the code point
 _LINE_FEED: Final = "U+000A line feed"
+_encoded: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 Tag = Literal["", "ins", "del", "mark"]
 
@@ -85,9 +87,28 @@ def shown(text: str) -> Shown:
 
 def written(value: Json) -> str:
     """A text as it is, any other value as indented JSON."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return value if isinstance(value, str) else _indented(value, "\n")
+
+
+def scalar_text(value: Json) -> str:
+    """A value as JSON on a line; the usual texts and numbers without the way through `json`."""
+    kind = type(value)
+    if kind is str:
+        return encode_basestring(value)
+    return int.__repr__(value) if kind is int else _encoded(value)
+
+
+def _indented(value: Json, line_start: str) -> str:
+    """As `json.dumps` with an indent of 2, which takes three times as long."""
+    if not (value and isinstance(value, dict | list)):
+        return scalar_text(value)
+    inner = f"{line_start}  "
+    if isinstance(value, list):
+        return f"[{','.join([inner + _indented(part, inner) for part in value])}{line_start}]"
+    pairs = [
+        f"{inner}{encode_basestring(key)}: {_indented(part, inner)}" for key, part in value.items()
+    ]
+    return f"{{{','.join(pairs)}{line_start}}}"
 
 
 def written_alike(expected: Json, output: Json) -> tuple[str, str] | None:
@@ -97,8 +118,11 @@ def written_alike(expected: Json, output: Json) -> tuple[str, str] | None:
     is no object or array, nor a text that holds one.
     """
     wanted, found = structure(expected), structure(output)
-    if wanted is None or found is None:
-        return None
+    return None if wanted is None or found is None else laid_out_alike(wanted, found)
+
+
+def laid_out_alike(wanted: Json, found: Json) -> tuple[str, str]:
+    """Two objects or arrays as `written_alike` writes them."""
     return written(_ordered(wanted, wanted)), written(_ordered(found, wanted))
 
 

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from scoring.core.diff import Diff, Mode, diff
-from scoring.core.folds import amount, fold
-from scoring.core.shown import LONG, Shown, Stretch, Tag, marked, tagged
+from scoring.core.folds import LEAST_LINES, amount, fold
+from scoring.core.shown import LONG, Shown, Stretch, Tag, marked, shown, tagged
 
 FOLDED: Final = 60_000  # characters that a page holds folded; of more it only says how many
 
+LONG_LINE: Final = 200  # characters; a text in shorter ones is folded by them
+Place = tuple[int, int]  # from and to, in characters
+
 
 class Span(NamedTuple):
-    """Text of one kind. `with_ends` names its line feeds too; `name` says what found a match."""
+    """Text of one kind. `with_ends` names its line feeds too; `name` says what found a match.
+
+    What `is_kept` stays in sight, whether it bears a mark or not.
+    """
 
     tag: Tag
     text: str
     with_ends: bool = False
     is_folded: bool = False
     name: str = ""
+    is_kept: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,24 +57,75 @@ class Sides:
         return self._seen("del")
 
     @cached_property
-    def _diff(self) -> Diff:
+    def changes(self) -> Diff:
         return diff(self.first, self.second, self.mode)
 
     @cached_property
     def _stretches(self) -> list[Stretch]:
-        spans = (Span(*span) for span in tagged(self._diff.segments))
+        spans = (Span(*span) for span in tagged(self.changes.segments))
         return list(stretches(folded(spans), "unchanged"))
 
     def _seen(self, left_out: Tag) -> Shown:
         """Without one tag. The end that is hidden is counted in the text that is left."""
         text, other = (self.first, "ins") if left_out == "ins" else (self.second, "del")
-        start = self._diff.start
+        start = self.changes.start
         own = (each for each in self._stretches if each.tag != other)
         hidden = len(text) - start - sum(map(length, own))
         if not left_out:
             return Shown(self._stretches, hidden, start)
         is_level = self.mode == "line"
         return Shown(list(_one_side(self._stretches, left_out, is_level)), hidden, start)
+
+
+def beside(text: str, pair: Sides) -> Shown:
+    """A third text, folded where all three say the same for long. It bears no marks."""
+    is_in_lines = text.count("\n") * LONG_LINE >= len(text)  # told apart in a fifth of the time
+    found = diff(text, pair.second, "line" if is_in_lines else pair.mode)
+    if found.start or pair.changes.start:  # begun at places that may be far apart
+        return shown(text)
+    parts = _parts_beside(found, [*_changes(pair.changes)])
+    spans = (Span("", part, is_kept=is_kept) for part, is_kept in parts if part or is_kept)
+    seen = list(stretches(folded(spans), "unchanged"))
+    return Shown(seen, len(text) - sum(map(length, seen)))
+
+
+def _changes(found: Diff) -> Iterator[Place]:
+    """Where the second text differs from the first; from the last that was compared to its end."""
+    at = 0
+    for segment in found.segments:
+        if segment.op != "equal":
+            yield at, at + len(segment.right)
+        at += len(segment.right)
+    if found.is_truncated:
+        yield at, at + found.right_rest
+
+
+def _parts_beside(found: Diff, changes: Sequence[Place]) -> Iterator[tuple[str, bool]]:
+    """The third text in parts, and whether it or the first one differs there from the second."""
+    at = 0
+    for segment in found.segments:
+        if segment.op == "equal":
+            yield from _cut_at(segment.left, at, changes)
+        else:
+            yield segment.left, True
+        at += len(segment.right)
+
+
+def _cut_at(text: str, at: int, changes: Sequence[Place]) -> Iterator[tuple[str, bool]]:
+    """A text that begins at a place of the second one, cut where the changes of that begin and end.
+
+    A change that left nothing there is an empty part.
+    """
+    done, end = 0, at + len(text)
+    for number in range(bisect_left(changes, at, key=itemgetter(1)), len(changes)):
+        start, stop = changes[number]
+        if start > end:
+            break
+        begin, until = max(start - at, done), min(stop - at, len(text))
+        yield text[done:begin], False
+        yield text[begin:until], True
+        done = until
+    yield text[done:], False
 
 
 def compared(first: str, second: str, mode: Mode) -> Shown:
@@ -81,7 +141,7 @@ def folded(spans: Iterable[Span]) -> Iterator[Span]:
     listed = list(spans)
     last = len(listed) - 1
     for place, span in enumerate(listed):
-        if span.tag or not last:
+        if span.tag or span.is_kept or not last or len(span.text) < LEAST_LINES:
             yield span
             continue
         ends = fold(span.text, keeps_start=place > 0, keeps_end=place < last)

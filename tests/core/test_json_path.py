@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.json_path import Path, parse_path, path_text
+from scoring.core.json_path import Path, StepTexts, parse_path, path_text, step_text, whole_path
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,10 @@ def test_unreadable_paths_say_where(text: str) -> None:
 @given(st.lists(st.text(max_size=5).filter(lambda key: "*" not in key) | st.integers(0, 99)))
 def test_every_path_reads_back(steps: list[str | int]) -> None:
     assert parse_path(path_text(steps)) == tuple(steps)
+
+
+@given(st.lists(st.text(max_size=3) | st.integers(0, 99), max_size=4))
+def test_a_path_grows_step_by_step(steps: list[str | int]) -> None:
+    known = StepTexts()
+    assert whole_path("".join(known[step] for step in steps)) == path_text(steps)
+    assert known == {step: step_text(step) for step in steps}

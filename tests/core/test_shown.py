@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scoring.core.shown import LONG, shown, written, written_alike
 
@@ -65,3 +67,15 @@ def test_no_number_changes_when_it_is_formatted(number: float) -> None:
 def test_a_cut_text_counts_what_it_hides() -> None:
     assert shown("a" * LONG).hidden == 0
     assert shown("a" * (LONG + 3)).hidden == 3
+
+
+_ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda parts: st.lists(parts, max_size=3) | st.dictionaries(st.text(max_size=4), parts),
+    max_leaves=12,
+)
+
+
+@given(_ANY.filter(lambda value: not isinstance(value, str)))
+def test_json_is_laid_out_as_python_does(value: Any) -> None:
+    assert written(value) == json.dumps(value, ensure_ascii=False, indent=2)

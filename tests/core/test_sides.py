@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scoring.core.diff import Mode
 from scoring.core.shown import LONG, Shown
-from scoring.core.sides import FOLDED, Sides, compared, length
+from scoring.core.sides import FOLDED, Sides, beside, compared, length
 
 MODES: list[Mode] = ["char", "word", "line"]
 ODD = "\u200b\u202e\x00\r\ufeff"
@@ -179,3 +179,35 @@ def test_a_late_difference_in_a_long_text_is_still_shown() -> None:
     found = compared("a " * 200_000 + "end", "a " * 200_000 + "END", "word")
     assert found.before > 300_000
     assert {stretch.tag for stretch in found.stretches} == {"", "ins", "del"}
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS, TEXTS, st.sampled_from(MODES))
+def test_a_third_text_is_whole_and_folded_only_where_all_three_agree(
+    third: str, first: str, second: str, mode: Mode
+) -> None:
+    seen = beside(third, Sides(first, second, mode))
+    assert (put_together(seen), seen.hidden) == (third, 0)
+    assert {each.tag for each in seen.stretches} <= {""}
+    folded = [each.text for each in seen.stretches if each.folded]
+    assert all(text in first and text in second for text in folded)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_third_text_keeps_in_sight_what_any_of_the_three_changes(mode: Mode) -> None:
+    lines = [f"line {n} of a long answer\n" for n in range(120)]
+    first, second, third = ([*lines] for _ in range(3))
+    first[30] = "the first is another\n"
+    second[60:62] = []
+    third[90] = "the third is another\n"
+    seen = beside("".join(third), Sides("".join(first), "".join(second), mode))
+    assert put_together(seen) == "".join(third)
+    in_sight = "".join(each.text for each in seen.stretches if not each.folded)
+    assert all(third[n] in in_sight for n in (29, 30, 31, 60, 61, 89, 90, 91))
+    assert not any(third[n] in in_sight for n in (0, 10, 45, 75, 110))
+
+
+def test_a_third_text_beside_two_that_begin_far_away_is_shown_from_its_start() -> None:
+    long = "row of a long text\n" * 20_000
+    seen = beside(long, Sides(long + "a", long + "b", "word"))
+    assert (len(put_together(seen)), seen.hidden) == (LONG, len(long) - LONG)

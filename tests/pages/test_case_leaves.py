@@ -13,7 +13,8 @@ from django.test import Client
 from django.urls import reverse
 
 from evalsite.pages.case_leaves import Leaves, leaves_of
-from evalsite.pages.case_paths import MOST, path_table
+from evalsite.pages.case_paths import path_table
+from evalsite.pages.case_rows import FIRST, Room
 from evalsite.safe_html import leaf
 from scoring.core.bound import bind
 from scoring.core.contract import Case
@@ -95,14 +96,26 @@ def test_a_credit_says_what_it_was_given_for() -> None:
     assert leaves.credit("extra", "1").value is None
 
 
-def test_rows_that_differ_come_first_and_the_rest_fills_the_room() -> None:
+@pytest.mark.parametrize(
+    ("room", "drawn"),
+    [
+        (Room(), (10, FIRST - 10)),
+        (Room(FIRST, 70), (10, 70)),
+        (Room(5), (5, 0)),
+        (Room(1_000), (10, 140)),
+    ],
+)
+def test_rows_that_differ_come_first_and_the_rest_fills_the_room(
+    room: Room, drawn: tuple[int, int]
+) -> None:
     values = {
-        "expected": {str(n): 0 for n in range(MOST + 50)},
-        "output": {str(n): int(n < 10) for n in range(MOST + 50)},
+        "expected": {str(n): 0 for n in range(150)},
+        "output": {str(n): int(n < 10) for n in range(150)},
     }
-    table = path_table(list(values), path_rows(list(values.values())), ("expected", "output"))
-    assert (len(table.rows), len(table.alike)) == (10, MOST - 10)
-    assert (table.same, table.hidden) == (MOST + 40, 0)
+    found = path_rows(list(values.values()))
+    table = path_table(list(values), found, ("expected", "output"), room=room)
+    assert (len(table.rows), len(table.alike)) == drawn
+    assert (table.same, table.differ) == (140, 10)
     assert [cell.tag for cell in table.rows[0].change] == ["del", "ins"]
     assert all([cell.tag for cell in row.change] == [""] for row in table.alike)
 

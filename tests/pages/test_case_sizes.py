@@ -90,6 +90,25 @@ def test_a_value_is_laid_out_as_long_as_people_can_read_it(
     assert "[&quot;xxx" in page or size < MAX_CHARS
 
 
+@pytest.mark.alone
+@pytest.mark.parametrize("mode", ["line", "path"])
+def test_2_000_leaves_take_50_ms_more_than_a_few(
+    browser_of: BrowserOf,
+    bob: User,
+    make_dataset: MakeDataset,
+    make_outputs: MakeOutputs,
+    mode: str,
+) -> None:
+    taken = []
+    for leaves in (3, 2_000):
+        version = make_dataset([{"input": "?", "expected": tree(leaves)}], name=f"{leaves}")
+        changed = json.dumps(tree(leaves, "END")).replace("item 1", "the item 1")
+        run = finished_run(make_outputs(version, [changed]), LEAVES)
+        taken.append(min(seconds(browser_of(bob), run, f"?diff={mode}") for _ in range(3)))
+    few, many = taken
+    assert many - few <= 0.05
+
+
 def test_hundreds_of_leaves_ask_the_database_nothing_more(
     browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, make_outputs: MakeOutputs
 ) -> None:

@@ -14,8 +14,6 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evalsite.pages.case_paths import MOST, path_table
-from scoring.core.json_changes import path_rows
 from scoring.models import Baseline, DatasetVersion, Output, Run, User
 from scoring.models.case_table import PAGE_SIZE
 from tests.compared import run_with
@@ -109,13 +107,6 @@ def test_without_json_there_are_no_paths_to_compare(
     page = page_of(browser_of(bob), run, "?diff=path")
     assert "JSON paths" not in page
     assert 'aria-current="true">words</a>' in page
-
-
-def test_more_paths_than_there_is_room_for_are_counted() -> None:
-    values = {"expected": {str(n): 0 for n in range(MOST + 5)}, "output": {"0": 0}}
-    names = ("expected", "output")
-    table = path_table(names, path_rows([values[name] for name in names]), names)
-    assert (len(table.rows), table.hidden, table.same) == (MOST, 4, 1)
 
 
 def test_the_third_text_is_written_like_the_two_that_are_compared(

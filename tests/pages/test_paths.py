@@ -99,7 +99,3 @@ def test_of_leaves_that_lie_anywhere_what_differs_is_in_sight_too() -> None:
     (shown,) = leaf_rows([Leaf("a", "same " * 200 + "x", "same " * 200 + "y", 0.99, False)])
     html = path_rows({}, [shown])
     assert re.findall(r"<(?:del|ins)[^>]*>…(?:same )+([xy])&quot;", html) == ["x", "y"]
-
-
-def test_the_first_two_hundred_leaves_are_set() -> None:
-    assert len(leaf_rows([Leaf("a", 1, 1, 1.0, False)] * 300)) == 200

@@ -13,7 +13,7 @@ from scoring.core.config import About
 from scoring.core.contract import Case, CaseProblem, ConfigError, Json, Result, scored, skipped
 from scoring.core.json_path import parse_path
 from scoring.core.json_text import compact
-from scoring.core.leaves import Found, Leaf, Rules, compare, leaf, total_credit
+from scoring.core.leaves import Found, Leaf, Rules, as_leaves, compare, total_credit
 from scoring.core.number_text import short_text
 from scoring.core.selection import (
     NegatableConfig,
@@ -138,7 +138,7 @@ def leaf_table(output: Json, expected: Json, config: JsonSimilarityConfig) -> li
 
 
 def _table(case: Case, config: JsonSimilarityConfig) -> list[Leaf]:
-    return [leaf(found) for found in _compared(case, config.rules())]
+    return as_leaves(_compared(case, config.rules()))
 
 
 def _compared(case: Case, rules: Rules) -> list[Found]:
@@ -152,7 +152,7 @@ def _partial(matched: float, leaves: list[Found]) -> Result:
     metadata = {
         "matched": matched,
         "total": total,
-        "worst": [_shown(leaf(found)) for found in worst[:WORST_LEAVES]],
+        "worst": [_shown(leaf) for leaf in as_leaves(worst[:WORST_LEAVES])],
     }
     reason = f"Matched leaves: {short_text(matched, 4, total)}, Total leaves: {total}"
     return scored(matched / total, reason, metadata)
