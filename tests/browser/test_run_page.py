@@ -97,6 +97,37 @@ def test_rows_are_ticked_by_mouse_and_by_key(at_run: Page) -> None:
     expect(at_run.locator("#cases tbody tr")).to_have_count(1)
 
 
+def test_ticks_stay_while_the_pages_are_turned(
+    page: Page, sign_in: SignIn, alice: User, make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> None:
+    version = make_dataset([{"key": f"q{n}", "expected": "yes"} for n in range(120)])
+    run = finished_run(make_outputs(version, ["yes"] * 120), CLOSE, name="long")
+    sign_in(alice)
+    page.goto(reverse("run", args=[run.uuid]))
+    said, pages = page.locator("#ticked"), page.get_by_role("navigation", name="Pages")
+    page.get_by_label("Tick q7", exact=True).check()
+    pages.get_by_role("link", name="Next").click()
+    expect(said).to_have_text("1 (1 on other pages) ticked: this takes only these")
+    page.get_by_label("Tick q60", exact=True).check()
+    pages.get_by_role("link", name="Next").click()
+    expect(said).to_have_text("2 (2 on other pages) ticked: this takes only these")
+    pages.get_by_role("link", name="Previous").click()
+    expect(said).to_have_text("2 (1 on other pages) ticked: this takes only these")
+    expect(page.get_by_label("Tick q60", exact=True)).to_be_checked()
+    page.get_by_role("button", name="Show these alone").click()
+    titles = page.locator("#cases tbody .cell-title .id")
+    expect(titles).to_have_text(["q7", "q60"])
+
+
+def test_other_filters_leave_no_tick_unseen(at_run: Page) -> None:
+    at_run.get_by_label("Tick case-3", exact=True).check()
+    at_run.locator("#filters").get_by_label("Tag").fill("a")
+    at_run.keyboard.press("Enter")
+    expect(at_run.get_by_label("Take off the filter tag a")).to_be_visible()
+    expect(at_run.locator("#ticked")).to_have_text("None ticked: this takes every case of the list")
+    expect(at_run.locator("input[data-ticked]")).to_have_count(0)
+
+
 def test_columns_are_chosen_and_kept_in_a_view(at_run: Page, is_accessible: IsAccessible) -> None:
     at_run.get_by_text("Columns", exact=True).click()
     at_run.get_by_label("Latency").check()
