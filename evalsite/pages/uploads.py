@@ -114,9 +114,15 @@ def _mapping(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
     except FileNotFoundError:
         gone = FileProblem("file_gone", "The file is no longer here. Upload it again.")
         return {"reading": reading, "fault": gone}
-    form = MappingForm(request.POST or None, upload=upload, preview=preview, options=options)
+    form = MappingForm(
+        request.POST or None,
+        upload=upload,
+        preview=preview,
+        options=options,
+        paths=reading.asked_paths,
+    )
     return {
-        "reading": ReadingForm.used(preview.detected),
+        "reading": ReadingForm.used(preview.detected, ", ".join(reading.asked_paths)),
         "preview": preview,
         "encoding": spoken_encoding(preview.detected.encoding),
         "delimiter": spoken_delimiter(preview.detected.delimiter),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import html
+import json
 import re
 from functools import partial
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from django.test import Client
 
 from scoring.engine import loading
-from scoring.models import Case, OutputSet, Upload
+from scoring.models import Case, Output, OutputSet, Upload
 from tests.conftest import MakeDataset
 from tests.core.workbooks import packed, parts_of, row_xml, sheet_xml
 from tests.pages.upload_steps import checked, html_of, imported, mapped, send, sent, url_of
@@ -44,8 +45,8 @@ def choices_of(browser: Client, upload: Upload, **query: str) -> dict[str, Any]:
             "a.csv",
             {"encoding": "utf-8", "delimiter": ",", "quote": '"', "header": "yes"},
         ),
-        (b'{"id": 1, "input": 2}', "a.jsonl", {"encoding": "utf-8"}),
-        (zipped(b'[{"id": 1, "input": 2}]'), "a.json.gz", {"encoding": "utf-8"}),
+        (b'{"id": 1, "input": 2}', "a.jsonl", {"encoding": "utf-8", "paths": ""}),
+        (zipped(b'[{"id": 1, "input": 2}]'), "a.json.gz", {"encoding": "utf-8", "paths": ""}),
         (BOOK, "a.xlsx", {"sheet": "One", "header": "yes"}),
         (zipped(BOOK), "a.xlsx.gz", {"sheet": "One", "header": "yes"}),
         (b"id\n", "broken.csv", {"encoding": "", "delimiter": "", "quote": "", "header": ""}),
@@ -62,7 +63,7 @@ def test_a_first_row_that_looks_like_values_is_read_as_one_and_said(browser: Cli
     page = browser.get(url_of(upload))
     assert page.context["preview"].detected.columns == ("column 1", "column 2")
     assert "The first row looks like values" in page.text
-    names = re.search(r'href="([^"]+)">The first row holds names', page.text)
+    names = re.search(r'href="([^"]+)"[^>]*>The first row holds names', page.text)
     assert names
     other = browser.get(html.unescape(names[1]))
     assert other.context["preview"].detected.columns == ("1", "a")
@@ -200,6 +201,74 @@ def test_nested_fields_are_mapped_by_their_path(browser: Client) -> None:
     case = Case.objects.get()
     assert case.tags == ["de"]
     assert "src" in str(case.metadata)
+
+
+BATCH = {"custom_id": "q1", "response": {"body": {"choices": [{"message": {"content": "A"}}]}}}
+
+
+def test_an_answer_found_inside_an_object_is_shown_by_its_path_and_imported(
+    browser: Client,
+) -> None:
+    rows = json.dumps(BATCH | {"messages": [{"role": "user", "content": "Q"}]}).encode()
+    upload = sent(browser, rows, "batch.jsonl")
+    page = browser.get(url_of(upload)).context["form"]
+    held = {field.label: field.value() for field, _, _ in page.rows()}
+    assert held["response.body.choices[0].message.content"] == "output"
+    imported(browser, checked(browser, upload))
+    assert (Case.objects.get().key, Output.objects.get().text) == ("q1", "A")
+
+
+def test_any_value_is_reached_by_a_path_that_is_written(browser: Client) -> None:
+    row = {"id": 1, "messages": [{"role": "user", "content": "Q"}], "more": {"a": {"b": ["x"]}}}
+    upload = sent(browser, json.dumps(row).encode(), "cases.jsonl")
+    asked = {"paths": " messages[0].content , more.a.b,nowhere[3], messages[0].content"}
+    answer = browser.get(url_of(upload), asked)
+    rows = {
+        field.label: (field, kind, values) for field, kind, values in answer.context["form"].rows()
+    }
+    assert [values for _, _, values in rows.values()][-3:] == [["Q"], [["x"]], []]
+    given = {field.html_name: field.value() or "" for field, _, _ in rows.values()}
+    given |= {rows["messages[0].content"][0].html_name: "input"}
+    given |= {rows["messages"][0].html_name: "drop", rows["more.a.b"][0].html_name: "references"}
+    given |= {field.html_name: field.value() or "" for field in answer.context["reading"]}
+    assert browser.post(url_of(upload), given).status_code == 302
+    upload.refresh_from_db()
+    loading.check(upload)
+    again = browser.get(url_of(upload)).context["form"]
+    held = {field.label: field.value() for field, _, _ in again.rows()}
+    assert (held["messages[0].content"], held["more.a.b"]) == ("input", "references")
+    imported(browser, upload)
+    case = Case.objects.get()
+    assert (case.input, case.references) == ("Q", ["x"])
+
+
+def test_a_path_that_leads_nowhere_is_refused_where_it_is_mapped(browser: Client) -> None:
+    upload = sent(browser, b'{"id": 1, "input": "a"}\n', "cases.jsonl")
+    fields = {"paths": "nowhere[3]", "column-0": "id", "column-1": "input", "column-2": "tags"}
+    answer = browser.post(url_of(upload), fields)
+    assert answer.status_code == 422
+    assert "Needed column: “nowhere[3]” (for tags)" in answer.text
+
+
+def test_a_table_has_no_paths(browser: Client) -> None:
+    upload = sent(browser, b"id,input\n1,a\n")
+    page = browser.get(url_of(upload), {"paths": "a.b"})
+    assert 'name="paths"' not in page.text
+    assert page.context["form"].columns == ["id", "input"]
+
+
+def test_an_error_that_only_late_rows_have_is_not_lost(
+    browser: Client, make_dataset: MakeDataset
+) -> None:
+    """The first rows show no such column, so nobody can choose it."""
+    count = 1_100
+    version = make_dataset([{"key": str(n), "input": "a"} for n in range(count)])
+    rows: list[dict[str, object]] = [{"id": n, "output": "x"} for n in range(count - 1)]
+    text = "\n".join(map(json.dumps, [*rows, {"id": count - 1, "error": "timed out"}]))
+    dataset = str(version.dataset.uuid)
+    upload = sent(browser, text.encode(), "answers.jsonl", kind="outputs", dataset=dataset)
+    imported(browser, checked(browser, upload))
+    assert Output.objects.get(text=None).error == "timed out"
 
 
 # The report

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from django import forms
@@ -68,6 +68,7 @@ class MappingForm(forms.Form):
         upload: Upload,
         preview: Preview,
         options: Options,
+        paths: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
@@ -75,7 +76,8 @@ class MappingForm(forms.Form):
         self.kind, self.detected = UploadKind(upload.kind), preview.detected
         start = preview.mapping
         held = {column: field for field, names in start.choices().items() for column in names}
-        for place, column in enumerate(self.detected.columns):
+        self.columns = self._columns(paths, held)
+        for place, column in enumerate(self.columns):
             self.fields[_name(place)] = forms.ChoiceField(
                 label=column,
                 choices=list(_FIELDS[self.kind].items()),
@@ -86,20 +88,31 @@ class MappingForm(forms.Form):
             mark = getattr(start, name)
             self.fields[name].initial = "lines" if mark == "\n" else mark
 
+    def _columns(self, paths: Sequence[str], held: Iterable[str]) -> list[str]:
+        """The file's columns, the paths that are mapped already, and those that are asked for."""
+        if self.detected.is_table:
+            return [*self.detected.columns]
+        found = (path for path in held if self._values(path))
+        return list(dict.fromkeys([*self.detected.columns, *found, *paths]))
+
+    def _values(self, column: str) -> list[Json]:
+        """Those of the sample, but for what is missing."""
+        reader = Mapping(input=column)
+        values = (reader.value(row.fields, column) for row in self.detected.sample)
+        return [value for value in values if value is not MISSING]
+
     def rows(self) -> Iterator[tuple[forms.BoundField, str, list[Json]]]:
         """Each column's choice beside the kind of its values and the first of them."""
-        for place, column in enumerate(self.detected.columns):
-            reader = Mapping(input=column)
-            values = [reader.value(row.fields, column) for row in self.detected.sample]
-            first = [value for value in values[:_EXAMPLES] if value is not MISSING]
-            yield self[_name(place)], kind_of_column(values), first
+        for place, column in enumerate(self.columns):
+            values = self._values(column)
+            yield self[_name(place)], kind_of_column(values), values[:_EXAMPLES]
 
     @property
     def several_outputs(self) -> list[str]:
         """What tells the runs apart that the columns now chosen would make; [] for one or none."""
         outputs = [
             column
-            for place, column in enumerate(self.detected.columns)
+            for place, column in enumerate(self.columns)
             if self[_name(place)].value() == "output"
         ]
         return list(Mapping(output=tuple(outputs)).labels.values()) if len(outputs) > 1 else []
@@ -119,7 +132,7 @@ class MappingForm(forms.Form):
     def _choices(self) -> dict[str, Sequence[str]]:
         """Field → columns, every field named, so that nothing is guessed any more."""
         choices: dict[str, Sequence[str]] = {field: [] for field in _FIELDS[self.kind] if field}
-        for place, column in enumerate(self.detected.columns):
+        for place, column in enumerate(self.columns):
             field = self.cleaned_data.get(_name(place))
             if not field:
                 continue
@@ -127,6 +140,8 @@ class MappingForm(forms.Form):
                 told, other = _FIELDS[self.kind][field], choices[field][0]
                 self.add_error(_name(place), f"“{other}” is the {told} already. Choose one.")
             choices[field] = [*choices[field], column]
+        if self.detected.is_open and "error" not in self.columns:
+            choices["error"] = choices["error"] or ["error"]  # which few rows may have
         marks = {name: self.cleaned_data.get(name, "") for name in _SPLIT}
         return choices | {name: [_LINES.get(mark, mark)] for name, mark in marks.items()}
 

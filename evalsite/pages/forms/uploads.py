@@ -54,9 +54,10 @@ HEADERS: Final = [
 CHOOSABLE: Final = {
     "csv": ("encoding", "delimiter", "quote", "header"),
     "xlsx": ("sheet", "header"),
-    "json": ("encoding",),
-    "jsonl": ("encoding",),
+    "json": ("encoding", "paths"),
+    "jsonl": ("encoding", "paths"),
 }
+MOST_PATHS: Final = 20
 
 
 class NewUploadForm(forms.Form):
@@ -175,6 +176,14 @@ class ReadingForm(forms.Form):
     delimiter = forms.ChoiceField(label="Columns parted by", choices=DELIMITERS, required=False)
     quote = forms.ChoiceField(label="Texts quoted by", choices=QUOTES, required=False)
     header = forms.ChoiceField(label="The first row holds", choices=HEADERS, required=False)
+    paths = forms.CharField(
+        label="Values inside objects, by path",
+        max_length=2_000,
+        required=False,
+        widget=forms.TextInput(
+            attrs={"class": "mono", "placeholder": "messages[0].content, meta.lang", "size": 32}
+        ),
+    )
 
     @classmethod
     def of(cls, upload: Upload, given: QueryDict) -> Self:
@@ -183,12 +192,12 @@ class ReadingForm(forms.Form):
         return cls(given or _listed(found)).limited(_format_of(upload), found.get("sheets", ()))
 
     @classmethod
-    def used(cls, detected: Detected) -> Self:
-        """How the file was read, whoever chose it."""
+    def used(cls, detected: Detected, paths: str = "") -> Self:
+        """How the file was read, whoever chose it, and the paths that were asked for."""
         header = "yes" if detected.has_header else "no"
         names = ("encoding", "delimiter", "quote", "sheet")
         found = {name: getattr(detected, name) for name in names} | {"header": header}
-        return cls(_listed(found)).limited(detected.format, detected.sheets)
+        return cls(_listed(found) | {"paths": paths}).limited(detected.format, detected.sheets)
 
     def limited(self, kind: str, sheets: Sequence[str]) -> Self:
         """With only what can be chosen for this format."""
@@ -207,6 +216,12 @@ class ReadingForm(forms.Form):
     def as_names(self) -> str:
         """The query that reads the file in the same way, but its first row as names."""
         return urlencode({**self.data, "header": "yes"})
+
+    @property
+    def asked_paths(self) -> list[str]:
+        """Those written in the field for them, in which commas part them."""
+        written = self.cleaned_data.get("paths", "") if self.is_valid() else ""
+        return [each.strip() for each in written.split(",") if each.strip()][:MOST_PATHS]
 
     @property
     def options(self) -> Options:

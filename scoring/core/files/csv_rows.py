@@ -21,6 +21,7 @@ from scoring.core.files.table import (
 _DELIMITERS: Final = (",", "\t", ";", "|")
 _QUOTES: Final[tuple[str, ...]] = ('"', "'")
 UNQUOTED: Final = "none"
+_TOLD: Final = re.compile(r"(?i)\ufeff?sep=(?P<delimiter>[^\"\w\s]|\t)[\r\n]*\Z")
 _SAMPLE_RECORDS: Final = 200
 _HELD_LINES: Final = 50_000  # then joined, since short texts cost ten times their length
 
@@ -92,8 +93,12 @@ def guess_dialect(
     """The dialect under which the most records have one width above 1; `"` and commas at a tie.
 
     One column is the answer only when no delimiter divides at least half of the records alike.
-    What is `wanted` is not guessed. `is_whole`: the lines are not cut off at the end.
+    What is `wanted` is not guessed, nor what a first line `sep=;` tells. `is_whole`: the lines are
+    not cut off at the end.
     """
+    told = _TOLD.match(lines[0]) if lines else None
+    if told and not wanted.delimiter:
+        wanted = wanted._replace(delimiter=told["delimiter"])
     order = ("\t", *_DELIMITERS) if is_tsv else _DELIMITERS
     delimiters = (wanted.delimiter,) if wanted.delimiter else order
     # With any `"` about, an open one would pass as text under the other quote.
@@ -193,13 +198,18 @@ def _line_of_open_quote(record: str, dialect: Dialect) -> int:
     return line_ends(record[:place])
 
 
+def _is_told(line: int, cells: Sequence[str]) -> bool:
+    """Whether it is the first line `sep=;`, by which Excel is told what parts columns."""
+    return line == 1 and [cell.lower() for cell in cells] in (["sep=", ""], ["sep="])
+
+
 def _header(
     records: Iterator[tuple[int, list[str] | RowProblem]], dialect: Dialect
 ) -> tuple[str, ...]:
     for line, cells in records:
         if isinstance(cells, RowProblem):
             raise FileProblem(cells.code, cells.message, line=line)
-        if not _is_blank(cells):
+        if not (_is_blank(cells) or _is_told(line, cells)):
             _refuse_spaced_quotes(cells, line, dialect)
             return checked_columns(cells, line)
     raise _no_rows("no rows")
@@ -214,7 +224,7 @@ def _unheaded(records: _Numbered) -> tuple[tuple[str, ...], _Numbered]:
     for line, cells in records:
         if isinstance(cells, RowProblem):
             passed.append((line, cells))
-        elif not _is_blank(cells):
+        elif not (_is_blank(cells) or _is_told(line, cells)):
             refuse_many(len(cells), line)
             return numbered_columns(len(cells)), chain([*passed, (line, cells)], records)
     if passed:

@@ -13,7 +13,18 @@ from scoring.core.files.rows import FileProblem, Row
 # In order of preference; compared in lower case with every other sign as "_".
 _NAMES: Final[dict[str, tuple[str, ...]]] = {
     "id": (
-        *("id", "key", "case_id", "case_key", "example_id", "question_id", "qid", "uid", "uuid"),
+        *(
+            "custom_id",
+            "id",
+            "key",
+            "case_id",
+            "case_key",
+            "example_id",
+            "question_id",
+            "qid",
+            "uid",
+            "uuid",
+        ),
         *("task_id", "sample_id", "test_id", "row_id"),
     ),
     "trial": ("trial", "trial_index", "attempt", "repetition"),
@@ -34,7 +45,7 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
         *("expected", "expected_output", "expected_answer", "expected_response"),
         *("ground_truth", "groundtruth", "gold", "golden", "target", "ideal", "best_answer"),
         *("correct_answer", "golden_answer", "gold_answer", "reference_answer"),
-        *("reference_output", "reference", "answer", "label"),
+        *("reference_output", "reference_outputs", "reference", "answer", "label"),
     ),
     "input": (
         *("input", "question", "prompt", "query", "instruction", "user_input", "problem"),
@@ -46,8 +57,19 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
 _OUTPUT_NAMES: Final = (
     *("output", "model_output", "actual_output", "completion", "response", "prediction"),
     *("model_response", "model_answer", "generated_answer", "generated_text", "generation"),
-    *("generated", "actual", "answer"),
+    *("generated", "actual", "outputs", "answer"),
 )
+#: Where objects under such names hold what is meant: replies of models, lists of answers.
+_INNER: Final = {
+    "output": (
+        *(".completion", ".output_text", ".output", ".content", ".text", ".message.content"),
+        *(".choices[0].message.content", ".body.choices[0].message.content"),
+    ),
+    "references": (".text", ".aliases"),
+    "input": (".raw",),
+}
+_VAGUE: Final = ("label", "text")  # which objects of all kinds have
+_BY_LEAF: Final = ("expected", "input")  # found inside objects, too: `vars.question`
 _TRUE_ANSWERS: Final = ("best", "correct", "expected", "gold", "golden", "ideal", "incorrect")
 _TRUE_ANSWERS_TOO: Final = ("reference", "right", "true", "wrong")
 _MODEL: Final = re.compile(
@@ -81,11 +103,12 @@ def guess_mapping(
     for field, names in _NAMES.items():
         found = next((name for name in names if name in free), None)
         if field not in chosen and found is not None:
-            chosen[field] = [free.pop(found)]
+            chosen[field] = _inner(field, [free.pop(found)], rows)
     if "output" not in chosen:
-        inside = tuple(f"{column}." for mapped in chosen.values() for column in mapped)
-        outside = [column for column in columns if not column.startswith(inside)]
-        chosen["output"] = _outputs(outside, free, rows)
+        chosen["output"] = _inner("output", _outputs(_outside(columns, chosen), free, rows), rows)
+    for field in _BY_LEAF:
+        if field not in chosen and (leaf := _leaf(field, _outside(columns, chosen))):
+            chosen[field] = [leaf]
     if is_open and "error" not in chosen:
         chosen["error"] = ["error"]
     for field, marks in (("references", ";|\n"), ("tags", ",;|")):
@@ -94,6 +117,40 @@ def guess_mapping(
         if is_list and f"{field}_separator" not in chosen:
             chosen[f"{field}_separator"] = [_separator(mapped, marks, rows)]
     return Mapping.of(chosen)
+
+
+def _outside(columns: Iterable[str], chosen: dict[str, Sequence[str]]) -> list[str]:
+    """The columns that lie in none of those that are chosen."""
+    inside = tuple(f"{column}." for mapped in chosen.values() for column in mapped)
+    return [column for column in columns if not column.startswith(inside)]
+
+
+def _leaf(field: str, columns: Sequence[str]) -> str:
+    """The column whose last part is a name of the field, the most usual one; "" for none."""
+    leaves = {_plain(column).rpartition(".")[2]: column for column in columns if "." in column}
+    names = (name for name in _NAMES[field] if name not in _VAGUE)
+    return next((leaves[name] for name in names if name in leaves), "")
+
+
+def _inner(field: str, columns: Sequence[str], rows: Sequence[Row]) -> list[str]:
+    """Each column, or where it holds objects the place in them where most have what is meant."""
+    return [
+        next((path for path in _paths(field, column) if _is_usual(path, rows)), column)
+        if any(isinstance(row.fields.get(column), dict) for row in rows)
+        else column
+        for column in columns
+    ]
+
+
+def _paths(field: str, column: str) -> list[str]:
+    return [f"{column}{steps}" for steps in _INNER.get(field, ())]
+
+
+def _is_usual(path: str, rows: Sequence[Row]) -> bool:
+    """Whether most rows have a text or a list there."""
+    reader = Mapping(input=path)
+    values = [reader.value(row.fields, path) for row in rows]
+    return sum(isinstance(value, str | list) for value in values) * 2 > len(values)
 
 
 def displaced(

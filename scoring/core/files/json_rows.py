@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Final, NoReturn
 
 from scoring.core.contract import CaseProblem, Json
@@ -19,6 +19,10 @@ _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _EXTENT: Final = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 # The longest token that a chunk's end can cut: \ud83d\ude00 or -Infinity.
 _CUT_TOKEN: Final = 12
+#: What evaluation tools call the list of their rows (inspect_ai: samples, promptfoo: results).
+_ROWS_NAMES: Final = frozenset(
+    {"cases", "data", "examples", "items", "records", "results", "rows", "samples"}
+)
 _MAX_SAID: Final = 200  # characters
 
 
@@ -59,7 +63,8 @@ def _check_count(count: int, end: Row) -> None:
 def read_json(source: Source, encoding: str = "") -> Iterator[Row | RowProblem]:
     """The objects of one list: the document itself, or the only list in its outer object.
 
-    The other members of an outer object are left out.
+    The other members of an outer object are left out, and lists behind one that is called after
+    rows.
     """
     cursor = _Cursor(Text(source, encoding).chunks())
     is_empty = True
@@ -104,19 +109,32 @@ def _listed(cursor: _Cursor) -> Iterator[Row | RowProblem]:
 
 
 def _only_list(cursor: _Cursor) -> Iterator[Row | RowProblem]:
-    first = ""
-    for name in _members(cursor):
-        if cursor.next_sign() != "[":
-            cursor.take_value()
-        elif first:
-            said = f"The document holds two lists, “{first}” and “{name}”. Upload one alone."
-            raise FileProblem("wrong_shape", said, line=cursor.line)
-        else:
-            first = name or "(no name)"
-            yield from _elements(cursor)
-    if not first:
+    if not (yield from _inner_rows(cursor, "", is_outer=True)):
         said = "The document is an object without a list. Upload a list of objects: [{…}, …]."
         raise FileProblem("wrong_shape", said, line=1)
+
+
+def _inner_rows(
+    cursor: _Cursor, taken: str, *, is_outer: bool
+) -> Generator[Row | RowProblem, None, str]:
+    """The items of the list in an object; gives the list's name, that `taken` before, "" for none.
+
+    A list under a name of _ROWS_NAMES, which an object of such a name may hold, is the one that is
+    meant: others behind it are left out.
+    """
+    for name in _members(cursor):
+        sign, is_meant = cursor.next_sign(), name in _ROWS_NAMES
+        if sign == "{" and is_outer and is_meant:
+            taken = yield from _inner_rows(cursor, taken, is_outer=False)
+        elif sign != "[" or not (is_meant or (is_outer and taken not in _ROWS_NAMES)):
+            cursor.take_value()
+        elif taken:
+            said = f"The document holds two lists, “{taken}” and “{name}”. Upload one alone."
+            raise FileProblem("wrong_shape", said, line=cursor.line)
+        else:
+            taken = name or "(no name)"
+            yield from _elements(cursor)
+    return taken
 
 
 def _members(cursor: _Cursor) -> Iterator[str]:

@@ -165,7 +165,9 @@ def open_reading(
 
 def _check(columns: Columns, detected: Detected, kind: str) -> None:
     try:
-        columns.check(detected.columns, needed=NEEDED[kind], is_open=detected.is_open)
+        columns.check(
+            *(detected.columns, detected.sample), needed=NEEDED[kind], is_open=detected.is_open
+        )
     except FileProblem as fault:
         if not detected.doubts_header:
             raise
