@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
 from django.utils.http import content_disposition_header
-from django_htmx.http import HttpResponseClientRedirect, reselect, retarget
+from django_htmx.http import HttpResponseClientRedirect, HttpResponseLocation, reselect, retarget
 from django_htmx.middleware import HtmxDetails
 
 from scoring.models import User
@@ -52,6 +52,11 @@ def leave_for(request: HttpRequest, path: str) -> HttpResponse:
     if request.headers.get("HX-Request"):
         return HttpResponseClientRedirect(path)
     return redirect(path)
+
+
+def lead_on(path: str) -> HttpResponse:
+    """To another page, in place of the one that asked again and has nothing left to wait for."""
+    return HttpResponseLocation(path, target="#main", select="#main", swap="outerHTML")
 
 
 def show_text(text: str | None) -> HttpResponse:

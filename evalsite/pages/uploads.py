@@ -12,12 +12,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import content_disposition_header
-from django_htmx.http import HttpResponseClientRedirect
 
 from evalsite import access
 from evalsite.pages.forms.mapping import MappingForm
 from evalsite.pages.forms.uploads import ImportForm, NewUploadForm, ReadingForm, spoken_encoding
-from evalsite.pages.fragments import SignedInRequest, leave_for, show, show_text
+from evalsite.pages.fragments import SignedInRequest, lead_on, show, show_text
 from evalsite.pages.methods import filling, posting
 from evalsite.pages.upload_limit import is_too_large
 from scoring.core.files import FileProblem
@@ -41,7 +40,7 @@ def new_upload(request: SignedInRequest, slug: str) -> HttpResponse:
     sent = (request.POST, request.FILES) if request.method == "POST" else ()
     form = NewUploadForm(*sent, team=team, initial=start)
     if form.is_valid() and (made := form.save(request.user)):
-        return leave_for(request, reverse("upload", args=[made.uuid]))
+        return redirect("upload", made.uuid)
     context = {"team": team, "form": form}
     return show(request, "upload/new.html", context, status=422 if form.errors else 200)
 
@@ -142,4 +141,4 @@ def _unmatched_file(upload: Upload) -> HttpResponse:
 def _onwards(request: SignedInRequest, upload: Upload, dataset: Dataset) -> HttpResponse:
     """To the dataset, as soon as the page that waited asks again, where nothing is left to do."""
     messages.success(request, f"{upload.file_name} is imported.")
-    return HttpResponseClientRedirect(reverse("dataset", args=[dataset.uuid]))
+    return lead_on(reverse("dataset", args=[dataset.uuid]))

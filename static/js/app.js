@@ -49,10 +49,16 @@ document.addEventListener("click", (event) => {
   if (!button) return;
   const { themeChoice, dismiss, opens, copy } = button.dataset;
   if (themeChoice !== undefined) chooseTheme(themeChoice);
-  if (dismiss) button.closest(dismiss).remove();
+  if (dismiss) takeAway(button.closest(dismiss));
   if (opens) open(opens);
   if (copy !== undefined) copyText(button);
 });
+
+/** The focus goes where the reading goes on. */
+function takeAway(part) {
+  part.remove();
+  document.getElementById("main")?.focus({ preventScroll: true });
+}
 
 function open(id) {
   for (const menu of all("details.menu[open]")) menu.open = false;

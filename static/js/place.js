@@ -5,6 +5,7 @@ const CONTROLS = "a, button, input, select, textarea, summary";
 const MOST_PLACES = 50;
 
 const isAble = (control) => !control.disabled && control.checkVisibility();
+const nearest = (control) => control.parentElement?.closest("[id]")?.id;
 const controls = (part) => [...part.querySelectorAll(CONTROLS)].filter(isAble);
 
 /** What stays the same of a control when it is drawn anew. What was typed is no part of it. */
@@ -36,10 +37,10 @@ function isHere({ target, xhr }) {
   return target.id !== "main" || new URL(xhr.responseURL).pathname === location.pathname;
 }
 
-/** Whether a form was sent and another page is the answer: that begins at its top. */
+/** Whether another page is the answer: that begins at its top, but for one of the same parts or list. */
 function leadsOn(detail) {
-  const isSent = detail.requestConfig?.verb !== "get" && detail.xhr.status < 300;
-  return isSent && !isHere(detail);
+  const isBeside = detail.requestConfig.elt.closest("nav");
+  return !isHere(detail) && !isBeside && detail.xhr.status < 300;
 }
 
 /** The next page from its top, whatever had the focus. */
@@ -60,6 +61,7 @@ function leaving(control) {
     address: control.id || control.name || control.href ? addressOf(control) : "",
     tag: control.tagName,
     words: wordsOf(control),
+    within: nearest(control),
     menu: menu && wordsOf(menu),
     list: rows?.closest("[id]")?.id,
     rows: rows && [rows.tagName, ...rows.classList].join("."),
@@ -88,6 +90,19 @@ document.addEventListener("htmx:afterSettle", ({ detail }) => {
   if (!again.matches(CONTROLS)) again.setAttribute("tabindex", "-1");
   left = null;
   again.focus({ preventScroll: true });
+  if (document.activeElement === document.body) document.getElementById("main").focus({ preventScroll: true });
+});
+
+/* A link to a part of the page brings it in sight after the swap. The focus goes along, where it would
+   be left out of sight. */
+document.addEventListener("htmx:afterSettle", ({ detail }) => {
+  const part = detail.pathInfo?.anchor && document.getElementById(detail.pathInfo.anchor);
+  if (!part) return;
+  requestAnimationFrame(() => {
+    if (document.activeElement !== document.body && isSeen(document.activeElement)) return;
+    part.setAttribute("tabindex", "-1");
+    part.focus({ preventScroll: true });
+  });
 });
 
 /** Folds by their words and, of several of the same words, by place. An open one stays open. */
@@ -104,14 +119,16 @@ function folds() {
 
 /** The same control, else one of the same words, its menu, the row in its place, a part around. Where
     another page begins, its heading. */
-function found(part, { isOver, address, tag, words, menu, list, rows, row, around }) {
+function found(part, { isOver, address, tag, words, within, menu, list, rows, row, around }) {
   if (isOver) return document.querySelector("#main h1") ?? part;
   const all = controls(part);
-  const alike = all.filter((control) => addressOf(control) === address);
+  const isBeside = (control) => nearest(control) === within;
+  const isAlike = (control) => addressOf(control) === address && (control.id || isBeside(control));
+  const alike = all.filter(isAlike);
   const isNamed = (control) => control.tagName === tag && wordsOf(control) === words;
   const named = words.trim() ? all.filter(isNamed) : [];
   return (
-    alike.find((control) => wordsOf(control) === words) ?? alike[0] ?? named[0] ??
+    alike.find((control) => wordsOf(control) === words) ?? alike[0] ?? named.find(isBeside) ?? named[0] ??
     all.find((control) => control.matches("summary") && wordsOf(control) === menu) ??
     inRow(document.getElementById(list)?.querySelector(rows), row) ??
     around.map((id) => document.getElementById(id)).find((one) => one && isAble(one)) ?? part
@@ -164,7 +181,7 @@ for (const event of ["htmx:pushedIntoHistory", "htmx:replacedInHistory"]) {
    no address of its own. */
 document.addEventListener("htmx:beforeHistoryUpdate", ({ detail }) => {
   const { history: step, requestConfig: asked } = detail;
-  const isRefused = asked.verb !== "get" && detail.xhr.status === 422;
+  const isRefused = asked.verb !== "get" && detail.xhr.status >= 400;
   if (isRefused) Object.assign(step, { type: "replace", path: here + location.hash });
   else if (step.type === "push" && step.path.split("#")[0] === here) step.type = "replace";
 });

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
+from pytest_django.fixtures import Settings
 
 from evalsite.pages import version_changes
 from evalsite.pages.keyset import keyset_page
 from scoring.engine import drafts
-from scoring.models import AuditEntry, DatasetVersion, Run, Scorer, User
+from scoring.models import (
+    AuditEntry,
+    Dataset,
+    DatasetVersion,
+    Run,
+    Scorer,
+    Team,
+    Upload,
+    User,
+)
 from tests.browser.comparing import has_settled, stays
 from tests.browser.hands import HANDS, Bench, ByKeys, ByMouse
 from tests.browser.test_feel import LISTEN, LOW, heard, scrolled, top
+from tests.browser.test_uploads import work
 from tests.browser.walk import forgive_422
 from tests.compared import run_with
 from tests.conftest import MakeDataset
@@ -244,4 +256,113 @@ def test_a_verdict_given_before_htmx_knows_its_form_does_not_load_the_page(
     low.go_back()
     expect(low.get_by_role("heading", level=1)).to_have_text("q00")
     expect(low.locator("#reviews [aria-pressed=true]")).to_have_count(0)
+    assert is_same()
+
+
+@pytest.fixture
+def later(version: DatasetVersion, run: Run) -> Run:
+    """A run that has another one before it."""
+    return run_with(version, {"close": [0.2, 0.9] * 20}, name="w47")
+
+
+def test_the_focus_stays_on_next_and_previous_beside_a_link_of_their_address(
+    low: Page, later: Run
+) -> None:
+    low.goto(reverse("run_case", args=[later.uuid, 2]) + "?n=2")
+    is_same = stays(low)
+    heading = low.get_by_role("heading", level=1)
+    low.get_by_role("link", name="Next case").press("Enter")
+    expect(heading).to_have_text("q02")
+    expect(low.get_by_role("link", name="Next case")).to_be_focused()
+    for key in ("q01", "q00"):
+        low.get_by_role("link", name="Previous case").press("Enter")
+        expect(heading).to_have_text(key)
+    expect(low.get_by_role("navigation", name="Cases", exact=True)).to_be_focused()
+    assert is_same()
+
+
+@pytest.mark.parametrize("make_hand", HANDS)
+def test_how_a_case_is_shown_changes_in_place_and_is_said(
+    low: Page, later: Run, make_hand: MakeHand
+) -> None:
+    hand = make_hand(low)
+    low.goto(reverse("run_case", args=[later.uuid, 1]) + "?n=1")
+    is_same = stays(low)
+    runs = low.get_by_role("navigation", name="Runs shown")
+    beside = runs.get_by_role("link", name="beside")
+    hand.press(beside)
+    heard(low, "beside w46")
+    expect(beside).to_be_focused()
+    modes = low.get_by_role("navigation", name="Ways to compare the texts")
+    hand.press(modes.get_by_role("link", name="characters"))
+    heard(low, "characters")
+    hand.press(runs.get_by_role("link", name="this run"))
+    heard(low, "this run")
+    assert is_same()
+
+
+def test_a_figure_that_leads_to_cases_takes_the_focus_along(low: Page, run: Run) -> None:
+    low.goto(reverse("run", args=[run.uuid]))
+    is_same = stays(low)
+    verdict = low.locator(".verdicts").get_by_role("link", name="fail")
+    verdict.press("Enter")
+    heard(low, "of 20, fail")
+    expect(low.get_by_role("region", name="Cases", exact=True)).to_be_focused()
+    assert -1 < top(low.locator("#cases")) < LOW["height"] / 2
+    low.go_back()
+    heard(low, "1\N{EN DASH}40 of 40")
+    expect(verdict).to_be_focused()
+    assert is_same()
+
+
+def test_a_page_that_a_form_is_left_for_begins_at_its_top(low: Page, run: Run) -> None:
+    for n in range(20):
+        Scorer.objects.define(run.team, f"another {n}", "levenshtein", {})
+    low.goto(reverse("new_suite", args=[run.team.slug]))
+    is_same = stays(low)
+    low.get_by_role("link", name="Back without saving").press("Enter")
+    heading = low.get_by_role("heading", level=1)
+    expect(heading).to_have_text("Scorers")
+    expect(heading).to_be_focused()
+    assert scrolled(low) == 0
+    assert is_same()
+
+
+def test_a_message_that_is_dismissed_leaves_the_focus_on_the_page(low: Page, run: Run) -> None:
+    low.goto(reverse("run", args=[run.uuid]))
+    low.get_by_role("button", name="Make it the baseline").press("Enter")
+    message = low.locator("#messages .notice")
+    message.get_by_role("button", name="Dismiss").press("Enter")
+    expect(message).to_have_count(0)
+    expect(low.get_by_role("main")).to_be_focused()
+
+
+@pytest.mark.parametrize("make_hand", HANDS)
+def test_pasted_rows_become_a_dataset_without_a_whole_page(
+    low: Page, alice: User, team: Team, settings: Settings, tmp_path: Path, make_hand: MakeHand
+) -> None:
+    settings.SPOOL_DIR = settings.FILE_UPLOAD_TEMP_DIR = tmp_path
+    bench = Bench(low, make_hand(low))
+    low.goto(reverse("new_upload", args=[team.slug]))
+    is_same = stays(low)
+    bench.hand.write(bench.field("Name of the new dataset"), "Pasted")
+    bench.hand.write(bench.field("Or paste rows"), "id,input\na,1\nb,2\n")
+    bench.hand.press(bench.button("Upload and look"))
+    expect(low.get_by_role("heading", name="What the columns hold")).to_be_visible()
+    expect(low.get_by_role("heading", level=1)).to_be_focused()
+    assert scrolled(low) == 0
+    low.go_back()
+    expect(bench.field("Name of the new dataset")).to_be_visible()
+    low.go_forward()
+    bench.hand.press(bench.button("Check the rows"))
+    expect(bench.button("Cancel")).to_be_visible()
+    work(Upload.objects.get())
+    heard(low, "Checked: 2 rows, 0 with problems")
+    bench.hand.press(bench.button("Import"))
+    expect(bench.button("Cancel")).to_be_visible()
+    work(Upload.objects.get())
+    bench.is_at("Pasted")
+    heard(low, "is imported.")
+    expect(low.get_by_role("heading", level=1)).to_be_focused()
+    assert low.url.endswith(reverse("dataset", args=[Dataset.objects.get().uuid]))
     assert is_same()

@@ -86,7 +86,7 @@ def test_a_link_to_cases_swaps_them_in_place_and_back(at_run: Page, way: Way) ->
     heard(at_run, way.says)
     has_settled(at_run)
     expect(at_run).to_have_url(re.compile(re.escape(way.query)))
-    expect(way.link(at_run)).to_be_focused()
+    expect(at_run.locator("main :focus")).to_be_in_viewport()
     expect(at_run.get_by_role("region", name="Cases", exact=True)).to_be_in_viewport()
     assert is_same()
     at_run.go_back()

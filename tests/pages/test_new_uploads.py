@@ -41,7 +41,7 @@ def test_a_script_that_sent_a_file_is_led_on(browser: Client) -> None:
     )
     given = {"kind": "dataset", "pasted": "id,input\n1,a\n", "dataset_name": "Pasted"}
     answer = browser.post(url, given, headers=script)
-    assert answer["HX-Redirect"] == url_of(Upload.objects.get())
+    assert answer["Location"] == url_of(Upload.objects.get())
     refused = browser.post(url, {"kind": "dataset"}, headers=script)
     assert refused.status_code == 422
     assert '<main class="page" id="main"' in refused.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -269,7 +270,8 @@ def test_a_finished_import_leads_to_the_dataset(browser: Client, going: Upload) 
     going.refresh_from_db()
     onwards = browser.get(url_of(going), headers=HTMX)
     dataset = reverse("dataset", args=[Dataset.objects.get().uuid])
-    assert onwards["HX-Redirect"] == dataset
+    told = json.loads(onwards["HX-Location"])
+    assert (told["path"], told["target"], told["select"]) == (dataset, "#main", "#main")
     assert "sums.csv is imported." in browser.get(dataset).content.decode()
     html = html_of(browser, going)
     assert "All 2 cases are in, as version 1" in html
@@ -283,7 +285,7 @@ def test_imported_outputs_are_offered_to_be_scored(
     more = {"kind": "outputs", "dataset": str(version.dataset.uuid), "series": "gpt-4o"}
     upload = imported(browser, checked(browser, sent(browser, "id,output\na,x\n", **more)))
     answer = browser.get(url_of(upload), headers=HTMX)
-    assert "HX-Redirect" not in answer
+    assert "HX-Location" not in answer
     assert answer.content.lstrip().startswith(b'<div id="upload">')
     run_url = f"{reverse('new_run', args=[version.dataset.uuid])}?outputs="
     found = re.findall(rf'href="{re.escape(run_url)}([^"]+)">([^<]+)<', answer.content.decode())
