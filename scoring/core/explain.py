@@ -17,6 +17,7 @@ from scoring.core.evidence import Judgement, Similarity, judgement, similarities
 from scoring.core.json_text import text_of
 from scoring.core.leaves import Leaf
 from scoring.core.number_text import MINUS, short_text
+from scoring.core.parts import completed
 from scoring.core.scorers import json_tree
 from scoring.core.scorers.combine import CombineConfig
 from scoring.core.selection import WHOLE, excerpt, selected
@@ -86,6 +87,7 @@ def explain(
 
 
 def _explained(scorer: BoundScorer, case: Case, result: Result) -> Explanation:
+    result = completed(scorer, case, result)
     given = _Given(scorer.config, case, result)
     children, judged = _children(given), judgement(scorer.config, result)
     if result.score is None or result.code:
@@ -183,7 +185,7 @@ def _levenshtein(given: _Given) -> _Steps:
     if not longest:
         return _Steps([*found, "both texts are empty"])
     edits = "1 edit" if distance == 1 else f"{distance:,} edits"
-    found.append(f"{edits}, longer text {longest:,} characters")
+    found.append(f"{edits}, longer text {longest:,} character{'s' * (longest > 1)}")
     if config.decimals is not None and (longest - distance) * 10**config.decimals % longest:
         found.append(f"rounded half up to {config.decimals} decimals")
     return _Steps(found, f"1 {MINUS} {distance} / {longest}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, Final
 
@@ -14,6 +14,8 @@ from scoring.models import Status, Verdict
 
 METADATA_BYTES: Final = 1_024
 REASON_CHARACTERS: Final = 500
+PARTS: Final = "children"  # of a combination, in its metadata
+_LEVELS: Final = ((200, 5), (80, 3), (40, 2), (20, 1))  # characters of a text, items of a list
 
 ScoreRow = tuple[int, int, int, float | None, int | None, str, str, str]  # SCORE_COLUMNS
 
@@ -89,12 +91,39 @@ def metadata_text(metadata: Mapping[str, Json]) -> str:
     text = _json(metadata)
     if len(text) <= METADATA_BYTES:
         return text.decode()
-    for characters, items in ((200, 5), (80, 3), (40, 2), (20, 1)):
-        text = _json({**_cut(metadata, characters, items), "trimmed": True})
+    for cut in _cuts(metadata):
+        text = _json({**cut, "trimmed": True})
         if len(text) <= METADATA_BYTES:
             return text.decode()
     code = {"code": str(metadata["code"])[:40]} if "code" in metadata else {}
     return _json({**code, "trimmed": True}).decode()
+
+
+def _cuts(metadata: Mapping[str, Json]) -> Iterator[dict[str, Any]]:
+    """Ever less of it. The parts of a combination stay longest, at last what they scored alone."""
+    if _has_parts(metadata):
+        yield from (_cut(metadata, *level, whole=PARTS) for level in _LEVELS)
+        yield _scores(metadata)
+    yield from (_cut(metadata, *level) for level in _LEVELS)
+
+
+def _has_parts(metadata: Json) -> bool:
+    parts = metadata.get(PARTS) if isinstance(metadata, Mapping) else None
+    return isinstance(parts, list) and all(
+        isinstance(part, Mapping) and "name" in part and "status" in part for part in parts
+    )
+
+
+def _scores(metadata: Mapping[str, Json]) -> dict[str, Any]:
+    """What the parts of a combination scored, to any depth, and nothing of how."""
+    code = {"code": metadata["code"]} if "code" in metadata else {}
+    return {**code, PARTS: [_score(part) for part in metadata[PARTS]]}
+
+
+def _score(part: Mapping[str, Json]) -> dict[str, Any]:
+    own = {name: part[name] for name in ("name", "status", "score", "verdict") if name in part}
+    inner = part.get("metadata")
+    return {**own, "metadata": _scores(inner)} if _has_parts(inner) else own
 
 
 def _json(value: Json) -> bytes:
@@ -115,13 +144,19 @@ def _plain(value: Any) -> Json:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _cut(value: Json, characters: int, items: int) -> Any:
+def _cut(value: Json, characters: int, items: int, *, whole: str = "") -> Any:
+    """Texts and lists cut; the lists under one name keep all their items."""
     if isinstance(value, str):
         return value if len(value) <= characters else f"{value[:characters]}…"
     if isinstance(value, Mapping):
-        return {key: _cut(part, characters, items) for key, part in value.items()}
+        return {
+            key: [_cut(each, characters, items, whole=whole) for each in part]
+            if key == whole and isinstance(part, list)
+            else _cut(part, characters, items, whole=whole)
+            for key, part in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [_cut(part, characters, items) for part in value[:items]]
+        return [_cut(part, characters, items, whole=whole) for part in value[:items]]
     return value
 
 

@@ -144,13 +144,23 @@ def test_a_part_that_failed_makes_an_error_that_still_lists_its_parts() -> None:
     assert len(why.children) == 2
 
 
-def test_parts_that_the_row_had_no_room_for_are_counted() -> None:
+def with_two_parts(case: Case, stored: float) -> Explanation:
+    """The explanation of a combination of nine of which a row kept two."""
     config = {"scorers": [{"type": "levenshtein", "name": str(n)} for n in range(9)]}
-    case = Case("helo", "hello")
     result = bind("all", config).score([case])[0]
     kept = {"children": result.metadata["children"][:2], "trimmed": True}
-    why = explain("all", config, 0.5, case, result._replace(metadata=kept))
-    assert why.verdict == "0.8 ≥ 0.5 → pass"
+    return explain("all", config, 0.5, case, result._replace(score=stored, metadata=kept))
+
+
+def test_parts_that_the_row_had_no_room_for_are_scored_again() -> None:
+    why = with_two_parts(Case("helo", "hello"), 0.8)
+    assert why.verdict == f"min({', '.join(['0.8'] * 9)}) = 0.8 ≥ 0.5 → pass"
+    assert [child.name for child in why.children] == [str(n) for n in range(9)]
+
+
+def test_parts_that_would_not_make_the_stored_score_are_counted_only() -> None:
+    why = with_two_parts(Case("helo", "hello"), 0.7)
+    assert why.verdict == "0.7 ≥ 0.5 → pass"
     assert why.found == ("2 of 9 parts were kept",)
     assert len(why.children) == 2
 

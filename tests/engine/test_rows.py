@@ -54,6 +54,40 @@ def test_long_metadata_keeps_its_code_and_says_that_it_is_trimmed() -> None:
     assert kept["worst"][0]["path"] == "$.items[0]"
 
 
+def scores_of(metadata: dict[str, Any]) -> dict[str, Any]:
+    """What each part scored, to any depth, by its name."""
+    return {
+        part["name"]: scores_of(part["metadata"])
+        if "children" in part.get("metadata", {})
+        else part.get("score", part["status"])
+        for part in metadata["children"]
+    }
+
+
+@pytest.mark.parametrize("reason", ["", "why", "a long reason " * 40])
+@pytest.mark.parametrize("count", [1, 3, 8])
+def test_every_part_of_a_combination_keeps_its_score(count: int, reason: str) -> None:
+    parts = [
+        {"name": f"part {n}", "status": "scored", "score": n / 8, "verdict": "fail",
+         "reason": reason, "metadata": {"distance": n, "truncated": False}}
+        for n in range(count)
+    ]  # fmt: skip
+    failed = {"name": "failed", "status": "error", "reason": reason}
+    inner = {"name": "inner", "status": "scored", "score": 0.5, "verdict": "pass",
+             "reason": reason, "metadata": {"children": [*parts, failed]}}  # fmt: skip
+    whole = {"children": [inner, failed], "code": "c"}
+    kept = json.loads(metadata_text(whole))
+    assert len(metadata_text(whole)) <= METADATA_BYTES
+    assert (scores_of(kept), kept["code"]) == (scores_of(whole), "c")
+
+
+@pytest.mark.parametrize("parts", [7, ["x" * 99] * 99, [{"name": "x" * 2_000}], {"a": "x" * 2_000}])
+def test_what_a_custom_scorer_calls_children_is_cut_as_anything_else(parts: Any) -> None:
+    kept = json.loads(metadata_text({"children": parts, "long": "x" * 2_000}))
+    assert kept["trimmed"]
+    assert type(kept["children"]) is type(parts)
+
+
 def test_metadata_that_nothing_shortens_still_keeps_its_code() -> None:
     wide = {f"key {n}": n for n in range(500)}
     assert json.loads(metadata_text({**wide, "code": "c"})) == {"code": "c", "trimmed": True}

@@ -1,0 +1,74 @@
+"""The parts of a combination that its row had no room for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoring.core.bound import bind
+from scoring.core.contract import Case, Result, scored
+from scoring.core.parts import MAX_CHARS, completed
+
+NEAR: dict[str, Any] = {"type": "levenshtein", "name": "near"}
+SAYS: dict[str, Any] = {"type": "includes", "name": "says", "config": {"values": ["a"]}}
+INNER: dict[str, Any] = {"type": "any", "name": "inner", "config": {"scorers": [NEAR, SAYS]}}
+FAILS: dict[str, Any] = {"type": "numeric", "name": "fails"}
+JUDGE: dict[str, Any] = {
+    "type": "llm_judge",
+    "name": "judge",
+    "config": {"model": "m", "rubric": "r", "choices": {"y": 1.0, "n": 0.0}},
+}
+SLOW: list[dict[str, Any]] = [
+    {"type": "regex", "config": {"pattern": "(?=a)"}},
+    {"type": "json_similarity", "config": {"array_mode": "unordered"}},
+    JUDGE,
+    {"type": "all", "config": {"scorers": [JUDGE]}},
+]
+CASE = Case("a text", "any text")
+
+
+def cut(result: Result) -> Result:
+    """As its row would keep it, with one part left."""
+    return result._replace(
+        metadata={**result.metadata, "children": result.metadata["children"][:1]}
+    )
+
+
+@pytest.mark.parametrize("type_name", ["all", "any", "weighted"])
+@pytest.mark.parametrize("parts", [[NEAR, SAYS], [INNER, NEAR], [FAILS, NEAR]])
+def test_quick_parts_are_scored_again(type_name: str, parts: list[dict[str, Any]]) -> None:
+    scorer = bind(type_name, {"scorers": parts})
+    (whole,) = scorer.score([CASE])
+    assert completed(scorer, CASE, cut(whole)) == whole
+
+
+def test_what_is_whole_is_left_as_it_was_stored() -> None:
+    scorer = bind("all", {"scorers": [NEAR, SAYS]})
+    (whole,) = scorer.score([CASE])
+    stored = whole._replace(metadata={"children": [{**part, "reason": "old"} for part in
+                                                   whole.metadata["children"]]})  # fmt: skip
+    assert completed(scorer, CASE, stored) is stored
+    trimmed = stored._replace(metadata={**stored.metadata, "trimmed": True})
+    assert completed(scorer, CASE, trimmed) == whole
+
+
+@pytest.mark.parametrize("slow", SLOW)
+def test_slow_and_asking_parts_are_never_scored_again(slow: dict[str, Any]) -> None:
+    stored = scored(0.5, "", {"children": []})._replace(verdict="pass")
+    scorer = bind("all", {"scorers": [NEAR, slow]})
+    assert completed(scorer, CASE, stored) is stored
+
+
+@pytest.mark.parametrize(
+    "case", [Case("a" * (MAX_CHARS + 1), "b"), Case("b", "a" * (MAX_CHARS + 1)), Case(None, "b")]
+)
+def test_long_and_missing_texts_are_never_scored_again(case: Case) -> None:
+    stored = scored(0.25, "", {"children": []})._replace(verdict="fail")
+    assert completed(bind("all", {"scorers": [NEAR]}), case, stored) is stored
+
+
+def test_a_score_that_would_differ_stays_as_it_was_stored() -> None:
+    scorer = bind("all", {"scorers": [NEAR, SAYS]})
+    stored = cut(scorer.score([CASE])[0])._replace(score=0.123)
+    assert completed(scorer, CASE, stored) is stored
