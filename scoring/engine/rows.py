@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import orjson
 
@@ -107,7 +107,7 @@ def _cuts(metadata: Mapping[str, Json]) -> Iterator[dict[str, Any]]:
     yield from (_cut(metadata, *level) for level in _LEVELS)
 
 
-def _has_parts(metadata: Json) -> bool:
+def _has_parts(metadata: Json) -> TypeGuard[Mapping[str, Json]]:
     parts = metadata.get(PARTS) if isinstance(metadata, Mapping) else None
     return isinstance(parts, list) and all(
         isinstance(part, Mapping) and "name" in part and "status" in part for part in parts
