@@ -167,6 +167,8 @@ def test_rich_texts_are_joined_and_their_readings_left_out(tmp_path: Path) -> No
         ('<c t="str"><f>A1</f><v>kept</v></c>', "kept"),
         ("<c><f>1/3</f><v>0.33333333333333331</v></c>", "0.3333333333333333"),
         ('<c t="str"><f>""</f><v></v></c>', ""),
+        ('<c t="str"><f>""</f><v/></c>', ""),
+        ("<c><v></v></c>", ""),
         ('<c t="e"><f>1/0</f><v>#DIV/0!</v></c>', "#DIV/0!"),
         ('<c t="d"><v>2026-11-22</v></c>', "2026-11-22"),
         ("<c><v>0.30000000000000004</v></c>", "0.30000000000000004"),
@@ -184,6 +186,9 @@ def test_a_formula_or_number_gives_what_is_stored(tmp_path: Path, xml: str, text
     ("xml", "code"),
     [
         ("<c><f>NOW()</f></c>", "no_value"),
+        ("<c><f>A1</f><v></v></c>", "no_value"),
+        ("<c><f>A1</f><v /></c>", "no_value"),
+        ('<c t="n"><f t="shared" si="0"/><v/></c>', "no_value"),
         ('<c t="inlineStr"><is><t>a_x0000_b</t></is></c>', "nul_character"),
         ('<c t="inlineStr"><is><t>a_xD800_b</t></is></c>', "invalid_unicode"),
         (f'<c t="inlineStr"><is><t>{"x" * (1024**2 + 1)}</t></is></c>', "cell_too_long"),

@@ -22,7 +22,7 @@ _ROW: Final = (
     + "".join(rf'(?: {name}="[A-Za-z0-9 .:-]*+")?+' for name in _OF_ROW)
     + ">"
 )
-_VALUE: Final = rf"(?:<f>{_TEXT}</f>)?+<v>({_TEXT})</v>"
+_VALUE: Final = rf"(?:<f>{_TEXT}</f>(?!<v></v>))?+<v>({_TEXT})</v>"
 _CELL: Final = re.compile(
     rf'(?:{_ROW})?+<c(?: r="([A-Z]{{1,3}}+)[0-9]++")?+(?: s="([0-9]++)")?+'
     rf'(?: t="s"><v>([0-9]{{1,9}}+)</v></c>'

@@ -97,9 +97,9 @@ class Sheet:
         if self._size > MAX_CELL:
             said = f"the cell is longer than {MAX_CELL:,} characters. Shorten it."
             self._faults[self._place] = ("cell_too_long", said)
-        elif self._has_value:
+        elif self._has_value and (self._parts or not self._has_formula or self._kind == "str"):
             self._put("".join(self._parts))
-        elif self._has_formula:
+        elif self._has_formula:  # programs that do not compute write no result, or an empty one
             said = "the formula has no stored result. Open the workbook, let it compute, save it."
             self._faults[self._place] = ("no_value", said)
 
