@@ -281,6 +281,19 @@ def test_the_report_lists_cases_that_repeat_others(browser: Client) -> None:
         assert text in html
 
 
+@pytest.mark.parametrize(
+    ("rows", "is_said"), [("id,output\n1,x\n2,x\n", True), ("id,input\n1,x\n2,y\n", False)]
+)
+def test_cases_without_an_input_are_pointed_out_and_are_no_repeats(
+    browser: Client, rows: str, is_said: bool
+) -> None:
+    upload = checked(browser, sent(browser, rows))
+    page = html_of(browser, upload)
+    assert ("No column holds the input, so the cases have none." in page) is is_said
+    assert ("?kind=outputs" in page) is is_said
+    assert "Repeated inputs" not in page
+
+
 def test_unmatched_ids_can_be_downloaded(browser: Client, make_dataset: MakeDataset) -> None:
     dataset = make_dataset([{"key": "a", "input": "1"}]).dataset
     rows = "id,output\na,x\n" + "".join(f"<b>{n},y\n" for n in range(120))

@@ -72,7 +72,12 @@ class CaseIntake:
         new = [row for row in batch if row.is_new]
         cases = self._case_rows(new)
         self._digest.update(_canonical(cases, new))
-        self._inputs.extend([hash(case[3]) for case in cases])
+        self._inputs.extend(
+            [
+                hash(row.key if row.case.input is MISSING else case[3])
+                for row, case in zip(new, cases, strict=True)
+            ]
+        )
         self._look_near(new)
         self._count_outputs(batch)
         if self.version and self.report.is_storable:
