@@ -149,8 +149,10 @@ def test_the_command_can_leave_them_to_the_worker(
     assert "24 scored runs; the worker scores 12 more" in capsys.readouterr().out
 
 
-def test_meanings_are_compared_and_the_last_week_has_unsteady_cases(minilm: str, db: None) -> None:
-    finish(load(NOW))
+def test_meanings_are_compared_and_the_last_week_has_unsteady_cases(
+    minilm: str, loaded: Team
+) -> None:
+    finish(loaded)
     assert not Run.objects.unfinished().exists()
     scorers = of_type("reference_match")
     means = [scorer.summary.mean for scorer in scorers]
