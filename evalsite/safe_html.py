@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from html import escape
 from typing import Any, Final
 
@@ -24,7 +24,10 @@ _ATTRIBUTES: Final[dict[str, set[str]]] = {
     "ol": {"start"},
     "span": {"title"},
 }
-_CLASSES: Final = {"p": {"markdown-head"}, "span": {"invisible", "markdown-image"}}
+_CLASSES: Final = {
+    "p": {"markdown-head"},
+    "span": {"gap-end", "gap-space", "gap-tab", "invisible", "markdown-image"},
+}
 
 
 def drawn(stretches: Iterable[Stretch], *, with_spaces: bool) -> SafeString:
@@ -65,14 +68,21 @@ def joined(pieces: Iterable[str]) -> SafeString:
 
 
 def _stretch(stretch: Stretch, with_spaces: bool) -> str:
-    text = "".join(_piece(piece, with_spaces) for piece in stretch.pieces)
+    is_blank = stretch.tag in ("del", "ins") and stretch.text.isspace()
+    text = "".join(_piece(piece, with_spaces or is_blank) for piece in stretch.pieces)
     if stretch.folded:
         text = _folded(escape(stretch.folded), text)
     elif stretch.name:
-        text = f'<mark class="match" data-name="{escape(stretch.name)}">{text}</mark>'
+        text = f'<mark class="match" title="{_spelled(stretch.name)}">{text}</mark>'
     elif stretch.tag:
         text = f"<{stretch.tag}>{text}</{stretch.tag}>"
     return _level(stretch.empty_lines) + text if stretch.empty_lines else text
+
+
+@lru_cache(maxsize=64)  # few names, and hundreds of matches
+def _spelled(name: str) -> str:
+    """A name for an attribute, where no mark fits in: what cannot be seen by its code."""
+    return escape("".join(piece.code or piece.text for piece in marked(name)))
 
 
 def _level(lines: int) -> str:
@@ -104,16 +114,19 @@ def _spaced(markup: str) -> str:
 
 # Markdown.
 
+_SPACES: Final = "with_spaces"  # in what markdown-it hands on to each part
 
-def markdown(text: str) -> SafeString:
+
+def markdown(text: str, *, with_spaces: bool = False) -> SafeString:
     """The text as CommonMark with tables. HTML in it is text; nothing is loaded from elsewhere.
 
+    White space is marked as far as Markdown keeps it, which is not at the ends of lines.
     markdown-it escapes what it does not write itself; whatever slipped through, nh3 takes out.
     """
     import nh3
 
     html = nh3.clean(
-        _commonmark().render(text),
+        _commonmark().render(text, {_SPACES: with_spaces}),
         tags=set(_TAGS),
         attributes={name: set(allowed) for name, allowed in _ATTRIBUTES.items()},
         allowed_classes=_CLASSES,
@@ -134,27 +147,35 @@ def _commonmark() -> Any:
     return reader
 
 
-def _visible(text: str) -> str:
-    return "".join(_piece(piece, False) for piece in marked(text))
+def _visible(text: str, env: Mapping[str, Any]) -> str:
+    return line(text, env[_SPACES])
 
 
-def _text(_: Any, tokens: Sequence[Any], at: int, *__: Any) -> str:
-    return _visible(tokens[at].content)
+def _text(_: Any, tokens: Sequence[Any], at: int, __: Any, env: Mapping[str, Any]) -> str:
+    return _visible(tokens[at].content, env)
 
 
-def _code(_: Any, tokens: Sequence[Any], at: int, *__: Any) -> str:
-    return f"<code>{_visible(tokens[at].content)}</code>"
+def _code(*given: Any) -> str:
+    return f"<code>{_text(*given)}</code>"
 
 
-def _block_of_code(_: Any, tokens: Sequence[Any], at: int, *__: Any) -> str:
-    return f"<pre><code>{_visible(tokens[at].content)}</code></pre>\n"
+def _block_of_code(*given: Any) -> str:
+    return f"<pre><code>{_text(*given)}</code></pre>\n"
 
 
-def _image(_: Any, tokens: Sequence[Any], at: int, *__: Any) -> str:
+def _end_of_line(_: Any, __: Any, ___: Any, ____: Any, env: Mapping[str, Any]) -> str:
+    return _visible("\n", env)
+
+
+def _broken_line(*given: Any) -> str:
+    return f"{_end_of_line(*given)}<br>"
+
+
+def _image(_: Any, tokens: Sequence[Any], at: int, __: Any, env: Mapping[str, Any]) -> str:
     """What it shows in words, and its address as text: a page asks no other host for anything."""
     address = str(tokens[at].attrGet("src") or "")
-    words = _visible(tokens[at].content)
-    return f'<span class="markdown-image">{words} (image: {_visible(address)})</span>'
+    words = _visible(tokens[at].content, env)
+    return f'<span class="markdown-image">{words} (image: {_visible(address, env)})</span>'
 
 
 def _head(*_: Any) -> str:
@@ -171,6 +192,8 @@ _WRITTEN: Final = {
     "code_inline": _code,
     "code_block": _block_of_code,
     "fence": _block_of_code,
+    "softbreak": _end_of_line,
+    "hardbreak": _broken_line,
     "image": _image,
     "heading_open": _head,
     "heading_close": _end_of_head,

@@ -23,12 +23,12 @@ class Rendered(NamedTuple):
     before: int = 0
 
 
-def rendered(value: Json) -> Rendered | Shown:
+def rendered(value: Json, *, with_spaces: bool = False) -> Rendered | Shown:
     """A text as Markdown; any other value as JSON."""
     if not isinstance(value, str):
         return shown(written(value))
     cut = value[:LONG]
-    return Rendered(markdown(cut), len(value) - len(cut), not value)
+    return Rendered(markdown(cut, with_spaces=with_spaces), len(value) - len(cut), not value)
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class CaseTexts:
     case: Case
     rest: str = ""
     is_markdown: bool = False
+    marks_space: bool = False
 
     @cached_property
     def whole(self) -> dict[str, str]:
@@ -73,7 +74,9 @@ class CaseTexts:
         return [(name, self._shown(self.whole[name])) for name in names]
 
     def _shown(self, value: Json) -> Shown | Rendered:
-        return rendered(value) if self.is_markdown else shown(written(value))
+        if self.is_markdown:
+            return rendered(value, with_spaces=self.marks_space)
+        return shown(written(value))
 
     @cached_property
     def metadata(self) -> list[tuple[str, Shown]]:

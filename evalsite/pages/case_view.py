@@ -64,6 +64,7 @@ class CaseView:
     asked_between: str = ""
     layout: str = SIDE
     room: Room = USUAL
+    marks_space: bool = False
 
     @cached_property
     def own(self) -> CaseTexts:
@@ -71,7 +72,7 @@ class CaseView:
         trial = self.output.trial
         rest = f"&trial={trial}" if trial else ""
         against = f"&against={self.beside.baseline.uuid}" if self.beside else ""
-        return CaseTexts(self.output.case, rest + against, self.is_markdown)
+        return CaseTexts(self.output.case, rest + against, self.is_markdown, self.marks_space)
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -288,7 +289,7 @@ class CaseView:
     def _pane(self, name: str) -> Shown | Rendered:
         """A text, with what differs from the other side where it is one of the two compared."""
         if self.is_markdown:
-            return rendered(self._values[name])
+            return rendered(self._values[name], with_spaces=self.marks_space)
         text = self.as_json.get(name, self.texts[name])
         if self.pair is None:
             return shown(text)

@@ -52,8 +52,9 @@ def _view(request: SignedInRequest, run: Run, output: Output, against: Against) 
     scorers = list(run.scorers.select_related("version"))
     beside = beside_of(request.user, run, output, request.GET, against)
     asked = [request.GET.get(name, "") for name in ("diff", "between")]
-    layout, rows = chosen(request.GET, "layout"), room(request.GET)
-    return CaseView(run, output, scorers, asked[0], beside, asked[1], layout, rows)
+    layout, space = (chosen(request.GET, name) for name in ("layout", "space"))
+    looks = (layout, room(request.GET), space == "on")
+    return CaseView(run, output, scorers, asked[0], beside, asked[1], *looks)
 
 
 def _page(request: SignedInRequest, view: CaseView, against: Against) -> dict[str, Any]:
@@ -66,7 +67,7 @@ def _page(request: SignedInRequest, view: CaseView, against: Against) -> dict[st
         "view": view,
         "between": TITLES,
         "switches": switches(request.GET),
-        "marks_space": chosen(request.GET, "space") == "on",
+        "marks_space": view.marks_space,
         "absent": absent,
         "cases": _around(request, view, against, absent),
         "trials": None if view.beside else trials_of(run, output, view.scorers, request.GET),

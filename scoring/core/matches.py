@@ -25,7 +25,8 @@ MAX_CHARS: Final = 200_000  # of an output that are searched
 MAX_WANTED: Final = 100  # texts that one scorer looks for
 SECONDS: Final = 0.2  # for one pattern
 
-_ONLY_FIRST: Final = "only the first ones are marked"
+_ONLY_FIRST: Final = "or more often; only these are marked"
+_EMPTY: Final = "found, as an empty text, which has no mark"
 _SEARCHING: Final = frozenset({"includes", "regex"})
 Place = tuple[int, int]
 
@@ -119,6 +120,8 @@ def _by_pattern(blank: Search, config: RegexConfig) -> Search:
         return search._replace(problem="takes too long to be marked on a page")
     places = [(start, end) for start, end in spans if end > start]
     problem = _cut(blank.text) if is_all else _ONLY_FIRST
+    if spans and not places:
+        problem = _EMPTY
     return search._replace(places=places, is_found=bool(spans), problem=problem)
 
 

@@ -61,6 +61,21 @@ def test_what_is_not_found_is_named_too() -> None:
     assert not rome.places
 
 
+@pytest.mark.parametrize(
+    ("pattern", "problem"),
+    [
+        ("x*", "found, as an empty text, which has no mark"),
+        ("$", "found, as an empty text, which has no mark"),
+        ("a*", ""),
+        ("x+", ""),
+    ],
+)
+def test_a_pattern_that_finds_only_empty_texts_says_so(pattern: str, problem: str) -> None:
+    (search,) = searches("it", "regex", {"pattern": pattern}, Case("aab", None))
+    assert search.problem == problem
+    assert search.is_found == (pattern != "x+")
+
+
 def test_the_parts_of_combinations_are_looked_into_and_named() -> None:
     inner = {"type": "regex", "config": {"pattern": "a+"}, "name": "letters"}
     config = {
@@ -218,4 +233,4 @@ def test_of_a_very_long_output_the_start_is_marked_and_the_rest_still_counts() -
 def test_of_very_many_places_the_first_are_marked() -> None:
     (search,) = searches("it", "includes", {"values": ["a"]}, Case("a" * 5_000, None))
     assert len(search.places) == MOST
-    assert search.problem == "only the first ones are marked"
+    assert search.problem == "or more often; only these are marked"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from html import unescape
@@ -11,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from evalsite.pages.case_view import MODES
-from scoring.models import Run, User
+from scoring.models import Case, Output, Run, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.scored import CLOSE, finished_run
 
@@ -58,6 +59,26 @@ def test_every_way_of_comparing_marks_white_space(
     for kind in ("space", "tab", "end"):
         assert f'<span class="gap-{kind}">' in output_of(page)
     assert 'aria-current="true">spaces marked</a>' in page
+
+
+def test_markdown_marks_white_space_too(browser_of: BrowserOf, bob: User, run: Run) -> None:
+    browser = browser_of(bob)
+    marked = page_of(browser, run, "?diff=markdown&space=on")
+    panes = re.findall(r'<div class="output markdown".*?</div>', marked, re.DOTALL)
+    assert len(panes) == 3  # the input, too
+    assert all('<span class="gap-space">' in pane for pane in panes)
+    assert "gap-" not in page_of(browser, run, "?diff=markdown")
+
+
+@pytest.mark.parametrize("mode", ["word", "char", "line"])
+def test_a_change_of_nothing_but_white_space_is_always_marked(
+    browser_of: BrowserOf, bob: User, run: Run, mode: str
+) -> None:
+    Output.objects.filter(output_set=run.output_set).update(text=TEXT.replace("  ", " "))
+    Case.objects.update(expected_json=json.dumps(TEXT))
+    page = page_of(browser_of(bob), run, f"?diff={mode}")
+    assert re.search(r'<del><span class="gap-space"> +</span></del>', page)
+    assert page.count("gap-") == page.count("<del>") + page.count("<ins>")
 
 
 def test_the_choice_is_kept_by_every_link_to_a_case_and_can_be_taken_back(

@@ -110,7 +110,7 @@ def test_what_scorers_find_is_marked_under_their_names_and_what_they_miss_is_nam
 ) -> None:
     run = finished_run(outputs, CITY, FORM, BOTH, CLOSE)
     page = page_of(browser_of(bob), run, "?diff=matches")
-    found = re.findall(r'<mark class="match" data-name="([^"]*)">([^<]*)</mark>', page)
+    found = re.findall(r'<mark class="match" title="([^"]*)">([^<]*)</mark>', page)
     assert [(unescape(name), text) for name, text in found] == [
         ('city: "Paris"', "Paris"),
         (r"form: \bis\b", "is"),

@@ -21,7 +21,7 @@ TAGS = {
     *("table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 ATTRIBUTES = {"a": {"href", "rel"}, "ol": {"start"}, "p": {"class"}, "span": {"class", "title"}}
-CLASSES = {"invisible", "markdown-head", "markdown-image"}
+CLASSES = {"gap-end", "gap-space", "gap-tab", "invisible", "markdown-head", "markdown-image"}
 
 
 def assert_tame(html: str) -> None:
@@ -36,8 +36,11 @@ def assert_tame(html: str) -> None:
 
 
 @pytest.mark.parametrize("payload", [*MARKDOWN, *MARKUP], ids=range(len(MARKDOWN) + len(MARKUP)))
-def test_no_payload_comes_out_as_anything_but_text_and_links(payload: str) -> None:
-    assert_tame(markdown(payload))
+@pytest.mark.parametrize("with_spaces", [False, True])
+def test_no_payload_comes_out_as_anything_but_text_and_links(
+    payload: str, with_spaces: bool
+) -> None:
+    assert_tame(markdown(payload, with_spaces=with_spaces))
 
 
 FRAGMENTS = st.sampled_from(
@@ -61,9 +64,37 @@ FRAGMENTS = st.sampled_from(
 
 
 @settings(deadline=None)
+@given(st.lists(FRAGMENTS | st.text(max_size=8), max_size=8).map("".join), st.booleans())
+def test_no_mixture_comes_out_as_anything_but_text_and_links(text: str, with_spaces: bool) -> None:
+    assert_tame(markdown(text, with_spaces=with_spaces))
+
+
+MARK = re.compile(r'<span class="gap-[a-z]*">(\s*)</span>')
+
+
+@settings(deadline=None)
 @given(st.lists(FRAGMENTS | st.text(max_size=8), max_size=8).map("".join))
-def test_no_mixture_comes_out_as_anything_but_text_and_links(text: str) -> None:
-    assert_tame(markdown(text))
+def test_marks_of_white_space_change_nothing_else(text: str) -> None:
+    assert MARK.sub(r"\1", markdown(text, with_spaces=True)) == markdown(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("a  b", [("space", "  ")]),
+        ("a\nb", [("end", "\n")]),
+        ("a  \nb", [("end", "\n")]),
+        ("`a b`", [("space", " ")]),
+        ("```\n\ta b\n```", [("tab", "\t"), ("space", " "), ("end", "\n")]),
+        ("![a b](x)", [("space", " ")]),
+        ("ab   ", []),
+    ],
+)
+def test_white_space_is_marked_as_far_as_markdown_keeps_it(
+    text: str, kinds: list[tuple[str, str]]
+) -> None:
+    html = markdown(text, with_spaces=True)
+    assert re.findall(r'<span class="gap-(\w+)">(\s+)</span>', html) == kinds
 
 
 @pytest.mark.parametrize(

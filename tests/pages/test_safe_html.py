@@ -21,7 +21,7 @@ TEXTS = st.text(st.sampled_from("ab" + ODD) | st.characters(exclude_categories=[
 OURS = re.compile(
     r'<(?:/?(?:span|ins|del|mark|details|summary)|span class="(?:gap-\w+|diff-skipped|invisible)"'
     r'(?: title="[^"<>]*")?|span class="diff-level" aria-hidden="true"'
-    r'|br|details class="diff-fold"|mark class="match" data-name="[^"<>]*")>'
+    r'|br|details class="diff-fold"|mark class="match" title="[^"<>]*")>'
 )
 LEVEL = '<span class="diff-level" aria-hidden="true">(?:<br>)+</span>'
 
@@ -48,6 +48,11 @@ def test_what_is_drawn_reads_as_the_texts(
     sides = Sides(first, second, mode)
     for seen, text in ((sides.before, first), (sides.after, second)):
         assert read(drawn(seen.stretches, with_spaces=with_spaces)) == text
+
+
+def test_a_match_tells_by_what_it_was_found_and_hides_nothing_of_it() -> None:
+    seen = drawn([Stretch("mark", marked("me"), name='a "\u202e<b>')], with_spaces=False)
+    assert seen == '<mark class="match" title="a &quot;U+202E&lt;b&gt;">me</mark>'
 
 
 def test_a_gap_is_as_many_lines_for_the_eye_alone() -> None:
