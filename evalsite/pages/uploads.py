@@ -23,7 +23,7 @@ from scoring.core.files import FileProblem
 from scoring.core.files.table import spoken_delimiter
 from scoring.engine import loading
 from scoring.engine.progress import NO_WORKER, worker_is_alive
-from scoring.models import Dataset, OutputSet, Role, Upload, UploadState
+from scoring.models import Dataset, OutputSet, Role, Upload, UploadKind, UploadState
 
 WAITING = (UploadState.RECEIVED, UploadState.CHECKED)
 NOT_THE_FILE = {"disk_full", "store_failed", "worker_crashed", "file_gone", "no_version"}
@@ -87,11 +87,21 @@ def cancel_upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 def _next_step(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
     """What the page of an upload in this state shows beside the upload itself."""
     if upload.state in WAITING:
-        return _mapping(request, upload) | {"may_import": ImportForm.suits(upload)}
+        shown = {"may_import": ImportForm.suits(upload), "unlike": _unlike_latest(upload)}
+        return _mapping(request, upload) | shown
     if upload.is_working:
         cause = None if worker_is_alive() else NO_WORKER
         return {"cause": cause, "stage": loading.stage_of(upload)}
     return {"output_sets": _output_sets(upload)}
+
+
+def _unlike_latest(upload: Upload) -> list[str]:
+    """What the latest version took from columns of its file and a new one, as it is mapped, not."""
+    latest = upload.dataset.latest if upload.dataset else None
+    if upload.kind != UploadKind.DATASET or not upload.mapping or latest is None:
+        return []
+    fields = ("id", "input", "expected", "references", "tags")
+    return [each for each in fields if each in latest.mapping and each not in upload.mapping]
 
 
 def _output_sets(upload: Upload) -> list[OutputSet]:

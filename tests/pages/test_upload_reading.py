@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 
 from scoring.engine import loading
-from scoring.models import Case, Output, OutputSet, Upload
+from scoring.models import Case, Output, OutputSet, Team, Upload
 from tests.conftest import MakeDataset
 from tests.core.workbooks import packed, parts_of, row_xml, sheet_xml
 from tests.pages.upload_steps import checked, html_of, imported, mapped, send, sent, url_of
@@ -292,6 +292,25 @@ def test_cases_without_an_input_are_pointed_out_and_are_no_repeats(
     assert ("No column holds the input, so the cases have none." in page) is is_said
     assert ("?kind=outputs" in page) is is_said
     assert "Repeated inputs" not in page
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("id,input,tags\n1,a,x\n", ""),
+        ("Case ID,Prompt,Labels\n1,a,x\n", "holds here: tags. Say below which columns hold it"),
+        ("No.,Prompt,tags\n1,a,x\n", "holds here: id. Without the id no case is known again"),
+        ("No.,Prompt,Labels\n1,a,x\n", "holds here: id, tags. Without the id"),
+    ],
+)
+def test_a_new_version_that_lacks_what_the_latest_had_says_so(
+    browser: Client, team: Team, rows: str, said: str
+) -> None:
+    imported(browser, checked(browser, sent(browser, "id,input,tags\n1,a,x\n2,b,y\n")))
+    dataset = str(team.datasets.get().uuid)
+    page = html_of(browser, checked(browser, sent(browser, rows, dataset=dataset)))
+    assert ("Version 1 took from its file what no column" in page) is bool(said)
+    assert said in page
 
 
 def test_unmatched_ids_can_be_downloaded(browser: Client, make_dataset: MakeDataset) -> None:
