@@ -102,12 +102,14 @@ NO_FILTERS: Final = CaseFilters()
 class Selection:
     """The filters over one run. Conditions are put on rows with an `output`.
 
-    `has_one_each` says that every case of the dataset version has just one output in the run.
+    `has_one_each` says that every case of the dataset version has just one output in the run;
+    `tagged` is where the cases with the tag stand, if that is at hand.
     """
 
     run: Run
     filters: CaseFilters
     has_one_each: bool = False
+    tagged: TaggedPlaces | None = None
 
     def of_verdicts(self) -> QuerySet[CaseVerdict]:
         """The case verdicts that pass."""
@@ -247,6 +249,8 @@ class Selection:
 
     @cached_property
     def _tagged(self) -> TaggedPlaces:
+        if self.tagged is not None:
+            return self.tagged
         tag = self.filters.tag
         return TagPlaces.objects.of(self.run.output_set.version_id, tag) if tag else UNKNOWN
 

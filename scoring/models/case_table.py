@@ -33,6 +33,7 @@ from scoring.models.queries import first_of_each, partner_of
 from scoring.models.review import Review
 from scoring.models.run import Output, Run, RunScorer
 from scoring.models.score import CaseVerdict, Score, Verdict
+from scoring.models.tag_places import TaggedPlaces, TagPlaces
 
 PAGE_SIZE: Final = 50
 OPENING: Final = 160  # characters of a text that a row shows
@@ -129,6 +130,7 @@ class CaseTable:
     counts_reviews: bool = False
     counts_comments: bool = False
     has_one_each: bool = False
+    _tagged: TaggedPlaces | None = field(default=None, init=False)
 
     def page(
         self, *, after: Place | None = None, before: Place | None = None, size: int = PAGE_SIZE
@@ -197,7 +199,7 @@ class CaseTable:
 
     @cached_property
     def _selection(self) -> Selection:
-        return Selection(self.run, self.filters, self.has_one_each)
+        return Selection(self.run, self.filters, self.has_one_each, self._tagged)
 
     def _beyond(self, stand: Stand | None, limit: int, *, backwards: bool) -> list[Found]:
         """The outputs beyond the stand, nearest first; without one, from the table's end."""
@@ -244,15 +246,24 @@ class CaseTable:
         return Stand(UNSCORED, (output,)) if score is None else Stand(SCORED, row)
 
     def _told_at(self, place: Place, scorer: RunScorer) -> tuple[float | None, int] | None:
-        """The score and the output's id; None where the scorer has not told."""
+        """The score and the output's id; None where the scorer has not told.
+
+        Where the cases of the tag that is asked for stand is read along.
+        """
+        version = self.run.output_set.version_id
+        kept = TagPlaces.objects.beside(version, self.filters.tag)
         found = Score.objects.filter(
             scorer=scorer,
             output__output_set=self.run.output_set_id,
-            output__case__version=self.run.output_set.version_id,
+            output__case__version=version,
             output__case__position=place.position,
             output__trial=place.trial,
         )
-        return found.values_list("score", "output").first()
+        row = found.annotate(**kept).values_list("score", "output", *kept).first()
+        if row is None:
+            return None
+        self._tagged = TaggedPlaces.read(*row[2:]) if kept else None
+        return row[0], row[1]
 
     def _rows(self, outputs: Sequence[int]) -> list[CaseRow]:
         scores = self._scores_of(outputs)

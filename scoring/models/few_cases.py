@@ -49,16 +49,23 @@ def found_by(rows: QuerySet[Any], column: str = "") -> Query:
 
 
 def positions_of(filters: Sequence[Sequence[Query]], most: int) -> list[list[int]]:
-    """The positions that each filter's queries find, cut beyond `most` each; one query in all."""
+    """The positions that each filter's queries find together, cut beyond `most`; one query in all.
+
+    Once the first queries of a filter have found so many, its others are not asked.
+    """
     parts: list[str] = []
     values: dict[str, Any] = {}
     for number, queries in enumerate(filters):
+        asked: list[str] = []
         for sql, given in queries:
-            name = f"f{len(parts)}"
+            name = f"f{number}_{len(asked)}"
             names = {key: f"{name}_{key}" for key in given}
             values |= {names[key]: value for key, value in given.items()}
             renamed = sql % {key: f"%({new})s" for key, new in names.items()}
-            parts.append(f"SELECT {number}, {name}.* FROM ({renamed} LIMIT {most + 1}) {name}")  # noqa: S608
+            asked.append(f"SELECT * FROM ({renamed}) {name}")  # noqa: S608
+        if asked:
+            together = f"{' UNION ALL '.join(asked)} LIMIT {most + 1}"
+            parts.append(f"SELECT {number}, f{number}.* FROM ({together}) f{number}")  # noqa: S608
     found: list[list[int]] = [[] for _ in filters]
     if parts:
         with connection.cursor() as cursor:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 from django.db import models, transaction
 
@@ -42,6 +42,17 @@ class TagPlacesQuerySet(models.QuerySet["TagPlaces"]):
         rows = self.filter(version=version, tag__in=["", tag]).values_list("tag", "positions")
         found: dict[str, list[int] | None] = dict(rows)
         return TaggedPlaces(found.get(tag, [])) if found else UNKNOWN
+
+    def beside(self, version: int, tag: str) -> dict[str, Any]:
+        """The same as columns of another query, for `TaggedPlaces.read`; none for no such tag."""
+        if not may_be_kept(tag):
+            return {}
+        own = self.filter(version=version, tag=tag)
+        return {
+            "has_looked": models.Exists(self.filter(version=version, tag="")),
+            "has_tag": models.Exists(own),
+            "tag_positions": models.Subquery(own.values("positions")),
+        }
 
     def offered(self, version: DatasetVersion) -> list[str]:
         """Tags of the version to choose from, in order; none with signs that cannot be seen.
@@ -87,6 +98,13 @@ class TaggedPlaces(NamedTuple):
 
     positions: list[int] | None
     is_known: bool = True
+
+    @classmethod
+    def read(cls, has_looked: bool, has_tag: bool, positions: list[int] | None) -> Self:
+        """From the columns of `TagPlacesQuerySet.beside`."""
+        if not has_looked and not has_tag:
+            return cls(None, is_known=False)
+        return cls(positions if has_tag else [])
 
 
 UNKNOWN: Final = TaggedPlaces(None, is_known=False)
