@@ -13,6 +13,7 @@ from django.shortcuts import redirect
 from evalsite import access
 from evalsite.pages.compare_table import CompareTable
 from evalsite.pages.compare_urls import compare_url
+from evalsite.pages.compare_waiting import waiting_for
 from evalsite.pages.forms.compare import ChoiceForm, DatasetForm, OfferedRuns, RunsForm
 from evalsite.pages.fragments import SignedInRequest, show, show_file, show_whole
 from evalsite.pages.methods import reading
@@ -21,9 +22,9 @@ from evalsite.pages.pair_list import PairList
 from scoring.engine import compare as engine
 from scoring.engine import compare_asks
 from scoring.engine.compare import NotComparableError
+from scoring.engine.compare_progress import Progress
 from scoring.engine.figures import Figures
 from scoring.engine.handout.comparison import comparison_file_name, comparison_report
-from scoring.engine.progress import NO_WORKER, worker_is_alive
 from scoring.models import Comparison, Errand, Run, Team, User
 from scoring.models.pair_rows import PairKind
 
@@ -36,6 +37,7 @@ class Candidate:
     run: Run
     kept: Comparison | None
     problem: str = ""
+    progress: Progress | None = None  # of what the worker has begun
 
     @cached_property
     def figures(self) -> Figures | None:
@@ -163,8 +165,7 @@ def _shown(
         context["report_url"] = compare_url(team, baseline, runs, "compare_report")
     is_looking = request.headers.get("HX-Target") == "waiting"
     if any(each.is_waiting for each in beside):
-        context["cause"] = "" if worker_is_alive() else NO_WORKER
-        context["done"] = sum(not each.is_waiting for each in beside)
+        context["waiting"] = waiting_for(baseline, beside)
         is_looking = False
     page = _page(request, context, beside, parts=[] if is_looking else ["waiting"])
     return show_whole(page) if is_looking else page

@@ -12,6 +12,7 @@ from scoring.core.paired import holm
 from scoring.core.sentences import Finding, scorer_sentence, whole_sentence
 from scoring.engine.compare_columns import matched, tags_of
 from scoring.engine.compare_places import counts_of, places_of, unjudged_of
+from scoring.engine.compare_progress import Stages, Tell, stages_of, untold
 from scoring.engine.compare_scores import (
     OneScorer,
     TwoScorers,
@@ -61,14 +62,20 @@ def kept_among(baseline: Run, candidates: Sequence[Run]) -> dict[int, Comparison
     return {row.candidate_id: row for row in found if _holds(row)}
 
 
-def compared(baseline: Run, candidate: Run) -> Comparison:
-    """The comparison, worked out now unless it is kept. Raises NotComparableError."""
+def compared(baseline: Run, candidate: Run, tell: Tell = untold) -> Comparison:
+    """The comparison, worked out now unless it is kept. Raises NotComparableError.
+
+    `tell` is called with how far it is, now and then.
+    """
     check(baseline, candidate)
-    return kept(baseline, candidate) or _kept_now(baseline, candidate)
+    return kept(baseline, candidate) or _kept_now(baseline, candidate, tell)
 
 
 def done_errand(errand: Errand) -> dict[str, Any]:
-    """The errand's way to it: from {baseline, candidate}, two uuids, to {}."""
+    """The errand's way to it: from {baseline, candidate}, two uuids, to {}.
+
+    Until then its answer is how far it is, the fields of `Progress`.
+    """
     runs = {
         side: Run.objects.filter(team=errand.team, uuid=UUID(errand.request[side]))
         .select_related("output_set__version__dataset")
@@ -79,7 +86,7 @@ def done_errand(errand: Errand) -> dict[str, Any]:
     if baseline is None or candidate is None:
         raise ErrandProblem("one of the runs is no longer there")
     try:
-        compared(baseline, candidate)
+        compared(baseline, candidate, lambda progress: errand.tell(progress._asdict()))
     except NotComparableError as fault:
         raise ErrandProblem(fault.text) from None
     return {}
@@ -87,7 +94,7 @@ def done_errand(errand: Errand) -> dict[str, Any]:
 
 def figures_of(baseline: Run, candidate: Run) -> Figures:
     """Everything there is to say of the two runs."""
-    return _worked_out(baseline, candidate).figures
+    return _worked_out(baseline, candidate, untold).figures
 
 
 class _WorkedOut(NamedTuple):
@@ -95,12 +102,15 @@ class _WorkedOut(NamedTuple):
     places: list[PairPlaces]  # of no comparison yet
 
 
-def _worked_out(baseline: Run, candidate: Run) -> _WorkedOut:
-    pairs = Pairs(baseline, candidate)
-    columns, tags = matched(pairs), tags_of(candidate)
-    counts = counts_of(pairs, columns)
-    both = scorers_of(baseline, candidate)
-    scores = [scored_by(each, columns, tags) for each in both]
+def _worked_out(baseline: Run, candidate: Run, tell: Tell) -> _WorkedOut:
+    pairs, both = Pairs(baseline, candidate), scorers_of(baseline, candidate)
+    stages = Stages(stages_of(pairs, [each.name for each in both]), tell)
+    columns = matched(pairs, stages.begin(candidate.output_set.version.case_count))
+    count = len(columns.positions)
+    stages.begin()
+    tags, counts = tags_of(candidate), counts_of(pairs, columns)
+    scores = [scored_by(each, columns, tags, stages.begin(count)) for each in both]
+    stages.begin()
     scorers, findings = _scorers(scores)
     _, p = verdict_flips(columns)
     figures = Figures(
@@ -120,12 +130,12 @@ def _holds(row: Comparison) -> bool:
     return row.is_current and row.figures.get("shape") == SHAPE
 
 
-def _kept_now(baseline: Run, candidate: Run) -> Comparison:
+def _kept_now(baseline: Run, candidate: Run, tell: Tell = untold) -> Comparison:
     finished = {
         "baseline_finished_at": baseline.finished_at,
         "candidate_finished_at": candidate.finished_at,
     }
-    figures, places = _worked_out(baseline, candidate)
+    figures, places = _worked_out(baseline, candidate, tell)
     with transaction.atomic():
         found, _ = Comparison.objects.update_or_create(
             baseline=baseline,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.db.models import CharField, Exists, OuterRef, QuerySet, Subquery, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Replace
 
-from scoring.engine import compare, errands
+from scoring.engine import compare, errands, hold
+from scoring.engine.compare_progress import Progress
 from scoring.engine.gates import baseline_of, next_run
 from scoring.models import Comparison, Errand, ErrandKind, ErrandState, Run, RunState, User
 from scoring.models.errand import OPEN
@@ -43,6 +45,22 @@ def failed(baseline: Run, candidate: Run) -> Errand | None:
     request = _request(baseline, candidate)
     latest = Errand.objects.filter(**asked, request=request).order_by("pk").last()
     return latest if latest and latest.state == ErrandState.FAILED else None
+
+
+def progress_of(baseline: Run, candidates: Sequence[Run]) -> dict[int, Progress]:
+    """How far the worker is with these, by the candidate's id; one that it has not begun, or let
+    go of, is not there.
+    """
+    team = candidates[0].team_id
+    rows = Errand.objects.filter(team=team, kind=ErrandKind.COMPARE, state=ErrandState.WORKING)
+    told = [(row.request, row.answer) for row in rows if row.answer and hold.is_held(row)]
+    wanted = ((run.pk, _request(baseline, run)) for run in candidates)
+    return {
+        pk: Progress(**answer)
+        for pk, request in wanted
+        for asked, answer in told
+        if asked == request
+    }
 
 
 def leave_after(run: Run) -> None:

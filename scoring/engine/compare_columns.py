@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from scoring.engine.compare_progress import Reach, unheard
 from scoring.models import Case, Run, RunScorer, Score, Verdict
 from scoring.models.pairs import CHUNK, Pairs
 
@@ -46,13 +47,15 @@ class Matched(NamedTuple):
     trials: int
 
 
-def matched(pairs: Pairs) -> Matched:
+def matched(pairs: Pairs, reach: Reach = unheard) -> Matched:
     import numpy as np
 
+    last = pairs.candidate.output_set.version.case_count
     parts: dict[str, list[np.ndarray]] = {name: [np.empty(0, of)] for name, of in _MATCH.items()}
     for part in _chunks(pairs.matches(), _MATCH):
         for name in _MATCH:
             parts[name].append(part[name].copy())
+        reach(part["position"][-1] / last)
     columns = {name: np.concatenate(parts.pop(name)) for name in _MATCH}
     positions = columns["position"]
     is_new = np.diff(positions, prepend=0) != 0
@@ -74,7 +77,7 @@ class Given(NamedTuple):
     passed: np.ndarray
 
 
-def given_by(scorer: RunScorer, outputs: np.ndarray) -> Given:
+def given_by(scorer: RunScorer, outputs: np.ndarray, reach: Reach = unheard) -> Given:
     """What the scorer said of these outputs, each of which is there once."""
     import numpy as np
 
@@ -83,15 +86,24 @@ def given_by(scorer: RunScorer, outputs: np.ndarray) -> Given:
         return found
     # Within one dataset version outputs often stand in the order of cases already.
     order = None if (outputs[1:] > outputs[:-1]).all() else np.argsort(outputs)
-    scored = Score.objects.filter(scorer=scorer, score__isnull=False).order_by("output")
-    for part in _chunks(scored.values_list(*_SCORE).iterator(chunk_size=CHUNK), _SCORE):
+    for part in _chunks(_scored(scorer), _SCORE):
         places = np.searchsorted(outputs, part["output"], sorter=order)
         places = np.minimum(places, len(outputs) - 1)
+        reach((places[-1] + 1) / len(outputs))
         places = places if order is None else order[places]
         is_there = outputs[places] == part["output"]
         found.scores[places[is_there]] = part["score"][is_there]
         found.passed[places[is_there]] = part["verdict"][is_there] == Verdict.PASS
     return found
+
+
+def _scored(scorer: RunScorer) -> Iterator[tuple[Any, ...]]:
+    """As `_SCORE` has them, by output; between two chunks no cursor is open."""
+    scored = Score.objects.filter(scorer=scorer, score__isnull=False).order_by("output")
+    rows, last = scored.values_list(*_SCORE), 0
+    while part := list(rows.filter(output__gt=last)[:CHUNK]):
+        yield from part
+        last = part[-1][0]
 
 
 @dataclass(frozen=True)

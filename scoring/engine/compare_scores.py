@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from scoring.core.compare_chart import Span, change_span
 from scoring.core.paired import Difference, Flips, benjamini_hochberg, difference
 from scoring.engine.compare_columns import Matched, Tags, given_by
+from scoring.engine.compare_progress import Reach, part_of, unheard
 from scoring.engine.figures import DELTA_BINS, GRID, Cell, Slice
 from scoring.models import Run, RunScorer, Verdict
 from scoring.models.pair_ranges import CHANGE_DIGITS, SCORE_DIGITS
@@ -21,6 +22,7 @@ from scoring.models.pair_ranges import CHANGE_DIGITS, SCORE_DIGITS
 if TYPE_CHECKING:
     import numpy as np
 
+READING: Final = 0.85  # of the time that a scorer takes; the rest is arithmetic
 FEWEST: Final = 5  # cases of a tag that make a slice
 RARE: Final = 2_000  # cases of a bar; more are met soon by whoever walks through the pairs
 
@@ -70,9 +72,9 @@ class OneScorer(NamedTuple):
     moved: list[tuple[Span, np.ndarray]]
 
 
-def scored_by(scorers: TwoScorers, pairs: Matched, tags: Tags) -> OneScorer:
+def scored_by(scorers: TwoScorers, pairs: Matched, tags: Tags, reach: Reach = unheard) -> OneScorer:
     """One scorer at a time, so that the scores of one are held in memory and not those of all."""
-    scores = PairedScores.of(scorers, pairs)
+    scores = PairedScores.of(scorers, pairs, reach)
     before, after = scores.means
     moves = scores.moves
     return OneScorer(
@@ -102,12 +104,13 @@ class PairedScores:
     passed: tuple[np.ndarray, np.ndarray]  # as stored: some answers fail whatever the threshold
 
     @classmethod
-    def of(cls, scorers: TwoScorers, pairs: Matched) -> PairedScores:
+    def of(cls, scorers: TwoScorers, pairs: Matched, reach: Reach = unheard) -> PairedScores:
         import numpy as np
 
+        sides, half = (scorers.before, scorers.after), READING / 2
         old, new = (
-            given_by(scorer, outputs)
-            for scorer, outputs in zip((scorers.before, scorers.after), pairs.outputs, strict=True)
+            given_by(scorer, outputs, part_of(reach, side * half, half))
+            for side, (scorer, outputs) in enumerate(zip(sides, pairs.outputs, strict=True))
         )
         both = ~(np.isnan(old.scores) | np.isnan(new.scores))
         at = np.flatnonzero(both).astype(np.int32)

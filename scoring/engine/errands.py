@@ -62,7 +62,7 @@ def leave(kind: ErrandKind, team: Team, request: Mapping[str, str]) -> None:
 
 def do(errand: Errand) -> None:
     """Do the errand and keep its answer, or in `problem` why there is none."""
-    begun = {"state": ErrandState.WORKING, "tries": F("tries") + 1}
+    begun = {"state": ErrandState.WORKING, "tries": F("tries") + 1, "answer": {}}
     Errand.objects.filter(pk=errand.pk).update(**begun)
     try:
         answer = keepable(KINDS[errand.kind](errand))

@@ -97,15 +97,18 @@ class Pairs:
         return sorted(position for (position,) in found)
 
     def matches(self) -> Iterator[Match]:
-        """Every pair, in the candidate's order; read in chunks, as there may be millions."""
+        """Every pair, in the candidate's order; read in chunks, as there may be millions. Between
+        two of them no cursor is open, so that whoever reads may write.
+        """
         sql = (
             "SELECT b.output_id, c.output_id, c.position, c.trial, b.verdict, c.verdict "  # noqa: S608
-            f"FROM {self._joined('c')} ORDER BY c.position, c.trial"
+            f"FROM {self._joined('c')} AND (c.position, c.trial) > (%(at)s, %(in)s) "
+            f"ORDER BY c.position, c.trial LIMIT {CHUNK}"
         )
-        with connection.chunked_cursor() as cursor:
-            cursor.execute(sql, self._values)
-            while rows := cursor.fetchmany(CHUNK):
-                yield from map(Match._make, rows)
+        at = {"at": -1, "in": 0}
+        while rows := self._run(sql, at):
+            yield from map(Match._make, rows)
+            at = dict(zip(at, rows[-1][2:4], strict=True))
 
     def page(
         self,

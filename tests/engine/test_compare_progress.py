@@ -1,0 +1,218 @@
+"""How far the worker says it is with a comparison, and how long it says the rest takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from scoring.engine import compare, compare_asks, compare_progress, errands, hold
+from scoring.engine.compare_progress import Progress, Stage, Stages, part_of, stages_of
+from scoring.engine.figures import Figures
+from scoring.models import Errand, ErrandState, Run
+from scoring.models.pairs import Pairs
+from tests.compared import run_with
+from tests.conftest import MakeDataset
+
+CASES = 60
+SCORERS = ["close", "far"]
+
+
+class Clock:
+    """Stands still but for what `pass_by` adds."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def pass_by(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def runs(make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch) -> tuple[Run, Run]:
+    """Large ones, of two dataset versions, read in chunks of seven."""
+    for module in ("scoring.models.pairs", "scoring.engine.compare_columns"):
+        monkeypatch.setattr(f"{module}.CHUNK", 7)
+    monkeypatch.setattr(compare_asks, "AT_ONCE", CASES - 1)
+    monkeypatch.setattr(compare_progress, "TELL_SECONDS", 0.0)
+    cases = [{"key": f"q{n}", "tags": ["all"]} for n in range(CASES)]
+    edited = [{**case, "expected": "edited"} for case in cases]
+    old, new = (
+        run_with(make_dataset(given, name="questions"), dict.fromkeys(SCORERS, [score] * CASES))
+        for given, score in ((cases, 0.9), (edited, 0.2))
+    )
+    return old, new
+
+
+def told(*runs: Run) -> list[Progress]:
+    found: list[Progress] = []
+    compare.compared(*runs, found.append)
+    return found
+
+
+def test_every_stage_is_told_with_its_pairs(runs: tuple[Run, Run]) -> None:
+    found = told(*runs)
+    of = "scorer {} of 2"
+    assert list(dict.fromkeys((each.doing, each.total) for each in found)) == [
+        ("matching cases", CASES),
+        ("counting what changed", 0),
+        (f"scores of close, {of.format(1)}", CASES),
+        (f"scores of far, {of.format(2)}", CASES),
+        ("noting where changes stand", 0),
+    ]
+    assert [each.done for each in found[: 1 + CASES // 7]] == [*range(0, CASES, 7)]
+
+
+def test_progress_never_goes_back(runs: tuple[Run, Run]) -> None:
+    found = told(*runs)
+    shares = [each.share for each in found]
+    assert shares == sorted(shares)
+    assert (shares[0], 0.8 < shares[-1] < 1) == (0, True)
+    for doing in {each.doing for each in found}:
+        done = [each.done for each in found if each.doing == doing]
+        assert done == sorted(done)
+        assert done[-1] <= CASES
+
+
+def test_the_figures_are_those_of_a_comparison_that_nobody_watches(runs: tuple[Run, Run]) -> None:
+    told(*runs)
+    watched = compare.kept(*runs)
+    assert watched is not None
+    assert Figures.read(watched.figures) == compare.figures_of(*runs)
+
+
+def test_between_two_chunks_nothing_is_left_open(
+    runs: tuple[Run, Run],
+) -> None:
+    """Each is a query of its own, so that what is told can be written meanwhile."""
+    with CaptureQueriesContext(connection) as captured:
+        compare.compared(*runs)
+    read = [query["sql"] for query in captured if "LIMIT 7" in query["sql"]]
+    chunks = CASES // 7 + 1
+    of_scores = [sql for sql in read if 'FROM "scoring_score"' in sql]
+    assert len(of_scores) == 2 * len(SCORERS) * (chunks + 1)  # the last of each finds none
+    assert len(read) - len(of_scores) == chunks + 1
+
+
+# Time left.
+
+STAGES = [Stage("one", 1.0), Stage("two", 3.0)]
+
+
+def test_time_left_is_what_the_rest_takes_at_this_pace(clock: Clock) -> None:
+    found: list[Progress] = []
+    stages = Stages(iter(STAGES), found.append, clock)
+    reach = stages.begin(10)
+    clock.pass_by(2)
+    reach(0.5)
+    clock.pass_by(2)
+    stages.begin(20)
+    assert found == [
+        Progress("one", 0, 10, 0.0, None),
+        Progress("one", 5, 10, 0.125, 14.0),
+        Progress("two", 0, 20, 0.25, 12.0),
+    ]
+
+
+@pytest.mark.parametrize(("seconds", "share"), [(0.9, 0.9), (50, 0.1)])
+def test_at_first_nothing_is_said_of_the_rest(clock: Clock, seconds: float, share: float) -> None:
+    found: list[Progress] = []
+    reach = Stages(iter(STAGES), found.append, clock).begin(10)
+    clock.pass_by(seconds)
+    reach(share)
+    assert [each.seconds_left for each in found] == [None, None]
+
+
+def test_it_is_told_now_and_then_and_when_a_stage_begins(clock: Clock) -> None:
+    found: list[Progress] = []
+    stages = Stages(iter(STAGES), found.append, clock)
+    reach = stages.begin(100)
+    for share in range(1, 100):
+        clock.pass_by(compare_progress.TELL_SECONDS / 4)
+        reach(share / 100)
+    assert [each.done for each in found] == [0, *range(4, 100, 4)]
+    stages.begin(100)
+    assert found[-1].doing == "two"
+
+
+def test_a_part_of_the_way_is_reached_within_it() -> None:
+    shares: list[float] = []
+    reach = part_of(shares.append, 0.25, 0.5)
+    for share in (0.0, 0.5, 1.0):
+        reach(share)
+    assert shares == [0.25, 0.5, 0.75]
+
+
+def test_between_two_versions_matching_takes_more_of_the_whole(runs: tuple[Run, Run]) -> None:
+    old, new = runs
+    shares = [
+        matching.cost / (matching.cost + sum(each.cost for each in rest))
+        for pairs in (Pairs(old, old), Pairs(old, new))
+        for matching, *rest in [list(stages_of(pairs, SCORERS))]
+    ]
+    assert shares[0] < shares[1]
+
+
+# What is kept of it while the worker works.
+
+
+def progress(runs: tuple[Run, Run]) -> Progress | None:
+    return compare_asks.progress_of(runs[0], [runs[1]]).get(runs[1].pk)
+
+
+def test_the_errand_tells_while_it_is_held(
+    runs: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compare_asks.compared_for(*runs, by=None)
+    seen, tell = [progress(runs)], Errand.tell
+
+    def telling(errand: Errand, answer: Any) -> None:
+        tell(errand, answer)
+        seen.append(progress(runs))
+
+    monkeypatch.setattr(Errand, "tell", telling)
+    errand = Errand.objects.get()
+    assert hold.take(errand)
+    errands.do(errand)
+    assert seen[0] is None
+    assert all(isinstance(each, Progress) for each in seen[1:])
+    assert len(seen) > 2 * len(SCORERS) * CASES // 7
+    assert progress(runs) is None
+    assert (Errand.objects.get().state, Errand.objects.get().answer) == (ErrandState.DONE, {})
+
+
+def test_what_a_killed_worker_told_holds_no_more(runs: tuple[Run, Run]) -> None:
+    compare_asks.compared_for(*runs, by=None)
+    half = Progress("matching cases", 30, 60, 0.5, 4.0)._asdict()
+    Errand.objects.update(state=ErrandState.WORKING, answer=half)
+    assert progress(runs) is None  # nobody holds it
+    assert hold.take(Errand.objects.get())
+    assert progress(runs) == Progress("matching cases", 30, 60, 0.5, 4.0)
+    assert compare_asks.progress_of(runs[1], [runs[0]]) == {}
+    Errand.objects.update(held_by="elsewhere:1", held_until="2020-01-01T00:00:00Z")
+    assert progress(runs) is None
+
+
+def test_begun_again_it_starts_from_nothing(
+    runs: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compare_asks.compared_for(*runs, by=None)
+    Errand.objects.update(state=ErrandState.WORKING, answer={"share": 0.9})
+    answers: list[Any] = []
+
+    def looked_at(*_: Any) -> dict[str, Any]:
+        answers.append(Errand.objects.get().answer)
+        return {}
+
+    monkeypatch.setitem(errands.KINDS, "compare", looked_at)
+    errands.do(Errand.objects.get())
+    assert answers == [{}]
