@@ -63,9 +63,9 @@ class Pair:
 
     @cached_property
     def cases(self) -> PairList:
-        names = [scorer.name for scorer in self.figures.scorers]
+        thresholds = {scorer.name: scorer.thresholds for scorer in self.figures.scorers}
         counts = {kind: int(getattr(self.figures, kind.value)) for kind in PairKind}
-        return PairList(self.beside.baseline, self.beside.run, names, counts, self.query)
+        return PairList(self.beside.baseline, self.beside.run, thresholds, counts, self.query)
 
     @cached_property
     def charts(self) -> PairCharts:

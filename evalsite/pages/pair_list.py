@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -34,11 +34,14 @@ class Tab(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One scorer's scores of a case in both runs; None where a run has none."""
+    """One scorer's scores of a case in both runs, None where a run has none, and its thresholds
+    there.
+    """
 
     scorer: str
     before: float | None
     after: float | None
+    thresholds: tuple[float, float]
 
     @property
     def delta(self) -> float | None:
@@ -63,13 +66,19 @@ class ListedPair(NamedTuple):
 
 @dataclass
 class PairList:
-    """One list of a comparison. `counts` holds how many pairs of each kind there are."""
+    """One list of a comparison. `thresholds` are those of each scorer in both runs, by its name;
+    `counts` holds how many pairs of each kind there are.
+    """
 
     baseline: Run
     candidate: Run
-    scorers: Sequence[str]
+    thresholds: Mapping[str, tuple[float, float]]
     counts: dict[PairKind, int]
     query: QueryDict
+
+    @property
+    def scorers(self) -> Sequence[str]:
+        return list(self.thresholds)
 
     @cached_property
     def form(self) -> PairForm:
@@ -221,7 +230,10 @@ class PairList:
 
     def _changes(self, row: PairRow) -> list[Change]:
         before, after = (said.scores if said else {} for said in (row.before, row.after))
-        return [Change(name, before.get(name), after.get(name)) for name in self.columns]
+        return [
+            Change(name, before.get(name), after.get(name), self.thresholds[name])
+            for name in self.columns
+        ]
 
 
 def list_query(name: str, other: Run, kind: PairKind, form: PairForm) -> str:

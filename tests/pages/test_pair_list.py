@@ -12,6 +12,7 @@ from django.urls import reverse
 from scoring.models import User
 from tests.compared import Given, run_with
 from tests.conftest import MakeDataset
+from tests.pages.read_html import Reader
 
 BrowserOf = Callable[[User], Client]
 E: Given = "error"
@@ -47,3 +48,33 @@ def test_what_changed_is_opened_first_and_no_error_is_called_unchanged(
     cases = answer.context["pair"].cases
     assert [tab.title for tab in cases.tabs() if tab.is_here] == [opened]
     assert [row.row.pair.key for row in cases.rows] == keys
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "thresholds", "told"),
+    [
+        (0.71, 0.6996, (0.7, 0.7), "0.71 → 0.6996"),  # "0.70" would seem to have passed
+        (0.6996, 0.8949, (0.9, 0.9), "0.70 → 0.89"),
+        (0.896, 0.896, (0.5, 0.9), "0.90 → 0.896"),  # each beside the threshold it was judged by
+        (0.7, 0.9996, (0.7, 0.7), "0.70 → 0.9996"),
+    ],
+)
+def test_a_score_just_below_its_threshold_never_reads_as_having_reached_it(
+    browser_of: BrowserOf,
+    bob: User,
+    make_dataset: MakeDataset,
+    before: float,
+    after: float,
+    thresholds: tuple[float, float],
+    told: str,
+) -> None:
+    version = make_dataset([{"key": "q0"}])
+    old, new = (
+        run_with(version, {"close": [score]}, thresholds={"close": threshold})
+        for score, threshold in zip((before, after), thresholds, strict=True)
+    )
+    asked = urlencode({"baseline": old.uuid, "candidate": new.uuid, "kind": "pairs"})
+    answer = browser_of(bob).get(f"{reverse('compare', args=[old.team.slug])}?{asked}")
+    row = answer.text.partition('id="case-1"')[2].partition("</tr>")[0]
+    cell = " ".join(Reader(row).text.split())
+    assert told in cell
