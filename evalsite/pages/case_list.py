@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple
+from urllib.parse import urlencode
 
 from django.http import QueryDict
 from django.urls import reverse
@@ -148,16 +149,16 @@ class CaseList:
 
     def changed(self, **changes: str | None) -> str:
         """The query string of the table's start with some parts set or (None) taken off."""
-        query = self.query.copy()
-        for name in (*PAGING, *VIEWING):
-            query.pop(name, None)
-        for name, value in changes.items():
-            query.pop(name, None)
-            if value is not None:
-                query[name] = value
-        for name in [name for name, value in query.items() if not value]:
-            query.pop(name)
-        return f"?{query.urlencode()}"
+        kept = {name: values for name, values in self._start.items() if name not in changes}
+        kept |= {name: [value] for name, value in changes.items() if value}
+        return f"?{urlencode(kept, doseq=True)}"
+
+    @cached_property
+    def _start(self) -> dict[str, list[str]]:
+        """The parts of the address of the table's start; built once, for every row's address."""
+        left = {*PAGING, *VIEWING}
+        lists = ((name, values) for name, values in self.query.lists() if name not in left)
+        return {name: values for name, values in lists if values and values[-1]}
 
     @cached_property
     def has_trials(self) -> bool:

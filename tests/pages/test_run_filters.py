@@ -6,10 +6,12 @@ from urllib.parse import urlencode
 
 import pytest
 from django.db import connection
+from django.http import QueryDict
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from evalsite.pages.case_list import CaseList
 from scoring.models import Baseline, Output, Review, ReviewVerdict, Run, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.run_steps import BrowserOf, MakeSet, keys, url
@@ -183,6 +185,24 @@ def test_no_combination_needs_more_than_twelve_queries(
     with CaptureQueriesContext(connection) as captured:
         assert bobs.get(url(versions[2], query)).status_code == 200
     assert len(captured) <= 12
+
+
+@pytest.mark.parametrize(
+    ("query", "changes", "start"),
+    [
+        ("", {}, "?"),
+        ("verdict=fail&after=5&n=6&diff=word", {}, "?verdict=fail"),
+        ("q=a+b%20%26&tag=%C3%9C&sort=", {}, "?q=a+b+%26&tag=%C3%9C"),
+        ("col=tags&col=output", {"n": "7", "trial": None}, "?col=tags&col=output&n=7"),
+        ("q=old&tag=t", {"q": "new"}, "?tag=t&q=new"),
+        ("q=old&tag=t", {"q": None}, "?tag=t"),
+        ("q=old&tag=t", {"q": ""}, "?tag=t"),
+    ],
+)
+def test_addresses_keep_what_is_asked_and_nothing_empty(
+    query: str, changes: dict[str, str | None], start: str
+) -> None:
+    assert CaseList(Run(), [], QueryDict(query)).changed(**changes) == start
 
 
 # Columns.
