@@ -54,6 +54,25 @@ document.addEventListener("click", (event) => {
   if (copy !== undefined) copyText(button);
 });
 
+/* A link (data-like) among texts that htmx leaves alone follows the one of its address beside them, and
+   leads to the part it names. */
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-like] a");
+  const like = link && all("a[hx-get]").find(({ href }) => href === link.href.split("#")[0]);
+  if (!like || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  document.addEventListener("htmx:afterSettle", () => leadTo(link.hash.slice(1)), { once: true });
+  like.click();
+});
+
+function leadTo(id) {
+  const part = document.getElementById(id);
+  part.setAttribute("tabindex", "-1");
+  part.focus({ preventScroll: true });
+  part.scrollIntoView({ behavior: "instant" });
+}
+
 /** The focus goes where the reading goes on. */
 function takeAway(part) {
   part.remove();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -171,8 +172,11 @@ def test_matches_are_marked_and_named_for_those_who_hear_the_page(
     long_case: Page, is_accessible: Check
 ) -> None:
     page = long_case
-    page.get_by_role("link", name="Look for it in the output").click()
+    is_same = stays(page)
+    page.get_by_role("link", name="Look for it in the output").press("Enter")
     expect(chosen(page, "Ways to compare")).to_have_text("matches")
+    expect(page.locator("#texts")).to_be_focused()
+    assert is_same()
     match = page.locator("mark.match")
     expect(match).to_have_text("Paris")
     heard = match.evaluate("element => getComputedStyle(element, '::before').content")
@@ -251,3 +255,31 @@ def test_the_table_of_leaves_opens_what_is_the_same_and_fits_a_phone(
         switch.get_by_role("link", name=mode).click()
         expect(chosen(page, "Ways to compare")).to_have_text(mode)
         expect(page.locator("#paths-title")).to_have_text(titles)
+
+
+def test_rows_of_a_long_table_come_in_place_by_keyboard_and_back_again(
+    page: Page,
+    sign_in: SignIn,
+    alice: User,
+    make_dataset: MakeDataset,
+    make_outputs: MakeOutputs,
+    is_accessible: Check,
+) -> None:
+    expected, output = ({f"k{n:02}": n + more for n in range(90)} for more in (1, 2))
+    outputs = make_outputs(make_dataset([{"key": "q", "expected": expected}]), [json.dumps(output)])
+    run = finished_run(outputs, ("leaves", "json_similarity", {}))
+    sign_in(alice)
+    page.goto(reverse("run_case", args=[run.uuid, 1]) + "?diff=line")
+    is_same_page = stays(page)
+    table = page.get_by_role("region", name="Leaf by leaf")
+    rows = table.get_by_role("table", name="Paths that differ").locator("tbody tr")
+    expect(rows).to_have_count(50)
+    in_both_schemes(page, is_accessible)
+    table.get_by_role("link", name="Show all 90").focus()
+    page.keyboard.press("Enter")
+    expect(rows).to_have_count(90)
+    expect(table).to_be_focused()
+    assert is_same_page()
+    is_accessible(page)
+    page.go_back()
+    expect(rows).to_have_count(50)
