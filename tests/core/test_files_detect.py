@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from scoring.core.files import FileProblem, Row, Source, detect, read_rows
+from tests.core.workbooks import packed, parts_of, row_xml, sheet_xml
 
 
 def source(content: bytes | str, name: str = "") -> Source:
@@ -242,3 +243,44 @@ def test_what_cannot_divide_columns_is_refused(tmp_path: Path, delimiter: str) -
     with pytest.raises(FileProblem, match="cannot divide columns") as raised:
         detect(path, delimiter=delimiter)
     assert raised.value.code == "delimiter"
+
+
+TITLE = sheet_xml(row_xml("Results of the third quarter") + row_xml("see the next sheet"))
+GAP = sheet_xml(row_xml("id", "<c/>", "input") + row_xml("1", "2", "3"))
+CASES = sheet_xml(row_xml("Nr", "Question") + row_xml("1", "a"))
+OTHER = sheet_xml(row_xml("Name", "Colour") + row_xml("b", "red"))
+
+
+@pytest.mark.parametrize(
+    ("sheets", "hidden", "chosen"),
+    [
+        ({"Title": TITLE, "Cases": CASES}, "", "Cases"),
+        ({"Empty": sheet_xml(""), "Cases": CASES}, "", "Cases"),
+        ({"Gap": GAP, "Cases": CASES}, "", "Cases"),
+        ({"Cases": CASES, "More": CASES}, "", "Cases"),
+        ({"Title": TITLE, "Other": OTHER}, "", "Title"),
+        ({"Title": TITLE, "Cases": CASES}, "Cases", "Title"),
+        ({"Cases": CASES, "Title": TITLE}, "Cases", "Title"),
+    ],
+)
+def test_of_several_sheets_the_first_shown_with_cases_is_read(
+    sheets: dict[str, str], hidden: str, chosen: str
+) -> None:
+    parts = parts_of(sheets)
+    told = f'<sheet name="{hidden}" '
+    parts["xl/workbook.xml"] = parts["xl/workbook.xml"].replace(told, f'{told}state="hidden" ')
+    found = detect(Source(io.BytesIO(packed(parts)), "a.xlsx"))
+    assert found.sheet == chosen
+    assert set(found.sheets) == {*sheets}
+
+
+def test_a_sheet_that_is_chosen_is_read_whatever_the_others_are() -> None:
+    content = packed(parts_of({"Title": TITLE, "Cases": CASES}))
+    assert detect(Source(io.BytesIO(content), "a.xlsx"), sheet="Title").sheet == "Title"
+
+
+def test_where_no_sheet_suits_the_fault_of_the_first_is_told() -> None:
+    content = packed(parts_of({"Empty": sheet_xml(""), "Gap": GAP, "Title": sheet_xml("")}))
+    with pytest.raises(FileProblem) as raised:
+        detect(Source(io.BytesIO(content), "a.xlsx"))
+    assert raised.value.code == "no_rows"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
@@ -16,6 +16,7 @@ from scoring.core.contract import CaseProblem
 from scoring.core.files.csv_rows import Dialect, guess_dialect, read_csv, read_header
 from scoring.core.files.foreign import refuse_foreign
 from scoring.core.files.formulas import MARKED, unmarked
+from scoring.core.files.guess import is_known
 from scoring.core.files.headers import looks_like_values
 from scoring.core.files.json_rows import read_json, read_jsonl
 from scoring.core.files.lines import CHUNK, Lines
@@ -174,12 +175,18 @@ class _Outline(NamedTuple):
 
 
 def _detected_workbook(source: Source, sheet: str, *, has_header: bool) -> Detected:
-    sheets, sheet, columns = read_sheets(source.as_file(), sheet, has_header=has_header)
+    file = source.as_file()
+    sheets, sheet, columns = read_sheets(file, sheet, has_header=has_header, suits=_are_known)
     columns = _unmarked(columns)
     blank = Detected("xlsx", "", "", "", columns, (), True, has_header, sheet, sheets)
     rows = [*islice(read_rows(source, blank), _SAMPLE_ROWS + 1)]
     sample = tuple(row for row in rows[:_SAMPLE_ROWS] if isinstance(row, Row))
     return replace(blank, sample=sample, is_whole=len(rows) <= _SAMPLE_ROWS)
+
+
+def _are_known(columns: Sequence[str]) -> bool:
+    """Whether a column of a sheet is called as those of cases are."""
+    return any(map(is_known, columns))
 
 
 def _detected(source: Source, wanted: _Outline) -> Detected:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from contextlib import suppress
+from typing import BinaryIO, Final
 
 from scoring.core.files.rows import FileProblem, Row, RowProblem
 from scoring.core.files.table import checked_columns, numbered_columns, refuse_many
@@ -11,6 +12,8 @@ from scoring.core.files.xlsx.letters import letters_of
 from scoring.core.files.xlsx.sheet import Sheet
 from scoring.core.files.xlsx.values import Cells
 from scoring.core.files.xlsx.workbook import Workbook
+
+_LOOKED_AT: Final = 20  # sheets
 
 
 def read_xlsx(
@@ -41,13 +44,36 @@ def read_xlsx(
 
 
 def read_sheets(
-    file: BinaryIO, sheet: str = "", *, has_header: bool = True
+    file: BinaryIO,
+    sheet: str = "",
+    *,
+    has_header: bool = True,
+    suits: Callable[[tuple[str, ...]], bool] = lambda _: True,
 ) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
-    """The names of all sheets, of the one that is read, and of its columns."""
+    """The names of all sheets, of the one that is read, and of its columns.
+
+    For "" that is the first one shown whose columns suit, else the first.
+    """
     book = Workbook(file)
+    name = sheet or _suiting(book, suits, has_header=has_header)
+    return (
+        tuple(book.sheets),
+        book.sheet_named(name),
+        _columns_of(book, name, has_header=has_header),
+    )
+
+
+def _suiting(book: Workbook, suits: Callable[[tuple[str, ...]], bool], *, has_header: bool) -> str:
+    for name in book.shown[:_LOOKED_AT] if len(book.shown) > 1 else ():
+        with suppress(FileProblem):  # told where the sheet is read
+            if suits(_columns_of(book, name, has_header=has_header)):
+                return name
+    return ""
+
+
+def _columns_of(book: Workbook, sheet: str, *, has_header: bool) -> tuple[str, ...]:
     first = next(_rows(book, sheet), None)
-    columns = _columns(first, has_header=has_header) if first else ()
-    return tuple(book.sheets), book.sheet_named(sheet), columns
+    return _columns(first, has_header=has_header) if first else ()
 
 
 def _columns(first: Cells, *, has_header: bool) -> tuple[str, ...]:

@@ -26,7 +26,8 @@ _FAULTS: Final = (
 
 
 class Workbook:
-    """The parts of a workbook by their names; `sheets` leads from names to parts, in order.
+    """The parts of a workbook by their names; `sheets` leads from names to parts, in order, of
+    which some are `shown`.
 
     Raises FileProblem: corrupt_archive, unsafe_archive, unsafe_xml, unsupported_workbook,
     too_large_unpacked.
@@ -115,6 +116,7 @@ class Workbook:
                     (shown if is_shown else hidden)[attributes.get("name", "")] = part
 
         self.read_whole("xl/workbook.xml", start)
+        self.shown = tuple(shown)
         return shown | hidden, bases[:1] in (["1"], ["true"])
 
 
