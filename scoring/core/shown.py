@@ -17,6 +17,7 @@ from scoring.core.json_text import parse
 
 LONG: Final = 20_000  # characters that a page shows of one text
 TALL: Final = 4_000  # characters from which a text scrolls in a window of its own
+TALL_FOLDED: Final = 8_000  # the same of one that is folded: what is left of it is what matters
 EXACT: Final = 2**53  # below it every whole number has its own float
 _SHORT: Final = {"\r": "CR", "\n": "↵ LF"}  # what a mark shows where it is not the code point
 _LINE_FEED: Final = "U+000A line feed"
@@ -71,8 +72,9 @@ class Shown:
 
     @property
     def is_tall(self) -> bool:
-        in_sight = (stretch for stretch in self.stretches if not stretch.folded)
-        return sum(len(piece.text) for stretch in in_sight for piece in stretch.pieces) > TALL
+        in_sight = [stretch for stretch in self.stretches if not stretch.folded]
+        most = TALL if len(in_sight) == len(self.stretches) else TALL_FOLDED
+        return sum(len(piece.text) for stretch in in_sight for piece in stretch.pieces) > most
 
     @property
     def is_empty(self) -> bool:

@@ -83,31 +83,36 @@ def beside(text: str, pair: Sides) -> Shown:
     found = diff(text, pair.second, "line" if is_in_lines else pair.mode)
     if found.start or pair.changes.start:  # begun at places that may be far apart
         return shown(text)
-    parts = _parts_beside(found, [*_changes(pair.changes)])
+    parts = _parts_beside(found, pair.changes)
     spans = (Span("", part, is_kept=is_kept) for part, is_kept in parts if part or is_kept)
     seen = list(stretches(folded(spans), "unchanged"))
     return Shown(seen, len(text) - sum(map(length, seen)))
 
 
+def _parts_beside(found: Diff, pair: Diff) -> Iterator[tuple[str, bool]]:
+    """The third text in parts, and whether it or the first one differs there from the second.
+
+    As far as these two are compared.
+    """
+    changes = list(_changes(pair))
+    at, end = 0, sum(len(segment.right) for segment in pair.segments)
+    for segment in found.segments:
+        if pair.right_rest and at >= end:
+            return
+        if segment.op == "equal":
+            compared = segment.left[: end - at] if pair.right_rest else segment.left
+            yield from _cut_at(compared, at, changes)
+        else:
+            yield segment.left, True
+        at += len(segment.right)
+
+
 def _changes(found: Diff) -> Iterator[Place]:
-    """Where the second text differs from the first; from the last that was compared to its end."""
+    """Where the second text differs from the first."""
     at = 0
     for segment in found.segments:
         if segment.op != "equal":
             yield at, at + len(segment.right)
-        at += len(segment.right)
-    if found.is_truncated:
-        yield at, at + found.right_rest
-
-
-def _parts_beside(found: Diff, changes: Sequence[Place]) -> Iterator[tuple[str, bool]]:
-    """The third text in parts, and whether it or the first one differs there from the second."""
-    at = 0
-    for segment in found.segments:
-        if segment.op == "equal":
-            yield from _cut_at(segment.left, at, changes)
-        else:
-            yield segment.left, True
         at += len(segment.right)
 
 

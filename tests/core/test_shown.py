@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.shown import LONG, shown, written, written_alike
+from scoring.core.shown import (
+    LONG,
+    TALL,
+    TALL_FOLDED,
+    Shown,
+    Stretch,
+    marked,
+    shown,
+    written,
+    written_alike,
+)
 
 
 @pytest.mark.parametrize("value", [{"ä": [1, None]}, [1, "two"], 0.5, None])
@@ -79,3 +89,20 @@ _ANY = st.recursive(
 @given(_ANY.filter(lambda value: not isinstance(value, str)))
 def test_json_is_laid_out_as_python_does(value: Any) -> None:
     assert written(value) == json.dumps(value, ensure_ascii=False, indent=2)
+
+
+@pytest.mark.parametrize(
+    ("in_sight", "folded", "is_tall"),
+    [
+        (TALL, 0, False),
+        (TALL + 1, 0, True),
+        (TALL + 1, 9, False),
+        (TALL_FOLDED, 99_999, False),
+        (TALL_FOLDED + 1, 9, True),
+    ],
+)
+def test_a_folded_text_may_be_taller_before_it_scrolls(
+    in_sight: int, folded: int, is_tall: bool
+) -> None:
+    fold = [Stretch("", marked("x" * folded), folded="many lines")] if folded else []
+    assert Shown([Stretch("", marked("x" * in_sight)), *fold]).is_tall == is_tall

@@ -211,3 +211,12 @@ def test_a_third_text_beside_two_that_begin_far_away_is_shown_from_its_start() -
     long = "row of a long text\n" * 20_000
     seen = beside(long, Sides(long + "a", long + "b", "word"))
     assert (len(put_together(seen)), seen.hidden) == (LONG, len(long) - LONG)
+
+
+def test_a_third_text_ends_where_the_other_two_are_compared_no_longer() -> None:
+    third = "".join(f"line {n} of a long answer\n" for n in range(3_000))
+    pair = Sides(third.replace("line", "row"), third, "word")
+    seen = beside(third, pair)
+    assert third.startswith(put_together(seen))
+    assert len(put_together(seen)) + seen.hidden == len(third)
+    assert seen.hidden >= pair.changes.right_rest > 0
