@@ -84,9 +84,12 @@ function choose(scorer, first, last) {
   return true;
 }
 
-/** Nothing moves where enough of the table is seen to tell that it changes. */
+/** Nothing moves where enough of the table is seen to tell that it changes; else the focus goes along. */
 function bringInView(table) {
-  if (table.getBoundingClientRect().top > innerHeight - LEAST_SEEN) table.scrollIntoView();
+  if (table.getBoundingClientRect().top <= innerHeight - LEAST_SEEN) return;
+  table.setAttribute("tabindex", "-1");
+  table.focus();
+  table.scrollIntoView();
 }
 
 /* The verdict that is filtered by is marked above the table, too, which is all that is swapped. */
