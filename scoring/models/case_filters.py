@@ -213,6 +213,11 @@ class Selection:
         return of_all(few) if few else None
 
     @property
+    def kept_total(self) -> int | None:
+        """How many cases changed so, where that is kept and nothing else is asked."""
+        return self._kept.total if self.filters.parts == {Part.CHANGE} else None
+
+    @property
     def _kept_change(self) -> Few | None:
         """Where the wanted change stands, if that is kept and few."""
         found = self._kept.positions

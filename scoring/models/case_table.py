@@ -183,8 +183,8 @@ class CaseTable:
             return self.run.case_count - reviewed.count()
         if filters.is_verdict_alone and filters.case_verdict is not None:
             return self.run.verdict_counts[filters.case_verdict.label]
-        if self._selection.few is None:
-            return None
+        if (total := self._selection.kept_total) is not None or self._selection.few is None:
+            return total
         is_exact = self._selection.is_exact
         return len(self._selection.few.positions) if is_exact else self._selection.of_verdicts()
 

@@ -169,6 +169,26 @@ def test_what_is_kept_of_compared_runs_shows_the_same(
     assert not any("CROSS JOIN" in query["sql"] for query in queries)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_how_many_changed_is_known_of_compared_runs_however_many(
+    pair: tuple[Run, Run], kind: PairKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    baseline, run = pair
+    Run.objects.update(finished_at=timezone.now())
+    for each in pair:
+        each.refresh_from_db()
+        summarise(each)
+    compared(baseline, run)
+    monkeypatch.setattr(filtering, "FEW", 1)
+    scorers = list(run.scorers.all())
+    table = CaseTable(run, scorers, CaseFilters(change=Change(kind, baseline)))
+    count = len(_wanted(baseline, run, kind))
+    is_counted = kind != PairKind.UNCHANGED  # most cases are that, and nobody looks for the number
+    assert table.count == (count if is_counted else None)
+    narrowed = CaseFilters(change=Change(kind, baseline), tag="nowhere")
+    assert CaseTable(run, scorers, narrowed).count == 0
+
+
 def test_a_row_says_what_the_case_was_in_the_run_beside_it(pair: tuple[Run, Run]) -> None:
     baseline, run = pair
     before = _verdicts(baseline)
