@@ -76,9 +76,11 @@ class CaseView:
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """The texts there are, by name. What is absent is not here; an empty text is."""
+        """The texts there are, by name. What is absent or null is not here; an empty text is."""
         output = self.output
         texts = dict(self.own.whole)
+        if self.own.expected_value is None:
+            texts.pop("expected", None)
         if output.text is not None:
             texts["output"] = written(_read(output))
         other = self.beside.output if self.beside else None

@@ -18,7 +18,7 @@ from django.urls import reverse
 from evalsite.pages.case_view import MODES
 from scoring.core.registry import all_types
 from scoring.core.shown import LONG
-from scoring.models import Output, OutputSet, Run, User
+from scoring.models import Case, Output, OutputSet, Run, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.scored import CLOSE, EXACT, finished_run, queued_run
 
@@ -98,8 +98,23 @@ def test_null_empty_and_missing_are_told_apart(browser_of: BrowserOf, bob: User,
     failed = words(browser.get(url(run, 5)))
     assert "no output was produced" in failed
     assert "failed" in failed
-    assert ">null<" in failed
+    assert "null is expected, which counts as nothing" in failed
     assert "nothing is expected" not in failed
+
+
+@pytest.mark.parametrize("mode", ["plain", "word", "char", "line", "markdown"])
+def test_null_is_compared_with_nothing_and_the_word_null_is_a_text(
+    browser_of: BrowserOf, bob: User, run: Run, mode: str
+) -> None:
+    browser = browser_of(bob)
+    Output.objects.filter(case__position=5).update(text="something", error="")
+    page = browser.get(url(run, 5, f"?diff={mode}")).text
+    assert "null is expected, which counts as nothing" in page
+    assert "<del>" not in page
+    Case.objects.filter(position=5).update(expected_json='"null"')
+    page = browser.get(url(run, 5, f"?diff={mode}")).text
+    assert "counts as nothing" not in page
+    assert ("<del>null</del>" in page) == (mode in ("word", "char", "line"))
 
 
 def test_a_failed_output_says_its_error_once_however_many_scorers_there_are(
