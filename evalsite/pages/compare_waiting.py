@@ -45,8 +45,10 @@ class Waiting:
     @property
     def said(self) -> str:
         """How far it is, in a few words that seldom change."""
-        if self.cause or self.share is None:
-            return self.cause or "waiting for the worker"
+        if self.cause:
+            return "standing still"
+        if self.share is None:
+            return "not begun"
         return QUARTERS[min(int(self.share / len(self.beside) * 4), 3)]
 
     @property

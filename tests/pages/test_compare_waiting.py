@@ -127,6 +127,9 @@ def test_what_a_killed_worker_told_is_not_told_on(
     answer = browser.get(url(*runs[:2]))
     text = "No worker: start manage.py worker." if gone == "worker" else "Waiting for the worker"
     assert text in words(answer)
+    assert (
+        said(answer.text) == f"Comparing: {'standing still' if gone == 'worker' else 'not begun'}"
+    )
     assert ("1,200" in words(answer), " left" in words(answer)) == (False, False)
 
 
