@@ -181,6 +181,7 @@ function leave(target) {
 
 /** Does what the key stands for on this page; says whether it stood for anything. */
 function pressed(key) {
+  if (document.querySelector(".sequence a.htmx-request")) return true; // meant for a case not yet in sight
   if (key === "?") return open("keys"), true;
   if (key === "j") return moveRow(1) || follow("next");
   if (key === "k") return moveRow(-1) || follow("prev");

@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import reverse
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from scoring.models import (
@@ -69,6 +69,23 @@ def is_given(page: Page, name: str) -> None:
 
 def toast(page: Page) -> Locator:
     return page.locator("#messages")
+
+
+def test_a_verdict_before_the_next_case_is_in_sight_goes_to_neither(case: Page, run: Run) -> None:
+    held: list[Route] = []
+    case.route("**/cases/2/**", lambda route: held.append(route))  # noqa: PLW0108  no builtin
+    with case.expect_request("**/cases/2/**"):
+        case.keyboard.press("j")
+    case.keyboard.press("1")
+    case.wait_for_function("document.querySelector('.sequence a.htmx-request')")
+    held.pop().continue_()
+    expect(case.get_by_role("heading", level=1)).to_contain_text("q1")
+    has_settled(case)
+    assert not Review.objects.exists()
+    case.unroute_all()
+    case.keyboard.press("1")
+    is_given(case, "pass")
+    assert [review.output.case.key for review in Review.objects.all()] == ["q1"]
 
 
 def test_verdicts_by_mouse(case: Page, run: Run, is_accessible: Check) -> None:
