@@ -201,13 +201,13 @@ def test_a_comparison_that_failed_is_asked_for_again(
     monkeypatch.setattr(compare_asks, "AT_ONCE", 0)
     sign_in(alice)
     page.goto(runs.url)
-    expect(page.get_by_role("progressbar", name="Comparing")).to_be_visible()
+    expect(page.get_by_text("No worker: start manage.py worker.")).to_be_visible()
     in_both_schemes(page, is_accessible)
     Errand.objects.update(state=ErrandState.FAILED, problem="the worker was stopped")
     expect(page.get_by_text("Not compared: the worker was stopped.")).to_be_visible()
     in_both_schemes(page, is_accessible)
     page.get_by_role("link", name="Compare again").click()
-    expect(page.get_by_role("progressbar", name="Comparing")).to_be_visible()
+    expect(page.get_by_text("No worker: start manage.py worker.")).to_be_visible()
     with Threads(1) as threads:
         for errand in Errand.objects.unfinished().select_related("team"):
             threads.submit(errands.do, errand).result(20)
