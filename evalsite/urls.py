@@ -9,7 +9,7 @@ from evalsite.pages.accounts import nothing_here
 
 urlpatterns = [
     path("", include("evalsite.pages.urls")),
-    path("", include("evalsite.pages.case_urls")),
+    path("", include("evalsite.pages.case.urls")),
     path("", include("evalsite.pages.draft_urls")),
     path("", include("evalsite.pages.alert_urls")),
     path("api/", include("evalsite.api.urls")),

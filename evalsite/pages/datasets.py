@@ -11,7 +11,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 
 from evalsite import access
-from evalsite.pages.case_texts import CaseTexts
+from evalsite.pages.case.texts import CaseTexts
 from evalsite.pages.drift_standings import standing_rows
 from evalsite.pages.forms.filters import CaseFilters
 from evalsite.pages.fragments import SignedInRequest, show, show_text

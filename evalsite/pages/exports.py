@@ -12,8 +12,8 @@ from django.urls import reverse
 
 from evalsite import access
 from evalsite.downloads import download
-from evalsite.pages.case_against import against_of
-from evalsite.pages.case_list import CaseList
+from evalsite.pages.case.against import against_of
+from evalsite.pages.case.list import CaseList
 from evalsite.pages.fragments import SignedInRequest
 from evalsite.pages.methods import reading
 from scoring.engine.export import FILE_FORMATS, Sheet, output_set_sheet, run_sheet, version_sheet

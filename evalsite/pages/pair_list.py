@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from django.http import QueryDict
 
-from evalsite.pages.case_chips import Chip
+from evalsite.pages.case.chips import Chip
 from evalsite.pages.compare_urls import KEPT, RANGES, case_url
 from evalsite.pages.forms.compare import KINDS, OPENED, RANGE_SIGN, PairForm
 from evalsite.templatetags.look import plain, signed

@@ -14,8 +14,8 @@ from django.urls import reverse
 from django_htmx.http import trigger_client_event
 
 from evalsite import access
-from evalsite.pages.case_against import against_among, measured_of
-from evalsite.pages.case_list import CaseList
+from evalsite.pages.case.against import against_among, measured_of
+from evalsite.pages.case.list import CaseList
 from evalsite.pages.estimates import Foresight, foresight
 from evalsite.pages.forms.runs import RetryForm, RunFilters, RunForm
 from evalsite.pages.fragments import SignedInRequest, leave_for, show

@@ -13,7 +13,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from evalsite import access
-from evalsite.pages.case_columns import NAME as COLUMN
+from evalsite.pages.case.columns import NAME as COLUMN
 from evalsite.pages.fragments import SignedInRequest
 from evalsite.pages.methods import posting
 from evalsite.pages.undo import say_done

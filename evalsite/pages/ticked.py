@@ -13,8 +13,8 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from evalsite import access
-from evalsite.pages.case_against import against_of
-from evalsite.pages.case_list import CaseList
+from evalsite.pages.case.against import against_of
+from evalsite.pages.case.list import CaseList
 from evalsite.pages.fragments import SignedInRequest
 from evalsite.pages.methods import posting
 from evalsite.pages.tagging import Tagging, tag, tag_as_sent

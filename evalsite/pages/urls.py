@@ -6,7 +6,6 @@ from django.urls import path
 
 from evalsite.pages import (
     baselines,
-    cases,
     compare,
     connections,
     datasets,
@@ -86,7 +85,6 @@ urlpatterns = [
     path("runs/<uuid:uid>/pin/", baselines.pin_run, name="pin_run"),
     path("runs/<uuid:uid>/unpin/", baselines.unpin_run, name="unpin_run"),
     path("runs/<uuid:uid>/report/", reports.run_report, name="run_report"),
-    path("runs/<uuid:uid>/cases/<int:position>/", cases.case, name="run_case"),
     path("runs/<uuid:uid>/judges/<int:place>/", judges.judge, name="run_judge"),
     path("runs/<uuid:uid>/judges/<int:place>/check/", judges.check_noise, name="check_run_judge"),
     # Comparisons

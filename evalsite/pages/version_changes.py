@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 
 from evalsite import access
-from evalsite.pages.case_edits import every_edit
+from evalsite.pages.case.edits import every_edit
 from evalsite.pages.forms.drafts import CarveForm
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.keyset import keyset_page

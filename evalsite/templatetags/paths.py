@@ -12,9 +12,9 @@ from typing import Any, Final
 from django import template
 from django.utils.safestring import SafeString
 
-from evalsite.pages.case_leaves import Credit
-from evalsite.pages.case_paths import Cell, Row, leaf_rows
-from evalsite.pages.case_rows import more
+from evalsite.pages.case.leaves import Credit
+from evalsite.pages.case.paths import Cell, Row, leaf_rows
+from evalsite.pages.case.rows import more
 from evalsite.safe_html import joined, leaf, line
 from evalsite.templatetags.look import score
 from evalsite.templatetags.marks import verdict_mark

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalsite.pages.case_texts import Rendered, rendered
+from evalsite.pages.case.texts import Rendered, rendered
 from evalsite.safe_html import markdown
 from scoring.core.shown import LONG, Shown
 from tests.core.payloads import MARKDOWN, MARKUP

@@ -8,8 +8,8 @@ from typing import Any, Final
 import pytest
 from django.template import Context, Template
 
-from evalsite.pages.case_leaves import Credit
-from evalsite.pages.case_paths import Cell, Row, leaf_rows
+from evalsite.pages.case.leaves import Credit
+from evalsite.pages.case.paths import Cell, Row, leaf_rows
 from evalsite.templatetags.paths import path_rows
 from scoring.core.leaves import Leaf
 

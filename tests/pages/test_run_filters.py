@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evalsite.pages.case_list import CaseList
+from evalsite.pages.case.list import CaseList
 from scoring.models import Baseline, Output, Review, ReviewVerdict, Run, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.run_steps import BrowserOf, MakeSet, keys, url

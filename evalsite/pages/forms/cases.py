@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from django import forms
 
-from evalsite.pages.case_against import Against
+from evalsite.pages.case.against import Against
 from scoring.engine.confusion import labelled
 from scoring.models import RunScorer, Verdict
 from scoring.models.case_changes import KINDS, Change

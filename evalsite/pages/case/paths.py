@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from evalsite.pages.case_leaves import Credit, Leaves
-from evalsite.pages.case_rows import Room
+from evalsite.pages.case.leaves import Credit, Leaves
+from evalsite.pages.case.rows import Room
 from evalsite.safe_html import LEAF
 from scoring.core.json_changes import PathRow, leaf_text
 from scoring.core.leaves import Leaf

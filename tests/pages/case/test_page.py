@@ -15,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evalsite.pages.case_view import MODES
+from evalsite.pages.case.view import MODES
 from scoring.core.registry import all_types
 from scoring.core.shown import LONG
 from scoring.models import Case, Output, OutputSet, Run, User

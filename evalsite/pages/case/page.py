@@ -8,15 +8,15 @@ from typing import Any
 from django.http import Http404, HttpResponse
 
 from evalsite import access
-from evalsite.pages.case_absent import Absent, absent_from
-from evalsite.pages.case_against import AUTO, Against, against_of
-from evalsite.pages.case_beside import TITLES, beside_of
-from evalsite.pages.case_list import Around, CaseList
-from evalsite.pages.case_rows import room
-from evalsite.pages.case_said import said_of
-from evalsite.pages.case_switches import chosen, switches
-from evalsite.pages.case_trials import trials_of
-from evalsite.pages.case_view import CaseView
+from evalsite.pages.case.absent import Absent, absent_from
+from evalsite.pages.case.against import AUTO, Against, against_of
+from evalsite.pages.case.beside import TITLES, beside_of
+from evalsite.pages.case.list import Around, CaseList
+from evalsite.pages.case.rows import room
+from evalsite.pages.case.said import said_of
+from evalsite.pages.case.switches import chosen, switches
+from evalsite.pages.case.trials import trials_of
+from evalsite.pages.case.view import CaseView
 from evalsite.pages.fragments import SignedInRequest, show, show_text
 from evalsite.pages.methods import reading
 from scoring.models import Output, Run

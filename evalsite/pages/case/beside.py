@@ -13,9 +13,9 @@ from django.db.models import OuterRef, Subquery
 from django.http import Http404, QueryDict
 
 from evalsite import access
-from evalsite.pages.case_against import AUTO, Against
-from evalsite.pages.case_list import Around
-from evalsite.pages.case_switches import KEPT as LOOKS
+from evalsite.pages.case.against import AUTO, Against
+from evalsite.pages.case.list import Around
+from evalsite.pages.case.switches import KEPT as LOOKS
 from evalsite.pages.compare_urls import KEPT, case_url, compare_url
 from evalsite.pages.forms.compare import KINDS, PairForm
 from scoring.models import CaseVerdict, Output, Run, RunScorer, Score, User, Verdict

@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.urls import reverse
 
-from evalsite.pages.case_against import AUTO, Against
-from evalsite.pages.case_chips import Chip, described
-from evalsite.pages.case_columns import NAME, Columns
-from evalsite.pages.case_switches import KEPT
+from evalsite.pages.case.against import AUTO, Against
+from evalsite.pages.case.chips import Chip, described
+from evalsite.pages.case.columns import NAME, Columns
+from evalsite.pages.case.switches import KEPT
 from evalsite.pages.forms.cases import CaseForm
 from evalsite.templatetags.look import NOTHING, count
 from scoring.models import Run, RunScorer, Score, Status, Verdict

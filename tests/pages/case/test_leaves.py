@@ -12,9 +12,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evalsite.pages.case_leaves import Leaves, leaves_of
-from evalsite.pages.case_paths import path_table
-from evalsite.pages.case_rows import FIRST, Room
+from evalsite.pages.case.leaves import Leaves, leaves_of
+from evalsite.pages.case.paths import path_table
+from evalsite.pages.case.rows import FIRST, Room
 from evalsite.safe_html import leaf
 from scoring.core.bound import bind
 from scoring.core.contract import Case

@@ -1,4 +1,4 @@
-"""The addresses of what people say of a case in a run."""
+"""The addresses of a case in a run and of what people say of it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Final
 
 from django.urls import path
 
-from evalsite.pages import comments, reviews
+from evalsite.pages.case import comments, page, reviews
 
 _CASE: Final = "runs/<uuid:uid>/cases/<int:position>"
 _COMMENT: Final = f"{_CASE}/comments/<uuid:comment>"
 
 urlpatterns = [
+    path(f"{_CASE}/", page.case, name="run_case"),
     path(f"{_CASE}/review/", reviews.review_case, name="review_case"),
     path(f"{_CASE}/comments/", comments.add_comment, name="add_comment"),
     path(f"{_COMMENT}/edit/", comments.edit_comment, name="edit_comment"),

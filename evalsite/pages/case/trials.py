@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from django.http import QueryDict
 from django.urls import reverse
 
-from evalsite.pages.case_list import Cell, cell_of
+from evalsite.pages.case.list import Cell, cell_of
 from scoring.models import Output, Run, RunScorer
 from scoring.models.case_table import CaseRow, CaseTable, Place
 

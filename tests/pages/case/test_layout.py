@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evalsite.pages.case_view import MODES
+from evalsite.pages.case.view import MODES
 from scoring.models import Case, Output, Run, User
 from tests.compared import run_with
 from tests.conftest import MakeDataset

@@ -12,8 +12,8 @@ from django.shortcuts import redirect
 from django_htmx.middleware import HtmxDetails
 
 from evalsite import access
-from evalsite.pages.case_said import here, said_of
-from evalsite.pages.cases import place_of
+from evalsite.pages.case.page import place_of
+from evalsite.pages.case.said import here, said_of
 from evalsite.pages.forms.config_fields import LongTextField
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import posting

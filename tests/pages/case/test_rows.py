@@ -13,7 +13,7 @@ from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
 
-from evalsite.pages.case_rows import FIRST, TIMES, More, Room, more, room
+from evalsite.pages.case.rows import FIRST, TIMES, More, Room, more, room
 from scoring.models import Run, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.scored import Definition, finished_run

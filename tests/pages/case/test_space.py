@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evalsite.pages.case_view import MODES
+from evalsite.pages.case.view import MODES
 from scoring.models import Case, Output, Run, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.scored import CLOSE, finished_run

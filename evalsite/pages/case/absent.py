@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from django.http import QueryDict
 
-from evalsite.pages.case_beside import Beside, partner_run
+from evalsite.pages.case.beside import Beside, partner_run
 from scoring.engine.absence import absence
 from scoring.models import Output, Run, User
 from scoring.models.pair_rows import PairKind

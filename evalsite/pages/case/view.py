@@ -8,14 +8,14 @@ from functools import cached_property
 from typing import ClassVar, Final, NamedTuple
 
 from evalsite import access
-from evalsite.pages.case_beside import BETWEEN, Beside, ScorePair, score_pairs
-from evalsite.pages.case_edits import Edit, edits_of
-from evalsite.pages.case_history import History
-from evalsite.pages.case_leaves import Leaves, leaves_of, without
-from evalsite.pages.case_paths import USUAL, PathTable, path_table
-from evalsite.pages.case_rows import Room
-from evalsite.pages.case_switches import INLINE, SIDE
-from evalsite.pages.case_texts import CaseTexts, Rendered, rendered
+from evalsite.pages.case.beside import BETWEEN, Beside, ScorePair, score_pairs
+from evalsite.pages.case.edits import Edit, edits_of
+from evalsite.pages.case.history import History
+from evalsite.pages.case.leaves import Leaves, leaves_of, without
+from evalsite.pages.case.paths import USUAL, PathTable, path_table
+from evalsite.pages.case.rows import Room
+from evalsite.pages.case.switches import INLINE, SIDE
+from evalsite.pages.case.texts import CaseTexts, Rendered, rendered
 from scoring.core.contract import Case as ScoredCase
 from scoring.core.contract import Json
 from scoring.core.diff import Mode

@@ -14,8 +14,8 @@ from django.shortcuts import redirect
 from django_htmx.middleware import HtmxDetails
 
 from evalsite import access
-from evalsite.pages.case_said import Reviews, here
-from evalsite.pages.cases import page_of, place_of
+from evalsite.pages.case.page import page_of, place_of
+from evalsite.pages.case.said import Reviews, here
 from evalsite.pages.forms.config_fields import LongTextField
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import posting
