@@ -6,16 +6,24 @@ the database for the cases.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
+from html import escape
+from typing import Final
 
 from django import template
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
+from evalsite.pages.case.list import Cell
 from evalsite.safe_html import joined, line
+from evalsite.templatetags.look import NOTHING
 from scoring.core.shown import marked
 
 register = template.Library()
+
+_CELL: Final = '<td class="num cell-score" data-label="{}">{}</td>'
+_NOT_YET: Final = f'<span class="muted" title="not scored yet">{NOTHING}</span>'
 
 
 @register.simple_tag
@@ -31,6 +39,25 @@ def score_mark(score: float, threshold: float, verdict: str) -> SafeString:
     """`_score.html` with its mark."""
     given = {"score": score, "threshold": threshold, "verdict": verdict, "with_mark": True}
     return render_to_string("_score.html", given)
+
+
+@register.simple_tag
+def case_cells(cells: Iterable[Cell]) -> SafeString:
+    """A row's cells, one for each scorer that has a column."""
+    return joined(_CELL.format(escape(cell.scorer.name), _told(cell)) for cell in cells)
+
+
+def _told(cell: Cell) -> str:
+    if cell.score is not None:
+        return score_mark(cell.score, cell.scorer.threshold, cell.verdict)
+    if cell.verdict:
+        return f'<span title="{escape(cell.reason)}">{_status(cell.verdict)}</span>'
+    return _NOT_YET
+
+
+@lru_cache(maxsize=64)
+def _status(said: str) -> SafeString:
+    return render_to_string("_verdict.html", {"verdict": said})
 
 
 @register.filter

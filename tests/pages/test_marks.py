@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from django.template import Context, Template
 
-from evalsite.templatetags import marks
+from evalsite.pages.case.list import Cell
+from evalsite.pages.pair_list import Change
+from evalsite.templatetags import compared, marks
+from scoring.models import RunScorer
 
 VERDICTS = ("pass", "fail", "error", "skipped")
 
@@ -37,6 +40,43 @@ def test_alike_scores_with_other_verdicts_are_told_apart() -> None:
     both = [marks.score_mark(0.5, 0.5, verdict) for verdict in ("pass", "fail")]
     assert "verdict-pass" in both[0]
     assert "verdict-fail" in both[1]
+
+
+@pytest.mark.parametrize(
+    ("score", "verdict", "held"),
+    [
+        (0.6996, "fail", ">0.6996</span>"),
+        (0.9, "pass", "verdict-pass"),
+        (None, "error", f'<span title="{"&lt;&quot;"}">'),
+        (None, "", "not scored yet"),
+    ],
+)
+def test_a_cell_tells_what_its_scorer_said_and_escapes_it(
+    score: float | None, verdict: str, held: str
+) -> None:
+    scorer = RunScorer(name='<"', threshold=0.7)
+    cell = marks.case_cells([Cell(scorer, score, verdict, '<"')])
+    assert cell.startswith('<td class="num cell-score" data-label="&lt;&quot;">')
+    assert held in cell
+    assert '<"' not in cell
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (0.2, 0.6996, '0.20<span class="muted"> → </span>0.6996 <span class="delta delta-up">'),
+        (0.8, 0.2, '<span class="delta delta-down">\N{MINUS SIGN}0.60</span>'),
+        (0.5, 0.5, '0.50 <span class="delta"></span></td>'),
+        (None, 0.5, '\N{EN DASH}<span class="muted"> → </span>0.50 <span class="delta"></span>'),
+        (None, None, '<span class="muted">\N{EN DASH}</span></td>'),
+    ],
+)
+def test_a_pairs_cells_tell_both_scores_and_the_third_scorer_needs_room(
+    before: float | None, after: float | None, told: str
+) -> None:
+    cells = compared.score_cells([Change('<"', before, after, (0.7, 0.7))] * 3).split("<td ")[1:]
+    assert all(told in cell and 'data-label="&lt;&quot;"' in cell for cell in cells)
+    assert ["cell-wide" in cell for cell in cells] == [False, False, True]
 
 
 @pytest.mark.parametrize(
