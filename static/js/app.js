@@ -27,16 +27,26 @@ document.addEventListener("htmx:afterSettle", () => {
 document.addEventListener("htmx:responseError", () => { pressedMeanwhile = null; });
 document.addEventListener("htmx:sendError", () => { pressedMeanwhile = null; });
 
-/* What was swapped in is known to htmx a moment later. A link or button pressed before is pressed then,
-   as it would load a whole page. */
+/* What was swapped in is known to htmx a moment later. What is pressed, chosen or sent before waits for
+   that, as it would load a whole page or do nothing. */
 
-document.addEventListener("click", (event) => {
-  const control = event.target.closest("a, button");
-  if (!control?.closest(".htmx-added") || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  event.stopImmediatePropagation();
-  document.addEventListener("htmx:afterSettle", () => control.click(), { once: true });
-}, true);
+const fired = (control, { type }) => control.dispatchEvent(new Event(type, { bubbles: true }));
+const EARLY = {
+  click: ["a, button", (control) => control.click()],
+  input: ["input, select, textarea", fired],
+  change: ["input, select, textarea", fired],
+  submit: ["form", (form, { submitter }) => form.requestSubmit(submitter)],
+};
+
+for (const [type, [control, again]] of Object.entries(EARLY)) {
+  document.addEventListener(type, (event) => {
+    const element = event.target.closest(control);
+    if (!element?.closest(".htmx-added") || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    document.addEventListener("htmx:afterSettle", () => again(element, event), { once: true });
+  }, true);
+}
 
 /* Clicks: one listener, told apart by data attributes. */
 

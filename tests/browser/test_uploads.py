@@ -20,6 +20,14 @@ pytestmark = pytest.mark.browser
 SignIn = Callable[[User], None]
 IsAccessible = Callable[[Page], None]
 
+CHOOSES_AT_ONCE = """
+document.addEventListener("htmx:afterSwap", () => {
+  const header = document.querySelector("#upload select[name=header]");
+  header.value = "no";
+  header.dispatchEvent(new Event("change", { bubbles: true }));
+}, { once: true });
+"""
+
 
 @pytest.fixture(autouse=True)
 def spool(settings: Settings, tmp_path: Path) -> None:
@@ -200,6 +208,20 @@ def test_a_file_that_is_refused_says_so_in_place_of_the_form(
     is_accessible(page)
     assert not Upload.objects.exists()
     complaints[:] = [each for each in complaints if "413" not in each and "422" not in each]
+
+
+def test_a_choice_made_before_htmx_knows_the_form_holds(
+    page: Page, sign_in: SignIn, alice: User, tmp_path: Path
+) -> None:
+    sign_in(alice)
+    path = tmp_path / "bare.csv"
+    path.write_text("q1,What is two and two?\nq2,And who is three?\n")
+    choose(page, path)
+    page.evaluate(CHOOSES_AT_ONCE)
+    with page.expect_response(lambda answer: "header=no" in answer.url):
+        page.get_by_role("link", name="The first row holds names").click()
+    expect(page.get_by_label("column 2", exact=True)).to_be_visible()
+    expect(page.get_by_label("The first row holds")).to_have_value("no")
 
 
 def test_a_file_without_names_goes_in_on_a_phone_in_the_dark_by_keys(
