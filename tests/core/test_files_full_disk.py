@@ -16,9 +16,7 @@ from scoring.core.files import FileProblem, detect, read_rows, source
 from scoring.core.files.full_disk import full_disk_told, is_full_disk
 from scoring.core.files.xlsx import kept_texts
 from tests.core.workbooks import put, row_xml, simple, texts_xml, workbook
-
-FULL = Path("/dev/full")  # every write to it finds no room
-needs_full = pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")
+from tests.no_room import FULL, needs_full
 
 
 def without_room() -> IO[bytes]:

@@ -151,16 +151,20 @@ def test_a_change_contradicted_by_the_verdict_shows_nothing(pair: tuple[Run, Run
     assert CaseTable(run, list(run.scorers.all()), filters).page().rows == []
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_kept_of_compared_runs_shows_the_same(
-    pair: tuple[Run, Run], kind: PairKind
-) -> None:
-    baseline, run = pair
+def finished_and_compared(pair: tuple[Run, Run]) -> tuple[Run, Run]:
     Run.objects.update(finished_at=timezone.now())
     for each in pair:
         each.refresh_from_db()
         summarise(each)
-    compared(baseline, run)
+    compared(*pair)
+    return pair
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_kept_of_compared_runs_shows_the_same(
+    pair: tuple[Run, Run], kind: PairKind
+) -> None:
+    baseline, run = finished_and_compared(pair)
     assert kept_list(baseline, run, kind).total is not None
     table = CaseTable(run, list(run.scorers.all()), CaseFilters(change=Change(kind, baseline)))
     wanted = _places(_wanted(baseline, run, kind))
@@ -173,12 +177,7 @@ def test_what_is_kept_of_compared_runs_shows_the_same(
 def test_how_many_changed_is_known_of_compared_runs_however_many(
     pair: tuple[Run, Run], kind: PairKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    baseline, run = pair
-    Run.objects.update(finished_at=timezone.now())
-    for each in pair:
-        each.refresh_from_db()
-        summarise(each)
-    compared(baseline, run)
+    baseline, run = finished_and_compared(pair)
     monkeypatch.setattr(filtering, "FEW", 1)
     scorers = list(run.scorers.all())
     table = CaseTable(run, scorers, CaseFilters(change=Change(kind, baseline)))

@@ -14,10 +14,9 @@ from django.urls import reverse
 
 from scoring.models import Dataset, Upload
 from tests.conftest import MakeDataset
+from tests.no_room import FULL, needs_full
 from tests.pages.upload_steps import html_of, send, sent, url_of
 
-FULL = Path("/dev/full")  # every write to it finds no room
-needs_full = pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")
 SAID = "There is no room left on the site's disk, so nothing was stored."
 
 

@@ -20,9 +20,8 @@ from scoring.engine.loading import removal, spool
 from scoring.models import Dataset, DatasetVersion, Team, Upload, UploadState
 from tests.core.workbooks import simple
 from tests.engine.loading.conftest import Put, assert_nothing_is_left, many
+from tests.no_room import FULL, needs_full
 
-FULL = Path("/dev/full")  # every write to it finds no room
-needs_full = pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")
 SAID = "There is no room left on the site's disk, so nothing was stored."
 
 
