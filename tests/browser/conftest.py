@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from shutil import which
 from typing import Any
 
@@ -24,7 +24,9 @@ from pytest_django.live_server_helper import LiveServer
 
 from scoring.engine import tryout
 from scoring.models import User
+from tests.browser.witness import Witness
 
+WITNESS = pytest.StashKey[Witness]()
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox",
@@ -40,7 +42,7 @@ document.addEventListener("securitypolicyviolation", (event) => {
   console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
 });
 """
-PATIENCE_MS = 10_000
+PATIENCE_MS = 30_000
 
 
 def _absent(why: str) -> None:
@@ -94,13 +96,28 @@ def _complaint(said: ConsoleMessage) -> list[str]:
 
 
 @pytest.fixture
-def page(context: BrowserContext, complaints: list[str]) -> Iterator[Page]:
+def page(
+    context: BrowserContext, complaints: list[str], request: pytest.FixtureRequest
+) -> Iterator[Page]:
     """A tab. The test fails if it ends with a CSP violation, a console error or a script error."""
     made = context.new_page()
+    request.node.stash[WITNESS] = Witness(made)
     made.on("pageerror", lambda error: complaints.append(f"script error: {error}"))
     made.on("console", lambda said: complaints.extend(_complaint(said)))
     yield made
     assert complaints == []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that failed tells what its tab did."""
+    report = yield
+    witness = item.stash.get(WITNESS, None)
+    if report.when == "call" and report.failed and witness is not None:
+        report.sections.append(("what the tab did", witness.report()))
+    return report
 
 
 @pytest.fixture
