@@ -49,7 +49,7 @@ _READ = (
 
 IDS_A_QUERY: Final = 500
 
-OutputRow = tuple[Any, ...]  # one row of _READ
+ReadRow = tuple[Any, ...]  # one row of _READ
 
 _bound: dict[tuple[str, float], bound.BoundScorer] = {}
 
@@ -98,7 +98,7 @@ def _generation(shard: Shard) -> Generation:
     )
 
 
-def _store_outputs(shard: Shard, made: Sequence[generate.OutputRow]) -> None:
+def _store_outputs(shard: Shard, made: Sequence[rows.OutputRow]) -> None:
     with transaction.atomic():
         if _close(shard):
             generate.store(made)
@@ -231,7 +231,7 @@ def _scorers(shard: Shard) -> list[RunScorer]:
     return list(shard.attempt.run.scorers.select_related("version"))
 
 
-def _read(shard: Shard) -> list[OutputRow]:
+def _read(shard: Shard) -> list[ReadRow]:
     """The shard's outputs with their cases, in the order of their ids."""
     within = Output.objects.filter(pk__range=(shard.first_output, shard.last_output))
     # An expression, lest SQLite walks the whole set by its index instead of this range of ids.
@@ -250,13 +250,13 @@ def cases_of(output_ids: Sequence[int]) -> list[contract.Case]:
     return [found[output] for output in output_ids]
 
 
-def _rows(outputs: QuerySet[Output]) -> list[OutputRow]:
+def _rows(outputs: QuerySet[Output]) -> list[ReadRow]:
     # As a plain number: Django would convert a boolean row by row, a fifth of the reading.
     plain = outputs.annotate(json=Cast("is_json", IntegerField()))
     return list(plain.order_by("pk").values_list(*_READ))
 
 
-def _case(output: OutputRow) -> contract.Case:
+def _case(output: ReadRow) -> contract.Case:
     _, _, text, is_json, error, _, key, given, expected, references, metadata, tags = output
     return contract.Case(
         output=_value(text) if is_json and text is not None else text,
@@ -276,7 +276,7 @@ def _value(text: str) -> Json:
 
 
 def _verdict_rows(
-    shard: Shard, outputs: Sequence[OutputRow], table: Sequence[Sequence[ScoreRow]]
+    shard: Shard, outputs: Sequence[ReadRow], table: Sequence[Sequence[ScoreRow]]
 ) -> list[tuple[Any, ...]]:
     run_id = shard.attempt.run_id
     verdicts = rows.case_verdicts(table)

@@ -13,6 +13,7 @@ from scoring.core.contract import CaseProblem
 from scoring.core.prompt_template import PromptTemplate
 from scoring.core.services import Answer, Fault, Message, Question, Reply, current
 from scoring.engine.replies import storable
+from scoring.engine.rows import OUTPUT_COLUMNS, OutputRow
 from scoring.engine.services import Stopped
 from scoring.models import (
     Case,
@@ -28,21 +29,7 @@ from scoring.models import (
 from scoring.models.bulk import insert
 from scoring.models.run import OutputSetState
 
-COLUMNS: Final = (
-    "output_set_id",
-    "case_id",
-    "trial",
-    "text",
-    "is_json",
-    "error",
-    "latency_ms",
-    "tokens_in",
-    "tokens_out",
-    "cost_usd",
-)
 SEED: Final = "seed"
-
-OutputRow = tuple[Any, ...]  # COLUMNS
 
 
 @dataclass(frozen=True)
@@ -152,14 +139,14 @@ def generation_of(run: Run) -> Generation | None:
 
 def store(rows: Sequence[OutputRow]) -> None:
     """Keep the outputs, in their order; one that is there already stays."""
-    insert(Output, COLUMNS, rows, ignore_existing=True)
+    insert(Output, OUTPUT_COLUMNS, rows, ignore_existing=True)
 
 
 def make_again(generation: Generation, outputs: Sequence[Output]) -> None:
     """Ask once more for outputs that could not be made, and keep what comes."""
     asked = [_asked(generation, output.case, output.trial) for output in outputs]
     answers = _answers(asked)
-    names = [name.removesuffix("_id") for name in COLUMNS[3:]]
+    names = [name.removesuffix("_id") for name in OUTPUT_COLUMNS[3:]]
     for output, answer in zip(outputs, answers, strict=True):
         for name, value in zip(names, _columns(answer), strict=True):
             setattr(output, name, value)
@@ -207,7 +194,7 @@ def _answers(asked: Sequence[Question | Fault]) -> list[Answer]:
 
 
 def _columns(answer: Answer) -> OutputRow:
-    """Text, is_json, error, latency, tokens in and out, cost: COLUMNS from the fourth on."""
+    """Text, is_json, error, latency, tokens in and out, cost: OUTPUT_COLUMNS from the fourth on."""
     if isinstance(answer, Fault):
         return None, False, answer.text, None, None, None, None
     text, error = _text(answer)

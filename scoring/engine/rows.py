@@ -1,4 +1,4 @@
-"""Results as tuples of database values."""
+"""Outputs and results as tuples of database values."""
 
 from __future__ import annotations
 
@@ -17,8 +17,21 @@ REASON_CHARACTERS: Final = 500
 PARTS: Final = "children"  # of a combination, in its metadata
 _LEVELS: Final = ((200, 5), (80, 3), (40, 2), (20, 1))  # characters of a text, items of a list
 
+OutputRow = tuple[Any, ...]  # OUTPUT_COLUMNS
 ScoreRow = tuple[int, int, int, float | None, int | None, str, str, str]  # SCORE_COLUMNS
 
+OUTPUT_COLUMNS: Final = (
+    "output_set_id",
+    "case_id",
+    "trial",
+    "text",
+    "is_json",
+    "error",
+    "latency_ms",
+    "tokens_in",
+    "tokens_out",
+    "cost_usd",
+)
 SCORE_COLUMNS: Final = (
     "scorer_id",
     "output_id",

@@ -17,6 +17,7 @@ from scoring.core.files import MISSING, MappedCase, NearDuplicates, OutputText, 
 from scoring.engine.loading.likenesses import placed, repeats_among
 from scoring.engine.loading.reading import Placed, json_of
 from scoring.engine.loading.report import MARKED, Report
+from scoring.engine.rows import OUTPUT_COLUMNS, OutputRow
 from scoring.models import Case, DatasetVersion, Output, OutputSet
 from scoring.models.bulk import insert
 
@@ -33,21 +34,8 @@ CASE_COLUMNS: Final = (
     "metadata_json",
     "tags_json",
 )
-OUTPUT_COLUMNS: Final = (
-    "output_set_id",
-    "case_id",
-    "trial",
-    "text",
-    "is_json",
-    "error",
-    "latency_ms",
-    "tokens_in",
-    "tokens_out",
-    "cost_usd",
-)
 
 CaseRow = tuple[int, int, str, str, str | None, str, str, str]  # CASE_COLUMNS
-OutputRow = tuple[Any, ...]  # OUTPUT_COLUMNS
 
 
 class CaseIntake:
