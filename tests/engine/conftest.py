@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import LazySettings
 from django.db import connection
 
 from scoring.core import registry
@@ -23,6 +24,7 @@ from scoring.engine import plan
 from scoring.engine.execute import execute
 from scoring.engine.rows import SCORE_COLUMNS
 from scoring.engine.summaries import summarise
+from scoring.engine.threads import Threads
 from scoring.models import (
     CaseVerdict,
     OutputSet,
@@ -36,11 +38,25 @@ from scoring.models import (
     Verdict,
 )
 from tests.conftest import MakeDataset, MakeOutputs
+from tests.stub import Stub
 
 ROOT = Path(__file__).resolve().parents[2]
 
 MakeScorer = Callable[..., Scorer]
 MakeRun = Callable[..., Run]
+
+
+@pytest.fixture
+def stub(stub: Stub, settings: LazySettings) -> Stub:
+    """One that connections of the site may name."""
+    settings.EVALSITE_MODEL_HOSTS = sorted(stub.hosts)
+    return stub
+
+
+@pytest.fixture
+def threads() -> Iterator[Threads]:
+    with Threads() as threads:
+        yield threads
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 
 import pytest
 
@@ -16,12 +15,6 @@ from tests.engine.conftest import MakeRun, MakeScorer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OUTPUTS = ["yes", "It is so.", "yes", "The train leaves at noon."]
-
-
-@pytest.fixture
-def threads() -> Iterator[Threads]:
-    with Threads() as threads:
-        yield threads
 
 
 def rows_of(run: Run) -> list[Score]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -35,13 +34,6 @@ from tests.stub.server import Stub, closed_port
 
 TEST = ErrandKind.TEST_CONNECTION
 MODELS = [{"name": "stub-1", "usd_per_million_in": 1.0, "usd_per_million_out": 5.0}]
-
-
-@pytest.fixture
-def stub(settings: Settings) -> Iterator[Stub]:
-    with Stub() as made:
-        settings.EVALSITE_MODEL_HOSTS = made.hosts
-        yield made
 
 
 def connected(team: Team, url: str, key: str = RIGHT_KEY, models: Any = MODELS) -> Connection:

@@ -24,8 +24,7 @@ def answer(asked: Asked) -> wire.Answer:
 
 
 @pytest.fixture
-def connected(team: Team, stub: Stub, settings: Settings) -> Connection:
-    settings.EVALSITE_MODEL_HOSTS = sorted(stub.hosts)
+def connected(team: Team, stub: Stub) -> Connection:
     stub.play("model", answer)
     return Connection.objects.define(team, "main", stub.url("model"), offered=[PRICED], by=None)
 

@@ -30,8 +30,7 @@ def answers(team: Team, make_dataset: MakeDataset, make_outputs: MakeOutputs) ->
 
 
 @pytest.fixture
-def judge(team: Team, stub: Stub, settings: Settings) -> None:
-    settings.EVALSITE_MODEL_HOSTS = sorted(stub.hosts)
+def judge(team: Team, stub: Stub) -> None:
     Connection.objects.define(team, "main", stub.url("same"), offered=[PRICED], by=None)
     suite_of(team, model="stub-1")
 

@@ -6,11 +6,10 @@ import os
 import random
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.conf import LazySettings
 
 from scoring.engine import plan
 from scoring.engine.dispatch import work_on
@@ -29,18 +28,6 @@ CALL_USD = 0.01  # 100 tokens in at 100 dollars a million
 CONCURRENCY = 8
 
 MakeGenerated = Callable[..., Run]
-
-
-@pytest.fixture
-def stub(stub: Stub, settings: LazySettings) -> Stub:
-    settings.EVALSITE_MODEL_HOSTS = sorted(stub.hosts)
-    return stub
-
-
-@pytest.fixture
-def threads() -> Iterator[Threads]:
-    with Threads() as threads:
-        yield threads
 
 
 @pytest.fixture

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pytest_django.fixtures import Settings
 from scipy import stats
 
 from scoring.engine import errands, noise
@@ -45,22 +44,14 @@ Judged = Callable[..., Run]
 
 
 @pytest.fixture
-def threads() -> Iterator[Threads]:
-    with Threads() as threads:
-        yield threads
-
-
-@pytest.fixture
 def judged(
     team: Team,
     stub: Stub,
-    settings: Settings,
     make_scorer: MakeScorer,
     make_run: MakeRun,
     threads: Threads,
 ) -> Judged:
     """A run of so many outputs, scored by the judge that the script plays."""
-    settings.EVALSITE_MODEL_HOSTS = stub.hosts
 
     def made(count: int, script: Script | Answer, **config: object) -> Run:
         url = stub.play("judge", script)

@@ -31,8 +31,7 @@ def run(make_run: MakeRun, make_scorer: MakeScorer) -> Run:
 
 
 @pytest.fixture
-def connection(team: Team, stub: Stub, settings: Settings) -> Connection:
-    settings.EVALSITE_MODEL_HOSTS = sorted(stub.hosts)
+def connection(team: Team, stub: Stub) -> Connection:
     return Connection.objects.define(team, "main", stub.url("ok"), by=None)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.conf import LazySettings
 
 from scoring.engine import errands
 from scoring.models import Connection, Errand, ErrandKind, ErrandState, ModelCall, Team, User
@@ -22,8 +21,7 @@ REQUEST: dict[str, Any] = {
 
 
 @pytest.fixture
-def own(team: Team, stub: Stub, settings: LazySettings) -> Connection:
-    settings.EVALSITE_MODEL_HOSTS = sorted(stub.hosts)
+def own(team: Team, stub: Stub) -> Connection:
     stub.play("model", wire.completion("seven"))
     price = {"name": "stub-1", "usd_per_million_in": 100.0, "usd_per_million_out": 0.0}
     return Connection.objects.define(team, "own", stub.url("model"), offered=[price], by=None)
