@@ -18,7 +18,7 @@ from scoring.engine.threads import Threads
 from scoring.models import Errand, Run, Scorer, Suite, Team, User
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset
-from tests.pages.generation_steps import address, connected, work_begins
+from tests.pages.generation.steps import address, connected, work_begins
 from tests.stub import Asked, Stub, wire
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

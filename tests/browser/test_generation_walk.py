@@ -16,7 +16,7 @@ from tests.browser.comparing import in_both_schemes, stays
 from tests.browser.hands import HANDS, Bench
 from tests.browser.walk import forgive_422
 from tests.conftest import MakeDataset
-from tests.pages.generation_steps import connected
+from tests.pages.generation.steps import connected
 from tests.stub import Asked, Stub, wire
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

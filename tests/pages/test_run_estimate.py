@@ -11,7 +11,7 @@ from django.urls import reverse
 from evalsite.pages.estimates import foresight
 from scoring.engine.estimate import Estimate
 from scoring.models import AuditEntry, OutputSet, Run, Scorer, Team, User
-from tests.pages.generation_steps import connected, part, suite_with
+from tests.pages.generation.steps import connected, part, suite_with
 from tests.pages.run_steps import BrowserOf, MakeSet
 
 COSTLY = Estimate(calls=3, tokens_in=30, tokens_out=6, cost_usd=0.5, seconds=90.0)

@@ -19,36 +19,13 @@ from scoring.models import (
     Team,
     User,
 )
-from tests.conftest import MakeDataset
-from tests.pages.generation_steps import address, connected, part, shown, suite_with, work_begins
-from tests.pages.run_steps import BrowserOf, with_code
-
-ASKED: dict[str, Any] = {"model": "stub-1", "template": "Answer {{ input.q }}", "trials": "2"}
-
-
-@pytest.fixture
-def dataset(make_dataset: MakeDataset) -> Dataset:
-    cases = [{"input": {"q": f"question {n}"}, "expected": "yes"} for n in range(1, 5)]
-    return make_dataset(cases).dataset
-
-
-@pytest.fixture
-def own(team: Team) -> Connection:
-    return connected(team)
-
-
-@pytest.fixture
-def suite(team: Team) -> Suite:
-    return suite_with(team)
-
-
-@pytest.fixture
-def browser(browser_of: BrowserOf, alice: User) -> Client:
-    return browser_of(alice)
-
-
-def filled(browser: Client, dataset: Dataset, suite: Suite, **more: Any) -> dict[str, Any]:
-    return shown(browser, dataset) | ASKED | {"suite": str(suite.uuid)} | more
+from tests.pages.generation.steps import (
+    address,
+    filled,
+    part,
+    work_begins,
+)
+from tests.pages.run_steps import with_code
 
 
 class TestTry:

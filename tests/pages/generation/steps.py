@@ -14,6 +14,7 @@ OFFERED = [
     {"name": "stub-1", "usd_per_million_in": 100.0, "usd_per_million_out": 0.0},
     {"name": "unpriced", "usd_per_million_in": None, "usd_per_million_out": None},
 ]
+ASKED: dict[str, Any] = {"model": "stub-1", "template": "Answer {{ input.q }}", "trials": "2"}
 URL = "https://api.example.org/v1"
 
 
@@ -34,6 +35,11 @@ def shown(browser: Client, dataset: Dataset) -> dict[str, Any]:
     """What a browser would send if nobody touched the form."""
     form = browser.get(address(dataset)).context["form"]
     return {field.html_name: field.value() for field in form if field.value()}
+
+
+def filled(browser: Client, dataset: Dataset, suite: Suite, **more: Any) -> dict[str, Any]:
+    """The form of a run that asks each question twice."""
+    return shown(browser, dataset) | ASKED | {"suite": str(suite.uuid)} | more
 
 
 def part(browser: Client, url: str, target: str, sent: dict[str, Any]) -> Any:

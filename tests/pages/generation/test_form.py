@@ -22,35 +22,8 @@ from scoring.models import (
     User,
 )
 from tests.conftest import MakeDataset
-from tests.pages.generation_steps import address, connected, part, shown, suite_with
+from tests.pages.generation.steps import address, connected, filled, part, suite_with
 from tests.pages.run_steps import BrowserOf, url
-
-ASKED: dict[str, Any] = {"model": "stub-1", "template": "Answer {{ input.q }}", "trials": "2"}
-
-
-@pytest.fixture
-def dataset(make_dataset: MakeDataset) -> Dataset:
-    cases = [{"input": {"q": f"question {n}"}, "expected": "yes"} for n in range(1, 5)]
-    return make_dataset(cases).dataset
-
-
-@pytest.fixture
-def own(team: Team) -> Connection:
-    return connected(team)
-
-
-@pytest.fixture
-def suite(team: Team) -> Suite:
-    return suite_with(team)
-
-
-@pytest.fixture
-def browser(browser_of: BrowserOf, alice: User) -> Client:
-    return browser_of(alice)
-
-
-def filled(browser: Client, dataset: Dataset, suite: Suite, **more: Any) -> dict[str, Any]:
-    return shown(browser, dataset) | ASKED | {"suite": str(suite.uuid)} | more
 
 
 class TestStart:
