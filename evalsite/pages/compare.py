@@ -22,9 +22,9 @@ from evalsite.pages.pair_list import PairList
 from scoring.engine import compare as engine
 from scoring.engine import compare_asks
 from scoring.engine.compare import NotComparableError
-from scoring.engine.compare_progress import Progress
 from scoring.engine.figures import Figures
 from scoring.engine.handout.comparison import comparison_file_name, comparison_report
+from scoring.engine.stages import Progress
 from scoring.models import Comparison, Errand, Run, Team, User
 from scoring.models.pair_rows import PairKind
 

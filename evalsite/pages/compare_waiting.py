@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from evalsite.pages.underway import STANDSTILL, said_of
 from scoring.engine.compare_asks import progress_of
 from scoring.engine.progress import NO_WORKER, worker_is_alive
 from scoring.models import Run
 
 if TYPE_CHECKING:
     from evalsite.pages.compare import Candidate
-
-QUARTERS: Final = ("begun", "a quarter done", "half done", "three quarters done")
 
 
 @dataclass(frozen=True)
@@ -46,10 +45,8 @@ class Waiting:
     def said(self) -> str:
         """How far it is, in a few words that seldom change."""
         if self.cause:
-            return "standing still"
-        if self.share is None:
-            return "not begun"
-        return QUARTERS[min(int(self.share / len(self.beside) * 4), 3)]
+            return STANDSTILL
+        return said_of(None if self.share is None else self.share / len(self.beside))
 
     @property
     def _awaited(self) -> list[Candidate]:

@@ -15,11 +15,12 @@ from evalsite.pages.estimates import Foresight, foresight
 from evalsite.pages.forms.generation import GenerationForm
 from evalsite.pages.fragments import SignedInRequest, leave_for, show
 from evalsite.pages.methods import filling, reading
+from evalsite.pages.underway import Underway, underway_of
 from scoring.core.prompt_template import PromptTemplate
 from scoring.engine import errands, prompts
 from scoring.engine.estimate_generation import estimate_generation
 from scoring.engine.generate import Recipe
-from scoring.engine.progress import NO_WORKER, cause_of_errand, worker_is_alive
+from scoring.engine.progress import NO_WORKER, worker_is_alive
 from scoring.engine.prompts import Filled, Lacking
 from scoring.models import DatasetVersion, Errand, ErrandKind, Role, User
 from scoring.models.connection import environment_endpoint
@@ -75,14 +76,10 @@ class Answer:
     errand: Errand | None = None
     notice: str = ""
 
-    @property
-    def is_waiting(self) -> bool:
-        return self.errand is not None and self.errand.is_open
-
-    @property
-    def cause(self) -> str:
-        """Why a try that waits does not move."""
-        return cause_of_errand(self.errand)
+    @cached_property
+    def underway(self) -> Underway | None:
+        """None where nothing is waited for."""
+        return underway_of(self.errand)
 
     @property
     def call(self) -> dict[str, Any] | None:

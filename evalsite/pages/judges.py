@@ -16,12 +16,12 @@ from evalsite import access
 from evalsite.pages.forms.judges import NoiseForm, QualityForm
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import posting, reading
+from evalsite.pages.underway import Underway, underway_of
 from scoring.core.agreement import Agreement, PlaceBias
 from scoring.core.stats import Estimate, rate_estimate
 from scoring.engine import noise
 from scoring.engine.estimate import Estimate as Foreseen
 from scoring.engine.judge_quality import METADATA, Judge, JudgeQuality, is_judge
-from scoring.engine.progress import cause_of_errand
 from scoring.models import Errand, JudgeNoise, Role, RunScorer
 
 MAX_SIDE: Final = 12  # labels of a matrix that is still read
@@ -103,14 +103,10 @@ class Noise:
         """What was asked of the worker last, within a day."""
         return noise.latest_errand(self.scorer)
 
-    @property
-    def is_waiting(self) -> bool:
-        return self.errand is not None and self.errand.is_open
-
-    @property
-    def cause(self) -> str:
-        """Why a check that waits does not move."""
-        return cause_of_errand(self.errand)
+    @cached_property
+    def underway(self) -> Underway | None:
+        """None where nothing is waited for."""
+        return underway_of(self.errand)
 
     @cached_property
     def check(self) -> JudgeNoise | None:
@@ -137,7 +133,7 @@ class Noise:
     @cached_property
     def form(self) -> NoiseForm | None:
         """With what each choice will cost; None where nothing can be asked now."""
-        if not self.may_edit or self.is_waiting or not self.is_possible:
+        if not self.may_edit or self.underway or not self.is_possible:
             return None
         return NoiseForm(scorer=self.scorer, scored=self.scored, estimate=self.estimate)
 
@@ -166,7 +162,7 @@ def check_noise(request: SignedInRequest, uid: uuid.UUID, place: int) -> HttpRes
     panel = Noise(scorer, may_edit=True)
     if not is_judge(scorer) or not panel.is_possible:
         messages.info(request, "There is nothing a judge could be asked about again.")
-    elif panel.is_waiting:
+    elif panel.underway:
         messages.info(request, "A check of this judge is under way already.")
     else:
         form = NoiseForm(request.POST, scorer=scorer, scored=panel.scored)

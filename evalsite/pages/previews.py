@@ -18,11 +18,12 @@ from evalsite.pages.estimates import Foresight, foresight
 from evalsite.pages.forms.scorers import ScorerForm
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import reading
+from evalsite.pages.underway import Underway, underway_of
 from scoring.core.bound import bind
 from scoring.core.contract import ConfigError, Result, ServiceError
 from scoring.engine import preview
 from scoring.engine.preview import Config, Row, Sample
-from scoring.engine.progress import NO_WORKER, cause_of_errand, worker_is_alive
+from scoring.engine.progress import NO_WORKER, worker_is_alive
 from scoring.models import Errand, ErrandKind, Role, Run, RunScorer, User
 
 #: What a request for a preview says of itself, in the parameter `preview`: show what there is to
@@ -58,14 +59,10 @@ class Previewed:
     foresight: Foresight | None = None
     errand: Errand | None = None
 
-    @property
-    def is_waiting(self) -> bool:
-        return self.errand is not None and self.errand.is_open
-
-    @property
-    def cause(self) -> str:
-        """Why a preview that waits does not move."""
-        return cause_of_errand(self.errand)
+    @cached_property
+    def underway(self) -> Underway | None:
+        """None where nothing is waited for."""
+        return underway_of(self.errand)
 
     def lines(self) -> Iterator[Line]:
         """The cases to be looked at: those that differ, or all where nothing is compared."""

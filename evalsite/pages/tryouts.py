@@ -19,6 +19,7 @@ from evalsite.pages.forms.scorers import ScorerForm
 from evalsite.pages.forms.tryout import OwnCases, Prefill, TryForm, example_of, prefill_of
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import reading
+from evalsite.pages.underway import Underway, underway_of
 from scoring.core.bound import bind
 from scoring.core.config import config_fields
 from scoring.core.contract import Case, ConfigError, Json, Result, ServiceError
@@ -26,7 +27,7 @@ from scoring.core.explain import Explanation, explain
 from scoring.core.registry import ASKING, ScorerType
 from scoring.engine import errands, tryout
 from scoring.engine.probe import case_of
-from scoring.engine.progress import NO_WORKER, cause_of_errand, worker_is_alive
+from scoring.engine.progress import NO_WORKER, worker_is_alive
 from scoring.models import Errand, ErrandKind, Role, User
 
 #: What a request for a try says of itself, in the parameter `try`.
@@ -72,14 +73,10 @@ class Tried:
     notice: str = ""
     errand: Errand | None = None
 
-    @property
-    def is_waiting(self) -> bool:
-        return self.errand is not None and self.errand.is_open
-
-    @property
-    def cause(self) -> str:
-        """Why a try that waits does not move."""
-        return cause_of_errand(self.errand)
+    @cached_property
+    def underway(self) -> Underway | None:
+        """None where nothing is waited for."""
+        return underway_of(self.errand)
 
     @property
     def calls(self) -> list[dict[str, Any]]:

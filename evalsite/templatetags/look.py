@@ -129,6 +129,12 @@ def lasting(seconds: float) -> str:
 
 
 @register.filter
+def left(seconds: int) -> str:
+    """A time still to wait, below a minute in seconds: "about 5 s", "2 min"."""
+    return f"about {seconds} s" if seconds < 60 else lasting(seconds)
+
+
+@register.filter
 def speed(per_second: float) -> str:
     """12.3 → "12 a second"; below one, by the minute: 0.2 → "12 a minute"."""
     if per_second >= 0.95:

@@ -7,7 +7,7 @@ endpoint of OPENAI_API_KEY and OPENAI_BASE_URL, with nothing kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -99,6 +99,7 @@ class Fault:
 
 
 Answer = Reply | Fault
+Heard = Callable[[float], None]  # called with the share of a batch that is answered
 
 
 class Services(Protocol):

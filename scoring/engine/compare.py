@@ -12,7 +12,7 @@ from scoring.core.paired import holm
 from scoring.core.sentences import Finding, scorer_sentence, whole_sentence
 from scoring.engine.compare_columns import matched, tags_of
 from scoring.engine.compare_places import counts_of, places_of, unjudged_of
-from scoring.engine.compare_progress import Stages, Tell, stages_of, untold
+from scoring.engine.compare_progress import stages_of
 from scoring.engine.compare_scores import (
     OneScorer,
     TwoScorers,
@@ -24,6 +24,7 @@ from scoring.engine.compare_scores import (
 from scoring.engine.compare_warnings import warnings_of
 from scoring.engine.figures import SHAPE, Figures, FlipFigures, ScorerFigures
 from scoring.engine.probe import ErrandProblem
+from scoring.engine.stages import Stages, Tell, untold
 from scoring.models import Comparison, Errand, JudgeNoise, Run
 from scoring.models.pair_places import PairPlaces
 from scoring.models.pairs import Pairs

@@ -9,9 +9,9 @@ from django.db.models import CharField, Exists, OuterRef, QuerySet, Subquery, Va
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Replace
 
-from scoring.engine import compare, errands, hold
-from scoring.engine.compare_progress import Progress
+from scoring.engine import compare, errands
 from scoring.engine.gates import baseline_of, next_run
+from scoring.engine.stages import Progress
 from scoring.models import Comparison, Errand, ErrandKind, ErrandState, Run, RunState, User
 from scoring.models.errand import OPEN
 from scoring.models.pair_places import PairPlaces
@@ -53,13 +53,13 @@ def progress_of(baseline: Run, candidates: Sequence[Run]) -> dict[int, Progress]
     """
     team = candidates[0].team_id
     rows = Errand.objects.filter(team=team, kind=ErrandKind.COMPARE, state=ErrandState.WORKING)
-    told = [(row.request, row.answer) for row in rows if row.answer and hold.is_held(row)]
+    told = [(row.request, Progress.of(row)) for row in rows]
     wanted = ((run.pk, _request(baseline, run)) for run in candidates)
     return {
-        pk: Progress(**answer)
+        pk: progress
         for pk, request in wanted
-        for asked, answer in told
-        if asked == request
+        for asked, progress in told
+        if progress and asked == request
     }
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from scoring.engine.compare_progress import Reach, unheard
+from scoring.engine.stages import Reach, unheard
 from scoring.models import Case, Run, RunScorer, Score, Verdict
 from scoring.models.pairs import CHUNK, Pairs
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from scoring.core.compare_chart import Span, change_span
 from scoring.core.paired import Difference, Flips, benjamini_hochberg, difference
 from scoring.engine.compare_columns import Matched, Tags, given_by
-from scoring.engine.compare_progress import Reach, part_of, unheard
 from scoring.engine.figures import DELTA_BINS, GRID, Cell, Slice
+from scoring.engine.stages import Reach, part_of, unheard
 from scoring.models import Run, RunScorer, Verdict
 from scoring.models.pair_ranges import CHANGE_DIGITS, SCORE_DIGITS
 

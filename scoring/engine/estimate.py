@@ -64,7 +64,7 @@ class Listener:
         self.questions += questions
         return [Fault("cancelled", "only counted", attempts=0)] * len(questions)
 
-    def embed(self, *_: object, **__: object) -> Vectors:
+    def embed(self, texts: Sequence[str], **_: object) -> Vectors:  # noqa: ARG002
         raise ServiceError("only counted", retry=False)
 
 
@@ -172,13 +172,17 @@ def _bound(scorer: Scorer) -> BoundScorer | None:
 
 def judges_in(scorer: BoundScorer | None) -> Iterator[BoundScorer]:
     """The scorers inside that ask a model; only these are run to see what they ask."""
-    if scorer is None:
-        return
-    if scorer.type.family == "llm":
-        yield scorer
-    elif isinstance(scorer.config, CombineConfig):
+    if scorer:
+        yield from (each for each in asking_in(scorer) if each.type.family == "llm")
+
+
+def asking_in(scorer: BoundScorer) -> Iterator[BoundScorer]:
+    """The scorers inside that ask for replies or vectors, in the order in which they do."""
+    if isinstance(scorer.config, CombineConfig):
         for child in scorer.config.children:
-            yield from judges_in(child.scorer)
+            yield from asking_in(child.scorer)
+    elif scorer.needs_services:
+        yield scorer
 
 
 def _distinct(

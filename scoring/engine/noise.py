@@ -24,6 +24,7 @@ from scoring.engine.estimate import Estimate, Listener, estimate_calls
 from scoring.engine.execute import cases_of, ready
 from scoring.engine.probe import ErrandProblem
 from scoring.engine.services import TeamServices
+from scoring.engine.telling import Telling, ask_for
 from scoring.models import (
     CallPurpose,
     Errand,
@@ -105,13 +106,17 @@ def estimate_check(scorer: RunScorer, sample: int = SAMPLE) -> Estimate:
 
 
 def checked_noise(errand: Errand) -> dict[str, Any]:
-    """The errand's way to it: from {run: uuid, place, sample} to {check: uuid}."""
+    """The errand's way to it: from {run: uuid, place, sample} to {check: uuid}.
+
+    Until then its answer is how far it is, the fields of `Progress`.
+    """
     asked = errand.request
     scorers = RunScorer.objects.filter(run__team=errand.team, run__uuid=UUID(asked["run"]))
     found = scorers.filter(position=asked["place"]).select_related("run__team", "version").first()
     if found is None:
         raise ErrandProblem("the run is no longer there")
-    services = TeamServices(errand.team, purpose=CallPurpose.TRY)
+    foreseen = ask_for(estimate_check(found, asked["sample"]))
+    services = Telling(errand, TeamServices(errand.team, purpose=CallPurpose.TRY), [foreseen])
     try:
         check = check_noise(found, services, sample=asked["sample"], by=errand.asked_by)
     except TooFewError as fault:

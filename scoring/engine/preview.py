@@ -211,9 +211,10 @@ def ask(wanted: Config, run: Run, held: RunScorer | None, sample: Sample, by: Us
 
 def previewed(errand: Errand) -> dict[str, Any]:
     """From {type, config, threshold, run, outputs} to {results}, each as a Result without metadata
-    but its code.
+    but its code. Until then its answer is how far it is, the fields of `Progress`.
     """
     from scoring.engine.services import TeamServices
+    from scoring.engine.telling import Telling, asks_of
 
     asked = errand.request
     if len(outputs_of(errand)) < len(asked["outputs"]):
@@ -221,8 +222,10 @@ def previewed(errand: Errand) -> dict[str, Any]:
     try:
         ready = bind(asked["type"], asked["config"], asked["threshold"])
         ready = settled(ready, Connection.objects.available_to(errand.team))
-        with using(TeamServices(errand.team, purpose=CallPurpose.TRY)):
-            results = ready.score(cases_of(asked["outputs"]))
+        cases = cases_of(asked["outputs"])
+        services = TeamServices(errand.team, purpose=CallPurpose.TRY)
+        with using(Telling(errand, services, asks_of(errand.team, ready, cases))):
+            results = ready.score(cases)
     except ConfigError as fault:
         raise ErrandProblem(str(fault)) from None
     except ServiceError as fault:

@@ -12,7 +12,16 @@ from scoring.core.contract import ServiceError
 from scoring.core.embed.cached import Embedder, embedded
 from scoring.core.embed.faults import EmbeddingError
 from scoring.core.judge.endpoint import Endpoint, Price
-from scoring.core.services import ENVIRONMENT, Answer, Fault, Provider, Question, Vectors, using
+from scoring.core.services import (
+    ENVIRONMENT,
+    Answer,
+    Fault,
+    Heard,
+    Provider,
+    Question,
+    Vectors,
+    using,
+)
 from scoring.engine.replies import Budget, KeptReplies
 from scoring.engine.vectors import KeptVectors
 from scoring.models import CallPurpose, Connection, Run, Team
@@ -51,14 +60,20 @@ class TeamServices:
         return self._caller.standstill if self._caller else ""
 
     def embed(
-        self, texts: Sequence[str], *, provider: Provider, model: str, connection: str | None = None
+        self,
+        texts: Sequence[str],
+        *,
+        provider: Provider,
+        model: str,
+        connection: str | None = None,
+        heard: Heard | None = None,
     ) -> Vectors:
-        return embedded(texts, KeptVectors(), self._embedder(provider, model, connection))
+        return embedded(texts, KeptVectors(), self._embedder(provider, model, connection), heard)
 
-    def ask(self, questions: Sequence[Question]) -> list[Answer]:
+    def ask(self, questions: Sequence[Question], heard: Heard | None = None) -> list[Answer]:
         refused = [self._refused(question) for question in questions]
         live = [q for q, fault in zip(questions, refused, strict=True) if fault is None]
-        answers = iter(self._ready_caller().ask(live) if live else [])
+        answers = iter(self._ready_caller().ask(live, heard) if live else [])
         return [fault or next(answers) for fault in refused]
 
     def endpoint(self, connection: str | None) -> Endpoint | Fault:

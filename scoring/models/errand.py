@@ -93,9 +93,12 @@ class Errand(AddressedRow):
     def is_open(self) -> bool:
         return self.state in OPEN
 
-    def tell(self, progress: Mapping[str, Any]) -> None:
-        """How far the worker is, in the answer's place until that is there."""
-        Errand.objects.filter(pk=self.pk, state=ErrandState.WORKING).update(answer=progress)
+    def tell(self, progress: Mapping[str, Any]) -> bool:
+        """How far the worker is, in the answer's place until that is there; whether anybody still
+        wants it.
+        """
+        mine = Errand.objects.filter(pk=self.pk, state=ErrandState.WORKING)
+        return bool(mine.update(answer=progress))
 
     @property
     def may_begin(self) -> bool:

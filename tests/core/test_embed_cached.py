@@ -24,6 +24,7 @@ class Letters:
     """Counts the letters a, b and c of a text; a text of more than nine letters is cut."""
 
     model = "letters@1"
+    step = 3
 
     def __init__(self, turn: AbstractContextManager[Any] | None = None) -> None:
         self.key = hashed_with("local", "letters", "1")
@@ -54,6 +55,17 @@ def test_each_distinct_text_is_computed_once_in_order_of_length() -> None:
     embedded(["abc", "a", "abc", "ab", "a"], cache, letters)
     embedded(["ab", "c", "abc"], cache, letters)
     assert letters.computed == [["a", "ab", "abc"], ["c"]]
+
+
+def test_whoever_listens_hears_of_every_step() -> None:
+    letters, cache = Letters(), InMemory()
+    embedded(["a", "b"], cache, letters)
+    shares: list[float] = []
+    texts = ["a", "b", "aa", "bb", "ab", "ba", "aaa", "a"]
+    heard = embedded(texts, cache, letters, shares.append)
+    assert shares == [5 / 7, 1.0]
+    assert [len(block) for block in letters.computed] == [2, 3, 2]
+    assert heard.matrix.tobytes() == embedded(texts, InMemory(), Letters()).matrix.tobytes()
 
 
 def test_repeats_are_exact_and_ask_nobody() -> None:

@@ -13,7 +13,7 @@ from scoring.core import registry, services
 from scoring.core.config import Config
 from scoring.core.contract import Case, Result, error, scored
 from scoring.core.judge.endpoint import Endpoint, Price
-from scoring.core.services import Answer, Fault, Message, Question, Reply
+from scoring.core.services import Answer, Fault, Heard, Message, Question, Reply
 from scoring.engine.replies import Budget, KeptReplies
 
 STUB = Endpoint("stub", "http://stub/v1", prices={"m": Price(1.0, 1.0)})
@@ -62,7 +62,11 @@ class FakeCaller:
     def standstill(self) -> str:
         return self._model.standstill
 
-    def ask(self, questions: Sequence[Question]) -> list[Answer]:
+    def ask(
+        self,
+        questions: Sequence[Question],
+        heard: Heard | None = None,
+    ) -> list[Answer]:
         kept = self._kept.get_many([key_of(question) for question in questions])
         return [kept.get(key_of(question)) or self._answer(question) for question in questions]
 

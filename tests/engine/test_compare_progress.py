@@ -8,9 +8,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from scoring.engine import compare, compare_asks, compare_progress, errands, hold
-from scoring.engine.compare_progress import Progress, Stage, Stages, part_of, stages_of
+from scoring.engine import compare, compare_asks, errands, hold, stages
+from scoring.engine.compare_progress import stages_of
 from scoring.engine.figures import Figures
+from scoring.engine.stages import Progress
 from scoring.models import Errand, ErrandState, Run
 from scoring.models.pairs import Pairs
 from tests.compared import run_with
@@ -20,30 +21,13 @@ CASES = 60
 SCORERS = ["close", "far"]
 
 
-class Clock:
-    """Stands still but for what `pass_by` adds."""
-
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def pass_by(self, seconds: float) -> None:
-        self.now += seconds
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 @pytest.fixture
 def runs(make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch) -> tuple[Run, Run]:
     """Large ones, of two dataset versions, read in chunks of seven."""
     for module in ("scoring.models.pairs", "scoring.engine.compare_columns"):
         monkeypatch.setattr(f"{module}.CHUNK", 7)
     monkeypatch.setattr(compare_asks, "AT_ONCE", CASES - 1)
-    monkeypatch.setattr(compare_progress, "TELL_SECONDS", 0.0)
+    monkeypatch.setattr(stages, "TELL_SECONDS", 0.0)
     cases = [{"key": f"q{n}", "tags": ["all"]} for n in range(CASES)]
     edited = [{**case, "expected": "edited"} for case in cases]
     old, new = (
@@ -103,55 +87,6 @@ def test_between_two_chunks_nothing_is_left_open(
     assert len(read) - len(of_scores) == chunks + 1
 
 
-# Time left.
-
-STAGES = [Stage("one", 1.0), Stage("two", 3.0)]
-
-
-def test_time_left_is_what_the_rest_takes_at_this_pace(clock: Clock) -> None:
-    found: list[Progress] = []
-    stages = Stages(iter(STAGES), found.append, clock)
-    reach = stages.begin(10)
-    clock.pass_by(2)
-    reach(0.5)
-    clock.pass_by(2)
-    stages.begin(20)
-    assert found == [
-        Progress("one", 0, 10, 0.0, None),
-        Progress("one", 5, 10, 0.125, 14.0),
-        Progress("two", 0, 20, 0.25, 12.0),
-    ]
-
-
-@pytest.mark.parametrize(("seconds", "share"), [(0.9, 0.9), (50, 0.1)])
-def test_at_first_nothing_is_said_of_the_rest(clock: Clock, seconds: float, share: float) -> None:
-    found: list[Progress] = []
-    reach = Stages(iter(STAGES), found.append, clock).begin(10)
-    clock.pass_by(seconds)
-    reach(share)
-    assert [each.seconds_left for each in found] == [None, None]
-
-
-def test_it_is_told_now_and_then_and_when_a_stage_begins(clock: Clock) -> None:
-    found: list[Progress] = []
-    stages = Stages(iter(STAGES), found.append, clock)
-    reach = stages.begin(100)
-    for share in range(1, 100):
-        clock.pass_by(compare_progress.TELL_SECONDS / 4)
-        reach(share / 100)
-    assert [each.done for each in found] == [0, *range(4, 100, 4)]
-    stages.begin(100)
-    assert found[-1].doing == "two"
-
-
-def test_a_part_of_the_way_is_reached_within_it() -> None:
-    shares: list[float] = []
-    reach = part_of(shares.append, 0.25, 0.5)
-    for share in (0.0, 0.5, 1.0):
-        reach(share)
-    assert shares == [0.25, 0.5, 0.75]
-
-
 def test_between_two_versions_matching_takes_more_of_the_whole(runs: tuple[Run, Run]) -> None:
     old, new = runs
     shares = [
@@ -175,9 +110,10 @@ def test_the_errand_tells_while_it_is_held(
     compare_asks.compared_for(*runs, by=None)
     seen, tell = [progress(runs)], Errand.tell
 
-    def telling(errand: Errand, answer: Any) -> None:
-        tell(errand, answer)
+    def telling(errand: Errand, answer: Any) -> bool:
+        is_wanted = tell(errand, answer)
         seen.append(progress(runs))
+        return is_wanted
 
     monkeypatch.setattr(Errand, "tell", telling)
     errand = Errand.objects.get()

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from scoring.core.embed.faults import EmbeddingError
-from scoring.core.services import Vectors
+from scoring.core.services import Heard, Vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,8 +40,12 @@ class Embedder(Protocol):
 
     `turn` is held while texts are looked up again and computed: an embedder that computes one
     batch at a time anyway so computes no text twice. `compute` answers in order, with rows of any
-    length, each with whether its text was cut; it raises EmbeddingError.
+    length, each with whether its text was cut; it raises EmbeddingError. `step` is how many texts
+    it is given at a time while somebody waits to hear how far it is.
     """
+
+    @property
+    def step(self) -> int: ...
 
     @property
     def model(self) -> str: ...
@@ -53,7 +57,9 @@ class Embedder(Protocol):
     def compute(self, texts: Sequence[str]) -> tuple[np.ndarray, Sequence[bool]]: ...
 
 
-def embedded(texts: Sequence[str], cache: VectorCache, embedder: Embedder) -> Vectors:
+def embedded(
+    texts: Sequence[str], cache: VectorCache, embedder: Embedder, heard: Heard | None = None
+) -> Vectors:
     """One vector per text, from the cache where it has them. Raises EmbeddingError."""
     readable = [_readable(text) for text in texts]
     keys = {text: embedder.key(text) for text in readable}
@@ -63,9 +69,11 @@ def embedded(texts: Sequence[str], cache: VectorCache, embedder: Embedder) -> Ve
             missing = [key for key in keys.values() if key not in found]
             found.update(cache.get_many(missing))
             wanted = {text: key for text, key in keys.items() if key not in found}
-            for kept in _computed(wanted, embedder):
+            for kept in _computed(wanted, embedder, embedder.step if heard else KEEP_EVERY):
                 cache.put_many(kept)
                 found.update(kept)
+                if heard:
+                    heard(len(found) / len(keys))
     rows = [found[keys[text]] for text in readable]
     return Vectors(_matrix(rows), [row.is_cut for row in rows], embedder.model)
 
@@ -75,10 +83,12 @@ def _readable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _computed(wanted: Mapping[str, str], embedder: Embedder) -> Iterator[dict[str, KeptVector]]:
-    """What is computed, in blocks; texts of like length share one."""
+def _computed(
+    wanted: Mapping[str, str], embedder: Embedder, size: int
+) -> Iterator[dict[str, KeptVector]]:
+    """What is computed, in blocks of that size; texts of like length share one."""
     texts = iter(sorted(wanted, key=len))
-    while block := list(islice(texts, KEEP_EVERY)):
+    while block := list(islice(texts, size)):
         matrix, is_cut = embedder.compute(block)
         rows = map(KeptVector, _packed(matrix, len(block)), is_cut)
         yield dict(zip((wanted[text] for text in block), rows, strict=True))

@@ -89,6 +89,8 @@ def _downloaded(model_name: str) -> Path:
 class Local:
     """One model; its weights are loaded with the first text that has to be computed."""
 
+    step: Final = BATCH
+
     def __init__(self, name: str, folder: Path) -> None:
         revision = _hash(folder)
         self.model: Final = f"{name}@{revision[:HASH_DIGITS]}"

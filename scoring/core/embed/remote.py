@@ -42,6 +42,8 @@ class Row(NamedTuple):
 class Remote:
     """One model behind an endpoint. Its name is all that is known of its revision."""
 
+    step: Final = MAX_TEXTS
+
     def __init__(
         self, endpoint: Endpoint, model: str, switchboard: Switchboard | None = None
     ) -> None:

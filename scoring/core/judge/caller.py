@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,8 +13,9 @@ from scoring.core.judge.endpoint import Endpoint
 from scoring.core.judge.keys import reply_key
 from scoring.core.judge.ledger import Budget, ReplyCache
 from scoring.core.judge.switchboard import Switchboard, shared
-from scoring.core.services import Answer, Fault, Question, Reply
+from scoring.core.services import Answer, Fault, Heard, Question, Reply
 
+HEARD_SECONDS: Final = 0.5  # between two times that somebody hears how far a batch is
 CANCELLED: Final = Fault("cancelled", "the calls were stopped before this one", attempts=0)
 
 
@@ -54,13 +56,16 @@ class Caller:
         texts = (batch.standstill for batch in tuple(self._batches))
         return next((text for text in texts if text), "")
 
-    def ask(self, questions: Sequence[Question]) -> list[Answer]:
-        """One answer per question, in order; equal questions are asked once."""
+    def ask(self, questions: Sequence[Question], heard: Heard | None = None) -> list[Answer]:
+        """One answer per question, in order; equal questions are asked once.
+
+        `heard` is called in this thread while the answers are waited for, kept ones included.
+        """
         asked = self._located(questions)
         kept = self._kept.get_many(list(dict.fromkeys(each.key for each in asked if each.key)))
         jobs = self._jobs(asked, kept)
         if jobs and not self._is_stopped:
-            self._run(list(jobs.values()))
+            self._run(list(jobs.values()), heard, len(kept))
         return list(_answers(asked, kept, jobs))
 
     def stop(self) -> None:
@@ -85,7 +90,7 @@ class Caller:
                 jobs.setdefault(each.key, Job(each.question, each.endpoint, each.key))
         return jobs
 
-    def _run(self, jobs: list[Job]) -> None:
+    def _run(self, jobs: list[Job], heard: Heard | None, kept: int) -> None:
         switchboard = self._own_switchboard or shared()
         batch = Batch(jobs, switchboard, self._kept, self._budget, self._barred)
         self._batches.add(batch)
@@ -93,6 +98,9 @@ class Caller:
             batch.stop()
         running = switchboard.start(batch.run())
         try:
+            while heard and wait([running], HEARD_SECONDS).not_done:
+                answered = sum(job.answer is not None for job in jobs)
+                heard((kept + answered) / (kept + len(jobs)))
             running.result()
         except (KeyboardInterrupt, asyncio.CancelledError):
             running.cancel()
