@@ -29,6 +29,8 @@ KEPT = (
     "max",
     "below",
     "code",
+    "expected",
+    "answered",
     "tag",
     "q",
     "unsteady",
@@ -102,7 +104,9 @@ def remove_view(request: SignedInRequest, uid: uuid.UUID, view: uuid.UUID) -> Ht
     """Remove a view, and show the run as it was."""
     run = access.run_for(request.user, uid)
     found = access.saved_view_for(request.user, run, view)
-    found.drop(by=request.user)
+    if not found.drop(by=request.user):
+        messages.info(request, f"The view {found.name} was removed already.")
+        return _back(request, uid)
     again = {"name": found.name, "query": found.query, "shown": request.POST.get("query") or "?"}
     if found.owner_id is None:
         again["is_shared"] = "on"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 from django.core.exceptions import ValidationError
-from django.db import models, transaction
+from django.db import IntegrityError, models, transaction
 from django.db.models import Q
 
 from scoring.models.audit import AuditEntry
@@ -27,12 +27,14 @@ class SavedViewQuerySet(models.QuerySet["SavedView"]):
         Raises ValidationError when the name is taken.
         """
         owner = None if is_shared else by
-        if self.filter(team=team, owner=owner, name=name).exists():
+        try:
+            with transaction.atomic():
+                view = self.create(team=team, owner=owner, name=name, query=query)
+                AuditEntry.objects.record(team, by, "view.created", view, new=view.told)
+        except IntegrityError:  # asking beforehand would miss whoever keeps one at the same moment
             whose = "The team has" if is_shared else "You have"
-            raise ValidationError(f"{whose} a view called {name} already: choose another name.")
-        with transaction.atomic():
-            view = self.create(team=team, owner=owner, name=name, query=query)
-            AuditEntry.objects.record(team, by, "view.created", view, new=view.told)
+            text = f"{whose} a view called {name} already: choose another name."
+            raise ValidationError(text) from None
         return view
 
 
@@ -66,7 +68,11 @@ class SavedView(AddressedRow):
         """The view as the audit keeps it."""
         return {"name": self.name, "query": self.query, "shared": self.owner_id is None}
 
-    def drop(self, *, by: User) -> None:
+    def drop(self, *, by: User) -> bool:
+        """Whether it was there still: of two people who remove it at once one did so."""
+        told = self.told
         with transaction.atomic():
-            AuditEntry.objects.record(self.team, by, "view.removed", self, old=self.told)
-            self.delete()
+            is_there = bool(SavedView.objects.filter(pk=self.pk).delete()[0])
+            if is_there:
+                AuditEntry.objects.record(self.team, by, "view.removed", self, old=told)
+        return is_there

@@ -7,7 +7,11 @@ from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
 
+from evalsite import access
+from evalsite.pages.forms.cases import CaseForm
+from evalsite.pages.saved_views import KEPT, ViewForm
 from scoring.models import AuditEntry, Member, Role, Run, SavedView, Team, User
+from scoring.models.saved_view import SavedViewQuerySet
 from tests.pages.run_steps import BrowserOf, url
 
 
@@ -57,6 +61,11 @@ def test_a_view_shows_what_was_kept(browser_of: BrowserOf, bob: User, run: Run) 
     shown = browser.get(url(run, f"?{view.query}")).context["cases"]
     assert [row.key for row in shown.page.rows] == ["case-2"]
     assert shown.query == QueryDict("scorer=close&min=0.5&below=1&q=yet&order=desc&col=tags")
+
+
+def test_a_view_keeps_all_that_can_be_asked_but_what_is_of_one_run() -> None:
+    of_one_run = {"baseline", "place", "after", "before", "n", "trial"}
+    assert set(KEPT) == {*CaseForm.base_fields, "trials", "col"} - of_one_run
 
 
 def test_the_run_that_was_compared_with_is_not_kept(
@@ -115,6 +124,42 @@ def test_an_owner_removes_a_view_and_it_is_audited(
     removed, created = AuditEntry.objects.filter(action__startswith="view.")
     assert (created.action, removed.action) == ("view.created", "view.removed")
     assert created.new == removed.old == {"name": "a", "query": "verdict=fail", "shared": False}
+
+
+def test_of_two_people_who_keep_one_name_at_once_the_second_is_told(
+    browser_of: BrowserOf, alice: User, erin: User, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def first_erin(form: ViewForm, run: Run, by: User) -> SavedView:
+        SavedView.objects.keep(run.team, "mine", "verdict=pass", by=erin, is_shared=True)
+        return save_form(form, run, by)
+
+    save_form = ViewForm.save
+    monkeypatch.setattr(ViewForm, "save", first_erin)
+    # A look beforehand finds nothing of what is kept at the same moment.
+    monkeypatch.setattr(SavedViewQuerySet, "exists", lambda _: False)
+    page = save(browser_of(alice), run, "mine", "?verdict=fail", shared=True)
+    assert "The team has a view called mine already: choose another name." in page
+    assert SavedView.objects.get().query == "verdict=pass"
+    assert AuditEntry.objects.get(action="view.created").actor == erin
+
+
+def test_of_two_people_who_remove_a_view_at_once_one_removes_it(
+    browser_of: BrowserOf, alice: User, erin: User, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = SavedView.objects.keep(run.team, "mine", "", by=erin, is_shared=True)
+
+    def first_erin(*asked: object) -> SavedView:
+        found = saved_view_for(*asked)  # type: ignore[arg-type]
+        SavedView.objects.get().drop(by=erin)
+        return found
+
+    saved_view_for = access.saved_view_for
+    monkeypatch.setattr(access, "saved_view_for", first_erin)
+    address = reverse("remove_view", args=[run.uuid, view.uuid])
+    page = browser_of(alice).post(address, follow=True).text
+    assert "The view mine was removed already." in page
+    assert 'id="undo-1"' not in page
+    assert AuditEntry.objects.get(action="view.removed").actor == erin
 
 
 def test_who_may_not_remove_a_view(
