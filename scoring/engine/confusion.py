@@ -13,8 +13,8 @@ from scoring.core.confusion import Confusion
 from scoring.core.contract import Case, Result
 from scoring.core.json_text import text_of
 from scoring.core.selection import TargetConfig, selected
-from scoring.models import RunScorer, Score, Status
-from scoring.models.case_labels import Labelled, Ways
+from scoring.models import RunScorer
+from scoring.models.case_labels import Labelled, Ways, compared
 
 OTHER: Final = "(other)"  # in addresses, for a text that is no label
 KEPT_WAYS: Final = 50  # of writing one label, beyond which none is kept
@@ -53,10 +53,12 @@ def classes_of(scorer: RunScorer) -> dict[str, Any]:
     }
 
 
-def labelled(kept: dict[str, Any], expected: str, answered: str) -> Labelled | None:
+def labelled(scorer: RunScorer, expected: str, answered: str) -> Labelled | None:
     """The cases with these labels, OTHER for any other text and "" for any at all; None where the
-    matrix has no such label or cannot tell how it was written.
+    scorer's matrix has no such label or cannot tell how it was written.
     """
+    summary = getattr(scorer, "summary", None)
+    kept: dict[str, Any] = summary.classes if summary else {}
     if not kept:
         return None
     found = []
@@ -65,7 +67,7 @@ def labelled(kept: dict[str, Any], expected: str, answered: str) -> Labelled | N
         if label and ways is None:
             return None
         found.append(ways)
-    return Labelled(*found)
+    return Labelled(scorer, *found)
 
 
 def _ways(labels: list[str], written: list[Any], label: str) -> Ways | None:
@@ -94,9 +96,8 @@ class _Ways(NamedTuple):
 
 def _pairs(scorer: RunScorer) -> Counter[tuple[str, bool, str | None]]:
     """How often each output was judged beside each expected JSON text; problems are left out."""
-    judged = Score.objects.filter(scorer=scorer, status=Status.SCORED, code="")
     columns = ("output__text", "output__is_json", "output__case__expected_json")
-    return Counter(judged.values_list(*columns).order_by().iterator(chunk_size=20_000))
+    return Counter(compared(scorer).values_list(*columns).order_by().iterator(chunk_size=20_000))
 
 
 def _case(text: str, expected: str | None, *, is_json: bool) -> Case:

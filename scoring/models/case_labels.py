@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from scoring.models.run import Output, Run
+from scoring.models.run import Output, Run, RunScorer
+from scoring.models.score import Score, Status
 
 
 @dataclass(frozen=True)
@@ -20,18 +21,21 @@ class Ways:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Cases by what is expected of them and by what was answered; None leaves it open.
+    """Cases that the scorer compared without a problem, by what is expected of them and by what was
+    answered; None leaves it open.
 
     `answered` holds whether the output is JSON and its text, `expected` JSON texts, None where
     there is none.
     """
 
+    scorer: RunScorer
     expected: Ways | None = None
     answered: Ways | None = None
 
     def condition(self, output: str = "output__") -> Q:
         """For rows from which `output` leads to their output."""
-        return self._asked_of_expected(f"{output}case__") & self._asked_of_answered(output)
+        asked = self._asked_of_expected(f"{output}case__") & self._asked_of_answered(output)
+        return asked & Q(Exists(compared(self.scorer).filter(output=OuterRef(f"{output}pk"))))
 
     def outputs(self, run: Run) -> Any:
         """The outputs of the run that pass."""
@@ -58,3 +62,8 @@ class Labelled:
         if self.answered.is_other:
             return ~asked & Q(**{f"{output}text__isnull": False})
         return asked
+
+
+def compared(scorer: RunScorer) -> QuerySet[Score]:
+    """What the scorer said of the outputs that it could compare with what was expected."""
+    return Score.objects.filter(scorer=scorer, status=Status.SCORED, code="")

@@ -72,6 +72,8 @@ function choose(scorer, first, last) {
   const asked = {
     verdict: "",
     code: "",
+    expected: "",
+    answered: "",
     scorer,
     min: first / BINS,
     max: isTop ? 1 : "",
@@ -83,6 +85,12 @@ function choose(scorer, first, last) {
   bringInView(document.getElementById("cases"));
   return true;
 }
+
+/** Labels of a confusion matrix are those of one scorer: another one has none of them. */
+document.addEventListener("change", ({ target }) => {
+  if (target.form?.id !== "filters" || target.name !== "scorer") return;
+  for (const name of ["expected", "answered"]) target.form.elements[name].value = "";
+});
 
 /** Nothing moves where enough of the table is seen to tell that it changes; else the focus goes along. */
 function bringInView(table) {

@@ -11,6 +11,7 @@ from scoring.engine.confusion import OTHER
 from scoring.engine.summaries import summarise
 from scoring.models import Output, Run, RunSummary, User
 from tests.conftest import MakeDataset, MakeOutputs
+from tests.pages.browser_forms import as_sent
 from tests.pages.run_steps import BrowserOf, keys, url
 from tests.scored import finished_run
 
@@ -25,6 +26,7 @@ PAIRS: list[tuple[str | None, str | None]] = [
     ("maybe", "yes"),
     ("yes", None),
     (None, "yes"),
+    (None, "perhaps"),
 ]
 
 
@@ -87,8 +89,7 @@ def test_a_cell_leads_to_its_cases(
     answer = bobs.get(url(classed, cell.query))
     wanted = _wanted(expected, answered)
     assert cell.number == len(wanted)
-    shown = keys(answer)
-    assert [key for key in shown if key not in {"case-7", "case-8"}] == wanted
+    assert keys(answer) == wanted
     assert f"expected {expected}, answered {answered}" in answer.text
 
 
@@ -97,6 +98,16 @@ def test_next_and_previous_stay_inside_a_cell(bobs: Client, classed: Run) -> Non
     _, address, _ = next(iter(bobs.get(url(classed, query)).context["cases"].rows()))
     around = bobs.get(address).context["cases"]
     assert around.standing == "1 of 2"
+
+
+def test_a_filter_narrows_a_cell(bobs: Client, classed: Run) -> None:
+    form = as_sent(
+        bobs.get(url(classed, "?scorer=label&expected=yes&answered=yes")).text, "filters"
+    )
+    answer = bobs.get(url(classed), form | {"q": ["case-2"]})
+    assert keys(answer) == ["case-2"]
+    said = [chip.text for chip in answer.context["cases"].chips()]
+    assert said == ["expected yes, answered yes", "“case-2”"]
 
 
 @pytest.mark.parametrize(

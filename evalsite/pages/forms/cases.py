@@ -126,9 +126,8 @@ class CaseForm(forms.Form):
     def _read_labels(self, chosen: dict[str, Any]) -> bool:
         """Whether the scorer has the labels that the address names."""
         scorer = self.scorers.get(chosen.get("scorer", ""))
-        summary = getattr(scorer, "summary", None)
         labels = chosen["expected"], chosen["answered"]
-        self._labelled = labelled(summary.classes, *labels) if summary else None
+        self._labelled = labelled(scorer, *labels) if scorer else None
         return self._labelled is not None
 
     @property
