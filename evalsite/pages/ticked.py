@@ -21,7 +21,8 @@ from evalsite.pages.tagging import Tagging, tag, tag_as_sent
 from scoring.engine import plan
 from scoring.models import Output, Role, Run, User
 
-OWN: Final = ("csrfmiddlewaretoken", "do", "new_tag")
+LISTED: Final = "listed"  # the cases that alone are listed, of which some may be ticked
+OWN: Final = ("csrfmiddlewaretoken", "do", "new_tag", LISTED)
 WRITES: Final = {"retry", "tag", "retag"}
 MOST_TAGGED: Final = 5_000
 EXPORTS: Final = {"csv", "jsonl", "json"}
@@ -41,13 +42,21 @@ def ticked_cases(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         return redirect(f"{path}?{urlencode([*kept, ('format', asked)])}")
     if asked in WRITES:
         {"retry": _retry, "tag": _tag}[asked](request, run, cases)
-        kept = cases.kept(*OWN, "place")
+        kept = _shown(cases)
     return redirect(f"{reverse('run', args=[uid])}?{urlencode(kept)}#cases")
 
 
 def _list_of(user: User, request: SignedInRequest, run: Run) -> CaseList:
-    scorers = list(run.scorers.with_summary())
-    return CaseList(run, scorers, request.POST, against_of(user, run, request.POST))
+    scorers, sent = list(run.scorers.with_summary()), request.POST.copy()
+    if not any(sent.getlist("place")):
+        sent.setlist("place", sent.getlist(LISTED))
+    return CaseList(run, scorers, sent, against_of(user, run, sent))
+
+
+def _shown(cases: CaseList) -> list[tuple[str, str]]:
+    """The parts of the address of the table as it was, whatever was ticked there."""
+    listed = [("place", place) for place in cases.query.getlist(LISTED)]
+    return cases.kept(*OWN, "place") + listed
 
 
 def _retry(request: SignedInRequest, run: Run, cases: CaseList) -> None:
@@ -71,7 +80,7 @@ def _tag(request: SignedInRequest, run: Run, cases: CaseList) -> None:
         return
     version = run.output_set.version
     asked = Tagging(new_tag, version, _cases(outputs))
-    back = _tagged_back(urlencode(cases.kept(*OWN, "place")))
+    back = _tagged_back(urlencode(_shown(cases)))
     tag(request, version.dataset, asked, _path(run), back)
 
 

@@ -107,6 +107,7 @@ def test_sorting_and_filtering_by_keys_say_how_many_and_hold_still(low: Page, ru
     before = top(heading)
     keys.press("Enter")
     expect(low.locator("#cases th[aria-sort]")).to_contain_text("close")
+    heard(low, "1\N{EN DASH}40 of 40, sorted by close, lowest first")
     has_settled(low)
     expect(heading).to_be_focused()
     assert abs(top(heading) - before) < 2

@@ -14,6 +14,7 @@ from django.urls import reverse
 from evalsite.pages.case.list import CaseList
 from scoring.models import Baseline, Output, Review, ReviewVerdict, Run, User
 from tests.conftest import MakeDataset, MakeOutputs
+from tests.pages.read_html import Reader
 from tests.pages.run_steps import BrowserOf, MakeSet, keys, url
 from tests.scored import CLOSE, EXACT, finished_run
 
@@ -252,3 +253,21 @@ def test_pages_sorts_and_cases_keep_the_columns(bobs: Client, make_set: MakeSet)
         bobs.get(case_url).context["cases"].list_url
         == reverse("run", args=[run.uuid]) + "?col=tags&col=scorer%3Aexact"
     )
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("", "1\N{EN DASH}5 of 5"),
+        ("?sort=exact", "1\N{EN DASH}5 of 5, sorted by exact, lowest first"),
+        ("?sort=exact&order=desc", "1\N{EN DASH}5 of 5, sorted by exact, highest first"),
+        ("?order=desc", "1\N{EN DASH}5 of 5, last case first"),
+        ("?order=desc&verdict=fail", "1\N{EN DASH}2 of 2, fail, last case first"),
+    ],
+)
+def test_what_is_read_out_tells_filters_and_order(
+    bobs: Client, versions: list[Run], query: str, said: str
+) -> None:
+    page = bobs.get(url(versions[2], query)).text
+    span = page.partition('data-says="cases" aria-live="polite">')[2].partition("<th")[0]
+    assert Reader(span.partition("</span></span>")[0]).text == said

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -10,6 +13,7 @@ from evalsite.pages import ticked
 from scoring.engine import plan
 from scoring.engine.execute import execute
 from scoring.models import DraftEdit, Run, RunState, Score, Status, User
+from tests.pages.browser_forms import as_sent, pressed_undo
 from tests.pages.run_steps import BrowserOf, MakeSet, keys, url
 from tests.scored import EXACT, finished_run
 
@@ -20,8 +24,12 @@ def failing(make_set: MakeSet) -> Run:
     return finished_run(make_set([None if n % 2 else "yes" for n in range(8)]), EXACT)
 
 
+def _path(run: Run) -> str:
+    return reverse("ticked_cases", args=[run.uuid])
+
+
 def send(browser: Client, run: Run, **sent: object) -> object:
-    return browser.post(reverse("ticked_cases", args=[run.uuid]), sent)
+    return browser.post(_path(run), sent)
 
 
 def test_each_row_can_be_ticked_and_is_named(browser_of: BrowserOf, bob: User, run: Run) -> None:
@@ -95,11 +103,60 @@ def test_only_the_errors_of_these_cases_are_scored_again(
         execute(shard.pk)
 
 
+ALONE = "?place=2&place=4&q=question"
+
+
+def _touched(browser: Client, run: Run, answer: Any, asked: str) -> list[str]:
+    """The keys of the cases to which it was done."""
+    if asked == "jsonl":
+        found: Any = browser.get(answer["Location"])
+        *rows, _ = b"".join(found.streaming_content).splitlines()  # the last says how many
+        return [json.loads(row)["key"] for row in rows]
+    if asked == "tag":
+        return list(DraftEdit.objects.order_by("key").values_list("key", flat=True))
+    if asked == "retry":
+        return [f"case-{position}" for position in _rescored(run)]
+    return keys(browser.get(answer["Location"]))
+
+
+@pytest.mark.parametrize(("ticks", "wanted"), [([], "2 4"), (["4"], "4"), (["2", "4"], "2 4")])
+@pytest.mark.parametrize("asked", ["jsonl", "tag", "retry", ""])
+def test_what_is_done_to_a_list_of_ticked_cases_leaves_all_others(
+    browser_of: BrowserOf, alice: User, failing: Run, ticks: list[str], wanted: str, asked: str
+) -> None:
+    browser = browser_of(alice)
+    form = as_sent(browser.get(url(failing, ALONE)).text, "ticks")
+    answer = browser.post(_path(failing), form | {"place": ticks, "do": asked, "new_tag": "odd"})
+    found = _touched(browser, failing, answer, asked)
+    assert found == [f"case-{position}" for position in wanted.split()]
+
+
+def test_a_list_of_ticked_cases_stays_when_they_are_tagged_and_that_is_undone(
+    browser_of: BrowserOf, alice: User, failing: Run
+) -> None:
+    browser = browser_of(alice)
+    form = as_sent(browser.get(url(failing, ALONE)).text, "ticks")
+    sent = form | {"place": ["4"], "do": "tag", "new_tag": "odd"}
+    tagged = browser.post(_path(failing), sent, follow=True)
+    assert DraftEdit.objects.get().key == "case-4"
+    undone = pressed_undo(browser, tagged)
+    assert not DraftEdit.objects.exists()
+    assert keys(tagged) == keys(undone) == ["case-2", "case-4"]
+
+
+def test_a_filter_narrows_a_list_of_ticked_cases(
+    browser_of: BrowserOf, bob: User, failing: Run
+) -> None:
+    browser = browser_of(bob)
+    form = as_sent(browser.get(url(failing, "?place=1&place=2&place=4")).text, "filters")
+    assert keys(browser.get(url(failing), form | {"verdict": ["error"]})) == ["case-2", "case-4"]
+
+
 @pytest.mark.parametrize("sent", [{"place": ["1", "3"]}, {"sort": "unknown"}])
 def test_cases_without_errors_are_not_scored_again(
     browser_of: BrowserOf, alice: User, failing: Run, sent: dict[str, object]
 ) -> None:
-    address = reverse("ticked_cases", args=[failing.uuid])
+    address = _path(failing)
     answer = browser_of(alice).post(address, {"do": "retry"} | sent, follow=True)
     assert "There are no errors to score again in these cases." in answer.text
     failing.refresh_from_db()
@@ -123,7 +180,7 @@ def test_ticked_cases_are_tagged_in_the_draft_of_the_next_version(
     browser_of: BrowserOf, alice: User, run: Run
 ) -> None:
     answer = browser_of(alice).post(
-        reverse("ticked_cases", args=[run.uuid]),
+        _path(run),
         {"do": "tag", "new_tag": " odd ", "place": ["2", "3"]},
         follow=True,
     )
@@ -150,7 +207,7 @@ def test_what_cannot_be_tagged_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(ticked, "MOST_TAGGED", 2)
-    address = reverse("ticked_cases", args=[run.uuid])
+    address = _path(run)
     answer = browser_of(alice).post(address, {"do": "tag"} | sent, follow=True)
     assert said in answer.text
     assert not DraftEdit.objects.exists()

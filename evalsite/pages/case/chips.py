@@ -1,4 +1,4 @@
-"""The filters of a case table that are on, in words."""
+"""The filters of a case table that are on, and its order, in words."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from evalsite.templatetags.look import plain
 from scoring.models.case_filters import CaseFilters
+from scoring.models.case_table import CaseOrder
 
 
 class Chip(NamedTuple):
@@ -33,6 +34,13 @@ def described(
         said = ", ".join(f"{verb} {label}" for verb, label in parts.items() if label)
         yield said, tuple(parts)
     yield from _of_cases(filters)
+
+
+def ordered(order: CaseOrder) -> str:
+    """The order in words; empty for the dataset's, which is the usual one."""
+    if order.scorer is None:
+        return "last case first" if order.descending else ""
+    return f"sorted by {order.scorer.name}, {'highest' if order.descending else 'lowest'} first"
 
 
 def _of_cases(filters: CaseFilters) -> Iterator[tuple[str, tuple[str, ...]]]:

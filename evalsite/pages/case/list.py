@@ -12,7 +12,7 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from evalsite.pages.case.against import AUTO, Against
-from evalsite.pages.case.chips import Chip, described
+from evalsite.pages.case.chips import Chip, described, ordered
 from evalsite.pages.case.columns import NAME, Columns
 from evalsite.pages.case.switches import KEPT
 from evalsite.pages.forms.cases import CaseForm
@@ -204,6 +204,11 @@ class CaseList:
         return self.kept("place")
 
     @property
+    def listed(self) -> list[str]:
+        """The single cases that alone are listed, as the address names them."""
+        return [place for place in self.query.getlist("place") if place]
+
+    @property
     def beside_columns(self) -> list[tuple[str, str]]:
         """What the form of columns leaves as it is."""
         return self.kept(NAME)
@@ -279,6 +284,10 @@ class CaseList:
         labels = [self.form.cleaned_data[name] for name in LABELS]
         found = described(self.form.filters, *labels)
         return [Chip(text, self.changed(**dict.fromkeys(names))) for text, names in found]
+
+    @property
+    def order_said(self) -> str:
+        return ordered(self.form.sorting)
 
     @property
     def unfiltered(self) -> str:
