@@ -21,6 +21,7 @@ const wordsOf = (element) => element.getAttribute("aria-label") ?? element.textC
 /* After a swap. Going back settles, too, but in no target: that is below. */
 
 let left = null;
+let given = null;
 let held = null;
 let unfolded = [];
 
@@ -30,6 +31,7 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   held = isSeen(detail.target) ? scrollY : null;
   const active = document.activeElement;
   left = detail.target.contains(active) && active !== document.body ? leaving(active) : null;
+  given = null;
 });
 
 /** Whether the answer is a part of this page or this page again, and no other one. */
@@ -48,6 +50,7 @@ function begin() {
   held = 0;
   unfolded = [];
   left = { isOver: true };
+  given = null;
 }
 
 /** The control, the menu it is in, its row and the parts around it, the nearest first. */
@@ -83,14 +86,24 @@ document.addEventListener("htmx:afterSwap", () => {
   for (const name of unfolded) drawn.get(name)?.setAttribute("open", "");
 });
 
-document.addEventListener("htmx:afterSettle", ({ detail }) => {
-  if (left === null || !detail.target || document.activeElement !== document.body) return;
+/* At once, as a key that is pressed before the new part has settled would be lost; and again then, as
+   settling takes off what the answer did not come with. */
+function restore({ detail }) {
+  const at = document.activeElement;
+  if (left === null || !detail.target || (at !== document.body && at !== given)) return;
   const part = document.getElementById(detail.target.id) ?? detail.elt;
-  const again = found(part, left);
-  if (!again.matches(CONTROLS)) again.setAttribute("tabindex", "-1");
+  given = part.querySelector("[autofocus]") ?? found(part, left);
+  if (!given.matches(CONTROLS)) given.setAttribute("tabindex", "-1");
+  given.focus({ preventScroll: true });
+  if (document.activeElement !== document.body) return;
+  given = document.getElementById("main");
+  given.focus({ preventScroll: true });
+}
+
+document.addEventListener("htmx:afterSwap", restore);
+document.addEventListener("htmx:afterSettle", (event) => {
+  restore(event);
   left = null;
-  again.focus({ preventScroll: true });
-  if (document.activeElement === document.body) document.getElementById("main").focus({ preventScroll: true });
 });
 
 /* A link to a part of the page brings it in sight after the swap. The focus goes along, where it would

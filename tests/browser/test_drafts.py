@@ -74,6 +74,7 @@ def test_a_case_is_added_tagged_and_deleted_by_keys_alone(
     expect(page.get_by_role("cell", name="deleted")).to_be_visible()
     page.get_by_role("button", name="Discard the draft").focus()
     page.keyboard.press("Enter")
+    expect(page.get_by_text("The draft was discarded")).to_be_visible()
     page.get_by_role("button", name="Undo").focus()
     is_accessible(page)
     page.keyboard.press("Enter")
