@@ -8,11 +8,12 @@ from typing import Final
 from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from evalsite.access import granted, may, scorer_for, team_for
 from evalsite.pages.forms.filters import SearchForm
 from evalsite.pages.forms.scorers import ScorerForm
-from evalsite.pages.fragments import SignedInRequest, show
+from evalsite.pages.fragments import SignedInRequest, leave_for, show
 from evalsite.pages.methods import filling, reading
 from evalsite.pages.previews import PreviewPanel
 from evalsite.pages.scorer_versions import Uses, Versions
@@ -45,7 +46,7 @@ def choose_type(request: SignedInRequest, slug: str) -> HttpResponse:
     team = team_for(request.user, slug, Role.EDITOR)
     choice = TypeChoice(SearchForm(request.GET).text)
     if "open" in request.GET and choice.first:
-        return redirect("new_scorer", slug, choice.first.name)
+        return leave_for(request, reverse("new_scorer", args=[slug, choice.first.name]))
     context = {"team": team, "choice": choice}
     return show(request, "scorer/types.html", context, parts=["types"])
 

@@ -40,6 +40,25 @@ def test_the_last_type_is_opened_by_a_handful_of_keys(
     expect(at_types.get_by_role("heading", level=1)).to_have_text("Weighted mean")
 
 
+def test_enter_with_nothing_typed_keeps_the_page_and_what_comes_next_is_searched(
+    at_types: Page,
+) -> None:
+    field = at_types.get_by_label("Words of its name, or of what it does")
+    at_types.evaluate("document.body.dataset.mark = 'same'")
+    field.focus()
+    with at_types.expect_response(lambda answer: "open=first" in answer.url):
+        at_types.keyboard.press("Enter")
+    expect(at_types.locator("body[data-mark=same]")).to_be_attached()
+    expect(field).to_be_focused()
+    at_types.keyboard.type("wei")
+    expect(at_types.locator("#types").get_by_role("listitem")).to_have_count(1)
+    expect(at_types.locator("body[data-mark=same]")).to_be_attached()
+    at_types.keyboard.press("Enter")
+    expect(at_types.get_by_role("heading", level=1)).to_have_text("Weighted mean")
+    at_types.go_back()
+    expect(field).to_have_value("wei")
+
+
 def test_the_types_are_walked_by_j_and_stand_under_headings(at_types: Page) -> None:
     headings = at_types.get_by_role("heading", level=2)
     expect(headings).to_contain_text(["By a rule", "By meaning"])

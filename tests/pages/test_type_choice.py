@@ -62,6 +62,17 @@ def test_the_first_one_is_opened(browser: Client, team: Team, url: str) -> None:
     assert browser.get(url, {"q": "json", "open": "first"})["Location"] == wanted
 
 
+def test_in_place_the_first_one_is_opened_as_a_page_of_its_own(
+    browser: Client, team: Team, url: str
+) -> None:
+    part = {"HX-Request": "true", "HX-Target": "types"}
+    answer = browser.get(url, {"q": "json", "open": "first"}, headers=part)
+    assert answer["HX-Redirect"] == reverse("new_scorer", args=[team.slug, "json_match"])
+    nothing = browser.get(url, {"q": "", "open": "first"}, headers=part)
+    assert "HX-Redirect" not in nothing
+    assert nothing.text.lstrip().startswith('<div id="types">')
+
+
 @pytest.mark.parametrize(("asked", "says"), [("", "types"), ("xyzzy", "No type fits")])
 def test_where_there_is_no_first_one_the_page_stays(
     browser: Client, url: str, asked: str, says: str
