@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from django.utils.safestring import SafeString, mark_safe
 
+from evalsite.markdown_reader import commonmark
 from scoring.core.shown import Piece, Stretch, Tag, marked
 
 LEAF: Final = 300  # characters that a cell shows
@@ -122,6 +123,7 @@ def markdown(text: str, *, with_spaces: bool = False) -> SafeString:
 
     White space is marked as far as Markdown keeps it, which is not at the ends of lines.
     markdown-it escapes what it does not write itself; whatever slipped through, nh3 takes out.
+    Raises TooMuchError where reading it would take too long, or would drop what lies too deep.
     """
     import nh3
 
@@ -139,9 +141,7 @@ def markdown(text: str, *, with_spaces: bool = False) -> SafeString:
 
 @cache
 def _commonmark() -> Any:
-    from markdown_it import MarkdownIt
-
-    reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    reader = commonmark()
     for kind, written in _WRITTEN.items():
         reader.add_render_rule(kind, written)
     return reader

@@ -64,11 +64,13 @@ class Shown:
     """What a page shows of a text.
 
     `hidden` characters of its end are left out, and `before` that are the same in both texts.
+    A `note` says why it is not shown in the way that was asked for.
     """
 
     stretches: list[Stretch]
     hidden: int = 0
     before: int = 0
+    note: str = ""
 
     @property
     def is_tall(self) -> bool:

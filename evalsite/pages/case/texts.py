@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from django.utils.safestring import SafeString
 
+from evalsite.markdown_reader import TooMuchError
 from evalsite.safe_html import markdown
 from scoring.core.contract import Json
 from scoring.core.shown import LONG, Shown, readable, shown, written
 from scoring.models import Case
+
+_TOO_MUCH: Final = "Too much markup to be set as Markdown; the text as it is:"
+_NOTHING: Final = "As Markdown this text is empty; the text as it is:"
 
 
 class Rendered(NamedTuple):
@@ -24,11 +28,17 @@ class Rendered(NamedTuple):
 
 
 def rendered(value: Json, *, with_spaces: bool = False) -> Rendered | Shown:
-    """A text as Markdown; any other value as JSON."""
+    """A text as Markdown, and as it is where that is too much or nothing; other values as JSON."""
     if not isinstance(value, str):
         return shown(written(value))
     cut = value[:LONG]
-    return Rendered(markdown(cut, with_spaces=with_spaces), len(value) - len(cut), not value)
+    try:
+        html = markdown(cut, with_spaces=with_spaces)
+    except TooMuchError:
+        return replace(shown(value), note=_TOO_MUCH)
+    if value and not html.strip():
+        return replace(shown(value), note=_NOTHING)
+    return Rendered(html, len(value) - len(cut), not value)
 
 
 @dataclass(frozen=True)
