@@ -78,9 +78,28 @@ def test_a_person_sees_the_teams_they_are_in(alice: User) -> None:
     assert list(frame(request)["teams"]) == [team]
 
 
-def test_the_bar_marks_the_part_of_the_site_one_is_in(alice: User) -> None:
-    text = page("/teams/support/runs/17/", alice, team=team_of(alice, "Support"))
-    assert re.findall(r'<a href="([^"]*)" aria-current', text) == ["/teams/support/runs/"] * 2
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        ("/teams/support/runs/", "runs"),
+        ("/teams/runs/datasets/upload/", "datasets"),
+        ("/teams/support/suites/new/", "scorers"),
+        ("/uploads/17/", "datasets"),
+        ("/datasets/17/drift/", "datasets"),
+        ("/runs/17/cases/3/", "runs"),
+        ("/suites/17/edit/", "scorers"),
+        ("/scorers/17/", "scorers"),
+    ],
+)
+def test_the_bar_marks_the_part_of_the_site_one_is_in(alice: User, path: str, part: str) -> None:
+    text = page(path, alice, team=team_of(alice, "Support"))
+    marked = re.findall(r'<a href="([^"]*)" aria-current="true"', text)
+    assert marked == [f"/teams/support/{part}/"] * 2  # on narrow screens the bar is folded
+
+
+@pytest.mark.parametrize("path", ["/teams/runs/", "/teams/support/alerts/", "/help/scorers/", "/"])
+def test_the_bar_marks_no_part_elsewhere(alice: User, path: str) -> None:
+    assert 'aria-current="true"' not in page(path, alice, team=team_of(alice, "Support"))
 
 
 def test_without_a_team_the_bar_has_no_dead_links(alice: User) -> None:
