@@ -15,6 +15,7 @@ from evalsite.pages.methods import posting, reading
 from evalsite.pages.needs import Needs
 from scoring.engine.demo import DEMO_SLUG
 from scoring.engine.running import latest_runs
+from scoring.engine.search import LIMIT
 from scoring.engine.search import search as find
 from scoring.models import Role, Team
 
@@ -68,10 +69,10 @@ def load_demo(request: SignedInRequest) -> HttpResponse:
 
 @reading
 def search(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Datasets, runs and scorers by name."""
+    """Datasets, runs, scorers and suites by name."""
     team = access.team_for(request.user, slug)
     text = SearchForm(request.GET).text.strip()
-    context = {"team": team, "text": text, "found": find(team, text)}
+    context = {"team": team, "text": text, "found": find(team, text), "limit": LIMIT}
     return show(request, "home/search.html", context, parts=["found"])
 
 

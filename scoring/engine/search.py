@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from scoring.models import Dataset, Run, Scorer, Team
+from scoring.models import Dataset, Run, Scorer, Suite, Team
 
 LIMIT = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What has the text in its name, at most LIMIT of each kind."""
+    """What has the text in its name, at most LIMIT of each kind; `is_cut` where there is more."""
 
-    datasets: list[Dataset]
-    runs: list[Run]
-    scorers: list[Scorer]
+    datasets: list[Dataset] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    scorers: list[Scorer] = field(default_factory=list)
+    suites: list[Suite] = field(default_factory=list)
+    is_cut: bool = False
 
     @property
-    def is_empty(self) -> bool:
-        return not (self.datasets or self.runs or self.scorers)
+    def counts(self) -> list[tuple[str, int]]:
+        """How many of each kind that there is."""
+        numbers = {
+            "dataset": len(self.datasets),
+            "run": len(self.runs),
+            "scorer": len(self.scorers),
+            "suite": len(self.suites),
+        }
+        return [(kind, number) for kind, number in numbers.items() if number]
 
 
 def search(team: Team, text: str) -> Found:
-    """The team's datasets, runs and scorers with `text` in their names; none for no text."""
+    """What the team has with `text` in its name; nothing for no text."""
     if not text:
-        return Found([], [], [])
-    datasets = team.datasets.published().for_list().filter(name__icontains=text)
-    runs = team.runs.for_list().filter(name__icontains=text)
-    scorers = team.scorers.for_list().filter(name__icontains=text)
-    return Found(list(datasets[:LIMIT]), list(runs[:LIMIT]), list(scorers[:LIMIT]))
+        return Found()
+    named = {"name__icontains": text}
+    datasets = list(team.datasets.published().for_list().filter(**named)[: LIMIT + 1])
+    runs = list(team.runs.for_list().filter(**named)[: LIMIT + 1])
+    scorers = list(team.scorers.for_list().filter(**named)[: LIMIT + 1])
+    suites = list(Suite.objects.filter(team=team, **named).for_list()[: LIMIT + 1])
+    is_cut = max(len(datasets), len(runs), len(scorers), len(suites)) > LIMIT
+    return Found(datasets[:LIMIT], runs[:LIMIT], scorers[:LIMIT], suites[:LIMIT], is_cut)

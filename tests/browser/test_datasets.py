@@ -114,6 +114,6 @@ def test_the_search_answers_as_one_types(
     page.keyboard.press("Enter")
     expect(page.get_by_role("link", name="Answers")).to_be_visible()
     is_accessible(page)
-    page.get_by_label("Name of a dataset, run or scorer").fill("fir")
+    page.get_by_label("Name of a dataset, run, scorer or suite").fill("fir")
     expect(page.locator("#found").get_by_role("link", name="first")).to_be_visible()
     assert page.url.endswith("?q=fir")

@@ -20,6 +20,7 @@ from evalsite.templatetags.look import NOTHING
 from scoring.engine import hold
 from scoring.engine.progress import NO_WORKER
 from scoring.engine.running import latest_runs
+from scoring.engine.search import LIMIT
 from scoring.models import (
     Attempt,
     AttemptKind,
@@ -30,6 +31,7 @@ from scoring.models import (
     RunState,
     Scorer,
     Shard,
+    Suite,
     Team,
     User,
     Worker,
@@ -258,7 +260,8 @@ def test_another_teams_runs_and_datasets_stay_there(
     [
         ("answ", {"Answers"}),
         ("WEEK", {"week 46"}),
-        ("e", {"Answers", "week 46", "same"}),
+        ("e", {"Answers", "week 46", "same", "release"}),
+        ("rele", {"release"}),
         ("%", set()),
         ("nothing like it", set()),
         ("  ", set()),
@@ -269,10 +272,22 @@ def test_the_search_finds_by_name(
     browser_of: BrowserOf, bob: User, team: Team, make_run: MakeRun, text: str, found: set[str]
 ) -> None:
     make_run("week 46", RunState.FINISHED)
-    Scorer.objects.define(team, "same", "exact_match", {})
+    same = Scorer.objects.define(team, "same", "exact_match", {})
+    Suite.objects.define(team, "release", [(same, None)])
     answer = browser_of(bob).get(reverse("search", args=["support"]), {"q": text})
     seen = answer.context["found"]
-    assert {row.name for row in [*seen.datasets, *seen.runs, *seen.scorers]} == found
+    assert {row.name for row in [*seen.datasets, *seen.runs, *seen.scorers, *seen.suites]} == found
+
+
+@pytest.mark.parametrize(("count", "is_cut"), [(LIMIT, False), (LIMIT + 1, True)])
+def test_the_search_says_that_it_shows_not_all(
+    browser_of: BrowserOf, bob: User, team: Team, count: int, is_cut: bool
+) -> None:
+    for n in range(count):
+        Suite.objects.define(team, f"release {n}", [])
+    html = browser_of(bob).get("/teams/support/search/?q=rel").text
+    assert f"{LIMIT} suites" in html
+    assert (f"At most {LIMIT} of each kind are shown" in html) == is_cut
 
 
 def test_a_dataset_that_is_still_loading_is_not_found(
