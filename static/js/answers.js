@@ -100,9 +100,15 @@ function readOut() {
   const fresh = parts("#messages .notice:not([data-read])");
   const undone = parts(".notice[role=status]:not([data-read])");
   for (const notice of [...fresh, ...undone]) notice.dataset.read = "";
-  const changed = parts("[data-says]").filter(isNews).flatMap((part) => [...part.childNodes]);
-  const news = [...undone.map((notice) => notice.querySelector("p")), ...changed];
-  if (fresh.length + news.length > 0) setTimeout(() => [...fresh, ...news].forEach(putIn), 150);
+  const changed = parts("[data-says]").filter(isNews).map(({ dataset }) => dataset.says);
+  const news = [...fresh, ...undone.map((notice) => notice.querySelector("p"))];
+  if (news.length + changed.length > 0) setTimeout(() => [...news, ...saying(changed)].forEach(putIn), 150);
+}
+
+/** What these say now: the part may have been swapped once more. */
+function saying(changed) {
+  const now = parts("[data-says]").filter(({ dataset }) => changed.includes(dataset.says));
+  return now.flatMap((part) => [...part.childNodes]);
 }
 
 function isNews({ dataset: { says }, textContent }) {

@@ -2,7 +2,7 @@
    htmx puts them nowhere, and says nothing where they failed. Here what somebody asked for last is
    shown, what was asked for before is not, and what became of an act is said in any case. */
 
-const BY_HAND = /^(click|submit|change|input|search)$/; // and not by itself, as what waits for news does
+export const BY_HAND = /^(click|submit|change|input|search)$/; // and not by itself, as what waits for news does
 
 let count = 0;
 const asked = new WeakMap(); // by request: its number, 0 where nobody pressed anything, and the page's address

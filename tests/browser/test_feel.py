@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from scoring.models import DatasetVersion, DraftEdit, Run, SavedView, Scorer, User
 from tests.browser.comparing import Keys, has_settled, listed, stays
@@ -27,6 +27,7 @@ new MutationObserver((changes) => {
     if (!region || addedNodes.length === 0) continue;
     const words = [...addedNodes].map((node) => node.textContent).join(" ");
     document.documentElement.dataset.heard = words.replace(/\\s+/g, " ");
+    document.documentElement.dataset.told += `; ${words}`;
   }
 }).observe(document, { subtree: true, childList: true });
 """
@@ -56,6 +57,11 @@ def low(page: Page, sign_in: SignIn, alice: User) -> Page:
 def heard(page: Page, text: str) -> None:
     """A screen reader is given this to read out: it was put into a live region that was there."""
     expect(page.locator("html")).to_have_attribute("data-heard", re.compile(re.escape(text)))
+
+
+def was_heard(page: Page, text: str) -> None:
+    """A screen reader was given this at some time."""
+    expect(page.locator("html")).to_have_attribute("data-told", re.compile(re.escape(text)))
 
 
 def top(where: Locator) -> float:
@@ -303,3 +309,29 @@ def test_a_run_that_cannot_start_says_why_in_place(
     expect(low.get_by_role("heading", level=1)).to_have_text("the first")
     assert not is_same()
     assert Run.objects.get().name == "the first"
+
+
+def test_how_a_run_ends_is_heard(low: Page, run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(state="queued")
+    low.goto(address(run))
+    expect(low.get_by_role("heading", name="Waiting to start")).to_be_visible()
+    Run.objects.filter(pk=run.pk).update(state="finished")
+    was_heard(low, "finished")
+    expect(low.get_by_role("heading", name="Cases by verdict")).to_be_visible()
+
+
+def test_whoever_waits_for_an_answer_is_told_so(low: Page, run: Run) -> None:
+    low.goto(address(run))
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    low.route(re.compile("verdict=fail"), hold)
+    low.get_by_label("Verdict", exact=True).select_option("fail")
+    low.get_by_role("button", name="Filter", exact=True).click()
+    sign = low.locator(".waiting")
+    expect(sign).to_have_text("Working")
+    was_heard(low, "Working")
+    held[0].continue_()
+    expect(sign).to_be_empty()
