@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final
+from unicodedata import combining, normalize
 
+from scoring.core.files.chats import halves
 from scoring.core.files.kinds import NUMBER, TRUTH, kind_of_column
 from scoring.core.files.mapping import OUTPUT_WORDS, Mapping
+from scoring.core.files.other_names import (
+    OTHER_LISTED_TAGS,
+    OTHER_NAMES,
+    OTHER_OUTPUT_NAMES,
+    OTHER_TRUE_ANSWERS,
+)
 from scoring.core.files.rows import FileProblem, Row
 
-# In order of preference; compared in lower case with every other sign as "_".
-_NAMES: Final[dict[str, tuple[str, ...]]] = {
+# In order of preference; compared in lower case without accents, every other sign as "_".
+_ENGLISH: Final[dict[str, tuple[str, ...]]] = {
     "id": (
         *(
             "custom_id",
@@ -49,15 +57,17 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "input": (
         *("input", "question", "prompt", "query", "instruction", "user_input", "problem"),
-        *("inputs", "messages", "text"),
+        *("inputs", "messages", "conversations", "conversation", "text"),
     ),
     "metadata": ("metadata", "meta"),
     "tags": ("tags", "tag", "keywords", "category", "categories", "topic", "subset"),
 }
+_NAMES: Final = {field: names + OTHER_NAMES.get(field, ()) for field, names in _ENGLISH.items()}
 _OUTPUT_NAMES: Final = (
     *("output", "model_output", "actual_output", "completion", "response", "prediction"),
     *("model_response", "model_answer", "generated_answer", "generated_text", "generation"),
     *("generated", "actual", "outputs", "answer"),
+    *OTHER_OUTPUT_NAMES,
 )
 #: Where objects under such names hold what is meant: replies of models, lists of answers.
 _INNER: Final = {
@@ -80,7 +90,7 @@ _LETTERED: Final = re.compile(
     r"(?:model|run|system|candidate|variant|prompt|version|v)_?(?:[a-z]|\d+)"
 )
 _NAME_WORDS: Final = 4  # more are a text
-_LISTED_TAGS: Final = ("tags", "tag", "keywords", "categories")
+_LISTED_TAGS: Final = ("tags", "tag", "keywords", "categories", *OTHER_LISTED_TAGS)
 
 
 def guess_mapping(
@@ -109,6 +119,7 @@ def guess_mapping(
     for field in _BY_LEAF:
         if field not in chosen and (leaf := _leaf(field, _outside(columns, chosen))):
             chosen[field] = [leaf]
+    _split_chat(chosen, choices or {}, rows)
     if is_open and "error" not in chosen:
         chosen["error"] = ["error"]
     for field, marks in (("references", ";|\n"), ("tags", ",;|")):
@@ -117,6 +128,17 @@ def guess_mapping(
         if is_list and f"{field}_separator" not in chosen:
             chosen[f"{field}_separator"] = [_separator(mapped, marks, rows)]
     return Mapping.of(chosen)
+
+
+def _split_chat(
+    chosen: dict[str, Sequence[str]], given: dict[str, Sequence[str]], rows: Sequence[Row]
+) -> None:
+    """Where nothing else is right or was answered, the end of a chat is what is expected."""
+    is_free = not (chosen.get("expected") or chosen.get("output") or chosen.get("references"))
+    if is_free and chosen.get("input") and not given.keys() & {"input", "expected"}:
+        parts = halves(chosen["input"][0], rows)
+        if parts:
+            chosen["input"], chosen["expected"] = [parts[0]], [parts[1]]
 
 
 def _outside(columns: Iterable[str], chosen: dict[str, Sequence[str]]) -> list[str]:
@@ -193,7 +215,8 @@ def is_known(name: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[^0-9a-z.]+", "_", name.casefold()).strip("_")
+    letters = "".join(sign for sign in normalize("NFKD", name.casefold()) if not combining(sign))
+    return re.sub(r"[^0-9a-z.]+", "_", letters).strip("_")
 
 
 def _outputs(columns: Sequence[str], free: dict[str, str], rows: Sequence[Row]) -> list[str]:
@@ -234,7 +257,10 @@ def _output_group(name: str) -> tuple[str, int] | None:
     if dot:
         return (leaf, 0) if leaf in OUTPUT_WORDS and head else None
     words = name.split("_")
-    if len(words) < 2 or words[0] in _TRUE_ANSWERS or words[0] in _TRUE_ANSWERS_TOO:
+    is_short = len(words) < 2
+    if is_short or words[0] in _TRUE_ANSWERS or words[0] in _TRUE_ANSWERS_TOO:
+        return None
+    if any(word in OTHER_TRUE_ANSWERS for word in words):
         return None
     if words[0] in OUTPUT_WORDS:
         return words[0], 1

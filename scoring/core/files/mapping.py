@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple, Self
 
 from scoring.core.contract import CaseProblem, Json
+from scoring.core.files.chats import Steps, steps_of, without_halves
 from scoring.core.files.keys import case_key
 from scoring.core.files.numbers import amount, count
 from scoring.core.files.rows import FileProblem, Row, RowProblem
 from scoring.core.files.values import MISSING, CellProblem, Missing
-from scoring.core.json_path import Path, parse_path
 from scoring.core.json_text import parse, text_of
 
 MAX_ID: Final = 200  # characters
@@ -29,6 +29,8 @@ OUTPUT_WORDS: Final = (
     "answer",
     "solution",
     "generation",
+    *("antwort", "ausgabe", "réponse", "reponse", "sortie"),
+    *("respuesta", "salida"),
 )
 
 _WORD: Final = rf"(?:{'|'.join(OUTPUT_WORDS)})"
@@ -218,6 +220,7 @@ class Mapping:
         rest = {name: value for name, value in cells.items() if name not in taken}
         if not self.metadata and not self._paths:
             return rest
+        rest = without_halves(rest, tuple(self._paths.values()))
         for path in self._paths.values():
             rest = _without(rest, path)
         own = self.value(cells, self.metadata)
@@ -274,20 +277,20 @@ class Mapping:
         return frozenset(column for _, column in self._mapped)
 
     @cached_property
-    def _paths(self) -> dict[str, Path]:
+    def _paths(self) -> dict[str, Steps]:
         """The mapped columns that can also be read as a path into inner objects."""
         paths = {column: _path(column) for column in self._taken}
         return {column: path for column, path in paths.items() if len(path) > 1}
 
 
-def _path(column: str) -> Path:
+def _path(column: str) -> Steps:
     try:
-        return parse_path(column)
+        return steps_of(column)
     except ValueError:
         return ()
 
 
-def _found(value: Json, path: Path) -> Json | Missing:
+def _found(value: Any, path: Steps) -> Json | Missing:
     for step in path:
         if isinstance(value, str):  # a position would take a character out of it
             return MISSING
@@ -298,7 +301,7 @@ def _found(value: Json, path: Path) -> Json | Missing:
     return value
 
 
-def _without(value: dict[str, Json], path: Path) -> dict[str, Json]:
+def _without(value: dict[str, Json], path: Steps) -> dict[str, Json]:
     """A copy without the member at the end of the path, nor the objects that this empties.
 
     List items stay, they have no name.
