@@ -194,3 +194,19 @@ def test_the_page_is_accessible_and_fits(
     is_accessible(at_run)
     root = "document.documentElement"
     assert not at_run.evaluate(f"{root}.scrollWidth > {root}.clientWidth")
+
+
+def test_many_scorers_with_long_names_fit_screens_between_a_phone_and_a_desk(
+    page: Page, sign_in: SignIn, alice: User, make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> None:
+    tags = ["x" * 80, "a tag of many words in a row"]
+    version = make_dataset([{"expected": "on Monday", "input": "When? " * 40, "tags": tags}] * 3)
+    outputs = make_outputs(version, ["on Monday", "on Tuesday", None])
+    names = [f"as close as its reader number {n} wants it" for n in range(7)]
+    run = finished_run(outputs, *((name, *CLOSE[1:]) for name in names))
+    sign_in(alice)
+    for width in (641, 700, 768, 1000, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(reverse("run", args=[run.uuid]))
+        expect(page.locator("#cases th .visually-hidden")).to_have_count(1)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, width
