@@ -52,7 +52,8 @@ class Sample(NamedTuple):
 class Judgement(NamedTuple):
     """What a judge said. `steps` are empty for a range; `value` is "" where nothing was said.
 
-    `facts` are what the calls took, in words by name. `refs` name the kept replies.
+    `facts` are what the calls took, in words by name. `refs` name the kept replies. The `rubric`
+    is what was asked, "" for a type that always asks the same.
     """
 
     steps: tuple[Step, ...]
@@ -63,6 +64,7 @@ class Judgement(NamedTuple):
     reduce: str
     facts: tuple[tuple[str, str], ...]
     refs: tuple[str, ...]
+    rubric: str = ""
 
 
 def similarities(config: Config | None, case: Case, result: Result) -> tuple[Similarity, ...]:
@@ -105,6 +107,7 @@ def judgement(config: Config | None, result: Result) -> Judgement | None:
         reduce=getattr(config, "reduce", ""),
         facts=tuple(_taken(facts)),
         refs=tuple(str(ref) for ref in facts.get("refs", ())),
+        rubric=getattr(config, "rubric", ""),
     )
 
 

@@ -17,7 +17,7 @@ from scoring.core.evidence import Judgement, Similarity, judgement, similarities
 from scoring.core.json_text import text_of
 from scoring.core.leaves import Leaf
 from scoring.core.number_text import MINUS, short_text
-from scoring.core.parts import completed
+from scoring.core.parts import completed, retold
 from scoring.core.scorers import json_tree
 from scoring.core.scorers.combine import CombineConfig
 from scoring.core.selection import WHOLE, excerpt, selected
@@ -259,8 +259,8 @@ def _reference_match(given: _Given) -> _Steps:
         found.append("the output is longer than the model's window and was cut")
     if cut := facts.get("cut_references"):
         found.append(f"references longer than the model's window, and so cut: {cut:,}")
-    made_by = [text_of(facts[name]) for name in ("provider", "model") if name in facts]
-    found.append(f"vectors by {' '.join(made_by)}")
+    if made_by := [text_of(facts[name]) for name in ("provider", "model") if name in facts]:
+        found.append(f"vectors by {' '.join(made_by)}")
     return _Steps(found, _of_references(given, count))
 
 
@@ -378,12 +378,14 @@ def _children(given: _Given) -> tuple[Child, ...]:
     """Each child of a combination whose result was kept, explained by its own type."""
     if not isinstance(given.config, CombineConfig):
         return ()
-    children = {child.name: child for child in given.config.children}
-    return tuple(
-        Child(entry["name"], _explained(children[entry["name"]].scorer, given.case, _kept(entry)))
-        for entry in given.facts.get("children", ())
-        if entry["name"] in children
-    )
+    children = {child.name: child.scorer for child in given.config.children}
+    entries = [each for each in given.facts.get("children", ()) if each["name"] in children]
+    return tuple(_child(children[entry["name"]], given.case, entry) for entry in entries)
+
+
+def _child(scorer: BoundScorer, case: Case, entry: Mapping[str, Json]) -> Child:
+    told = retold(scorer, case, _kept(entry))
+    return Child(entry["name"], _explained(scorer, case, told))
 
 
 def _kept(entry: Mapping[str, Json]) -> Result:

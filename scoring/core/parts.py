@@ -31,11 +31,27 @@ def completed(scorer: BoundScorer, case: Case, result: Result) -> Result:
     config = scorer.config
     if not isinstance(config, CombineConfig) or _is_whole(config, result):
         return result
-    if not (_is_quick(scorer) and _is_short(case.output) and _is_short(case.expected)):
+    again = _again(scorer, case, result)
+    return result._replace(metadata=again.metadata) if again else result
+
+
+def retold(scorer: BoundScorer, case: Case, result: Result) -> Result:
+    """What a part of a combination scored, with how, where its row kept the score alone.
+
+    Under the same conditions: a part beside one that asked a model is told as well.
+    """
+    if isinstance(scorer.config, CombineConfig) or result.metadata or result.reason:
         return result
+    return _again(scorer, case, result) or result
+
+
+def _again(scorer: BoundScorer, case: Case, result: Result) -> Result | None:
+    """The same result with all that led to it; None where it would differ or take long."""
+    if not (_is_quick(scorer) and _is_short(case.output) and _is_short(case.expected)):
+        return None
     (again,) = scorer.score([case])
     is_same = (again.status, again.score, again.code) == (result.status, result.score, result.code)
-    return result._replace(metadata=again.metadata) if is_same else result
+    return again if is_same else None
 
 
 def _is_whole(config: CombineConfig, result: Result) -> bool:

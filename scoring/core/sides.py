@@ -56,6 +56,11 @@ class Sides:
         """The second text, with what the first one has not marked."""
         return self._seen("del")
 
+    @property
+    def first_hidden(self) -> int:
+        """Characters of the first text's end that are left out; `both` counts the second's."""
+        return self._hidden(self.first, "ins")
+
     @cached_property
     def changes(self) -> Diff:
         return diff(self.first, self.second, self.mode)
@@ -67,14 +72,17 @@ class Sides:
 
     def _seen(self, left_out: Tag) -> Shown:
         """Without one tag. The end that is hidden is counted in the text that is left."""
-        text, other = (self.first, "ins") if left_out == "ins" else (self.second, "del")
         start = self.changes.start
-        own = (each for each in self._stretches if each.tag != other)
-        hidden = len(text) - start - sum(map(length, own))
+        is_first = left_out == "ins"
+        hidden = self.first_hidden if is_first else self._hidden(self.second, "del")
         if not left_out:
             return Shown(self._stretches, hidden, start)
         is_level = self.mode == "line"
         return Shown(list(_one_side(self._stretches, left_out, is_level)), hidden, start)
+
+    def _hidden(self, text: str, other: Tag) -> int:
+        own = (each for each in self._stretches if each.tag != other)
+        return len(text) - self.changes.start - sum(map(length, own))
 
 
 def beside(text: str, pair: Sides) -> Shown:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, Final, TypeGuard
 
@@ -15,6 +15,11 @@ from scoring.models import Status, Verdict
 METADATA_BYTES: Final = 1_024
 REASON_CHARACTERS: Final = 500
 PARTS: Final = "children"  # of a combination, in its metadata
+#: What tells most of how a part came by its score; ever less of it.
+_TELLING: Final = frozenset(
+    {"code", "choice", "number", "attempts", "refs", "winner", "references"}
+)
+_TOLD: Final[Sequence[frozenset[str]]] = (_TELLING | {"similarities"}, _TELLING, frozenset())
 _LEVELS: Final = ((200, 5), (80, 3), (40, 2), (20, 1))  # characters of a text, items of a list
 
 OutputRow = tuple[Any, ...]  # OUTPUT_COLUMNS
@@ -116,7 +121,7 @@ def _cuts(metadata: Mapping[str, Json]) -> Iterator[dict[str, Any]]:
     """Ever less of it. The parts of a combination stay longest, at last what they scored alone."""
     if _has_parts(metadata):
         yield from (_cut(metadata, *level, whole=PARTS) for level in _LEVELS)
-        yield _scores(metadata)
+        yield from (_scores(metadata, told) for told in _TOLD)
     yield from (_cut(metadata, *level) for level in _LEVELS)
 
 
@@ -127,16 +132,19 @@ def _has_parts(metadata: Json) -> TypeGuard[Mapping[str, Json]]:
     )
 
 
-def _scores(metadata: Mapping[str, Json]) -> dict[str, Any]:
-    """What the parts of a combination scored, to any depth, and nothing of how."""
+def _scores(metadata: Mapping[str, Json], told: Collection[str]) -> dict[str, Any]:
+    """What the parts of a combination scored, to any depth, and of how only what is `told`."""
     code = {"code": metadata["code"]} if "code" in metadata else {}
-    return {**code, PARTS: [_score(part) for part in metadata[PARTS]]}
+    return {**code, PARTS: [_score(part, told) for part in metadata[PARTS]]}
 
 
-def _score(part: Mapping[str, Json]) -> dict[str, Any]:
+def _score(part: Mapping[str, Json], told: Collection[str]) -> dict[str, Any]:
     own = {name: part[name] for name in ("name", "status", "score", "verdict") if name in part}
     inner = part.get("metadata")
-    return {**own, "metadata": _scores(inner)} if _has_parts(inner) else own
+    if _has_parts(inner):
+        return {**own, "metadata": _scores(inner, told)}
+    how = {name: inner[name] for name in inner if name in told} if inner else {}
+    return {**own, "metadata": how} if how else own
 
 
 def _json(value: Json) -> bytes:

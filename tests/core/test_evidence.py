@@ -10,6 +10,7 @@ from scoring.core.bound import bind
 from scoring.core.contract import Case, Result, error, scored, skipped
 from scoring.core.evidence import EXCERPT, FACTS, judgement, similarities
 from scoring.core.explain import explain
+from scoring.core.number_text import MINUS
 from scoring.core.scorers.judge import FACTUAL
 
 REFERENCES = Case("near", "no", references=("far", "near enough", "x" * 999))
@@ -133,6 +134,13 @@ def test_a_reply_without_a_verdict_still_names_what_it_took(settle_as: Any) -> N
     assert (why.found, why.judgement) == (("no JSON",), found)
 
 
+def test_what_a_judge_was_asked_stands_with_it() -> None:
+    assert said({**MENU, "rubric": "Is it kind?"}, choice="good").rubric == "Is it kind?"
+    always = judgement(config("factuality", model="m"), scored(1.0, "", {**COSTS, "choice": "C"}))
+    assert always is not None
+    assert always.rubric == ""
+
+
 def test_where_nobody_was_asked_there_is_no_judgement() -> None:
     result = Result("scored", 0.0, "fail", "no expected output", {"code": "expected_missing"})
     assert judgement(config("factuality", model="m"), result) is None
@@ -154,3 +162,30 @@ def test_the_parts_of_a_combination_have_their_own() -> None:
     assert tone.judgement is not None
     assert tone.judgement.refs == ("7", "8")
     assert [each.is_closest for each in near.similarities] == [False, True, False]
+
+
+def test_a_part_beside_a_judge_has_its_arithmetic_where_the_row_kept_scores_alone() -> None:
+    parts = [
+        {"type": "llm_judge", "name": "tone", "config": MENU},
+        {"type": "levenshtein", "name": "close", "config": {}},
+        {"type": "any", "name": "inner", "config": {"scorers": [{"type": "levenshtein"}]}},
+    ]
+    bare = {"status": "scored", "score": 0.25, "verdict": "fail"}
+    inner = {"children": [{"name": "levenshtein", **bare}]}
+    children = [
+        {"name": "tone", "status": "scored", "score": 1.0, "verdict": "pass",
+         "metadata": {"choice": "good", "attempts": 1, "refs": ["7"]}},
+        {"name": "close", **bare},
+        {"name": "inner", **bare, "metadata": inner},
+    ]  # fmt: skip
+    result = Result("scored", 0.25, "fail", "", {"children": children, "trimmed": True})
+    why = explain("all", {"scorers": parts}, 0.5, Case("near", "neat"), result)
+    tone, close, _ = (child.explanation for child in why.children)
+    assert tone.judgement is not None
+    assert (tone.judgement.value, tone.judgement.refs) == ("good", ("7",))
+    assert close.verdict == "0.25 < 0.7 → fail"  # "near" is 0.75 of "neat": stored otherwise
+    half = explain("all", {"scorers": parts}, 0.5, Case("abcd", "xbyz"), result)
+    worked = f"1 {MINUS} 3 / 4 = 0.25 < 0.7 → fail"
+    assert half.children[1].explanation.verdict == worked
+    (deep,) = half.children[2].explanation.children
+    assert deep.explanation.verdict == worked

@@ -8,7 +8,7 @@ import pytest
 
 from scoring.core.bound import bind
 from scoring.core.contract import Case, Result, scored
-from scoring.core.parts import MAX_CHARS, completed
+from scoring.core.parts import MAX_CHARS, completed, retold
 
 NEAR: dict[str, Any] = {"type": "levenshtein", "name": "near"}
 SAYS: dict[str, Any] = {"type": "includes", "name": "says", "config": {"values": ["a"]}}
@@ -72,3 +72,20 @@ def test_a_score_that_would_differ_stays_as_it_was_stored() -> None:
     scorer = bind("all", {"scorers": [NEAR, SAYS]})
     stored = cut(scorer.score([CASE])[0])._replace(score=0.123)
     assert completed(scorer, CASE, stored) is stored
+
+
+@pytest.mark.parametrize("part", [NEAR, SAYS, FAILS])
+def test_a_part_of_which_the_score_alone_is_left_is_told_again(part: dict[str, Any]) -> None:
+    scorer = bind(part["type"], part.get("config", {}))
+    (whole,) = scorer.score([CASE])
+    bare = whole._replace(metadata={}, reason="")
+    told = retold(scorer, CASE, bare)
+    assert told == (whole if not whole.code else bare)
+    assert retold(scorer, CASE, bare._replace(score=0.123)).metadata == {}
+    assert retold(scorer, CASE, bare._replace(reason="kept")).metadata == {}
+
+
+@pytest.mark.parametrize("slow", SLOW[:3])
+def test_a_part_that_is_slow_or_asks_is_not_told_again(slow: dict[str, Any]) -> None:
+    stored = scored(0.5, "", {})._replace(verdict="pass")
+    assert retold(bind(slow["type"], slow["config"]), CASE, stored) is stored

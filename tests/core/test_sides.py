@@ -133,11 +133,16 @@ def test_what_is_hidden_of_a_text_is_its_end(first: str, second: str, mode: Mode
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("scoring.core.sides.LONG", 40)
         sides = Sides(first, second, mode)
-        seen = sides.before, sides.after
+        seen, both = (sides.before, sides.after), sides.both
     for each, text in zip(seen, (first, second), strict=True):
         assert text.startswith(put_together(each))
         assert len(text) == sum(map(length, each.stretches)) + each.hidden
         assert sum(len(one.text) for one in each.stretches if not one.folded) <= 40
+    of_first, of_second = (
+        sum(length(each) for each in both.stretches if each.tag != other)
+        for other in ("ins", "del")
+    )
+    assert (sides.first_hidden, both.hidden) == (len(first) - of_first, len(second) - of_second)
 
 
 @pytest.mark.parametrize(

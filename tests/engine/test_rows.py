@@ -81,6 +81,23 @@ def test_every_part_of_a_combination_keeps_its_score(count: int, reason: str) ->
     assert (scores_of(kept), kept["code"]) == (scores_of(whole), "c")
 
 
+def test_a_part_that_asked_keeps_what_it_was_told_as_long_as_there_is_room() -> None:
+    judged = {"choice": "B", "attempts": 1, "refs": ["1", "2"], "model": "m" * 60, "cost_usd": 0.1}
+    near = {"winner": 2, "references": 3, "similarities": [0.123456] * 3, "provider": "local"}
+    parts = [
+        {"name": f"part {n}", "status": "scored", "score": 0.6, "verdict": "pass",
+         "reason": "why " * 20, "metadata": how}
+        for n, how in enumerate([judged, near])
+    ]  # fmt: skip
+    few = json.loads(metadata_text({"children": parts, "long": "x" * 5_000}))["children"]
+    assert few[1]["metadata"] == near
+    told = {name: judged[name] for name in ("choice", "attempts", "refs")}
+    many = json.loads(metadata_text({"children": parts * 4}))["children"]
+    assert [each["metadata"] for each in many] == [told, {"winner": 2, "references": 3}] * 4
+    most = json.loads(metadata_text({"children": parts * 7}))["children"]
+    assert [(each["score"], each.get("metadata")) for each in most] == [(0.6, None)] * 14
+
+
 @pytest.mark.parametrize("parts", [7, ["x" * 99] * 99, [{"name": "x" * 2_000}], {"a": "x" * 2_000}])
 def test_what_a_custom_scorer_calls_children_is_cut_as_anything_else(parts: Any) -> None:
     kept = json.loads(metadata_text({"children": parts, "long": "x" * 2_000}))

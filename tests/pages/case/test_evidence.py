@@ -15,7 +15,7 @@ from django.urls import reverse
 from scoring.core.codes import CODES
 from scoring.core.contract import Result, error
 from scoring.engine.rows import SCORE_COLUMNS, score_rows
-from scoring.models import CallPurpose, ModelCall, Output, Run, RunScorer, Score, Team, User
+from scoring.models import CallPurpose, Case, ModelCall, Output, Run, RunScorer, Score, Team, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.scored import queued_run
 
@@ -93,6 +93,8 @@ def test_samples_and_how_they_reduce_are_shown(
     facts = costs(*refs, choice="kind", reasons="", samples=["kind", "rude", "kind"])
     page = page_of(browser_of(bob), judged(tone=settled(1.0, "pass", facts)))
     assert "3 samples, median:" in page
+    assert "<summary>Rubric</summary>" in page
+    assert "Kind?" in page
     assert "median(1, 0, 1) = 1 ≥ 0.5 → pass" in page
     places = [page.index(f"they said {number}") for number in range(3)]
     assert places == sorted(places)
@@ -182,3 +184,15 @@ def test_replies_cost_one_query_however_many_there_are(
     plain = queries(facts=settled(1.0, "pass", {}))
     assert queries(facts=facts) == plain + 1
     assert queries(facts=facts, tone=tone) == plain + 1 <= 12
+
+
+def test_a_reference_without_a_word_is_named_as_such(
+    browser_of: BrowserOf, bob: User, judged: Any
+) -> None:
+    run = judged(
+        near=settled(1.0, "pass", {"winner": 1, "references": 2, "similarities": [1, 0.5]})
+    )
+    Case.objects.update(references_json='["", "Paris"]')
+    page = page_of(browser_of(bob), run)
+    closest = page[page.index('aria-label="Similarity') :]
+    assert closest.index("an empty text") < closest.index("Paris")

@@ -231,3 +231,15 @@ def test_10_mb_are_cut_with_a_notice_within_a_second(
     assert process_time() - begun < 1
     assert "more characters are not shown" in page
     assert len(page) < 500_000
+
+
+@pytest.mark.parametrize("mode", ["char", "word", "line"])
+def test_inline_says_of_either_text_what_is_not_shown(
+    browser_of: BrowserOf, bob: User, runs: tuple[Run, Run], mode: str
+) -> None:
+    Case.objects.filter(position=2).update(expected_json=json.dumps("zebra " * 5_000))
+    Output.objects.filter(output_set=runs[1].output_set).update(text="horse")
+    page = page_of(browser_of(bob), runs[1], f"?diff={mode}&layout=inline")
+    assert "Of Expected, 10,000 more characters are not shown." in page
+    assert '<a href="?whole=expected">Open the whole text</a>' in page
+    assert page.count("not shown.") == 1
