@@ -16,7 +16,14 @@ from django.http import Http404, HttpResponse
 
 from evalsite.access import errand_for
 from evalsite.pages.forms.scorers import ScorerForm
-from evalsite.pages.forms.tryout import OwnCases, Prefill, TryForm, example_of, prefill_of
+from evalsite.pages.forms.tryout import (
+    OwnCases,
+    Prefill,
+    TryForm,
+    example_of,
+    prefill_of,
+    reads_texts,
+)
 from evalsite.pages.fragments import SignedInRequest, show
 from evalsite.pages.methods import reading
 from evalsite.pages.underway import Underway, underway_of
@@ -147,7 +154,8 @@ class Panel:
 
     @cached_property
     def _prefill(self) -> Prefill:
-        return prefill_of(self._picked or example_of(self._form.kind))
+        kind = self._form.kind
+        return prefill_of(self._picked or example_of(kind), kind)
 
     def _tried(self) -> Tried:
         self._form.forgo_name()
@@ -155,15 +163,12 @@ class Panel:
             return Tried(problems=problems)
         form = self._form
         try:
-            return _tried(form, self._case(), self._user, is_asked=self._posted["try"] == NOW)
+            return _tried(form, self._typed, self._user, is_asked=self._posted["try"] == NOW)
         except ConfigError as problem:
             form.show_errors(problem)
             return Tried(problems=self._problems())
         except ServiceError as fault:
             return Tried(notice=f"No score: {fault.text}.")
-
-    def _case(self) -> Case:
-        return self._typed.case()
 
     @cached_property
     def _typed(self) -> TryForm:
@@ -187,10 +192,12 @@ class Panel:
         )
 
 
-def _tried(form: ScorerForm, case: Case, by: User, *, is_asked: bool) -> Tried:
+def _tried(form: ScorerForm, typed: TryForm, by: User, *, is_asked: bool) -> Tried:
     """Raises ConfigError, ServiceError."""
     kind, config, threshold = form.kind, form.config(), form.effective_threshold()
-    if not _needs_worker(kind, config):
+    needs_worker = _needs_worker(kind, config)
+    case = typed.case(is_text=reads_texts(kind.name, config))
+    if not needs_worker:
         (result,) = tryout.score(kind.name, config, threshold, [case])
         return Tried(Scored(kind.name, config, threshold, case, result))
     if not is_asked:

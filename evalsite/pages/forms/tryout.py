@@ -12,12 +12,24 @@ from evalsite.pages.forms.config_fields import JsonTextField, LinesField
 from scoring.core.contract import Case as ScoredCase
 from scoring.core.contract import CaseProblem, Json
 from scoring.core.json_text import parse, text_of
-from scoring.core.registry import ScorerType
+from scoring.core.registry import ScorerType, scorer_type
 from scoring.core.shown import written
 from scoring.models import Case, Dataset, Output, OutputSet, OutputSetState, Team
 
 MAX_CHARS: Final = 10_000  # of each text
 DATASETS, CASES = 4, 5  # how many are offered, and of each how many cases
+#: Types that compare texts, and those to which a text says all that the value in it does.
+COMPARE_TEXTS: Final = frozenset({"exact_match", "includes", "levenshtein"})
+TEXTUAL: Final = COMPARE_TEXTS | {
+    *("regex", "json_match", "json_similarity", "json_schema", "numeric")
+}
+
+
+def reads_texts(type_name: str, config: Mapping[str, Any]) -> bool:
+    """Whether a scorer takes what is expected as it is typed, at any depth of a combination."""
+    if scorer_type(type_name).family != "combinator":
+        return type_name in TEXTUAL
+    return all(reads_texts(part["type"], part.get("config", {})) for part in config["scorers"])
 
 
 def _text(label: str, rows: int, help_text: str = "") -> forms.CharField:
@@ -58,7 +70,9 @@ class MetadataField(JsonTextField):
 
 
 class TryForm(forms.Form):
-    """Input, output and expected as typed. An object or a list is JSON, all else is a text."""
+    """Input, output and expected as typed. An object or a list is JSON, all else is a text; what
+    is expected is a text in any case where the scorer `reads_texts`.
+    """
 
     prefix = "try"
 
@@ -77,11 +91,12 @@ class TryForm(forms.Form):
         for field in self.fields.values():  # they stand beside the scorer's form, not in it
             field.widget.attrs["form"] = "scorer-form"
 
-    def case(self) -> ScoredCase:
+    def case(self, *, is_text: bool = False) -> ScoredCase:
         given = self.cleaned_data
+        read = _newlines if is_text else _value
         return ScoredCase(
             output=_newlines(given["output"]),
-            expected=_value(given["expected"]) if given["expected"] else None,
+            expected=read(given["expected"]) if given["expected"] else None,
             input=_value(given["input"]),
             references=tuple(given["references"] or ()),
             metadata=given["metadata"] or {},
@@ -115,15 +130,23 @@ class Prefill(NamedTuple):
     is_cut: bool
 
 
-def prefill_of(case: ScoredCase) -> Prefill:
-    """A case as the fields hold it."""
-    expected = None if case.expected is None else written(case.expected)
+def prefill_of(case: ScoredCase, kind: ScorerType) -> Prefill:
+    """A case as the fields hold it; what is expected as its text where that may be compared."""
+    is_text = kind.name in COMPARE_TEXTS or kind.family == "combinator"
+    expected = "" if case.expected is None else _filled_in(case.expected, is_text=is_text)
     texts = {"input": written(case.input or ""), "output": written(case.output)}
-    texts["expected"] = expected or ""
+    texts["expected"] = expected
     values: dict[str, Any] = {name: text[:MAX_CHARS] for name, text in texts.items()}
     values["references"] = list(case.references)
     values["metadata"] = dict(case.metadata) or None
     return Prefill(values, any(len(text) > MAX_CHARS for text in texts.values()))
+
+
+def _filled_in(expected: Json, *, is_text: bool) -> str:
+    try:
+        return text_of(expected) if is_text else written(expected)
+    except CaseProblem:
+        return written(expected)
 
 
 class OwnCases:
