@@ -6,7 +6,9 @@ import gc
 import json
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +68,16 @@ def pytest_xdist_setupnodes(specs: list[XSpec]) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests come last: Playwright leaves an event loop running in this thread."""
-    items.sort(key=lambda item: "browser" in Path(item.path).parts)
+    """Browser tests come last: Playwright leaves an event loop running in this thread.
+
+    Of them the longest files come first, so that no process is long at work alone in the end.
+    """
+    items.sort(key=lambda item: _turn(item.path))
+
+
+@cache
+def _turn(path: Path) -> tuple[int, str]:
+    return (-path.stat().st_size, str(path)) if "browser" in path.parts else (-sys.maxsize, "")
 
 
 def pytest_collection_finish() -> None:
