@@ -35,7 +35,14 @@ class Labelled:
     def condition(self, output: str = "output__") -> Q:
         """For rows from which `output` leads to their output."""
         asked = self._asked_of_expected(f"{output}case__") & self._asked_of_answered(output)
+        if self._is_spelled_out:
+            return asked
         return asked & Q(Exists(compared(self.scorer).filter(output=OuterRef(f"{output}pk"))))
+
+    @property
+    def _is_spelled_out(self) -> bool:
+        """Whether both texts are known; then the scorer has compared them wherever they stand."""
+        return all(ways and not ways.is_other for ways in (self.expected, self.answered))
 
     def outputs(self, run: Run) -> Any:
         """The outputs of the run that pass."""
