@@ -99,10 +99,15 @@ def _folded(label: str, text: str) -> str:
 
 def _piece(piece: Piece, with_spaces: bool) -> str:
     if piece.code:
-        line_end = "\n" if piece.is_line_feed else ""
-        mark = f'<span class="invisible" title="{escape(piece.name)}">{escape(piece.code)}</span>'
-        return mark + line_end
+        return _mark(piece)
     return _spaced(escape(piece.text)) if with_spaces else escape(piece.text)
+
+
+@lru_cache(maxsize=1024)  # a text has few kinds and may have thousands of each
+def _mark(piece: Piece) -> str:
+    line_end = "\n" if piece.is_line_feed else ""
+    code, name = escape(piece.code), escape(piece.name)
+    return f'<span class="invisible" title="{name}">{code}</span>{line_end}'
 
 
 def _spaced(markup: str) -> str:

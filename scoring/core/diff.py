@@ -293,6 +293,8 @@ _BLANK: Final = frozenset(
         *map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))),
     ]
 )
+_BLANKS: Final = re.compile(f"[{''.join(sorted(_BLANK))}]")
+_PLAIN: Final = str.maketrans("\t\n", "  ")
 _EMOJI_JOINTS: Final = frozenset("\u200d\ufe0e\ufe0f")
 _CONTROLS: Final = {
     0x00: "null",
@@ -313,7 +315,7 @@ def mark_invisible(text: str) -> list[Piece]:
 
     Tab, line feed and the plain space stay in the text, and so do the joints inside an emoji.
     """
-    if text and not _SUSPECT.search(text):
+    if text and _is_all_visible(text):
         return [Piece(text, None)]
     pieces: list[Piece] = []
     done = 0
@@ -328,6 +330,14 @@ def mark_invisible(text: str) -> list[Piece]:
     if done < len(text):
         pieces.append(Piece(text[done:], None))
     return pieces
+
+
+def _is_all_visible(text: str) -> bool:
+    """Told for most texts without a look at each character; False also where it takes one."""
+    if text.isascii():
+        return not _SUSPECT.search(text)
+    is_printable = text.translate(_PLAIN).isprintable()
+    return is_printable and not _BLANKS.search(text)
 
 
 def _is_invisible(text: str, at: int) -> bool:

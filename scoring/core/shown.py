@@ -56,7 +56,8 @@ class Stretch(NamedTuple):
 
     @property
     def text(self) -> str:
-        return "".join(piece.text for piece in self.pieces)
+        pieces = self.pieces
+        return pieces[0].text if len(pieces) == 1 else "".join([piece.text for piece in pieces])
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,8 @@ def marked(text: str, *, with_ends: bool = False) -> list[Piece]:
 
     `with_ends` names the line feeds too: one that alone differs would show as nothing.
     """
+    if text.isascii() and text.isprintable():  # most of the thousands of pieces of a diff
+        return [Piece(text)] if text else []
     return [
         piece
         for found in mark_invisible(text)

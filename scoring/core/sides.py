@@ -171,14 +171,15 @@ def stretches(spans: Iterable[Span], what: str) -> Iterator[Stretch]:
     left = right = LONG
     folded_room = FOLDED
     for span in spans:
-        if span.tag != "ins" and not min(left, right):
+        if span.tag != "ins" and not (left and right):
             return
         if span.is_folded:
             is_kept = len(span.text) <= folded_room
             folded_room -= len(span.text) if is_kept else 0
             yield _fold(span.text, amount(span.text, what), is_kept)
             continue
-        cut = span.text[: {"del": left, "ins": right}.get(span.tag, min(left, right))]
+        room = left if span.tag == "del" else right if span.tag == "ins" else min(left, right)
+        cut = span.text[:room]
         yield Stretch(span.tag, marked(cut, with_ends=span.with_ends), name=span.name)
         left -= 0 if span.tag == "ins" else len(cut)
         right -= 0 if span.tag == "del" else len(cut)
@@ -207,7 +208,7 @@ def _one_side(seen: Iterable[Stretch], left_out: Tag, is_level: bool) -> Iterato
 
 def length(stretch: Stretch) -> int:
     """Characters of the text that a stretch stands for."""
-    return stretch.skipped + sum(len(piece.text) for piece in stretch.pieces)
+    return stretch.skipped + len(stretch.text)
 
 
 def _fold(text: str, label: str, is_kept: bool) -> Stretch:
