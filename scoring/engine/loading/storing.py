@@ -24,6 +24,7 @@ from scoring.engine.loading.intake import (
 )
 from scoring.engine.loading.reading import Reading
 from scoring.engine.loading.report import RefusedError, Report
+from scoring.engine.loading.room import room_aside
 from scoring.models import (
     AuditEntry,
     Dataset,
@@ -95,12 +96,13 @@ def store_dataset(
         created_by=origin.by,
     )
     try:
-        sets = _new_sets(version, reading, origin)
-        intake = CaseIntake(report, version, sets)
-        read_through(reading, intake, origin.beat)
-        intake.finish()
-        _refuse_bad(report)
-        twin = publish(version, sets, report, origin)
+        with room_aside():
+            sets = _new_sets(version, reading, origin)
+            intake = CaseIntake(report, version, sets)
+            read_through(reading, intake, origin.beat)
+            intake.finish()
+            _refuse_bad(report)
+            twin = publish(version, sets, report, origin)
     except BaseException:
         removal.remove_version(version)
         raise
@@ -126,13 +128,14 @@ def store_outputs_file(
     report = Report(skips_bad_rows=skips_bad_rows)
     sets = _new_sets(version, reading, origin)
     try:
-        intake = OutputIntake(report, version, sets, sets, needs_outputs=needs_outputs)
-        read_through(reading, intake, origin.beat)
-        intake.finish()
-        _refuse_bad(report)
-        with transaction.atomic():
-            _show_sets(sets.values(), report, origin)
-            origin.on_publish(version, report)
+        with room_aside():
+            intake = OutputIntake(report, version, sets, sets, needs_outputs=needs_outputs)
+            read_through(reading, intake, origin.beat)
+            intake.finish()
+            _refuse_bad(report)
+            with transaction.atomic():
+                _show_sets(sets.values(), report, origin)
+                origin.on_publish(version, report)
     except BaseException:
         for output_set in sets.values():
             removal.remove_output_set(output_set)
