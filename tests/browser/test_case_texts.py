@@ -233,7 +233,7 @@ def test_the_table_of_leaves_opens_what_is_the_same_and_fits_a_phone(
     is_accessible: Check,
 ) -> None:
     cases = [{"key": "q", "input": "?", "expected": {"name": "Ada", "age": 36, "born": "1815"}}]
-    outputs = make_outputs(make_dataset(cases), ['{"name": "Eva", "age": 36}'])
+    outputs = make_outputs(make_dataset(cases), ['{"name": 7, "age": 36}'])
     run = finished_run(outputs, ("leaves", "json_similarity", {}))
     sign_in(alice)
     for query, title in (("", "Leaf by leaf"), ("?diff=path", "Where they differ")):
@@ -243,6 +243,7 @@ def test_the_table_of_leaves_opens_what_is_the_same_and_fits_a_phone(
         rows = table.get_by_role("table", name="Paths that differ").locator("tbody tr")
         expect(rows).to_have_count(2)
         expect(rows.last).to_contain_text("missing")
+        expect(table).to_contain_text("leaves: 1 of 3 leaves, each 1 / 3 of the score")
         same = table.get_by_role("table", name="Paths that hold the same")
         expect(same).to_be_hidden()
         table.get_by_text("1 path holds the same in both").click()

@@ -8,13 +8,15 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page
 
-from scoring.models import Output, Run, User
+from scoring.models import DatasetVersion, Output, Run, User
+from tests.compared import run_with
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.scored import CLOSE, EXACT, finished_run
 
 pytestmark = pytest.mark.browser
 
 SignIn = Callable[[User], None]
+LINE = 20  # pixels, about
 TWO_LINES = 64  # pixels, with the air around them; a third line would make it 70
 ROW_HEIGHTS = "rows => rows.map(row => row.getBoundingClientRect().height)"
 
@@ -28,6 +30,11 @@ def run(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> Run:
     Output.objects.filter(text=None).update(error="Timeout " * 20)
     scorers = [(f"{name} as seen by its reader", *rest) for name, *rest in (CLOSE, EXACT)]
     return finished_run(outputs, *scorers, ("leaves of the value", "json_similarity", {}))
+
+
+@pytest.fixture
+def version(make_dataset: MakeDataset) -> DatasetVersion:
+    return make_dataset([{"key": "NO-2402", "input": "When was it? " * 20, "expected": "x"}])
 
 
 def test_a_row_of_every_list_is_two_lines(
@@ -49,6 +56,23 @@ def test_a_row_of_every_list_is_two_lines(
         heights = page.locator(f"{lists} tbody tr").evaluate_all(ROW_HEIGHTS)
         assert heights, shown
         assert max(heights) < TWO_LINES, shown
+
+
+def test_a_case_that_broke_keeps_its_key_on_the_first_line(
+    page: Page, sign_in: SignIn, alice: User, version: DatasetVersion
+) -> None:
+    before, now = (run_with(version, {"close": [score]}) for score in (0.9, 0.1))
+    page.set_viewport_size({"width": 360, "height": 800})
+    sign_in(alice)
+    page.goto(f"{reverse('run', args=[now.uuid])}?against={before.uuid}")
+    row = page.locator("#cases tbody tr").first
+    key, tick, broke = (
+        box["y"] + box["height"] / 2
+        for part in (row.locator(".id"), row.get_by_role("checkbox"), row.get_by_text("broke"))
+        if (box := part.bounding_box())
+    )
+    assert abs(key - tick) < LINE / 2
+    assert broke > key + LINE / 2
 
 
 @pytest.mark.parametrize("name", ["run_case", "dataset_case"])

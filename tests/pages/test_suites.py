@@ -319,3 +319,9 @@ def test_what_a_file_holds_is_text(importing: Importing) -> None:
     page = importing.take(json.dumps({"name": "<b>", "scorers": [hostile]})).answer.text
     assert "<script>alert" not in page
     assert "<b>" not in page
+
+
+def test_a_team_without_scorers_is_led_to_one(browser_of: BrowserOf, alice: User) -> None:
+    form = browser_of(alice).get(reverse("new_suite", args=["support"])).text
+    assert f'<a href="{reverse("new_scorer_type", args=["support"])}">make one</a>' in form
+    assert "suite-threshold-head" not in form

@@ -245,6 +245,11 @@ def going(browser: Client) -> Upload:
     return upload
 
 
+def test_an_import_that_is_nearly_done_takes_no_0_seconds(browser: Client, going: Upload) -> None:
+    Upload.objects.update(row_count=1, rows_a_second=10, seconds_left=0.2)
+    assert "about 1 s left" in html_of(browser, going, headers=HTMX)
+
+
 def test_an_import_shows_its_progress_and_asks_again(browser: Client, going: Upload) -> None:
     Upload.objects.update(row_count=1, rows_a_second=1_234.5, seconds_left=42.3)
     html = html_of(browser, going, headers=HTMX)

@@ -233,7 +233,7 @@ def _label(run: Run) -> str:
     outputs = run.output_set
     parts = [run.name, f"series {outputs.series}", f"{outputs.dated:%-d %b %Y}"]
     if run.case_count is not None:
-        parts.append(f"{run.case_count:,} cases")
+        parts.append(f"{run.case_count:,} outputs")
     if run.archived_at:
         parts.append("archived")
     return " · ".join(parts)
