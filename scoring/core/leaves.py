@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from scoring.core.contract import Json
+from scoring.core.imports import TURN
 from scoring.core.json_path import ANY, Path, Step, StepTexts, whole_path
 
 MAX_UNORDERED: Final = 200  # items; longer arrays are compared by position
@@ -134,7 +135,8 @@ class _Comparison:
             return actual
         if not self.may_pair(expected, actual):
             return actual
-        from scipy.optimize import linear_sum_assignment
+        with TURN:
+            from scipy.optimize import linear_sum_assignment
 
         fits = [[self.fit(part, item) for item in actual] for part in expected]
         aligned: list[Json] = [_MISSING] * len(expected)

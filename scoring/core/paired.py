@@ -11,6 +11,7 @@ from math import sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from scoring.core.imports import TURN
 from scoring.core.stats import LEVEL, Interval, t_quantile
 
 if TYPE_CHECKING:
@@ -60,9 +61,10 @@ class Flips(NamedTuple):
         """
         if not self.broke + self.fixed:
             return 1.0
-        from scipy.stats import binomtest
+        with TURN:
+            from scipy.stats import binomtest
 
-        return float(binomtest(self.broke, self.broke + self.fixed, 0.5).pvalue)
+            return float(binomtest(self.broke, self.broke + self.fixed, 0.5).pvalue)
 
 
 def difference(
@@ -144,9 +146,10 @@ def _t_interval(mean: float, deviation: float, n: int) -> Interval:
 
 
 def _t_p(pairs: np.ndarray) -> float:
-    from scipy.stats import ttest_1samp
+    with TURN:
+        from scipy.stats import ttest_1samp
 
-    return float(ttest_1samp(pairs, 0.0).pvalue) if pairs.any() else 1.0
+        return float(ttest_1samp(pairs, 0.0).pvalue) if pairs.any() else 1.0
 
 
 def _exact_p(moved: np.ndarray) -> float:

