@@ -201,8 +201,9 @@ def _json_similarity(given: _Given) -> _Steps:
         return _generic(given)
     matched = short_text(facts["matched"], DECIMALS, facts["total"])
     found = ["matched leaves / all leaves of the expected value"]
-    if not json_tree.is_laid_out(given.case.output, given.case.expected):
-        found.append("too long to be laid out leaf by leaf")
+    values = given.case.output, given.case.expected
+    if why := json_tree.why_not_by_leaf(*values, given.config, facts["matched"]):
+        found.append(why)
     return _Steps(found, f"{matched} / {facts['total']}")
 
 

@@ -17,7 +17,7 @@ Path = tuple[Step, ...]
 
 ANY: Final = "*"  # as a key or inside brackets: every key, every position
 
-_PLAIN_KEY = re.compile(r"[^.\[\]\"\s*\x00-\x1f]+")
+_PLAIN_KEY = re.compile(r"(?!\$\Z)[^.\[\]\"\s*\x00-\x1f]+")
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _STEP = re.compile(rf"\[(?P<index>\d{{1,9}}|\*)\]|\[(?P<quoted>{_QUOTED})\]|(?P<key>[^.\[\]]+)")
 

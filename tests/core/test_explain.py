@@ -95,6 +95,31 @@ def test_a_json_comparison_comes_with_its_leaf_table() -> None:
     assert round(why.leaves[0].credit, 4) == 0.9899
 
 
+LEAVES = "matched leaves / all leaves of the expected value"
+
+
+@pytest.mark.parametrize(
+    ("config", "expected", "output", "why"),
+    [
+        ({}, {"a": 1}, '{"a": 1} so', "Extra data at line 1, column 10"),
+        ({}, '{"a": 1}', '```json\n{"a": 1}\n```', "Expecting value at line 1, column 1"),
+        ({}, ["a"], "", "the text is empty"),
+        ({"default_expected": {"a": 1}}, None, "no", "Expecting value at line 1, column 1"),
+        ({}, {"a": 1}, "[]", ""),
+        ({}, {"a": 1}, '"a text"', ""),
+        ({}, {"a": 1}, ["{"], ""),
+        ({}, "abc", "xyz", ""),
+        ({}, 1, "xyz", ""),
+    ],
+)
+def test_text_where_json_is_expected_says_what_keeps_it_from_being_some(
+    config: dict[str, Any], expected: Any, output: Any, why: str
+) -> None:
+    found = explained("json_similarity", config, Case(output, expected), 0.9).found
+    wanted = f"output is not valid JSON: {why}; it counts as one text"
+    assert found == ((LEAVES, wanted) if why else (LEAVES,))
+
+
 @pytest.mark.parametrize(
     ("type_name", "arithmetic"),
     [

@@ -18,6 +18,8 @@ from scoring.core.json_path import Path, StepTexts, parse_path, path_text, step_
         ((2,), "[2]"),
         (("x y", "a.b", 0), '["x y"]["a.b"][0]'),
         (("", "ключ"), '[""].ключ'),
+        (("$",), '["$"]'),
+        (("a", "$", "$b"), 'a["$"].$b'),
         (('quo"te', "back\\slash"), '["quo\\"te"].back\\slash'),
     ],
 )

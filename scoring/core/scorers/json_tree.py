@@ -10,7 +10,16 @@ from typing import Annotated, ClassVar, Final, Literal
 from annotated_types import Ge, Le
 
 from scoring.core.config import About
-from scoring.core.contract import Case, CaseProblem, ConfigError, Json, Result, scored, skipped
+from scoring.core.contract import (
+    Case,
+    CaseProblem,
+    ConfigError,
+    Json,
+    OutsideProblem,
+    Result,
+    scored,
+    skipped,
+)
 from scoring.core.json_path import parse_path
 from scoring.core.json_text import compact
 from scoring.core.leaves import Found, Leaf, Rules, as_leaves, compare, total_credit
@@ -135,6 +144,28 @@ def leaf_table(output: Json, expected: Json, config: JsonSimilarityConfig) -> li
         return [] if isinstance(chosen, Result) else _table(chosen, config)
     except CaseProblem:
         return []
+
+
+def why_not_by_leaf(
+    output: Json, expected: Json, config: JsonSimilarityConfig, matched: float
+) -> str:
+    """Why no leaf has a counterpart to be seen beside it; "" where they have."""
+    if not is_laid_out(output, expected):
+        return "too long to be laid out leaf by leaf"
+    if matched or not isinstance(output, str):
+        return ""
+    try:
+        chosen = selected(Case(output, expected), config)
+        if isinstance(chosen, Result) or not isinstance(
+            expected_json(chosen.expected), dict | list
+        ):
+            return ""
+        output_json(chosen.output)
+    except OutsideProblem:
+        return ""
+    except CaseProblem as problem:
+        return f"{problem.text}; it counts as one text"
+    return ""
 
 
 def _table(case: Case, config: JsonSimilarityConfig) -> list[Leaf]:
