@@ -7,7 +7,7 @@ import uuid
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
@@ -79,10 +79,12 @@ def unarchive_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 
 @posting
 def delete_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
-    """Delete the run, and offer to take that back on the list of runs."""
-    run = access.run_for(request.user, uid, Role.EDITOR)
+    """Delete the run, which another tab may have done, and offer to take that back on the list."""
     try:
+        run = access.run_for(request.user, uid, Role.EDITOR)
         run_life.delete(run, request.user)
+    except Http404:
+        run = access.deleted_run_for(request.user, uid)
     except ValidationError as refused:
         messages.error(request, " ".join(refused.messages))
         return redirect("run", uid)
@@ -91,7 +93,11 @@ def delete_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 
 @posting
 def restore_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
-    run = access.deleted_run_for(request.user, uid)
-    run_life.restore(run, request.user)
+    """Bring the run back; where somebody was first, show that it is."""
+    try:
+        run = access.deleted_run_for(request.user, uid)
+        run_life.restore(run, request.user)
+    except Http404:
+        run = access.run_for(request.user, uid, Role.EDITOR)
     messages.success(request, f"{run.name} is back.")
     return redirect("run", uid)

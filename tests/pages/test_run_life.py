@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from scoring.models import Baseline, Run, Team, User
+from scoring.models import AuditEntry, Baseline, Run, Team, User
 from tests.pages.run_steps import BrowserOf, MakeSet, url
 from tests.scored import finished_run
 
@@ -68,6 +68,16 @@ def test_a_deletion_is_taken_back_on_the_list_it_leads_to(alices: Client, run: R
     assert "w46 is back." in post(alices, "restore", run)
     assert alices.get(address).status_code == 200
     assert listed(alices, run.team) == ["w46"]
+
+
+def test_a_run_that_another_tab_has_deleted_or_brought_back_is_no_dead_end(
+    alices: Client, run: Run
+) -> None:
+    for verb, said in (("delete", "w46 is deleted."), ("restore", "w46 is back.")):
+        for _ in range(2):
+            assert said in post(alices, verb, run)
+    told = AuditEntry.objects.about(run).filter(action__in=["run.deleted", "run.restored"])
+    assert told.count() == 2
 
 
 def test_the_api_forgets_a_deleted_run(alices: Client, run: Run) -> None:
