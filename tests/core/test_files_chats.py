@@ -84,6 +84,12 @@ def test_beside_what_is_expected_or_was_answered_a_chat_is_input(tmp_path: Path,
     assert case.input == [ASKED, ANSWERED]
 
 
+def test_a_chat_that_is_an_input_by_name_stays_whole(tmp_path: Path) -> None:
+    """As it is written when a dataset is exported, so that it comes back as it was."""
+    (case,) = cases(tmp_path, {"id": "a", "input": [ASKED, ANSWERED]})
+    assert (case.input, case.expected) == ([ASKED, ANSWERED], MISSING)
+
+
 def test_what_is_chosen_holds_against_the_guess() -> None:
     row = Row(1, {"messages": [ASKED, ANSWERED]})
     mapping = guess_mapping(["messages"], [row], {"input": ["messages"]})

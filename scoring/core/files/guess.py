@@ -18,6 +18,7 @@ from scoring.core.files.other_names import (
 )
 from scoring.core.files.rows import FileProblem, Row
 
+_CHATS: Final = ("messages", "conversations", "conversation")  # lists of what was said
 # In order of preference; compared in lower case without accents, every other sign as "_".
 _ENGLISH: Final[dict[str, tuple[str, ...]]] = {
     "id": (
@@ -57,7 +58,7 @@ _ENGLISH: Final[dict[str, tuple[str, ...]]] = {
     ),
     "input": (
         *("input", "question", "prompt", "query", "instruction", "user_input", "problem"),
-        *("inputs", "messages", "conversations", "conversation", "text"),
+        *("inputs", *_CHATS, "text"),
     ),
     "metadata": ("metadata", "meta"),
     "tags": ("tags", "tag", "keywords", "category", "categories", "topic", "subset"),
@@ -134,11 +135,12 @@ def _split_chat(
     chosen: dict[str, Sequence[str]], given: dict[str, Sequence[str]], rows: Sequence[Row]
 ) -> None:
     """Where nothing else is right or was answered, the end of a chat is what is expected."""
-    is_free = not (chosen.get("expected") or chosen.get("output") or chosen.get("references"))
-    if is_free and chosen.get("input") and not given.keys() & {"input", "expected"}:
-        parts = halves(chosen["input"][0], rows)
-        if parts:
-            chosen["input"], chosen["expected"] = [parts[0]], [parts[1]]
+    is_taken = any(chosen.get(field) for field in ("expected", "output", "references"))
+    column = next(iter(chosen.get("input", ())), "")
+    if is_taken or given.keys() & {"input", "expected"} or _plain(column) not in _CHATS:
+        return
+    if parts := halves(column, rows):
+        chosen["input"], chosen["expected"] = [parts[0]], [parts[1]]
 
 
 def _outside(columns: Iterable[str], chosen: dict[str, Sequence[str]]) -> list[str]:
