@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from scoring.core.bound import bind, read_threshold
 from scoring.core.config_changes import shortened
 from scoring.core.contract import CaseProblem, ConfigError, Json
-from scoring.core.json_text import parse
+from scoring.core.json_text import check, parse
 from scoring.core.yaml_text import parse_yaml, write_yaml
 
 MAX_CHARS: Final = 500_000
@@ -69,6 +69,7 @@ def read_suite(text: str, *, spelling: Spelling, name: str = "", where: str = "i
         raise _refused(f"{where} is longer than {MAX_CHARS:,} characters")
     try:
         content = parse(text) if spelling == "json" else parse_yaml(text)
+        check(content, refuse_nul=True)
     except CaseProblem as fault:
         raise _refused(f"{where} cannot be read as {spelling.upper()}: {fault}") from None
     listed = content.get("scorers") if isinstance(content, dict) else None

@@ -124,6 +124,7 @@ def test_what_is_left_out_has_a_meaning(
     ("text", "field", "says"),
     [
         ("a: *x", "suite", "cannot be read as YAML: anchors and aliases"),
+        ('name: "a\\0b"\nscorers: [{type: exact_match}]', "suite", "at name holds a NUL character"),
         ("- a", "suite", 'needs a list "scorers"'),
         ("scorers: []", "suite", "at least one scorer"),
         ("name: x\nscorers: {}", "suite", 'needs a list "scorers"'),

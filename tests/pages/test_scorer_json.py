@@ -47,12 +47,25 @@ def test_a_pasted_config_is_saved_and_its_own_threshold_has_to_be_the_one_beside
     assert (made.threshold, made.current.config["decimals"]) == (0.8, 3)
 
 
+def test_a_list_of_texts_with_a_nul_is_refused_as_no_database_keeps_it(
+    new_scorer: NewScorer,
+) -> None:
+    form = new_scorer("includes")
+    form.save(name="named", **{"config-values": '["a\\u0000b"]'})
+    assert "the text at [0] holds a NUL character" in form.page
+    form.save(name="named", **{"config-values": '["a\\nb"]'})
+    made = Scorer.objects.get(name="named")
+    assert made.current is not None
+    assert made.current.config["values"] == ["a\nb"]
+
+
 @pytest.mark.parametrize(
     ("pasted", "says"),
     [
         ("{", "not usable JSON"),
         ("[1]", "A config is a JSON object"),
         ('{"decimal": 2}', "decimal: is not a setting of this scorer"),
+        ('{"target_output_key": "a\\u0000"}', "holds a NUL character"),
         ('{"decimals": "two"}', "decimals:"),
     ],
 )

@@ -70,7 +70,7 @@ class JsonTextField(forms.CharField):
         if not text.strip():
             return None
         try:
-            return parse(text)
+            return parse(text, refuse_nul=True)
         except CaseProblem as fault:
             if self.or_text and fault.code == "invalid_json":
                 return text
@@ -106,10 +106,12 @@ class LinesField(forms.CharField):
 
 
 def _listed(text: str) -> list[str] | None:
-    """The texts of a JSON list; None for anything else."""
+    """The texts of a JSON list; None for anything else. Of a NUL, which is not kept, it tells."""
     try:
-        found = parse(text) if text.lstrip()[:1] == "[" else None
-    except CaseProblem:
+        found = parse(text, refuse_nul=True) if text.lstrip()[:1] == "[" else None
+    except CaseProblem as fault:
+        if fault.code == "nul_character":
+            raise forms.ValidationError(f"This is not usable: {fault.text}.") from None
         return None
     is_list = isinstance(found, list) and all(isinstance(item, str) for item in found)
     return found if is_list else None
