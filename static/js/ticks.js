@@ -1,6 +1,6 @@
 /* Ticked cases of a list: how many, said as they are ticked; all of the page at once; the key x. The
-   box in the table's head names the boxes of the rows. Ticks stay while the list's pages are turned:
-   those of other pages are hidden fields of its form. */
+   box in the table's head names the boxes of the rows. Ticks stay while the list is sorted and its
+   pages are turned: those of other pages are hidden fields of its form. */
 
 const head = () => document.querySelector("[data-ticks]");
 const ticks = () => [...document.querySelectorAll(`tbody input[name="${head().dataset.ticks}"]`)];
@@ -29,7 +29,7 @@ function count() {
 }
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  const isTurned = head() && detail.requestConfig.elt.closest(".pager");
+  const isTurned = head() && detail.requestConfig.elt.closest(".pager, .table thead");
   turned = isTurned ? ticked().map((tick) => tick.value) : [];
 });
 

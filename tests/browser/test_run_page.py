@@ -97,7 +97,7 @@ def test_rows_are_ticked_by_mouse_and_by_key(at_run: Page) -> None:
     expect(at_run.locator("#cases tbody tr")).to_have_count(1)
 
 
-def test_ticks_stay_while_the_pages_are_turned(
+def test_ticks_stay_while_the_pages_are_turned_and_sorted(
     page: Page, sign_in: SignIn, alice: User, make_dataset: MakeDataset, make_outputs: MakeOutputs
 ) -> None:
     version = make_dataset([{"key": f"q{n}", "expected": "yes"} for n in range(120)])
@@ -114,6 +114,10 @@ def test_ticks_stay_while_the_pages_are_turned(
     pages.get_by_role("link", name="Previous").click()
     expect(said).to_have_text("2 (1 on other pages) ticked: this takes only these")
     expect(page.get_by_label("Tick q60", exact=True)).to_be_checked()
+    page.locator("#cases thead").get_by_role("link", name="close").click()
+    expect(page.locator("#cases th[aria-sort]")).to_contain_text("close")
+    expect(said).to_have_text("2 (1 on other pages) ticked: this takes only these")
+    expect(page.get_by_label("Tick q7", exact=True)).to_be_checked()
     page.get_by_role("button", name="Show these alone").click()
     titles = page.locator("#cases tbody .cell-title .id")
     expect(titles).to_have_text(["q7", "q60"])
