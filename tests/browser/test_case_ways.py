@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Locator, Page, expect
 
-from scoring.models import Baseline, CaseVerdict, Output, Run, User, Verdict
+from scoring.models import Baseline, CaseVerdict, Comment, Output, Run, User, Verdict
 from tests.browser.comparing import (
     Check,
     Keys,
@@ -235,3 +235,20 @@ def test_the_arithmetic_of_every_type_is_shown_and_can_be_read(
     in_both_schemes(page, is_accessible)
     page.set_viewport_size({"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_after_a_deletion_the_focus_is_on_what_undoes_it(
+    case: Page, runs: Three, alice: User
+) -> None:
+    """Not on the next comment's own Delete, where a second press would take that away too."""
+    output = Output.objects.get(output_set=runs.new.output_set, case__position=PLACE)
+    for text in ("One", "Two", "Three"):
+        Comment.objects.add(runs.new, output, text, by=alice)
+    case.reload()
+    region = case.get_by_role("region", name="Comments")
+    region.get_by_role("button", name="Delete").nth(1).press("Enter")
+    expect(region.get_by_role("button", name="Undo")).to_be_focused()
+    has_settled(case)
+    case.keyboard.press("Enter")
+    expect(region.locator("li").nth(1)).to_contain_text("Two")
+    assert Comment.objects.filter(deleted_at=None).count() == 3
