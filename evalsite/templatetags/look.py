@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 
 from evalsite.pages.undo import Undo, undo_of
 from scoring.core.json_text import text_of
-from scoring.core.number_text import MINUS, number_text, rounded, share_text
+from scoring.core.number_text import MINUS, dollars_text, number_text, rounded, share_text
 from scoring.core.shown import plainly
 
 register = template.Library()
@@ -58,14 +58,8 @@ def share(value: float | None, decimals: int = 1) -> str:
 
 @register.filter
 def dollars(value: float | None) -> str:
-    """1.5 → "$1.50", 0.00123 → "$0.0012": below one, two digits that say something."""
-    if value is None:
-        return NOTHING
-    if value >= 1 or value == 0:
-        return f"${value:,.2f}"
-    decimals = next((places for places in range(2, 12) if value >= 10 ** (1 - places)), 12)
-    whole, _, part = f"{value:.{decimals}f}".partition(".")
-    return f"${whole}.{part.rstrip('0').ljust(2, '0')}"
+    """An amount in US dollars, as `dollars_text` says it."""
+    return NOTHING if value is None else dollars_text(value)
 
 
 @register.filter

@@ -12,6 +12,7 @@ from scoring.core.config import Config
 from scoring.core.contract import Case, Json, Result
 from scoring.core.json_text import text_of
 from scoring.core.judge.scale import Choices, Scale
+from scoring.core.number_text import dollars_text
 from scoring.core.scorers import judge, reference
 
 FACTS: Final[Mapping[str, str]] = {
@@ -136,7 +137,7 @@ def _taken(facts: Mapping[str, Json]) -> list[tuple[str, str]]:
     names = {"tokens_in": "tokens in", "tokens_out": "tokens out"}
     found += [(name, f"{facts[key]:,}") for key, name in names.items() if _is_number(facts, key)]
     if _is_number(facts, "cost_usd"):
-        found.append(("cost", f"${facts['cost_usd']:.6f}"))
+        found.append(("cost", dollars_text(facts["cost_usd"])))
     if _is_number(facts, "latency_ms"):
         found.append(("latency", f"{facts['latency_ms']:,.0f} ms"))
     if _is_number(facts, "attempts"):

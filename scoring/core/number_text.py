@@ -52,6 +52,15 @@ def typed_share(share: float) -> str:
     return f"{(100 * exact(share)).normalize():f}{PER_CENT}"
 
 
+def dollars_text(value: float) -> str:
+    """1.5 as "$1.50", 0.00123 as "$0.0012": below one, two digits that say something."""
+    if value >= 1 or value == 0:
+        return f"${value:,.2f}"
+    decimals = next((places for places in range(2, 12) if value >= 10 ** (1 - places)), 12)
+    whole, _, part = f"{value:.{decimals}f}".partition(".")
+    return f"${whole}.{part.rstrip('0').ljust(2, '0')}"
+
+
 def typeable(text: str) -> str:
     """A number as a terminal has it and a program reads it back: with signs of a keyboard alone."""
     return text.translate(_TYPEABLE)

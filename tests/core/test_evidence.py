@@ -114,11 +114,12 @@ def test_what_the_calls_took_is_said_in_words() -> None:
         ("model", "m-2026"),
         ("tokens in", "1,234"),
         ("tokens out", "56"),
-        ("cost", "$0.001250"),
+        ("cost", "$0.0013"),
         ("latency", "1,234 ms"),
         ("attempts", "2"),
         ("from the cache", "no"),
     )
+    assert ("cost", "$0.00") in said(MENU, cost_usd=0).facts
     unknown = said(MENU, tokens_in=None, tokens_out=None, cost_usd=None, cached=True, model="")
     assert unknown.facts[-1] == ("from the cache", "yes")
     assert [name for name, _ in unknown.facts] == ["latency", "attempts", "from the cache"]

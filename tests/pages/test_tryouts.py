@@ -354,7 +354,7 @@ def test_an_answer_shows_score_prompt_reply_tokens_cost_and_time(
     errand = done(team, judged("what the model wrote"))
     page = said(browser_of(alice).get(reverse("tried", args=[errand.uuid])))
     for part in ("0.4 < 0.5 → fail", "what the model wrote", "system message", "raw reply",
-                 "100 tokens in, 20 out", "$0.000200", "82 ms"):  # fmt: skip
+                 "100 tokens in, 20 out", "$0.0002", "82 ms"):  # fmt: skip
         assert part in page
     assert "every 1s" not in page
 

@@ -81,7 +81,7 @@ def test_a_judge_shows_choice_reasons_costs_and_its_raw_reply(
     facts = costs(ref, choice="B", reasons="All there, and more.", samples=["B"])
     page = page_of(browser_of(bob), judged(facts=settled(0.6, "pass", facts)))
     shown = ("B: all facts and more", "All there, and more.", "0.6 ≥ 0.5 → pass", "m-1", "81 ms")
-    for part in (*shown, "$0.000200", '{"reasons": "All there.", "choice": "B"}'):
+    for part in (*shown, "$0.0002", '{"reasons": "All there.", "choice": "B"}'):
         assert part in page
     assert page.count("chosen</span>") == 1
 
