@@ -200,11 +200,12 @@ def _tried(form: ScorerForm, typed: TryForm, by: User, *, is_asked: bool) -> Tri
     if not needs_worker:
         (result,) = tryout.score(kind.name, config, threshold, [case])
         return Tried(Scored(kind.name, config, threshold, case, result))
-    if not is_asked:
-        return Tried(notice=ASK)
+    request = {"type": kind.name, "config": config, "threshold": threshold, "case": _sent(case)}
+    if not is_asked:  # what was typed right before the button was pressed may be sent after it
+        same = errands.latest(ErrandKind.TRY_SCORER, form.team, by, request)
+        return answered(same) if same else Tried(notice=ASK)
     if not worker_is_alive():
         return Tried(notice=f"Not scored, for there is {NO_WORKER}.")
-    request = {"type": kind.name, "config": config, "threshold": threshold, "case": _sent(case)}
     under_way = Errand.objects.unfinished().filter(asked_by=by, kind=ErrandKind.TRY_SCORER)
     if under_way.count() >= AT_ONCE:
         return Tried(notice=TOO_MANY)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from scoring.engine.progress import cause_of_errand
 from scoring.engine.stages import Progress
-from scoring.models import Errand
+from scoring.models import Errand, ErrandState
 
 NOT_BEGUN: Final = "not begun"
 STANDSTILL: Final = "standing still"
@@ -53,7 +53,9 @@ class Underway:
     def said(self) -> str:
         if self.cause:
             return STANDSTILL
-        return said_of(self.progress.share if self.progress else None)
+        if self.progress is None:
+            return NOT_BEGUN if self.errand.state == ErrandState.WAITING else QUARTERS[0]
+        return said_of(self.progress.share)
 
 
 def underway_of(errand: Errand | None) -> Underway | None:

@@ -50,6 +50,12 @@ def ask(kind: ErrandKind, team: Team, by: User | None, request: Mapping[str, Any
     return Errand.objects.create(**wanted, asked_by=by)
 
 
+def latest(kind: ErrandKind, team: Team, by: User, request: Mapping[str, Any]) -> Errand | None:
+    """What this person has asked last, if that was the very same."""
+    errand = Errand.objects.filter(team=team, kind=kind, asked_by=by).order_by("pk").last()
+    return errand if errand and errand.request == keepable(request) else None
+
+
 def leave(kind: ErrandKind, team: Team, request: Mapping[str, str]) -> None:
     """Leave to the worker what follows from a change in the rows.
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
 
 from evalsite.pages.forms.tryout import TEXTUAL
 from scoring.core.bound import bind
-from scoring.core.contract import Case
+from scoring.core.contract import Case, Result
 from scoring.core.json_text import text_of
-from scoring.engine import tryout
-from scoring.models import Team, User
+from scoring.engine import hold, tryout
+from scoring.models import Errand, ErrandState, Team, User, Worker
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.test_tryouts import new, sent
 
@@ -24,6 +27,32 @@ BrowserOf = Callable[[User], Client]
 def _ended() -> Iterator[None]:
     yield
     tryout.close()
+
+
+@pytest.fixture
+def worker(db: None) -> None:
+    """One that lives on, however slow the machine is."""
+    now = timezone.now()
+    later = now + timedelta(hours=1)
+    Worker.objects.create(name=hold.own_name(), started_at=now, seen_at=later)
+
+
+def test_what_is_sent_as_typed_after_the_button_was_pressed_hides_no_answer(
+    browser_of: BrowserOf, alice: User, team: Team, worker: None
+) -> None:
+    browser, url = browser_of(alice), new(team, "factuality")
+    typed = {"config-model": "m", "threshold": "0.5", "try-output": "a", "try-expected": "b"}
+    asks = "when you press Try it"
+    assert asks in sent(browser, url, **typed).text
+    sent(browser, url, "now", **typed)
+    errand = Errand.objects.get()
+    assert reverse("tried", args=[errand.uuid]) in sent(browser, url, **typed).text
+    result = ["scored", 0.4, "fail", "a subset", {}]
+    answer = {"result": dict(zip(Result._fields, result, strict=True)) | {"code": ""}, "calls": []}
+    Errand.objects.update(state=ErrandState.DONE, answer=answer)
+    assert "a subset" in sent(browser, url, **typed).text
+    assert asks in sent(browser, url, **typed | {"try-output": "c"}).text
+    assert Errand.objects.count() == 1
 
 
 SPACED = '{"b": 2,  "a": [1, 2]}'
