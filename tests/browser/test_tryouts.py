@@ -182,7 +182,7 @@ def test_a_judge_is_tried_by_the_worker_and_what_it_writes_never_runs(
         press_until_asked(page)
         expect(tried).to_contain_text("1 ≥ 0.5 → pass", timeout=WORKED_MS)
         assert len(stub.requests) == 1
-        expect(tried.locator(".quote")).to_have_text(HOSTILE)
+        expect(tried.locator(".quote:not(.kept)")).to_have_text(HOSTILE)
         tried.get_by_text("The call").click()
         expect(tried).to_contain_text("system message")
         expect(tried).to_contain_text("100 tokens in, 20 out")
