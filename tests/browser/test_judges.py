@@ -105,6 +105,6 @@ def test_without_scripts_it_is_read_by_reloading(
     plain.get_by_role("button", name="Check the noise").click()
     expect(plain.get_by_text("Judging 6 outputs again.")).to_be_visible()
     work()
-    plain.get_by_role("link", name="Refresh").click()
+    plain.get_by_role("link", name="Look for the answer").click()
     expect(plain.get_by_text("Verdicts that changed")).to_be_visible()
     plain.close()
