@@ -31,6 +31,7 @@ def test_the_page_shows_both_halves_and_takes_them_in(browser: Client) -> None:
         "messages[-1].content": "expected",
     }
     upload = sent(browser, CHAT, "chats.jsonl")
+    assert "Each chat is split" in browser.get(url_of(upload)).text
     imported(browser, checked(browser, upload))
     case = Case.objects.get()
     assert (case.input, case.expected, case.metadata) == ([ASKED], "Paris", {})
@@ -39,7 +40,9 @@ def test_the_page_shows_both_halves_and_takes_them_in(browser: Client) -> None:
 def test_the_whole_chat_is_the_input_where_that_is_chosen(browser: Client) -> None:
     upload = sent(browser, CHAT, "chats.jsonl")
     whole = {"messages": "input", "messages[:-1]": "", "messages[-1].content": ""}
-    imported(browser, checked(browser, upload, **whole))
+    done = checked(browser, upload, **whole)
+    assert "Each chat is split" not in browser.get(url_of(upload)).text
+    imported(browser, done)
     case = Case.objects.get()
     assert (case.input, case.has_expected) == (json.loads(CHAT)["messages"], False)
 

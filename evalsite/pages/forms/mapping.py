@@ -117,6 +117,12 @@ class MappingForm(forms.Form):
         ]
         return list(Mapping(output=tuple(outputs)).labels.values()) if len(outputs) > 1 else []
 
+    @property
+    def splits_chats(self) -> bool:
+        """Whether the input, as chosen now, is what was said before the end of a chat."""
+        chosen = {self[_name(place)].value(): column for place, column in enumerate(self.columns)}
+        return chosen.get("input", "").endswith("[:-1]")
+
     def clean(self) -> dict[str, Any]:
         self.choices = self._choices()
         return self.cleaned_data
