@@ -214,3 +214,10 @@ def test_many_scorers_with_long_names_fit_screens_between_a_phone_and_a_desk(
         page.goto(reverse("run", args=[run.uuid]))
         expect(page.locator("#cases th .visually-hidden")).to_have_count(1)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+
+
+def test_paper_shows_cases_and_scores_but_nothing_to_press(at_run: Page) -> None:
+    at_run.emulate_media(media="print")
+    expect(at_run.locator("#cases tbody tr").first).to_contain_text("Question 0")
+    expect(at_run.get_by_role("heading", name="Scorers")).to_be_visible()
+    expect(at_run.locator("main :is(input, button, select):visible")).to_have_count(0)
