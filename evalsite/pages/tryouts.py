@@ -96,7 +96,7 @@ class Panel:
 
     def __init__(self, request: SignedInRequest, form: ScorerForm) -> None:
         self._user, self._posted, self._form = request.user, request.POST, form
-        self._own = OwnCases(form.team)
+        self._own = OwnCases(form.team, form.scorer)
 
     @property
     def is_wanted(self) -> bool:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from django import forms
+from django.db.models import Q
 
 from evalsite.pages.forms.config_fields import JsonTextField, LinesField
 from scoring.core.contract import Case as ScoredCase
@@ -14,7 +15,16 @@ from scoring.core.contract import CaseProblem, Json
 from scoring.core.json_text import parse, text_of
 from scoring.core.registry import ScorerType, scorer_type
 from scoring.core.shown import written
-from scoring.models import Case, Dataset, Output, OutputSet, OutputSetState, Team
+from scoring.models import (
+    Case,
+    Dataset,
+    Output,
+    OutputSet,
+    OutputSetState,
+    RunScorer,
+    Scorer,
+    Team,
+)
 
 MAX_CHARS: Final = 10_000  # of each text
 DATASETS, CASES = 4, 5  # how many are offered, and of each how many cases
@@ -150,15 +160,21 @@ def _filled_in(expected: Json, *, is_text: bool) -> str:
 
 
 class OwnCases:
-    """A few cases of the team's latest datasets, as choices and one by one."""
+    """A few cases of the team's latest datasets, as choices and one by one.
 
-    def __init__(self, team: Team) -> None:
-        self._team = team
+    The dataset that a scorer has scored last comes first: its cases are what it is meant for.
+    """
+
+    def __init__(self, team: Team, scorer: Scorer | None) -> None:
+        self._team, self._scorer = team, scorer
 
     @cached_property
     def _datasets(self) -> list[Dataset]:
+        scored = RunScorer.objects.filter(version__scorer=self._scorer).order_by("-pk")
+        is_scored = Q(pk__in=scored.values("run__output_set__version__dataset")[:1])
         found = Dataset.objects.filter(team=self._team, latest__isnull=False)
-        return list(found.select_related("latest").order_by("-pk")[:DATASETS])
+        ordered = found.annotate(is_scored=is_scored).order_by("-is_scored", "-pk")
+        return list(ordered.select_related("latest")[:DATASETS])
 
     def choices(self) -> Sequence[tuple[str, list[tuple[str, str]]]]:
         """Grouped by dataset; a value is what `find` takes."""
