@@ -20,18 +20,18 @@ const wordsOf = (element) => element.getAttribute("aria-label") ?? element.textC
 
 /* After a swap. Going back settles, too, but in no target: that is below. */
 
-let left = null;
+const left = new WeakMap(); // by request, as several answers may be settling: what had the focus before
 let given = null;
 let held = null;
 let unfolded = [];
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  if (leadsOn(detail)) return begin();
+  given = null;
+  if (leadsOn(detail)) return begin(detail);
   unfolded = isHere(detail) ? [...folds()].filter(([, fold]) => fold.open).map(([name]) => name) : [];
   held = isSeen(detail.target) ? scrollY : null;
   const active = document.activeElement;
-  left = detail.target.contains(active) && active !== document.body ? leaving(active) : null;
-  given = null;
+  if (detail.target.contains(active) && active !== document.body) left.set(detail.xhr, leaving(active));
 });
 
 /** Whether the answer is a part of this page or this page again, and no other one. */
@@ -46,11 +46,10 @@ function leadsOn(detail) {
 }
 
 /** The next page from its top, whatever had the focus. */
-function begin() {
+function begin({ xhr }) {
   held = 0;
   unfolded = [];
-  left = { isOver: true };
-  given = null;
+  left.set(xhr, { isOver: true });
 }
 
 /** The control, the menu it is in, its row and the parts around it, the nearest first. */
@@ -90,9 +89,10 @@ document.addEventListener("htmx:afterSwap", () => {
    settling takes off what the answer did not come with. */
 function restore({ detail }) {
   const at = document.activeElement;
-  if (left === null || !detail.target || (at !== document.body && at !== given)) return;
+  const before = left.get(detail.xhr);
+  if (!before || !detail.target || (at !== document.body && at !== given)) return;
   const part = document.getElementById(detail.target.id) ?? detail.elt;
-  given = part.querySelector("[autofocus]") ?? found(part, left);
+  given = part.querySelector("[autofocus]") ?? found(part, before);
   if (!given.matches(CONTROLS)) given.setAttribute("tabindex", "-1");
   given.focus({ preventScroll: true });
   if (document.activeElement !== document.body) return;
@@ -103,7 +103,7 @@ function restore({ detail }) {
 document.addEventListener("htmx:afterSwap", restore);
 document.addEventListener("htmx:afterSettle", (event) => {
   restore(event);
-  left = null;
+  left.delete(event.detail.xhr);
 });
 
 /* A link to a part of the page brings it in sight after the swap. The focus goes along, where it would

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import Locator, Page, Route, expect
 
-from scoring.models import Dataset, DraftEdit, User
+from scoring.models import Dataset, DraftEdit, Team, User
 from tests.browser.comparing import has_settled, stays
+from tests.browser.walk import forgive_422
 from tests.conftest import MakeDataset
 
 pytestmark = pytest.mark.browser
@@ -50,6 +52,32 @@ def test_a_key_pressed_before_a_swap_has_settled_is_not_lost(draft: Page) -> Non
     expect(draft.get_by_text("The draft was discarded")).to_be_visible()
     draft.keyboard.press("Enter")
     expect(draft.get_by_role("cell", name="deleted")).to_be_visible()
+
+
+def answers_all_but_tries(route: Route) -> None:
+    if "try=typed" not in (route.request.post_data or ""):
+        route.continue_()
+
+
+def test_the_focus_stays_with_the_later_of_two_swaps_when_the_earlier_settles(
+    page: Page, sign_in: SignIn, alice: User, team: Team, complaints: list[str]
+) -> None:
+    sign_in(alice)
+    page.goto(reverse("new_scorer", args=[team.slug, "weighted"]))
+    has_settled(page)
+    page.evaluate(SETTLES_LATE, 2000)
+    page.get_by_label("Output", exact=True).fill("Paris")
+    page.locator("#tried.htmx-added").wait_for()
+    page.route("**/new/weighted/", answers_all_but_tries)
+    page.locator("#add-0").select_option("exact_match")
+    page.get_by_role("button", name="Add", exact=True).click()
+    name = page.locator("#id_n1-name")
+    expect(name).to_be_focused()
+    expect(page.locator("#tried.htmx-added")).to_have_count(0)
+    page.keyboard.type("same")
+    expect(name).to_have_value("same")
+    page.unroute_all(behavior="ignoreErrors")
+    forgive_422(complaints)
 
 
 class Held:
