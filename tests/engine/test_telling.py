@@ -134,7 +134,10 @@ def test_what_is_kept_takes_no_time(judge: Stub, team: Team, told: list[Progress
     judge.play("judge", patient(told))
     with using(Telling(begun(team), services, [ask])):
         ready.score(CASES)
-    assert {0, 4} <= {each.done for each in told} <= {0, 4, 5, 6}
+    first, *heard = (each.done for each in told)
+    assert first == 0
+    assert heard
+    assert set(heard) <= {4, 5, 6}  # never fewer than were kept
     assert len(judge.requests) == COUNT
 
 
