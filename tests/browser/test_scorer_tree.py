@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from scoring.models import Scorer, Suite, Team, User
+from tests.browser.comparing import has_settled
 from tests.browser.walk import Walk, forgive_422
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.scored import finished_run
@@ -172,7 +173,9 @@ def test_the_same_config_is_edited_as_json(
     page.locator("#add-0").select_option("regex")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.locator("#id_n1-name")).to_be_focused()
+    has_settled(page)
     page.get_by_label("Pattern").fill("^x")
+    expect(page.get_by_label("Pattern")).to_have_value("^x")
     page.get_by_role("button", name="Edit as JSON").click()
     field = page.get_by_label("Config")
     expect(page.get_by_role("button", name="Edit as fields")).to_be_focused()
