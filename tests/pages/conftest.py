@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from scoring.models import Member, OutputSet, Role, Run, Scorer, Team, User
+from scoring.engine import hold, tryout
+from scoring.models import Member, OutputSet, Role, Run, Scorer, Team, User, Worker
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.scorer_steps import NESTED, EditedScorer, Editing, NewScorer
 from tests.scored import CLOSE, EXACT, finished_run, queued_run
+
+
+@pytest.fixture(autouse=True)
+def _helper_ends() -> Iterator[None]:
+    """The process that scores what is tried out ends with the test."""
+    yield
+    tryout.close()
+
+
+@pytest.fixture
+def worker(db: None) -> None:
+    """One that lives on, however slow the machine is."""
+    now = timezone.now()
+    later = now + timedelta(hours=1)
+    Worker.objects.create(name=hold.own_name(), started_at=now, seen_at=later)
 
 
 @pytest.fixture

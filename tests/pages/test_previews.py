@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from html import unescape
 from typing import Any
@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
 
-from scoring.engine import errands, hold, preview, tryout
+from scoring.engine import errands, preview
 from scoring.models import (
     AuditEntry,
     Connection,
@@ -25,25 +24,12 @@ from scoring.models import (
     ScorerVersion,
     Team,
     User,
-    Worker,
 )
 from tests.pages.conftest import MakeSet
 from tests.scored import CLOSE, finished_run, queued_run
 
 BrowserOf = Callable[[User], Client]
 HTMX = {"HX-Request": "true", "HX-Target": "previewed"}
-
-
-@pytest.fixture(autouse=True)
-def _ended() -> Iterator[None]:
-    yield
-    tryout.close()
-
-
-@pytest.fixture
-def worker(db: None) -> None:
-    now = timezone.now()
-    Worker.objects.create(name=hold.own_name(), started_at=now, seen_at=now)
 
 
 def said(answer: Any) -> str:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from django.urls import reverse
 
 from evalsite.pages.forms.tryout import MAX_CHARS, TryForm
-from scoring.engine import tryout
 from scoring.models import Case, Dataset, DatasetVersion, Team, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.run_steps import BrowserOf
 from tests.pages.test_tryouts import CASE, new, said, sent
 from tests.scored import EXACT, finished_run
-
-
-@pytest.fixture(autouse=True)
-def _ended() -> Iterator[None]:
-    yield
-    tryout.close()
 
 
 @pytest.fixture

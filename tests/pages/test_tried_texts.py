@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from datetime import timedelta
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
 
 from evalsite.pages.forms.tryout import TEXTUAL
 from scoring.core.bound import bind
 from scoring.core.contract import Case, Result
 from scoring.core.json_text import text_of
-from scoring.engine import hold, tryout
-from scoring.models import Errand, ErrandState, Team, User, Worker
+from scoring.models import Errand, ErrandState, Team, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.test_tryouts import new, sent
 
 BrowserOf = Callable[[User], Client]
-
-
-@pytest.fixture(autouse=True)
-def _ended() -> Iterator[None]:
-    yield
-    tryout.close()
-
-
-@pytest.fixture
-def worker(db: None) -> None:
-    """One that lives on, however slow the machine is."""
-    now = timezone.now()
-    later = now + timedelta(hours=1)
-    Worker.objects.create(name=hold.own_name(), started_at=now, seen_at=later)
 
 
 def test_what_is_sent_as_typed_after_the_button_was_pressed_hides_no_answer(

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html import unescape
 from time import perf_counter
 from typing import Any
@@ -12,12 +12,10 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
 
 from evalsite.pages.forms.tryout import MAX_CHARS, TryForm
 from evalsite.pages.tryouts import AT_ONCE
 from scoring.core.registry import all_types
-from scoring.engine import hold, tryout
 from scoring.models import Errand, ErrandKind, ErrandState, Scorer, Team, User, Worker
 
 BrowserOf = Callable[[User], Client]
@@ -30,18 +28,6 @@ TREES = {
     "try-expected": '{"a": 1, "b": 2}',
 }
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
-
-
-@pytest.fixture(autouse=True)
-def _ended() -> Iterator[None]:
-    yield
-    tryout.close()
-
-
-@pytest.fixture
-def worker(db: None) -> None:
-    now = timezone.now()
-    Worker.objects.create(name=hold.own_name(), started_at=now, seen_at=now)
 
 
 def sent(browser: Client, url: str, how: str = "typed", **fields: Any) -> Any:
