@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import argparse
 import os
-import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from rounds import measure as time_round
+from rounds import ms_cells, print_head, print_machine, print_row
 
 EDITED = 1_000  # every so many cases differ between the two versions
 TAGS = 12
@@ -41,38 +42,39 @@ def main() -> None:
         django.setup()
         call_command("migrate", verbosity=0)
         measure(arguments.size, arguments.rounds)
+        print_machine()
 
 
 def measure(size: int, rounds: int) -> None:
     one, same, other = make_runs(size)
     for title, candidate in (("one dataset version", same), ("two versions", other)):
-        print(f"\n{title}, {size:,} cases\n\n| what | median, ms | worst, ms | queries |")
-        print("|---|---:|---:|---:|")
+        print(f"\n{title}, {size:,} cases\n")
+        print_head("what", "ms", "CPU ms", "other programs", "queries")
         work_out(one, candidate)
         lists(one, candidate, rounds)
 
 
 def work_out(baseline: Any, candidate: Any) -> None:
-    from scoring.engine.compare import compared, kept
-    from scoring.engine.figures import Figures
+    from scoring.engine.compare.claims import read_figures
+    from scoring.engine.compare.comparison import compare_runs, stored_comparison
 
-    tell("work out the figures", lambda: compared(baseline, candidate), 1, warm=False)
-    tell("read the kept figures", lambda: Figures.read(kept(baseline, candidate).figures), 15)  # type: ignore[union-attr]
+    tell("work out the figures", lambda: compare_runs(baseline, candidate), 1, warm=False)
+    tell("read the kept figures", lambda: read_figures(stored_comparison(baseline, candidate)), 15)  # type: ignore[union-attr]
 
 
 def lists(baseline: Any, candidate: Any, rounds: int) -> None:
-    from scoring.models.case_table import Place
-    from scoring.models.pair_places import kept_list
-    from scoring.models.pair_rows import PairFilters, PairKind
-    from scoring.models.pairs import Pairs
+    from scoring.models.case_paging import CasePosition
+    from scoring.models.pairs.pair_index import kept_list
+    from scoring.models.pairs.pairs import Pairs
+    from scoring.models.pairs.rows import PairFilters, PairKind
 
     pairs = Pairs(baseline, candidate)
 
-    def page(kind: PairKind, filters: PairFilters, after: Place | None = None) -> object:
+    def page(kind: PairKind, filters: PairFilters, after: CasePosition | None = None) -> object:
         kept = kept_list(baseline, candidate, kind, filters.scorer)
         return pairs.page(kind, filters, after=after, positions=kept.positions)
 
-    middle = Place(baseline.output_set.output_count // 2)
+    middle = CasePosition(baseline.output_set.output_count // 2)
     for kind in PairKind:
         tell(f"{kind.value}, first page", partial(page, kind, PairFilters()), rounds)
         tell(f"{kind.value}, middle", partial(page, kind, PairFilters(), middle), rounds)
@@ -98,24 +100,22 @@ def tell(what: str, does: Callable[[], object], rounds: int, *, warm: bool = Tru
 
     if warm:
         does()
-    times = []
+    found = []
     for _ in range(rounds):
         queries.clear()
-        start = time.perf_counter()
         with connection.execute_wrapper(counted):
-            does()
-        times.append((time.perf_counter() - start) * 1000)
-    middle = statistics.median(times)
-    print(f"| {what} | {middle:,.0f} | {max(times):,.0f} | {len(queries)} |", flush=True)
+            found.append(time_round(does))
+    print_row(what, *ms_cells(found), len(queries))
 
 
 def make_runs(size: int) -> tuple[Any, Any, Any]:
     """A run, one of the same version whose outputs moved by seven cases, one of a next version."""
-    from score_and_store import make_outputs, make_suite
+    from rounds import make_suite
+    from score_and_store import make_outputs
 
-    from scoring.engine import plan
-    from scoring.engine.dispatch import work_on
-    from scoring.engine.pool import Pool
+    from scoring.engine.processes.pool import Pool
+    from scoring.engine.runs import plan
+    from scoring.engine.worker.dispatch import work_on
 
     suite = make_suite()
     first = make_outputs(size)

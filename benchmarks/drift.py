@@ -12,15 +12,16 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import statistics
 import sys
 import tempfile
-import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from rounds import measure as time_round
+from rounds import ms_cells, print_head, print_machine, print_row
 
 SCORERS = ("close", "same")
 TAGS = ("billing", "refund", "account", "files", "app")
@@ -42,21 +43,20 @@ def main() -> None:
         django.setup()
         call_command("migrate", verbosity=0)
         print(f"Runs: {arguments.runs}\n")
-        print("| cases a run | page, ms (median) | worst | first look | queries | measuring, s |")
-        print("|---:|---:|---:|---:|---:|---:|")
+        print_head("cases a run", "page, ms", "CPU ms", "other programs", "first look, ms",
+                   "queries", "measuring, s", "CPU s")  # fmt: skip
         for size in arguments.sizes:
-            print(f"| {size:,} | {timed(size, arguments.runs, arguments.rounds)} |", flush=True)
+            print_row(f"{size:,}", *timed(size, arguments.runs, arguments.rounds))
+        print_machine()
 
 
-def timed(size: int, runs: int, rounds: int) -> str:
+def timed(size: int, runs: int, rounds: int) -> list[str]:
     from django.db import connection
 
     from scoring.engine.drift import measure
 
     dataset = make_series(size, runs)
-    start = time.perf_counter()
-    measure(dataset, "a")
-    measuring = time.perf_counter() - start
+    measuring = time_round(lambda: measure(dataset, "a"))
     queries: list[Any] = []
 
     def counted(execute: Any, *statement: Any) -> Any:
@@ -64,33 +64,30 @@ def timed(size: int, runs: int, rounds: int) -> str:
         return execute(*statement)
 
     with connection.execute_wrapper(counted):
-        first = look(dataset)
-    times = [look(dataset) for _ in range(rounds)]
-    figures = statistics.median(times), max(times), first
-    cells = [f"{figure * 1000:.0f}" for figure in figures]
-    return " | ".join([*cells, str(len(queries)), f"{measuring:.2f}"])
+        first = time_round(lambda: look(dataset))
+    pages = ms_cells([time_round(lambda: look(dataset)) for _ in range(rounds)])
+    once = f"{measuring.seconds:.2f}", f"{measuring.cpu:.2f}"
+    return [*pages, f"{1_000 * first.seconds:.0f}", str(len(queries)), *once]
 
 
-def look(dataset: Any) -> float:
-    """Seconds for all that a page shows."""
+def look(dataset: Any) -> None:
+    """All that a page shows."""
     from scoring.engine.drift import lines_of
     from scoring.engine.drift.chart import chart_of, tag_lines
 
-    start = time.perf_counter()
     for line in lines_of(dataset):
         if not line.is_measured:
             raise SystemExit("the series is not measured")
         chart_of(line), tag_lines(line), line.sentences
-    return time.perf_counter() - start
 
 
-def make_series(size: int, runs: int) -> Any:
+def make_series(size: int, runs: int, slug: str = "benchmark") -> Any:
     """A dataset with so many weekly runs of so many cases, a level change in the middle."""
     import json
 
     from scoring.models import Case, Dataset, DatasetVersion, Scorer, Team
 
-    team, _ = Team.objects.get_or_create(slug="benchmark", defaults={"name": "Benchmark"})
+    team, _ = Team.objects.get_or_create(slug=slug, defaults={"name": slug.capitalize()})
     dataset = Dataset.objects.create(team=team, name=f"{size} cases")
     version = DatasetVersion.with_loading.create(dataset=dataset)
     Case.objects.bulk_create(
@@ -113,7 +110,7 @@ def make_series(size: int, runs: int) -> Any:
 
 
 def make_run(version: Any, cases: list[int], scorers: list[Any], week: int, level: float) -> None:
-    from scoring.engine.summaries import summarise
+    from scoring.engine.runs.summaries import summarise
     from scoring.models import Output, OutputSet, Run, RunScorer, RunState, bulk
 
     chance = random.Random(week)

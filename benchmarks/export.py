@@ -1,10 +1,12 @@
 """How fast rows become files, and what memory that takes.
 
     python benchmarks/export.py [--sizes 100000] [--million] [--rounds 3] [--only "run, jsonl"]
+                                [--characters 100 300]
 
 A run of so many cases with three deterministic scorers, on a fresh SQLite file; its list, its
 version and its output set are exported as from a page, each in a process of its own that throws the
-bytes away. The first chunk comes once the list is known. Prints a Markdown table.
+bytes away. The first chunk comes once the list is known. Medians of the rounds, the quickest in
+brackets. Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -13,16 +15,14 @@ import argparse
 import json
 import multiprocessing
 import os
-import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from whole_path import make_suite, one_round, write_file
+from rounds import CPUS, Clock, make_suite, new_site, print_head, print_machine, print_row
+from whole_path import one_round, write_file
 
 
 class Round(NamedTuple):
@@ -34,6 +34,7 @@ class Round(NamedTuple):
     cpu: float
     size: int
     growth: float
+    others: float
 
 
 def main() -> None:
@@ -42,49 +43,47 @@ def main() -> None:
     parser.add_argument("--million", action="store_true", help="a run of 1,000,000 cases, too")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="", help="a part of the names of what to measure")
+    parser.add_argument("--characters", type=int, nargs="+", default=[100, 300])
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["EVALSITE_DATA_DIR"] = folder
-        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
-        import django
-        from django.core.management import call_command
-
-        django.setup()
-        call_command("migrate", verbosity=0)
-        measure(arguments, Path(folder))
+    with new_site() as folder:
+        measure(arguments, folder)
+        print_machine()
 
 
 def measure(arguments: argparse.Namespace, folder: Path) -> None:
-    from scoring.engine.pool import Pool
-
     suite = make_suite()
-    print("| cases | what | rows | rows/s | CPU µs a row | first chunk, ms | MB | RSS growth, MB |")
-    print("|---:|---|---:|---:|---:|---:|---:|---:|")
-    for size in arguments.sizes + [1_000_000] * arguments.million:
-        with Pool(os.cpu_count() or 1) as pool:
-            one_round(write_file(folder, size, 1), suite, pool)
-        for kind, sheet, file_format in exports():
-            name = f"{kind}, {file_format}"
-            if arguments.only in name:
-                rounds = [apart(sheet, file_format) for _ in range(arguments.rounds)]
-                print(f"| {size:,} | {name} | {told(rounds)} |", flush=True)
+    print_head("what", "characters", "cases", "rows", "rows/s", "CPU µs a row", "first chunk, ms",
+               "MB", "RSS growth, MB", "other programs")  # fmt: skip
+    for characters in arguments.characters:
+        for size in arguments.sizes + [1_000_000] * arguments.million:
+            one_round(write_file(folder, size, 1, characters), suite, CPUS)
+            for kind, sheet, file_format in exports():
+                name = f"{kind}, {file_format}"
+                if arguments.only in name:
+                    rounds = [apart(sheet, file_format) for _ in range(arguments.rounds)]
+                    print_row(name, characters, f"{size:,}", *cells(rounds))
 
 
-def told(rounds: list[Round]) -> str:
-    """The quickest round, as cells of the table."""
-    best = min(rounds, key=lambda each: each.whole)
-    return (
-        f"{best.rows:,} | {best.rows / best.whole:,.0f} | {1e6 * best.cpu / best.rows:.1f} | "
-        f"{1_000 * best.first:.0f} | {best.size / 1e6:.0f} | {best.growth:.0f}"
-    )
+def cells(rounds: list[Round]) -> list[str]:
+    """Medians, beside the rows a second those of the quickest round; memory at its worst."""
+    rows, seconds = rounds[0].rows, [each.whole for each in rounds]
+    return [
+        f"{rows:,}",
+        f"{rows / median(seconds):,.0f} ({rows / min(seconds):,.0f})",
+        f"{1e6 * median(each.cpu for each in rounds) / rows:.1f}",
+        f"{1_000 * median(each.first for each in rounds):.0f}",
+        f"{rounds[0].size / 1e6:.0f}",
+        f"{max(each.growth for each in rounds):.0f}",
+        f"{median(each.others for each in rounds):.0%}",
+    ]
 
 
 def exports() -> list[tuple[str, Callable[[], Any], str]]:
     """Of the newest run: what is exported, how it is begun, and as what."""
     from scoring.engine.export import output_set_sheet, run_sheet, version_sheet
     from scoring.models import Run, Verdict
-    from scoring.models.case_filters import CaseFilters
-    from scoring.models.case_table import CaseOrder, CaseTable
+    from scoring.models.case_list.filters import CaseFilters
+    from scoring.models.case_list.table import CaseOrder, CaseTable
 
     def table(filters: CaseFilters, sorts: bool = False) -> CaseTable:
         run = Run.objects.select_related("output_set__version__dataset").latest("pk")
@@ -126,16 +125,16 @@ def apart(begin: Callable[[], Any], file_format: str) -> Round:
 def exported(begin: Callable[[], Any], file_format: str) -> Round:
     Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
     before = memory("VmRSS")
-    start, cpu = time.perf_counter(), time.process_time()
+    clock, start = Clock(), time.perf_counter()
     sheet = begin()
     stream = sheet.stream(file_format)
     size = len(next(stream))
     first = time.perf_counter() - start
     for chunk in stream:
         size += len(chunk)
-    whole = time.perf_counter() - start
-    cpu = time.process_time() - cpu
-    return Round(sheet.count, first, whole, cpu, size, memory("VmHWM") - before)
+    found = clock.stop()
+    growth = memory("VmHWM") - before
+    return Round(sheet.count, first, found.seconds, found.cpu, size, growth, found.others)
 
 
 def memory(name: str) -> float:

@@ -2,9 +2,10 @@
 
     python benchmarks/judge.py [--calls 2000] [--concurrency 32] [--latency 0.2] [--rounds 3]
 
-The ideal is calls * latency / concurrency. The stub runs in a process of its own. Every call goes
-through the real scorer, gate, client and guard; replies are kept in memory. Prints a Markdown
-table.
+The ideal is calls * latency / concurrency. The stub runs in a process of its own, and its processor
+time is not counted. Every call goes through the real scorer, gate, client and guard; replies are
+kept in memory. Memory is measured after each round; "growth" is from the first one's end to the
+last one's. Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -13,19 +14,28 @@ import argparse
 import resource
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from rounds import (
+    ROOT,
+    Round,
+    measure,
+    others_cell,
+    own_cpu_cell,
+    print_head,
+    print_machine,
+    print_row,
+    seconds_cell,
+    share_cell,
+)
 
-from scoring.core.bound import bind  # noqa: E402
-from scoring.core.contract import Case  # noqa: E402
-from scoring.core.judge.endpoint import Endpoint  # noqa: E402
-from scoring.core.services import using  # noqa: E402
-from scoring.core.standalone import Standalone  # noqa: E402
+from scoring.core.configured import configure_scorer
+from scoring.core.contract import Case
+from scoring.core.llm.endpoint import Endpoint
+from scoring.core.local_services import LocalServices
+from scoring.core.services import use_services
 
 WARM_UP = 64  # calls that open the connections
 OUTPUT = "The refund was issued on Monday and reached your account within three working days. " * 4
@@ -41,7 +51,8 @@ def main() -> None:
             concurrency=arguments.concurrency,
             allowed_hosts=frozenset({"127.0.0.1"}),
         )
-        measure(endpoint, arguments)
+        measure_calls(endpoint, arguments)
+    print_machine()
 
 
 def parse() -> argparse.Namespace:
@@ -66,25 +77,38 @@ def stub(latency: float) -> Iterator[int]:
         running.stdin.close()
 
 
-def measure(endpoint: Endpoint, arguments: argparse.Namespace) -> None:
+def measure_calls(endpoint: Endpoint, arguments: argparse.Namespace) -> None:
     score(endpoint, cases(WARM_UP, "warm-up"))
-    ideal = arguments.calls * arguments.latency / arguments.concurrency
-    print("| calls | seconds | ideal | share of ideal | CPU ms per call | RSS, MB | grown, MB |")
-    print("|---|---|---|---|---|---|---|")
+    rounds, memory = [], []
     for number in range(arguments.rounds):
-        rss, cpu, started = resident_mb(), time.process_time(), time.perf_counter()
-        score(endpoint, cases(arguments.calls, f"round {number}"))
-        seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
-        share, each = ideal / seconds, cpu / arguments.calls * 1000
-        grown = resident_mb() - rss
-        times = f"{arguments.calls:,} | {seconds:.2f} | {ideal:.2f} | {share:.1%} | {each:.2f}"
-        print(f"| {times} | {resident_mb():.0f} | {grown:+.1f} |", flush=True)
+        these = cases(arguments.calls, f"round {number}")
+        rounds.append(measure(lambda these=these: score(endpoint, these)))
+        memory.append(resident_mb())
+    print_head(*CALL_COLUMNS, "RSS, MB", "growth, MB")
+    growth = f"{memory[-1] - memory[0]:+.1f}"
+    print_row(*call_cells(arguments, rounds), f"{max(memory):.0f}", growth)
+
+
+CALL_COLUMNS = ("calls", "seconds", "ideal", "share of the ideal", "CPU ms a call",
+                "other programs")  # fmt: skip
+
+
+def call_cells(arguments: argparse.Namespace, rounds: Sequence[Round]) -> list[str]:
+    ideal = arguments.calls * arguments.latency / arguments.concurrency
+    return [
+        f"{arguments.calls:,}",
+        seconds_cell([each.seconds for each in rounds]),
+        f"{ideal:.2f}",
+        share_cell([ideal / each.seconds for each in rounds]),
+        own_cpu_cell(arguments.calls, rounds),
+        others_cell(rounds),
+    ]
 
 
 def score(endpoint: Endpoint, some: Sequence[Case]) -> None:
     """Judge the cases with services that remember nothing afterwards."""
-    with using(Standalone(endpoint)):
-        results = bind("factuality", {"model": "stub-1"}).score(some)
+    with use_services(LocalServices(endpoint)):
+        results = configure_scorer("factuality", {"model": "stub-1"}).score(some)
     if any(result.score != 1.0 for result in results):
         raise SystemExit(f"a call failed: {next(r for r in results if r.score != 1.0)}")
 

@@ -3,73 +3,54 @@
     python benchmarks/judged_run.py [--calls 2000] [--concurrency 32] [--latency 0.2] [--rounds 3]
 
 The ideal is calls * latency / concurrency. Timed is everything from planning to the summary, on a
-fresh SQLite file: prompts, calls, replies kept as they come, scores, figures. Prints a table.
+fresh SQLite file: prompts, calls, replies kept as they come, scores, figures. The stub runs in a
+process of its own, whose processor time is not counted. Prints a Markdown table.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from benchmarks.judge import parse, stub  # noqa: E402
-
-WARM_UP = 64  # calls that open the connections
+from judge import CALL_COLUMNS, WARM_UP, call_cells, parse, stub
+from rounds import measure, new_site, print_head, print_machine, print_row
 
 
 def main() -> None:
     arguments = parse()
-    with tempfile.TemporaryDirectory() as folder, stub(arguments.latency) as port:
-        os.environ["EVALSITE_DATA_DIR"] = folder
-        os.environ["EVALSITE_MODEL_HOSTS"] = "127.0.0.1"
-        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
-        import django
-        from django.core.management import call_command
-
-        django.setup()
-        call_command("migrate", verbosity=0)
-        measure(arguments, f"http://127.0.0.1:{port}/same/v1")
+    os.environ["EVALSITE_MODEL_HOSTS"] = "127.0.0.1"
+    with new_site(), stub(arguments.latency) as port:
+        measure_runs(arguments, f"http://127.0.0.1:{port}/same/v1")
+        print_machine()
 
 
-def measure(arguments: argparse.Namespace, url: str) -> None:
-    from scoring.engine.threads import Threads
+def measure_runs(arguments: argparse.Namespace, url: str) -> None:
+    from scoring.engine.processes.threads import Threads
     from scoring.models import Connection, Scorer, Team
 
     team = Team.objects.create(name="Benchmark", slug="benchmark")
-    width = arguments.concurrency
-    Connection.objects.define(team, "stub", url, concurrency=width, by=None)
+    Connection.objects.define(team, "stub", url, concurrency=arguments.concurrency, by=None)
     scorer = Scorer.objects.define(team, "facts", "factuality", {"model": "stub-1"})
-    ideal = arguments.calls * arguments.latency / width
-    print(
-        "| calls | seconds | ideal | share of ideal | CPU ms a call |\n|---:|---:|---:|---:|---:|"
-    )
     with Threads() as threads:
-        timed(team, scorer, WARM_UP, threads)
+        score(make_outputs(team, WARM_UP), scorer, threads)
+        rounds = []
         for _ in range(arguments.rounds):
-            seconds, cpu = timed(team, scorer, arguments.calls, threads)
-            each = f"{cpu / arguments.calls * 1000:.2f}"
-            cells = f"{arguments.calls:,} | {seconds:.2f} | {ideal:.2f} | {ideal / seconds:.1%}"
-            print(f"| {cells} | {each} |", flush=True)
+            outputs = make_outputs(team, arguments.calls)
+            rounds.append(measure(lambda outputs=outputs: score(outputs, scorer, threads)))
+    print_head(*CALL_COLUMNS)
+    print_row(*call_cells(arguments, rounds))
 
 
-def timed(team: Any, scorer: Any, calls: int, threads: Any) -> tuple[float, float]:
-    """Seconds and processor seconds of one run over so many new outputs."""
-    from scoring.engine import plan
-    from scoring.engine.dispatch import work_on
+def score(outputs: Any, scorer: Any, threads: Any) -> None:
+    from scoring.engine.runs import plan
+    from scoring.engine.worker.dispatch import work_on
 
-    run = plan.new_run(make_outputs(team, calls), scorers=[(scorer, 0.5)])
-    started, cpu = time.perf_counter(), time.process_time()
+    run = plan.new_run(outputs, scorers=[(scorer, 0.5)])
     work_on(run, threads)
-    if run.pass_count != calls:
-        raise SystemExit(f"{run.pass_count} of {calls} passed")
-    return time.perf_counter() - started, time.process_time() - cpu
+    if run.pass_count != outputs.output_count:
+        raise SystemExit(f"{run.pass_count} of {outputs.output_count} passed")
 
 
 def make_outputs(team: Any, size: int) -> Any:

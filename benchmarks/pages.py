@@ -1,22 +1,22 @@
 """How long the server takes for the pages of large runs, and in how many queries.
 
-    python benchmarks/pages.py [--size 100000] [--rounds 15] [--kept FOLDER]
+    python benchmarks/pages.py [--size 100000] [--rounds 15] [--kept FOLDER] [--plain]
 
 Runs of so many cases within one dataset version and between two, and a series of 52 small runs,
 on a fresh SQLite file. Each page is asked for through Django's test client, warm, with garbage
-collection as the web server has it. Processor time hardly depends on what else the machine does;
-milliseconds do. `--kept` leaves the runs in a folder and measures those that it holds already.
-Prints a Markdown table.
+collection as the web server has it, in turn with the bare view of `bare_view.py`: the ratio of
+their processor times hardly depends on the machine or on what else it does; milliseconds do.
+`--kept` leaves the runs in a folder and measures those that it holds already; with `--plain` nobody
+reviews, and the pages of reviews are left out. Prints a Markdown table: of milliseconds the median
+and the minimum, of ratios those of medians and of minima.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +24,10 @@ from urllib.parse import urlencode
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from rounds import Round, measure, ms_cells, print_head, print_machine, print_row, ratio_cell
+
 WEEKS = 52
+OPEN_TASKS = 500  # of the person who looks at the pages
 CASES_A_WEEK = 1_000
 LISTS = ("broke", "fixed", "unchanged", "unclear", "only_baseline", "only_candidate", "edited")
 
@@ -35,6 +38,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--kept", type=Path, help="a folder for the runs, to measure them again")
     parser.add_argument("--only", default="", help="a part of the names of the pages to measure")
+    parser.add_argument("--plain", action="store_true", help="without reviews and their pages")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["EVALSITE_DATA_DIR"] = str(arguments.kept or folder)
@@ -45,19 +49,20 @@ def main() -> None:
 
         django.setup()
         call_command("migrate", verbosity=0)
-        measure(arguments.size, arguments.rounds, arguments.only)
+        measure_pages(arguments.size, arguments.rounds, arguments.only, arguments.plain)
 
 
-def measure(size: int, rounds: int, only: str) -> None:
+def measure_pages(size: int, rounds: int, only: str, is_plain: bool) -> None:
     runs = made(size)
-    urls = list(pages(runs))
+    client, bare = signed_in()
+    urls = [*pages(runs), *(() if is_plain else review_pages(runs.run))]
     count = runs.run.output_set.output_count
-    print(f"Cases: {count:,}\n\n| page | median, ms | worst, ms | CPU, ms | queries |")
-    print("|---|---:|---:|---:|---:|")
-    client = signed_in()
+    print(f"Cases: {count:,}\n")
+    print_head("page", "ms", "CPU ms", "other programs", "ratio", "queries")
     for name, url in urls:
         if only in name:
-            print(f"| {name} | {ask(client, url, rounds)} |", flush=True)
+            print_row(name, *ask(client, bare, url, rounds))
+    print_machine()
 
 
 class Made(NamedTuple):
@@ -84,19 +89,21 @@ def make(size: int) -> Made:
     from compare import make_runs
     from drift import make_series
 
-    from scoring.engine.compare import compared
+    from scoring.engine.compare.comparison import compare_runs
     from scoring.engine.drift import measure as measure_drift
 
     run, same, other = make_runs(size)
     for candidate in (same, other):
-        compared(run, candidate)
+        compare_runs(run, candidate)
     series = make_series(CASES_A_WEEK, WEEKS)
     for dataset in (run.output_set.version.dataset, series):
         measure_drift(dataset, "a")
     return Made(run, same, other, series)
 
 
-def signed_in() -> Any:
+def signed_in() -> tuple[Any, Any]:
+    """A client of the site and one of the bare view, of the same person."""
+    from bare_view import bare_client
     from django.test import Client
 
     from evalsite.gunicorn_conf import keep_what_is_loaded
@@ -107,7 +114,7 @@ def signed_in() -> Any:
     keep_what_is_loaded()
     client = Client()
     client.force_login(user)
-    return client
+    return client, bare_client(user)
 
 
 def pages(made: Made) -> Iterator[tuple[str, str]]:
@@ -145,6 +152,57 @@ def run_pages(page: str) -> Iterator[tuple[str, str]]:
     yield "run, a tag that is nowhere", f"{page}?tag=zebra"
 
 
+def review_pages(run: Any) -> Iterator[tuple[str, str]]:
+    """A queue of 20,000 cases, all but the last of them reviewed, and its last case."""
+    from django.urls import reverse
+
+    from scoring.models import ReviewQueue
+
+    queue = ReviewQueue.objects.filter(run=run).first() or reviewed_queue(run)
+    yield "review", reverse("review", args=[run.team.slug])
+    yield "review queue", reverse("review_queue", args=[queue.uuid])
+    yield "review task", reverse("review_task", args=[queue.uuid, queue.case_count])
+    yield "run, reviewed", reverse("run", args=[run.uuid]) + "?reviewed=yes"
+    yield "new review queue", reverse("new_review_queue", args=[run.uuid])
+
+
+def reviewed_queue(run: Any) -> Any:
+    """A random sample, reviewed but for its last case, beside a queue that is not begun.
+
+    Says how long it took to draw each.
+    """
+    from time import perf_counter
+
+    from scoring.engine.review.queues import QueuePlan, create_queue
+    from scoring.models import QueueOrder, Review, ReviewVerdict, User
+    from scoring.models.reviews.queue import MOST_CASES
+
+    user = User.objects.get(email="a@example.org")
+    for order, size in ((QueueOrder.VALUE, OPEN_TASKS), (QueueOrder.RANDOM, MOST_CASES)):
+        begun = perf_counter()
+        queue = create_queue(run, QueuePlan("Review", [user], size, order), by=user)
+        print(
+            f"A queue of {queue.case_count:,} cases, {order.label}: {perf_counter() - begun:.1f} s"
+        )
+    tasks = list(queue.tasks.order_by("position")[: queue.case_count - 1])
+    Review.objects.bulk_create(
+        [
+            Review(
+                output_id=task.output_id,
+                output_set_id=run.output_set_id,
+                reviewer=user,
+                verdict=ReviewVerdict.PASS,
+            )
+            for task in tasks
+        ],
+        batch_size=1_000,
+    )
+    queue.tasks.filter(pk__in=queue.tasks.order_by("position").values("pk")[: len(tasks)]).update(
+        done_at=queue.created_at
+    )
+    return queue
+
+
 def changed_pages(title: str, baseline: Any, candidate: Any) -> Iterator[tuple[str, str]]:
     """A run's cases that changed: since a run it was compared with, and since one it never was."""
     from django.urls import reverse
@@ -178,12 +236,12 @@ def compare_pages(title: str, baseline: Any, candidate: Any) -> Iterator[tuple[s
 
 def rarest_bar(baseline: Any, candidate: Any) -> str:
     """What a link from the rarest bar of a histogram asks for."""
-    from scoring.core.compare_chart import steps
-    from scoring.engine.compare import compared
-    from scoring.engine.figures import Figures
-    from scoring.models.pair_places import change_text
+    from scoring.core.charts.comparison import steps
+    from scoring.engine.compare.comparison import compare_runs
+    from scoring.engine.compare.figures import Figures
+    from scoring.models.pairs.pair_index import change_text
 
-    scorers = Figures.read(compared(baseline, candidate).figures).scorers
+    scorers = Figures.read(compare_runs(baseline, candidate).figures).scorers
     bars = [(bar, each.name) for each in scorers for bar in steps(each.histogram).bars if bar.cases]
     bar, scorer = min(bars, key=lambda found: found[0].cases)
     return urlencode({"kind": "pairs", "scorer": scorer, "change": change_text(bar.change)})
@@ -196,19 +254,17 @@ def case_address(run: Any) -> str:
     return reverse("run_case", args=[run.uuid, run.output_set.output_count // 2])
 
 
-def ask(client: Any, url: str, rounds: int) -> str:
-    """Cells of a table: after a first round that warms up, median and worst wall milliseconds, the
-    median of processor milliseconds, and the number of queries.
-    """
+def ask(client: Any, bare: Any, url: str, rounds: int) -> list[str]:
+    """Cells of a table, after a first round that warms up."""
     queries = counted(client, url)
-    walls, cpus = [], []
-    for _ in range(rounds):
-        wall, cpu = time.perf_counter(), time.process_time()
-        client.get(url)
-        walls.append((time.perf_counter() - wall) * 1000)
-        cpus.append((time.process_time() - cpu) * 1000)
-    figures = statistics.median(walls), max(walls), statistics.median(cpus)
-    return " | ".join([*(f"{figure:.0f}" for figure in figures), str(queries)])
+    asked = [(timed(client, url), timed(bare, "/")) for _ in range(rounds)]
+    page, view = zip(*asked, strict=True)
+    return [*ms_cells(page), ratio_cell(page, view), str(queries)]
+
+
+def timed(client: Any, url: str) -> Round:
+    """One request."""
+    return measure(lambda: client.get(url))
 
 
 def counted(client: Any, url: str) -> int:

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import statistics
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from rounds import measure as time_round
+from rounds import ms_cells, print_head, print_machine, print_row
 
 
 def main() -> None:
@@ -34,20 +35,22 @@ def main() -> None:
         django.setup()
         call_command("migrate", verbosity=0)
         measure(arguments.size, arguments.rounds)
+        print_machine()
 
 
 def measure(size: int, rounds: int) -> None:
     from compare import make_runs
 
-    from scoring.engine.compare import compared
-    from scoring.engine.figures import Figures
-    from scoring.engine.handout.comparison import comparison_report
-    from scoring.engine.handout.run import run_report
+    from scoring.engine.compare.claims import read_figures
+    from scoring.engine.compare.comparison import compare_runs
+    from scoring.engine.reports.comparison import comparison_report
+    from scoring.engine.reports.run import run_report
     from scoring.models import Run, RunScorer
 
     baseline, candidate, _ = make_runs(size)
-    figures = Figures.read(compared(baseline, candidate).figures)
-    print(f"\n{size:,} cases\n\n| what | median, s | worst, s | MB |\n|---|---:|---:|---:|")
+    figures = read_figures(compare_runs(baseline, candidate))
+    print(f"\n{size:,} cases\n")
+    print_head("what", "ms", "CPU ms", "other programs", "MB")
     tell("run", lambda: run_report(fresh(candidate)), rounds)
     tell("comparison", lambda: comparison_report(baseline, [(candidate, figures)]), rounds)
     RunScorer.objects.filter(run=candidate).update(threshold=1.0)
@@ -61,13 +64,8 @@ def fresh(run: Any) -> Any:
 
 
 def tell(what: str, makes: Any, rounds: int) -> None:
-    times, text = [], makes()
-    for _ in range(rounds):
-        start = time.perf_counter()
-        text = makes()
-        times.append(time.perf_counter() - start)
-    size = len(text.encode()) / 1_000_000
-    print(f"| {what} | {statistics.median(times):.2f} | {max(times):.2f} | {size:.2f} |")
+    size = len(makes().encode()) / 1_000_000
+    print_row(what, *ms_cells([time_round(makes) for _ in range(rounds)]), f"{size:.2f}")
 
 
 if __name__ == "__main__":

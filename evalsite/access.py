@@ -1,142 +1,218 @@
-"""The one door to every object, for pages and API alike.
+"""Access to every object, for pages and API alike.
 
-A person reaches an object only through here. A stranger to its team gets the 404 that a missing
-object gets; a member whose role is too small gets 403.
+Views get objects from here alone. A stranger to the team gets the 404 of a missing object; a
+member whose role is too low gets 403.
 """
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar, cast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar, cast
 
 from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 
+from evalsite.blind_review import has_blind_outputs
+from scoring.engine.review.blind_outputs import BlindCases, find_blind_cases, list_outputs
+from scoring.engine.review.disagreements import Disagreement, Disagreements
 from scoring.models import (
     Alert,
     AlertRule,
     Comment,
     Connection,
+    Correction,
     Dataset,
     DatasetVersion,
-    Errand,
+    Job,
     Member,
     ModelCall,
     Output,
     OutputSet,
+    Preference,
+    ReleaseDecision,
     Review,
+    ReviewQueue,
+    ReviewTask,
     Role,
     Run,
     RunScorer,
     SavedView,
     Scorer,
     Suite,
+    SuiteEntry,
+    SuiteProposal,
     Team,
     Upload,
     User,
+    Waiver,
 )
-from scoring.models.review import ReviewQuerySet
-from scoring.models.run import RunQuerySet
+from scoring.models.reviews.preference import PreferenceQuerySet
+from scoring.models.reviews.review import ReviewQuerySet
+from scoring.models.runs.run import RunQuerySet
 
 Row = TypeVar("Row", bound=models.Model)
+Given = TypeVar("Given", bound=models.QuerySet[Any])
 
 
-class _WithRole(Protocol):
+@dataclass(frozen=True)
+class _Access:
+    """A user's role as a member of an object's team, which a token of theirs may narrow."""
+
+    user: User
     role: int
 
+    @property
+    def permissions(self) -> dict[str, bool]:
+        """The answer of `permissions` for this user, without a query."""
+        return _permissions(_narrow_role(self.user, self.role))
 
-class _Said(Protocol):
-    is_reviewed: bool
-    reviews_seen: list[Any] | None
-    comments_seen: list[Any] | None
+
+@dataclass(frozen=True)
+class TeamAccess(_Access):
+    """A team and the user's role in it."""
+
+    team: Team
+
+
+@dataclass(frozen=True)
+class RunAccess(_Access):
+    """A run and the user's role in its team."""
+
+    run: Run
+
+    @cached_property
+    def has_blind_outputs(self) -> bool:
+        """Whether `blind_outputs` has any; one query, then known."""
+        return has_blind_outputs(self.user, self.run)
+
+    @cached_property
+    def blind_outputs(self) -> frozenset[int]:
+        """The ids of the outputs of all runs over the dataset that the user is yet to review.
+
+        Scores, verdicts and reviews of these are hidden from the user.
+        """
+        return list_outputs(self.blind_cases)
+
+    @cached_property
+    def blind_outputs_of_run(self) -> frozenset[int]:
+        """Those of the run itself."""
+        own = self.run.output_set_id
+        return list_outputs({own: self.blind_cases.get(own, {})})
+
+    @cached_property
+    def blind_cases(self) -> BlindCases:
+        """The cases of the dataset that the user is yet to review."""
+        if not self.has_blind_outputs:
+            return {}
+        return find_blind_cases(self.user, self.run.output_set.version.dataset_id)
+
+
+@dataclass(frozen=True)
+class OutputAccess(RunAccess):
+    """An output of a run and the user's role in the run's team."""
+
+    output: Output
+
+    @property
+    def has_blind_case(self) -> bool:
+        """Whether the user is yet to review the output, or that of another run for its case."""
+        place = self.output.case.key, self.output.trial
+        return any(place in cases for cases in self.blind_cases.values())
+
+
+@dataclass(frozen=True)
+class TaskAccess(OutputAccess):
+    """A review that the user was asked for, with the output to review."""
+
+    queue: ReviewQueue
+    task: ReviewTask
+
+
+def team_access_for(user: User, slug: str, role: Role = Role.VIEWER) -> TeamAccess:
+    """The team with this slug, if the user is a member with at least `role`."""
+    members = Member.objects.select_related("team").filter(team__in=Team.objects.of(user))
+    member = get_object_or_404(members, user=user, team__slug=slug)
+    _check_role(_narrow_role(user, member.role), role)
+    return TeamAccess(user, member.role, member.team)
 
 
 def team_for(user: User, slug: str, role: Role = Role.VIEWER) -> Team:
-    """The team with this slug, if the person is a member with at least `role`.
-
-    Its attribute `role` is that of the person, for `granted_on`.
-    """
-    member = _with_role(_member(user, models.Q(team__slug=slug)), role)
-    cast("_WithRole", member.team).role = member.role
-    return member.team
+    """The team of `team_access_for`."""
+    return team_access_for(user, slug, role).team
 
 
-def may(user: User, team: Team, role: Role) -> bool:
+def has_role(user: User, team: Team, role: Role) -> bool:
     """Whether the person is a member of the team with at least `role`."""
-    member = Member.objects.filter(user=user, team=team).first()
-    return member is not None and _as_signed_in(member, user).may(role)
+    return _held_role(user, team.pk) >= role
 
 
-def granted(user: User, team: Team) -> dict[str, bool]:
+def permissions(user: User, team: Team) -> dict[str, bool]:
     """Whether the person `may_review`, `may_edit` and `may_administer`, as templates ask."""
-    member = Member.objects.filter(user=user, team=team).first()
-    return _granted(_as_signed_in(member, user).held_role if member else 0)
+    return _permissions(_held_role(user, team.pk))
 
 
-def granted_on(user: User, found: Run | Team) -> dict[str, bool]:
-    """As `granted`, of a run from `run_for` or a team from `team_for`, without another query."""
-    role = cast("_WithRole", found).role
-    return _granted(min(role, user.token.role) if user.token else role)
-
-
-def _granted(held: int) -> dict[str, bool]:
+def _permissions(held: int) -> dict[str, bool]:
     roles = {"may_review": Role.REVIEWER, "may_edit": Role.EDITOR, "may_administer": Role.ADMIN}
     return {name: held >= role for name, role in roles.items()}
 
 
 def dataset_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Dataset:
     """A dataset with its team and latest version joined; it may still be loading."""
-    found = Dataset.objects.visible_to(user).select_related("team", "latest", "suite")
-    return _opened(user, found, uid, role)
+    datasets = Dataset.objects.visible_to(user).select_related("team", "latest", "suite")
+    return _get_row(user, datasets, uid, role)
 
 
 def version_for(user: User, uid: uuid.UUID, number: int) -> DatasetVersion:
     """A ready version of the dataset, with dataset and team joined."""
-    known = DatasetVersion.objects.visible_to(user).select_related("dataset__team")
-    version = known.filter(dataset__uuid=uid, number=number).first()
-    if version is None:
-        raise Http404
-    return version
+    versions = DatasetVersion.objects.visible_to(user).select_related("dataset__team")
+    return get_object_or_404(versions, dataset__uuid=uid, number=number)
 
 
 def output_set_for(user: User, uid: uuid.UUID) -> OutputSet:
     """A whole output set with its version, dataset and team joined."""
-    known = OutputSet.objects.visible_to(user).ready().select_related("version__dataset__team")
-    found = known.filter(uuid=uid).first()
-    if found is None:
-        raise Http404
-    return found
+    output_sets = OutputSet.objects.visible_to(user).ready()
+    return get_object_or_404(output_sets.select_related("version__dataset__team"), uuid=uid)
+
+
+def run_access_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> RunAccess:
+    """A run with its team, output set, version, dataset and the recipe of its outputs joined."""
+    related = ("output_set__generation", "created_by", "suite")
+    run, member_role = _run_and_role(user, uid, role, *related)
+    return RunAccess(user, member_role, run)
+
+
+def run_beside(opened: RunAccess, uid: uuid.UUID) -> Run:
+    """A run over the same dataset as the one that is opened, as `run_for`, by one query."""
+    team, dataset = opened.run.team, opened.run.output_set.version.dataset
+    runs = Run.objects.select_related("output_set__version")
+    run = get_object_or_404(runs, uuid=uid, team=team, output_set__version__dataset=dataset)
+    run.team, run.output_set.version.dataset = team, dataset
+    return run
 
 
 def run_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Run:
-    """A run with its team, output set, version, dataset and the recipe of its outputs joined.
-
-    Its attribute `paid_usd` is what its calls have cost so far, told where it has a budget;
-    `role` that of the person, for `granted_on`; `has_alerts` whether it ever set one off.
-    """
-    paid = ModelCall.objects.filter(run=models.OuterRef("pk")).order_by().values("run")
-    sums = models.Subquery(paid.annotate(sum=models.Sum("cost_usd")).values("sum"))
-    has_budget = models.When(budget_usd__isnull=False, then=sums)
-    runs = _runs_with_role(user).annotate(
-        paid_usd=models.Case(has_budget),
-        has_alerts=models.Exists(Alert.objects.filter(run=models.OuterRef("pk"))),
-    )
-    found = runs.select_related("output_set__generation", "created_by", "suite")
-    return _opened(user, found, uid, role)
+    """The run of `run_access_for`."""
+    return run_access_for(user, uid, role).run
 
 
-def _runs_with_role(user: User) -> RunQuerySet:
-    mine = Member.objects.filter(user=user, team=models.OuterRef("team")).values("role")
-    runs = Run.objects.visible_to(user).annotate(role=models.Subquery(mine))
-    return runs.select_related("team", "output_set__version__dataset")
+def _run_and_role(user: User, uid: uuid.UUID, role: Role, *related: str) -> tuple[Run, int]:
+    """The run and the user's role as a member of its team."""
+    runs = Run.objects.select_related("team", "output_set__version__dataset", *related)
+    run = get_object_or_404(runs, uuid=uid)
+    member_role = _member_role(user, run.team_id)
+    _check_role(_narrow_role(user, member_role), role)
+    return run, member_role
 
 
 def deleted_run_for(user: User, uid: uuid.UUID) -> Run:
     """A deleted run that an editor may bring back, with its team joined."""
-    found = Run.with_deleted.deleted().visible_to(user).select_related("team")
-    return _opened(user, found, uid, Role.EDITOR)
+    runs = Run.with_deleted.deleted().visible_to(user).select_related("team")
+    return _get_row(user, runs, uid, Role.EDITOR)
 
 
 def deleted_runs_of(team: Team) -> RunQuerySet:
@@ -145,9 +221,9 @@ def deleted_runs_of(team: Team) -> RunQuerySet:
 
 
 def runs_for(user: User, team: Team, uids: Sequence[uuid.UUID]) -> list[Run]:
-    """The team's runs of these names, in their order, with what `run_for` joins to compare them."""
-    found = Run.objects.visible_to(user).filter(team=team, uuid__in=uids)
-    runs = {run.uuid: run for run in found.select_related("team", "output_set__version__dataset")}
+    """The team's runs with these ids, in their order; team, output set, version, dataset joined."""
+    rows = Run.objects.visible_to(user).select_related("team", "output_set__version__dataset")
+    runs = {run.uuid: run for run in rows.filter(team=team, uuid__in=uids)}
     if any(uid not in runs for uid in uids):
         raise Http404
     return [runs[uid] for uid in uids]
@@ -155,92 +231,180 @@ def runs_for(user: User, team: Team, uids: Sequence[uuid.UUID]) -> list[Run]:
 
 def output_for(
     user: User, uid: uuid.UUID, position: int, trial: int = 0, role: Role = Role.VIEWER
-) -> tuple[Run, Output]:
+) -> OutputAccess:
     """The output a run has for the case at `position` of its dataset version.
 
-    The run has its team, output set, version and dataset joined, and the person's `role`. The
-    output's attribute `has_trials` tells whether there are others for the same case; `is_reviewed`,
-    `reviews_for` and `comments_for` read what people said of it from columns of the same row.
+    The run has its team, output set, version and dataset joined, and the output its reviews and
+    comments prefetched.
     """
-    run = _opened(user, _runs_with_role(user), uid, role)
-    same_case = {"output_set": models.OuterRef("output_set"), "case": models.OuterRef("case")}
-    others = Output.objects.filter(**same_case).exclude(trial=trial)
-    reviews = Review.objects.open_to(user, cast("_WithRole", run).role)
-    output = (
-        Output.objects.select_related("case")
-        .annotate(
-            has_trials=models.Exists(others),
-            is_reviewed=models.Exists(Review.objects.filter(output=models.OuterRef("pk"))),
-            reviews_seen=reviews.gathered(),
-            comments_seen=Comment.objects.all().gathered(),
-        )
-        .filter(output_set=run.output_set_id, case__version=run.output_set.version_id)
-        .filter(case__position=position, trial=trial)
-        .first()
+    run, member_role = _run_and_role(user, uid, role)
+    outputs = Output.objects.select_related("case").prefetch_related(
+        models.Prefetch("reviews", Review.objects.select_related("reviewer").order_by("pk")),
+        models.Prefetch("comments", Comment.objects.select_related("author").order_by("pk")),
     )
-    if output is None:
-        raise Http404
-    return run, output
+    output = get_object_or_404(
+        outputs,
+        output_set=run.output_set_id,
+        case__version=run.output_set.version_id,
+        case__position=position,
+        trial=trial,
+    )
+    return OutputAccess(user, member_role, run, output)
 
 
-def reviews_for(run: Run, output: Output) -> list[Review] | None:
-    """The reviews of an output from `output_for` that the person may see.
+def reviews_for(opened: OutputAccess) -> list[Review] | None:
+    """The reviews of an output that the user may see, the oldest first.
 
-    None while they are blind: who reviews sees what others said after the own verdict.
+    None while the review is blind: reviewers see those of others after their own verdict.
     """
-    seen = Review.read(cast("_Said", output).reviews_seen)
-    is_reviewer = cast("_WithRole", run).role >= Role.REVIEWER
-    return None if is_reviewer and not seen else seen
+    reviews = list(opened.output.reviews.all())
+    has_reviewed = any(review.reviewer_id == opened.user.pk for review in reviews)
+    return reviews if has_reviewed or opened.role < Role.REVIEWER else None
 
 
 def output_of_case(run: Run, key: str, trial: int) -> Output:
     """The output that a run from `run_for` has for the case of this key."""
-    named = {"case__version": run.output_set.version_id, "case__key": key, "trial": trial}
-    output = Output.objects.filter(output_set=run.output_set_id, **named).first()
-    if output is None:
+    case = {"case__version": run.output_set.version_id, "case__key": key}
+    return get_object_or_404(Output, output_set=run.output_set_id, trial=trial, **case)
+
+
+def reviews_of_run(opened: RunAccess) -> ReviewQuerySet:
+    """The reviews of the outputs of a run that the user may see."""
+    reviews = Review.objects.of_run(opened.run).readable_by(opened.user, opened.role)
+    return _leave_out_blind(reviews, opened)
+
+
+def _leave_out_blind(rows: Given, opened: RunAccess) -> Given:
+    """The rows, which are about outputs of the run, without those on outputs blind to the user."""
+    if not opened.has_blind_outputs:
+        return rows
+    return rows.exclude(output__in=opened.blind_outputs_of_run)
+
+
+def exportable_reviews_of_run(opened: RunAccess) -> ReviewQuerySet:
+    """The reviews of the outputs of a run that the user may export.
+
+    Reviewers get what the pages show them. Editors, who take reviews elsewhere, get those of all
+    outputs but the ones that they were asked to review and have not.
+    """
+    if opened.role < Role.EDITOR:
+        return reviews_of_run(opened)
+    return _leave_out_blind(Review.objects.of_run(opened.run), opened)
+
+
+def exportable_preferences_of(user: User, queue: ReviewQueue) -> PreferenceQuerySet:
+    """The preferences between the runs of a pairwise queue that the user may export.
+
+    As with reviews: reviewers get those on pairs that they have compared, editors all but those on
+    pairs that they were asked to compare and have not.
+    """
+    assert queue.baseline is not None  # noqa: S101  a pairwise queue has one
+    preferences = Preference.objects.between(queue.run, queue.baseline)
+    role = _held_role(user, queue.team_id)
+    if role < Role.EDITOR:
+        return preferences.readable_by(user, role)
+    tasks = (
+        ReviewTask.objects.open()
+        .of(user)
+        .filter(
+            queue__run__output_set=queue.run.output_set_id,
+            queue__baseline__output_set=queue.baseline.output_set_id,
+        )
+    )
+    return preferences.exclude(candidate__in=tasks.values("output"))
+
+
+def comments_of_run(opened: RunAccess) -> models.QuerySet[Comment]:
+    """The comments on the outputs of a run, but for those that the user is yet to review."""
+    return _leave_out_blind(Comment.objects.of_run(opened.run), opened)
+
+
+def review_queue_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> ReviewQueue:
+    """A review queue with its team, run and the run's dataset joined."""
+    queues = ReviewQueue.objects.visible_to(user)
+    related = ("run__output_set__version__dataset", "baseline__output_set", "created_by")
+    joined = queues.select_related("team", *related)
+    return _get_row(user, joined, uid, role)
+
+
+def review_task_for(user: User, uid: uuid.UUID, number: int) -> TaskAccess:
+    """The user's own task of this number in a queue, with its output as `output_for` reads it."""
+    queue = review_queue_for(user, uid, Role.REVIEWER)
+    tasks = queue.tasks.filter(reviewer=user, position=number)
+    task = get_object_or_404(tasks.select_related("output__case"))
+    case = task.output.case
+    opened = output_for(user, queue.run.uuid, case.position, task.output.trial, Role.REVIEWER)
+    return TaskAccess(user, opened.role, opened.run, opened.output, queue, task)
+
+
+def disagreements_for(user: User, uid: uuid.UUID) -> tuple[RunAccess, Disagreements]:
+    """A run and the disagreements on its outputs that the user may see."""
+    opened = run_access_for(user, uid)
+    return opened, Disagreements(opened.run, user, opened.role)
+
+
+def disagreement_for(
+    user: User, uid: uuid.UUID, position: int, trial: int, role: Role = Role.VIEWER
+) -> tuple[OutputAccess, Disagreements, Disagreement]:
+    """An output as `output_for` reads it, its run's disagreements, and the one on the output.
+
+    404 where its reviewers agree, and while the user is still asked to review it.
+    """
+    opened = output_for(user, uid, position, trial, role)
+    disagreements = Disagreements(opened.run, user, opened.role)
+    disagreement = disagreements.find(opened.output)
+    if disagreement is None:
         raise Http404
-    return output
+    return opened, disagreements, disagreement
 
 
-def reviews_of_run(user: User, run: Run) -> ReviewQuerySet:
-    """The reviews of the outputs of a run from `run_for` that the person may see."""
-    return Review.objects.of_run(run).open_to(user, cast("_WithRole", run).role)
-
-
-def is_reviewed(output: Output) -> bool:
-    """Whether anybody has reviewed an output from `output_for`."""
-    return cast("_Said", output).is_reviewed
-
-
-def comments_for(output: Output) -> list[Comment]:
-    """The comments on an output from `output_for`, the oldest first."""
-    return Comment.read(cast("_Said", output).comments_seen)
-
-
-def may_delete(user: User, run: Run, comment: Comment) -> bool:
-    """Whether the person may delete the comment and bring it back: the author and admins may."""
-    return comment.author_id == user.pk or granted_on(user, run)["may_administer"]
-
-
-def comment_for(
-    user: User, run: Run, output: Output, uid: uuid.UUID, *, is_deleted: bool = False
-) -> Comment:
-    """A comment on an output from `output_for` that the person may delete, or bring back."""
-    found = Comment.with_deleted.filter(output=output, deleted_at__isnull=not is_deleted)
-    comment = found.filter(uuid=uid).first()
-    if comment is None:
+def corrections_for(dataset: Dataset, uids: Sequence[uuid.UUID]) -> list[Correction]:
+    """The corrections of a dataset from `dataset_for` with these ids, in their order."""
+    rows = Correction.objects.for_list().filter(dataset=dataset, uuid__in=uids)
+    corrections = {row.uuid: row for row in rows}
+    if any(uid not in corrections for uid in uids):
         raise Http404
-    if not may_delete(user, run, comment):
+    return [corrections[uid] for uid in dict.fromkeys(uids)]
+
+
+def own_correction_for(user: User, uid: uuid.UUID) -> Correction:
+    """A correction that the user proposed, with its dataset and team joined."""
+    rows = Correction.objects.visible_to(user).for_list()
+    correction = _get_row(user, rows, uid, Role.REVIEWER)
+    if correction.author_id != user.pk:
+        raise PermissionDenied("Only its author may withdraw a correction.")
+    return correction
+
+
+def members_who_may(team: Team, role: Role) -> list[User]:
+    """The active members of a team with at least `role`, by e-mail address."""
+    members = Member.objects.filter(team=team, role__gte=role, user__is_active=True)
+    return [member.user for member in members.select_related("user").order_by("user__email")]
+
+
+def comments_for(opened: OutputAccess) -> list[Comment]:
+    """The comments on an output, the oldest first."""
+    return list(opened.output.comments.all())
+
+
+def can_delete(opened: OutputAccess, comment: Comment) -> bool:
+    """Whether the user may delete and restore the comment, as its author and admins may."""
+    return comment.author_id == opened.user.pk or opened.permissions["may_administer"]
+
+
+def comment_for(opened: OutputAccess, uid: uuid.UUID, *, is_deleted: bool = False) -> Comment:
+    """A comment on an output that the user may delete, or restore."""
+    comments = Comment.with_deleted.filter(deleted_at__isnull=not is_deleted)
+    comment = get_object_or_404(comments, output=opened.output, uuid=uid)
+    if not can_delete(opened, comment):
         raise PermissionDenied("Only its author and the team's admins may delete a comment.")
     return comment
 
 
-def own_comment_for(user: User, output: Output, uid: uuid.UUID) -> Comment:
-    """A comment on an output from `output_for` that the person wrote, and so may edit."""
-    comment = Comment.objects.filter(output=output, uuid=uid).first()
-    if comment is None:
-        raise Http404
-    if comment.author_id != user.pk:
+def own_comment_for(opened: OutputAccess, uid: uuid.UUID) -> Comment:
+    """A comment on an output that the user wrote, and so may edit."""
+    comment = get_object_or_404(Comment.objects, output=opened.output, uuid=uid)
+    if comment.author_id != opened.user.pk:
         raise PermissionDenied("Only its author may edit a comment.")
     return comment
 
@@ -256,103 +420,126 @@ def run_scorer_for(user: User, uid: uuid.UUID, place: int, role: Role = Role.VIE
 
 
 def replies_of(run: Run, refs: Sequence[str]) -> dict[str, ModelCall]:
-    """The kept replies of these names, as far as they are those of the run's own team."""
+    """By their names the stored replies that belong to the run's team."""
     keys = {int(ref) for ref in refs if ref.isascii() and ref.isdecimal() and len(ref) < 19}
-    found = ModelCall.objects.filter(team=run.team_id, pk__in=keys) if keys else ()
-    return {str(call.pk): call for call in found}
+    calls = ModelCall.objects.filter(team=run.team_id, pk__in=keys)
+    return {str(call.pk): call for call in calls}
 
 
 def scorer_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Scorer:
     """A scorer with its team and current version joined."""
-    found = Scorer.objects.visible_to(user).select_related("team", "current")
-    return _opened(user, found, uid, role)
+    scorers = Scorer.objects.visible_to(user).select_related("team", "current")
+    return _get_row(user, scorers, uid, role)
 
 
 def suite_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Suite:
     """A suite with its team joined and its entries' scorers prefetched."""
-    found = Suite.objects.visible_to(user).select_related("team")
-    return _opened(user, found.prefetch_related("entries__scorer__current"), uid, role)
+    suites = Suite.objects.visible_to(user).select_related("team")
+    return _get_row(user, suites.prefetch_related("entries__scorer__current"), uid, role)
+
+
+def suite_entry_for(
+    user: User, uid: uuid.UUID, scorer: uuid.UUID, role: Role = Role.VIEWER
+) -> SuiteEntry:
+    """A scorer's entry in a suite, with scorer, its current version, suite and teams joined."""
+    entries = SuiteEntry.objects.filter(suite__team__in=Team.objects.of(user))
+    entries = entries.select_related("suite__team", "scorer__team", "scorer__current")
+    entry = get_object_or_404(entries, suite__uuid=uid, scorer__uuid=scorer)
+    if role > Role.VIEWER:
+        _check_role(_held_role(user, entry.suite.team_id), role)
+    return entry
+
+
+def proposal_for(user: User, uid: uuid.UUID, role: Role) -> SuiteProposal:
+    """A proposal with its suite and team joined."""
+    proposals = SuiteProposal.objects.visible_to(user).select_related("suite__team")
+    return _get_row(user, proposals, uid, role)
+
+
+def waiver_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Waiver:
+    """A waiver with its dataset, team, scorer and people joined."""
+    return _get_row(user, Waiver.objects.visible_to(user).for_list(), uid, role)
+
+
+def release_decision_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> ReleaseDecision:
+    """A release decision with its run, team, baseline and people joined."""
+    return _get_row(user, ReleaseDecision.objects.visible_to(user).for_list(), uid, role)
 
 
 def connection_for(user: User, slug: str, uid: uuid.UUID) -> Connection:
     """A connection with its team joined; only the team's admins get at one."""
     team = team_for(user, slug, Role.ADMIN)
-    found = Connection.objects.filter(team=team, uuid=uid).select_related("team").first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(Connection.objects.select_related("team"), team=team, uuid=uid)
 
 
 def alert_rule_for(user: User, uid: uuid.UUID, role: Role = Role.ADMIN) -> AlertRule:
     """An alert rule with its team and dataset joined."""
-    joined = ("team", "dataset__team", "created_by")
-    found = AlertRule.objects.visible_to(user).select_related(*joined)
-    return _opened(user, found, uid, role)
+    rules = AlertRule.objects.visible_to(user)
+    return _get_row(user, rules.select_related("team", "dataset__team", "created_by"), uid, role)
 
 
 def deleted_alert_rule_for(user: User, uid: uuid.UUID) -> AlertRule:
     """A deleted rule that an admin may bring back, with its team and dataset joined."""
-    found = AlertRule.with_deleted.deleted().visible_to(user).select_related("team", "dataset")
-    return _opened(user, found, uid, Role.ADMIN)
+    rules = AlertRule.with_deleted.deleted().visible_to(user).select_related("team", "dataset")
+    return _get_row(user, rules, uid, Role.ADMIN)
 
 
 def alert_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Alert:
     """An alert with its rule, its team and its dataset joined."""
-    alert = Alert.objects.visible_to(user).for_list().filter(uuid=uid).first()
-    if alert is None:
-        raise Http404
+    alert = get_object_or_404(Alert.objects.visible_to(user).for_list(), uuid=uid)
     if role > Role.VIEWER:
-        _with_role(_member(user, models.Q(team=alert.rule.team_id)), role)
+        _check_role(_held_role(user, alert.rule.team_id), role)
     return alert
 
 
-def errand_for(user: User, uid: uuid.UUID, role: Role) -> Errand:
-    """What a page has asked of the worker, with its team joined."""
-    return _opened(user, Errand.objects.visible_to(user).select_related("team"), uid, role)
+def job_for(user: User, uid: uuid.UUID, role: Role) -> Job:
+    """A job of the worker with its team joined."""
+    return _get_row(user, Job.objects.visible_to(user).select_related("team"), uid, role)
 
 
 def saved_view_for(user: User, run: Run, uid: uuid.UUID) -> SavedView:
-    """A view of the run's team that the person may remove: an own one, or as an editor a shared."""
-    found = SavedView.objects.for_person(user, run.team).select_related("team")
-    view = found.filter(uuid=uid).first()
-    if view is None:
-        raise Http404
+    """A view of the run's team that the person may remove: their own, or a shared one as editor."""
+    views = SavedView.objects.for_person(user, run.team).select_related("team")
+    view = get_object_or_404(views, uuid=uid)
     if view.owner_id is None:
-        _with_role(_member(user, models.Q(team=run.team_id)), Role.EDITOR)
+        _check_role(_held_role(user, run.team_id), Role.EDITOR)
     return view
 
 
 def upload_for(user: User, uid: uuid.UUID, role: Role = Role.EDITOR) -> Upload:
     """An upload with its team and dataset joined."""
-    found = Upload.objects.visible_to(user).select_related("team", "dataset", "version__dataset")
-    return _opened(user, found, uid, role)
+    uploads = Upload.objects.visible_to(user).select_related("team", "dataset", "version__dataset")
+    return _get_row(user, uploads, uid, role)
 
 
-def _opened(user: User, found: models.QuerySet[Row], uid: uuid.UUID, role: Role) -> Row:
-    row = found.filter(uuid=uid).first()
-    if row is None:
-        raise Http404
+def _get_row(user: User, rows: models.QuerySet[Row], uid: uuid.UUID, role: Role) -> Row:
+    """The row of this id among `rows`, which are visible to the user and have a team."""
+    row = get_object_or_404(rows, uuid=uid)
     if role > Role.VIEWER:
-        _with_role(_member(user, models.Q(team=cast("Run", row).team_id)), role)
+        _check_role(_held_role(user, cast("Run", row).team_id), role)
     return row
 
 
-def _member(user: User, team: models.Q) -> Member:
-    teams = Team.objects.of(user)
-    member = Member.objects.select_related("team").filter(team, user=user, team__in=teams).first()
-    if member is None:
+def _member_role(user: User, team_id: int) -> int:
+    """The user's role as a member of the team; 0 for a stranger and for another team's token."""
+    if user.token and user.token.team_id != team_id:
+        return 0
+    members = Member.objects.filter(user=user, team=team_id)
+    return members.values_list("role", flat=True).first() or 0
+
+
+def _narrow_role(user: User, role: int) -> int:
+    return min(role, user.token.role) if user.token else role
+
+
+def _held_role(user: User, team_id: int) -> int:
+    """What the user may do in the team, signed in as they are; 0 for nothing."""
+    return _narrow_role(user, _member_role(user, team_id))
+
+
+def _check_role(held: int, role: Role) -> None:
+    """Raise Http404 for a stranger and PermissionDenied for a role that is too low."""
+    if not held:
         raise Http404
-    return _as_signed_in(member, user)
-
-
-def _as_signed_in(member: Member, user: User) -> Member:
-    member.user = user  # it may carry the token that narrows the role
-    return member
-
-
-def _with_role(member: Member, role: Role) -> Member:
-    if not member.may(role):
-        raise PermissionDenied(
-            f"This needs the role {role.label}; yours is {member.held_role.label}."
-        )
-    return member
+    if held < role:
+        raise PermissionDenied(f"This needs the role {role.label}; yours is {Role(held).label}.")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
+from scoring.core.private_files import make_private, open_private
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -43,21 +45,22 @@ def kept_secret(folder: Path, name: str) -> str:
     path = folder / name
     staged = folder / f".{name}.{os.getpid()}"
     if not path.exists():
-        staged.touch(mode=0o600)
-        staged.write_text(secrets.token_urlsafe(50))
+        with open_private(staged, "wb") as file:
+            file.write(secrets.token_urlsafe(50).encode())
         try:
             os.link(staged, path)
         except FileExistsError:
             pass
         finally:
             staged.unlink()
+    make_private(path)
     return path.read_text()
 
 
 def one_line(name: str, default: str = "") -> str:
     """A value that goes into an HTTP header: printable ASCII, white space around it dropped."""
     text = os.environ.get(name, default).strip()
-    if any(not "!" <= letter <= "~" for letter in text):
+    if any(not "!" <= character <= "~" for character in text):
         raise ImproperlyConfigured(f"{name} has a space or an unusual character in it")
     return text
 
@@ -66,12 +69,14 @@ def one_of(name: str, *choices: str) -> str:
     """One of a few words, the first where the variable is not set."""
     text = os.environ.get(name, choices[0]).strip().lower()
     if text not in choices:
-        raise ImproperlyConfigured(f"{name} is {text!r}; use {' or '.join(choices)}")
+        raise ImproperlyConfigured(
+            f"{name} is {text!r}; use {', '.join(choices[:-1])} or {choices[-1]}"
+        )
     return text
 
 
 def own_address(name: str) -> str:
-    """Where the site is reached, without a slash at its end; "" where that is not told."""
+    """The site's own URL, without a slash at its end; "" where it is not set."""
     url = one_line(name).rstrip("/")
     if url and not url.startswith(("https://", "http://")):
         raise ImproperlyConfigured(f"{name} is {url!r}; it begins with https:// or http://")
@@ -79,10 +84,14 @@ def own_address(name: str) -> str:
 
 
 def own_folder(name: str, default: Path) -> Path:
-    """The folder, made if it is not there; one that is there keeps its rights."""
+    """The folder, made if missing, for its owner alone whatever the umask.
+
+    Others lose their rights in an existing folder that is this user's own.
+    """
     path = Path(os.environ.get(name) or default).resolve()
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path)
     except OSError as fault:
         raise ImproperlyConfigured(f"{name}: the folder {path} cannot be made: {fault}") from None
     return path
@@ -90,17 +99,28 @@ def own_folder(name: str, default: Path) -> Path:
 
 DATA_DIR = own_folder("EVALSITE_DATA_DIR", ROOT / "var")
 DEBUG = flag("EVALSITE_DEBUG", False)
-SECRET_KEY = os.environ.get("EVALSITE_SECRET_KEY") or kept_secret(DATA_DIR, "secret_key")
-ENCRYPTION_KEY = os.environ.get("EVALSITE_ENCRYPTION_KEY") or kept_secret(
-    DATA_DIR, "encryption_key"
+given_secrets = {
+    name: os.environ.get(variable, "")
+    for name, variable in (
+        ("secret_key", "EVALSITE_SECRET_KEY"),
+        ("encryption_key", "EVALSITE_ENCRYPTION_KEY"),
+    )
+}
+SECRET_KEY, ENCRYPTION_KEY = (
+    text or kept_secret(DATA_DIR, name) for name, text in given_secrets.items()
 )
+KEYS_GIVEN = [name for name, text in given_secrets.items() if text]  # the others lie in files
 ALLOWED_HOSTS = listed("EVALSITE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = listed("EVALSITE_CSRF_TRUSTED_ORIGINS")
 HTTPS = flag("EVALSITE_HTTPS", False)
+HSTS = one_of("EVALSITE_HSTS", "host", "subdomains", "preload")
+TRUSTED_PROXIES = whole_number("EVALSITE_TRUSTED_PROXIES", 0, minimum=0)
 SCORERS = listed("EVALSITE_SCORERS")
 WORKER_PROCESSES = whole_number("EVALSITE_WORKER_PROCESSES", os.cpu_count() or 1)
+JUDGE_CHECK_SAMPLE = whole_number("EVALSITE_JUDGE_CHECK_SAMPLE", 20, minimum=0)
 MAX_UPLOAD_MB = whole_number("EVALSITE_MAX_UPLOAD_MB", 512)
 MODEL_HOSTS = listed("EVALSITE_MODEL_HOSTS")
+MODEL_FOLDERS = listed("EVALSITE_MODEL_FOLDERS")
 WEBHOOK_HOSTS = listed("EVALSITE_WEBHOOK_HOSTS")
 URL = own_address("EVALSITE_URL")
 MAIL_HOST = one_line("EVALSITE_MAIL_HOST")

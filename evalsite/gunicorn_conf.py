@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
-import socket
 import stat
-import struct
 import threading
 from importlib import import_module
 from typing import Any
 
-worker_class = "gthread"
+worker_class = "evalsite.server.WebProcess"
 workers = 2
 threads = 4
 preload_app = True
@@ -20,29 +18,35 @@ loglevel = "warning"
 control_socket_disable = True
 timeout = 60
 graceful_timeout = 5
-STALLED_SECONDS = 60  # a request that sends nothing for so long is given up
+LOCK_SECONDS = 5
 
 
 def on_starting(server: Any) -> None:  # noqa: ARG001  gunicorn gives it
     """The application is loaded and no worker forked yet: they share this memory."""
     keep_what_is_loaded()
+    shorten_lock_wait()
+
+
+def shorten_lock_wait() -> None:
+    """A page does not wait for a locked database as long as the worker may."""
+    from django.db import connections
+
+    options = connections.settings["default"]["OPTIONS"]
+    if "timeout" in options:
+        options["timeout"] = LOCK_SECONDS
 
 
 def keep_what_is_loaded() -> None:
     """Spare garbage collection what every page needs: walking it took 90 ms now and then."""
     from django.conf import settings
 
+    from scoring.core.registry import all_types
+
     import_module(settings.ROOT_URLCONF)  # which the first request would do otherwise
+    all_types()
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
-
-
-def when_ready(server: Any) -> None:
-    """Let no sender that stalls keep a thread: accepted connections inherit the time-out."""
-    for listener in server.LISTENERS:
-        patience = struct.pack("ll", STALLED_SECONDS, 0)
-        listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
 
 
 def post_worker_init(worker: Any) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 
 from evalsite import env
-
-django_stubs_ext.monkeypatch()  # lets forms and admin classes name their model's type
+from scoring.core.private_files import make_private
 
 DEBUG = env.DEBUG
 SECRET_KEY = env.SECRET_KEY
@@ -19,11 +17,15 @@ CSRF_TRUSTED_ORIGINS = env.CSRF_TRUSTED_ORIGINS
 DATA_DIR = env.DATA_DIR
 SPOOL_DIR = DATA_DIR / "spool"
 SPOOL_DIR.mkdir(mode=0o700, exist_ok=True)
+make_private(SPOOL_DIR)
 EVALSITE_SCORERS = env.SCORERS
 EVALSITE_WORKER_PROCESSES = env.WORKER_PROCESSES
+EVALSITE_JUDGE_CHECK_SAMPLE = env.JUDGE_CHECK_SAMPLE
 EVALSITE_MAX_UPLOAD_BYTES = env.MAX_UPLOAD_MB * 1024 * 1024
 EVALSITE_ENCRYPTION_KEY = env.ENCRYPTION_KEY
+EVALSITE_KEYS_GIVEN = env.KEYS_GIVEN
 EVALSITE_MODEL_HOSTS = frozenset(env.MODEL_HOSTS)
+EVALSITE_MODEL_FOLDERS = env.MODEL_FOLDERS
 EVALSITE_WEBHOOK_HOSTS = frozenset(env.WEBHOOK_HOSTS)
 EVALSITE_URL = env.URL
 EVALSITE_MAIL_HOST = env.MAIL_HOST
@@ -45,6 +47,7 @@ if not DEBUG and "*" in ALLOWED_HOSTS:
     )
 
 INSTALLED_APPS = [
+    "scoring",  # before Django's: its commands for accounts write to the audit log
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -60,15 +63,16 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "scoring",
     "evalsite",
 ]
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "evalsite.pages.problems.FullDisk",
-    "evalsite.pages.upload_limit.WholeForms",
+    "evalsite.middleware.compression.CompressedPages",
+    "evalsite.middleware.private_responses.PrivateResponses",
+    "evalsite.pages.web.problems.StorageFaultMiddleware",
+    "evalsite.pages.uploads.size_limit.IncompleteFormCheck",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -93,16 +97,26 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "evalsite.pages.context.frame",
+                "evalsite.pages.web.context.page_frame",
             ],
         },
     },
+    {
+        "NAME": "rows",
+        "BACKEND": "django.template.backends.jinja2.Jinja2",
+        "DIRS": [env.ROOT / "templates"],
+        "OPTIONS": {"environment": "evalsite.rendering.jinja.environment"},
+    },
 ]
+FORM_RENDERER = "evalsite.rendering.jinja.FormRenderer"
 
 DATABASES: dict[str, dict[str, Any]] = {
     "default": {
-        "ENGINE": "django.db.backends.sqlite3",
+        "ENGINE": "evalsite.sqlite",
         "NAME": DATA_DIR / "evalsite.sqlite3",
+        # A thread keeps its connection, which takes a tenth of a page to open. Those of Django's
+        # development server serve one request each.
+        "CONN_MAX_AGE": 0 if DEBUG else None,
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
@@ -117,7 +131,7 @@ DATABASES: dict[str, dict[str, Any]] = {
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "scoring.User"
-AUTHENTICATION_BACKENDS = ["evalsite.signing_in.Backend"]
+AUTHENTICATION_BACKENDS = ["evalsite.middleware.signed_in.Backend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -133,14 +147,16 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_EMAIL_VERIFICATION = "none"
-ACCOUNT_ADAPTER = "evalsite.pages.accounts.InvitedOnly"
+ACCOUNT_ADAPTER = "evalsite.pages.account.adapters.InvitedOnly"
 ACCOUNT_FORMS = {
-    "login": "evalsite.pages.forms.accounts.SignInForm",
-    "change_password": "evalsite.pages.forms.accounts.ChangePasswordForm",
-    "reset_password": "evalsite.pages.forms.accounts.LostPasswordForm",
-    "reset_password_from_key": "evalsite.pages.forms.accounts.NewPasswordForm",
+    "login": "evalsite.pages.account.forms.SignInForm",
+    "change_password": "evalsite.pages.account.forms.ChangePasswordForm",
+    "reset_password": "evalsite.pages.account.forms.LostPasswordForm",
+    "reset_password_from_key": "evalsite.pages.account.forms.NewPasswordForm",
 }
-ACCOUNT_RATE_LIMITS = {"login_failed": "10/5m/ip,5/5m/key"}
+ACCOUNT_RATE_LIMITS = False  # they lock accounts, in the memory of one process: see signing_in.py
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+EVALSITE_TRUSTED_PROXIES = env.TRUSTED_PROXIES
 EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if env.MAIL_HOST else 'console'}.EmailBackend"
 EMAIL_HOST, EMAIL_PORT = env.MAIL_HOST, env.MAIL_PORT
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = env.MAIL_USER, env.MAIL_PASSWORD
@@ -162,7 +178,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 FILE_UPLOAD_TEMP_DIR = SPOOL_DIR
-FILE_UPLOAD_HANDLERS = ["evalsite.pages.upload_limit.LimitedUpload"]
+FILE_UPLOAD_HANDLERS = ["evalsite.pages.uploads.size_limit.UploadSizeLimit"]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_500  # a combination of a hundred scorers, each with its settings
 
@@ -185,7 +201,11 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.HTTPS
 SECURE_SSL_REDIRECT = env.HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if env.HTTPS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = env.HTTPS
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.HTTPS and env.HSTS != "host"
+SECURE_HSTS_PRELOAD = env.HTTPS and env.HSTS == "preload"
+# Other hosts of the domain are not this site's to bind, nor for a year: EVALSITE_HSTS asks for it.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # probes come past the proxy, over plain HTTP
 SESSION_COOKIE_SAMESITE = "Lax"
 
 REST_FRAMEWORK: dict[str, Any] = {
@@ -200,8 +220,8 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle"],
     "DEFAULT_THROTTLE_RATES": {"user": "3000/min"},
     "DEFAULT_METADATA_CLASS": None,
-    "DEFAULT_SCHEMA_CLASS": "evalsite.api.schema.Operation",
-    "EXCEPTION_HANDLER": "evalsite.api.problems.answer",
+    "DEFAULT_SCHEMA_CLASS": "evalsite.api.openapi.schema.Operation",
+    "EXCEPTION_HANDLER": "evalsite.api.problems.problem_response",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 SPECTACULAR_SETTINGS = {
@@ -212,7 +232,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
-    "POSTPROCESSING_HOOKS": ["evalsite.api.schema.complete"],
+    "POSTPROCESSING_HOOKS": ["evalsite.api.openapi.schema.complete"],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
@@ -231,6 +251,8 @@ LOGGING = {
         # They name every URL they call, and that of a webhook may be a secret.
         "httpx2": {"level": "WARNING"},
         "httpcore2": {"level": "WARNING"},
+        # It would note each request that waits for a thread, and each thread that ends late.
+        "waitress": {"level": "ERROR"},
         # Django tells nobody of a failed page outside DEBUG; a refused one is no news.
         "django.request": {"handlers": ["stderr"], "level": "ERROR", "propagate": False},
     },

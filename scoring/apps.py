@@ -14,6 +14,9 @@ class ScoringConfig(AppConfig):
     def ready(self) -> None:
         """Register the checks and the site's own scorers."""
         from scoring import checks  # noqa: F401
+        from scoring.core.embed.folders import allow_folders
+
+        allow_folders(settings.EVALSITE_MODEL_FOLDERS)
 
         if settings.EVALSITE_SCORERS:
             from scoring.core.contract import ConfigError

@@ -7,21 +7,20 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import hypothesis
 import pytest
-from django.conf import settings
-from django.test import Client
-from execnet import XSpec
+from django.core.cache import caches
+from django.test import Client, TransactionTestCase
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from scoring.core.embed import local
 from scoring.core.embed.faults import MISSING
-from scoring.engine import tryout
+from scoring.engine.tryout import tryout
 from scoring.models import (
     Case,
     Dataset,
@@ -35,48 +34,71 @@ from scoring.models import (
     User,
 )
 from tests.stub import Stub
-from tests.turns import Turns
+from tests.support.database import empty_tables
+from tests.support.slow_tests import name_of, slow_tests
+from tests.support.thoroughness import examples
 
 PASSWORD = "a long enough phrase"
+COMPUTE = local.LocalModel.compute
+#: Fixtures that start processes of the site or load the embedding model: their tests are slow.
+SLOW_FIXTURES = {"fresh_site", "minilm", "site"}
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A quick hasher: real ones are slow on purpose, and most tests only need somebody.
-
-    And nobody's own model endpoint, whatever the environment says; no examples that fail
-    because the machine is busy; and one thread for a local model, here and in processes that
-    tests begin: of a few short texts, two mostly wait for each other.
-    """
-    hypothesis.settings.register_profile("busy", deadline=None)
-    hypothesis.settings.load_profile("busy")
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    """Examples never fail because the machine is busy, and local models use one thread."""
+    gc.disable()  # until all tests are collected: a quarter of the time that takes
+    hypothesis.settings.register_profile("site", deadline=None, max_examples=examples(100))
+    hypothesis.settings.load_profile("site")
     # Run in the background of a script, the suite is deaf to Ctrl-C, and its children would be.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    settings.EVALSITE_OPENAI_API_KEY = settings.EVALSITE_OPENAI_BASE_URL = ""
-    settings.EVALSITE_MODEL_HOSTS = frozenset()
     os.environ["HF_HUB_OFFLINE"] = os.environ["OMP_NUM_THREADS"] = "1"
-    if hasattr(config, "workerinput"):
-        config.pluginmanager.register(Turns(settings.DATA_DIR.parent))
+    # Processes that tests start run with the site's own settings, not with those of the tests.
+    os.environ["DJANGO_SETTINGS_MODULE"] = "evalsite.settings"
 
 
-def pytest_xdist_setupnodes(specs: list[XSpec]) -> None:
-    """Each of the processes that share the tests has a data folder of its own."""
-    for spec in specs:
-        spec.env["EVALSITE_DATA_DIR"] = str(settings.DATA_DIR / spec.id)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One process a processor; a single one where files or tests are named."""
+    named = any(Path(arg.partition("::")[0]).is_file() for arg in config.invocation_params.args)
+    return 0 if named else len(os.sched_getaffinity(0))
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests come last: Playwright leaves an event loop running in this thread.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
+    """Mark slow tests, leave out those of time, and run the browser's last, longest files first.
 
-    Of them the longest files come first, so that no process is long at work alone in the end.
+    Last, because Playwright leaves an event loop running in its thread; the longest first, so
+    that no process works long on its own in the end. pytest-django, which puts tests without a
+    database after all others, has sorted them before.
     """
-    items.sort(key=lambda item: _turn(item.path))
+    for item in items:
+        if _is_slow(item):
+            item.add_marker(pytest.mark.slow)
+    left_out = [item for item in items if _is_left_out(item, config)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
+    yield
+    items.sort(key=lambda item: _order(item.path))
+
+
+def _is_slow(item: pytest.Item) -> bool:
+    """Whether it asks for a slow fixture, or is on the list of those measured."""
+    fixtures = item.fixturenames if isinstance(item, pytest.Function) else []
+    return name_of(item.nodeid) in slow_tests() or not SLOW_FIXTURES.isdisjoint(fixtures)
+
+
+def _is_left_out(item: pytest.Item, config: pytest.Config) -> bool:
+    """Whether it measures time, and neither `-m` names that mark nor the command this test."""
+    if any("::" in arg for arg in config.invocation_params.args):
+        return False
+    return bool(item.get_closest_marker("timing")) and "timing" not in config.option.markexpr
 
 
 @cache
-def _turn(path: Path) -> tuple[int, str]:
+def _order(path: Path) -> tuple[int, str]:
     return (-path.stat().st_size, str(path)) if "browser" in path.parts else (-sys.maxsize, "")
 
 
@@ -85,11 +107,12 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_helper_stays() -> Iterator[None]:
-    """The process that scores what is tried out ends before the tests do, whichever began it."""
+    """The process that scores what is tried out serves all tests, and ends before they do."""
     yield
     tryout.close()
 
@@ -111,6 +134,14 @@ def _static_files_are_listed_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _tables_are_emptied_quickly() -> Iterator[None]:
+    """After a test with real transactions: content types and permissions stay."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: empty_tables())
+        yield
+
+
 @pytest.fixture
 def facts() -> Path:
     """The folder of real data and facts; a test that needs it is skipped without one."""
@@ -128,12 +159,29 @@ def stub() -> Iterator[Stub]:
 
 
 @pytest.fixture
-def minilm() -> str:
+def minilm(_no_model_is_loaded: None, monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of the local model; where it is not installed, a test of it is skipped or fails."""
+    monkeypatch.setattr(local.LocalModel, "compute", COMPUTE)
     if not local.is_installed():
         is_required = os.environ.get("EVALSITE_EMBEDDINGS_REQUIRED") == "1"
         (pytest.fail if is_required else pytest.skip)(MISSING)
     return local.DEFAULT_MODEL
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_cached() -> None:
+    """What a test wrote is rolled back, and its ids are given again."""
+    caches["default"].clear()
+
+
+@pytest.fixture(autouse=True)
+def _no_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loading one takes seconds: a test that needs it says so with the fixture `minilm`."""
+    monkeypatch.setattr(local.LocalModel, "compute", _refuse_to_load)
+
+
+def _refuse_to_load(model: local.LocalModel, texts: Sequence[str]) -> NoReturn:
+    pytest.fail(f"{model.model} would be loaded; ask for the fixture `minilm`")
 
 
 @pytest.fixture

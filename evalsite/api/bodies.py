@@ -8,16 +8,18 @@ from datetime import UTC, datetime, time
 from typing import IO, Any
 
 from django.conf import settings
-from django.http import UnreadablePostError
+from django.http import HttpRequest, UnreadablePostError
+from django.http.multipartparser import MultiPartParser as DjangoMultiPartParser
 from django.utils.dateparse import parse_date, parse_datetime
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
-from rest_framework.parsers import BaseParser, MultiPartParser
+from rest_framework.parsers import BaseParser, DataAndFiles, MultiPartParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from evalsite.api.problems import Fault, Problem, of_faults, stalled, too_large
+from evalsite.api.problems import Problem, cut_short, field_problem, too_large, unread
+from evalsite.middleware.request_body import TOO_LARGE, is_cut_short
 from scoring.core import json_text
 
 NAME_LENGTH = 120
@@ -51,16 +53,16 @@ class StrictJson(BaseParser):
         parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002
     ) -> Any:
         limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        with _arriving():
+        with _refuse_stalled_body():
             body = stream.read(limit + 1)
         if len(body) > limit:
             raise too_large(limit)
         try:
-            text = body.decode("utf-8-sig")
+            source = body.decode("utf-8-sig")
         except UnicodeDecodeError as fault:
-            where = f"The body is not UTF-8 at byte {fault.start + 1:,}."
-            raise Problem(400, "encoding", where) from None
-        return json_text.parse(text, refuse_nul=True)
+            text = f"The body is not UTF-8 at byte {fault.start + 1:,}."
+            raise Problem(400, "encoding", text) from None
+        return json_text.parse(source, refuse_nul=True)
 
 
 class BoundedMultiPart(MultiPartParser):
@@ -78,17 +80,30 @@ class BoundedMultiPart(MultiPartParser):
         request: Request = (parser_context or {})["request"]
         if int(request.META.get("CONTENT_LENGTH") or 0) > limit + self.FORM_BYTES:
             raise too_large(limit)
-        with _arriving():
-            return super().parse(stream, media_type, parser_context)
+        meta = {**request.META, "CONTENT_TYPE": media_type or ""}
+        with _refuse_stalled_body():
+            form = DjangoMultiPartParser(
+                meta, stream, request.upload_handlers, settings.DEFAULT_CHARSET
+            )
+            return DataAndFiles(*form.parse())
+
+
+def refuse_cut_form(request: Request) -> None:
+    """Raise the problem of a form that ended early, or lost a file that is too large."""
+    sent: HttpRequest = request._request
+    if TOO_LARGE in sent.META:
+        raise too_large(settings.EVALSITE_MAX_UPLOAD_BYTES)
+    if is_cut_short(sent):
+        raise cut_short()
 
 
 @contextmanager
-def _arriving() -> Iterator[None]:
-    """Says at once that a body stalled: the check against forged requests would say nothing."""
+def _refuse_stalled_body() -> Iterator[None]:
+    """Raise the problem of a stalled body at once: the CSRF check would hide its cause."""
     try:
         yield
-    except UnreadablePostError:
-        raise stalled() from None
+    except UnreadablePostError as fault:
+        raise unread(fault) from None
 
 
 class Body(serializers.Serializer[Any]):
@@ -122,7 +137,7 @@ class Rows(serializers.ListField):
     def to_internal_value(self, data: Any) -> list[Any]:
         if isinstance(data, list) and len(data) > self.most:
             text = f"These are {len(data):,}; {self.most:,} are possible. {self.beyond}"
-            raise of_faults(413, [Fault(self.field_name or "", "too_many_rows", text)])
+            raise field_problem(413, self.field_name or "", "too_many_rows", text)
         return super().to_internal_value(data)
 
 
@@ -216,13 +231,7 @@ class JsonObject(AnyJson):
         return data
 
 
-@extend_schema_field(
-    {
-        "type": "string",
-        "example": "2026-11-20",
-        "description": "ISO 8601",
-    }
-)
+@extend_schema_field({"type": "string", "example": "2026-11-20", "description": "ISO 8601"})
 class Moment(Text):
     """A day, which begins at midnight UTC, or a moment; without an offset it is UTC."""
 
@@ -239,10 +248,10 @@ class Moment(Text):
             self.fail("invalid")
 
 
-def interval(**told: Any) -> serializers.ListField:
+def interval(**options: Any) -> serializers.ListField:
     """Low and high, or null."""
     return serializers.ListField(
-        child=serializers.FloatField(), min_length=2, max_length=2, allow_null=True, **told
+        child=serializers.FloatField(), min_length=2, max_length=2, allow_null=True, **options
     )
 
 

@@ -14,10 +14,10 @@ from django.http import QueryDict
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evalsite.api.problems import Fault, Problem, of_faults
-from evalsite.api.views.base import ApiView, team_of
+from evalsite.api.base import ApiView, team_of
+from evalsite.api.problems import Problem, field_problem
 from scoring.models import IdempotencyKey, Role, User
-from scoring.models.idempotency import KEY_LENGTH, LostClaimError
+from scoring.models.team.idempotency import KEY_LENGTH, LostClaimError
 
 HEADER = "Idempotency-Key"
 
@@ -36,17 +36,17 @@ def idempotent(post: Post) -> Post:
         if HEADER not in request.headers:
             return post(view, request, **ids)
         digest = digest_of(request.data)
-        claimed, is_mine = _claim(request, digest)
-        if not is_mine:
-            return _repeated(claimed, digest)
+        claim, is_own = _claim(request, digest)
+        if not is_own:
+            return _repeat_answer(claim, digest)
         try:
             with transaction.atomic():
                 response = post(view, request, **ids)
-                claimed.keep(response.status_code, response.data)
+                claim.keep(response.status_code, response.data)
         except LostClaimError:
-            raise _at_work() from None
+            raise _in_progress() from None
         except Exception:
-            claimed.release()
+            claim.release()
             raise
         return response
 
@@ -58,22 +58,22 @@ def _claim(request: Request, digest: str) -> tuple[IdempotencyKey, bool]:
     key = request.headers[HEADER]
     if not 0 < len(key) <= KEY_LENGTH or not key.isprintable():
         text = f"An {HEADER} is 1 to {KEY_LENGTH} printable characters."
-        raise of_faults(400, [Fault(HEADER, "bad_idempotency_key", text)])
+        raise field_problem(400, HEADER, "bad_idempotency_key", text)
     team = team_of(request, Role.VIEWER)
     user = cast("User", request.user)
     return IdempotencyKey.objects.claim(team, user, request.path, key, digest)
 
 
-def _repeated(claimed: IdempotencyKey, digest: str) -> Response:
-    if claimed.digest != digest:
+def _repeat_answer(claim: IdempotencyKey, digest: str) -> Response:
+    if claim.digest != digest:
         text = "This key came with another body before. Use a new key for a new request."
         raise Problem(422, "idempotency_key_reused", text)
-    if claimed.status is None:
-        raise _at_work()
-    return Response(claimed.body, claimed.status, headers={"Idempotent-Replayed": "true"})
+    if claim.status is None:
+        raise _in_progress()
+    return Response(claim.body, claim.status, headers={"Idempotent-Replayed": "true"})
 
 
-def _at_work() -> Problem:
+def _in_progress() -> Problem:
     text = "Another request with this key is still at work. Ask again in a second."
     return Problem(409, "in_progress", text, retry_after=1)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
-from scoring.models import Token, User
+from evalsite.middleware.client_address import client_address
+from scoring.models import AttemptCounter, Token, User
+from scoring.models.team.attempt_counter import TooManyAttemptsError, address_limit
 
 SCHEME = "Token"
 
@@ -20,6 +22,7 @@ class TokenAuthentication(BaseAuthentication):
             return None
         token = Token.objects.usable(secret.strip())
         if token is None:
+            _count_failure(request)
             raise AuthenticationFailed(
                 "This token is unknown, revoked or expired, or its owner left the team. "
                 "Make a new one with manage.py token.",
@@ -31,3 +34,15 @@ class TokenAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:  # noqa: ARG002
         return SCHEME
+
+
+def _count_failure(request: Request) -> None:
+    """Raises Throttled beyond the limit of the address.
+
+    A right token is let in all the same: it is 256 random bits, which no number of guesses finds,
+    and a program with an expired one locks nobody beside it out.
+    """
+    try:
+        AttemptCounter.objects.take([address_limit("token", client_address(request))])
+    except TooManyAttemptsError as fault:
+        raise Throttled(fault.wait_seconds) from None

@@ -6,19 +6,21 @@ from collections.abc import Iterable
 
 from django import template
 
-from evalsite.pages.scorer_figures import CauseOfAll, Figure, causes_of
-from scoring.core.codes import meaning
+from evalsite.pages.runs.scorer_figures import ErrorCause, ScorerFigure, list_causes
+from scoring.core.explain.codes import code_meaning
 
 register = template.Library()
 
-register.filter("meaning", meaning)
+register.filter("meaning", code_meaning)
 
 
 @register.filter
-def codes(figures: Iterable[Figure], with_custom: bool = False) -> list[tuple[CauseOfAll, str]]:
-    """Each code why outputs were not scored, once, with what it means.
+def codes(
+    figures: Iterable[ScorerFigure], with_custom: bool = False
+) -> list[tuple[ErrorCause, str]]:
+    """Each code of a problem once, with what it means.
 
     A custom scorer's own codes are there only `with_custom`, and then where they are errors.
     """
-    found = ((cause, meaning(cause.code)) for cause in causes_of(figures))
-    return [(cause, words) for cause, words in found if words or (with_custom and cause.errors > 0)]
+    causes = ((cause, code_meaning(cause.code)) for cause in list_causes(figures))
+    return [(cause, text) for cause, text in causes if text or (with_custom and cause.errors > 0)]

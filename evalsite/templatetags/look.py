@@ -1,4 +1,4 @@
-"""Filters that set numbers and times the way every page sets them.
+"""Filters that format numbers and times the same way on every page.
 
 Numbers stay exact until here. None, "no result", becomes an en dash and never a zero.
 """
@@ -16,21 +16,28 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from evalsite.pages.undo import Undo, undo_of
+from evalsite.pages.web.undo import Undo, undo_from_message
 from scoring.core.json_text import text_of
-from scoring.core.number_text import MINUS, dollars_text, number_text, rounded, share_text
-from scoring.core.shown import plainly
+from scoring.core.textdiff.text_layout import plain_numbers
+from scoring.core.wording.numbers import MINUS, dollars_text, number_text, round_half_up, share_text
 
 register = template.Library()
 
 NOTHING = "\N{EN DASH}"
-_CODED: Final = re.compile(r"`([^`]+)`")
+VERDICT_MARKS: Final = {"pass": "✓", "fail": "✕", "error": "!", "unsure": "?", "bad_case": "∅"}
+_CODE: Final = re.compile(r"`([^`]+)`")
 
 
 @register.filter
 def count(value: int | None) -> str:
     """1191 → "1,191"."""
     return NOTHING if value is None else f"{value:,}"
+
+
+@register.filter
+def verdict_mark(verdict: str) -> str:
+    """The sign beside the word of a scorer's or a person's verdict."""
+    return VERDICT_MARKS.get(verdict, NOTHING)
 
 
 @register.filter
@@ -48,6 +55,12 @@ def score_beside(value: float | None, threshold: float | None) -> str:
     if value is None:
         return NOTHING
     return number_text(value, limit=1 if threshold is None else threshold)
+
+
+@register.filter
+def cut(text: str, length: int) -> str:
+    """The opening of a text, with "…" in place of what is beyond so many characters."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 @register.filter
@@ -71,26 +84,26 @@ def plain(value: float | None) -> str:
 @register.filter
 def as_json(value: Any) -> str:
     """A value as readable JSON: 3.0 is 3, short ones on a line, others indented."""
-    value = plainly(value)
+    value = plain_numbers(value)
     line = json.dumps(value, ensure_ascii=False)
     return line if len(line) <= 80 else json.dumps(value, ensure_ascii=False, indent=2)
 
 
 @register.filter
-def coded(text: object) -> list[tuple[bool, str]]:
-    """A help text in pieces, each with whether it stood between backticks; HTML stays whole."""
+def split_code(text: object) -> list[tuple[bool, str]]:
+    """The parts of a help text, each with whether it is code in backticks; HTML is one part."""
     whole = str(text)  # it may be lazy
     if isinstance(whole, SafeString):
         return [(False, whole)]
-    return [(place % 2 == 1, piece) for place, piece in enumerate(_CODED.split(whole)) if piece]
+    return [(index % 2 == 1, part) for index, part in enumerate(_CODE.split(whole)) if part]
 
 
 @register.filter
 def signed(value: float | None, decimals: int = 2) -> str:
-    """A change with its sign, a true minus too; one that rounds to nothing has no sign."""
+    """A change with its sign and a true minus; one that rounds to zero has no sign."""
     if value is None:
         return NOTHING
-    text = rounded(abs(value), decimals)
+    text = round_half_up(abs(value), decimals)
     if not float(text):
         return text
     return ("+" if value > 0 else MINUS) + number_text(abs(value), decimals)
@@ -117,15 +130,15 @@ def ago(when: datetime | None) -> str:
 
 
 @register.filter
-def lasting(seconds: float) -> str:
-    """A time still to wait, in words: "under a minute", "5 min", "3 h"."""
+def duration(seconds: float) -> str:
+    """A length of time in words: "under a minute", "5 min", "3 h"."""
     return _length(seconds) or "under a minute"
 
 
 @register.filter
-def left(seconds: int) -> str:
-    """A time still to wait, below a minute in seconds: "about 5 s", "2 min"."""
-    return f"about {seconds} s" if seconds < 60 else lasting(seconds)
+def time_left(seconds: int) -> str:
+    """A remaining time, in seconds below a minute: "about 5 s", "2 min"."""
+    return f"about {seconds} s" if seconds < 60 else duration(seconds)
 
 
 @register.filter
@@ -155,15 +168,15 @@ def _day(when: datetime) -> str:
 @register.filter
 def undo(message: Message) -> Undo | None:
     """The form that takes back what a message says was done."""
-    return undo_of(message)
+    return undo_from_message(message)
 
 
 @register.simple_tag
-def stays() -> SafeString:
-    """Attributes of a form or of links after which this page is shown: htmx swaps what is on it.
+def boost() -> SafeString:
+    """Attributes of a form or link that leads to this page again: htmx swaps its main part.
 
-    Where the page stood, the focus and what was typed stay, also if the request fails. Only for
-    what leads to a page of the same scripts and styles.
+    Scroll position, focus and typed text are kept, also if the request fails. Only for what leads
+    to a page with the same scripts and styles.
     """
     swap = 'hx-boost="true" hx-target="{0}" hx-select="{0}" hx-swap="outerHTML show:none"'
     return format_html(swap, "#main")

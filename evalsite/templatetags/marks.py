@@ -7,6 +7,7 @@ the database for the cases.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from functools import lru_cache
 from html import escape
 from typing import Final
@@ -15,10 +16,10 @@ from django import template
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from evalsite.pages.case.list import Cell
-from evalsite.safe_html import joined, line
-from evalsite.templatetags.look import NOTHING
-from scoring.core.shown import marked
+from evalsite.pages.cases.table.case_table import ScoreCell
+from evalsite.rendering.safe_html import joined, line
+from evalsite.templatetags.look import NOTHING, ago, exact
+from scoring.core.textdiff.text_layout import mark_spans
 
 register = template.Library()
 
@@ -37,45 +38,55 @@ def verdict_mark(verdict: str) -> SafeString:
 @lru_cache(maxsize=4096)
 def score_mark(score: float, threshold: float, verdict: str) -> SafeString:
     """`_score.html` with its mark."""
-    given = {"score": score, "threshold": threshold, "verdict": verdict, "with_mark": True}
-    return render_to_string("_score.html", given)
+    context = {"score": score, "threshold": threshold, "verdict": verdict, "with_mark": True}
+    return render_to_string("_score.html", context)
 
 
 @register.simple_tag
-def case_cells(cells: Iterable[Cell]) -> SafeString:
+def case_cells(cells: Iterable[ScoreCell]) -> SafeString:
     """A row's cells, one for each scorer that has a column."""
-    return joined(_CELL.format(escape(cell.scorer.name), _told(cell)) for cell in cells)
+    return joined(_CELL.format(escape(cell.scorer.name), _score_text(cell)) for cell in cells)
 
 
-def _told(cell: Cell) -> str:
+def _score_text(cell: ScoreCell) -> str:
     if cell.score is not None:
-        return score_mark(cell.score, cell.scorer.threshold, cell.verdict)
+        return score_mark(cell.score, cell.threshold, cell.verdict)
     if cell.verdict:
         return f'<span title="{escape(cell.reason)}">{_status(cell.verdict)}</span>'
     return _NOT_YET
 
 
 @lru_cache(maxsize=64)
-def _status(said: str) -> SafeString:
-    return render_to_string("_verdict.html", {"verdict": said})
+def _status(verdict: str) -> SafeString:
+    return render_to_string("_verdict.html", {"verdict": verdict})
+
+
+@register.simple_tag
+def time(when: datetime | None) -> SafeString:
+    """How long ago it was, with the exact time as a title; app.js keeps it current."""
+    iso = when.isoformat() if when else ""
+    html = f'<time datetime="{iso}" title="{exact(when)}" data-ago>{ago(when)}</time>'
+    return joined((html,))  # dates have nothing to escape
 
 
 @register.filter
 def visible(text: str) -> SafeString:
-    """A text from outside, with what cannot be seen marked as in `case/_marked.html`."""
-    return joined([line(text)])
+    """A text from outside, with what cannot be seen marked as in `cases/_visible_text.html`."""
+    return joined((line(text),))
 
 
 @register.filter
-def spelled(text: str) -> str:
+def spell_out(text: str) -> str:
     """A text for an attribute: what cannot be seen by its code, since no mark fits in there."""
-    return "".join(piece.code or piece.text for piece in marked(text))
+    return "".join(piece.code or piece.text for piece in mark_spans(text))
 
 
 @register.simple_tag
 @lru_cache(maxsize=64)
 def change_mark(earlier: str | None, verdict: str) -> SafeString:
-    """`run/_change.html`: what became of a case that was `earlier`, None where it was not there."""
-    known = {("pass", "fail"): "broke", ("fail", "pass"): "fixed"}
-    kind = known.get((earlier or "", verdict), "")
-    return render_to_string("run/_change.html", {"earlier": earlier, "kind": kind, "now": verdict})
+    """`runs/_verdict_change.html`: what became of a case, None if it was absent."""
+    kinds = {("pass", "fail"): "broke", ("fail", "pass"): "fixed"}
+    kind = kinds.get((earlier or "", verdict), "")
+    return render_to_string(
+        "runs/_verdict_change.html", {"earlier": earlier, "kind": kind, "now": verdict}
+    )

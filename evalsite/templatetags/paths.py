@@ -12,10 +12,10 @@ from typing import Any, Final
 from django import template
 from django.utils.safestring import SafeString
 
-from evalsite.pages.case.leaves import Credit
-from evalsite.pages.case.paths import Cell, Row, leaf_rows
-from evalsite.pages.case.rows import more
-from evalsite.safe_html import joined, leaf, line
+from evalsite.pages.cases.texts.json_leaves import Credit
+from evalsite.pages.cases.texts.json_paths import PathCell, PathTableRow, leaf_rows
+from evalsite.pages.cases.texts.row_limits import link_more_rows
+from evalsite.rendering.safe_html import joined, leaf, line
 from evalsite.templatetags.look import score
 from evalsite.templatetags.marks import verdict_mark
 
@@ -31,7 +31,7 @@ _CREDIT: Final = '<td class="num" data-label="credit">{}</td>'
 _MUTED: Final = ' <span class="muted">{}</span>'
 
 
-@register.inclusion_tag("case/_more.html", takes_context=True)
+@register.inclusion_tag("cases/_more_rows.html", takes_context=True)
 def more_rows(
     context: Mapping[str, Any], name: str, drawn: int, total: int, part: str
 ) -> dict[str, Any]:
@@ -39,28 +39,28 @@ def more_rows(
 
     `name` is the part of the address that says how many, `part` that of the page with the table.
     """
-    found = more(context["asked"], name, drawn, total)
-    return {"more": found, "drawn": drawn, "total": total, "part": part}
+    more = link_more_rows(context["page_query"], name, drawn, total)
+    return {"more": more, "drawn": drawn, "total": total, "part": part}
 
 
 @register.simple_tag(takes_context=True)
 def path_rows(
-    context: Mapping[str, Any], rows: Iterable[Row], shared: Collection[str] = ()
+    context: Mapping[str, Any], rows: Iterable[PathTableRow], shared: Collection[str] = ()
 ) -> SafeString:
     """A row for each path; the texts of the `shared` names have one cell for their change."""
     with_spaces = bool(context.get("marks_space"))
     return joined(_row(row, shared, with_spaces) for row in rows)
 
 
-def _row(row: Row, shared: Collection[str], with_spaces: bool) -> str:
+def _row(row: PathTableRow, shared: Collection[str], with_spaces: bool) -> str:
     cells = [("change", row.change)] if shared else []
     cells += [(cell.name, [cell]) for cell in row.cells if cell.name not in shared]
     texts = "".join(_CELL.format(name, _leaves(parts, with_spaces)) for name, parts in cells)
-    credited = "".join(_CREDIT.format(_credit(each, with_spaces)) for each in row.credits)
-    return f"<tr>{_HEAD.format(line(row.path))}{texts}{credited}</tr>\n"
+    credit_cells = "".join(_CREDIT.format(_credit(c, with_spaces)) for c in row.credits)
+    return f"<tr>{_HEAD.format(line(row.path))}{texts}{credit_cells}</tr>\n"
 
 
-def _leaves(cells: Iterable[Cell], with_spaces: bool) -> str:
+def _leaves(cells: Iterable[PathCell], with_spaces: bool) -> str:
     return " ".join(
         leaf(cell.text, cell.tag, with_spaces=with_spaces, since=cell.since) for cell in cells
     )
@@ -70,8 +70,8 @@ def _credit(credit: Credit, with_spaces: bool) -> str:
     if credit.value is None:
         return '<span class="muted">not counted</span>'
     number = f'{verdict_mark(credit.verdict)} <span class="number">{score(credit.value, 4)}</span>'
-    said = "missing" if credit.is_missing else "partly" if credit.is_partial else ""
-    return number + (_MUTED.format(said) if said else "") + _against(credit.against, with_spaces)
+    word = "missing" if credit.is_missing else "partly" if credit.is_partial else ""
+    return number + (_MUTED.format(word) if word else "") + _against(credit.against, with_spaces)
 
 
 def _against(text: str | None, with_spaces: bool) -> str:

@@ -8,26 +8,26 @@ from typing import Any, TypeVar
 from django import template
 from django.utils.safestring import SafeString
 
-from evalsite import safe_html
-from scoring.core import shown
-from scoring.core.shown import Stretch
+from evalsite.rendering import safe_html
+from scoring.core.textdiff import text_layout
+from scoring.core.textdiff.text_layout import Block
 
 Row = TypeVar("Row")
 
 
 register = template.Library()
 
-register.filter("marked", shown.marked)
-register.filter("shown", shown.shown)
+register.filter("marked", text_layout.mark_spans)
+register.filter("shown", text_layout.layout_text)
 
 
 @register.filter
-def those(found: Mapping[str, Row] | None, names: Iterable[str]) -> list[Row]:
-    """Of what was found by name, those of these names, in that order."""
-    return [found[name] for name in names if name in found] if found else []
+def pick(rows: Mapping[str, Row] | None, names: Iterable[str]) -> list[Row]:
+    """The rows with these names, in their order."""
+    return [rows[name] for name in names if name in rows] if rows else []
 
 
 @register.simple_tag(takes_context=True)
-def drawn(context: Mapping[str, Any], stretches: Iterable[Stretch]) -> SafeString:
-    """The text in its stretches; white space is marked where the page says so."""
-    return safe_html.drawn(stretches, with_spaces=bool(context.get("marks_space")))
+def render_text(context: Mapping[str, Any], blocks: Iterable[Block]) -> SafeString:
+    """The text of these blocks; white space is marked if the page asks for it."""
+    return safe_html.render_text(blocks, with_spaces=bool(context.get("marks_space")))

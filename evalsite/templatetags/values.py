@@ -22,6 +22,6 @@ def opening(value: Json) -> str:
 
 
 @register.filter
-def at(found: Mapping[object, object] | None, key: object) -> object:
-    """What a mapping has under this key; None for nothing."""
-    return found.get(key) if found else None
+def lookup(mapping: Mapping[object, object] | None, key: object) -> object:
+    """The value of this key; None if there is none."""
+    return mapping.get(key) if mapping else None

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Iterable
+from typing import Any, Final, cast
 
 from django.contrib import admin
 from django.db import models, transaction
 from django.http import HttpRequest
 
 from scoring import models as rows
+
+_SECRET: Final = frozenset({"password", "digest"})
 
 
 def _plain(value: Any) -> Any:
@@ -27,40 +30,79 @@ class AuditedAdmin(admin.ModelAdmin[Any]):
         changed = [name for name in form.changed_data if "password" not in name]
         with transaction.atomic():
             super().save_model(request, obj, form, change)
-            rows.AuditEntry.objects.record(
-                self.team_of(obj),
-                actor(request),
-                f"{self.opts.model_name}.{'changed' if change else 'created'}",
-                obj,
-                old={name: _plain(form.initial.get(name)) for name in changed} if change else {},
-                new={name: _plain(form.cleaned_data[name]) for name in changed},
-            )
+            old = {name: _plain(form.initial.get(name)) for name in changed} if change else {}
+            new = {name: _plain(form.cleaned_data[name]) for name in changed}
+            self._record(request, "changed" if change else "created", obj, old=old, new=new)
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        """Rows of an inline, each with an entry of its own."""
+        with transaction.atomic():
+            for deleted in (f.instance for f in formset.deleted_forms):
+                if deleted.pk:
+                    self._record(request, "deleted", deleted, old=_values(deleted))
+            super().save_formset(request, form, formset, change)
+            for obj in formset.new_objects:
+                self._record(request, "created", obj, new=_values(obj))
+            for obj, names in formset.changed_objects:
+                initial = next(f.initial for f in formset.forms if f.instance.pk == obj.pk)
+                old = {name: _shown(obj, name, initial.get(name)) for name in names}
+                new = {name: value for name, value in _values(obj).items() if name in names}
+                self._record(request, "changed", obj, old=old, new=new)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        """With an entry for each row that goes along and has one of its own otherwise."""
         with transaction.atomic():
-            rows.AuditEntry.objects.record(
-                self.team_of(obj), actor(request), f"{self.opts.model_name}.deleted", obj
-            )
+            for row in (*self.rows_deleted_with(obj), obj):
+                self._record(request, "deleted", row, old=_values(row))
             super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
         for obj in queryset:
             self.delete_model(request, obj)
 
-    @staticmethod
-    def team_of(obj: Any) -> rows.Team | None:
-        """The team an object belongs to; None for people and for a team on its way out."""
-        team = getattr(obj, "team", None)
-        return team if isinstance(team, rows.Team) else None
+    def rows_deleted_with(self, obj: Any) -> Iterable[models.Model]:  # noqa: ARG002
+        """Rows that people made, which the database deletes with this one."""
+        return ()
+
+    def _record(self, request: HttpRequest, verb: str, obj: Any, **values: Any) -> None:
+        action = f"{obj._meta.model_name}.{verb}"
+        rows.AuditEntry.objects.record(team_of(obj), actor(request), action, obj, **values)
 
 
-class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+def team_of(obj: Any) -> rows.Team | None:
+    """The team an object belongs to, a team to itself; None for people."""
+    team = obj if isinstance(obj, rows.Team) else getattr(obj, "team", None)
+    return team if isinstance(team, rows.Team) else None
+
+
+def _values(obj: Any) -> dict[str, Any]:
+    """What a person set of a row, as its admin shows it; no secret and no bookkeeping."""
+    fields = [field for field in obj._meta.concrete_fields if field.editable]
+    names = [f.name for f in fields if not f.primary_key and f.name not in _SECRET]
+    return {name: _shown(obj, name, getattr(obj, name)) for name in names}
+
+
+def _shown(obj: Any, name: str, value: Any) -> Any:
+    """A value as the audit keeps it: rows and choices by their text."""
+    field = obj._meta.get_field(name)
+    if field.is_relation and isinstance(value, int):
+        value = field.related_model._base_manager.filter(pk=value).first()
+    if field.choices:
+        return dict(field.flatchoices).get(value, value)
+    return _plain(value)
+
+
+class NotAdded:
+    """Mixin: rows that are made elsewhere."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
+
+
+class ReadOnlyAdmin(NotAdded, admin.ModelAdmin[Any]):
     """Rows that only the site itself writes."""
 
     show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
-        return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
         return False

@@ -51,7 +51,7 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class About:
-    """What people read beside a config field. `kind` overrides what the field's type implies."""
+    """The texts of a config field. `kind` overrides the kind that the field's type implies."""
 
     label: str
     help: str
@@ -60,7 +60,7 @@ class About:
 
 @dataclass(frozen=True)
 class FieldSpec:
-    """One config field, for anything that draws or documents it."""
+    """One config field, as forms and documents show it."""
 
     name: str
     label: str
@@ -103,7 +103,7 @@ _SIMPLE_KINDS: Final[Mapping[Any, Kind]] = {
     tuple[float, float]: "range",
 }
 
-_PLAIN_WORDS: Final[Mapping[str, str]] = {
+_MESSAGES: Final[Mapping[str, str]] = {
     "missing": "is required",
     "missing_argument": "is required",
     "missing_keyword_only_argument": "is required",
@@ -157,7 +157,7 @@ def config_schema(cls: type[Config]) -> dict[str, Json]:
     return schema
 
 
-def as_mapping(config: Config) -> dict[str, Json]:
+def config_mapping(config: Config) -> dict[str, Json]:
     """Every field of a config as JSON values; `read_config` turns it back."""
     mapping: dict[str, Json] = _adapter(type(config)).dump_python(config, mode="json")
     return mapping
@@ -168,7 +168,7 @@ _specs: dict[type[Config], tuple[FieldSpec, ...]] = {}  # reading type hints tak
 
 
 def _adapter(cls: type[Config]) -> Any:
-    """Pydantic's reader and writer of a config class, made once."""
+    """Pydantic's reader and writer of a config class."""
     from pydantic import TypeAdapter
 
     if cls not in _adapters:
@@ -179,17 +179,19 @@ def _adapter(cls: type[Config]) -> Any:
 def _field_spec(field: Field[Any], hint: Any) -> FieldSpec:
     notes = get_args(hint)[1:] if hasattr(hint, "__metadata__") else ()
     plain, nullable = _without_none(get_args(hint)[0] if notes else hint)
-    about = next((note for note in notes if isinstance(note, About)), About(_label(field.name), ""))
+    label = field.name.replace("_", " ").capitalize()
+    about = next((note for note in notes if isinstance(note, About)), About(label, ""))
+    choices = get_args(plain) if get_origin(plain) is Literal else ()
     required = field.default is MISSING and field.default_factory is MISSING
     return FieldSpec(
         name=field.name,
         label=about.label,
         help=about.help,
-        kind=about.kind or _kind(plain),
+        kind=about.kind or ("choice" if choices else _SIMPLE_KINDS.get(plain, "json")),
         default=None if required else _json_default(field),
         required=required,
         nullable=nullable,
-        choices=get_args(plain) if get_origin(plain) is Literal else (),
+        choices=choices,
         minimum=_limit(notes, Ge, "ge"),
         maximum=_limit(notes, Le, "le"),
         above=_limit(notes, Gt, "gt"),
@@ -198,10 +200,6 @@ def _field_spec(field: Field[Any], hint: Any) -> FieldSpec:
 
 def _limit(notes: Sequence[Any], kind: type[Any], attribute: str) -> float | None:
     return next((getattr(note, attribute) for note in notes if isinstance(note, kind)), None)
-
-
-def _label(name: str) -> str:
-    return name.replace("_", " ").capitalize()
 
 
 def _json_default(field: Field[Any]) -> Json:
@@ -218,27 +216,16 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
     return (members[0] if len(members) == 1 else hint), nullable
 
 
-def _kind(plain: Any) -> Kind:
-    if get_origin(plain) is Literal:
-        return "choice"
-    return _SIMPLE_KINDS.get(plain, "json")
-
-
 def _field_errors(cls: type[Config], faults: list[Any]) -> dict[str, list[str]]:
     nested = {spec.name for spec in config_fields(cls) if spec.kind == "scorers"}
     with_bad_items = {fault["loc"][0] for fault in faults if len(fault["loc"]) > 1}
     errors: dict[str, list[str]] = {}
     for fault in faults:
-        place = fault["loc"] or ("config",)
-        if fault["type"] == "too_short" and place[0] in with_bad_items:
-            continue  # bad items are left out of the count, so that it says nothing
-        name = path_text(place) if place[0] in nested else str(place[0])
-        texts = errors.setdefault(name, [])
-        if (text := _plain_words(fault)) not in texts:
-            texts.append(text)
+        path = fault["loc"] or ("config",)
+        if fault["type"] == "too_short" and path[0] in with_bad_items:
+            continue  # bad items are left out of the count, which is then meaningless
+        name = path_text(path) if path[0] in nested else str(path[0])
+        text = _MESSAGES.get(fault["type"]) or fault["msg"].replace("Input should be", "must be")
+        if text not in errors.setdefault(name, []):
+            errors[name].append(text)
     return errors
-
-
-def _plain_words(fault: Mapping[str, Any]) -> str:
-    known = _PLAIN_WORDS.get(fault["type"])
-    return known or str(fault["msg"]).replace("Input should be", "must be")

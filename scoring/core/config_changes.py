@@ -1,4 +1,4 @@
-"""What differs between two configs, setting by setting, inside combinations too."""
+"""The differences between two configs, setting by setting, inside combinations too."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from scoring.core.bound import bind_child
-from scoring.core.config import as_mapping, config_fields
+from scoring.core.config import config_fields, config_mapping
+from scoring.core.configured import configure_child
 from scoring.core.contract import ConfigError, Json
 from scoring.core.json_path import path_text
-from scoring.core.registry import TYPES
-from scoring.core.shown import plain_number
+from scoring.core.registry import find_type
+from scoring.core.textdiff.text_layout import plain_number
 
 PARTS: Final = "scorers"
 ORDER: Final = "order of the scorers"
 
 
-class Absent:
-    """Stands where one of two configs has no such setting."""
+class Missing:
+    """The value of a setting that one of two configs does not have."""
 
     def __bool__(self) -> bool:
         return False
 
 
-ABSENT: Final = Absent()
+ABSENT: Final = Missing()
 
 
 class Change(NamedTuple):
@@ -46,36 +46,37 @@ class Change(NamedTuple):
         return self.new is ABSENT
 
 
-def changes(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[Change]:
-    """In the order of the settings, new ones last; empty exactly where the configs are equal."""
-    return list(_in_objects((), old, new))
+def find_changes(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[Change]:
+    """Changes in the order of the settings, new ones last; empty if the configs are equal."""
+    return list(_diff_objects((), old, new))
 
 
-def spelled_out(type_name: str, config: Mapping[str, Json]) -> dict[str, Json]:
-    """The config with every default written down, in the parts of a combination too.
+def spell_out_defaults(type_name: str, config: Mapping[str, Json]) -> dict[str, Json]:
+    """The config with every default written out, in the parts of a combination too.
 
-    Two configs that are spelled out alike score alike. One that cannot be used any more, for its
-    type is gone, comes back as it is.
+    Two configs whose results are equal score alike. A config that is no longer valid, because its
+    type is gone, is returned unchanged.
     """
     try:
-        whole = as_mapping(bind_child(type_name, config).config)
+        whole = config_mapping(configure_child(type_name, config).config)
     except ConfigError:
         return dict(config)
-    if not _holds_parts(whole.get(PARTS)):
-        return whole
-    parts = [
-        {"name": "", "weight": 1.0, **part, "config": spelled_out(part["type"], part["config"])}
-        for part in whole[PARTS]
-    ]
-    return whole | {PARTS: parts}
+    if _holds_parts(whole.get(PARTS)):
+        whole[PARTS] = [
+            {"name": "", "weight": 1.0}
+            | part
+            | {"config": spell_out_defaults(part["type"], part["config"])}
+            for part in whole[PARTS]
+        ]
+    return whole
 
 
-def shortened(type_name: str, config: Mapping[str, Json]) -> dict[str, Json]:
+def drop_defaults(type_name: str, config: Mapping[str, Json]) -> dict[str, Json]:
     """The config without the settings that hold their defaults; a saved one has them all.
 
-    The configs of a combination's parts stay to the letter, for they are saved as they are given.
+    The configs of a combination's parts do not change: they are saved as they are written.
     """
-    kind = TYPES.get(type_name)
+    kind = find_type(type_name)
     if kind is None:
         return dict(config)
     defaults = {spec.name: spec.default for spec in config_fields(kind.config) if not spec.required}
@@ -89,55 +90,58 @@ def shortened(type_name: str, config: Mapping[str, Json]) -> dict[str, Json]:
     return short
 
 
-def short_part(part: Mapping[str, Json]) -> dict[str, Json]:
-    """One scorer of a combination, to be read: without defaults, in its config neither."""
-    return _short_part(part, shortened(part["type"], part.get("config", {})))
+def drop_part_defaults(part: Mapping[str, Json]) -> dict[str, Json]:
+    """One scorer of a combination without defaults, its config included."""
+    return _short_part(part, drop_defaults(part["type"], part.get("config", {})))
 
 
 def _short_part(part: Mapping[str, Json], config: Mapping[str, Json]) -> dict[str, Json]:
-    named = {"name": part["name"]} if part.get("name") else {}
-    weight = part.get("weight", 1)
-    whole = {**named, "type": part["type"], **({"config": dict(config)} if config else {})}
-    return whole if weight == 1 else whole | {"weight": plain_number(weight)}
+    short = {"name": part["name"]} if part.get("name") else {}
+    short["type"] = part["type"]
+    if config:
+        short["config"] = dict(config)
+    if (weight := part.get("weight", 1)) != 1:
+        short["weight"] = plain_number(weight)
+    return short
 
 
-def _in_objects(
-    at: tuple[str, ...], old: Mapping[str, Json], new: Mapping[str, Json]
+def _diff_objects(
+    path: tuple[str, ...], old: Mapping[str, Json], new: Mapping[str, Json]
 ) -> Iterator[Change]:
-    for name in [*old, *(name for name in new if name not in old)]:
+    for name in {**old, **new}:
         before, after = old.get(name, ABSENT), new.get(name, ABSENT)
         if not _is_same(before, after):
-            yield from _in_values((*at, name), before, after)
+            yield from _diff_values((*path, name), before, after)
 
 
-def _in_values(at: tuple[str, ...], old: Json, new: Json) -> Iterator[Change]:
-    """Of two values that differ."""
+def _diff_values(path: tuple[str, ...], old: Json, new: Json) -> Iterator[Change]:
+    """The changes between two values that differ."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        yield from _in_objects(at, old, new)
-    elif at[-1] == PARTS and _holds_parts(old) and _holds_parts(new):
-        yield from _in_parts(at, old, new)
+        yield from _diff_objects(path, old, new)
+    elif path[-1] == PARTS and _holds_parts(old) and _holds_parts(new):
+        yield from _diff_parts(path, old, new)
     else:
-        yield Change(path_text(at), old, new)
+        yield Change(path_text(path), old, new)
 
 
-def _in_parts(at: tuple[str, ...], old: Sequence[Any], new: Sequence[Any]) -> Iterator[Change]:
+def _diff_parts(path: tuple[str, ...], old: Sequence[Any], new: Sequence[Any]) -> Iterator[Change]:
     before, after = _by_name(old), _by_name(new)
-    yield from _in_objects(at, before, after)
-    stayed = [name for name in before if name in after]
-    moved = [name for name in after if name in before]
-    if stayed != moved:
-        yield Change(f"{path_text(at)}: {ORDER}", stayed, moved)
+    yield from _diff_objects(path, before, after)
+    old_order = [name for name in before if name in after]
+    new_order = [name for name in after if name in before]
+    if old_order != new_order:
+        yield Change(f"{path_text(path)}: {ORDER}", old_order, new_order)
 
 
 def _by_name(parts: Sequence[Any]) -> dict[str, Any]:
     """Parts by their names, or by their types; the second unnamed regex is `regex 2`."""
-    seen: Counter[str] = Counter()
-    named = {}
+    counts: Counter[str] = Counter()
+    by_name = {}
     for part in parts:
         name = part.get("name") or part["type"]
-        seen[name] += 1
-        named[name if seen[name] == 1 else f"{name} {seen[name]}"] = part
-    return named
+        counts[name] += 1
+        by_name[name if counts[name] == 1 else f"{name} {counts[name]}"] = part
+    return by_name
 
 
 def _holds_parts(value: Json) -> bool:

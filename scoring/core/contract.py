@@ -1,4 +1,4 @@
-"""What a scorer is given and what it answers: the contract every scorer type keeps.
+"""The scorer contract: what every scorer type receives and returns.
 
 A scorer takes many cases and answers with as many results, in the same order. It is pure: no
 clock, no database, no global state. A fault in one case is a result, never an exception.

@@ -1,4 +1,4 @@
-"""Scorer types from outside: a Python function becomes a type like any other.
+"""Custom scorer types, made from Python functions of a site or a package.
 
     def length_at_least(output, *, characters: int = 10) -> bool:
         return len(output) >= characters
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, make_dataclass
 from functools import cache
@@ -34,7 +34,7 @@ from scoring.core.contract import (
 )
 from scoring.core.json_text import check
 from scoring.core.registry import ScorerType, register
-from scoring.core.selection import TargetConfig, faulty, selected
+from scoring.core.scorers.selection import TargetConfig, problem_result, select_target
 
 ENTRY_POINTS: Final = "evalsite.scorers"
 DEFAULT_THRESHOLD: Final = 0.5
@@ -49,11 +49,11 @@ Function = Callable[..., Any]
 def batch(config: type[Config] = TargetConfig) -> Callable[[Function], Function]:
     """Mark a function `(cases, config) -> results` as a scorer of many cases at once."""
 
-    def marked(function: Function) -> Function:
+    def mark(function: Function) -> Function:
         setattr(function, _BATCH_MARK, config)
         return function
 
-    return marked
+    return mark
 
 
 def custom_type(name: str, function: Function | ScorerType) -> ScorerType:
@@ -84,15 +84,15 @@ def load_custom(paths: Iterable[str]) -> None:
     for path in paths:
         module_name, _, attribute = path.replace(":", ".").rpartition(".")
         try:
-            found = getattr(import_module(module_name), attribute)
-            register(custom_type(attribute, found))
+            function = getattr(import_module(module_name), attribute)
+            register(custom_type(attribute, function))
         except (ImportError, AttributeError, TypeError, ValueError) as fault:
             raise ConfigError({"EVALSITE_SCORERS": [f"{path}: {fault}"]}) from fault
 
 
 @cache
 def load_installed() -> tuple[str, ...]:
-    """Register what installed packages offer, once. What cannot be used comes back as texts."""
+    """Register the scorers of installed packages, once. Returns what is wrong with any of them."""
     problems: list[str] = []
     for entry in entry_points(group=ENTRY_POINTS):
         try:
@@ -113,9 +113,9 @@ def _config_class(name: str, function: Function) -> type[Config]:
             raise ValueError(f"{name}: the parameter {parameter.name} is reserved")
         fields.append(_field(parameter, hints.get(parameter.name)))
     title = "".join(map(str.capitalize, name.split("_"))) + "Config"
-    made = make_dataclass(title, fields, bases=(TargetConfig,), frozen=True, kw_only=True)
-    config_fields(made)
-    return made
+    config = make_dataclass(title, fields, bases=(TargetConfig,), frozen=True, kw_only=True)
+    config_fields(config)  # raises for what cannot be a setting
+    return config
 
 
 def _check_parameter(name: str, parameter: inspect.Parameter) -> None:
@@ -148,79 +148,71 @@ def _case_score(function: Function) -> Callable[[Sequence[Case], Any], list[Resu
         return values | {name: getattr(config, name) for name in settings}
 
     def score(cases: Sequence[Case], config: Any) -> list[Result]:
-        chosen = [selected(case, config) for case in cases]
-        live = [arguments(case, config) for case in chosen if isinstance(case, Case)]
-        answers = iter(_answers(function, live))
-        return [case if isinstance(case, Result) else next(answers) for case in chosen]
+        targets = [select_target(case, config) for case in cases]
+        calls = [arguments(case, config) for case in targets if isinstance(case, Case)]
+        results = iter(_call_each(function, calls))
+        return [case if isinstance(case, Result) else next(results) for case in targets]
 
-    return _named_after(score, function)
-
-
-def _answers(function: Function, calls: Sequence[Mapping[str, Any]]) -> list[Result]:
-    if inspect.iscoroutinefunction(function):
-        return _run(_gathered(function, calls))
-    return [_answer(function, call) for call in calls]
+    return _name_after(score, function)
 
 
-def _answer(function: Function, call: Mapping[str, Any]) -> Result:
+def _call_each(function: Function, calls: Sequence[Mapping[str, Any]]) -> list[Result]:
+    if not inspect.iscoroutinefunction(function):
+        return [_call(function, call) for call in calls]
+    # In a thread of its own, because this one may already run an event loop.
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        return pool.submit(asyncio.run, _await_each(function, calls)).result()
+
+
+def _call(function: Function, call: Mapping[str, Any]) -> Result:
     try:
         return as_result(function(**call))
     except ServiceError:
         raise
     except Exception as fault:  # noqa: BLE001 - a bug of the function is this case's error
-        return _failed(fault)
+        return _failure(fault)
 
 
-async def _gathered(function: Function, calls: Sequence[Mapping[str, Any]]) -> list[Result]:
-    gate = asyncio.Semaphore(CONCURRENCY)
+async def _await_each(function: Function, calls: Sequence[Mapping[str, Any]]) -> list[Result]:
+    limit = asyncio.Semaphore(CONCURRENCY)
 
-    async def answer(call: Mapping[str, Any]) -> Result:
-        async with gate:
+    async def call_one(call: Mapping[str, Any]) -> Result:
+        async with limit:
             try:
                 return as_result(await function(**call))
             except ServiceError:
                 raise
-            except Exception as fault:  # noqa: BLE001 - as in _answer
-                return _failed(fault)
+            except Exception as fault:  # noqa: BLE001 - as in _call
+                return _failure(fault)
 
-    return await asyncio.gather(*map(answer, calls))
-
-
-def _run(answers: Awaitable[list[Result]]) -> list[Result]:
-    """The answers, also where this thread already runs an event loop."""
-
-    async def finished() -> list[Result]:
-        return await answers
-
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        return pool.submit(lambda: asyncio.run(finished())).result()
+    return await asyncio.gather(*map(call_one, calls))
 
 
 def _batch_score(function: Function) -> Callable[[Sequence[Case], Any], list[Result]]:
     def score(cases: Sequence[Case], config: Any) -> list[Result]:
         has_target = isinstance(config, TargetConfig)
-        chosen = [selected(case, config) if has_target else case for case in cases]
-        live = [case for case in chosen if isinstance(case, Case)]
+        targets = [select_target(case, config) if has_target else case for case in cases]
+        live = [case for case in targets if isinstance(case, Case)]
         answers = list(function(live, config)) if live else []
         if len(answers) != len(live):
             raise ValueError(f"{len(answers)} results for {len(live)} cases")
         results = iter(map(as_result, answers))
-        return [case if isinstance(case, Result) else next(results) for case in chosen]
+        return [case if isinstance(case, Result) else next(results) for case in targets]
 
-    return _named_after(score, function)
+    return _name_after(score, function)
 
 
 def as_result(answer: Any) -> Result:
-    """What a custom scorer gave, as a Result that keeps the contract."""
+    """The return value of a custom scorer as a Result that keeps the contract."""
     if isinstance(answer, Result):
-        return _sound(answer)
+        return _check_result(answer)
     if isinstance(answer, bool | int | float):
         return scored(float(answer))
     kind = type(answer).__name__
     return error("not_a_score", f"the scorer gave {kind}; a number, boolean or Result is needed")
 
 
-def _sound(result: Result) -> Result:
+def _check_result(result: Result) -> Result:
     try:
         check(dict(result.metadata))
     except CaseProblem as problem:
@@ -236,12 +228,12 @@ def _sound(result: Result) -> Result:
     return result._replace(score=float(result.score), verdict=None, reason=str(result.reason))
 
 
-def _failed(fault: Exception) -> Result:
+def _failure(fault: Exception) -> Result:
     if isinstance(fault, CaseProblem):
-        return faulty(fault)
+        return problem_result(fault)
     return error("scorer_failed", f"{type(fault).__name__}: {str(fault)[:200]}")
 
 
-def _named_after(score: Function, function: Function) -> Function:
+def _name_after(score: Function, function: Function) -> Function:
     score.__module__, score.__qualname__ = function.__module__, function.__qualname__
     return score

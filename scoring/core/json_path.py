@@ -28,27 +28,27 @@ def path_text(path: Sequence[Step]) -> str:
 
 
 def step_text(step: Step) -> str:
-    """A step as it stands behind others: `.name`, `["odd key"]`, `[2]`."""
+    """A step as it follows others: `.name`, `["odd key"]`, `[2]`."""
     if isinstance(step, int):
         return f"[{step}]"
     return f".{step}" if _PLAIN_KEY.fullmatch(step) else f"[{encode_basestring(step)}]"
 
 
 def whole_path(steps: str) -> str:
-    """The path of steps that `step_text` wrote, one behind the other."""
+    """The path of the joined texts of its steps."""
     return steps.removeprefix(".") or "$"
 
 
 class StepTexts(dict[Step, str]):
-    """What `step_text` says, remembered: a thousand objects of a list have a handful of keys."""
+    """The texts of steps, cached: a thousand objects of a list share a handful of keys."""
 
     def __missing__(self, step: Step) -> str:
-        written = self[step] = step_text(step)
-        return written
+        text = self[step] = step_text(step)
+        return text
 
 
 def parse_path(text: str) -> Path:
-    """The steps of a written path. ValueError says where it cannot be read."""
+    """The steps of a path as people write it. Raises ValueError, which says where."""
     if text == "$":
         return ()
     steps: list[Step] = []
@@ -56,17 +56,17 @@ def parse_path(text: str) -> Path:
     while position < len(text) or not steps:
         if steps and text[position] == ".":
             position += 1
-        found = _STEP.match(text, position)
-        if found is None:
+        match = _STEP.match(text, position)
+        if match is None:
             raise ValueError(f"cannot read the path {text[:80]!r} at character {position + 1}")
-        steps.append(_step_of(found))
-        position = found.end()
+        steps.append(_read_step(match))
+        position = match.end()
     return tuple(steps)
 
 
-def _step_of(found: re.Match[str]) -> Step:
-    if (index := found["index"]) is not None:
+def _read_step(match: re.Match[str]) -> Step:
+    if (index := match["index"]) is not None:
         return ANY if index == ANY else int(index)
-    if (quoted := found["quoted"]) is not None:
+    if (quoted := match["quoted"]) is not None:
         return str(json.loads(quoted))
-    return found["key"]
+    return match["key"]

@@ -1,8 +1,8 @@
-"""What scorers may ask of the world: vectors of texts and replies of models.
+"""The services a scorer may call: embeddings of texts and replies of models.
 
-A scorer stays a function of cases and config; whoever runs it says with `using` who answers. The
-core knows only these shapes. Without `using`, `standalone` answers: local embeddings, and the
-endpoint of OPENAI_API_KEY and OPENAI_BASE_URL, with nothing kept.
+A scorer stays a function of cases and config; its caller provides the services with
+`use_services`. Otherwise the default provider answers: local embeddings, and the endpoint of
+OPENAI_API_KEY and OPENAI_BASE_URL, kept in memory only.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
-from scoring.core.contract import Json
+from scoring.core.contract import ConfigError, Json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +25,9 @@ Role = Literal["system", "user", "assistant"]
 
 #: In place of a connection's name: the endpoint of OPENAI_API_KEY and OPENAI_BASE_URL.
 ENVIRONMENT: Final = "environment"
+
+#: The function that returns the default services, imported when they are first needed.
+DEFAULT_PROVIDER: Final = "scoring.core.local_services.local_services"
 
 
 class Vectors(NamedTuple):
@@ -65,11 +70,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model answered, as it came; whether it is any use is the asker's to find out.
+    """What a model answered, unchecked: the scorer finds out whether it can be used.
 
-    `refusal` is the model's own refusal text, `finish` the wire's finish reason. Tokens and cost
+    `refusal` is the model's own refusal text, `finish` the API's finish reason. Tokens and cost
     are None where the endpoint or the price is not known. `latency_ms` is that of the attempt
-    that succeeded. `ref` names the kept raw reply. A cached reply cost nothing this time.
+    that succeeded. `ref` names the stored raw reply. A cached reply cost nothing this time.
     """
 
     text: str
@@ -99,11 +104,11 @@ class Fault:
 
 
 Answer = Reply | Fault
-Heard = Callable[[float], None]  # called with the share of a batch that is answered
+OnProgress = Callable[[float], None]  # called with the share of a batch that is answered
 
 
 class Services(Protocol):
-    """Who answers. Any thread may ask; both calls wait for the whole batch."""
+    """Provides vectors and replies. Thread-safe; both calls wait for the whole batch."""
 
     def embed(
         self, texts: Sequence[str], *, provider: Provider, model: str, connection: str | None = None
@@ -116,24 +121,45 @@ class Services(Protocol):
 
 @dataclass(frozen=True)
 class Available:
-    """What a scorer that leaves a choice open can be settled with, when it is saved.
+    """The choices there are for what a scorer's config leaves open when it is saved.
 
-    `default_connection` is the name of the team's default connection, None where there is none;
-    `has_environment_key` tells of OPENAI_API_KEY; `connections` are all names of the team.
+    `connections` are the names of all connections of the team, `default_connection` is the name
+    of its default one or None. `has_environment_key` says whether OPENAI_API_KEY is set.
     """
 
     connections: Sequence[str] = ()
     default_connection: str | None = None
     has_environment_key: bool = False
-    has_local_embeddings: bool = field(default=True)
+    has_local_embeddings: bool = True
+
+    @property
+    def endpoint_names(self) -> list[str]:
+        """What a config may name as its connection: the team's, then the environment."""
+        return [*self.connections, *[ENVIRONMENT] * self.has_environment_key]
+
+    def choose_connection(self, wanted: str | None) -> str | None:
+        """The wanted connection, else the default or the last one. Raises ConfigError."""
+        names = self.endpoint_names
+        if wanted is None:
+            return self.default_connection or (names[-1] if names else None)
+        if wanted not in names:
+            raise ConfigError({"connection": [f"the team has no connection {wanted!r}"]})
+        return wanted
+
+
+class DefaultServices(Services, Protocol):
+    """Services that also say what a scorer may choose from where there is no team."""
+
+    def available(self) -> Available:
+        """The choices for a config that was never saved."""
 
 
 _services: ContextVar[Services | None] = ContextVar("services", default=None)
 
 
 @contextmanager
-def using(services: Services) -> Iterator[None]:
-    """Let `services` answer what is scored inside the block, in this thread."""
+def use_services(services: Services) -> Iterator[None]:
+    """Use these services for all scoring inside the block, in this thread."""
     token = _services.set(services)
     try:
         yield
@@ -141,11 +167,14 @@ def using(services: Services) -> Iterator[None]:
         _services.reset(token)
 
 
-def current() -> Services:
-    """Who answers here and now."""
-    services = _services.get()
-    if services is None:
-        from scoring.core.standalone import standalone
+def current_services() -> Services:
+    """The services in use in this thread, else the default ones."""
+    return _services.get() or default_services()
 
-        services = standalone()
+
+@cache
+def default_services() -> DefaultServices:
+    """What the default provider returns: one object for the process."""
+    module, _, name = DEFAULT_PROVIDER.rpartition(".")
+    services: DefaultServices = getattr(import_module(module), name)()
     return services

@@ -1,10 +1,11 @@
-"""Finding a team's things by name."""
+"""Search of a team's datasets, runs, scorers and suites by name."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from scoring.models import Dataset, Run, Scorer, Suite, Team
+from scoring.models.runs.relabel import attach_later_labels
 
 LIMIT = 20
 
@@ -21,14 +22,14 @@ class Found:
 
     @property
     def counts(self) -> list[tuple[str, int]]:
-        """How many of each kind that there is."""
-        numbers = {
+        """How many of each kind that was found."""
+        counts = {
             "dataset": len(self.datasets),
             "run": len(self.runs),
             "scorer": len(self.scorers),
             "suite": len(self.suites),
         }
-        return [(kind, number) for kind, number in numbers.items() if number]
+        return [(kind, count) for kind, count in counts.items() if count]
 
 
 def search(team: Team, text: str) -> Found:
@@ -38,6 +39,7 @@ def search(team: Team, text: str) -> Found:
     named = {"name__icontains": text}
     datasets = list(team.datasets.published().for_list().filter(**named)[: LIMIT + 1])
     runs = list(team.runs.for_list().filter(**named)[: LIMIT + 1])
+    attach_later_labels(runs)
     scorers = list(team.scorers.for_list().filter(**named)[: LIMIT + 1])
     suites = list(Suite.objects.filter(team=team, **named).for_list()[: LIMIT + 1])
     is_cut = max(len(datasets), len(runs), len(scorers), len(suites)) > LIMIT

@@ -1,6 +1,6 @@
-"""Every row Evalsite keeps, each model beside its queryset."""
+"""The models of Evalsite, each beside its queryset."""
 
-from scoring.models.alert import (
+from scoring.models.alerts.alert import (
     Alert,
     AlertDelivery,
     AlertState,
@@ -8,24 +8,35 @@ from scoring.models.alert import (
     DeliveryState,
     Event,
 )
-from scoring.models.alert_rule import AlertKind, AlertRule
-from scoring.models.alert_watch import AlertWatch, WatchState
-from scoring.models.audit import AuditEntry
-from scoring.models.calls import CallPurpose, Embedding, JudgeNoise, ModelCall
-from scoring.models.comment import Comment
-from scoring.models.comparison import Baseline, Comparison
-from scoring.models.connection import Connection
-from scoring.models.dataset import Case, Dataset, DatasetVersion, VersionState
-from scoring.models.draft import Draft, DraftEdit, DraftState, EditKind
-from scoring.models.drift import RunDrift, RunStep
-from scoring.models.errand import Errand, ErrandKind, ErrandState
-from scoring.models.generation import Generation
-from scoring.models.idempotency import IdempotencyKey
-from scoring.models.likeness import Likeness, Likenesses
-from scoring.models.notice import Notice
-from scoring.models.pair_places import PairPlaces
-from scoring.models.review import Review, ReviewVerdict
-from scoring.models.run import (
+from scoring.models.alerts.notice import Notice
+from scoring.models.alerts.rule import AlertKind, AlertRule
+from scoring.models.alerts.watch import AlertWatch, WatchState
+from scoring.models.alerts.webhook import WebhookFormat
+from scoring.models.case_list.tag_index import TagIndex
+from scoring.models.data.dataset import Case, Dataset, DatasetVersion, VersionState
+from scoring.models.data.draft import Draft, DraftEdit, DraftState, EditKind
+from scoring.models.data.near_duplicate import NearDuplicate, VersionDuplicates
+from scoring.models.data.upload import Upload, UploadKind, UploadState, Worker
+from scoring.models.data.version_changes import ChangeKind, Changes, VersionChanges
+from scoring.models.job import Job, JobKind, JobState
+from scoring.models.pairs.comparison import Baseline, Comparison
+from scoring.models.pairs.pair_index import PairIndex
+from scoring.models.reviews.adjudication import Adjudication
+from scoring.models.reviews.case_decision import CaseDecision, CaseDecisionState
+from scoring.models.reviews.comment import Comment
+from scoring.models.reviews.correction import Correction, CorrectionState
+from scoring.models.reviews.failure_tag import FailureTag
+from scoring.models.reviews.preference import Preference, PreferenceVerdict
+from scoring.models.reviews.queue import QueueOrder, ReviewQueue, ReviewTask, TaskReason
+from scoring.models.reviews.review import Review, ReviewVerdict
+from scoring.models.reviews.saved_view import SavedView
+from scoring.models.reviews.waiver import Waiver
+from scoring.models.runs.drift import DriftResult, LevelSums, RunDrift, RunStep
+from scoring.models.runs.generation import Generation
+from scoring.models.runs.model_calls import CallPurpose, Embedding, JudgeNoise, ModelCall
+from scoring.models.runs.relabel import Relabel
+from scoring.models.runs.release_decision import ReleaseDecision, ReleaseState
+from scoring.models.runs.run import (
     Attempt,
     AttemptKind,
     Output,
@@ -36,15 +47,25 @@ from scoring.models.run import (
     RunState,
     Shard,
 )
-from scoring.models.saved_view import SavedView
-from scoring.models.score import CaseVerdict, RunSummary, Score, Status, Verdict
-from scoring.models.scorer import Scorer, ScorerVersion, Suite, SuiteEntry, ThresholdChange
-from scoring.models.tag_places import TagPlaces
-from scoring.models.team import Member, Role, Team, Token, User
-from scoring.models.upload import Upload, UploadKind, UploadState, Worker
-from scoring.models.version_changes import ChangeKind, Changes, VersionChanges
+from scoring.models.runs.score import (
+    CaseVerdict,
+    RunSummary,
+    Score,
+    ScoreHistogram,
+    Status,
+    Verdict,
+)
+from scoring.models.scorers.connection import Connection
+from scoring.models.scorers.proposal import ProposalState, SuiteProposal
+from scoring.models.scorers.scorer import Scorer, ScorerVersion
+from scoring.models.scorers.suite import Suite, SuiteEntry, ThresholdChange
+from scoring.models.team.attempt_counter import AttemptCounter
+from scoring.models.team.audit_entry import AuditCheckpoint, AuditEntry
+from scoring.models.team.idempotency import IdempotencyKey
+from scoring.models.team.team import Member, Role, Team, Token, User
 
 __all__ = [
+    "Adjudication",
     "Alert",
     "AlertDelivery",
     "AlertKind",
@@ -52,11 +73,15 @@ __all__ = [
     "AlertState",
     "AlertWatch",
     "Attempt",
+    "AttemptCounter",
     "AttemptKind",
+    "AuditCheckpoint",
     "AuditEntry",
     "Baseline",
     "CallPurpose",
     "Case",
+    "CaseDecision",
+    "CaseDecisionState",
     "CaseVerdict",
     "ChangeKind",
     "Changes",
@@ -64,31 +89,44 @@ __all__ = [
     "Comment",
     "Comparison",
     "Connection",
+    "Correction",
+    "CorrectionState",
     "Dataset",
     "DatasetVersion",
     "DeliveryState",
     "Draft",
     "DraftEdit",
     "DraftState",
+    "DriftResult",
     "EditKind",
     "Embedding",
-    "Errand",
-    "ErrandKind",
-    "ErrandState",
     "Event",
+    "FailureTag",
     "Generation",
     "IdempotencyKey",
+    "Job",
+    "JobKind",
+    "JobState",
     "JudgeNoise",
-    "Likeness",
-    "Likenesses",
+    "LevelSums",
     "Member",
     "ModelCall",
+    "NearDuplicate",
     "Notice",
     "Output",
     "OutputSet",
     "OutputSetState",
-    "PairPlaces",
+    "PairIndex",
+    "Preference",
+    "PreferenceVerdict",
+    "ProposalState",
+    "QueueOrder",
+    "Relabel",
+    "ReleaseDecision",
+    "ReleaseState",
     "Review",
+    "ReviewQueue",
+    "ReviewTask",
     "ReviewVerdict",
     "Role",
     "Run",
@@ -99,13 +137,16 @@ __all__ = [
     "RunSummary",
     "SavedView",
     "Score",
+    "ScoreHistogram",
     "Scorer",
     "ScorerVersion",
     "Shard",
     "Status",
     "Suite",
     "SuiteEntry",
-    "TagPlaces",
+    "SuiteProposal",
+    "TagIndex",
+    "TaskReason",
     "Team",
     "ThresholdChange",
     "Token",
@@ -115,7 +156,10 @@ __all__ = [
     "User",
     "Verdict",
     "VersionChanges",
+    "VersionDuplicates",
     "VersionState",
+    "Waiver",
     "WatchState",
+    "WebhookFormat",
     "Worker",
 ]

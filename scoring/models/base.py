@@ -1,4 +1,4 @@
-"""What every row with an address of its own shares."""
+"""The base of rows with a public id."""
 
 from __future__ import annotations
 

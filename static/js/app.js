@@ -1,6 +1,6 @@
 /* What the browser adds to pages that already work without it: themes, keys, copy buttons, fresh
    times. Listeners sit on the document, so swapped parts need no set-up of their own. What the
-   server answers is the business of answers.js, and where somebody was of place.js. */
+   server answers is the business of responses.js, and where somebody was of focus.js. */
 
 const root = document.documentElement;
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];

@@ -114,3 +114,21 @@ function markVerdict() {
 for (const event of ["htmx:pushedIntoHistory", "htmx:replacedInHistory"]) {
   document.addEventListener(event, markVerdict);
 }
+
+/* The page is drawn anew when its run ends; what somebody has typed into the filters by then stays. */
+
+let typed = null;
+
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  const isEnd = detail.shouldSwap && detail.requestConfig.triggeringEvent?.type === "run-ended";
+  const filters = isEnd && document.getElementById("filters");
+  typed = filters ? [...filters.elements].filter(({ id, type }) => id && type !== "hidden") : null;
+});
+
+document.addEventListener("htmx:afterSwap", () => {
+  for (const { id, value, checked } of typed ?? []) {
+    const control = document.getElementById(id);
+    if (control) Object.assign(control, { value, checked });
+  }
+  typed = null;
+});

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from scoring.engine import tryout
 from scoring.models import Role, Run, Scorer, Suite, Team, Token, User
 from tests.conftest import MakeDataset
 
@@ -55,13 +54,6 @@ def codes(response: Any) -> list[tuple[str, str]]:
 
 
 ApiOf = Callable[..., Api]
-
-
-@pytest.fixture(autouse=True, scope="session")
-def ends_helper() -> Iterator[None]:
-    """The process that scores for /score/ does not outlive the tests."""
-    yield
-    tryout.close()
 
 
 @pytest.fixture

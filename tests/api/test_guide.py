@@ -15,8 +15,9 @@ from pytest_django.live_server_helper import LiveServer
 from scoring.core.files.writers import Fields, jsonl_lines
 from scoring.models import Dataset, OutputSetState, Run, Token, User
 from tests.engine.conftest import finish
+from tests.support.paths import ROOT
 
-GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "api.md").read_text()
+GUIDE = (ROOT / "docs" / "api.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
 
 

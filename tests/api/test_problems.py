@@ -10,12 +10,14 @@ from django.core.exceptions import ValidationError
 from django.db import OperationalError
 from django.http import Http404
 from django.test import Client
+from rest_framework.exceptions import ErrorDetail, Throttled
+from rest_framework.exceptions import ValidationError as ShapeError
 from rest_framework.throttling import UserRateThrottle
 
 from evalsite.api import problems
 from scoring.core.contract import CaseProblem, ConfigError, ServiceError
 from scoring.core.files import FileProblem
-from scoring.engine import tryout
+from scoring.engine.tryout import tryout
 from scoring.models import Scorer
 from tests.api.conftest import API, Api, codes
 
@@ -174,24 +176,53 @@ def test_what_nobody_foresaw_tells_nothing(
         (OSError(5, "Input/output error"), 500, "internal_error", []),
         (OperationalError("disk I/O error"), 500, "internal_error", []),
         (ServiceError("took too long", retry=True), 503, "no_answer", []),
-        (ValidationError({"reason": "Say why."}), 422, "invalid", [("reason", "invalid")]),
+        (ValidationError({"reason": "Enter a reason."}), 422, "invalid", [("reason", "invalid")]),
         (ValidationError("Not so."), 422, "invalid", [("", "invalid")]),
     ],
 )
 def test_every_error_of_ours_has_its_status(
     fault: Exception, status: int, code: str, errors: list[tuple[str, str]]
 ) -> None:
-    problem = problems.problem_of(fault)
+    problem = problems.problem_from_exception(fault)
     assert (problem.status_code, problem.body["code"]) == (status, code)
     assert [(each["field"], each["code"]) for each in problem.body["errors"]] == errors
 
 
 def test_the_line_of_a_file_is_kept() -> None:
     fault = FileProblem("row_width", "too wide", line=7, column="")
-    assert problems.problem_of(fault).body["errors"][0]["line"] == 7
+    assert problems.problem_from_exception(fault).body["errors"][0]["line"] == 7
 
 
 def test_a_text_over_the_databases_limits_is_refused_not_stored(alices: Api) -> None:
     response = alices.post("scorers/", {"name": "x", "type": "y" * 500})
     assert codes(response) == [("type", "max_length")]
     assert not Scorer.objects.exists()
+
+
+@pytest.mark.parametrize(("wait", "seconds"), [(None, 1), (0, 1), (0.2, 1), (1.2, 2), (60, 60)])
+def test_who_is_throttled_waits_whole_seconds(wait: float | None, seconds: int) -> None:
+    problem = problems.problem_from_exception(Throttled(wait))
+    assert (problem.status_code, problem.code) == (429, "too_many_requests")
+    assert problem.retry_after == seconds
+
+
+@pytest.mark.parametrize(
+    ("codes", "status"),
+    [(["blank"], 422), (["blank", "max_length"], 422), (["blank", "invalid"], 400)],
+)
+def test_a_body_is_unusable_if_only_values_are_wrong(codes: list[str], status: int) -> None:
+    faults = {f"field{number}": [ErrorDetail("Wrong.", code)] for number, code in enumerate(codes)}
+    assert problems.problem_from_exception(ShapeError(faults)).status_code == status
+
+
+def test_the_message_counts_the_further_errors_and_the_list_is_cut() -> None:
+    faults = [problems.Fault(f"rows[{number}]", "blank", "Empty.") for number in range(101)]
+    assert problems.validation_problem(422, faults[:1]).message == "rows[0]: Empty."
+    body = problems.validation_problem(422, faults).body
+    assert body["message"] == "rows[0]: Empty. (and 100 more)"
+    assert len(body["errors"]) == 100
+
+
+def test_an_id_in_a_body_that_names_nothing_is_not_found() -> None:
+    problem = problems.missing_problem("suite")
+    assert (problem.status_code, problem.code) == (404, "not_found")

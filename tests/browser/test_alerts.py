@@ -11,15 +11,16 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from scoring.engine.alerts import sending, tick
-from scoring.engine.threads import Threads
+from scoring.engine.alerts import delivery as sending
+from scoring.engine.alerts import tick
+from scoring.engine.processes.threads import Threads
 from scoring.models import Alert, AlertDelivery, AlertRule, DatasetVersion, Run, Team, User
-from tests.browser.comparing import stays
-from tests.browser.hands import HANDS, ByKeys, ByMouse
+from tests.browser.actions import HANDS, ByKeys, ByMouse
+from tests.browser.compare_steps import in_both_schemes, stays
 from tests.browser.walk import Walk, forgive_422
 from tests.conftest import MakeDataset
-from tests.drifting import run_in_week
-from tests.engine.alerts.hook import Receiver
+from tests.engine.alerts.webhook_receiver import Receiver
+from tests.support.drift_runs import run_in_week
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -72,17 +73,17 @@ def test_from_a_drift_line_to_a_rule_that_fires(
     is_accessible(page)
     walk.follow("drift page")
     page.get_by_role("row").filter(has_text="Support answers").get_by_role("link").click()
-    walk.follow("Alert me about this line")
+    walk.follow("Create alert")
     walk.is_at("New rule")
     expect(page.get_by_label("Series", exact=True)).to_have_value("a")
     expect(page.get_by_label("Scorer", exact=True)).to_have_value("close")
     is_accessible(page)
 
-    page.get_by_role("radio", name="The mean is too low").check()
+    page.get_by_role("radio", name="Mean below").check()
     page.get_by_label("Mean, from 0 to 1").fill("80")
     with Receiver() as hook:
         page.get_by_label("Webhook URL").fill(hook.url)
-        walk.press("Make the rule")
+        walk.press("Create rule")
         expect(page.get_by_role("alert")).to_contain_text("Give a number above 0 and up to 1.")
         expect(page.get_by_text(f"EVALSITE_WEBHOOK_HOSTS={hook.host}")).to_be_visible()
         is_accessible(page)
@@ -90,7 +91,8 @@ def test_from_a_drift_line_to_a_rule_that_fires(
 
         settings.EVALSITE_WEBHOOK_HOSTS = frozenset({hook.host})
         page.get_by_label("Mean, from 0 to 1").fill("0.8")
-        walk.press("Make the rule")
+        page.get_by_label("Webhook URL").fill(hook.url)
+        walk.press("Create rule")
         walk.is_at("Mean of close below 0.8")
         expect(page.locator("#secret")).to_have_text(AlertRule.objects.get().secret())
         is_accessible(page)
@@ -176,7 +178,7 @@ def test_a_rule_is_paused_deleted_and_brought_back_by_keys_alone(
     is_accessible(page)
     press(page, "Resume")
     expect(now(page)).not_to_contain_text("paused")
-    chosen = page.get_by_role("radio", name="The mean is too low")
+    chosen = page.get_by_role("radio", name="Mean below")
     chosen.focus()
     page.keyboard.press("ArrowDown")
     expect(page.get_by_label("Pass rate, in %")).to_be_visible()
@@ -205,11 +207,41 @@ def test_a_kind_that_watches_for_runs_asks_for_no_scorer(
     sign_in(alice)
     page.goto(reverse("alert_rule", args=[rule.uuid]))
     expect(page.get_by_label("Scorer", exact=True)).to_be_visible()
-    page.get_by_role("radio", name="No run has come").check()
+    page.get_by_role("radio", name="No recent runs").check()
     expect(page.get_by_label("Scorer", exact=True)).to_be_hidden()
     expect(page.get_by_label("Days")).to_be_visible()
     Walk(page).press("Save")
     Walk(page).is_at("No run for 8 days")
+
+
+def test_a_rule_is_previewed_by_keys_alone_before_it_is_made(
+    page: Page,
+    sign_in: Callable[[User], None],
+    is_accessible: Callable[[Page], None],
+    alice: User,
+    team: Team,
+    runs: list[Run],
+) -> None:
+    sign_in(alice)
+    page.goto(reverse("new_alert_rule", args=[team.slug]))
+    page.get_by_role("radio", name="Mean below").check()
+    page.get_by_label("Webhook URL").fill("https://hooks.example.org/typed")
+    press(page, "Preview on past runs")
+    expect(page.get_by_text("This kind looks at one scorer's mean")).to_be_visible()
+    page.get_by_label("Scorer", exact=True).select_option("close")
+    press(page, "Preview on past runs")
+    preview = page.get_by_role("region", name="Would have fired")
+    expect(preview).to_contain_text("on 1 of the latest 3 runs")
+    expect(page.get_by_role("button", name="Preview on past runs")).to_be_focused()
+    expect(page.get_by_label("Webhook URL")).to_have_value("https://hooks.example.org/typed")
+    is_accessible(page)
+    assert not AlertRule.objects.exists()
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 740})
+        assert page.evaluate(WIDE) is False
+    in_both_schemes(page, is_accessible)
+    preview.get_by_role("link", name="w2").click()
+    Walk(page).is_at("w2")
 
 
 def test_without_scripts_a_rule_is_made_and_an_alert_acknowledged(
@@ -232,9 +264,11 @@ def test_without_scripts_a_rule_is_made_and_an_alert_acknowledged(
     plain.goto(reverse("new_alert_rule", args=[slug]))
     plain.get_by_role("combobox", name="Dataset").select_option("Support answers")
     plain.get_by_role("button", name="Show its series and scorers").click()
-    plain.get_by_role("radio", name="The mean is too low").check()
+    plain.get_by_role("radio", name="Mean below").check()
     plain.get_by_label("Scorer", exact=True).select_option("close")
-    plain.get_by_role("button", name="Make the rule").click()
+    plain.get_by_role("button", name="Preview on past runs").click()
+    expect(plain.get_by_role("heading", name="Would have fired")).to_be_visible()
+    plain.get_by_role("button", name="Create rule").click()
     expect(plain.get_by_role("heading", level=1)).to_have_text("Mean of close below 0.8")
     work()
     plain.goto(reverse("alerts", args=[slug]))
@@ -243,22 +277,23 @@ def test_without_scripts_a_rule_is_made_and_an_alert_acknowledged(
     plain.close()
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 360), ("dark", 1280)])
 def test_every_page_is_accessible_and_nothing_scrolls_sideways(
     page: Page,
     sign_in: Callable[[User], None],
     is_accessible: Callable[[Page], None],
     alice: User,
     rule: AlertRule,
-    scheme: str,
-    width: int,
 ) -> None:
+    def check() -> None:
+        for width in (1280, 360):
+            page.set_viewport_size({"width": width, "height": 740})
+            assert page.evaluate(WIDE) is False
+        in_both_schemes(page, is_accessible)
+
     work()
     Alert.objects.create(rule=rule, series="b", state="undecided", sentence="Fell.", note="Now?")
     rule.change(by=alice, webhook_url="https://hooks.example.org/x")
     sign_in(alice)
-    page.set_viewport_size({"width": width, "height": 740})
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     run = Run.objects.get(name="w2")
     slug = rule.team.slug
     for url in (
@@ -270,10 +305,8 @@ def test_every_page_is_accessible_and_nothing_scrolls_sideways(
         reverse("run", args=[run.uuid]),
     ):
         page.goto(url)
-        assert page.evaluate(WIDE) is False
-        is_accessible(page)
+        check()
     page.goto(reverse("alert_rule", args=[rule.uuid]))
-    Walk(page).press("Make a new secret")
+    Walk(page).press("Create new secret")
     expect(page.locator("#secret")).to_be_visible()
-    assert page.evaluate(WIDE) is False
-    is_accessible(page)
+    check()

@@ -9,10 +9,10 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from scoring.models import AuditEntry, Baseline, Output, OutputSet, Run, User
-from tests.browser.comparing import Check, Keys, in_both_schemes
+from tests.browser.compare_steps import Check, Keys, in_both_schemes
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.scored import finished_run
+from tests.support.run_states import finished_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -40,7 +40,7 @@ def test_a_baseline_is_pinned_replaced_and_taken_back(
     walk = Walk(page)
     sign_in(alice)
     page.goto(address(runs[0]))
-    walk.press("Make it the baseline")
+    walk.press("Set as baseline")
     expect(page.get_by_text("Runs of the series a are now compared with this one.")).to_be_visible()
     expect(page.locator(".tag-baseline")).to_have_text("baseline")
     in_both_schemes(page, is_accessible)
@@ -48,7 +48,7 @@ def test_a_baseline_is_pinned_replaced_and_taken_back(
     page.goto(address(runs[2]))
     expect(page.get_by_role("link", name="Compare with w45")).to_be_visible()
     page.goto(address(runs[1]))
-    walk.press("Make it the baseline")
+    walk.press("Set as baseline")
     expect(page.locator(".tag-baseline")).to_be_visible()
     page.goto(reverse("runs", args=[runs[0].team.slug]))
     marked = page.get_by_role("row").filter(has=page.locator(".tag-baseline"))
@@ -57,7 +57,7 @@ def test_a_baseline_is_pinned_replaced_and_taken_back(
     expect(page.get_by_role("link", name="Compare with w46")).to_be_visible()
 
     page.goto(address(runs[1]))
-    walk.press("Take back as baseline")
+    walk.press("Unpin baseline")
     expect(page.get_by_text("The baseline is taken back")).to_be_visible()
     expect(page.locator(".tag-baseline")).to_have_count(0)
     is_accessible(page)
@@ -70,10 +70,10 @@ def test_keys_alone_pin_a_run_and_take_it_back(
     keys = Keys(page)
     sign_in(alice)
     page.goto(address(runs[0]))
-    keys.open("Make it the baseline")
-    expect(page.get_by_role("button", name="Take back as baseline")).to_be_visible()
-    keys.open("Take back as baseline")
-    expect(page.get_by_role("button", name="Make it the baseline")).to_be_visible()
+    keys.open("Set as baseline")
+    expect(page.get_by_role("button", name="Unpin baseline")).to_be_visible()
+    keys.open("Unpin baseline")
+    expect(page.get_by_role("button", name="Set as baseline")).to_be_visible()
     actions = AuditEntry.objects.filter(action__startswith="baseline.").order_by("pk")
     assert [each.action for each in actions] == ["baseline.pinned", "baseline.unpinned"]
 
@@ -99,7 +99,7 @@ def test_a_run_that_is_no_measure_is_refused_with_the_reason(
     run = finished_run(outputs, name="w45")
     sign_in(alice)
     page.goto(address(run))
-    Walk(page).press("Make it the baseline")
+    Walk(page).press("Set as baseline")
     expect(page.locator(".notice").filter(has_text=reason)).to_be_visible()
     in_both_schemes(page, is_accessible)
     assert not Baseline.objects.exists()

@@ -23,10 +23,10 @@ from scoring.models import (
     Team,
     User,
 )
-from tests.browser.comparing import Check, Keys, has_settled, in_both_schemes, stays
+from tests.browser.compare_steps import Check, Keys, has_settled, in_both_schemes, stays
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.scored import CLOSE, finished_run
+from tests.support.run_states import CLOSE, finished_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -103,7 +103,7 @@ def test_verdicts_by_mouse(case: Page, run: Run, is_accessible: Check) -> None:
     case.get_by_role("button", name="Save the note").click()
     expect(toast(case)).to_contain_text("Your verdict: fail, with a note.")
     expect(case.get_by_role("region", name="Reviews")).to_contain_text("It is far off.")
-    case.get_by_role("button", name="Take back").click()
+    case.get_by_role("button", name="Clear verdict").click()
     expect(case.locator("#reviews [aria-pressed=true]")).to_have_count(0)
     expect(case.get_by_label("Note")).to_have_value("")
     expect(case.locator("#reviews")).to_be_focused()  # its own button is disabled now
@@ -111,7 +111,7 @@ def test_verdicts_by_mouse(case: Page, run: Run, is_accessible: Check) -> None:
     is_given(case, "fail")
     expect(case.get_by_label("Note")).to_have_value("It is far off.")
     assert is_same_page()
-    assert Review.objects.get().told == {"verdict": "fail", "note": "It is far off."}
+    assert Review.objects.get().audit_values == {"verdict": "fail", "note": "It is far off."}
 
 
 def test_verdicts_by_keys_alone_from_case_to_case(case: Page, run: Run) -> None:
@@ -140,7 +140,7 @@ def test_verdicts_by_keys_alone_from_case_to_case(case: Page, run: Run) -> None:
     keys.press("Enter")
     is_given(case, "fail")
     said = Review.objects.order_by("output__case__position")
-    assert [review.told for review in said] == [
+    assert [review.audit_values for review in said] == [
         {"verdict": "unsure", "note": "4 of 4"},
         {"verdict": "fail", "note": ""},
     ]
@@ -287,7 +287,7 @@ def test_a_key_sends_what_is_written(case: Page, run: Run, key: str) -> None:
     keys.type("Too short.")
     keys.press(key)
     expect(toast(case)).to_contain_text("Your verdict: fail, with a note.")
-    assert Review.objects.get().told == {"verdict": "fail", "note": "Too short."}
+    assert Review.objects.get().audit_values == {"verdict": "fail", "note": "Too short."}
     assert Comment.objects.get().text == "First of all"
 
 
@@ -364,7 +364,7 @@ def test_without_a_script_all_of_it_works(
     verdict(page, "unsure").click()
     expect(verdict(page, "unsure")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_text("Your verdict: unsure.")).to_be_visible()
-    page.get_by_role("button", name="Take back").click()
+    page.get_by_role("button", name="Clear verdict").click()
     expect(page.locator("#reviews [aria-pressed=true]")).to_have_count(0)
     region = comments(page)
     region.get_by_label("Your comment", exact=True).fill("Plain")
@@ -379,7 +379,7 @@ def test_without_a_script_all_of_it_works(
 @pytest.mark.parametrize("width", [360, 2560])
 def test_long_words_stay_inside_the_page(case: Page, rita: User, run: Run, width: int) -> None:
     output, long = Output.objects.get(case__position=1), "x" * 500
-    Review.objects.say(run, output, ReviewVerdict.FAIL, by=rita, note=long)
+    Review.objects.record(run, output, ReviewVerdict.FAIL, by=rita, note=long)
     Comment.objects.add(run, output, long, by=rita)
     case.set_viewport_size({"width": width, "height": 740})
     case.reload()

@@ -10,10 +10,10 @@ from django.urls import reverse
 from playwright.sync_api import Locator, Page, expect
 
 from scoring.models import Output, Run, User
-from tests.browser.comparing import Check, Keys, has_settled, in_both_schemes, stays
+from tests.browser.compare_steps import Check, Keys, has_settled, in_both_schemes, stays
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.core.payloads import MARKDOWN, MARKUP
-from tests.scored import CLOSE, finished_run
+from tests.support.payloads import MARKDOWN, MARKUP
+from tests.support.run_states import CLOSE, finished_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from playwright.sync_api import Locator, Page, expect
 
 from scoring.models import Baseline, CaseVerdict, Comment, Output, Run, User, Verdict
-from tests.browser.comparing import (
+from tests.browser.compare_steps import (
     Check,
     Keys,
     Three,
@@ -21,7 +21,7 @@ from tests.browser.comparing import (
 )
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.scored import finished_run
+from tests.support.run_states import finished_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -58,13 +58,13 @@ def test_beside_the_baseline_and_back_inside_the_list_of_the_run(
     expect(case.locator(".sequence .number")).to_have_text("2 of 55")
     expect(chosen(case, "Runs shown")).to_have_text("this run")
     in_both_schemes(case, is_accessible)
-    switch(case, "Runs shown").get_by_role("link", name="beside its baseline").click()
-    expect(chosen(case, "Runs shown")).to_have_text("beside w45")
+    switch(case, "Runs shown").get_by_role("link", name="vs. its baseline").click()
+    expect(chosen(case, "Runs shown")).to_have_text("vs. w45")
     expect(case.locator(".text-baseline")).to_contain_text("on Monday")
     in_both_schemes(case, is_accessible)
     case.get_by_role("link", name="Next case").click()
     Walk(case).is_at("q05")
-    expect(chosen(case, "Runs shown")).to_have_text("beside w45")
+    expect(chosen(case, "Runs shown")).to_have_text("vs. w45")
     expect(case.locator(".sequence .number")).to_have_text("3 of 55")
     switch(case, "Runs shown").get_by_role("link", name="this run").click()
     expect(case.locator(".text-baseline")).to_have_count(0)
@@ -87,7 +87,9 @@ def test_every_two_texts_are_compared_in_every_mode(
     case.goto(f"{case.url}&against={runs.old.uuid}&kind=broke")
     is_same_page = stays(case)
     switch(case, "Texts to compare").get_by_role("link", name=between).click()
+    expect(case).to_have_url(re.compile("between="))  # the first pair is chosen before the swap
     expect(chosen(case, "Texts to compare")).to_have_text(between)
+    has_settled(case)
     for mode in MODES:
         switch(case, "Ways to compare").get_by_role("link", name=mode).click()
         expect(chosen(case, "Ways to compare")).to_have_text(mode)
@@ -107,7 +109,7 @@ def test_every_two_texts_are_compared_in_every_mode(
 def test_keys_alone_turn_the_ways_to_look_at_a_case(case: Page, runs: Three) -> None:
     keys = Keys(case)
     keys.press("t")
-    expect(chosen(case, "Runs shown")).to_have_text("beside w45")
+    expect(chosen(case, "Runs shown")).to_have_text("vs. w45")
     case.wait_for_load_state()
     is_same_page = stays(case)
     for mode in ("JSON paths", "Markdown", "as it is", "words", "characters", "lines"):
@@ -163,7 +165,7 @@ def test_a_case_that_the_baseline_lacks_is_said_to_be_missing(
     in_both_schemes(case, is_accessible)
     Baseline.objects.pin(runs.newest, by=None)
     case.reload()
-    expect(chosen(case, "Runs shown")).to_have_text("beside w47")
+    expect(chosen(case, "Runs shown")).to_have_text("vs. w47")
 
 
 # Why a score is what it is.

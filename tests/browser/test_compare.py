@@ -10,12 +10,13 @@ from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from scoring.engine import compare_asks, errands
-from scoring.engine.threads import Threads
-from scoring.models import Errand, Output, Run, Team, User
+from scoring.engine.compare import jobs as compare_jobs
+from scoring.engine.jobs import job_queue
+from scoring.engine.processes.threads import Threads
+from scoring.models import Job, Output, Run, Team, User
 from tests.browser.walk import Walk
-from tests.compared import run_with
 from tests.conftest import MakeDataset
+from tests.support.finished_runs import run_with
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -60,7 +61,7 @@ def test_from_the_run_to_a_case_side_by_side(
 
     walk.follow("far", page.get_by_role("navigation", name="Scorer of the charts"))
     expect(page.get_by_role("heading", name="Scores of far")).to_be_visible()
-    page.get_by_text("The same as tables").click()
+    page.get_by_text("View as table").click()
     is_accessible(page)
 
     walk.follow("Next")
@@ -134,14 +135,14 @@ def test_a_large_comparison_appears_once_it_is_there(
     runs: tuple[Run, Run],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compare_asks, "AT_ONCE", 0)
+    monkeypatch.setattr(compare_jobs, "AT_ONCE", 0)
     sign_in(alice)
     page.goto(address(*runs))
     expect(page.get_by_text("No worker: start")).to_be_visible()
     is_accessible(page)
     with Threads(1) as threads:
-        for errand in Errand.objects.unfinished().select_related("team"):
-            threads.submit(errands.do, errand).result(20)
+        for job in Job.objects.unfinished().select_related("team"):
+            threads.submit(job_queue.run, job).result(20)
     expect(page.get_by_text("55 of 60 cases broke").first).to_be_visible()
 
 

@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 
 from scoring.models import Run, Team, User
 from tests.browser.walk import Walk
-from tests.compared import run_with
 from tests.conftest import MakeDataset
+from tests.support.finished_runs import run_with
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -48,7 +48,7 @@ def test_a_dot_and_a_bar_open_their_cases_and_chips_come_off(
     expect(page.locator(".chip")).to_have_count(2)
     assert [key.strip() for key in rows(page)] == ["q0", "q1"]
     is_accessible(page)
-    page.get_by_role("link", name="Take off the filter close is 0.2 to 0.24").click()
+    page.get_by_role("link", name="Remove the filter close is 0.2 to 0.24").click()
     expect(page.locator(".chip")).to_have_count(1)
     expect(page.locator("#cases .row-link")).to_have_count(3)
     page.locator(".steps-chart a").last.click()
@@ -67,7 +67,7 @@ def test_the_tables_lead_there_by_keys(
 ) -> None:
     sign_in(alice)
     page.goto(url)
-    page.get_by_text("The same as tables").focus()
+    page.get_by_text("View as table").focus()
     page.keyboard.press("Enter")
     page.get_by_role("row", name=re.compile("^0.88.0.92 0.20.0.24")).get_by_role("link").focus()
     page.keyboard.press("Enter")

@@ -10,7 +10,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from scoring.models import User
-from tests.browser.comparing import Keys, Three, has_settled, listed, stays, three_runs
+from tests.browser.compare_steps import Keys, Three, has_settled, listed, stays, three_runs
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset
 
@@ -69,7 +69,7 @@ def test_tabs_change_the_list_in_place_and_keep_the_focus(keys: Keys, runs: Thre
     is_same_page = stays(page)
     for name, found in (
         ("Fixed", ["q59"]),
-        ("Unclear", ["q02"]),
+        ("Inconclusive", ["q02"]),
         ("Only in baseline", ["q00"]),
         ("Only in candidate", ["q60"]),
         ("Edited", ["q01"]),
@@ -92,7 +92,7 @@ def test_filters_narrow_the_list_in_place_and_back_takes_them_off(keys: Keys, ru
     keys.to("Tag")
     keys.type("odd")
     keys.press("Enter")
-    expect(page.get_by_role("link", name="Take the filters off")).to_be_visible()
+    expect(page.get_by_role("link", name="Clear filters")).to_be_visible()
     has_settled(page)
     assert set(listed(page)) == {f"q{n:02}" for n in range(3, 58, 2)}
     assert keys.at() == "Tag"
@@ -103,7 +103,7 @@ def test_filters_narrow_the_list_in_place_and_back_takes_them_off(keys: Keys, ru
     assert is_same_page()
     page.go_back()
     expect(page.locator("#cases tbody tr")).to_have_count(28)
-    keys.to("Take the filters off")
+    keys.to("Clear filters")
     keys.press("Enter")
     expect(page.locator("#cases tbody tr")).to_have_count(50)
 
@@ -127,7 +127,7 @@ def test_from_the_list_through_cases_and_back_to_the_row(keys: Keys, runs: Three
     row = page.locator("#cases tr:target")
     expect(row.locator(".id")).to_have_text("q54")
     expect(row).to_be_in_viewport()
-    keys.press("Tab", "Enter")
+    keys.press("Tab", "Tab", "Enter")  # past the box that selects the case
     walk.is_at("q54")
     expect(page.locator(".sequence .number")).to_have_text("52 of 55 · broke")
 
@@ -135,7 +135,7 @@ def test_from_the_list_through_cases_and_back_to_the_row(keys: Keys, runs: Three
 def test_charts_have_tables_whose_links_lead_to_the_cases(keys: Keys, runs: Three) -> None:
     page = keys.page
     page.goto(runs.url)
-    keys.open("The same as tables")
+    keys.open("View as table")
     expect(page.get_by_text("Cases by how much the score changed")).to_be_visible()
     keys.to("0.88")
     keys.press("Enter")

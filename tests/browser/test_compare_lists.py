@@ -9,10 +9,11 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from scoring.engine import compare_asks, errands
-from scoring.engine.threads import Threads
-from scoring.models import Comparison, Errand, ErrandState, Team, User
-from tests.browser.comparing import (
+from scoring.engine.compare import jobs as compare_jobs
+from scoring.engine.jobs import job_queue
+from scoring.engine.processes.threads import Threads
+from scoring.models import Comparison, Job, JobState, Team, User
+from tests.browser.compare_steps import (
     Check,
     Three,
     compare_url,
@@ -23,8 +24,8 @@ from tests.browser.comparing import (
     three_runs,
 )
 from tests.browser.walk import Walk
-from tests.compared import run_with
 from tests.conftest import MakeDataset
+from tests.support.finished_runs import run_with
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -51,7 +52,7 @@ def test_every_tab_says_how_many_it_holds_and_lists_them(shown: Page, is_accessi
         ("Broke", 55, "q03"),
         ("Fixed", 1, "q59"),
         ("Unchanged", 2, "q01"),
-        ("Unclear", 1, "q02"),
+        ("Inconclusive", 1, "q02"),
         ("Only in baseline", 1, "q00"),
         ("Only in candidate", 1, "q60"),
         ("Edited", 1, "q01"),
@@ -71,7 +72,9 @@ def test_what_differs_between_versions_is_named_and_marked(
     shown: Page, is_accessible: Check
 ) -> None:
     expect(shown.get_by_text("versions v1 and v2 of the dataset")).to_be_visible()
-    Walk(shown).follow("Unclear", shown.get_by_role("navigation", name="What became of the cases"))
+    Walk(shown).follow(
+        "Inconclusive", shown.get_by_role("navigation", name="What became of the cases")
+    )
     expect(shown.locator("#cases .verdict-error")).to_be_visible()
     row = shown.locator("#cases tbody tr").first
     expect(row.locator("mark")).to_have_text(['2, "paid": "on Monday', '3, "paid": "on Tuesday'])
@@ -94,7 +97,7 @@ def test_filters_stay_while_the_tabs_change_and_can_be_taken_off(
     Walk(shown).press("Filter")
     expect(shown.get_by_text("No case of this list passes all of these filters.")).to_be_visible()
     is_accessible(shown)
-    Walk(shown).follow("Take the filters off")
+    Walk(shown).follow("Clear filters")
     expect(shown.locator("#cases tbody .id")).to_have_text(["q59"])
     expect(shown.get_by_role("searchbox", name="Tag")).to_have_value("")
 
@@ -138,7 +141,7 @@ def test_a_row_opens_side_by_side_and_back_restores_the_list(shown: Page) -> Non
 def test_several_runs_stand_in_one_table(shown: Page, runs: Three, is_accessible: Check) -> None:
     shown.goto(compare_url(runs.old, runs.new, runs.newest))
     heads = shown.locator("#waiting thead th")
-    counts = ["Pairs", "Broke", "Fixed", "Unclear", "Only in one"]
+    counts = ["Pairs", "Broke", "Fixed", "Inconclusive", "Only in one"]
     expect(heads).to_have_text(["Run", *counts, "close", "far"])
     expect(shown.get_by_role("region", name="What changed").get_by_role("listitem")).to_have_count(
         2
@@ -198,18 +201,18 @@ def test_a_comparison_that_failed_is_asked_for_again(
     runs: Three,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compare_asks, "AT_ONCE", 0)
+    monkeypatch.setattr(compare_jobs, "AT_ONCE", 0)
     sign_in(alice)
     page.goto(runs.url)
     expect(page.get_by_text("No worker: start manage.py worker.")).to_be_visible()
     in_both_schemes(page, is_accessible)
-    Errand.objects.update(state=ErrandState.FAILED, problem="the worker was stopped")
+    Job.objects.update(state=JobState.FAILED, problem="the worker was stopped")
     expect(page.get_by_text("Not compared: the worker was stopped.")).to_be_visible()
     in_both_schemes(page, is_accessible)
     page.get_by_role("link", name="Compare again").click()
     expect(page.get_by_text("No worker: start manage.py worker.")).to_be_visible()
     with Threads(1) as threads:
-        for errand in Errand.objects.unfinished().select_related("team"):
-            threads.submit(errands.do, errand).result(20)
+        for job in Job.objects.unfinished().select_related("team"):
+            threads.submit(job_queue.run, job).result(20)
     expect(page.get_by_text("55 of 59 cases broke").first).to_be_visible()
     assert Comparison.objects.count() == 1

@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from scoring.engine import errands
-from scoring.engine.threads import Threads
-from scoring.models import Connection, Errand, Team, User
+from scoring.engine.jobs import job_queue
+from scoring.engine.processes.threads import Threads
+from scoring.models import Connection, Job, Team, User
 from tests.browser.walk import Walk
 from tests.stub.scenarios import RIGHT_KEY
 from tests.stub.server import Stub
@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def work() -> None:
     """What the worker would do, in a thread as there: this one has the browser's event loop."""
     with Threads(1) as threads:
-        for errand in Errand.objects.unfinished().select_related("team"):
-            threads.submit(errands.do, errand).result(20)
+        for job in Job.objects.unfinished().select_related("team"):
+            threads.submit(job_queue.run, job).result(20)
 
 
 def test_a_connection_is_made_tested_and_removed_and_every_page_is_accessible(

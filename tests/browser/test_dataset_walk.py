@@ -9,10 +9,10 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from scoring.engine import loading
+from scoring.engine import imports
 from scoring.models import Case, Dataset, DraftEdit, Team, Upload, User
-from tests.browser.comparing import in_both_schemes, stays
-from tests.browser.hands import HANDS, Bench
+from tests.browser.actions import HANDS, Bench
+from tests.browser.compare_steps import in_both_schemes, stays
 from tests.browser.walk import forgive_422
 from tests.conftest import MakeDataset
 
@@ -46,7 +46,7 @@ def bench(
 def work() -> None:
     """The worker's next step, done here and now."""
     upload = Upload.objects.get()
-    step = loading.check if upload.state == "checking" else loading.load
+    step = imports.check if upload.state == "checking" else imports.load
     step(upload)
 
 
@@ -79,7 +79,7 @@ def tags() -> dict[str, list[str]]:
 def tag_some(bench: Bench, button: str, tag: str, *cases: str) -> None:
     for key in cases:
         bench.hand.tick(bench.field(f"Tick {key}"), key="x")
-    expect(bench.page.locator("#ticked")).to_have_text(f"{len(cases)} ticked")
+    expect(bench.page.locator("#selected-count")).to_have_text(f"{len(cases)} ticked")
     bench.hand.write(bench.field("Tag for the ticked cases"), tag, key="t")
     bench.hand.press(bench.button(button))
 
@@ -87,7 +87,7 @@ def tag_some(bench: Bench, button: str, tag: str, *cases: str) -> None:
 def test_cases_are_edited_tagged_deleted_and_published(bench: Bench, is_accessible: Check) -> None:
     bench.follow("Questions", "Questions")
     is_same = stays(bench.page)
-    tag_some(bench, "Take off", "billing", "q00", "q03")
+    tag_some(bench, "Remove tag", "billing", "q00", "q03")
     bench.is_told("2 cases freed of the tag billing in the draft of the next version.")
     assert tags() == {"q00": ["old"], "q03": ["old"]}
     in_both_schemes(bench.page, is_accessible)
@@ -98,7 +98,7 @@ def test_cases_are_edited_tagged_deleted_and_published(bench: Bench, is_accessib
     bench.is_told("3 cases tagged odd in the draft of the next version.")
     assert is_same()
 
-    bench.follow("Look at it and publish it", "Draft")
+    bench.follow("Review and publish it", "Draft")
     rows = bench.main.get_by_role("row")
     bench.hand.press(rows.filter(has_text="q02").get_by_role("link"))
     bench.is_at("q02")
@@ -144,18 +144,18 @@ def test_a_tag_is_parted_off_and_sampled(
     bench.hand.write(bench.field("Tag"), "account")
     bench.hand.press(bench.button("Filter"))
     expect(bench.page.locator("#cases tbody tr")).to_have_count(8)
-    bench.follow("Make a dataset of these", "Split or sample")
+    bench.follow("Create dataset from these", "Split or sample")
     expect(bench.field("Tag")).to_have_value("account")
     in_both_schemes(bench.page, is_accessible)
     bench.hand.write(bench.field("Sample size"), "3")
     bench.hand.write(bench.field("Seed"), "7")
     bench.hand.write(bench.field("Name of the new dataset"), "Questions")
-    bench.hand.press(bench.button("Make the dataset"))
+    bench.hand.press(bench.button("Create dataset"))
     expect(bench.page.get_by_role("alert")).to_contain_text("“Questions” already")
-    expect(bench.button("Make the dataset")).to_be_focused()
+    expect(bench.button("Create dataset")).to_be_focused()
     in_both_schemes(bench.page, is_accessible)
     bench.hand.write(bench.field("Name of the new dataset"), "Account, sampled")
-    bench.hand.press(bench.button("Make the dataset"))
+    bench.hand.press(bench.button("Create dataset"))
     bench.is_at("Account, sampled")
     bench.is_told("Made of 3 cases of Questions v1 tagged account, seed 7.")
     in_both_schemes(bench.page, is_accessible)

@@ -59,7 +59,7 @@ def test_a_case_is_added_tagged_and_deleted_by_keys_alone(
     page.keyboard.type("hard")
     page.keyboard.press("Enter")
     expect(page.get_by_text("1 case tagged hard in the draft of the next version.")).to_be_visible()
-    page.get_by_role("link", name="Look at it and publish it").focus()
+    page.get_by_role("link", name="Review and publish it").focus()
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Add a case").focus()
     page.keyboard.press("Enter")
@@ -102,6 +102,6 @@ def test_a_sample_is_made_on_a_phone(
     is_accessible(page)
     page.get_by_label("Sample size").fill("2")
     page.get_by_label("Name of the new dataset").fill("Two of three")
-    page.get_by_role("button", name="Make the dataset").click()
+    page.get_by_role("button", name="Create dataset").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Two of three")
     assert Dataset.objects.get(name="Two of three").latest is not None

@@ -11,10 +11,10 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from scoring.models import Baseline, DatasetVersion, Run, Team, User
-from tests.browser.comparing import in_both_schemes
+from tests.browser.compare_steps import in_both_schemes
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset
-from tests.drifting import run_in_week, scorer_of
+from tests.support.drift_runs import run_in_week, scorer_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -146,9 +146,9 @@ def test_by_keys_alone_a_chart_is_one_stop_and_the_arrows_walk(
     assert readout(page).startswith("w9, ")
     for _ in range(LATEST - FALLEN):
         page.keyboard.press("ArrowLeft")
-    assert readout(page).endswith("below the limits")
+    assert readout(page).endswith("below the level")
     charts = page.get_by_role("group", name="Means of close in bot, 10 runs")
-    point = charts.get_by_role("link", name=re.compile(r"^w6, 16 Feb 2026: mean 0\.600 .*limits$"))
+    point = charts.get_by_role("link", name=re.compile(r"^w6, 16 Feb 2026: mean 0\.600 .*level$"))
     expect(point).to_be_focused()  # so its name is what a screen reader says
     in_both_schemes(page, is_accessible)
     expect(point).to_be_focused()
@@ -191,7 +191,9 @@ def test_without_scripts_marks_and_table_lead_on(
         storage_state=page.context.storage_state(),
     )
     plain.goto(drift_url)
-    expect(plain.get_by_text("w6 and w7 lie below the control limits")).to_be_visible()
+    expect(
+        plain.get_by_text("w6 and w7 were below this level; back at it since w8.")
+    ).to_be_visible()
     plain.get_by_role("link", name="Compare w6 with the run before").click()
     plain.wait_for_url(compared(runs, FALLEN))
     plain.goto(drift_url)

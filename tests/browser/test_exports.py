@@ -14,8 +14,8 @@ from playwright.sync_api import Browser, BrowserContext, Download, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from scoring.models import DatasetVersion, Run, User
-from tests.compared import run_with
 from tests.conftest import MakeDataset
+from tests.support.finished_runs import run_with
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PHONE = {"width": 360, "height": 740}

@@ -10,10 +10,10 @@ from django.conf import settings
 from playwright.sync_api import Locator, Page, Route, expect
 
 from scoring.models import DatasetVersion, DraftEdit, Run, SavedView, Scorer, User
-from tests.browser.comparing import Keys, has_settled, listed, stays
+from tests.browser.compare_steps import Keys, has_settled, listed, stays
 from tests.browser.walk import forgive_422
-from tests.compared import run_with
 from tests.conftest import MakeDataset, MakeOutputs
+from tests.support.finished_runs import run_with
 
 pytestmark = pytest.mark.browser
 
@@ -86,7 +86,7 @@ def test_a_view_is_kept_removed_and_back_without_a_jump(
     is_same = stays(low)
     views = low.locator("#cases summary", has_text="Views")
     views.click()
-    low.get_by_label("Keep what is shown as").fill("failures")
+    low.get_by_label("Save view as").fill("failures")
     before = top(views)
     low.keyboard.press("Enter")
     heard(low, "The view failures is kept for you.")
@@ -121,7 +121,7 @@ def test_sorting_and_filtering_by_keys_say_how_many_and_hold_still(low: Page, ru
     low.get_by_role("button", name="Filter").press("Enter")
     heard(low, "1\N{EN DASH}20 of 20")
     has_settled(low)
-    low.get_by_role("link", name="Take off the filter").focus()
+    low.get_by_role("link", name="Remove the filter").focus()
     keys.press("Enter")
     heard(low, "1\N{EN DASH}40 of 40")
     expect(low.locator("body")).not_to_be_focused()

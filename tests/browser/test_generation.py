@@ -12,13 +12,13 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from scoring.engine import errands
-from scoring.engine.dispatch import work_on
-from scoring.engine.threads import Threads
-from scoring.models import Errand, Run, Scorer, Suite, Team, User
+from scoring.engine.jobs import job_queue
+from scoring.engine.processes.threads import Threads
+from scoring.engine.worker.dispatch import work_on
+from scoring.models import Job, Run, Scorer, Suite, Team, User
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset
-from tests.pages.generation.steps import address, connected, work_begins
+from tests.pages.runs.generation.steps import address, connected, work_begins
 from tests.stub import Asked, Stub, wire
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -69,8 +69,8 @@ def try_one(page: Page, is_accessible: Callable[[Page], None]) -> None:
     page.get_by_role("button", name="Try it on Paris").click()
     expect(page.get_by_text("The model is asked.")).to_be_visible()
     with Threads(1) as threads:
-        for errand in Errand.objects.unfinished().select_related("team"):
-            threads.submit(errands.do, errand).result(20)
+        for job in Job.objects.unfinished().select_related("team"):
+            threads.submit(job_queue.run, job).result(20)
     expect(page.get_by_role("region", name="Answer, scrollable")).to_have_text("Paris")
     expect(page.locator("#answer")).to_contain_text("$0.01")
     is_accessible(page)

@@ -9,14 +9,14 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 from pytest_django.fixtures import Settings
 
-from scoring.engine.dispatch import work_on
-from scoring.engine.threads import Threads
+from scoring.engine.processes.threads import Threads
+from scoring.engine.worker.dispatch import work_on
 from scoring.models import Run, Scorer, Suite, Team, User
-from tests.browser.comparing import in_both_schemes, stays
-from tests.browser.hands import HANDS, Bench
+from tests.browser.actions import HANDS, Bench
+from tests.browser.compare_steps import in_both_schemes, stays
 from tests.browser.walk import forgive_422
 from tests.conftest import MakeDataset
-from tests.pages.generation.steps import connected
+from tests.pages.runs.generation.steps import connected
 from tests.stub import Asked, Stub, wire
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

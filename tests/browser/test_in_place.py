@@ -10,8 +10,8 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 from pytest_django.fixtures import Settings
 
-from evalsite.pages import version_changes
-from evalsite.pages.keyset import keyset_page
+from evalsite.pages.datasets import version_changes
+from evalsite.pages.web.keyset import keyset_page
 from scoring.engine import drafts
 from scoring.models import (
     AuditEntry,
@@ -23,13 +23,13 @@ from scoring.models import (
     Upload,
     User,
 )
-from tests.browser.comparing import has_settled, stays
-from tests.browser.hands import HANDS, Bench, ByKeys, ByMouse
+from tests.browser.actions import HANDS, Bench, ByKeys, ByMouse
+from tests.browser.compare_steps import has_settled, stays
 from tests.browser.test_feel import LISTEN, LOW, heard, scrolled, top
 from tests.browser.test_uploads import work
 from tests.browser.walk import forgive_422
-from tests.compared import run_with
 from tests.conftest import MakeDataset
+from tests.support.finished_runs import run_with
 
 pytestmark = pytest.mark.browser
 
@@ -89,7 +89,7 @@ def fill(kind: str, version: DatasetVersion, make_dataset: MakeDataset) -> str:
         for n in made:
             run_with(version, {"close": [0.5] * 40}, name=f"r{n:02}")
     if kind == "draft":
-        draft = drafts.begin(dataset, None)
+        draft = drafts.open_draft(dataset, None)
         for n in made:
             drafts.delete_case(draft, f"q{n:02}", None)
     return reverse(kind, args=[team.slug if kind == "runs" else dataset.uuid])
@@ -201,19 +201,6 @@ def test_a_scorer_is_refused_and_saved_in_place(
     assert is_same()
 
 
-def test_a_page_gone_back_to_has_its_scripts_again(low: Page, run: Run) -> None:
-    scorer = Scorer.objects.get(name="close")
-    low.goto(reverse("edit_scorer", args=[scorer.uuid]))
-    bench = Bench(low, ByMouse(low))
-    bench.hand.press(bench.button("Save"))
-    bench.is_at("close")
-    low.reload()
-    expect(low.locator("script[src*=settings]")).to_have_count(0)
-    low.go_back()
-    bench.is_at("Edit")
-    expect(low.locator("script[src*=settings]")).to_be_attached()
-
-
 @pytest.mark.parametrize("make_hand", HANDS)
 def test_a_run_is_renamed_and_deleted_and_says_so(
     low: Page, run: Run, make_hand: MakeHand, complaints: list[str]
@@ -289,9 +276,9 @@ def test_how_a_case_is_shown_changes_in_place_and_is_said(
     low.goto(reverse("run_case", args=[later.uuid, 1]) + "?n=1")
     is_same = stays(low)
     runs = low.get_by_role("navigation", name="Runs shown")
-    beside = runs.get_by_role("link", name="beside")
+    beside = runs.get_by_role("link", name="vs.")
     hand.press(beside)
-    heard(low, "beside w46")
+    heard(low, "vs. w46")
     expect(beside).to_be_focused()
     modes = low.get_by_role("navigation", name="Ways to compare the texts")
     hand.press(modes.get_by_role("link", name="characters"))
@@ -320,7 +307,7 @@ def test_a_page_that_a_form_is_left_for_begins_at_its_top(low: Page, run: Run) -
         Scorer.objects.define(run.team, f"another {n}", "levenshtein", {})
     low.goto(reverse("new_suite", args=[run.team.slug]))
     is_same = stays(low)
-    low.get_by_role("link", name="Back without saving").press("Enter")
+    low.get_by_role("link", name="Cancel").press("Enter")
     heading = low.get_by_role("heading", level=1)
     expect(heading).to_have_text("Scorers")
     expect(heading).to_be_focused()
@@ -330,7 +317,7 @@ def test_a_page_that_a_form_is_left_for_begins_at_its_top(low: Page, run: Run) -
 
 def test_a_message_that_is_dismissed_leaves_the_focus_on_the_page(low: Page, run: Run) -> None:
     low.goto(reverse("run", args=[run.uuid]))
-    low.get_by_role("button", name="Make it the baseline").press("Enter")
+    low.get_by_role("button", name="Set as baseline").press("Enter")
     message = low.locator("#messages .notice")
     message.get_by_role("button", name="Dismiss").press("Enter")
     expect(message).to_have_count(0)

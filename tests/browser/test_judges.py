@@ -10,12 +10,12 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from scoring.engine import errands
-from scoring.engine.threads import Threads
-from scoring.models import Errand, JudgeNoise, Run, Team, User
+from scoring.engine.jobs import job_queue
+from scoring.engine.processes.threads import Threads
+from scoring.models import Job, JudgeNoise, Run, Team, User
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.pages.judge_steps import at, connected, judged_run
+from tests.pages.calibration.steps import at, connected, judged_run
 from tests.stub import wire
 from tests.stub.server import Stub
 
@@ -27,8 +27,8 @@ COUNT = 6
 def work() -> None:
     """What the worker would do, in a thread as there: this one has the browser's event loop."""
     with Threads(1) as threads:
-        for errand in Errand.objects.unfinished().select_related("team"):
-            threads.submit(errands.do, errand).result(20)
+        for job in Job.objects.unfinished().select_related("team"):
+            threads.submit(job_queue.run, job).result(20)
 
 
 @pytest.fixture
@@ -63,18 +63,19 @@ def test_a_judge_is_measured_and_every_state_is_accessible(
     sign_in(alice)
     page.goto(reverse("run", args=[runs[0].uuid]))
     walk.follow("judge quality")
-    walk.is_at("Judge quality of judge")
+    walk.is_at("Calibration of judge")
     expect(page.get_by_text("3 of 6, 50.0")).to_be_visible()
     expect(page.get_by_text("has not been checked yet")).to_be_visible()
     is_accessible(page)
 
     with page.expect_navigation():
-        page.get_by_label("Run in the other order").select_option(str(runs[1].uuid))
-    expect(page.get_by_text("In 6 of 6 pairs it chose the first place (a)")).to_be_visible()
+        page.get_by_label("Run with swapped order").select_option(str(runs[1].uuid))
+    bias = page.get_by_text("In 6 of 6 pairs, the judge chose the first position (a)")
+    expect(bias).to_be_visible()
     is_accessible(page)
 
     expect(page.get_by_label("Outputs to judge again")).to_contain_text("6 · 6 calls, about $0.")
-    walk.press("Check the noise")
+    walk.press("Run A/A check")
     expect(page.get_by_text("Judging 6 outputs again.")).to_be_visible()
     is_accessible(page)
     work()
@@ -82,7 +83,7 @@ def test_a_judge_is_measured_and_every_state_is_accessible(
     expect(page.get_by_text("−1.000")).to_be_visible()  # noqa: RUF001  a true minus sign
     is_accessible(page)
     assert len(stub.asked("changed")) == COUNT
-    assert JudgeNoise.objects.get().asked_by == alice
+    assert JudgeNoise.objects.get().requested_by == alice
 
 
 def test_without_scripts_it_is_read_by_reloading(
@@ -99,12 +100,12 @@ def test_without_scripts_it_is_read_by_reloading(
         base_url=live_server.url, java_script_enabled=False, storage_state=state
     )
     plain.goto(at(runs[0]))
-    plain.get_by_label("Run in the other order").select_option(str(runs[1].uuid))
+    plain.get_by_label("Run with swapped order").select_option(str(runs[1].uuid))
     plain.get_by_role("button", name="Show").click()
-    expect(plain.get_by_text("So the place decided 6 of 6 pairs")).to_be_visible()
-    plain.get_by_role("button", name="Check the noise").click()
+    expect(plain.get_by_text("Position decided 6 of 6 pairs")).to_be_visible()
+    plain.get_by_role("button", name="Run A/A check").click()
     expect(plain.get_by_text("Judging 6 outputs again.")).to_be_visible()
     work()
-    plain.get_by_role("link", name="Look for the answer").click()
+    plain.get_by_role("link", name="Refresh").click()
     expect(plain.get_by_text("Verdicts that changed")).to_be_visible()
     plain.close()

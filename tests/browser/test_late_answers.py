@@ -9,7 +9,7 @@ from django.urls import reverse
 from playwright.sync_api import Locator, Page, Route, expect
 
 from scoring.models import Dataset, DraftEdit, Team, User
-from tests.browser.comparing import has_settled, stays
+from tests.browser.compare_steps import has_settled, stays
 from tests.browser.walk import forgive_422
 from tests.conftest import MakeDataset
 

@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
-from scoring.engine.notices import tell_end
+from scoring.engine.runs.notices import notify_run_end
 from scoring.models import Run, RunState, User
 from tests.browser.test_feel import LISTEN, heard
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.scored import CLOSE, EXACT, finished_run, queued_run
+from tests.support.run_states import CLOSE, EXACT, finished_run, queued_run
 
 pytestmark = pytest.mark.browser
 
@@ -62,7 +62,7 @@ def end(run: Run) -> None:
     fields = {"state": RunState.FINISHED, "finished_at": now, "pass_count": 1}
     Run.objects.filter(pk=run.pk).update(**fields, started_at=now - timedelta(minutes=2))
     run.refresh_from_db()
-    tell_end(run)
+    notify_run_end(run)
 
 
 def sentence(page: Page) -> Locator:

@@ -9,9 +9,9 @@ from django.urls import reverse
 from playwright.sync_api import Page
 
 from scoring.models import DatasetVersion, Output, Run, User
-from tests.compared import run_with
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.scored import CLOSE, EXACT, finished_run
+from tests.support.finished_runs import run_with
+from tests.support.run_states import CLOSE, EXACT, finished_run
 
 pytestmark = pytest.mark.browser
 

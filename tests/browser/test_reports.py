@@ -9,15 +9,15 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
-from scoring.engine.compare import figures_of
-from scoring.engine.handout.comparison import comparison_report
-from scoring.engine.handout.run import run_report
+from scoring.engine.compare.comparison import figures_of
+from scoring.engine.reports.comparison import comparison_report
+from scoring.engine.reports.run import run_report
 from scoring.models import Output, Run, User
 from tests.browser.walk import Walk
-from tests.compared import run_with
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.core.payloads import MARKUP
-from tests.scored import CLOSE, EXACT, finished_run
+from tests.support.finished_runs import run_with
+from tests.support.payloads import MARKUP
+from tests.support.run_states import CLOSE, EXACT, finished_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -119,20 +119,21 @@ def files(texts: Run, pair: tuple[Run, Run]) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("name", ["run", "one", "several"])
 def test_a_file_is_whole_readable_and_no_wider_than_the_screen(
-    files: dict[str, str], reader: MakeReader, is_accessible: Check, scheme: str, width: int
+    files: dict[str, str], reader: MakeReader, is_accessible: Check, name: str
 ) -> None:
-    for name, text in files.items():
-        found = reader(width, color_scheme=scheme)
-        page = found.open(text)
-        is_accessible(page)
-        found.unfold()
-        is_accessible(page)
+    found = reader(1280)
+    page = found.open(files[name])
+    is_accessible(page)
+    found.unfold()
+    page.emulate_media(color_scheme="dark")
+    is_accessible(page)
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 900})
         wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
-        assert not page.evaluate(wide), name
-        assert page.evaluate("window.ran") is None
+        assert not page.evaluate(wide), width
+    assert page.evaluate("window.ran") is None
 
 
 def test_the_colours_follow_the_readers_scheme(files: dict[str, str], reader: MakeReader) -> None:

@@ -12,10 +12,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from scoring.models import Run, SavedView, User
-from tests.browser.comparing import has_settled, stays
+from tests.browser.compare_steps import has_settled, stays
 from tests.browser.test_feel import LISTEN, heard
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.scored import CLOSE, finished_run
+from tests.support.run_states import CLOSE, finished_run
 
 pytestmark = pytest.mark.browser
 
@@ -121,7 +121,7 @@ def test_the_verdict_that_is_filtered_by_is_marked_above_the_table(at_run: Page)
     at_run.get_by_role("button", name="Filter").press("Enter")
     expect(rows(at_run)).to_have_count(11)
     expect(marked).to_contain_text("pass")
-    at_run.get_by_role("link", name="Take off the filter").click()
+    at_run.get_by_role("link", name="Remove the filter").click()
     expect(rows(at_run)).to_have_count(20)
     expect(marked).to_have_count(0)
 

@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from scoring.engine.notices import tell_end
+from scoring.engine.runs.notices import notify_run_end
 from scoring.models import Run, RunState, User
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.scored import CLOSE, EXACT, finished_run, queued_run
+from tests.support.run_states import CLOSE, EXACT, finished_run, queued_run
 
 pytestmark = pytest.mark.browser
 
@@ -53,9 +53,7 @@ def test_a_stretch_of_the_histogram_filters_without_leaving_the_page(at_run: Pag
     at_run.mouse.down()
     at_run.mouse.move(box["x"] + box["width"] * 0.92, middle, steps=4)
     at_run.mouse.up()
-    expect(
-        at_run.get_by_role("link", name="Take off the filter close ≥ 0.5, < 0.95")
-    ).to_be_visible()
+    expect(at_run.get_by_role("link", name="Remove the filter close ≥ 0.5, < 0.95")).to_be_visible()
     assert "min=0.5" in at_run.url
     assert at_run.evaluate("window.stayed") is True
 
@@ -71,7 +69,7 @@ def test_a_bar_is_pressed_by_key(at_run: Page) -> None:
 def test_changes_are_filtered_and_walked_through_by_key(at_run: Page) -> None:
     at_run.get_by_label("Changed").select_option("broke")
     at_run.get_by_role("button", name="Filter").click()
-    expect(at_run.get_by_role("link", name="Take off the filter broke since w45")).to_be_visible()
+    expect(at_run.get_by_role("link", name="Remove the filter broke since w45")).to_be_visible()
     broke = rows(at_run)
     assert broke > 2
     at_run.keyboard.press("j")
@@ -82,7 +80,7 @@ def test_changes_are_filtered_and_walked_through_by_key(at_run: Page) -> None:
 
 
 def test_rows_are_ticked_by_mouse_and_by_key(at_run: Page) -> None:
-    said = at_run.locator("#ticked")
+    said = at_run.locator("#selected-count")
     at_run.get_by_label("Tick case-3", exact=True).check()
     expect(said).to_have_text("1 ticked: this takes only these")
     at_run.keyboard.press("j")
@@ -93,7 +91,7 @@ def test_rows_are_ticked_by_mouse_and_by_key(at_run: Page) -> None:
     at_run.get_by_label("Tick all on this page").uncheck()
     expect(said).to_have_text("None ticked: this takes every case of the list")
     at_run.get_by_label("Tick case-3", exact=True).check()
-    at_run.get_by_role("button", name="Show these alone").click()
+    at_run.get_by_role("button", name="Show selected only").click()
     expect(at_run.locator("#cases tbody tr")).to_have_count(1)
 
 
@@ -104,7 +102,7 @@ def test_ticks_stay_while_the_pages_are_turned_and_sorted(
     run = finished_run(make_outputs(version, ["yes"] * 120), CLOSE, name="long")
     sign_in(alice)
     page.goto(reverse("run", args=[run.uuid]))
-    said, pages = page.locator("#ticked"), page.get_by_role("navigation", name="Pages")
+    said, pages = page.locator("#selected-count"), page.get_by_role("navigation", name="Pages")
     page.get_by_label("Tick q7", exact=True).check()
     pages.get_by_role("link", name="Next").click()
     expect(said).to_have_text("1 (1 on other pages) ticked: this takes only these")
@@ -118,7 +116,7 @@ def test_ticks_stay_while_the_pages_are_turned_and_sorted(
     expect(page.locator("#cases th[aria-sort]")).to_contain_text("close")
     expect(said).to_have_text("2 (1 on other pages) ticked: this takes only these")
     expect(page.get_by_label("Tick q7", exact=True)).to_be_checked()
-    page.get_by_role("button", name="Show these alone").click()
+    page.get_by_role("button", name="Show selected only").click()
     titles = page.locator("#cases tbody .cell-title .id")
     expect(titles).to_have_text(["q7", "q60"])
 
@@ -127,8 +125,10 @@ def test_other_filters_leave_no_tick_unseen(at_run: Page) -> None:
     at_run.get_by_label("Tick case-3", exact=True).check()
     at_run.locator("#filters").get_by_label("Tag").fill("a")
     at_run.keyboard.press("Enter")
-    expect(at_run.get_by_label("Take off the filter tag a")).to_be_visible()
-    expect(at_run.locator("#ticked")).to_have_text("None ticked: this takes every case of the list")
+    expect(at_run.get_by_label("Remove the filter tag a")).to_be_visible()
+    expect(at_run.locator("#selected-count")).to_have_text(
+        "None ticked: this takes every case of the list"
+    )
     expect(at_run.locator("input[data-ticked]")).to_have_count(0)
 
 
@@ -137,12 +137,12 @@ def test_columns_are_chosen_and_kept_in_a_view(at_run: Page, is_accessible: IsAc
     at_run.get_by_label("Latency").check()
     at_run.locator("#cases").get_by_label("Output", exact=True).uncheck()
     is_accessible(at_run)
-    at_run.get_by_role("button", name="Show these", exact=True).click()
+    at_run.get_by_role("button", name="Show columns", exact=True).click()
     heads = at_run.locator("#cases thead")
     expect(heads).to_contain_text("Latency")
     expect(heads).not_to_contain_text("Output")
     at_run.get_by_text("Views", exact=True).click()
-    at_run.get_by_label("Keep what is shown as").fill("slow ones")
+    at_run.get_by_label("Save view as").fill("slow ones")
     is_accessible(at_run)
     at_run.get_by_role("button", name="Save view").click()
     expect(at_run.get_by_text("The view slow ones is kept for you.")).to_be_visible()
@@ -179,7 +179,7 @@ def test_a_long_run_is_told_on_another_page_while_one_waits(
     begun = now - timedelta(minutes=2)
     Run.objects.filter(pk=waiting.pk).update(**ended, started_at=begun)
     waiting.refresh_from_db()
-    tell_end(waiting)
+    notify_run_end(waiting)
     expect(box).to_contain_text("long has finished: 1 pass.", timeout=20_000)
     box.hover()
     is_accessible(page)

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from scoring.models import DraftEdit, Run, SavedView, User
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.scored import CLOSE, finished_run
+from tests.support.run_states import CLOSE, finished_run
 
 pytestmark = pytest.mark.browser
 
@@ -82,7 +82,7 @@ def test_the_worst_that_broke_are_found_kept_ticked_and_tagged_by_keys(
 
     at_run.evaluate("window.stayed = true")
     at_run.get_by_text("Views", exact=True).press("Enter")
-    at_run.get_by_label("Keep what is shown as").focus()
+    at_run.get_by_label("Save view as").focus()
     at_run.keyboard.type("worst of billing")
     at_run.get_by_label("For the whole team").press("Space")
     press(at_run, "button", "Save view")
@@ -94,7 +94,7 @@ def test_the_worst_that_broke_are_found_kept_ticked_and_tagged_by_keys(
     for _ in range(3):
         at_run.keyboard.press("j")
         at_run.keyboard.press("x")
-    expect(at_run.locator("#ticked")).to_have_text("3 ticked: this takes only these")
+    expect(at_run.locator("#selected-count")).to_have_text("3 ticked: this takes only these")
     at_run.get_by_label("Tag to put on these cases").focus()
     at_run.keyboard.type("look again")
     at_run.get_by_role("button", name="Tag", exact=True).press("Enter")

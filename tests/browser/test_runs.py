@@ -9,14 +9,15 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from scoring.engine import plan
-from scoring.engine.execute import execute
-from scoring.engine.summaries import summarise
+from scoring.engine.runs import plan
+from scoring.engine.runs.execute import execute
+from scoring.engine.runs.summaries import summarise
 from scoring.models import OutputSet, Run, RunState, Scorer, Suite, User
+from tests.browser.compare_steps import in_both_schemes
 from tests.browser.conftest import PATIENCE_MS
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.core.payloads import MARKUP as HOSTILE
-from tests.scored import CLOSE, EXACT, finished_run, queued_run
+from tests.support.payloads import MARKUP as HOSTILE
+from tests.support.run_states import CLOSE, EXACT, finished_run, queued_run
 
 pytestmark = pytest.mark.browser
 
@@ -66,7 +67,7 @@ def test_filters_and_order_swap_the_table_and_stand_in_the_address(
     assert "verdict=fail" in page.url
     assert "sort=close" in page.url
 
-    page.get_by_role("link", name="Take off the filter fail").click()
+    page.get_by_role("link", name="Remove the filter fail").click()
     expect(page.locator("#cases tbody tr")).to_have_count(50)
     page.get_by_role("link", name="Next").click()
     expect(page.locator("#cases tbody tr")).to_have_count(10)
@@ -142,11 +143,15 @@ def test_a_run_shows_its_progress_and_stops_asking_when_it_has_ended(
     for shard in plan.plan(run).shards.all():
         execute(shard.pk)
     expect(page.get_by_text("60 of 60 outputs scored")).to_be_visible()
+    text = page.get_by_label("Text in output")
+    text.press_sequentially("not sent yet")
     summarise(run)
     plan.move(run, (RunState.RUNNING,), RunState.FINISHED)
     expect(page.get_by_role("heading", name="Cases by verdict")).to_be_visible()
     expect(page.locator("#cases tbody tr")).to_have_count(50)
     expect(report).to_be_visible()
+    expect(text).to_have_value("not sent yet")
+    expect(text).to_be_focused()
 
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -179,19 +184,13 @@ def test_a_double_click_starts_one_run(
     assert Run.objects.count() == 1
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
 def test_every_page_is_accessible_and_fits_its_window(
     page: Page,
     sign_in: SignIn,
     is_accessible: IsAccessible,
     alice: User,
     run: Run,
-    width: int,
-    scheme: str,
 ) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     sign_in(alice)
     dataset = run.output_set.version.dataset
     leaves = finished_run(run.output_set, ("leaves", "json_similarity", {}))
@@ -206,8 +205,10 @@ def test_every_page_is_accessible_and_fits_its_window(
         reverse("run_case", args=[leaves.uuid, 3]),
     ):
         page.goto(shown)
-        is_accessible(page)
-        assert not scrolls_sideways(page), shown
+        for width in (1280, 360):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert not scrolls_sideways(page), shown
+        in_both_schemes(page, is_accessible)
 
 
 @pytest.mark.parametrize("mode", ["plain", "char"])

@@ -10,11 +10,11 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from scoring.models import Scorer, Suite, Team, User
-from tests.browser.hands import HANDS
-from tests.browser.hands import Bench as WorkBench
+from tests.browser.actions import HANDS
+from tests.browser.actions import Bench as WorkBench
 from tests.browser.walk import forgive_422
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.scored import EXACT, finished_run
+from tests.support.run_states import EXACT, finished_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -74,7 +74,7 @@ def make_the_scorer(bench: Bench) -> None:
     bench.hand.write(bench.page.locator("#id_n3-config-pattern"), "^P")
     bench.tried("Pari", "(0 × 1 + 1 × 1) / 2 = 0.5 ≥ 0.5 → pass")  # noqa: RUF001
     bench.previewed("2 pass, 1 fail of 3 cases.")
-    bench.hand.press(bench.button("Make the scorer"))
+    bench.hand.press(bench.button("Create scorer"))
     bench.is_at("answer")
 
 
@@ -99,7 +99,7 @@ def put_it_into_a_suite(bench: Bench) -> None:
     bench.hand.write(bench.page.locator("#id_name"), "release")
     bench.hand.tick(bench.page.get_by_role("checkbox", name="answer", exact=True))
     bench.hand.write(bench.page.get_by_label("Threshold of answer"), "0.4")
-    bench.hand.press(bench.button("Make the suite"))
+    bench.hand.press(bench.button("Create suite"))
     bench.is_at("release")
     bench.follow("answer", "answer")
     expect(bench.page.get_by_role("main")).to_contain_text("default threshold 0.5")
@@ -119,12 +119,12 @@ def import_it_under_other_names(bench: Bench, text: str) -> None:
     bench.go_to("Scorers")
     bench.follow("Import a suite", "Import a suite")
     bench.hand.write(bench.page.locator("#id_text"), text)
-    bench.hand.press(bench.button("Look what it would do"))
+    bench.hand.press(bench.button("Preview import"))
     main = bench.page.get_by_role("main")
     expect(main).to_contain_text("Everything is as the file says already.")
     bench.hand.write(bench.page.get_by_label("Name of the suite"), "nightly")
     bench.hand.write(bench.page.get_by_label("Name of scorer 1"), "answer too")
-    bench.hand.press(bench.button("Look again").first)
+    bench.hand.press(bench.button("Refresh").first)
     expect(main).to_contain_text("made with this config")
     bench.hand.press(bench.button("Import"))
     bench.is_at("nightly")

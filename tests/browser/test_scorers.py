@@ -30,7 +30,7 @@ def test_a_scorer_and_a_suite_are_made_and_are_accessible(
     is_accessible(page)
     page.get_by_label("Name").fill("close enough")
     page.get_by_label("Default threshold").fill("0.65")
-    page.get_by_role("button", name="Make the scorer").click()
+    page.get_by_role("button", name="Create scorer").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("close enough")
     is_accessible(page)
 
@@ -38,7 +38,7 @@ def test_a_scorer_and_a_suite_are_made_and_are_accessible(
     page.get_by_label("Name").fill("release")
     page.get_by_label("close enough", exact=True).check()
     is_accessible(page)
-    page.get_by_role("button", name="Make the suite").click()
+    page.get_by_role("button", name="Create suite").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("release")
     is_accessible(page)
     assert Suite.objects.get().entries.get().threshold == 0.65
@@ -52,7 +52,7 @@ def test_a_bad_pattern_is_refused_beside_its_field(
     page.get_by_label("Name").fill("broken")
     page.get_by_label("Pattern").fill("(")
     page.keyboard.press("Tab")
-    page.get_by_role("button", name="Make the scorer").press("Enter")
+    page.get_by_role("button", name="Create scorer").press("Enter")
     expect(page.get_by_label("Pattern")).to_have_attribute("aria-invalid", "true")
     assert not Scorer.objects.exists()
     assert all("422" in complaint for complaint in complaints)

@@ -9,10 +9,13 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from scoring.models import Scorer, Suite, Team, User
-from tests.browser.comparing import in_both_schemes, stays
-from tests.browser.hands import HANDS, Bench
+from scoring.core.files.suite_text import read_suite
+from scoring.engine.suites.suite_file import Plan
+from scoring.models import Dataset, Scorer, Suite, Team, User
+from tests.browser.actions import HANDS, Bench
+from tests.browser.compare_steps import in_both_schemes, stays
 from tests.browser.walk import forgive_422
+from tests.conftest import MakeDataset
 
 pytestmark = pytest.mark.browser
 
@@ -44,7 +47,7 @@ def make_it(bench: Bench, check: Check) -> None:
     for name, threshold in (("close", "0.7"), ("same", "1")):
         bench.hand.tick(bench.main.get_by_role("checkbox", name=name, exact=True))
         bench.hand.write(bench.field(f"Threshold of {name}"), threshold)
-    make = bench.button("Make the suite")
+    make = bench.button("Create suite")
     bench.hand.press(make)
     expect(bench.main.get_by_role("alert").first).to_contain_text("Nothing was saved")
     expect(make).to_be_focused()
@@ -57,16 +60,37 @@ def make_it(bench: Bench, check: Check) -> None:
     assert is_same()
 
 
-def change_a_threshold(bench: Bench) -> None:
+def change_a_threshold(bench: Bench, dataset: Dataset) -> None:
+    """With a reason, as a dataset uses the suite."""
+    Suite.objects.get(name="release").assign_to(dataset, by=None)
     bench.follow("Edit", "Edit")
     bench.hand.write(bench.field("Threshold of close"), "0.9")
-    bench.hand.write(bench.field("Why thresholds change"), "Typos cost us calls")
+    bench.hand.write(bench.field("Reason for threshold changes"), "Typos cost us calls")
     bench.hand.press(bench.button("Save"))
     bench.is_at("release")
     row = bench.region("Threshold changes").get_by_role("row").filter(has_text="close")
     expect(row).to_contain_text("Typos cost us calls")
-    expect(row.get_by_role("cell").nth(1)).to_have_text("0.7")
-    expect(row.get_by_role("cell").nth(2)).to_have_text("0.9")
+    expect(row.get_by_role("cell").nth(1)).to_have_text("0.7 → 0.9")
+
+
+def accept_a_proposal(bench: Bench, text: str, check: Check) -> None:
+    """A file with another threshold, which a command has left; a missing reason is named."""
+    described = read_suite(text.replace("0.9", "0.8"), spelling="json")
+    suite = Suite.objects.get(name="release")
+    Plan(suite.team, described, "release.json").propose(None)
+    bench.page.goto(reverse("suite", args=[suite.uuid]))
+    proposal = bench.region("release.json")
+    in_both_schemes(bench.page, check)
+    bench.hand.press(proposal.get_by_role("button", name="Accept"))
+    expect(proposal.get_by_role("alert")).to_contain_text(
+        "Enter a reason for the threshold change."
+    )
+    bench.hand.write(proposal.get_by_label("Reason"), "Too strict")
+    bench.hand.press(proposal.get_by_role("button", name="Accept"))
+    decided = bench.region("Proposals").get_by_role("row").filter(has_text="release.json")
+    expect(decided).to_contain_text("accepted")
+    in_both_schemes(bench.page, check)
+    assert suite.entries.get(scorer__name="close").threshold == 0.8
 
 
 def exported(bench: Bench) -> str:
@@ -80,13 +104,13 @@ def exported(bench: Bench) -> str:
 def import_as(bench: Bench, text: str, name: str, check: Check) -> None:
     bench.go_to("Scorers")
     bench.follow("Import a suite", "Import a suite")
-    bench.hand.press(bench.button("Look what it would do"))
+    bench.hand.press(bench.button("Preview import"))
     expect(bench.main.get_by_role("alert")).to_contain_text("Choose a file, or paste its text.")
     bench.hand.write(bench.field("Or its text"), text)
-    bench.hand.press(bench.button("Look what it would do"))
+    bench.hand.press(bench.button("Preview import"))
     expect(bench.main).to_contain_text("Everything is as the file says already.")
     bench.hand.write(bench.field("Name of the suite"), name)
-    bench.hand.press(bench.button("Look again").first)
+    bench.hand.press(bench.button("Refresh").first)
     expect(bench.main).to_contain_text("A new suite.")
     in_both_schemes(bench.page, check)
     bench.hand.press(bench.button("Import"))
@@ -94,10 +118,10 @@ def import_as(bench: Bench, text: str, name: str, check: Check) -> None:
 
 
 def test_a_suite_is_made_changed_handed_on_and_listed(
-    bench: Bench, is_accessible: Check, complaints: list[str]
+    bench: Bench, is_accessible: Check, complaints: list[str], make_dataset: MakeDataset
 ) -> None:
     make_it(bench, is_accessible)
-    change_a_threshold(bench)
+    change_a_threshold(bench, make_dataset([{"input": "q"}]).dataset)
     text = exported(bench)
     assert [each["threshold"] for each in json.loads(text)["scorers"]] == [0.9, 1]
     import_as(bench, text, "nightly", is_accessible)
@@ -108,4 +132,5 @@ def test_a_suite_is_made_changed_handed_on_and_listed(
     in_both_schemes(bench.page, is_accessible)
     entries = Suite.objects.get(name="nightly").entries.order_by("scorer__name")
     assert [(each.scorer.name, each.threshold) for each in entries] == [("close", 0.9), ("same", 1)]
+    accept_a_proposal(bench, text, is_accessible)
     forgive_422(complaints)  # the name that is taken, and the import of nothing

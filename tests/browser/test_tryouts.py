@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from scoring.models import Connection, Errand, Scorer, Team, User
+from scoring.models import Connection, Job, Scorer, Team, User
 from tests.browser.walk import WORKED_MS
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.engine.conftest import Site
@@ -145,7 +145,7 @@ def test_without_scripts_a_button_scores_and_keeps_what_was_typed(
     expect(plain.get_by_label("Decimals")).to_have_value("1")
     assert not Scorer.objects.exists()
     plain.get_by_label("Name", exact=True).fill("close")
-    plain.get_by_role("button", name="Make the scorer").click()
+    plain.get_by_role("button", name="Create scorer").click()
     expect(plain.get_by_role("heading", level=1)).to_have_text("close")
     plain.close()
 
@@ -199,7 +199,7 @@ def press_until_asked(page: Page) -> None:
     for _ in range(60):
         with page.expect_response(lambda answer: answer.request.method == "POST"):
             page.get_by_role("button", name="Try it").click()
-        if Errand.objects.exists():
+        if Job.objects.exists():
             return
         page.wait_for_timeout(500)
     pytest.fail("no worker came")

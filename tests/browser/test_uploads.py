@@ -10,10 +10,10 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from evalsite.pages.sample import sample_csv
-from scoring.engine import loading
+from evalsite.pages.uploads.sample import sample_csv
+from scoring.engine import imports
 from scoring.models import DatasetVersion, Upload, User
-from tests.core.workbooks import packed, parts_of, row_xml, sheet_xml
+from tests.support.workbooks import packed, parts_of, row_xml, sheet_xml
 
 pytestmark = pytest.mark.browser
 
@@ -54,7 +54,7 @@ def choose(page: Page, path: Path) -> Upload:
 def work(upload: Upload) -> None:
     """The worker's next step, done here and now."""
     upload.refresh_from_db()
-    step = loading.check if upload.state == "checking" else loading.load
+    step = imports.check if upload.state == "checking" else imports.load
     step(upload)
 
 

@@ -94,7 +94,7 @@ class Walk:
             self.press(button)
         for field, value in {"Name": name, **fields}.items():
             self.page.get_by_label(field.replace("_", " ")).fill(value)
-        self.press("Make the scorer")
+        self.press("Create scorer")
         self.is_at(name)
 
     def make_suite(self, name: str, scorers: Sequence[str]) -> None:
@@ -103,7 +103,7 @@ class Walk:
         self.page.get_by_label("Name").fill(name)
         for scorer in scorers:
             self.page.get_by_label(scorer, exact=True).check()
-        self.press("Make the suite")
+        self.press("Create suite")
         self.is_at(name)
 
     def start_run(self, dataset: str, outputs: str, suite: str, name: str = "") -> str:
@@ -119,5 +119,7 @@ class Walk:
         return self.page.url
 
     def wait_for_the_end(self) -> None:
+        """Until the page shows the whole run: first its figures, then its cases."""
         ended = self.page.get_by_role("heading", name="Cases by verdict")
         expect(ended).to_be_visible(timeout=WORKED_MS)
+        expect(self.page.locator("#cases:not([hx-get])")).to_be_visible()

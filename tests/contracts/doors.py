@@ -13,6 +13,7 @@ VIEWER, REVIEWER, EDITOR, ADMIN = Role.VIEWER, Role.REVIEWER, Role.EDITOR, Role.
 #: Address name → (what GET asks for, what POST asks for); None where the method is not offered.
 PAGES: dict[str, tuple[Any, Any]] = {
     "healthz": (OPEN, None),
+    "asset": (OPEN, None),
     "setup": (OPEN, OPEN),
     "home": (PERSON, None),
     "load_demo": (None, EDITOR),
@@ -31,6 +32,7 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "dataset_runs": (VIEWER, None),
     "dataset_drift": (VIEWER, None),
     "dataset_case": (VIEWER, None),
+    "dataset_suite": (EDITOR, EDITOR),
     "draft": (EDITOR, None),
     "draft_case": (EDITOR, EDITOR),
     "delete_draft_case": (None, EDITOR),
@@ -52,6 +54,7 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "tried_prompt": (EDITOR, None),
     "use_starter": (None, EDITOR),
     "run": (VIEWER, None),
+    "run_missing_outputs": (VIEWER, None),
     "export_run": (VIEWER, None),
     "cancel_run": (None, EDITOR),
     "resume_run": (None, EDITOR),
@@ -73,10 +76,43 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "edit_comment": (None, OWN),
     "delete_comment": (None, OWN),  # an admin any
     "restore_comment": (None, OWN),
-    "run_judge": (VIEWER, None),
-    "check_run_judge": (None, EDITOR),
+    "dataset_corrections": (VIEWER, None),
+    "decide_dataset_corrections": (None, EDITOR),
+    "propose_correction": (REVIEWER, REVIEWER),
+    "withdraw_correction": (None, OWN),
+    "rescore_run": (None, EDITOR),
+    "disagreements": (VIEWER, None),
+    "adjudicate_disagreement": (VIEWER, REVIEWER),
+    "clear_disagreement": (None, REVIEWER),
+    "review": (VIEWER, None),
+    "failure_tags": (VIEWER, EDITOR),
+    "remove_failure_tag": (None, EDITOR),
+    "new_review_queue": (REVIEWER, REVIEWER),
+    "new_pairwise_queue": (REVIEWER, REVIEWER),
+    "run_reviews": (VIEWER, EDITOR),
+    "export_run_reviews": (VIEWER, None),
+    "export_review_queue": (VIEWER, None),
+    "review_queue": (VIEWER, None),
+    "next_review": (REVIEWER, None),
+    "close_review_queue": (None, EDITOR),
+    "reopen_review_queue": (None, EDITOR),
+    "reassign_reviews": (None, EDITOR),
+    "review_task": (OWN, OWN),
+    "skip_review_task": (None, OWN),
+    "undo_review_task": (None, OWN),
+    "run_calibration": (VIEWER, None),
+    "run_scorer_calibration": (VIEWER, None),
+    "check_run_scorer": (None, EDITOR),
     "compare": (VIEWER, None),
     "compare_report": (VIEWER, None),
+    "sign_off_cases": (None, REVIEWER),
+    "dataset_waivers": (VIEWER, None),
+    "end_waiver": (None, REVIEWER),
+    "reopen_waiver": (None, REVIEWER),
+    "run_gate": (VIEWER, None),
+    "run_release": (VIEWER, ADMIN),
+    "run_release_report": (VIEWER, None),
+    "withdraw_run_release": (None, ADMIN),
     "scorers": (VIEWER, None),
     "new_scorer_type": (EDITOR, None),
     "new_scorer": (EDITOR, EDITOR),
@@ -89,6 +125,12 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "edit_suite": (EDITOR, EDITOR),
     "export_suite": (VIEWER, None),
     "import_suite": (EDITOR, EDITOR),
+    "decide_proposal": (None, ADMIN),
+    "suite_threshold": (VIEWER, ADMIN),
+    "scorer_threshold": (VIEWER, ADMIN),
+    "relabel_run": (None, ADMIN),
+    "relabel_suite": (None, ADMIN),
+    "remove_run_labels": (None, ADMIN),
     "connections": (ADMIN, None),
     "new_connection": (ADMIN, ADMIN),
     "connection": (ADMIN, ADMIN),
@@ -121,17 +163,39 @@ API: dict[str, tuple[Any, Any]] = {
     "run_start": (None, EDITOR),
     "run_cancel": (None, EDITOR),
     "run_retry": (None, EDITOR),
+    "run_relabel": (None, ADMIN),
     "run_results": (VIEWER, None),
+    "run_missing_outputs": (VIEWER, None),
     "run_export": (VIEWER, None),
+    "run_gate": (VIEWER, None),
+    "run_reviews": (VIEWER, EDITOR),
+    "run_calibration": (VIEWER, None),
+    "review_queues": (PERSON, PERSON),  # the body names the run, and with it the team
+    "review_queue": (VIEWER, None),
+    "close_review_queue": (None, EDITOR),
+    "review_tasks": (REVIEWER, None),
+    "review_task": (OWN, OWN),
     "reviews": (PERSON, PERSON),  # address and body name the run, and with it the team
+    "adjudications": (PERSON, PERSON),
     "comments": (PERSON, PERSON),
+    "preferences": (PERSON, PERSON),  # address and body name the runs
+    "corrections": (PERSON, PERSON),  # address and body name dataset or run
+    "decide_corrections": (None, PERSON),  # the body names the dataset
     "compare": (PERSON, None),  # the address names the runs, and with them the team
     "compare_cases": (PERSON, None),
+    "case_decisions": (None, PERSON),  # the body names the runs, and with them the team
+    "waivers": (PERSON, PERSON),  # the body names the dataset, and with it the team
+    "waiver": (VIEWER, None),
+    "run_release_decisions": (VIEWER, ADMIN),
+    "run_release_report": (VIEWER, None),
+    "release_decision": (VIEWER, None),
     "drift": (PERSON, None),  # the address's query names the dataset
     "scorers": (PERSON, EDITOR),
     "scorer": (VIEWER, None),
     "suites": (PERSON, EDITOR),
     "suite": (VIEWER, None),
+    "thresholds": (PERSON, PERSON),  # address and body name the suite, and with it the team
+    "threshold_preview": (PERSON, None),
     "alerts": (PERSON, None),
     "acknowledge_alert": (None, REVIEWER),
     "alert_rules": (PERSON, ADMIN),
@@ -140,5 +204,13 @@ API: dict[str, tuple[Any, Any]] = {
     "api_schema": (PERSON, None),
     "unknown": (None, None),
 }
+#: What whoever may GET gets from addresses of the API that need more than the house has: a
+#: finished run, or a gate in the query.
+INCOMPLETE = {"run_release_report": 409, "run_gate": 400}
 #: What else an address of the API offers.
-CHANGES: dict[str, dict[str, Any]] = {"alert_rule": {"patch": ADMIN, "delete": ADMIN}}
+CHANGES: dict[str, dict[str, Any]] = {
+    "alert_rule": {"patch": ADMIN, "delete": ADMIN},
+    "run_relabel": {"delete": ADMIN},
+    "waiver": {"delete": REVIEWER},
+    "release_decision": {"delete": ADMIN},
+}

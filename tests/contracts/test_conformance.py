@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from scoring.core.bound import bind
+from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case, ConfigError, Result, scored
 from scoring.core.custom import custom_type
-from scoring.core.registry import TYPES, register
+from scoring.core.registry import CUSTOM_TYPES, register
 
 Row = dict[str, Any]
 
@@ -45,16 +45,19 @@ COUNTS = {
     "reference_match_minilm": (86, 0, {}),
 }
 
+#: Files with rows whose score is a similarity of embeddings.
+EMBEDDED = ("reference_match_minilm", "seed_documents")
+
 
 @pytest.fixture(autouse=True)
 def custom_types() -> Iterator[None]:
     """The sources' own examples of custom scorers."""
-    before = dict(TYPES)
+    before = dict(CUSTOM_TYPES)
     for function in (fixed, contains_keywords, length_over_10):
         register(custom_type(function.__name__, function))
     yield
-    TYPES.clear()
-    TYPES.update(before)
+    CUSTOM_TYPES.clear()
+    CUSTOM_TYPES.update(before)
 
 
 def fixed(output: Any, *, score: float) -> Result:
@@ -106,7 +109,7 @@ def _config(row: Row) -> Row:
 
 def _ours(row: Row) -> Result:
     type_name, config = NAMES.get(row["scorer"], (row["scorer"], {}))
-    bound = bind(type_name, {**config, **_config(row)})
+    bound = configure_scorer(type_name, {**config, **_config(row)})
     (result,) = bound.score([Case(row["output"], row["expected"], row["input"])])
     return result
 
@@ -130,7 +133,10 @@ def test_no_row_is_dropped_unseen(facts: Path, name: str) -> None:
     assert (len(binding), len(departing), dict(others)) == COUNTS[name]
 
 
-@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name in EMBEDDED)) for name in COUNTS],
+)
 def test_binding_rows_agree(facts: Path, name: str, request: pytest.FixtureRequest) -> None:
     rows = _sorted_rows(facts, name)[0]
     if any(row["scorer"] == "reference_match" for row in rows):
@@ -158,7 +164,7 @@ def test_the_arithmetic_behind_json_similarity_agrees(facts: Path) -> None:
         assert metadata["total"] == row["total"], row["id"]
 
 
-@pytest.mark.parametrize("name", ["reference_match_minilm", "seed_documents"])
+@pytest.mark.parametrize("name", EMBEDDED)
 def test_the_similarities_behind_reference_match_agree(facts: Path, minilm: str, name: str) -> None:
     for row in _sorted_rows(facts, name)[0]:
         if row["scorer"] == "reference_match":

@@ -18,15 +18,16 @@ from typing import Any
 import pytest
 from django.core.management import call_command, load_command_class
 
-from scoring.core.bound import bind
+from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case
 from scoring.core.custom import custom_type
-from scoring.core.registry import TYPES, register
+from scoring.core.registry import CUSTOM_TYPES, all_types, register
 from scoring.engine.alerts import webhook
 from tests.stub import Stub
 from tests.stub.wire import verdict
+from tests.support.paths import ROOT
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = ROOT / "docs"
 
 
 def blocks(name: str, language: str = "python") -> list[str]:
@@ -41,12 +42,12 @@ def defined(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     space = vars(guide)
     for block in blocks("custom-scorers.md"):
         exec(compile(block, "custom-scorers.md", "exec"), space)  # the guide's own code
-    before = dict(TYPES)
+    before = dict(CUSTOM_TYPES)
     for name in ("contains_keywords", "long_enough"):
         register(custom_type(name, space[name]))
     yield space
-    TYPES.clear()
-    TYPES.update(before)
+    CUSTOM_TYPES.clear()
+    CUSTOM_TYPES.update(before)
 
 
 @pytest.mark.parametrize(
@@ -55,13 +56,13 @@ def defined(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
 def test_the_keyword_scorer_counts_what_it_finds(
     defined: dict[str, Any], output: str, score: float
 ) -> None:
-    scorer = bind("contains_keywords", {"keywords": ["paris", "france", "capital"]})
+    scorer = configure_scorer("contains_keywords", {"keywords": ["paris", "france", "capital"]})
     (result,) = scorer.score([Case(output)])
     assert result.score == pytest.approx(score, abs=1e-9)
 
 
 def test_the_batch_scorer_answers_in_order(defined: dict[str, Any]) -> None:
-    results = bind("long_enough").score([Case("short"), Case("long enough now")])
+    results = configure_scorer("long_enough").score([Case("short"), Case("long enough now")])
     assert [result.score for result in results] == [0.0, 1.0]
 
 
@@ -70,8 +71,12 @@ def test_the_guides_expressions_say_the_same(defined: dict[str, Any]) -> None:
         r"`([^`]*(?:size\(output\)|filter)[^`]*)`", (DOCS / "custom-scorers.md").read_text()
     )
     cases = [Case("short"), Case("Paris, France")]
-    assert [r.score for r in bind("expression", {"expression": length}).score(cases)] == [0.0, 1.0]
-    assert [r.score for r in bind("expression", {"expression": keywords}).score(cases)] == [
+    assert [
+        r.score for r in configure_scorer("expression", {"expression": length}).score(cases)
+    ] == [0.0, 1.0]
+    assert [
+        r.score for r in configure_scorer("expression", {"expression": keywords}).score(cases)
+    ] == [
         0.0,
         1.0,
     ]
@@ -83,9 +88,10 @@ def test_every_page_the_readme_links_to_is_there() -> None:
         assert (DOCS.parent / target).exists(), target
 
 
-SOURCES = ("core/judge/*.py", "core/scorers/judge.py", "engine/services.py")
+SOURCES = ("core/llm/*.py", "core/scorers/judge.py", "engine/services/team_services.py")
 STATED = re.compile(
-    r"""(?:Fault|Unusable)\(\s*"(\w+)"|problem\(place, "(\w+)"|return "(\w+)"|^    "(\w+)",$""",
+    r'(?:Fault|UnusableReply)\(\s*"(\w+)"|problem\(place, "(\w+)"'
+    r'|return "(\w+)"|^    "(\w+)",$',
     re.MULTILINE,
 )
 
@@ -102,7 +108,7 @@ def test_every_code_of_a_judge_is_in_its_guide() -> None:
     assert stated - told == set()
 
 
-COMMANDS = Path(__file__).resolve().parents[2] / "scoring/management/commands"
+COMMANDS = ROOT / "scoring/management/commands"
 NAMES = sorted(path.stem for path in COMMANDS.glob("*.py") if path.stem != "__init__")
 
 
@@ -147,7 +153,7 @@ def test_the_score_example_prints_what_the_guide_shows(capsys: pytest.CaptureFix
 def test_the_readme_names_every_scorer_type() -> None:
     table = (DOCS.parent / "README.md").read_text().partition("## Scorers")[2]
     named = set(re.findall(r"`(\w+)`", table.partition("Your own scorer")[0]))
-    assert named == set(TYPES)
+    assert named == set(all_types())
 
 
 def test_the_readmes_commands_run_as_they_stand(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from scipy.stats import spearmanr
 
-from scoring.core.bound import bind
+from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case
 
 SPEARMAN = 0.867  # what the recorded cosines reach, in three decimals
@@ -32,7 +32,7 @@ def pairs(facts: Path) -> list[Pair]:
 def ours(pairs: list[Pair], cosines: list[float], minilm: str) -> list[float]:
     if not cosines:
         cases = [Case(pair["sentence1"], pair["sentence2"]) for pair in pairs]
-        results = bind("reference_match", {"embedding_provider": "local"}).score(cases)
+        results = configure_scorer("reference_match", {"embedding_provider": "local"}).score(cases)
         cosines += [result.score for result in results if result.score is not None]
     return cosines
 

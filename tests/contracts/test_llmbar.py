@@ -18,10 +18,10 @@ from django.test import Client
 from django.urls import reverse
 from sklearn import metrics
 
-from scoring.engine.dispatch import work_on
-from scoring.engine.judge_quality import judge_quality, label_places, other_runs
-from scoring.engine.plan import new_run
-from scoring.engine.threads import Threads
+from scoring.engine.judges.quality import judge_quality, label_places, other_runs
+from scoring.engine.processes.threads import Threads
+from scoring.engine.runs.plan import new_run
+from scoring.engine.worker.dispatch import work_on
 from scoring.models import (
     Connection,
     DatasetVersion,
@@ -35,9 +35,9 @@ from scoring.models import (
     User,
 )
 from tests.conftest import MakeDataset
-from tests.real_data import Row, jsonl_rows
 from tests.stub import Asked, Stub, wire
 from tests.stub.wire import Answer
+from tests.support.real_data import Row, jsonl_rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -161,6 +161,7 @@ def same_places(rows: list[Row], judge: str) -> Counter[str]:
     return Counter(PLACES[AS_IS][one] for one, other in both if one != other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", JUDGES)
 def test_agreement_and_bias_are_those_counted_over_the_file(
     replay: Replay,
@@ -186,16 +187,16 @@ def test_agreement_and_bias_are_those_counted_over_the_file(
     assert back.in_other_order is not None
     assert back.in_other_order.bias == bias
 
-    url = reverse("run_judge", args=[as_is.uuid, own.position])
+    url = reverse("run_scorer_calibration", args=[as_is.uuid, own.position])
     page = " ".join(browser_of(bob).get(f"{url}?label={LABEL}&swapped={swapped.uuid}").text.split())
     assert f"{agreed(rows, judge, AS_IS)} of 160" in page
     assert f"{agreed(rows, judge, SWAPPED)} of 160" in page
     for place, name in (("a", "first"), ("b", "second")):
-        assert (
-            f"In {same_places(rows, judge)[place]} of 160 pairs it chose the {name} place" in page
-        )
+        number = same_places(rows, judge)[place]
+        assert f"In {number} of 160 pairs, the judge chose the {name} position" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", ["GPT-4/Vanilla", "GPT-4/CoT"])
 def test_replies_as_they_were_recorded_are_errors_and_never_scores(
     replay: Replay, threads: Threads, judge: str
@@ -216,6 +217,7 @@ def test_the_structured_replies_say_what_was_recorded(rows: list[Row], judge: st
             assert said.endswith(f"Output ({place_of(row, judge, order)})")
 
 
+@pytest.mark.slow
 def test_the_judge_never_sees_the_label(
     replay: Replay, threads: Threads, rows: list[Row], stub: Stub
 ) -> None:

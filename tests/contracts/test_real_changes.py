@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from scoring.engine.compare import compared
-from scoring.engine.figures import Figures
+from scoring.engine.compare.comparison import compare_runs
+from scoring.engine.compare.figures import Figures
 from scoring.models import Run
-from scoring.models.case_table import Place
-from scoring.models.pair_rows import PairFilters, PairKind
-from scoring.models.pairs import Pairs
-from tests import oracles
+from scoring.models.case_paging import CasePosition
+from scoring.models.pairs.pairs import Pairs
+from scoring.models.pairs.rows import PairFilters, PairKind
 from tests.contracts.test_real_data import evaluate, import_file, suite_file
-from tests.real_data import GPT_4O_DATES, bfcl_path, jsonl_rows, write_jsonl
+from tests.support import oracles
+from tests.support.real_data import GPT_4O_DATES, bfcl_path, jsonl_rows, write_jsonl
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("team")]
 
@@ -86,7 +86,7 @@ def two_runs(paths: list[Path], suite: Path, model: str) -> list[Run]:
 def keys(pairs: Pairs, kind: PairKind, scorer: str = "") -> list[str]:
     """Every key of the kind, walked page by page."""
     found: list[str] = []
-    after: Place | None = None
+    after: CasePosition | None = None
     while True:
         page = pairs.page(kind, PairFilters(scorer=scorer), after=after)
         found += [row.key for row in page.rows]
@@ -102,7 +102,7 @@ def test_flips_of_each_scorer_are_those_counted_in_the_files(
     paths = files(facts, model)
     runs = two_runs(paths, suite_file(tmp_path, *SCORERS), model)
     outputs: list[Outputs] = [{row["id"]: row for row in jsonl_rows(path)} for path in paths]
-    figures = Figures.read(compared(*runs).figures)
+    figures = Figures.read(compare_runs(*runs).figures)
     assert (figures.pairs, figures.unclear, figures.warnings) == (len(cases), 0, ())
     pairs = Pairs(*runs)
     for each in figures.scorers:
@@ -126,7 +126,7 @@ def test_case_verdicts_flip_as_the_labels_do(
     runs = two_runs(paths, suite, model)
     outputs: list[Outputs] = [{row["id"]: row for row in rows} for rows in labelled]
     broke, fixed = counted(cases, outputs, lambda _, output: output == "True")
-    figures = Figures.read(compared(*runs).figures)
+    figures = Figures.read(compare_runs(*runs).figures)
     assert (figures.broke, figures.fixed) == (len(broke), len(fixed)) == LABELLED[model]
     assert figures.unchanged == len(cases) - len(broke) - len(fixed)
     assert keys(Pairs(*runs), PairKind.BROKE) == broke

@@ -22,13 +22,14 @@ from scoring.models import (
     Score,
     Verdict,
 )
-from tests import oracles
-from tests.real_data import (
+from tests.support import oracles
+from tests.support.real_data import (
     GPT_4O,
     GPT_4O_DATES,
     GSM8K_RATES,
     LAST_LINE,
     RIGHT_ANSWER,
+    Row,
     bfcl_path,
     csv_rows,
     gsm8k_path,
@@ -40,6 +41,7 @@ from tests.real_data import (
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("team")]
 
+RIGHT_ANSWERS = "Correct Answers"  # a column of TruthfulQA
 SAMPLE = 60  # every so many cases, where a plain table of every pair of texts would take minutes
 
 
@@ -63,6 +65,12 @@ def suite_file(folder: Path, *scorers: Mapping[str, Any]) -> Path:
     path = folder / "suite.json"
     path.write_text(json.dumps({"name": "release", "scorers": scorers}), encoding="utf-8")
     return path
+
+
+def right_answers(row: Row) -> list[str]:
+    """The answers of a TruthfulQA row that are right beside its best one."""
+    parts = [part.strip() for part in row[RIGHT_ANSWERS].split(";")]
+    return list(filter(None, parts))
 
 
 def scores_of(run: Run, name: str) -> list[Score]:
@@ -89,7 +97,8 @@ def assert_verdicts(run: Run, passes: Iterable[bool]) -> None:
     assert (run.error_count, run.skipped_count) == (0, 0)
 
 
-@pytest.mark.parametrize("column", ["Best Answer", "Correct Answers", "Incorrect Answers"])
+@pytest.mark.slow
+@pytest.mark.parametrize("column", ["Best Answer", RIGHT_ANSWERS, "Incorrect Answers"])
 def test_truthfulqa_is_scored_as_plain_python_scores_it(
     facts: Path, tmp_path: Path, column: str
 ) -> None:
@@ -103,14 +112,19 @@ def test_truthfulqa_is_scored_as_plain_python_scores_it(
         {"type": "levenshtein", "threshold": 0.5},
     )
     run = evaluate("TruthfulQA", suite)
-    pairs = [(row["Best Answer"], row[column]) for row in csv_rows(path)]
-    included = [float(expected in output) for expected, output in pairs]
-    equal = [float(expected == output) for expected, output in pairs]
-    close = [oracles.levenshtein_score(*pair) for pair in pairs]
+    rows = csv_rows(path)
+    outputs = [row[column] for row in rows]
+    # The file's list of right answers becomes the references, unless it is the output.
+    references = [[] if column == RIGHT_ANSWERS else right_answers(row) for row in rows]
+    answers = [[row["Best Answer"], *more] for row, more in zip(rows, references, strict=True)]
+    pairs = list(zip(answers, outputs, strict=True))
+    included = [float(any(answer in output for answer in right)) for right, output in pairs]
+    equal = [float(output in right) for right, output in pairs]
+    close = [max(oracles.levenshtein_score(each, out) for each in right) for right, out in pairs]
     for name, wanted in (("includes", included), ("exact_match", equal), ("levenshtein", close)):
         assert_scores(run, name, wanted)
-    rows = zip(included, equal, close, strict=True)
-    assert_verdicts(run, (i == e == 1 and c >= 0.5 for i, e, c in rows))
+    scores = zip(included, equal, close, strict=True)
+    assert_verdicts(run, (i == e == 1 and c >= 0.5 for i, e, c in scores))
 
 
 def test_the_right_answers_of_truthfulqa_are_its_references(facts: Path) -> None:
@@ -118,10 +132,10 @@ def test_the_right_answers_of_truthfulqa_are_its_references(facts: Path) -> None
     import_file(path, "TruthfulQA")
     cases = DatasetVersion.objects.get().cases.order_by("position")
     for case, row in zip(cases, csv_rows(path), strict=True):
-        parts = [part.strip() for part in row["Correct Answers"].split(";")]
-        assert (case.expected, case.references) == (row["Best Answer"], list(filter(None, parts)))
+        assert (case.expected, case.references) == (row["Best Answer"], right_answers(row))
 
 
+@pytest.mark.slow
 def test_gsm8k_is_one_dataset_with_four_runs(facts: Path, tmp_path: Path) -> None:
     path = gsm8k_path(facts)
     import_file(path, "GSM8K")

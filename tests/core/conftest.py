@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.core.asking import Bench
 from tests.stub import Stub
+from tests.support.judges import Bench
 
 
 @pytest.fixture
@@ -15,4 +15,4 @@ def bench(stub: Stub) -> Iterator[Bench]:
     """Judges in front of the stub, on a clock that only sleeping moves."""
     made = Bench(stub)
     yield made
-    made.switchboard.close()
+    made.pool.close()

@@ -13,13 +13,13 @@ from scoring.core.config import (
     About,
     Config,
     FieldSpec,
-    as_mapping,
     config_fields,
+    config_mapping,
     config_schema,
     read_config,
 )
 from scoring.core.contract import ConfigError
-from scoring.core.registry import TYPES, ScorerType
+from scoring.core.registry import ScorerType, all_types
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,14 +110,14 @@ def test_fields_come_with_all_that_a_form_needs() -> None:
     assert (specs["anything"].kind, specs["anything"].nullable) == ("json", True)
 
 
-@pytest.mark.parametrize("scorer_type", TYPES.values(), ids=list(TYPES))
+@pytest.mark.parametrize("scorer_type", all_types().values(), ids=list(all_types()))
 def test_every_field_of_every_type_has_label_and_help(scorer_type: ScorerType) -> None:
     for spec in config_fields(scorer_type.config):
         assert spec.label[0].isupper()
         assert spec.help.endswith((".", "`."))
 
 
-@pytest.mark.parametrize("scorer_type", TYPES.values(), ids=list(TYPES))
+@pytest.mark.parametrize("scorer_type", all_types().values(), ids=list(all_types()))
 def test_the_schema_of_every_type_names_its_fields(scorer_type: ScorerType) -> None:
     schema = config_schema(scorer_type.config)
     assert schema["additionalProperties"] is False
@@ -128,10 +128,10 @@ def test_the_schema_of_every_type_names_its_fields(scorer_type: ScorerType) -> N
     assert set(schema.get("required", [])) == required
 
 
-@pytest.mark.parametrize("scorer_type", TYPES.values(), ids=list(TYPES))
+@pytest.mark.parametrize("scorer_type", all_types().values(), ids=list(all_types()))
 def test_configs_survive_a_round_trip_through_json(scorer_type: ScorerType) -> None:
     for example in scorer_type.examples:
         config = read_config(scorer_type.config, example.config)
-        mapping = as_mapping(config)
+        mapping = config_mapping(config)
         assert read_config(scorer_type.config, mapping) == config
         assert set(mapping) == {spec.name for spec in config_fields(scorer_type.config)}

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scoring.core.config_changes import (
     ABSENT,
     Change,
-    changes,
-    short_part,
-    shortened,
-    spelled_out,
+    drop_defaults,
+    drop_part_defaults,
+    find_changes,
+    spell_out_defaults,
 )
 from scoring.core.registry import all_types
 
@@ -58,7 +58,7 @@ def of(*parts: dict[str, Any]) -> dict[str, Any]:
 def test_each_setting_that_differs_is_named(
     old: dict[str, Any], new: dict[str, Any], found: list[tuple[str, Any, Any]]
 ) -> None:
-    assert changes(old, new) == [Change(*one) for one in found]
+    assert find_changes(old, new) == [Change(*one) for one in found]
 
 
 JSON = st.recursive(
@@ -78,8 +78,8 @@ def test_there_are_none_exactly_where_the_configs_are_equal(
     def written(value: Any) -> str:
         return json.dumps(value, sort_keys=True)
 
-    assert (not changes(old, new)) == (written(old) == written(new))
-    assert len(changes(old, new)) == len(changes(new, old))
+    assert (not find_changes(old, new)) == (written(old) == written(new))
+    assert len(find_changes(old, new)) == len(find_changes(new, old))
 
 
 @pytest.mark.parametrize(
@@ -91,29 +91,33 @@ def test_there_are_none_exactly_where_the_configs_are_equal(
     ],
 )
 def test_defaults_are_written_down(one: Any, other: Any, is_same: bool) -> None:
-    assert (spelled_out("levenshtein", one) == spelled_out("levenshtein", other)) is is_same
+    assert (
+        spell_out_defaults("levenshtein", one) == spell_out_defaults("levenshtein", other)
+    ) is is_same
     nested = [{"scorers": [{"type": "levenshtein", "config": each}]} for each in (one, other)]
-    spelled = [spelled_out("all", {"scorers": [{"type": "all", "config": n}]}) for n in nested]
+    spelled = [
+        spell_out_defaults("all", {"scorers": [{"type": "all", "config": n}]}) for n in nested
+    ]
     assert (spelled[0] == spelled[1]) is is_same
 
 
 @pytest.mark.parametrize("name", sorted(all_types()))
 def test_a_config_that_is_spelled_out_is_spelled_out_alike_again(name: str) -> None:
     for example in all_types()[name].examples:
-        whole = spelled_out(name, example.config)
-        assert spelled_out(name, whole) == whole
-        assert changes(whole, spelled_out(name, example.config)) == []
-        assert spelled_out(name, shortened(name, whole)) == whole
+        whole = spell_out_defaults(name, example.config)
+        assert spell_out_defaults(name, whole) == whole
+        assert find_changes(whole, spell_out_defaults(name, example.config)) == []
+        assert spell_out_defaults(name, drop_defaults(name, whole)) == whole
 
 
 def test_a_weight_is_shortened_to_what_was_typed() -> None:
-    parts = shortened("weighted", of(part("a") | {"weight": 3.0}, part("b") | {"weight": 0.5}))
+    parts = drop_defaults("weighted", of(part("a") | {"weight": 3.0}, part("b") | {"weight": 0.5}))
     assert [str(each["weight"]) for each in parts["scorers"]] == ["3", "0.5"]
 
 
 @pytest.mark.parametrize("config", [{"nonsense": 1}, {}])
 def test_a_config_of_a_type_that_is_gone_comes_back_as_it_is(config: dict[str, Any]) -> None:
-    assert spelled_out("gone", config) == config
+    assert spell_out_defaults("gone", config) == config
 
 
 @pytest.mark.parametrize(
@@ -131,9 +135,13 @@ def test_a_config_of_a_type_that_is_gone_comes_back_as_it_is(config: dict[str, A
 def test_a_config_is_shortened_by_its_defaults(
     type_name: str, config: dict[str, Any], short: dict[str, Any]
 ) -> None:
-    assert shortened(type_name, config) == short
+    assert drop_defaults(type_name, config) == short
 
 
 def test_a_part_is_read_without_its_defaults() -> None:
     spelled = part("a", "levenshtein", decimals=2, max_chars=5)
-    assert short_part(spelled) == {"name": "a", "type": "levenshtein", "config": {"max_chars": 5}}
+    assert drop_part_defaults(spelled) == {
+        "name": "a",
+        "type": "levenshtein",
+        "config": {"max_chars": 5},
+    }

@@ -14,8 +14,8 @@ import pytest
 from annotated_types import Ge
 
 from scoring.core import custom
-from scoring.core.bound import bind
 from scoring.core.config import About, config_fields
+from scoring.core.configured import configure_scorer
 from scoring.core.contract import (
     Case,
     CaseProblem,
@@ -29,18 +29,18 @@ from scoring.core.contract import (
     skipped,
 )
 from scoring.core.custom import batch, custom_type, load_custom, load_installed
-from scoring.core.registry import TYPES, ScorerType, register, scorer_type
-from scoring.core.selection import TargetConfig
-from tests.core.one import one, refused
+from scoring.core.registry import CUSTOM_TYPES, ScorerType, register, scorer_type
+from scoring.core.scorers.selection import TargetConfig
+from tests.support.scoring import one, refused
 
 
 @pytest.fixture(autouse=True)
 def built_in_types() -> Iterator[None]:
     """Whatever a test registers is gone afterwards."""
-    before = dict(TYPES)
+    before = dict(CUSTOM_TYPES)
     yield
-    TYPES.clear()
-    TYPES.update(before)
+    CUSTOM_TYPES.clear()
+    CUSTOM_TYPES.update(before)
 
 
 def length_score(output: str, *, above: float = 1.0, otherwise: float = 0.5) -> float:
@@ -155,7 +155,7 @@ def test_the_config_of_a_function_is_checked(config: dict[str, Any], name: str) 
 def test_a_coroutine_is_awaited() -> None:
     _use(slow_match)
     cases = [Case("a", "a"), Case("boom", "x"), Case("b", "c", "b"), Case("d", "e")]
-    results = bind("slow_match").score(cases)
+    results = configure_scorer("slow_match").score(cases)
     assert [result.score for result in results] == [1.0, None, 1.0, 0.0]
     assert (results[1].code, results[1].reason) == ("scorer_failed", "KeyError: 'missing'")
 
@@ -164,7 +164,7 @@ def test_a_coroutine_is_awaited_inside_a_running_loop() -> None:
     _use(slow_match)
 
     async def inside() -> list[Result]:
-        return bind("slow_match").score([Case("a", "a")])
+        return configure_scorer("slow_match").score([Case("a", "a")])
 
     with ThreadPoolExecutor(1) as thread:  # in this one a browser test may have left its loop
         (result,) = thread.submit(asyncio.run, inside()).result()
@@ -184,27 +184,32 @@ def test_coroutines_of_one_batch_wait_together() -> None:
         return True
 
     _use(counting)
-    bind("counting").score([Case("x")] * 100)
+    configure_scorer("counting").score([Case("x")] * 100)
     assert max(together) == custom.CONCURRENCY
 
 
 def test_a_batch_function_gets_all_cases_and_its_config() -> None:
     _use(relative_length)
-    results = bind("relative_length", {"longest": 4}).score([Case("ab"), Case("abcd")])
+    results = configure_scorer("relative_length", {"longest": 4}).score([Case("ab"), Case("abcd")])
     assert [result.score for result in results] == [0.5, 1.0]
     assert list(refused("relative_length", {"longest": 0})) == ["longest"]
 
 
 def test_a_fault_in_a_batch_hits_only_its_case() -> None:
     _use(relative_length)
-    results = bind("relative_length").score([Case("abcde"), Case(5), Case("x" * 20), Case("ab")])
+    results = configure_scorer("relative_length").score(
+        [Case("abcde"), Case(5), Case("x" * 20), Case("ab")]
+    )
     assert [result.score for result in results] == [0.5, None, None, 0.2]
     assert [result.code for result in results] == ["", "scorer_failed", "score_out_of_range", ""]
 
 
 def test_a_batch_that_loses_results_is_asked_case_by_case() -> None:
     _use(loses_one)
-    assert [r.score for r in bind("loses_one").score([Case("a"), Case("b")])] == [1.0, 1.0]
+    assert [r.score for r in configure_scorer("loses_one").score([Case("a"), Case("b")])] == [
+        1.0,
+        1.0,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -216,6 +221,7 @@ def test_a_batch_that_loses_results_is_asked_case_by_case() -> None:
         (False, "scored", 0.0, ""),
         (scored(0.4, "why", {"n": 1}), "scored", 0.4, ""),
         (Result("scored", 0.4, "pass", "", {}), "scored", 0.4, ""),
+        (Result("scored", 1.0, "fail", "", {}), "scored", 1.0, ""),
         (forced_fail("mine", "unusable"), "scored", 0.0, "mine"),
         (skipped("mine", "nothing to judge"), "skipped", None, "mine"),
         (error("mine", "broken"), "error", None, "mine"),
@@ -239,7 +245,7 @@ def test_a_batch_that_loses_results_is_asked_case_by_case() -> None:
 )
 def test_what_a_function_may_give(given: Any, status: str, score: float | None, code: str) -> None:
     _use(answer)
-    good, bad = bind("answer").score([Case(1.0), Case(given)])
+    good, bad = configure_scorer("answer").score([Case(1.0), Case(given)])
     assert good.verdict == "pass"
     assert (bad.status, bad.score, bad.code) == (status, score, code)
     assert bad.verdict == (
@@ -250,7 +256,7 @@ def test_what_a_function_may_give(given: Any, status: str, score: float | None, 
 def test_a_service_that_does_not_answer_is_for_the_caller() -> None:
     _use(answer)
     with pytest.raises(ServiceError):
-        bind("answer").score([Case(ServiceError("refused", retry=True))])
+        configure_scorer("answer").score([Case(ServiceError("refused", retry=True))])
 
 
 def test_custom_types_look_at_a_target_and_pass_a_missing_expected_value() -> None:
@@ -332,6 +338,6 @@ def test_installed_packages_are_found_when_a_type_is_asked_for(
 
 
 def test_a_package_may_bring_a_whole_type() -> None:
-    known = TYPES["exact_match"]
+    known = scorer_type("exact_match")
     whole = ScorerType("mine", "Mine", "It is mine.", known.config, known.score, 0.9)
     assert custom_type("mine", whole) is whole

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scoring.core.contract import CaseProblem
 from scoring.core.json_text import MAX_DIGITS, MAX_KEYS, check, compact, parse, text_of
 
+MOST_KEYS = dict.fromkeys(map(str, range(MAX_KEYS)))
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -41,6 +42,7 @@ JSON = st.recursive(
         ('{"__proto__": 1}', {"__proto__": 1}),
         ('{"": 1, " ": 2}', {"": 1, " ": 2}),
         ("[" + "[1],{}," * 100 + "1]", [*([[1], {}] * 100), 1]),
+        (f"[{json.dumps(MOST_KEYS)}]", [MOST_KEYS]),
     ],
 )
 def test_valid_json_is_read(text: str, value: Any) -> None:
@@ -179,6 +181,30 @@ def test_compact_does_not_depend_on_the_order_of_keys(value: Any) -> None:
 @given(JSON)
 def test_what_the_standard_library_writes_is_read_the_same(value: Any) -> None:
     assert parse(json.dumps(value)) == value
+
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.text(':" \\a', max_size=4)
+
+
+@given(
+    st.lists(st.tuples(st.text(':" a', max_size=2), PLAIN), max_size=4),
+    st.sampled_from([":", " : ", "\t:"]),
+)
+def test_flat_objects_are_read_and_their_duplicates_found(
+    pairs: list[tuple[str, Any]], colon: str
+) -> None:
+    members = ",".join(f"{json.dumps(key)}{colon}{json.dumps(value)}" for key, value in pairs)
+    if len(dict(pairs)) < len(pairs):
+        assert _code(f"{{{members}}}") == "duplicate_key"
+    else:
+        assert parse(f"{{{members}}}") == dict(pairs)
+
+
+def test_a_flat_object_takes_no_strict_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the line of most files, and that pass takes twice as long."""
+    monkeypatch.setattr("scoring.core.json_text._FAST", None)
+    text = '{"id": "q1", "input": "at 10:30: what?", "count": 3, "expected": null}'
+    assert parse(text, refuse_nul=True) == json.loads(text)
 
 
 @given(st.text(max_size=80))

@@ -6,12 +6,11 @@ from contextlib import nullcontext
 
 import pytest
 
-from scoring.core.bound import bind
+from scoring.core.configured import configure_scorer
 from scoring.core.contract import ConfigError
-from scoring.core.examples import Example
-from scoring.core.registry import TYPES, ScorerType, register, scorer_type
-from scoring.core.services import using
-from tests.core.asking import Stated
+from scoring.core.registry import Example, ScorerType, register, scorer_type
+from scoring.core.services import use_services
+from tests.support.judges import Stated
 
 DEFAULT_THRESHOLDS = {
     "exact_match": 1.0,
@@ -31,7 +30,9 @@ DEFAULT_THRESHOLDS = {
     "weighted": 0.5,
 }
 
-EXAMPLES = [(name, example) for name in DEFAULT_THRESHOLDS for example in TYPES[name].examples]
+EXAMPLES = [
+    (name, example) for name in DEFAULT_THRESHOLDS for example in scorer_type(name).examples
+]
 
 
 @pytest.mark.parametrize(("name", "threshold"), DEFAULT_THRESHOLDS.items())
@@ -51,16 +52,25 @@ def test_every_type_explains_itself_in_a_sentence(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "example"), EXAMPLES, ids=[f"{name}: {example.note}" for name, example in EXAMPLES]
+    ("name", "example"),
+    [
+        pytest.param(
+            name,
+            example,
+            id=f"{name}: {example.note}",
+            marks=[pytest.mark.slow] * (scorer_type(name).family == "embedding"),
+        )
+        for name, example in EXAMPLES
+    ],
 )
 def test_worked_examples_come_out_as_the_help_page_says(
     name: str, example: Example, request: pytest.FixtureRequest
 ) -> None:
-    is_embedding = TYPES[name].family == "embedding"
+    is_embedding = scorer_type(name).family == "embedding"
     if is_embedding:
         request.getfixturevalue("minilm")
-    with using(Stated(example.replies)) if example.replies else nullcontext():
-        (result,) = bind(name, example.config).score([example.case])
+    with use_services(Stated(example.replies)) if example.replies else nullcontext():
+        (result,) = configure_scorer(name, example.config).score([example.case])
     wanted = pytest.approx(example.score, abs=1e-5) if is_embedding else example.score
     assert (result.score, result.code) == (wanted, example.code)
 
@@ -74,12 +84,12 @@ def test_an_unknown_type_is_a_config_error_that_names_the_known(name: str) -> No
 
 @pytest.mark.parametrize("name", ["", "Upper", "1st", "a b", "x" * 65, "ünïcode"])
 def test_bad_names_are_refused(name: str) -> None:
-    known = TYPES["exact_match"]
+    known = scorer_type("exact_match")
     with pytest.raises(ValueError, match="is no name"):
         register(ScorerType(name, "", "", known.config, known.score, 0.5))
 
 
 def test_a_taken_name_is_refused() -> None:
-    known = TYPES["exact_match"]
+    known = scorer_type("exact_match")
     with pytest.raises(ValueError, match="taken by scoring"):
         register(ScorerType("regex", "", "", known.config, known.score, 0.5))

@@ -20,11 +20,10 @@ from django.db import connection
 from scoring.core import registry
 from scoring.core.config import Config
 from scoring.core.contract import Case, Result, error, scored, skipped
-from scoring.engine import plan
-from scoring.engine.execute import execute
-from scoring.engine.rows import SCORE_COLUMNS
-from scoring.engine.summaries import summarise
-from scoring.engine.threads import Threads
+from scoring.engine.processes.threads import Threads
+from scoring.engine.runs import plan
+from scoring.engine.runs.execute import execute
+from scoring.engine.runs.summaries import summarise
 from scoring.models import (
     CaseVerdict,
     OutputSet,
@@ -37,13 +36,14 @@ from scoring.models import (
     Team,
     Verdict,
 )
+from scoring.models.runs.rows import SCORE_COLUMNS
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.stub import Stub
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.paths import ROOT
 
 MakeScorer = Callable[..., Scorer]
 MakeRun = Callable[..., Run]
+RunOfYes = Callable[[int], Run]
 
 
 @pytest.fixture
@@ -88,6 +88,12 @@ def make_run(team: Team, make_dataset: MakeDataset, make_outputs: MakeOutputs) -
         return plan.new_run(outputs, suite=suite, name=name)
 
     return make
+
+
+@pytest.fixture
+def run_of_yes(make_run: MakeRun, make_scorer: MakeScorer) -> RunOfYes:
+    """A queued run of so many outputs `yes`, scored by `exact_match`."""
+    return lambda count: make_run(["yes"] * count, make_scorer("exact_match"))
 
 
 @dataclass
@@ -141,8 +147,8 @@ def spy(monkeypatch: pytest.MonkeyPatch) -> Spy:
         score=made.score,
         default_threshold=0.5,
     )
-    monkeypatch.setitem(registry.TYPES, "spy", kind)
-    monkeypatch.setattr("scoring.engine.execute._bound", {})
+    monkeypatch.setitem(registry.CUSTOM_TYPES, "spy", kind)
+    monkeypatch.setattr("scoring.engine.runs.execute._configured", {})
     return made
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from scoring.models import Team
 from tests.conftest import MakeDataset
-from tests.paired import Side, over_one_version, over_two_versions
+from tests.support.run_pairs import Side, over_one_version, over_two_versions
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,18 +13,11 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from scoring.engine import hold, tryout
+from scoring.engine.jobs import lease
 from scoring.models import Member, OutputSet, Role, Run, Scorer, Team, User, Worker
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.pages.scorer_steps import NESTED, EditedScorer, Editing, NewScorer
-from tests.scored import CLOSE, EXACT, finished_run, queued_run
-
-
-@pytest.fixture(autouse=True)
-def _helper_ends() -> Iterator[None]:
-    """The process that scores what is tried out ends with the test."""
-    yield
-    tryout.close()
+from tests.pages.scorers.steps import NESTED, EditedScorer, Editing, NewScorer
+from tests.support.run_states import CLOSE, EXACT, finished_run, queued_run
 
 
 @pytest.fixture
@@ -32,7 +25,7 @@ def worker(db: None) -> None:
     """One that lives on, however slow the machine is."""
     now = timezone.now()
     later = now + timedelta(hours=1)
-    Worker.objects.create(name=hold.own_name(), started_at=now, seen_at=later)
+    Worker.objects.create(name=lease.own_name(), started_at=now, seen_at=later)
 
 
 @pytest.fixture

@@ -1,1 +1,1 @@
-"""Texts as vectors: the model on this machine, an endpoint's models, and what is kept of both."""
+"""Text embeddings by a local model or an endpoint, and their cache."""

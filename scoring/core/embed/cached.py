@@ -1,16 +1,18 @@
-"""Each distinct text is embedded once: looked up first, then computed, then kept."""
+"""Embeds each distinct text once: looked up in the cache, else computed and stored there."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from scoring.core.embed.faults import EmbeddingError
-from scoring.core.services import Heard, Vectors
+from scoring.core.services import OnProgress, Vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +20,23 @@ if TYPE_CHECKING:
 DTYPE: Final = "<f4"
 KEEP_EVERY: Final = 512  # texts computed between two writes to the cache
 MEMORY_BYTES: Final = 128 * 1024 * 1024
+NORMALISATION: Final = "l2"  # changes with the way in which a vector is brought to length 1
+
+
+def text_key_function(provider: str, model: str, revision: str) -> Callable[[str], str]:
+    """A function that returns the cache key of a text for this model: 64 hexadecimal digits.
+
+    `revision` tells two models of one name apart: a hash of the weights, or the endpoint's URL.
+    """
+    parts = json.dumps([provider, model, revision, NORMALISATION])
+    start = hashlib.sha256(parts.encode())
+
+    def key(text: str) -> str:
+        whole = start.copy()
+        whole.update(b"\0" + text.encode())
+        return whole.hexdigest()
+
+    return key
 
 
 class KeptVector(NamedTuple):
@@ -28,7 +47,7 @@ class KeptVector(NamedTuple):
 
 
 class VectorCache(Protocol):
-    """Where vectors are kept; any thread may ask."""
+    """Stores vectors. Thread-safe."""
 
     def get_many(self, keys: Sequence[str]) -> Mapping[str, KeptVector]: ...
 
@@ -38,10 +57,10 @@ class VectorCache(Protocol):
 class Embedder(Protocol):
     """One model of one provider.
 
-    `turn` is held while texts are looked up again and computed: an embedder that computes one
-    batch at a time anyway so computes no text twice. `compute` answers in order, with rows of any
-    length, each with whether its text was cut; it raises EmbeddingError. `step` is how many texts
-    it is given at a time while somebody waits to hear how far it is.
+    `turn` is a lock held while missing texts are looked up once more and computed, so that two
+    threads do not compute the same text. `compute` returns rows of any length in order, and whether
+    each text was cut; it raises EmbeddingError. `step` is the number of texts between two reports
+    of progress.
     """
 
     @property
@@ -57,44 +76,43 @@ class Embedder(Protocol):
     def compute(self, texts: Sequence[str]) -> tuple[np.ndarray, Sequence[bool]]: ...
 
 
-def embedded(
-    texts: Sequence[str], cache: VectorCache, embedder: Embedder, heard: Heard | None = None
+def embed_texts(
+    texts: Sequence[str],
+    cache: VectorCache,
+    embedder: Embedder,
+    on_progress: OnProgress | None = None,
 ) -> Vectors:
     """One vector per text, from the cache where it has them. Raises EmbeddingError."""
-    readable = [_readable(text) for text in texts]
+    # No model reads half characters (lone surrogates).
+    readable = [text.encode("utf-8", "replace").decode() for text in texts]
     keys = {text: embedder.key(text) for text in readable}
-    found = dict(cache.get_many(list(keys.values())))
-    if len(found) < len(keys):
+    vectors = dict(cache.get_many(list(keys.values())))
+    if len(vectors) < len(keys):
         with embedder.turn():
-            missing = [key for key in keys.values() if key not in found]
-            found.update(cache.get_many(missing))
-            wanted = {text: key for text, key in keys.items() if key not in found}
-            for kept in _computed(wanted, embedder, embedder.step if heard else KEEP_EVERY):
-                cache.put_many(kept)
-                found.update(kept)
-                if heard:
-                    heard(len(found) / len(keys))
-    rows = [found[keys[text]] for text in readable]
+            missing = [key for key in keys.values() if key not in vectors]
+            vectors.update(cache.get_many(missing))
+            wanted = {text: key for text, key in keys.items() if key not in vectors}
+            for block in _compute(wanted, embedder, embedder.step if on_progress else KEEP_EVERY):
+                cache.put_many(block)
+                vectors.update(block)
+                if on_progress:
+                    on_progress(len(vectors) / len(keys))
+    rows = [vectors[keys[text]] for text in readable]
     return Vectors(_matrix(rows), [row.is_cut for row in rows], embedder.model)
 
 
-def _readable(text: str) -> str:
-    """The text without half characters, which no model reads."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def _computed(
+def _compute(
     wanted: Mapping[str, str], embedder: Embedder, size: int
 ) -> Iterator[dict[str, KeptVector]]:
-    """What is computed, in blocks of that size; texts of like length share one."""
+    """The vectors by key, in blocks of that size; texts of similar length share a block."""
     texts = iter(sorted(wanted, key=len))
     while block := list(islice(texts, size)):
         matrix, is_cut = embedder.compute(block)
-        rows = map(KeptVector, _packed(matrix, len(block)), is_cut)
+        rows = map(KeptVector, _pack(matrix, len(block)), is_cut)
         yield dict(zip((wanted[text] for text in block), rows, strict=True))
 
 
-def _packed(matrix: np.ndarray, rows: int) -> list[bytes]:
+def _pack(matrix: np.ndarray, rows: int) -> list[bytes]:
     import numpy as np
 
     values = np.asarray(matrix, dtype=np.float64)
@@ -117,7 +135,7 @@ def _matrix(rows: Sequence[KeptVector]) -> np.ndarray:
     return np.frombuffer(whole, dtype=DTYPE).reshape(len(rows), width // 4)
 
 
-class InMemory:
+class MemoryCache:
     """Vectors kept while the process lives, those used last longest."""
 
     def __init__(self, room_bytes: int = MEMORY_BYTES) -> None:
@@ -127,10 +145,10 @@ class InMemory:
 
     def get_many(self, keys: Sequence[str]) -> Mapping[str, KeptVector]:
         with self._lock:
-            found = {key: self._kept[key] for key in keys if key in self._kept}
-            for key in found:
+            vectors = {key: self._kept[key] for key in keys if key in self._kept}
+            for key in vectors:
                 self._kept.move_to_end(key)
-            return found
+            return vectors
 
     def put_many(self, kept: Mapping[str, KeptVector]) -> None:
         with self._lock:

@@ -1,4 +1,4 @@
-"""Why there are no vectors."""
+"""The error raised when there are no vectors."""
 
 from __future__ import annotations
 

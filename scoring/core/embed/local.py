@@ -1,4 +1,4 @@
-"""Vectors made on this machine by sentence-transformers, without a network."""
+"""Local embeddings by sentence-transformers, without a network."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final
 
+from scoring.core.embed.cached import text_key_function
 from scoring.core.embed.faults import MISSING, EmbeddingError
-from scoring.core.embed.keys import hashed_with
-from scoring.core.imports import TURN
+from scoring.core.embed.folders import folder_problem, is_folder
+from scoring.core.import_lock import IMPORT_LOCK
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,34 +37,38 @@ def _is_there(name: str) -> bool:
         return False
 
 
-def local(model_name: str) -> Local:
+def get_model(model_name: str) -> LocalModel:
     """The model of that name, the same object in the whole process. Raises EmbeddingError."""
-    with TURN:
-        return _found(model_name)
+    with IMPORT_LOCK:
+        return _load_model(model_name)
 
 
 @lru_cache(maxsize=4)
-def _found(model_name: str) -> Local:
-    return Local(model_name, _folder(model_name))
+def _load_model(model_name: str) -> LocalModel:
+    return LocalModel(model_name, _folder(model_name))
 
 
 def _folder(model_name: str) -> Path:
     if not is_installed():
         raise EmbeddingError("embeddings_missing", MISSING)
     if model_name == DEFAULT_MODEL:
-        return _packaged()
-    return Path(model_name) if _is_model(Path(model_name)) else _downloaded(model_name)
+        return _find_packaged()
+    if problem := folder_problem(model_name):
+        raise EmbeddingError("embedding_failed", problem)
+    if is_folder(model_name) and _is_model(Path(model_name)):
+        return Path(model_name)
+    return _find_downloaded(model_name)
 
 
 def _is_model(folder: Path) -> bool:
-    """Whether a model lies there. Of any other folder no file is read: it may be the whole disk."""
+    """Whether a model lies there. No file of any other folder is read: it may be the whole disk."""
     try:
         return (folder / "config.json").is_file()
-    except (OSError, ValueError):  # no name of a folder at all
+    except (OSError, ValueError):  # not a valid path
         return False
 
 
-def _packaged() -> Path:
+def _find_packaged() -> Path:
     spec = find_spec(PACKAGE)
     for place in (spec and spec.submodule_search_locations) or ():
         if (folder := Path(place) / "model").is_dir():
@@ -71,7 +76,7 @@ def _packaged() -> Path:
     raise EmbeddingError("embeddings_missing", MISSING)
 
 
-def _downloaded(model_name: str) -> Path:
+def _find_downloaded(model_name: str) -> Path:
     """A model that lies in Hugging Face's cache on this machine; nothing is ever downloaded."""
     from huggingface_hub import snapshot_download
 
@@ -85,7 +90,7 @@ def _downloaded(model_name: str) -> Path:
         raise EmbeddingError("embedding_failed", text) from fault
 
 
-class Local:
+class LocalModel:
     """One model; its weights are loaded with the first text that has to be computed."""
 
     step: Final = BATCH
@@ -93,7 +98,7 @@ class Local:
     def __init__(self, name: str, folder: Path) -> None:
         revision = _hash(folder)
         self.model: Final = f"{name}@{revision[:HASH_DIGITS]}"
-        self.key: Final = hashed_with("local", name, revision)
+        self.key: Final = text_key_function("local", name, revision)
         self._folder = folder
         self._turn = RLock()  # tokenizers are not safe in threads, and torch uses all processors
         self._loaded: Any = None
@@ -107,11 +112,11 @@ class Local:
             lengths = _token_counts(model, texts)
             limit = model.max_seq_length
             is_cut = [limit is not None and length > limit for length in lengths]
-            return _encoded(model, texts, lengths), is_cut
+            return _encode(model, texts, lengths), is_cut
 
     def _ready(self) -> Any:
         if self._loaded is None:
-            with TURN:
+            with IMPORT_LOCK:
                 self._loaded = _load(self._folder)
         return self._loaded
 
@@ -134,7 +139,7 @@ def _load(folder: Path) -> Any:
         raise EmbeddingError("embeddings_missing", MISSING) from fault
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        return SentenceTransformer(str(folder), local_files_only=True)
+        return SentenceTransformer(str(folder), local_files_only=True, trust_remote_code=False)
     except Exception as fault:  # libraries raise what they like for a folder of something else
         text = f"the model in {folder} cannot be loaded: {str(fault)[:200]}"
         raise EmbeddingError("embedding_failed", text) from fault
@@ -142,23 +147,23 @@ def _load(folder: Path) -> Any:
 
 def _token_counts(model: Any, texts: Sequence[str]) -> list[int]:
     """Tokens of each whole text, those at both ends included."""
-    counted = model.tokenizer(
+    tokens = model.tokenizer(
         list(texts),
         truncation=False,
         return_attention_mask=False,
         return_token_type_ids=False,
         verbose=False,  # it would warn of texts longer than the window
     )
-    return [len(ids) for ids in counted["input_ids"]]
+    return [len(ids) for ids in tokens["input_ids"]]
 
 
-def _encoded(model: Any, texts: Sequence[str], lengths: Sequence[int]) -> np.ndarray:
+def _encode(model: Any, texts: Sequence[str], lengths: Sequence[int]) -> np.ndarray:
     """Rows in the order of `texts`, computed in batches of texts of like token length."""
     import numpy as np
 
     order = np.argsort(lengths, kind="stable")
     rows: np.ndarray = model.encode(
-        [texts[place] for place in order], batch_size=BATCH, show_progress_bar=False
+        [texts[index] for index in order], batch_size=BATCH, show_progress_bar=False
     )
     encoded = np.empty_like(rows)
     encoded[order] = rows

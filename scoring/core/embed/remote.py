@@ -1,56 +1,52 @@
-"""Vectors made by an OpenAI-compatible endpoint, over the same line as calls of its models."""
+"""Vectors made by an OpenAI-compatible endpoint, through the same pool as calls of its models."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import json
-import random
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scoring.core.contract import Json
+from scoring.core.embed.cached import text_key_function
 from scoring.core.embed.faults import EmbeddingError
-from scoring.core.embed.keys import hashed_with
-from scoring.core.judge.endpoint import Endpoint
+from scoring.core.llm.endpoint import Endpoint
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from scoring.core.judge.client import HttpAnswer
-    from scoring.core.judge.faults import CallProblem, Place
-    from scoring.core.judge.switchboard import Line, Switchboard
+    from scoring.core.llm.client import HttpAnswer
+    from scoring.core.llm.client_pool import ClientPool, PooledClient
+    from scoring.core.llm.faults import CallProblem, CallTarget
 
 PATH: Final = "/embeddings"
 MAX_TEXTS: Final = 500  # OpenAI takes 2,048; its longest vectors of 500 stay within 8 MB of reply
 MAX_BYTES: Final = 500_000  # OpenAI takes 300,000 tokens a request, of about 4 bytes each
 SHORT_CHARS: Final = 2_000  # no model's window is shorter: a refusal has another reason
 KEPT_SHARE: Final = 0.75  # of a text that was refused for its length
-FIRST_PAUSE_SECONDS: Final = 0.5
 REFUSES_TEXTS: Final = frozenset({"context_too_long", "bad_request", "reply_too_large"})
 
 
-class Row(NamedTuple):
+class EmbeddedText(NamedTuple):
     """One text's vector, None for the empty text: endpoints refuse it."""
 
     vector: Sequence[float] | None
     is_cut: bool = False
 
 
-class Remote:
+class RemoteModel:
     """One model behind an endpoint. Its name is all that is known of its revision."""
 
     step: Final = MAX_TEXTS
 
-    def __init__(
-        self, endpoint: Endpoint, model: str, switchboard: Switchboard | None = None
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, model: str, pool: ClientPool | None = None) -> None:
         self.model: Final = model
-        self.key: Final = hashed_with("openai", model, endpoint.base_url.rstrip("/"))
+        self.key: Final = text_key_function("openai", model, endpoint.base_url.rstrip("/"))
         self._endpoint = endpoint
-        self._own_switchboard = switchboard
+        self._own_pool = pool
 
     def turn(self) -> Any:
         return nullcontext()
@@ -59,12 +55,12 @@ class Remote:
         """As few requests as the limits allow. An error bears the code of the call's fault."""
         import numpy as np
 
-        from scoring.core.judge.faults import CallProblem
-        from scoring.core.judge.switchboard import shared
+        from scoring.core.llm.client_pool import shared_pool
+        from scoring.core.llm.faults import CallProblem
 
-        switchboard = self._own_switchboard or shared()
+        pool = self._own_pool or shared_pool()
         try:
-            rows = switchboard.start(self._rows(switchboard, texts)).result()
+            rows = pool.start(self._rows(pool, texts)).result()
         except CallProblem as problem:
             fault = problem.fault
             raise EmbeddingError(fault.code, fault.text, retry=fault.can_retry) from None
@@ -72,86 +68,86 @@ class Remote:
         matrix = np.array([row.vector or [0.0] * width for row in rows], dtype=np.float64)
         return matrix.reshape(len(rows), width), [row.is_cut for row in rows]
 
-    async def _rows(self, switchboard: Switchboard, texts: Sequence[str]) -> list[Row]:
-        line = switchboard.line(self._endpoint)
+    async def _rows(self, pool: ClientPool, texts: Sequence[str]) -> list[EmbeddedText]:
+        pooled = pool.client_for(self._endpoint)
         parts = _parts([text for text in texts if text])
-        asked = (self._asked(switchboard, line, part) for part in parts)
-        made = await asyncio.gather(*asked, return_exceptions=True)
-        if fault := next((each for each in made if isinstance(each, BaseException)), None):
-            raise fault
-        rows = iter([row for part in made if isinstance(part, list) for row in part])
-        return [next(rows) if text else Row(None) for text in texts]
+        requests = (self._request(pool, pooled, part) for part in parts)
+        embedded: list[EmbeddedText] = []
+        for result in await asyncio.gather(*requests, return_exceptions=True):
+            if isinstance(result, BaseException):
+                raise result
+            embedded += result
+        rows = iter(embedded)
+        return [next(rows) if text else EmbeddedText(None) for text in texts]
 
-    async def _asked(self, switchboard: Switchboard, line: Line, texts: Sequence[str]) -> list[Row]:
+    async def _request(
+        self, pool: ClientPool, pooled: PooledClient, texts: Sequence[str]
+    ) -> list[EmbeddedText]:
         """The rows of one request, or of several where the endpoint refuses it as a whole."""
-        from scoring.core.judge.faults import CallProblem
+        from scoring.core.llm.faults import CallProblem
 
         try:
-            return await self._tried(switchboard, line, texts)
+            return await self._try(pool, pooled, texts)
         except CallProblem as problem:
             is_short = len(texts) == 1 and len(texts[0]) <= SHORT_CHARS
             if problem.fault.code not in REFUSES_TEXTS or is_short:
                 raise
         if len(texts) > 1:
             half = len(texts) // 2
-            first = await self._asked(switchboard, line, texts[:half])
-            return first + await self._asked(switchboard, line, texts[half:])
+            first = await self._request(pool, pooled, texts[:half])
+            return first + await self._request(pool, pooled, texts[half:])
         beginning = texts[0][: int(len(texts[0]) * KEPT_SHARE)]
-        (row,) = await self._asked(switchboard, line, [beginning])
+        (row,) = await self._request(pool, pooled, [beginning])
         return [row._replace(is_cut=True)]
 
-    async def _tried(self, switchboard: Switchboard, line: Line, texts: Sequence[str]) -> list[Row]:
-        from scoring.core.judge.faults import CallProblem
+    async def _try(
+        self, pool: ClientPool, pooled: PooledClient, texts: Sequence[str]
+    ) -> list[EmbeddedText]:
+        from scoring.core.llm.faults import CallProblem
+        from scoring.core.llm.rate_limiter import backoff_seconds
 
         attempt = 0
         while True:
             attempt += 1
             try:
-                return await self._attempted(switchboard, line, texts)
+                return await self._attempt(pool, pooled, texts)
             except CallProblem as problem:
                 if attempt >= problem.tries:
                     raise
                 if problem.retry_after_seconds is not None:
-                    line.gate.pause(problem.retry_after_seconds)
+                    pooled.limiter.pause(problem.retry_after_seconds)
                     continue
-            longest = FIRST_PAUSE_SECONDS * 2 ** (attempt - 1)
-            await switchboard.clock.sleep(longest * random.uniform(0.5, 1))  # noqa: S311
+            await pool.clock.sleep(backoff_seconds(attempt))
 
-    async def _attempted(
-        self, switchboard: Switchboard, line: Line, texts: Sequence[str]
-    ) -> list[Row]:
-        from scoring.core.judge.faults import CallProblem, Place, classify
+    async def _attempt(
+        self, pool: ClientPool, pooled: PooledClient, texts: Sequence[str]
+    ) -> list[EmbeddedText]:
+        from scoring.core.llm.faults import CallProblem, CallTarget, classify_error
 
-        place = Place(self._endpoint.name, self.model)
-        sent = {"model": self.model, "input": list(texts), "encoding_format": "base64"}
-        in_round = await line.gate.enter()
+        target = CallTarget(self._endpoint.name, self.model)
+        body = {"model": self.model, "input": list(texts), "encoding_format": "base64"}
+        in_round = await pooled.limiter.acquire()
         try:
-            answer = await line.client.post(place, sent, PATH)
+            answer = await pooled.client.post(target, body, PATH)
             if answer.status != 200:
-                now = switchboard.clock.utc()
-                raise _of_embeddings(
-                    classify(place, answer.status, answer.headers, answer.body, now), place
-                )
-            line.gate.grow()
-            return _read(answer, len(texts), place)
+                now = pool.clock.utc()
+                problem = classify_error(target, answer.status, answer.headers, answer.body, now)
+                raise _no_vectors(target) if problem.fault.code == "not_an_api" else problem
+            pooled.limiter.speed_up()
+            return _read(answer, len(texts), target)
         except CallProblem as problem:
             if problem.is_pressure:
-                line.gate.press(in_round)
+                pooled.limiter.slow_down(in_round)
             raise
         finally:
-            line.gate.leave()
+            pooled.limiter.release()
 
 
-def _of_embeddings(found: CallProblem, place: Place) -> CallProblem:
-    """The same problem, but where it speaks of chat completions."""
-    return _no_vectors(place) if found.fault.code == "not_an_api" else found
+def _no_vectors(target: CallTarget) -> CallProblem:
+    from scoring.core.llm.faults import problem
 
-
-def _no_vectors(place: Place) -> CallProblem:
-    from scoring.core.judge.faults import problem
-
-    what = f"no embeddings of {place.model!r} at this URL; check the base URL and the model"
-    return problem(place, "not_an_api", what)
+    what = f"no embeddings of {target.model!r} at this URL; check the base URL and the model"
+    return problem(target, "not_an_api", what)
 
 
 def _parts(texts: Sequence[str]) -> Iterator[list[str]]:
@@ -169,18 +165,14 @@ def _parts(texts: Sequence[str]) -> Iterator[list[str]]:
         yield part
 
 
-def _read(answer: HttpAnswer, count: int, place: Place) -> list[Row]:
+def _read(answer: HttpAnswer, count: int, target: CallTarget) -> list[EmbeddedText]:
     """The vectors in the order of the texts: an endpoint may answer in another."""
     try:
-        rows = {item["index"]: _vector(item["embedding"]) for item in _items(answer.body)}
-        return [Row(rows[index]) for index in range(count)]
+        items = json.loads(answer.body)["data"]
+        rows = {item["index"]: _vector(item["embedding"]) for item in items}
+        return [EmbeddedText(rows[index]) for index in range(count)]
     except (ValueError, TypeError, KeyError, RecursionError, struct.error):
-        raise _no_vectors(place) from None
-
-
-def _items(body: bytes) -> list[Any]:
-    found: list[Any] = json.loads(body)["data"]
-    return found
+        raise _no_vectors(target) from None
 
 
 def _vector(values: Json) -> list[float]:

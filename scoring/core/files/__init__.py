@@ -1,13 +1,13 @@
 """Readers of uploaded files: a file in, a stream of rows, cases and problems out."""
 
+from scoring.core.files.case_keys import CaseKeys, PlacedKey, case_key
+from scoring.core.files.columns.guess import displaced_fields, guess_mapping, map_options
+from scoring.core.files.columns.mapping import MappedCase, Mapping, OutputText
 from scoring.core.files.detect import Detected, Format, Header, detect, read_rows
-from scoring.core.files.guess import displaced, guess_mapping, map_options
-from scoring.core.files.keys import CaseKeys, PlacedKey, case_key
-from scoring.core.files.mapping import MappedCase, Mapping, OutputText
-from scoring.core.files.near import NearDuplicates
-from scoring.core.files.rows import FileProblem, Row, RowProblem
+from scoring.core.files.near_duplicates import NearDuplicates
+from scoring.core.files.notes import Note, Notes
+from scoring.core.files.rows import MISSING, FileProblem, Missing, Row, RowProblem
 from scoring.core.files.source import Source, open_source
-from scoring.core.files.values import MISSING, Missing
 
 __all__ = [
     "MISSING",
@@ -20,6 +20,8 @@ __all__ = [
     "Mapping",
     "Missing",
     "NearDuplicates",
+    "Note",
+    "Notes",
     "OutputText",
     "PlacedKey",
     "Row",
@@ -27,7 +29,7 @@ __all__ = [
     "Source",
     "case_key",
     "detect",
-    "displaced",
+    "displaced_fields",
     "guess_mapping",
     "map_options",
     "open_source",

@@ -1,7 +1,7 @@
-"""Cells that a spreadsheet would run as formulas: marked on the way out, unmarked on the way in.
+"""Cells that a spreadsheet would run as formulas: marked on export, unmarked on import.
 
-A cell that begins with a sign of FORMULA_SIGNS gets MARK in front, and its row names the column in
-a last column MARKED. So the mark can be taken off again, also where texts begin with it themselves.
+A cell that begins with one of FORMULA_SIGNS is prefixed with MARK, and its row names the column in
+a last column MARKED. So the mark can be removed again, also where texts begin with it themselves.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def is_formula(cell: str) -> bool:
     return cell[:1] in FORMULA_SIGNS
 
 
-def marked(columns: Sequence[str], cells: Sequence[str]) -> list[str]:
-    """The cells with their marks, and behind them the JSON list of the columns that have one."""
+def mark_formula(columns: Sequence[str], cells: Sequence[str]) -> list[str]:
+    """The cells with their marks, then the JSON list of the columns that have one."""
     names = [name for name, cell in zip(columns, cells, strict=True) if is_formula(cell)]
     if not names:
         return [*cells, ""]
@@ -32,8 +32,8 @@ def marked(columns: Sequence[str], cells: Sequence[str]) -> list[str]:
     return [*with_marks, json.dumps(names, ensure_ascii=False, separators=(",", ":"))]
 
 
-def unmarked(rows: Iterable[Row | RowProblem]) -> Iterator[Row | RowProblem]:
-    """The rows of a table without their marks; one that somebody has removed is not missed."""
+def unmark_formula(rows: Iterable[Row | RowProblem]) -> Iterator[Row | RowProblem]:
+    """The rows of a table without their marks, where these are still there."""
     for row in rows:
         if isinstance(row, Row) and MARKED in row.fields:
             _unmark(row.fields)
@@ -41,17 +41,11 @@ def unmarked(rows: Iterable[Row | RowProblem]) -> Iterator[Row | RowProblem]:
 
 
 def _unmark(fields: dict[str, Json]) -> None:
-    for name in _listed(fields.pop(MARKED)):
-        cell = fields.get(name)
+    try:
+        names = json.loads(fields.pop(MARKED))
+    except (ValueError, TypeError):
+        return
+    for name in names if isinstance(names, list) else ():
+        cell = fields.get(name) if isinstance(name, str) else None
         if isinstance(cell, str) and cell.startswith(MARK) and is_formula(cell[1:]):
             fields[name] = cell[1:]
-
-
-def _listed(text: Json) -> list[str]:
-    if not isinstance(text, str) or not text:
-        return []
-    try:
-        names = json.loads(text)
-    except ValueError:
-        return []
-    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []

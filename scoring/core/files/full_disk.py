@@ -1,4 +1,4 @@
-"""A disk without room, told as what it is, whoever found none."""
+"""Errors of a full disk, from the system or from a database."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _POSTGRESQL: Final = "53100"  # disk_full, in appendix A of its manual
 
 
 def is_full_disk(fault: BaseException) -> bool:
-    """Whether the system, or a database under the error that Django makes of its own, says so."""
-    told = fault.__cause__ or fault
+    """Whether it is the system's error, or Django's for that of a database."""
+    cause = fault.__cause__ or fault
     return (
         (isinstance(fault, OSError) and fault.errno in _NO_ROOM)
-        or getattr(told, "sqlite_errorname", "") == _SQLITE
-        or getattr(told, "sqlstate", "") == _POSTGRESQL
+        or getattr(cause, "sqlite_errorname", "") == _SQLITE
+        or getattr(cause, "sqlstate", "") == _POSTGRESQL
     )
 
 
@@ -41,6 +41,6 @@ def full_disk_told() -> Iterator[None]:
 
 
 def close_quietly(file: IO[bytes]) -> None:
-    """Close a temporary file: what it still held is of no use, if there is no room for it."""
+    """Close a temporary file, whose buffered bytes are not needed if there is no room for them."""
     with suppress(OSError):
         file.close()

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from scoring.core.contract import Json
-from scoring.core.files.values import MISSING, CellProblem, Missing
+from scoring.core.files.rows import MISSING, CellProblem, Missing
 
 MAX_COUNT: Final = 2**31 - 1  # what an integer column of either database holds
 MAX_AMOUNT: Final = 1e12
@@ -14,18 +14,18 @@ MAX_AMOUNT: Final = 1e12
 _DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 
-def count(value: Json | Missing, column: str) -> int | None:
+def read_count(value: Json | Missing, column: str) -> int | None:
     """A whole number from 0 to MAX_COUNT; "12.0" is 12."""
-    number = amount(value, column, MAX_COUNT)
+    number = read_amount(value, column, MAX_COUNT)
     if number is None:
         return None
     if number != int(number):
-        text = f"{_shown(value)} is no whole number from 0 to {MAX_COUNT:,}. Correct it."
+        text = f"{_quote(value)} is no whole number from 0 to {MAX_COUNT:,}. Correct it."
         raise CellProblem("out_of_range", column, text)
     return int(number)
 
 
-def amount(value: Json | Missing, column: str, most: float = MAX_AMOUNT) -> float | None:
+def read_amount(value: Json | Missing, column: str, most: float = MAX_AMOUNT) -> float | None:
     """A number from 0 to `most`."""
     if value is MISSING or value is None or (isinstance(value, str) and not value.strip()):
         return None
@@ -34,21 +34,15 @@ def amount(value: Json | Missing, column: str, most: float = MAX_AMOUNT) -> floa
     else:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number:
-        text = f"{_shown(value)} is not a number. Write it like 412 or 0.25."
+        text = f"{_quote(value)} is not a number. Write it like 412 or 0.25."
         raise CellProblem("not_a_number", column, text)
-    if not isinstance(value, str) and not 0 <= value <= most:
-        raise _out_of_range(value, column, most)
-    number = float(value)
+    number = float(value) if isinstance(value, str) else value  # no float holds a huge integer
     if not 0 <= number <= most:
-        raise _out_of_range(value, column, most)
-    return number
+        text = f"{_quote(value)} is out of range: 0 to {most:,.0f}. Correct it."
+        raise CellProblem("out_of_range", column, text)
+    return float(number)
 
 
-def _out_of_range(value: Json, column: str, most: float) -> CellProblem:
-    text = f"{_shown(value)} is out of range: 0 to {most:,.0f}. Correct it."
-    return CellProblem("out_of_range", column, text)
-
-
-def _shown(value: Json) -> str:
+def _quote(value: Json) -> str:
     text = value if isinstance(value, str) else repr(value)[:60]
     return f"“{text[:40]}…”" if len(text) > 40 else f"“{text}”"

@@ -1,7 +1,9 @@
-"""What a reader gives for each row, and the two kinds of fault a file can have."""
+"""Rows as readers yield them, and the errors of cells, rows and files."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from enum import Enum
 from typing import Final, NamedTuple
 
 from scoring.core.contract import Json
@@ -9,6 +11,15 @@ from scoring.core.contract import Json
 MAX_CELL: Final = 1024 * 1024  # characters of one table cell
 MAX_LINE: Final = 16 * 1024 * 1024  # characters of one line, one record or one JSON value
 MAX_COLUMNS: Final = 1_000
+
+
+class Missing(Enum):
+    """The value of a field that a row does not have: neither null nor an empty text."""
+
+    MISSING = "missing"
+
+
+MISSING: Final = Missing.MISSING
 
 
 class Row(NamedTuple):
@@ -31,12 +42,20 @@ class RowProblem(NamedTuple):
 
     @property
     def said(self) -> str:
-        """The message without its place, for where line and column stand beside it."""
-        for place in (f"Line {self.line:,}, column {self.column}: ", f"Line {self.line:,}: "):
-            if self.message.startswith(place):
-                rest = self.message.removeprefix(place)
+        """The message without line and column, to be shown beside them."""
+        for prefix in (f"Line {self.line:,}, column {self.column}: ", f"Line {self.line:,}: "):
+            if self.message.startswith(prefix):
+                rest = self.message.removeprefix(prefix)
                 return rest[:1].upper() + rest[1:]
         return self.message
+
+
+class CellProblem(Exception):  # noqa: N818 - the word the project uses
+    """One cell makes its row unusable. `column` is "" when no single one is at fault."""
+
+    def __init__(self, code: str, column: str, text: str) -> None:
+        self.code, self.column, self.text = code, column, text
+        super().__init__(text)
 
 
 class FileProblem(Exception):  # noqa: N818 - the word the project uses
@@ -47,3 +66,11 @@ class FileProblem(Exception):  # noqa: N818 - the word the project uses
     ) -> None:
         self.code, self.text, self.line, self.column = code, text, line, column
         super().__init__(text)
+
+
+class EncodingProblem(FileProblem):
+    """The file is not what its encoding was taken for; `candidates` are what it may be instead."""
+
+    def __init__(self, text: str, candidates: Sequence[str], *, line: int) -> None:
+        super().__init__("encoding", text, line=line)
+        self.candidates = candidates

@@ -1,4 +1,4 @@
-"""A file or a stream whose beginning can be looked at before it is read."""
+"""A file or stream whose beginning can be read ahead."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import codecs
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path, PurePath
 from tempfile import TemporaryFile
 from typing import BinaryIO, Final, cast
 from weakref import finalize
 
-from scoring.core.files.foreign import BOMS, refuse_foreign, unmarked_encoding
+from scoring.core.files.binary_files import BOMS, guess_encoding, refuse_foreign
+from scoring.core.files.decompression import Allowance, Gunzip
 from scoring.core.files.full_disk import close_quietly, full_disk_told
-from scoring.core.files.rows import FileProblem
-from scoring.core.files.unpacked import Allowance, Gunzip
+from scoring.core.files.rows import EncodingProblem, FileProblem
 
 PACKED: Final = ".gz"
 _COPIED: Final = 1024 * 1024  # bytes at a time
@@ -28,22 +29,21 @@ _OTHER_WORKBOOKS: Final = (".xls", ".xlsb", ".ods")
 class Source:
     """Bytes read once, in order; `peek` shows the beginning without using it up.
 
-    Where the name ends in .gz, name and bytes are those of the packed file.
-
-    A pipe is never waited on for more than its first line, so that `score -` answers line by
-    line.
+    Where the name ends in .gz, name and bytes are those of the packed file. Of a pipe, `peek` waits
+    for no more than its first line, so that `score -` answers line by line.
     """
 
     def __init__(self, stream: BinaryIO, name: str = "") -> None:
         self._is_live = not stream.seekable()
-        is_file = not (self._is_live or is_packed(name)) and hasattr(stream, "seek")
+        self._packed = is_packed(name)
+        is_file = not (self._is_live or self._packed) and hasattr(stream, "seek")
         self._file = stream if is_file else None
         self._stream = stream
-        self.told_share: float | None = None  # by a reader that takes the bytes out of order
+        self.reported_share: float | None = None  # by a reader of bytes out of order
         self._read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
-        if is_packed(name):
+        if self._packed:
             self._read = Gunzip(stream, name).read
-        self.name = name[: -len(PACKED)] if is_packed(name) else name
+        self.name = name[: -len(PACKED)] if self._packed else name
         self._head = b""
         self.is_whole = False  # `peek` has seen every byte there is
         self.position = 0  # bytes given by `read`
@@ -66,14 +66,33 @@ class Source:
 
     @property
     def share(self) -> float:
-        """How much of a file's bytes has been read, 0 to 1; beyond what was given so far."""
-        if self.told_share is not None:
-            return self.told_share
+        """The share of a file's bytes that has been read, 0 to 1; rows may lag behind."""
+        if self.reported_share is not None:
+            return self.reported_share
         size = os.fstat(self._stream.fileno()).st_size
         return min(1.0, self._stream.tell() / size) if size else 1.0
 
+    def decodes_as(self, encoding: str) -> bool:
+        """Whether every byte is text in that encoding; nothing can be read afterwards.
+
+        False for a pipe, of which only the beginning may have come.
+        """
+        if self._is_live:
+            return False
+        rewind = getattr(self._stream, "rewind", None) or partial(self._stream.seek, 0)
+        rewind()
+        read = Gunzip(self._stream, f"{self.name}{PACKED}").read if self._packed else self._read
+        decoder = codecs.getincrementaldecoder(encoding)()
+        try:
+            while chunk := read(_COPIED):
+                decoder.decode(chunk)
+            decoder.decode(b"", True)
+        except (UnicodeError, FileProblem):
+            return False
+        return True
+
     def as_file(self) -> BinaryIO:
-        """All bytes as a file with places; a nameless copy when they come packed or by a pipe."""
+        """All bytes as a seekable file; a temporary copy if they are packed or come by a pipe."""
         if self._file is None:
             copy = TemporaryFile()  # noqa: SIM115  closed with this object
             finalize(self, close_quietly, copy)
@@ -98,7 +117,7 @@ def open_source(path: Path) -> Iterator[Source]:
         yield Source(stream, path.name)
 
 
-def encoding_of(head: bytes, wanted: str = "") -> tuple[str, int]:
+def detect_encoding(head: bytes, wanted: str = "") -> tuple[str, int]:
     """The codec's name and the length of the byte order mark.
 
     A mark decides unless an encoding is wanted; without either it is UTF-8. Raises FileProblem
@@ -108,13 +127,19 @@ def encoding_of(head: bytes, wanted: str = "") -> tuple[str, int]:
     marked, mark_length = next(
         ((name, len(mark)) for mark, name in BOMS if head.startswith(mark)), ("", 0)
     )
-    if wanted and not (marked and _is_unicode(wanted)):
-        name = _known(wanted)
+    unicode = ("utf-8", "utf-16", "utf-32")
+    if wanted and not (marked and _codec_name(wanted).startswith(unicode)):
+        name = _codec_name(wanted)
         if name == "utf-16":
-            _refuse_orderless()
+            text = (
+                "The file does not begin with the byte order mark that UTF-16 needs. "
+                "Choose the encoding utf-16-le or utf-16-be, or save the file as UTF-8."
+            )
+            raise FileProblem("encoding", text, line=1)
         return name, mark_length
-    if not marked and (unmarked := unmarked_encoding(head)):
-        _refuse_unmarked(unmarked)
+    if not marked and (guess := guess_encoding(head)):
+        text = f"The file looks like {guess.upper()} without a byte order mark."
+        raise EncodingProblem(text, [guess], line=1)
     return marked or "utf-8", mark_length
 
 
@@ -125,12 +150,11 @@ def is_workbook(head: bytes, name: str) -> bool:
     is only called one.
     """
     ending = PurePath(name.lower()).suffix
-    is_old = head.startswith(_OLD_OFFICE)
     if ending in _OTHER_WORKBOOKS and head.startswith((_ZIP, _OLD_OFFICE)):
         raise _unsupported(name, f"is a workbook in the format {ending[1:].upper()}")
     if ending not in _WORKBOOKS:
         return False
-    if is_old:
+    if head.startswith(_OLD_OFFICE):
         raise _unsupported(name, "is encrypted with a password, or an old XLS workbook")
     if not head.startswith(_ZIP):
         refuse_foreign(head, name)
@@ -146,31 +170,10 @@ def _unsupported(name: str, what: str) -> FileProblem:
     return FileProblem("unsupported_workbook", text)
 
 
-def _is_unicode(name: str) -> bool:
-    return _known(name).startswith(("utf-8", "utf-16", "utf-32"))
-
-
-def _known(name: str) -> str:
+def _codec_name(name: str) -> str:
     try:
-        codecs.lookup(name)
         "".encode(name)  # refuses codecs such as base64 that turn bytes into bytes
+        return codecs.lookup(name).name
     except (LookupError, ValueError):
         text = f"The encoding “{name}” is unknown. Use utf-8, utf-16, cp1252 or latin-1."
         raise FileProblem("encoding", text) from None
-    return codecs.lookup(name).name
-
-
-def _refuse_orderless() -> None:
-    text = (
-        "The file does not begin with the byte order mark that UTF-16 needs. "
-        "Choose the encoding utf-16-le or utf-16-be, or save the file as UTF-8."
-    )
-    raise FileProblem("encoding", text, line=1)
-
-
-def _refuse_unmarked(name: str) -> None:
-    text = (
-        f"The file looks like {name.upper()} without a byte order mark. "
-        f"Choose the encoding {name}, or save the file as UTF-8."
-    )
-    raise FileProblem("encoding", text, line=1)

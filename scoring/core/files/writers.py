@@ -9,13 +9,13 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from scoring.core.files.formulas import MARK, MARKED, is_formula, marked
+from scoring.core.files.formulas import MARK, MARKED, is_formula, mark_formula
 
 ROWS: Final = "_rows"  # the only name in the last line of JSON Lines
 
 
 class JsonText:
-    """A value as the JSON text it is kept as; it reaches JSON files character for character."""
+    """A value stored as JSON text, which is written to JSON files unchanged."""
 
     __slots__ = ("text",)
 
@@ -27,7 +27,7 @@ Fields = Mapping[str, Any]  # JSON values, and JsonText in place of any
 
 
 def jsonl_lines(rows: Iterable[Fields]) -> Iterator[bytes]:
-    """A line per row, at last `{"_rows": n}`: a file without that line was cut."""
+    """A line per row, then `{"_rows": n}`: a file without that line is truncated."""
     count = 0
     for count, row in enumerate(rows, start=1):  # noqa: B007  counted for the last line
         yield json_line(row)
@@ -35,22 +35,22 @@ def jsonl_lines(rows: Iterable[Fields]) -> Iterator[bytes]:
 
 
 def json_lines(rows: Iterable[Fields]) -> Iterator[bytes]:
-    """One JSON list, a line per row: a file that does not end in `]` was cut."""
-    before = b"[\n"
+    """One JSON list, a line per row: a file that does not end in `]` is truncated."""
+    start = b"[\n"
     for row in rows:
-        yield before + json_line(row)[:-1]
-        before = b",\n"
-    yield b"[]\n" if before == b"[\n" else b"\n]\n"
+        yield start + json_line(row)[:-1]
+        start = b",\n"
+    yield b"[]\n" if start == b"[\n" else b"\n]\n"
 
 
 def csv_lines(
     columns: Sequence[str], rows: Iterable[Sequence[Any]], *, is_verbatim: bool = False
 ) -> Iterator[bytes]:
-    """CSV as RFC 4180 means it, in UTF-8; `rows` have a value for each column.
+    """CSV as defined by RFC 4180, in UTF-8; `rows` have a value for each column.
 
-    Texts are cells as they are, other JSON values cells of JSON; null is an empty cell, so that it
-    cannot be told from an empty text. Unless verbatim, cells that a spreadsheet would run as
-    formulas are marked, and every cell is quoted, also for those that divide cells elsewhere.
+    Texts are written as they are, other JSON values as JSON, and null, like the empty text, as an
+    empty cell. Unless verbatim, cells that a spreadsheet would run as formulas are marked, and
+    every cell is quoted, so that programs with other delimiters read it as well.
     """
     quoting: Literal[0, 1] = csv.QUOTE_MINIMAL if is_verbatim else csv.QUOTE_ALL
     write = csv.writer(_Line(), quoting=quoting).writerow
@@ -59,38 +59,38 @@ def csv_lines(
     yield str(write(columns if is_verbatim else [*columns, MARKED])).encode()
     for row in rows:
         cells = [cell_text(value) for value in row]
-        yield str(write(cells if is_verbatim else marked(columns, cells))).encode()
+        yield str(write(cells if is_verbatim else mark_formula(columns, cells))).encode()
 
 
 def json_line(row: Fields) -> bytes:
-    """The row as JSON on one line; where a JsonText is laid out in several, JSON takes a space."""
-    line = orjson.dumps(row, _kept)
+    """The row as JSON on one line; line ends inside a JsonText become spaces."""
+    line = orjson.dumps(row, _as_fragment)
     if b"\n" in line or b"\r" in line:
         line = line.replace(b"\n", b" ").replace(b"\r", b" ")
     return line + b"\n"
 
 
 def cell_text(value: Any) -> str:
-    """What a table's cell says of a JSON value."""
+    """The cell of a table for a JSON value."""
     if isinstance(value, str):
         return value
     if value is None:
         return ""
     if not isinstance(value, JsonText):
-        return orjson.dumps(value, _kept).decode()
+        return orjson.dumps(value, _as_fragment).decode()
     if value.text.startswith('"'):
         return str(json.loads(value.text))
     return "" if value.text == "null" else value.text
 
 
-def _kept(value: Any) -> orjson.Fragment:
+def _as_fragment(value: Any) -> orjson.Fragment:
     if isinstance(value, JsonText):
         return orjson.Fragment(value.text)
     raise TypeError
 
 
 class _Line:
-    """Gives csv.writer's line back to whoever writes the row."""
+    """Makes `writerow` return the line that csv.writer writes."""
 
     def write(self, text: str) -> str:
         return text

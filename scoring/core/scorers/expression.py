@@ -1,21 +1,37 @@
-"""The scorer whose rule is an expression that people write in the browser."""
+"""The scorer whose rule is a CEL expression."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Final
 
-from scoring.core.cel.program import Program, read
-from scoring.core.cel.syntax import SyntaxProblemError
-from scoring.core.cel.values import EvaluationError
 from scoring.core.config import About
-from scoring.core.contract import Case, ConfigError, Json, OutsideProblem, Result, scored
-from scoring.core.json_text import text_of
-from scoring.core.selection import TargetConfig, each, output_json, plain
+from scoring.core.contract import (
+    Case,
+    CaseProblem,
+    ConfigError,
+    Json,
+    OutsideProblem,
+    Result,
+    scored,
+)
+from scoring.core.json_text import text_of, unmark_json
+from scoring.core.registry import Derivation, Example, ScorerType, StoredResult
+from scoring.core.scorers.cel.program import Program, compile_expression
+from scoring.core.scorers.cel.syntax import SyntaxProblemError
+from scoring.core.scorers.cel.values import EvaluationError
+from scoring.core.scorers.selection import (
+    TAKES_PARTS,
+    WHOLE,
+    TargetConfig,
+    output_json,
+    score_each,
+    select_expected,
+)
 
-VARIABLES: Final = ("input", "output", "output_json", "expected", "metadata")
+VARIABLES: Final = ("input", "output", "output_json", "expected", "references", "metadata")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,9 +40,9 @@ class ExpressionConfig(TargetConfig):
         str,
         About(
             "Expression",
-            "CEL over `input`, `output` (its text), `output_json`, `expected` and `metadata`, with"
-            " lower, words, matches, similarity, json, size, contains. true is 1, false is 0, a"
-            " number is the score.",
+            "CEL over `input`, `output` (its text), `output_json`, `expected`, `references` (texts)"
+            " and `metadata`, with lower, words, matches, similarity, json, size, contains. true is"
+            " 1, false is 0, a number is the score.",
             "long text",
         ),
     ]
@@ -45,25 +61,41 @@ def expression(cases: Sequence[Case], config: ExpressionConfig) -> list[Result]:
 
     def evaluate(case: Case) -> Result:
         try:
-            return scored(_score(program.evaluate(_Variables(case))))
+            return scored(_score(program.evaluate(_Variables(case, config.target_output_key))))
         except EvaluationError as fault:
             raise OutsideProblem("expression_failed", str(fault)) from None
 
-    return each(evaluate, cases, config)
+    return score_each(evaluate, cases, config)
+
+
+def explain_expression(stored: StoredResult) -> Derivation:
+    return Derivation([f"value of {stored.config.expression}"])
 
 
 class _Variables(dict[str, Any]):
-    """The variables of a case; the JSON of the output is read only when it is asked for."""
+    """The variables of a case; JSON is parsed only where it is used."""
 
-    def __init__(self, case: Case) -> None:
-        expected = plain(case.expected)
+    def __init__(self, case: Case, key: str | tuple[str, ...]) -> None:
+        expected = unmark_json(case.expected)
         super().__init__(input=case.input, expected=expected, metadata=dict(case.metadata))
-        self.case = case
+        self.case, self.key = case, key
 
     def __missing__(self, name: str) -> Json:
+        if name == "references":
+            self[name] = list(_references(self.case.references, self.key))
+            return self[name]
         output = self.case.output
-        self[name] = text_of(plain(output)) if name == "output" else output_json(output)
+        self[name] = text_of(unmark_json(output)) if name == "output" else output_json(output)
         return self[name]
+
+
+def _references(texts: Sequence[str], key: str | tuple[str, ...]) -> Iterator[Json]:
+    """The references, or what the target key selects of them; objects without it are left out."""
+    for text in texts:
+        try:
+            yield text if key == WHOLE else unmark_json(select_expected(text, key))
+        except CaseProblem:
+            continue
 
 
 def _score(value: Json) -> float:
@@ -80,6 +112,51 @@ def _score(value: Json) -> float:
 @lru_cache(maxsize=256)
 def _program(source: str) -> Program:
     try:
-        return read(source, VARIABLES)
+        return compile_expression(source, VARIABLES)
     except SyntaxProblemError as refused:
         raise ConfigError({"expression": [str(refused)]}) from None
+
+
+SCORER_TYPES: Final = (
+    ScorerType(
+        name="expression",
+        label="Expression",
+        summary="The result of a short CEL expression over the case.",
+        config=ExpressionConfig,
+        score=expression,
+        default_threshold=0.5,
+        explain=explain_expression,
+        is_quick=lambda _: True,
+        semantics=(
+            "A CEL expression over `input`, `output`, `output_json`, `expected`, `references` "
+            "and `metadata`. true is 1, false is 0, a number is the score itself; one outside "
+            "0 to 1 is an error.",
+            "Beside CEL's own functions there are lower, words, matches, similarity and json.",
+            TAKES_PARTS,
+        ),
+        examples=(
+            Example(
+                {"expression": "size(output) > 10 ? 1.0 : 0.5"},
+                Case("0123456789"),
+                0.5,
+                "The length of the output.",
+            ),
+            Example(
+                {
+                    "expression": 'size(["paris", "france", "capital"].filter(word,'
+                    " lower(output).contains(word))) / 3"
+                },
+                Case("Paris is the capital."),
+                0.666666667,
+                "The share of keywords found.",
+            ),
+            Example(
+                {"expression": "references.exists(answer, output.contains(answer))"},
+                Case("It ended in 1918.", references=("11 November", "1918")),
+                1.0,
+                "One of the references is in the output.",
+            ),
+            Example({"expression": "2"}, Case(""), None, "Not a score.", "score_out_of_range"),
+        ),
+    ),
+)

@@ -1,8 +1,8 @@
 """Scorers that ask a model: is the answer factual, does it satisfy a rubric?
 
-Each case is asked `samples` times. A score needs all of them: one that did not come, or that says
-nothing usable, makes the case an error with that sample's code, and a refusal makes it skipped.
-So a score never rests on the samples that happened to arrive.
+Each case is asked `samples` times. A score needs all replies: one that is missing or unusable
+makes the case an error with that sample's code, and a refusal makes it skipped. So no score is
+computed from only those samples that happened to arrive.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from math import fsum
 from statistics import median
-from typing import Annotated, Final, Literal, NamedTuple, TypeVar
+from typing import Annotated, ClassVar, Final, Literal, NamedTuple, TypeVar
 
 from annotated_types import Ge, Le, MaxLen
 
 from scoring.core import services
 from scoring.core.config import About
 from scoring.core.contract import (
+    EMPTY,
     Case,
     CaseProblem,
     ConfigError,
@@ -28,12 +30,31 @@ from scoring.core.contract import (
     scored,
     skipped,
 )
-from scoring.core.json_text import text_of
-from scoring.core.judge.prompt import messages
-from scoring.core.judge.reply import Said, Unusable, read
-from scoring.core.judge.scale import Choices, Range, Scale
-from scoring.core.selection import ReferenceConfig, TargetConfig, faulty, selected
-from scoring.core.services import ENVIRONMENT, Answer, Available, Fault, Message, Question, Reply
+from scoring.core.json_text import text_of, unmark_json
+from scoring.core.llm.judge_prompt import build_messages
+from scoring.core.llm.judge_reply import JudgeVerdict, UnusableReply, read_verdict
+from scoring.core.llm.judge_scale import Choices, Range, Scale
+from scoring.core.registry import (
+    MAX_FORMULA_TERMS,
+    Derivation,
+    Example,
+    ScorerType,
+    StoredResult,
+)
+from scoring.core.scorers.answers import (
+    LISTS_ANSWERS,
+    NEEDS_ANSWER,
+    AnswersConfig,
+    describe_answers,
+    find_answers,
+)
+from scoring.core.scorers.selection import (
+    TargetConfig,
+    problem_result,
+    select_target,
+)
+from scoring.core.services import Answer, Available, Fault, Message, Question, Reply
+from scoring.core.wording.numbers import score_text
 
 Reduce = Literal["median", "mean", "majority"]
 
@@ -56,10 +77,15 @@ C: `output` has the same facts as `expected`.
 D: `output` contradicts `expected`.
 E: they differ, but not in a way that matters to the facts."""
 
+SEVERAL_ANSWERS: Final = """\
+
+`expected` is a list of answers, each of which is right by itself. Compare `output` with the one \
+it comes closest to; that it lacks or contradicts another one does not matter."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig(TargetConfig):
-    """What every judge has to know: whom to ask."""
+    """The settings of every judge: which model to ask, and through which connection."""
 
     model: Annotated[
         str,
@@ -91,7 +117,8 @@ class ModelConfig(TargetConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FactualityConfig(ModelConfig, ReferenceConfig):
+class FactualityConfig(ModelConfig, AnswersConfig):
+    is_joint: ClassVar[bool] = True
     choices: Annotated[
         dict[str, float],
         About(
@@ -171,27 +198,20 @@ class LlmJudgeConfig(ModelConfig):
 AnyModelConfig = TypeVar("AnyModelConfig", bound=ModelConfig)
 
 
-def settle(config: AnyModelConfig, available: Available) -> AnyModelConfig:
-    """The config with its connection chosen, if there is one to choose. Raises ConfigError."""
-    known = [*available.connections, *[ENVIRONMENT] * available.has_environment_key]
-    if config.connection is None:
-        chosen = available.default_connection or (known[-1] if known else None)
-        return replace(config, connection=chosen)
-    if config.connection not in known:
-        text = f"the team has no connection {config.connection!r}"
-        raise ConfigError({"connection": [text]})
-    return config
+def resolve_defaults(config: AnyModelConfig, available: Available) -> AnyModelConfig:
+    """The config with its connection chosen, where there is any. Raises ConfigError."""
+    return replace(config, connection=available.choose_connection(config.connection))
 
 
 def factuality(cases: Sequence[Case], config: FactualityConfig) -> list[Result]:
     """How the facts of the output relate to those of the expected value, by choice."""
-    return _judged(cases, config, _Plan(FACTUALITY, config.scale()))
+    return _judge(cases, config, _Plan(FACTUALITY, config.scale()))
 
 
 def llm_judge(cases: Sequence[Case], config: LlmJudgeConfig) -> list[Result]:
     """The verdict of a model by a rubric: a choice, or a number on a range."""
     plan = _Plan(config.rubric.strip(), config.scale(), config.samples, config.reduce)
-    return _judged(cases, config, plan)
+    return _judge(cases, config, plan)
 
 
 class _Plan(NamedTuple):
@@ -204,101 +224,146 @@ class _Plan(NamedTuple):
 
 
 class _Sample(NamedTuple):
-    """A usable reply: what was said, and what it scores."""
+    """A usable reply and its score."""
 
-    said: Said
+    verdict: JudgeVerdict
     score: float
 
 
-def _judged(cases: Sequence[Case], config: ModelConfig, plan: _Plan) -> list[Result]:
-    prompts = [_prompt(case, config, plan) for case in cases]
-    asked = [prompt for prompt in prompts if not isinstance(prompt, Result)]
-    questions = [each for prompt in asked for each in _questions(prompt, config, plan)]
-    answers = services.current().ask(questions) if questions else []
-    rows = (answers[at : at + plan.samples] for at in range(0, len(answers), plan.samples))
+def _judge(cases: Sequence[Case], config: ModelConfig, plan: _Plan) -> list[Result]:
+    prompts = [_build_prompt(case, config, plan) for case in cases]
+    questions = [
+        question
+        for prompt in prompts
+        if not isinstance(prompt, Result)
+        for question in _build_questions(prompt.messages, config, plan)
+    ]
+    answers = iter(services.current_services().ask(questions) if questions else [])
     return [
-        prompt if isinstance(prompt, Result) else _result(next(rows), plan) for prompt in prompts
+        prompt
+        if isinstance(prompt, Result)
+        else _merge_answers(list(islice(answers, plan.samples)), plan, prompt.facts)
+        for prompt in prompts
     ]
 
 
-def _prompt(case: Case, config: ModelConfig, plan: _Plan) -> tuple[Message, ...] | Result:
-    chosen = selected(case, config)
-    if isinstance(chosen, Result):
-        return chosen
+class _Prompt(NamedTuple):
+    """The messages to send; `facts` are the metadata that a result has whatever the reply."""
+
+    messages: tuple[Message, ...]
+    facts: Mapping[str, Json] = EMPTY
+
+
+def _build_prompt(case: Case, config: ModelConfig, plan: _Plan) -> _Prompt | Result:
+    if isinstance(config, FactualityConfig) and config.takes_answers():
+        return _build_answers_prompt(case, config, plan)
+    target = select_target(case, config)
+    return target if isinstance(target, Result) else _compose(target, config, plan)
+
+
+def _build_answers_prompt(case: Case, config: FactualityConfig, plan: _Plan) -> _Prompt | Result:
+    """All right answers in one prompt; a single one as if it were expected."""
+    found = find_answers(case, config)
+    if isinstance(found, Result):
+        return found
+    values = [unmark_json(answer.value) for answer in found.usable]
+    if not values:
+        return found.fault
+    target = case._replace(output=found.output, references=())
+    if len(values) == 1:
+        prompt = _compose(target._replace(expected=values[0]), config, plan)
+    else:
+        several = plan._replace(task=plan.task + SEVERAL_ANSWERS)
+        prompt = _compose(target._replace(expected=values), config, several)
+    if isinstance(prompt, Result):
+        return prompt
+    return prompt._replace(facts=describe_answers(found))
+
+
+def _compose(target: Case, config: ModelConfig, plan: _Plan) -> _Prompt | Result:
     hidden = config.hidden_metadata
-    seen = {key: value for key, value in chosen.metadata.items() if key not in hidden}
+    visible = {key: value for key, value in target.metadata.items() if key not in hidden}
     try:
-        return messages(plan.task, plan.scale, chosen._replace(metadata=seen))
+        return _Prompt(build_messages(plan.task, plan.scale, target._replace(metadata=visible)))
     except CaseProblem as problem:
-        return faulty(problem)
+        return problem_result(problem)
 
 
-def _questions(prompt: tuple[Message, ...], config: ModelConfig, plan: _Plan) -> list[Question]:
-    """One question a sample; the numbers keep equal ones apart in the cache."""
-    asked = Question(
+def _build_questions(
+    prompt: tuple[Message, ...], config: ModelConfig, plan: _Plan
+) -> list[Question]:
+    """One question per sample; its number keeps equal ones apart in the cache."""
+    question = Question(
         model=config.model.strip(),
         messages=prompt,
         connection=config.connection,
         schema=plan.scale.schema(),
         parameters=(("temperature", 0),),
     )
-    return [replace(asked, sample=number) for number in range(plan.samples)]
+    return [replace(question, sample=number) for number in range(plan.samples)]
 
 
-def _result(answers: Sequence[Answer], plan: _Plan) -> Result:
+def _merge_answers(answers: Sequence[Answer], plan: _Plan, facts: Mapping[str, Json]) -> Result:
     """One result of a case's answers; an error comes before a refusal."""
-    read_all = [_read(answer, plan.scale) for answer in answers]
-    costs = _costs(answers)
-    bad = [(place, each) for place, each in enumerate(read_all) if isinstance(each, Unusable)]
-    if not bad:
-        return _scored([each for each in read_all if isinstance(each, _Sample)], costs, plan)
-    place, first = min(bad, key=lambda found: found[1].code == "refused")
-    where = f"sample {place + 1} of {plan.samples}: " if plan.samples > 1 else ""
-    settle_as = skipped if first.code == "refused" else error
-    return settle_as(first.code, _one_line(where + first.text), costs)
+    replies = [_read_sample(answer, plan.scale) for answer in answers]
+    costs = {**_sum_costs(answers), **facts}
+    samples = [reply for reply in replies if isinstance(reply, _Sample)]
+    if len(samples) == len(replies):
+        return _score_samples(samples, costs, plan)
+    unusable = [
+        (number, reply)
+        for number, reply in enumerate(replies, start=1)
+        if isinstance(reply, UnusableReply)
+    ]
+    number, first = min(unusable, key=lambda pair: pair[1].code == "refused")
+    where = f"sample {number} of {plan.samples}: " if plan.samples > 1 else ""
+    to_result = skipped if first.code == "refused" else error
+    return to_result(first.code, _join_lines(where + first.text), costs)
 
 
-def _read(answer: Answer, scale: Scale) -> _Sample | Unusable:
+def _read_sample(answer: Answer, scale: Scale) -> _Sample | UnusableReply:
     if isinstance(answer, Fault):
-        return Unusable(answer.code, answer.text)
-    said = read(answer, scale.schema())
-    return said if isinstance(said, Unusable) else _Sample(said, scale.score(said.value))
+        return UnusableReply(answer.code, answer.text)
+    verdict = read_verdict(answer, scale.schema())
+    if isinstance(verdict, UnusableReply):
+        return verdict
+    return _Sample(verdict, scale.score(verdict.value))
 
 
-def _scored(samples: Sequence[_Sample], costs: Mapping[str, Json], plan: _Plan) -> Result:
-    score = _reduced(samples, plan.reduce)
+def _score_samples(samples: Sequence[_Sample], costs: Mapping[str, Json], plan: _Plan) -> Result:
+    score = _reduce_scores(samples, plan.reduce)
     typical = min(samples, key=lambda sample: (abs(sample.score - score), sample.score))
-    value: Json = typical.said.value
+    value: Json = typical.verdict.value
     if isinstance(plan.scale, Range):
         value = plan.scale.number(score)
-    reasons = _one_line(typical.said.reasons)
+    reasons = _join_lines(typical.verdict.reasons)
     metadata = {
         plan.scale.key: value,
         "reasons": reasons[:MAX_REASONS],
         **costs,
-        "samples": [sample.said.value for sample in samples],
+        "samples": [sample.verdict.value for sample in samples],
     }
     return scored(score, f"{text_of(value)}: {reasons}"[:MAX_REASON], metadata)
 
 
-def _reduced(samples: Sequence[_Sample], reduce: Reduce) -> float:
+def _reduce_scores(samples: Sequence[_Sample], reduce: Reduce) -> float:
     scores = [sample.score for sample in samples]
     if reduce == "mean":
         return fsum(scores) / len(scores)
     if reduce == "median":
         return float(median(scores))
-    votes = Counter(sample.said.value for sample in samples)
+    votes = Counter(sample.verdict.value for sample in samples)
     most = max(votes.values())
-    return min(sample.score for sample in samples if votes[sample.said.value] == most)
+    return min(sample.score for sample in samples if votes[sample.verdict.value] == most)
 
 
-def _costs(answers: Sequence[Answer]) -> dict[str, Json]:
-    """What the answers took; only what is known of all of them is summed up."""
+def _sum_costs(answers: Sequence[Answer]) -> dict[str, Json]:
+    """Attempts, tokens, cost and time of the answers; None where any of them is unknown."""
     replies = [answer for answer in answers if isinstance(answer, Reply)]
     facts: dict[str, Json] = {"attempts": sum(answer.attempts for answer in answers)}
     if not replies:
         return facts
-    facts |= {
+    return facts | {
         "model": replies[0].model,
         "tokens_in": _total([reply.tokens_in for reply in replies]),
         "tokens_out": _total([reply.tokens_out for reply in replies]),
@@ -307,7 +372,6 @@ def _costs(answers: Sequence[Answer]) -> dict[str, Json]:
         "cached": all(reply.is_cached for reply in replies),
         "refs": [reply.ref for reply in replies if reply.ref],
     }
-    return facts
 
 
 def _total(values: Sequence[float | None]) -> float | None:
@@ -315,7 +379,7 @@ def _total(values: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -343,3 +407,165 @@ def _check_range(limits: tuple[float, float], reduce: Reduce) -> None:
         raise ConfigError({"range": [text]})
     if reduce == "majority":
         raise ConfigError({"reduce": ["majority is for choices; take median or mean"]})
+
+
+def explain_judge(stored: StoredResult) -> Derivation | None:
+    """The scale, the samples and how they reduce, and the judge's reasons."""
+    facts, scale = stored.facts, stored.config.scale()
+    if scale.key not in facts:
+        return None
+    findings = [f"scale: {scale.words()}", f"{scale.key}: {text_of(facts[scale.key])}"]
+    samples = facts.get("samples", ())
+    wanted = getattr(stored.config, "samples", 1)
+    if wanted > 1:
+        findings.append(f"{wanted} samples: {', '.join(map(text_of, samples))}")
+    if reasons := facts.get("reasons"):
+        findings.append(f"{facts.get('model', 'the judge')}: {reasons}")
+    if wanted == 1 and scale.knows(facts[scale.key]):
+        return Derivation(findings, scale.arithmetic(facts[scale.key]))
+    is_whole = len(samples) == wanted and all(map(scale.knows, samples))  # long metadata is cut
+    if wanted > MAX_FORMULA_TERMS or not is_whole:
+        return Derivation(findings, f"{stored.config.reduce} of {wanted} scores")
+    scores = ", ".join(score_text(scale.score(value)) for value in samples)
+    return Derivation(findings, f"{stored.config.reduce}({scores})")
+
+
+_EVERY_JUDGE: Final = (
+    "A reply that is empty, cut off, unreadable or off the scale is an error, a refusal "
+    "is skipped; neither is ever a score. What stands in the case is shown to the judge "
+    "as data, and no instruction in it is followed. Equal questions are asked once and "
+    "paid once."
+)
+SCORER_TYPES: Final = (
+    ScorerType(
+        name="factuality",
+        label="Factuality",
+        summary="A model says how the facts of the output relate to those of the expected text.",
+        config=FactualityConfig,
+        score=factuality,
+        default_threshold=0.5,
+        family="llm",
+        resolve_defaults=resolve_defaults,
+        explain=explain_judge,
+        semantics=(
+            "A model says how the output's facts relate to the expected ones: A a subset "
+            "(0.4), B a superset (0.6), C the same (1), D in contradiction (0), E "
+            "different where it does not matter (1). `choices` sets other scores.",
+            "The expected value and the references of a case are right answers; the judge sees "
+            "all of them in one question and compares with the closest. With `use_references` "
+            "off it compares with the expected value.",
+            LISTS_ANSWERS,
+            _EVERY_JUDGE,
+            NEEDS_ANSWER,
+        ),
+        examples=(
+            Example(
+                {"model": "gpt-4o-mini"},
+                Case("It is Paris.", "Paris", "What is the capital of France?"),
+                1.0,
+                "The judge answers C: the same facts.",
+                replies=('{"reasons": "Both name Paris.", "choice": "C"}',),
+            ),
+            Example(
+                {"model": "gpt-4o-mini"},
+                Case("Red.", "Red and blue", "Which colours are on the flag?"),
+                0.4,
+                "A: some of the facts, none of them wrong.",
+                replies=('{"reasons": "Blue is not named.", "choice": "A"}',),
+            ),
+            Example(
+                {"model": "gpt-4o-mini"},
+                Case(
+                    "Four.",
+                    "There are five oceans.",
+                    "How many oceans are there?",
+                    references=("Four, without the Southern Ocean.",),
+                ),
+                0.4,
+                "A: compared with the reference, which is right too.",
+                replies=('{"reasons": "It leaves out which ocean.", "choice": "A"}',),
+            ),
+            Example(
+                {"model": "gpt-4o-mini", "choices": {"B": 1}},
+                Case("Paris, on the Seine.", "Paris"),
+                1.0,
+                "B scores 0.6 unless you say otherwise.",
+                replies=('{"reasons": "It adds the river.", "choice": "B"}',),
+            ),
+            Example(
+                {"model": "gpt-4o-mini"},
+                Case("Paris", "Paris"),
+                None,
+                "Text around the verdict: an error, never a score.",
+                "reply_unparsable",
+                replies=("I would say C.",),
+            ),
+        ),
+    ),
+    ScorerType(
+        name="llm_judge",
+        label="LLM judge",
+        summary="A model judges the output by a rubric of yours: a choice, or a number on a range.",
+        config=LlmJudgeConfig,
+        score=llm_judge,
+        default_threshold=0.5,
+        family="llm",
+        resolve_defaults=resolve_defaults,
+        explain=explain_judge,
+        semantics=(
+            "A model judges the output by your rubric: it picks one of `choices`, each "
+            "with a score, or a number on a `range`, mapped to 0 to 1.",
+            "With several `samples` the question is asked again, and the scores reduce to "
+            "their median, mean, or majority.",
+            _EVERY_JUDGE,
+        ),
+        examples=(
+            Example(
+                {
+                    "model": "gpt-4o-mini",
+                    "rubric": "Is the answer polite? yes: it is. no: it is rude or curt.",
+                    "choices": {"yes": 1, "no": 0},
+                },
+                Case("Thank you for asking; the refund takes five days."),
+                1.0,
+                "The score of the label yes.",
+                replies=('{"reasons": "It thanks and explains.", "choice": "yes"}',),
+            ),
+            Example(
+                {
+                    "model": "gpt-4o-mini",
+                    "rubric": "How clear is it? 1: not at all.",
+                    "range": [1, 5],
+                },
+                Case("The refund takes five days."),
+                0.75,
+                "(4 - 1) / (5 - 1).",
+                replies=('{"reasons": "Short and exact.", "number": 4}',),
+            ),
+            Example(
+                {
+                    "model": "gpt-4o-mini",
+                    "rubric": "How clear is it? 1: not at all.",
+                    "range": [1, 5],
+                    "samples": 3,
+                },
+                Case("The refund takes five days, or so."),
+                0.5,
+                "The median of 4, 2 and 3, mapped to 0..1.",
+                replies=(
+                    '{"reasons": "Clear.", "number": 4}',
+                    '{"reasons": "Vague at the end.", "number": 2}',
+                    '{"reasons": "Nearly clear.", "number": 3}',
+                ),
+            ),
+            Example(
+                {"model": "gpt-4o-mini", "rubric": "How clear is it?", "range": [1, 5]},
+                Case("The refund takes five days."),
+                None,
+                "A number outside the range: an error, never a score.",
+                "out_of_range",
+                replies=('{"reasons": "Very.", "number": 6}',),
+            ),
+        ),
+    ),
+)

@@ -14,7 +14,17 @@ from annotated_types import Ge
 from scoring.core.config import About
 from scoring.core.contract import Case, CaseProblem, Json, OutsideProblem, Result, scored
 from scoring.core.json_text import text_of
-from scoring.core.selection import ReferenceConfig, each, excerpt
+from scoring.core.registry import Derivation, Example, ScorerType, StoredResult
+from scoring.core.scorers.answers import (
+    BEST_ANSWER,
+    LEAVES_OUT,
+    LISTS_ANSWERS,
+    NEEDS_ANSWER,
+    AnswersConfig,
+    score_best,
+)
+from scoring.core.scorers.selection import TAKES_PARTS, quote_excerpt
+from scoring.core.wording.numbers import MINUS, TIMES
 
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 MAX_LENGTH: Final = 400  # characters of a written number
@@ -25,7 +35,7 @@ _ROUGH: Final = Context(prec=30)
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumericConfig(ReferenceConfig):
+class NumericConfig(AnswersConfig):
     tolerance: Annotated[
         float | None,
         Ge(0),
@@ -44,7 +54,7 @@ def numeric(cases: Sequence[Case], config: NumericConfig) -> list[Result]:
 
     def measure(case: Case) -> Result:
         expected = _expected_number(case.expected)
-        output = number_of(case.output)
+        output = read_number(case.output)
         difference = _EXACT.subtract(expected, output).copy_abs()
         arithmetic = {
             "output": float(output),
@@ -53,28 +63,47 @@ def numeric(cases: Sequence[Case], config: NumericConfig) -> list[Result]:
         }
         return scored(_credit(difference, expected, output, config), "", arithmetic)
 
-    return each(measure, cases, config)
+    return score_best(measure, cases, config)
 
 
-def number_of(value: Json) -> Decimal:
+def explain_numeric(stored: StoredResult) -> Derivation | None:
+    facts, config = stored.facts, stored.config
+    if "difference" not in facts:
+        return None
+    expected, output = text_of(facts["expected"]), text_of(facts["output"])
+    difference = text_of(facts["difference"])
+    if config.tolerance is not None:
+        sign = "≤" if stored.result.score else ">"
+        allowed = text_of(config.tolerance) + (f" {TIMES} |{expected}|" if config.relative else "")
+        return Derivation([f"|{expected} {MINUS} {output}| = {difference} {sign} {allowed}"])
+    if not facts["expected"] and not facts["output"]:
+        return Derivation(["both numbers are 0"])
+    sizes = f"{text_of(abs(facts['expected']))} + {text_of(abs(facts['output']))}"
+    return Derivation(
+        [f"e expected, o output: 1 {MINUS} |e {MINUS} o| / (|e| + |o|)"],
+        f"1 {MINUS} {difference} / ({sizes})",
+    )
+
+
+def read_number(value: Json) -> Decimal:
     """The exact number a JSON number or a text such as " -1.5e3 " stands for.
 
     Raises CaseProblem `not_a_number` or `number_too_long`.
     """
-    text = value if isinstance(value, str) else text_of(value)
-    written = text.strip()
-    if isinstance(value, bool) or not _NUMBER.fullmatch(written):
-        raise CaseProblem("not_a_number", f"{excerpt(text)} is not a number")
-    if len(written) <= MAX_LENGTH:
-        number = Decimal(written)
+    text = text_of(value)
+    digits = text.strip()
+    if isinstance(value, bool) or not _NUMBER.fullmatch(digits):
+        raise CaseProblem("not_a_number", f"{quote_excerpt(text)} is not a number")
+    if len(digits) <= MAX_LENGTH:
+        number = Decimal(digits)
         if abs(number.adjusted()) <= MAX_EXPONENT and number.copy_abs() <= LARGEST:
             return number
-    raise CaseProblem("number_too_long", f"{excerpt(text)} is too long a number")
+    raise CaseProblem("number_too_long", f"{quote_excerpt(text)} is too long a number")
 
 
 def _expected_number(expected: Json) -> Decimal:
     try:
-        return number_of(expected)
+        return read_number(expected)
     except CaseProblem as problem:
         raise OutsideProblem(f"expected_{problem.code}", f"expected: {problem.text}") from None
 
@@ -89,3 +118,41 @@ def _credit(
         return float(difference <= allowed)
     sizes = _EXACT.add(expected.copy_abs(), output.copy_abs())
     return 1 - float(_ROUGH.divide(difference, sizes)) if sizes else 1.0
+
+
+SCORER_TYPES: Final = (
+    ScorerType(
+        name="numeric",
+        label="Numeric closeness",
+        summary="How close two numbers are, or whether they are within a tolerance.",
+        config=NumericConfig,
+        score=numeric,
+        default_threshold=1.0,
+        expected_as="verbatim",
+        explain=explain_numeric,
+        is_quick=lambda _: True,
+        semantics=(
+            "Without a tolerance the score is 1 - |e - o| / (|e| + |o|), and 1 where both are 0.",
+            "With `tolerance` it is 1 inside and 0 outside; with `relative` the tolerance "
+            "is a share of the expected number.",
+            BEST_ANSWER,
+            LISTS_ANSWERS,
+            LEAVES_OUT,
+            NEEDS_ANSWER,
+            TAKES_PARTS,
+        ),
+        examples=(
+            Example({}, Case("42", 42), 1.0, "The same number."),
+            Example({}, Case("3", 5), 0.75, "1 - 2 / 8."),
+            Example(
+                {"tolerance": 0.01, "relative": True}, Case("99.5", 100), 1.0, "Within 1 % of 100."
+            ),
+            Example(
+                {},
+                Case("18", "20", references=("a dozen and a half", "18.0")),
+                1.0,
+                "The second reference; the first is no number and left out.",
+            ),
+        ),
+    ),
+)

@@ -8,28 +8,26 @@ and its list of errors for schemas that refer to themselves.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Final, NamedTuple
 
 from scoring.core.config import About
-from scoring.core.contract import (
-    Case,
-    ConfigError,
-    Json,
-    OutsideProblem,
-    Result,
-    scored,
-)
+from scoring.core.contract import Case, ConfigError, Json, OutsideProblem, Result, scored
 from scoring.core.json_path import path_text
 from scoring.core.json_text import compact, parse
-from scoring.core.selection import (
+from scoring.core.registry import Derivation, Example, ScorerType, StoredResult
+from scoring.core.scorers.selection import (
+    NEGATES,
+    READS_JSON,
+    TAKES_PARTS,
     NegatableConfig,
     TargetConfig,
-    each,
-    negated,
+    apply_negate,
+    is_met,
     output_json,
+    score_each,
 )
 
 MAX_SCHEMA: Final = 100_000  # characters
@@ -57,12 +55,12 @@ class JsonSchemaConfig(TargetConfig, NegatableConfig):
 
     def check(self) -> None:
         super().check()
-        _validator(_text(self.schema))
+        _validator(json.dumps(self.schema, sort_keys=True))
 
 
 def json_schema(cases: Sequence[Case], config: JsonSchemaConfig) -> list[Result]:
     """1.0 when the output is valid JSON and satisfies the schema."""
-    validator = _validator(_text(config.schema))
+    validator = _validator(json.dumps(config.schema, sort_keys=True))
 
     def validate(case: Case) -> Result:
         value = output_json(case.output)
@@ -70,12 +68,14 @@ def json_schema(cases: Sequence[Case], config: JsonSchemaConfig) -> list[Result]
             return VALID
         return scored(0.0, validator.complaint(value))
 
-    return negated(each(validate, cases, config), config)
+    return apply_negate(score_each(validate, cases, config), config)
 
 
-def _text(schema: Json) -> str:
-    """The schema's text, by which its validator is kept; integers stay exact."""
-    return json.dumps(schema, sort_keys=True)
+def explain_json_schema(stored: StoredResult) -> Derivation:
+    if stored.config.schema is None:
+        return Derivation(["the output is valid JSON"])
+    met = "the output satisfies the schema"
+    return Derivation([met if is_met(stored) else stored.result.reason or f"not true: {met}"])
 
 
 class _Validator(NamedTuple):
@@ -93,7 +93,7 @@ class _Validator(NamedTuple):
         return self.compiled is None or bool(self.compiled.is_valid(value))
 
     def complaint(self, value: Json) -> str:
-        """What is wrong first, where listing that is cheap."""
+        """The first error, where listing errors is cheap."""
         if not self.can_explain:
             return "the output does not satisfy the schema"
         first = next(iter(self.compiled.iter_errors(value)))
@@ -112,10 +112,10 @@ def _validator(schema_text: str) -> _Validator:
     expansion = _Expansion(schema)
     expansion.size(schema, 0)
     has_patterns = '"pattern"' in schema_text or '"patternProperties"' in schema_text
-    return _Validator(_compiled(schema), has_patterns, not expansion.is_recursive)
+    return _Validator(_compile(schema), has_patterns, not expansion.is_recursive)
 
 
-def _compiled(schema: Json) -> Any:
+def _compile(schema: Json) -> Any:
     from jsonschema_rs import ReferencingError, RegexOptions, ValidationError, validator_for
 
     try:
@@ -127,9 +127,8 @@ def _compiled(schema: Json) -> Any:
         )
     except (ValidationError, ReferencingError, ValueError) as refused:
         first_line = str(getattr(refused, "message", refused)).split("\n")[0]
-        raise ConfigError(
-            {"schema": [f"is not a usable JSON schema: {first_line[:200]}"]}
-        ) from None
+        text = f"is not a usable JSON schema: {first_line[:200]}"
+        raise ConfigError({"schema": [text]}) from None
 
 
 class _Expansion:
@@ -151,24 +150,24 @@ class _Expansion:
         if depth > MAX_CHAIN:
             raise ConfigError({"schema": [f"references follow each other over {MAX_CHAIN} levels"]})
         self.sizes[id(node)] = 0  # being counted
-        parts = [*(node.values() if isinstance(node, dict) else node), *self._referred(node)]
+        parts = [*_children(node), *self._references(node)]
         total = 1 + sum(self.size(part, depth + 1) for part in parts)
         if total > MAX_EXPANDED:
             raise ConfigError({"schema": ["grows too large when its references are followed"]})
         self.sizes[id(node)] = total
         return total
 
-    def _referred(self, node: Json) -> list[Json]:
+    def _references(self, node: Json) -> list[Json]:
         if not isinstance(node, dict):
             return []
         names = (node.get(key) for key in ("$ref", "$dynamicRef", "$recursiveRef"))
         return [self._target(name) for name in names if isinstance(name, str)]
 
     def _target(self, name: str) -> Json:
-        """The referred node; None where the validator will say that there is none."""
+        """The node referred to; None where there is none, which the validator reports."""
         if name == "#" or name.startswith("#/"):
             return _at_pointer(self.root, name)
-        self.is_recursive = True  # ids and anchors: perhaps, and no more than a reason is lost
+        self.is_recursive = True  # perhaps it is not, which costs a reason and no more
         return self.named.get(name.rsplit("/", 1)[-1].lstrip("#"))
 
 
@@ -179,8 +178,12 @@ def _named(node: Json) -> Iterator[tuple[str, Json]]:
             if isinstance(name := node.get(key), str):
                 yield name.rstrip("#").rsplit("/", 1)[-1].lstrip("#"), node
     if isinstance(node, dict | list):
-        for part in node.values() if isinstance(node, dict) else node:
+        for part in _children(node):
             yield from _named(part)
+
+
+def _children(node: dict[str, Json] | list[Json]) -> Iterable[Json]:
+    return node.values() if isinstance(node, dict) else node
 
 
 def _at_pointer(node: Json, pointer: str) -> Json:
@@ -193,3 +196,40 @@ def _at_pointer(node: Json, pointer: str) -> Json:
         else:
             return None
     return node
+
+
+SCORER_TYPES: Final = (
+    ScorerType(
+        name="json_schema",
+        label="JSON schema",
+        summary="1.0 when the output is valid JSON and satisfies a schema.",
+        config=JsonSchemaConfig,
+        score=json_schema,
+        default_threshold=1.0,
+        expected_as="verbatim",
+        explain=explain_json_schema,
+        is_quick=lambda _: True,
+        semantics=(
+            "The output is read as JSON and checked against `schema`; without one only "
+            "its being JSON counts. No expected value is needed.",
+            READS_JSON,
+            TAKES_PARTS,
+            NEGATES,
+        ),
+        examples=(
+            Example(
+                {"schema": {"type": "object", "required": ["city"]}},
+                Case('{"city": "Paris"}'),
+                1.0,
+                "The key is there.",
+            ),
+            Example(
+                {"schema": {"type": "object", "required": ["city"]}},
+                Case("{}"),
+                0.0,
+                "It is missing.",
+            ),
+            Example({}, Case("Paris"), 0.0, "Not valid JSON.", "invalid_json"),
+        ),
+    ),
+)

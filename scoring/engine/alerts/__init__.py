@@ -1,8 +1,8 @@
-"""Alerts: looks at what runs left behind, tells people, and sends what is to be sent."""
+"""Alerts: evaluates rules on runs, notifies people and sends messages."""
 
-from scoring.engine.alerts.desk import AlertDesk, forget_old, tick
-from scoring.engine.alerts.looking import leave_after
+from scoring.engine.alerts.evaluate import follow_runs
 from scoring.engine.alerts.mail import is_set_up as mail_is_set_up
-from scoring.engine.alerts.telling import send_test
+from scoring.engine.alerts.notify import send_test
+from scoring.engine.alerts.runner import AlertRunner, forget_old, tick
 
-__all__ = ["AlertDesk", "forget_old", "leave_after", "mail_is_set_up", "send_test", "tick"]
+__all__ = ["AlertRunner", "follow_runs", "forget_old", "mail_is_set_up", "send_test", "tick"]

@@ -1,11 +1,11 @@
-"""What a series says under an alert rule."""
+"""The outcome of an alert rule on a series."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from scoring.core.number_text import share_text, short_text, typed_share
+from scoring.core.wording.numbers import plain_share, share_text, short_text
 from scoring.models import Run, WatchState
 
 MOST_UNJUDGED: Final = 0.05  # of cases; above it a figure is not to be gone by, as with gates
@@ -15,9 +15,9 @@ SAME: Final = 1e-9  # a figure so near its limit is at it
 class Finding(NamedTuple):
     """Fine, firing, undecided or silent, and why, in a sentence.
 
-    `run` is the one that was looked at, None where runs are missing, `baseline` the one it was
-    compared with, if any. `value` and `limit` are what was compared. Where nothing but time may
-    change it, `look_at` says when to look again.
+    `run` is the evaluated one, None where runs are missing, `baseline` the one it was compared
+    with, if any. `value` and `limit` are what was compared. Where nothing but time may change it,
+    `look_at` says when to evaluate again.
     """
 
     state: WatchState
@@ -30,18 +30,18 @@ class Finding(NamedTuple):
 
 
 class Later(NamedTuple):
-    """Nothing can be said yet; look again in so many seconds, or when the next run has ended."""
+    """Evaluate again in so many seconds, or when the next run has ended."""
 
     seconds: float | None = None
 
 
 def silent(why: str, run: Run | None = None) -> Finding:
-    """There is nothing to go by, and nothing is wrong with that."""
+    """There is nothing to evaluate, which is no fault."""
     return Finding(WatchState.SILENT, why, run)
 
 
 def undecided(why: str, run: Run) -> Finding:
-    """There is a run, and its figure cannot be told."""
+    """There is a run without a usable figure."""
     return Finding(WatchState.UNDECIDED, why, run)
 
 
@@ -50,23 +50,23 @@ def below(
     run: Run,
     value: float,
     limit: float,
-    told_of: tuple[int, int],
+    counts: tuple[int, int],
     *,
     is_share: bool = False,
 ) -> Finding:
-    """Firing where the value is below the limit; a share is told in per cent.
+    """Firing where the value is below the limit; a share is shown in per cent.
 
-    `words` name the value, `told_of` is of how many cases it tells and how many the run has.
+    `words` name the value; `counts` are the cases it was measured on, and those of the run.
     """
-    is_below = value < limit - SAME
-    state = WatchState.FIRING if is_below else WatchState.FINE
-    n, total = told_of
-    of = f" of {total:,}" if n != total else ""
+    n, total = counts
+    state, relation = WatchState.FINE, "not below"
+    if value < limit - SAME:
+        state, relation = WatchState.FIRING, "below"
     shown, shown_limit = short_text(value, limit=limit), f"{limit:g}"
     if is_share:
-        shown, shown_limit = share_text(value, limit=limit), typed_share(limit)
-    told = f"{words} is {shown} in {run.name} (n = {n:,}{of})"
-    sentence = f"{told}, {'below' if is_below else 'not below'} {shown_limit}."
+        shown, shown_limit = share_text(value, limit=limit), plain_share(limit)
+    of = f" of {total:,}" if n != total else ""
+    sentence = f"{words} is {shown} in {run.name} (n = {n:,}{of}), {relation} {shown_limit}."
     return Finding(state, sentence, run, value, limit)
 
 
@@ -76,5 +76,12 @@ def unjudged(run: Run, n: int, unscored: int) -> str:
         return f"Nothing was scored in {run.name}."
     if unscored / n <= MOST_UNJUDGED:
         return ""
-    share = f"over {typed_share(MOST_UNJUDGED)}"
-    return f"{unscored:,} of {n:,} cases of {run.name} have an error or were skipped, {share}."
+    causes = "have no output, have an error or were skipped"
+    over = plain_share(MOST_UNJUDGED)
+    return f"{unscored:,} of {n:,} cases of {run.name} {causes}, over {over}."
+
+
+def count_judged(run: Run) -> tuple[int, int, int]:
+    """How many cases passed, passed or failed, and are in the run's dataset version, by trial."""
+    passed, failed = run.pass_count or 0, run.fail_count or 0
+    return passed, passed + failed, run.expected_count

@@ -1,36 +1,49 @@
-"""The kinds that look at a run beside its baseline, from the comparison that is kept of the two."""
+"""The kinds of rule that compare a run with its baseline, from the stored comparison."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 from typing import Final, NamedTuple
 
 from django.db.models import Q
+from django.utils import timezone
 
-from scoring.core.number_text import typed_share
-from scoring.core.sentences import ALPHA
-from scoring.engine import compare, compare_asks
+from scoring.core.wording.comparison import ALPHA
+from scoring.core.wording.numbers import plain_share
 from scoring.engine.alerts.finding import (
     MOST_UNJUDGED,
     SAME,
     Finding,
     Later,
+    count_judged,
     silent,
     undecided,
     unjudged,
 )
-from scoring.engine.figures import Figures, ScorerFigures
-from scoring.engine.regressions import regressions_of
-from scoring.models import AlertKind, AlertRule, Baseline, Run, RunState, RunSummary, WatchState
+from scoring.engine.compare import comparison
+from scoring.engine.compare import jobs as compare_jobs
+from scoring.engine.compare.claims import read_figures
+from scoring.engine.compare.figures import Figures, ScorerFigures
+from scoring.engine.compare.regressions import regressions_of
+from scoring.models import (
+    AlertKind,
+    AlertRule,
+    Baseline,
+    Comparison,
+    Run,
+    RunState,
+    RunSummary,
+    WatchState,
+)
+from scoring.models.reviews.broken_cases import BrokenCases, WaivedFlips, waived_flips
 
+NONE_WAIVED: Final = WaivedFlips()
 ASK_AGAIN_SECONDS: Final = 5  # while the worker still compares
 
 
-class Beside(NamedTuple):
-    """A run and its baseline, with what is kept of the two; `scorer` has the figures of the
-    rule's own one.
-    """
+class PairedRuns(NamedTuple):
+    """A run and its baseline with their stored figures; `scorer` has those of the rule's own."""
 
     run: Run
     baseline: Run
@@ -42,22 +55,31 @@ class Beside(NamedTuple):
         return f"{self.run.name} against {self.baseline.name}"
 
 
-def judged(rule: AlertRule, run: Run, since: Run | None) -> Finding | Later:
-    """What the comparison says. One that is missing is asked of the worker and awaited."""
+def compare_with_baseline(rule: AlertRule, run: Run, since: Run | None) -> Finding | Later:
+    """The rule's outcome by the stored comparison; a missing one is enqueued and awaited."""
     baseline = baseline_of(run, rule.scorer, since)
     if baseline is None:
         return silent(f"There is no earlier run to compare {run.name} with.", run)
     if baseline.is_unfinished:
         return Later()
-    kept = compare.kept(baseline, run)
-    if kept is None:
-        return _awaited(baseline, run)
-    figures = Figures.read(kept.figures)
-    scorer = next((each for each in figures.scorers if each.name == rule.scorer), None)
-    beside = Beside(run, baseline, figures, scorer)
-    problem = _problem(rule, beside)
-    found = undecided(problem, run) if problem else KINDS[rule.kind](rule, beside)
-    return found._replace(baseline=baseline)
+    stored = comparison.stored_comparison(baseline, run)
+    if stored is None:
+        if failed := compare_jobs.failed_job(baseline, run):
+            problem = f"{run.name} could not be compared: {failed.problem.rstrip('.')}."
+            return undecided(problem, run)
+        compare_jobs.enqueue_comparison(baseline, run, None)
+        return Later(ASK_AGAIN_SECONDS)
+    return find_in_comparison(rule, run, baseline, stored)
+
+
+def find_in_comparison(rule: AlertRule, run: Run, baseline: Run, stored: Comparison) -> Finding:
+    """The rule's outcome by a stored comparison."""
+    figures = read_figures(stored)
+    scorer = next((scorer for scorer in figures.scorers if scorer.name == rule.scorer), None)
+    runs = PairedRuns(run, baseline, figures, scorer)
+    problem = _problem(rule, runs)
+    finding = undecided(problem, run) if problem else KINDS[rule.kind](rule, runs)
+    return finding._replace(baseline=baseline)
 
 
 def baseline_of(run: Run, scorer: str, since: Run | None = None) -> Run | None:
@@ -69,8 +91,16 @@ def baseline_of(run: Run, scorer: str, since: Run | None = None) -> Run | None:
     pinned = Baseline.objects.of(run).exclude(run=run).select_related(joined).first()
     if pinned:
         return pinned.run
-    if since and since.deleted_at is None and _dated(since) < _dated(run):
-        return since
+    outputs = run.output_set
+    if since and since.deleted_at is None:
+        dated = since.output_set.dated, since.output_set_id
+        if dated < (outputs.dated, run.output_set_id):
+            return since
+    return earlier_run(run, scorer)
+
+
+def earlier_run(run: Run, scorer: str) -> Run | None:
+    """The newest finished run over earlier outputs of the series that has the scorer."""
     outputs = run.output_set
     earlier = Q(output_set__dated__lt=outputs.dated)
     earlier |= Q(output_set__dated=outputs.dated, output_set__lt=outputs.pk)
@@ -82,102 +112,113 @@ def baseline_of(run: Run, scorer: str, since: Run | None = None) -> Run | None:
     return ordered.select_related("output_set__version__dataset").first()
 
 
-def _dated(run: Run) -> tuple[datetime, int]:
-    """Runs over the same outputs are at one point in time."""
-    return run.output_set.dated, run.output_set_id
-
-
-def drop(rule: AlertRule, beside: Beside) -> Finding:
-    """Firing where the run is worse than its baseline by more than chance explains, and by the
-    limit at least: a scorer's mean (p corrected for all scorers, and more than a judge wavers by
-    itself), or the cases' verdicts (the exact McNemar test).
+def drop(rule: AlertRule, runs: PairedRuns) -> Finding:
+    """Firing where the run is worse than its baseline by a significant difference, and by the
+    limit at least: a scorer's mean, by more than a judge wavers by itself, or the cases' verdicts.
+    Either is significant as on the compare page: after the correction of all claims there.
     """
-    fall, is_shown, sentence = (
-        _fall_of_mean(beside.scorer) if beside.scorer else _fall_of_cases(beside.figures)
+    fall, is_significant, sentence = (
+        _fall_of_mean(runs.scorer) if runs.scorer else _fall_of_cases(runs.figures)
     )
     is_enough = fall > 0 and fall >= (rule.limit or 0.0) - SAME
-    state = WatchState.FIRING if is_shown and is_enough else WatchState.FINE
-    told = f"{beside.names}: {sentence}"
-    if is_shown and fall > 0 and not is_enough:
-        told += f" That is less than {rule.limit:g}."
-    return Finding(state, told, beside.run, fall, rule.limit)
+    state = WatchState.FIRING if is_significant and is_enough else WatchState.FINE
+    sentence = f"{runs.names}: {sentence}"
+    if is_significant and fall > 0 and not is_enough:
+        sentence += f" That is less than {rule.limit:g}."
+    return Finding(state, sentence, runs.run, fall, rule.limit)
 
 
-def regressions(rule: AlertRule, beside: Beside) -> Finding:
-    """Firing where more cases than the limit passed in the baseline and fail now."""
+def regressions(rule: AlertRule, runs: PairedRuns) -> Finding:
+    """Firing where more cases than the limit passed in the baseline and fail now.
+
+    Waived ones do not count, as in gates. The day after the first waiver has expired is the time to
+    evaluate again.
+    """
     limit = rule.limit or 0.0
-    of = beside.scorer.flips if beside.scorer else beside.figures
-    state = WatchState.FIRING if of.broke > limit else WatchState.FINE
-    cases = f"{of.broke:,} case{'s' * (of.broke != 1)} broke"
+    broke = (runs.scorer.flips if runs.scorer else runs.figures).broke
+    waived, until = _waived(rule, runs) if broke else NONE_WAIVED
+    count = broke - waived
+    state, relation = WatchState.FINE, "no more than"
+    if count > limit:
+        state, relation = WatchState.FIRING, "more than"
+    cases = f"{count:,} case{'s' * (count != 1)} broke"
     by = f" by {rule.scorer}" if rule.scorer else ""
-    more = "more than" if state == WatchState.FIRING else "no more than"
-    sentence = f"{beside.names}: {cases}{by}, {more} {limit:,.0f}."
-    return Finding(state, sentence, beside.run, of.broke, limit)
+    besides = f" besides {waived:,} waived one{'s' * (waived != 1)}" if waived else ""
+    sentence = f"{runs.names}: {cases}{by}{besides}, {relation} {limit:,.0f}."
+    look_at = _next_day(until) if until else None
+    return Finding(state, sentence, runs.run, count, limit, look_at)
+
+
+def _waived(rule: AlertRule, runs: PairedRuns) -> WaivedFlips:
+    """How many broken cases are waived, and until when: for the rule's scorer, or for all."""
+    broken = BrokenCases(runs.baseline, runs.run)
+    if rule.scorer:
+        return waived_flips(broken, rule.scorer)
+    days = [case.until for case in broken.waiver_use.used]
+    return WaivedFlips(len(days), min(days)) if days else NONE_WAIVED
+
+
+def _next_day(day: date) -> datetime:
+    """When the day is over, by the site's clock."""
+    return timezone.make_aware(datetime.combine(day + timedelta(days=1), time()))
 
 
 def _fall_of_mean(scorer: ScorerFigures) -> tuple[float, bool, str]:
-    """By how much the mean fell, whether that is shown, and the comparison's own sentence."""
+    """By how much the mean fell, whether that is significant, and the comparison's own sentence."""
     p, delta = scorer.p_corrected, scorer.delta or 0.0
-    is_shown = p is not None and p <= ALPHA and abs(delta) > (scorer.noise or 0.0)
-    return -delta, is_shown, scorer.sentence
+    is_significant = p is not None and p <= ALPHA and abs(delta) > (scorer.noise or 0.0)
+    return -delta, is_significant, scorer.sentence
 
 
 def _fall_of_cases(figures: Figures) -> tuple[float, bool, str]:
     """The same of the share of cases that pass in both runs' judged cases."""
     fall = (figures.broke - figures.fixed) / figures.judged if figures.judged else 0.0
-    return fall, figures.p is not None and figures.p <= ALPHA, figures.sentence
+    p = figures.p_corrected
+    return fall, p is not None and p <= ALPHA, figures.sentence
 
 
-def _problem(rule: AlertRule, beside: Beside) -> str:
-    """Why the two cannot be gone by; "" where they can."""
+def _problem(rule: AlertRule, runs: PairedRuns) -> str:
+    """Why the two cannot be compared under the rule; "" where they can."""
     if not rule.scorer:
-        return _unknown_cases(beside)
-    if beside.scorer is None:
-        return f"{beside.baseline.name}, the baseline, was not scored by {rule.scorer}."
-    before, after = beside.scorer.versions
+        return _unknown_cases(runs)
+    if runs.scorer is None:
+        return f"{runs.baseline.name}, the baseline, was not scored by {rule.scorer}."
+    before, after = runs.scorer.versions
     if before != after:
-        versions = f"version {before} of {rule.scorer} and {beside.run.name} by version {after}"
-        return f"{beside.baseline.name} was scored by {versions}: they are not comparable."
-    if not beside.scorer.n:
-        return f"No case has a score of {rule.scorer} in both {beside.names}."
-    return _unscored(rule.scorer, beside)
-
-
-def _unscored(scorer: str, beside: Beside) -> str:
-    rows = RunSummary.objects.filter(
-        scorer__run__in=[beside.run, beside.baseline], scorer__name=scorer
-    )
-    of = {summary.scorer.run_id: summary for summary in rows.select_related("scorer")}
-    for run in (beside.run, beside.baseline):
-        summary = of[run.pk]
-        if problem := unjudged(run, summary.n, summary.errors + summary.skipped):
+        versions = f"version {before} of {rule.scorer} and {runs.run.name} by version {after}"
+        return f"{runs.baseline.name} was scored by {versions}: they are not comparable."
+    if not runs.scorer.n:
+        return f"No case has a score of {rule.scorer} in both {runs.names}."
+    rows = RunSummary.objects.filter(scorer__run__in=runs[:2], scorer__name=rule.scorer)
+    summaries = {summary.scorer.run_id: summary for summary in rows.select_related("scorer")}
+    for run in runs[:2]:
+        summary = summaries[run.pk]
+        if problem := unjudged(run, summary.n, summary.n - summary.scored):
             return problem
     return ""
 
 
-def _unknown_cases(beside: Beside) -> str:
-    """As a gate on regressions: nothing can be said of cases without a verdict in both runs."""
-    figures = beside.figures
+def _unknown_cases(runs: PairedRuns) -> str:
+    """As for a gate on regressions: too many cases lack a verdict in both runs, or in one of them,
+    as where both lack the outputs of the same cases.
+    """
+    for run in (runs.run, runs.baseline):
+        _, judged, n = count_judged(run)
+        if judged and (problem := unjudged(run, n, n - judged)):
+            return problem
+    figures = runs.figures
     alone = figures.only_baseline + figures.only_candidate
     n, unknown = figures.pairs + alone, figures.pairs - figures.judged + alone
     if figures.judged and unknown / n <= MOST_UNJUDGED:
         return ""
-    counted = regressions_of(beside.run, beside.baseline)
-    if figures.judged and counted.unknown / counted.n <= MOST_UNJUDGED:
+    counts = regressions_of(runs.run, runs.baseline)
+    if figures.judged and counts.unknown / counts.n <= MOST_UNJUDGED:
         return ""
-    note = counted.note or "no case has a verdict in both runs"
-    return f"{beside.names}: {note}, over {typed_share(MOST_UNJUDGED)}."
+    note = counts.note or "no case has a verdict in both runs"
+    return f"{runs.names}: {note}, over {plain_share(MOST_UNJUDGED)}."
 
 
-def _awaited(baseline: Run, run: Run) -> Finding | Later:
-    failed = compare_asks.failed(baseline, run)
-    if failed:
-        return undecided(f"{run.name} could not be compared: {failed.problem.rstrip('.')}.", run)
-    compare_asks.ask(baseline, run, None)
-    return Later(ASK_AGAIN_SECONDS)
-
-
-KINDS: Final[dict[str, Callable[[AlertRule, Beside], Finding]]] = {
+KINDS: Final[dict[str, Callable[[AlertRule, PairedRuns], Finding]]] = {
     AlertKind.DROP: drop,
     AlertKind.REGRESSIONS: regressions,
 }

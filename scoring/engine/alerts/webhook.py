@@ -16,15 +16,15 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from scoring.core.judge.guard import GuardError, check_url
+from scoring.core.llm.ssrf_guard import GuardError, check_url
 from scoring.engine.alerts.problem import SendError
 
 TIMEOUT_SECONDS: Final = 10
 
 
-def send(url: str, secret: str, event_id: str, message: Mapping[str, Any], timestamp: int) -> None:
-    """POST the message as JSON. Raises SendError unless the answer is 2xx."""
-    body = json.dumps({"id": event_id, **message}, ensure_ascii=False).encode()
+def send(url: str, secret: str, event_id: str, content: Mapping[str, Any], timestamp: int) -> None:
+    """POST the content as JSON. Raises SendError unless the answer is 2xx."""
+    body = json.dumps(content, ensure_ascii=False).encode()
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "Evalsite",
@@ -34,9 +34,9 @@ def send(url: str, secret: str, event_id: str, message: Mapping[str, Any], times
     }
     try:
         check_url(url, settings.EVALSITE_WEBHOOK_HOSTS, is_base=False)
-        status = asyncio.run(_posted(url, body, headers))
-    except GuardError as refused:
-        raise SendError(_said(refused), is_final=True) from None
+        status = asyncio.run(_post(url, body, headers))
+    except GuardError as fault:
+        raise SendError(_refusal(fault), is_final=True) from None
     except TimeoutError:
         raise SendError(f"no answer within {TIMEOUT_SECONDS} s") from None
     if not 200 <= status < 300:
@@ -51,21 +51,21 @@ def signature(secret: str, event_id: str, timestamp: int, body: bytes) -> str:
     return f"v1,{base64.b64encode(digest).decode()}"
 
 
-def _said(refused: GuardError) -> str:
-    from scoring.core.judge.pinned import RedirectError
+def _refusal(fault: GuardError) -> str:
+    from scoring.core.llm.guarded_transport import RedirectError
 
-    if isinstance(refused, RedirectError):
+    if isinstance(fault, RedirectError):
         return "it answered with another address: give that one if it is the right one"
-    return refused.text
+    return fault.text
 
 
-async def _posted(url: str, body: bytes, headers: Mapping[str, str]) -> int:
+async def _post(url: str, body: bytes, headers: Mapping[str, str]) -> int:
     """The status of the answer, whose body is not read. Raises SendError, GuardError and
     TimeoutError.
     """
     import httpx2
 
-    from scoring.core.judge.pinned import guarded_client
+    from scoring.core.llm.guarded_transport import guarded_client
 
     hosts = settings.EVALSITE_WEBHOOK_HOSTS
     async with asyncio.timeout(TIMEOUT_SECONDS):

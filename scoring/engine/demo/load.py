@@ -1,31 +1,34 @@
-"""Brings the demo's story into the database."""
+"""Loads the demo team into the database."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from datetime import datetime
-from functools import partial
-from itertools import chain
 from typing import Final
 
 from django.db import transaction
 
 from scoring.core.embed import local
-from scoring.core.services import Reply
-from scoring.engine import plan
 from scoring.engine.demo import DEMO_SLUG
+from scoring.engine.demo.decisions import decide_broken, propose_correction
 from scoring.engine.demo.extraction import EXTRACTION
-from scoring.engine.demo.plot import WEEKS, DemoCase, DemoDataset, Judged, mondays
+from scoring.engine.demo.people import create_people
+from scoring.engine.demo.plot import WEEKS, DemoDataset, mondays
 from scoring.engine.demo.questions import QUESTIONS
-from scoring.engine.demo.stored import connect, store_replies
+from scoring.engine.demo.reviews import add_preferences, add_reviews, draw_own_queue
+from scoring.engine.demo.stored_replies import connect, store_replies
 from scoring.engine.demo.support import SUPPORT
-from scoring.engine.dispatch import work_on
-from scoring.engine.loading import close_outputs, store_cases, store_outputs
-from scoring.engine.needs import families, families_of
-from scoring.engine.pool import Inline
+from scoring.engine.imports import close_outputs, store_cases, store_outputs
+from scoring.engine.jobs import job_queue
+from scoring.engine.processes.pool import Inline
+from scoring.engine.runs import plan
+from scoring.engine.runs.requirements import families, families_of
+from scoring.engine.worker.dispatch import work_on
 from scoring.models import (
     AuditEntry,
     DatasetVersion,
+    JobKind,
     Member,
     OutputSet,
     Role,
@@ -49,7 +52,7 @@ def load(
     scores: bool = True,
     on_run: Callable[[], None] = lambda: None,
 ) -> Team:
-    """The demo team, made whole or not at all; a team of that address is left as it is.
+    """The demo team, created whole or not at all; a team of that address is left as it is.
 
     With `scores` the runs are scored here and now, but for those that embed texts: loading the
     model takes longer than all the rest, so they wait for `finish` or the worker, as all do without
@@ -61,46 +64,55 @@ def load(
         Member.objects.bulk_create(Member(team=team, user=p, role=Role.ADMIN) for p in admins)
         AuditEntry.objects.record(team, by, "team.created", team, new={"name": team.name})
         connect(team, by)
-        told = [_tell(story, team, mondays(now), by) for story in STORIES]
-        for run in chain.from_iterable(zip(*told, strict=True)):  # week by week, as it would be
-            if scores and "embedding" not in families_of(run):
-                work_on(run, Inline())
-                on_run()
+        stories = [_create_runs(story, team, mondays(now), by) for story in STORIES]
+        weeks = list[tuple[Run, ...]]()
+        for week in zip(*stories, strict=True):  # week by week, as it would be
+            weeks.append(week)
+            for run in week:
+                if scores and "embedding" not in families_of(run):
+                    work_on(run, Inline())
+                    on_run()
+        if weeks:
+            _add_reviews(team, weeks, by)
     return team
 
 
+def _add_reviews(team: Team, weeks: Sequence[Sequence[Run]], by: User | None) -> None:
+    users = create_people(team, by)
+    support, extraction, questions = zip(*weeks[-2:], strict=True)
+    add_reviews(questions, users)
+    add_preferences(support, users)
+    propose_correction(support, users)
+    decide_broken(extraction, users)
+    draw_own_queue(team)
+
+
 def finish(team: Team, on_run: Callable[[], None] = lambda: None) -> None:
-    """Score the runs that wait, here and now; one that a worker has begun is waited for."""
+    """Score the waiting runs in this process, or wait for the worker that has begun one. Then
+    measure what the home page shows of them.
+    """
     for run in team.runs.unfinished().order_by("pk"):
         work_on(run, Inline())
         on_run()
+    job_queue.run_waiting(team, JobKind.FOLLOW_UP, JobKind.MEASURE_DRIFT)
 
 
-def _tell(story: DemoDataset, team: Team, dates: list[datetime], by: User | None) -> Iterable[Run]:
+def _create_runs(
+    story: DemoDataset, team: Team, dates: list[datetime], by: User | None
+) -> Iterable[Run]:
     cases = [
-        {
-            "key": case.key,
-            "input": case.input,
-            "expected": case.expected,
-            "references": list(case.references),
-            "tags": list(case.tags),
-        }
+        asdict(case) | {"references": list(case.references), "tags": list(case.tags)}
         for case in story.cases
     ]
     version = store_cases(team, story.name, cases, by=by).version
     suite = _suite(story, team, by)
-    version.dataset.suite = suite
-    version.dataset.save(update_fields=["suite"])
+    suite.assign_to(version.dataset, by=by)
     for week, dated in enumerate(dates):
-        outputs = _outputs(story, version, week, dated)
+        outputs = _outputs(story, version, week, dated, by)
         run = plan.new_run(outputs, suite=suite, name=f"{dated:%G-w%V}", by=by)
         if story.judged:
-            store_replies(run, partial(_reply, story.judged, {c.key: c for c in story.cases}))
+            store_replies(run, story.cases, story.judged)
         yield run
-
-
-def _reply(judged: Judged, cases: Mapping[str, DemoCase], key: str, output: str) -> Reply:
-    return judged(cases[key], output)
 
 
 def _suite(story: DemoDataset, team: Team, by: User | None) -> Suite:
@@ -112,7 +124,9 @@ def _suite(story: DemoDataset, team: Team, by: User | None) -> Suite:
     return Suite.objects.define(team, story.suite, scorers, by)
 
 
-def _outputs(story: DemoDataset, version: DatasetVersion, week: int, dated: datetime) -> OutputSet:
+def _outputs(
+    story: DemoDataset, version: DatasetVersion, week: int, dated: datetime, by: User | None
+) -> OutputSet:
     outputs = OutputSet.objects.create(
         version=version,
         name=f"{story.series} {dated:%G-w%V}",
@@ -126,5 +140,5 @@ def _outputs(story: DemoDataset, version: DatasetVersion, week: int, dated: date
         for trial, output in enumerate(story.outputs(case, week))
     ]
     store_outputs(outputs, answers)
-    close_outputs(outputs)
+    close_outputs(outputs, by)
     return outputs

@@ -10,7 +10,7 @@ from scoring.engine.demo.verdicts import (
     MODEL,
     NUMBERS,
     RUBRIC,
-    judged,
+    judge_reply,
 )
 
 _AGREED = """
@@ -121,5 +121,5 @@ SUPPORT = DemoDataset(
         DemoScorer("short enough", "expression", {"expression": "size(words(output)) <= 45"}, 1.0),
     ),
     answer=_answer,
-    judged=judged,
+    judged=judge_reply,
 )

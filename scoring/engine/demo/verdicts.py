@@ -23,18 +23,13 @@ DEAD_END: Final = (
     "I am sorry to hear that. I cannot help with this here. Contact our support team by e-mail."
 )
 #: What a slip makes of a figure.
-NUMBERS: Final = {
-    "14 days": "30 days",
-    "30 days": "60 days",
-    "five": "ten",
-    "24 hours": "72 hours",
-}
+NUMBERS: Final = {"14 days": "30 days", "30 days": "60 days", "five": "ten", "24 hours": "72 hours"}
 _REFUSED_OF_SECURITY = 0.12  # of the replies to a question about somebody's access
 _CUT_OFF = 0.01
 _CHATTY = 0.015
 
 
-def judged(case: DemoCase, output: str) -> Reply:
+def judge_reply(case: DemoCase, output: str) -> Reply:
     """The reply to one output; now and then one that no score can be read from, as models do."""
     draw = chance(case.key, output, "reply").random()
     if "security" in case.tags and draw < _REFUSED_OF_SECURITY:

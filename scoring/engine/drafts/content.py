@@ -1,4 +1,4 @@
-"""The content of a case between what a person types and the JSON texts that are stored."""
+"""The content of a case as typed values, and as the JSON texts that are stored."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any, Self
 
 from scoring.core import json_text
 from scoring.core.contract import CaseProblem, Json
-from scoring.core.files import MISSING
+from scoring.core.files import MISSING, Missing
 from scoring.core.files.rows import MAX_CELL
-from scoring.core.files.values import Missing
-from scoring.engine.loading.reading import json_of
-from scoring.models.dataset import CaseContent
+from scoring.engine.imports.reader import json_of
+from scoring.models.data.dataset import CaseContent
 
 Content = tuple[str, str | None, str, str, str]  # CONTENT: input, expected, references, …
 

@@ -1,4 +1,4 @@
-"""Stored cases into another version, as they are, in short transactions."""
+"""Copies stored cases into another version, unchanged, in short transactions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import orjson
 from django.db import transaction
 
-from scoring.engine.loading.intake import CASE_COLUMNS, ROWS_PER_TRANSACTION
+from scoring.engine.imports.case_writer import CASE_COLUMNS, ROWS_PER_TRANSACTION
 from scoring.models import Case, DatasetVersion
 from scoring.models.bulk import insert
 
@@ -23,48 +23,48 @@ _LONG_NUMBER: Final = re.compile(r"\d{19}")
 
 
 class Copied(NamedTuple):
-    """How many cases were stored, and the hash that recognises them."""
+    """How many cases were stored, and the version's content hash."""
 
     case_count: int
     content_hash: str
 
 
 def keyed_cases(version: DatasetVersion) -> Iterator[Keyed]:
-    """Every case of a version in order, read in parts so that no cursor stays open."""
+    """Every case of a version in order, read in chunks so that no cursor stays open."""
     rows = Case.objects.filter(version=version).order_by("position").values_list(*_COLUMNS)
     last = 0
-    while part := list(rows.filter(position__gt=last)[:ROWS_PER_TRANSACTION]):
-        last = part[-1][0]
-        for row in part:
-            yield row[1:]
+    while chunk := list(rows.filter(position__gt=last)[:ROWS_PER_TRANSACTION]):
+        last = chunk[-1][0]
+        yield from (row[1:] for row in chunk)
 
 
 def store(version: DatasetVersion, cases: Iterable[Keyed]) -> Copied:
     """Store these as all cases of the version, in this order."""
     digest, count, rest = sha256(), 0, iter(cases)
-    while part := list(islice(rest, ROWS_PER_TRANSACTION)):
-        rows = [(version.pk, position, *case) for position, case in enumerate(part, count + 1)]
+    while chunk := list(islice(rest, ROWS_PER_TRANSACTION)):
+        rows = [(version.pk, position, *case) for position, case in enumerate(chunk, count + 1)]
         with transaction.atomic():
             insert(Case, CASE_COLUMNS, rows)
-        digest.update(_canonical(part))
-        count += len(part)
+        digest.update(_canonical_bytes(chunk))
+        count += len(chunk)
     return Copied(count, digest.hexdigest())
 
 
-def _canonical(cases: Iterable[Keyed]) -> bytes:
+def _canonical_bytes(cases: Iterable[Keyed]) -> bytes:
     """The bytes that the import of a file digests for the same cases."""
     parts: list[str] = []
-    for key, given, expected, references, metadata, tags in cases:
-        parts += (key, _sorted(given), _sorted(expected or ""), references, _sorted(metadata), tags)
+    for key, value, expected, references, metadata, tags in cases:
+        parts += (key, _sort_keys(value), _sort_keys(expected or ""))
+        parts += (references, _sort_keys(metadata), tags)
     return "\0".join([*parts, ""]).encode()
 
 
-def _sorted(text: str) -> str:
-    """The JSON text with the keys of its objects in order, as far as numbers let it be."""
+def _sort_keys(text: str) -> str:
+    """The JSON text with sorted object keys; unchanged where it holds an integer beyond 64 bits."""
     if not text.startswith(("{", "[")) or text == "{}":
         return text
     value = json.loads(text) if _LONG_NUMBER.search(text) else orjson.loads(text)
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-    except TypeError:  # an integer beyond 64 bits
+    except TypeError:
         return text

@@ -1,4 +1,4 @@
-"""Saves into a dataset's open draft: each is one row, and nothing is overwritten unseen."""
+"""Edits in a dataset's open draft: one row each, and none overwrites a change nobody saw."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from scoring.core.files.keys import case_key
+from scoring.core.files.case_keys import case_key
 from scoring.engine.drafts.content import CaseTexts, Content
 from scoring.models import AuditEntry, Case, Dataset, Draft, DraftEdit, DraftState, EditKind, User
-from scoring.models.dataset import CONTENT, KEY_LENGTH
+from scoring.models.data.dataset import CONTENT, KEY_LENGTH
 
 _NOTHING: Final[Content] = ("null", None, "[]", "{}", "[]")
 
@@ -21,20 +21,21 @@ class DraftError(Exception):
 
 
 class StaleError(DraftError):
-    """Somebody changed the case meanwhile: `edit` is what the draft makes of it now, None where
-    nothing, and `content` what was changed, in the draft or by another version.
+    """Somebody changed the case meanwhile: `edit` is the draft's present edit of it, if any, and
+    `content` what was changed, in the draft or by another version.
     """
 
     def __init__(self, edit: DraftEdit | None, content: DraftEdit | Case | None) -> None:
         self.edit, self.content = edit, content
-        who = content.edited_by if isinstance(content, DraftEdit) else None
+        who: User | str = "Somebody"
+        if isinstance(content, DraftEdit):
+            who = content.edited_by or "A former member"
         super().__init__(
-            f"{who or 'Somebody'} changed this case meanwhile. Both are shown: "
-            "save again to keep yours."
+            f"{who} changed this case meanwhile. Both are shown: save again to keep yours."
         )
 
 
-def begin(dataset: Dataset, by: User | None) -> Draft:
+def open_draft(dataset: Dataset, by: User | None) -> Draft:
     """The dataset's open draft, begun on its latest version if there is none.
 
     Raises DraftError for a dataset without a version.
@@ -50,18 +51,13 @@ def begin(dataset: Dataset, by: User | None) -> Draft:
 
 
 def save_case(
-    draft: Draft,
-    key: str,
-    texts: CaseTexts,
-    by: User | None,
-    seen: int,
-    version: int | None = None,
+    draft: Draft, key: str, texts: CaseTexts, by: User | None, seen: int, version: int | None = None
 ) -> None:
     """Make this the content of a case of the draft; `seen` is the revision the person saw, 0
     for the version's own, and `version` the number of the version that the draft edited then.
 
-    What equals the version's content is no edit. Raises ContentError, DraftError for a case that
-    there is not, and StaleError.
+    What equals the version's content is no edit. Raises ContentError, DraftError for an unknown
+    case, and StaleError.
     """
     content = texts.columns()
     with transaction.atomic():
@@ -72,12 +68,12 @@ def save_case(
             raise DraftError(f"There is no case {key} in this draft.")
         if (edit.revision if edit else 0) != seen:
             raise StaleError(edit, edit or base)
-        if base is not None and version is not None and _was_other(draft, base, version):
+        if base is not None and version is not None and _has_changed_since(version, draft, base):
             raise StaleError(edit, base)
         if base is not None and CaseTexts.of(base).columns() == content:
             DraftEdit.objects.filter(draft=draft, key=key).delete()
             return
-        _keep(draft, key, EditKind.EDIT if base else EditKind.ADD, content, by)
+        _save_edit(draft, key, EditKind.EDIT if base else EditKind.ADD, content, by)
 
 
 def add_case(draft: Draft, texts: CaseTexts, by: User | None, key: str = "") -> str:
@@ -94,29 +90,29 @@ def add_case(draft: Draft, texts: CaseTexts, by: User | None, key: str = "") -> 
         if key and _is_taken(draft, key):
             raise DraftError(f"There is a case {key} already. Give this one a key of its own.")
         key = key or _free_key(draft, case_key(texts.input))
-        _keep(draft, key, EditKind.ADD, content, by)
+        _save_edit(draft, key, EditKind.ADD, content, by)
     return key
 
 
 def delete_case(draft: Draft, key: str, by: User | None) -> None:
-    """Leave a case out; one that the draft added is gone. Raises DraftError."""
+    """Delete a case; one that the draft added is removed from it. Raises DraftError."""
     with transaction.atomic():
         lock(draft)
         if _base_of(draft, key) is not None:
-            _keep(draft, key, EditKind.DELETE, _NOTHING, by)
+            _save_edit(draft, key, EditKind.DELETE, _NOTHING, by)
         elif not DraftEdit.objects.filter(draft=draft, key=key).delete()[0]:
             raise DraftError(f"There is no case {key} in this draft.")
 
 
 def revert(draft: Draft, key: str) -> None:
-    """Take back what the draft does to one case."""
+    """Undo the draft's edit of one case."""
     with transaction.atomic():
         lock(draft)
         DraftEdit.objects.filter(draft=draft, key=key).delete()
 
 
 def discard(draft: Draft, by: User | None) -> None:
-    """Put the draft aside; `restore` brings it back while there is no other."""
+    """Discard the draft; `restore` brings it back while there is no other."""
     with transaction.atomic():
         lock(draft)
         draft.state, draft.discarded_at = DraftState.DISCARDED, timezone.now()
@@ -142,7 +138,7 @@ def _record(draft: Draft, by: User | None, action: str) -> None:
 
 
 def lock(draft: Draft) -> None:
-    """One save at a time; none into a draft that is done with."""
+    """Lock the draft until the transaction ends. Raises DraftError unless it can be edited."""
     now = Draft.objects.select_for_update().get(pk=draft.pk)
     if not now.is_open:
         raise DraftError(f"The draft was {now.state} meanwhile. Begin another.")
@@ -150,7 +146,7 @@ def lock(draft: Draft) -> None:
         raise DraftError("The draft is being published. Edit the new version in a moment.")
 
 
-def _keep(draft: Draft, key: str, kind: EditKind, content: Content, by: User | None) -> None:
+def _save_edit(draft: Draft, key: str, kind: EditKind, content: Content, by: User | None) -> None:
     edit = _edit_of(draft, key) or DraftEdit(draft=draft, key=key, revision=0)
     for name, value in zip(CONTENT, content, strict=True):
         setattr(edit, name, value)
@@ -167,13 +163,13 @@ def _base_of(draft: Draft, key: str) -> Case | None:
     return cases_of(draft).filter(key=key).first()
 
 
-def _was_other(draft: Draft, base: Case, version: int) -> bool:
+def _has_changed_since(version: int, draft: Draft, base: Case) -> bool:
     """Whether the version of this number had other texts of the case."""
     if version == draft.based_on.number:
         return False
-    of_version = Case.objects.filter(version__dataset=draft.dataset_id, version__number=version)
-    before = of_version.filter(key=base.key).first()
-    return before is not None and before.content != base.content
+    cases = Case.objects.filter(version__dataset=draft.dataset_id, version__number=version)
+    case = cases.filter(key=base.key).first()
+    return case is not None and case.content != base.content
 
 
 def _edit_of(draft: Draft, key: str) -> DraftEdit | None:
@@ -186,8 +182,8 @@ def _is_taken(draft: Draft, key: str) -> bool:
 
 def _free_key(draft: Draft, key: str) -> str:
     """The key, or the next numbered one that is free: key#2, key#3."""
-    numbered, times = key, 1
-    while _is_taken(draft, numbered):
-        times += 1
-        numbered = f"{key}#{times}"
-    return numbered
+    free, number = key, 1
+    while _is_taken(draft, free):
+        number += 1
+        free = f"{key}#{number}"
+    return free

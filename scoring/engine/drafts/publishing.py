@@ -1,40 +1,29 @@
-"""A draft into a version: whole or not at all, and never over what another version brought."""
+"""Publishes a draft as a version: whole or not at all, and never over another version's changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 from django.db import transaction
 
 from scoring.engine.drafts import copying
 from scoring.engine.drafts.edits import DraftError
-from scoring.engine.loading import likenesses, removal
-from scoring.engine.probe import ErrandProblem
+from scoring.engine.imports import near_duplicates, removal
+from scoring.engine.jobs.progress import ReportShare, ignore_share
 from scoring.models import (
     AuditEntry,
     Case,
+    Dataset,
     DatasetVersion,
     Draft,
     DraftEdit,
     DraftState,
     EditKind,
-    Errand,
     User,
 )
 
-
-def done_errand(errand: Errand) -> Mapping[str, Any]:
-    """The worker's part. Raises ErrandProblem."""
-    draft = Draft.objects.filter(uuid=errand.request["draft"]).first()
-    if draft is None:
-        raise ErrandProblem("the draft is gone")
-    if draft.published is not None:
-        return {"version": draft.published.number}
-    try:
-        return {"version": publish(draft, errand.asked_by).number}
-    except DraftError as fault:
-        raise ErrandProblem(str(fault)) from fault
+_REPORTED: Final = 1_000  # cases between two reports of progress
 
 
 def publish(draft: Draft, by: User | None) -> DatasetVersion:
@@ -43,18 +32,16 @@ def publish(draft: Draft, by: User | None) -> DatasetVersion:
     Raises DraftError, after which the draft is open again and nothing is stored.
     """
     version = DatasetVersion.with_loading.create(
-        dataset=draft.dataset,
-        created_by=by,
-        source_name=source_name(draft),
+        dataset=draft.dataset, created_by=by, source_name=source_name(draft)
     )
     try:
-        copied = copying.store(version, _merged(draft))
+        copied = copying.store(version, _merge(draft))
         with transaction.atomic():
-            now = locked(draft)
+            now = lock_draft(draft)
             check(now, now.message)
             if not copied.case_count:
                 raise DraftError("No case would be left. A version needs at least one.")
-            _show(now, version, copied, by)
+            _finish(now, version, copied, by)
     except BaseException:
         removal.remove_version(version)
         Draft.objects.filter(pk=draft.pk).update(is_publishing=False)
@@ -63,17 +50,69 @@ def publish(draft: Draft, by: User | None) -> DatasetVersion:
     return version
 
 
+def publish_contents(
+    base: DatasetVersion,
+    contents: Mapping[str, Sequence[str | None]],
+    message: str,
+    by: User | None,
+    finish: Callable[[DatasetVersion], None],
+    *,
+    source: str = "",
+    report: ReportShare = ignore_share,
+) -> DatasetVersion:
+    """The cases of `base` with these contents by key, as the dataset's next version.
+
+    An open draft stays as it is; it is behind then, and `rebase` moves it. `finish` is called in
+    the transaction that publishes: if it raises, nothing is stored. `source` says where the cases
+    come from, and `report` takes the share of them that is stored. Raises DraftError where another
+    version was published meanwhile.
+    """
+    version = DatasetVersion.with_loading.create(
+        dataset=base.dataset,
+        created_by=by,
+        source_name=source,
+        message=message,
+    )
+    try:
+        copied = copying.store(version, _replace_contents(base, contents, report))
+        with transaction.atomic():
+            now = Dataset.objects.select_for_update(of=("self",)).select_related("latest", "team")
+            version.dataset = now.get(pk=base.dataset_id)
+            if version.dataset.latest_id != base.pk:
+                raise DraftError("Another version was published meanwhile. Nothing was changed.")
+            version.publish(content_hash=copied.content_hash, case_count=copied.case_count)
+            near_duplicates.enqueue_search(version)
+            new = {"version": version.number, "message": message, "edit": len(contents)}
+            dataset = version.dataset
+            AuditEntry.objects.record(dataset.team, by, "version.created", dataset, new=new)
+            finish(version)
+    except BaseException:
+        removal.remove_version(version)
+        raise
+    return version
+
+
+def _replace_contents(
+    base: DatasetVersion, contents: Mapping[str, Sequence[str | None]], report: ReportShare
+) -> Iterator[copying.Keyed]:
+    for number, case in enumerate(copying.keyed_cases(base)):
+        if number % _REPORTED == 0:
+            report(number / base.case_count)
+        content = contents.get(case[0])
+        yield (case[0], *content) if content else case  # type: ignore[misc]
+
+
 def source_name(draft: Draft) -> str:
     """Where the cases of its version come from, in words."""
     return f"edits of version {draft.based_on.number}"
 
 
 def rebase(draft: Draft, by: User | None) -> int:
-    """Put the edits on the dataset's latest version; returns how many meet a case that changed
-    there too. These are marked, and are to be saved again before the draft is published.
+    """Move the edits onto the dataset's latest version; returns how many conflict with a change
+    there. These are marked, and must be saved again before the draft is published.
     """
     with transaction.atomic():
-        now = locked(draft)
+        now = lock_draft(draft)
         latest = now.dataset.latest
         if latest is None or not now.is_behind:
             return 0
@@ -94,25 +133,21 @@ def rebase(draft: Draft, by: User | None) -> int:
 
 
 def _move(edit: DraftEdit, old: Case | None, new: Case | None) -> None:
-    """One edit onto the case as it is in the new version; gone where nothing is left to do."""
-    is_deleted = edit.kind == EditKind.DELETE
-    is_done = new is None if is_deleted else new is not None and new.content == edit.content
-    if is_done:
+    """Move one edit onto the case as it is in the new version; delete one that changes nothing."""
+    is_deletion = edit.kind == EditKind.DELETE
+    if new is None if is_deletion else new is not None and new.content == edit.content:
         edit.delete()
         return
-    if not is_deleted:
+    if not is_deletion:
         edit.kind = EditKind.ADD if new is None else EditKind.EDIT
-    is_touched = (old and old.content) != (new and new.content)
-    edit.is_conflict = edit.is_conflict or is_touched
+    edit.is_conflict |= (old and old.content) != (new and new.content)
     edit.save()
 
 
-def locked(draft: Draft) -> Draft:
+def lock_draft(draft: Draft) -> Draft:
     """The open draft as it is now, for this transaction alone. Raises DraftError."""
-    known = Draft.objects.select_for_update(of=("self",)).select_related(
-        "dataset__team", "dataset__latest", "based_on"
-    )
-    now = known.get(pk=draft.pk)
+    drafts = Draft.objects.select_for_update(of=("self",))
+    now = drafts.select_related("dataset__team", "dataset__latest", "based_on").get(pk=draft.pk)
     if not now.is_open:
         raise DraftError(f"The draft was {now.state} meanwhile.")
     return now
@@ -131,8 +166,8 @@ def check(draft: Draft, message: str) -> None:
         raise DraftError(f"{count:,} cases changed in both. Look at them and save them again.")
 
 
-def _merged(draft: Draft) -> Iterator[copying.Keyed]:
-    """The version's cases with the edits in their places, and the added ones behind."""
+def _merge(draft: Draft) -> Iterator[copying.Keyed]:
+    """The version's cases with the edits applied, then the added ones."""
     edits = {edit.key: edit for edit in draft.edits.all()}
     for case in copying.keyed_cases(draft.based_on):
         edit = edits.get(case[0])
@@ -149,10 +184,10 @@ def _keyed(edit: DraftEdit) -> copying.Keyed:
     return (edit.key, *edit.content)  # type: ignore[return-value]
 
 
-def _show(draft: Draft, version: DatasetVersion, copied: copying.Copied, by: User | None) -> None:
+def _finish(draft: Draft, version: DatasetVersion, copied: copying.Copied, by: User | None) -> None:
     version.dataset, version.message = draft.dataset, draft.message
     version.publish(content_hash=copied.content_hash, case_count=copied.case_count)
-    likenesses.leave(version)
+    near_duplicates.enqueue_search(version)
     draft.state, draft.published, draft.is_publishing = DraftState.PUBLISHED, version, False
     draft.save(update_fields=["state", "published", "is_publishing"])
     counts = {kind.value: draft.edits.filter(kind=kind).count() for kind in EditKind}

@@ -1,17 +1,17 @@
-"""A tag on many cases of a draft at once, or off them, and back to where it stood."""
+"""Adds a tag to many cases of a draft, or removes it, in a way that can be undone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from django.db import transaction
 from django.utils import timezone
 
 from scoring.engine.drafts.content import CaseTexts, Content, with_tags
-from scoring.engine.drafts.edits import begin, cases_of, lock
+from scoring.engine.drafts.edits import cases_of, lock, open_draft
 from scoring.models import Case, Dataset, Draft, DraftEdit, EditKind, User
-from scoring.models.dataset import CONTENT
+from scoring.models.data.dataset import CONTENT
 
 _KEYS_PER_QUERY: Final = 900  # SQLite may be built for no more than 999 parameters
 _WRITTEN: Final = ("tags_json", "revision", "edited_by", "edited_at")
@@ -26,19 +26,21 @@ def tag_cases(
     on: bool = True,
     places: Mapping[str, int] | None = None,
 ) -> dict[str, int]:
-    """Put a tag on cases of the dataset's draft, or take it off.
+    """Add a tag to cases of the dataset's draft, or remove it.
 
-    Comes back with the keys of the cases that this changed, each with the place of the tag among
-    its tags, from 0: where it stands now, or stood. With `places`, by key, it is put there, else
-    behind the others; so what one call did another undoes. Raises ContentError and DraftError.
+    Returns the keys of the cases that changed, each with the index of the tag among its tags, new
+    or former. With `places`, indices by key, it is inserted there, else appended; so one call can
+    undo another. Raises ContentError and DraftError.
     """
     CaseTexts(None, tags=(tag,)).columns()
     with transaction.atomic():
-        draft = begin(dataset, by)
+        draft = open_draft(dataset, by)
         lock(draft)
         changed: dict[str, int] = {}
-        for some in _parts(keys):
-            changed |= _tag(draft, some, tag, by, places if on else None, on=on)
+        distinct = list(dict.fromkeys(keys))
+        for start in range(0, len(distinct), _KEYS_PER_QUERY):
+            chunk = distinct[start : start + _KEYS_PER_QUERY]
+            changed |= _tag(draft, chunk, tag, by, places if on else None, on=on)
         return changed
 
 
@@ -58,19 +60,19 @@ def _tag(
     contents: dict[str, Content] = {}
     for key in keys:
         row = edits.get(key) or bases.get(key)
-        if row is None or _is_deleted(row) or (tag in row.tags) == on:
+        is_deleted = isinstance(row, DraftEdit) and row.kind == EditKind.DELETE
+        if row is None or is_deleted or (tag in row.tags) == on:
             continue
-        place = min((places or {}).get(key, len(row.tags)), len(row.tags))
-        changed[key] = place if on else row.tags.index(tag)
-        rest = [each for each in row.tags if each != tag]
-        tags = [*rest[:place], tag, *rest[place:]] if on else rest
+        tags = list(row.tags)
+        if on:
+            changed[key] = min((places or {}).get(key, len(tags)), len(tags))
+            tags.insert(changed[key], tag)
+        else:
+            changed[key] = tags.index(tag)
+            tags = [other for other in tags if other != tag]
         contents[key] = with_tags(row.content, tags)  # type: ignore[arg-type]
     _write(draft, bases, edits, contents, by)
     return changed
-
-
-def _is_deleted(row: Case | DraftEdit) -> bool:
-    return isinstance(row, DraftEdit) and row.kind == EditKind.DELETE
 
 
 def _write(
@@ -80,25 +82,25 @@ def _write(
     contents: Mapping[str, Content],
     by: User | None,
 ) -> None:
-    """Keep these contents. What equals the version's own is no edit; one that met another version
-    stays to be looked at, for nobody saw its texts here.
+    """Store these contents. What equals the version's own is no edit; a conflict stays marked, for
+    nobody saw its texts here.
     """
-    of_version = {key: CaseTexts.of(bases[key]).columns() for key in contents if key in bases}
-    gone = [key for key, content in contents.items() if of_version.get(key) == content]
-    DraftEdit.objects.filter(draft=draft, key__in=gone).delete()
-    kept = [
+    originals = {key: CaseTexts.of(bases[key]).columns() for key in contents if key in bases}
+    reverted = [key for key, content in contents.items() if originals.get(key) == content]
+    DraftEdit.objects.filter(draft=draft, key__in=reverted).delete()
+    changed = [
         _edit(edits.get(key) or DraftEdit(draft=draft, key=key, revision=0), content, by)
         for key, content in contents.items()
-        if of_version.get(key) != content
+        if originals.get(key) != content
     ]
     DraftEdit.objects.bulk_create(
-        kept, update_conflicts=True, unique_fields=("draft", "key"), update_fields=_WRITTEN
+        changed, update_conflicts=True, unique_fields=("draft", "key"), update_fields=_WRITTEN
     )
 
 
 def _edit(edit: DraftEdit, content: Content, by: User | None) -> DraftEdit:
-    """The edit with this content, to be written beside or over the one that there is; one that the
-    draft had not is of a case of the version.
+    """The edit with this content, to be inserted or to replace the present one; a new one is of a
+    case of the version.
     """
     edit.pk = None
     for name, value in zip(CONTENT, content, strict=True):
@@ -107,9 +109,3 @@ def _edit(edit: DraftEdit, content: Content, by: User | None) -> DraftEdit:
     edit.revision += 1
     edit.edited_by, edit.edited_at = by, timezone.now()
     return edit
-
-
-def _parts(keys: Sequence[str]) -> Iterator[Sequence[str]]:
-    distinct = list(dict.fromkeys(keys))
-    for start in range(0, len(distinct), _KEYS_PER_QUERY):
-        yield distinct[start : start + _KEYS_PER_QUERY]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from scoring.core.drift_chart import DriftChart, Reading, Span, drift_chart
+from scoring.core.charts.drift import DriftChart, Reading, Span, drift_chart
 from scoring.engine.drift.line import Line
 from scoring.engine.drift.point import TagFigure
 
@@ -12,8 +12,8 @@ MOST_TAGS: Final = 20
 
 
 class TagLine(NamedTuple):
-    """One tag's figures at each of the line's points; None where the run has no scored case of it
-    or is not measured yet.
+    """One tag's figures at each of the line's points; None where the run has no scored case of the
+    tag or is not measured yet.
     """
 
     tag: str
@@ -30,14 +30,14 @@ class TagLine(NamedTuple):
     @property
     def delta(self) -> float | None:
         """Of the mean, against the run before that has one; None for the first."""
-        found = [mean for mean in self.means if mean is not None]
-        return found[-1] - found[-2] if len(found) > 1 else None
+        means = [mean for mean in self.means if mean is not None]
+        return means[-1] - means[-2] if len(means) > 1 else None
 
 
 def chart_of(line: Line) -> DriftChart:
-    """The line's geometry; a mark's place is that of the point."""
+    """The chart of the points that are shown, whose places its marks count from 0."""
     changed = {change.place for change in line.changes}
-    outside = {each.place for each in line.outside}
+    outside = {place for place, _ in line.outside}
     readings = [
         Reading(
             run=point.run,
@@ -51,22 +51,28 @@ def chart_of(line: Line) -> DriftChart:
             broke=point.broke,
             similarity=point.similarity,
             distinct=point.distinct,
-            breaks=tuple(each.text for each in point.breaks),
+            breaks=tuple(change.text for change in point.breaks),
             is_cut_off=point.is_cut_off,
             is_baseline=point.is_baseline,
             is_change=place in changed,
             is_outside=place in outside,
         )
-        for place, point in enumerate(line.points)
+        for place, point in zip(line.shown, line.points, strict=True)
     ]
-    limits = line.limits
-    span = Span(limits.low, limits.centre, limits.high, line.limited[0]) if limits else None
-    return drift_chart(readings, span)
+    return drift_chart(readings, _span(line), line.baseline_mean)
+
+
+def _span(line: Line) -> Span | None:
+    """The limits, where any of the runs they are made from is shown."""
+    limits, first = line.limits, line.shown.start
+    if limits is None or line.limited[0] >= line.shown.stop:
+        return None
+    return Span(limits.low, limits.centre, limits.high, max(0, line.limited[0] - first))
 
 
 def tag_lines(line: Line) -> list[TagLine]:
     """At most MOST_TAGS tags, those with the most cases in their latest run first."""
     tags = {tag for point in line.points for tag in point.tags}
-    found = [TagLine(tag, tuple(point.tags.get(tag) for point in line.points)) for tag in tags]
-    found.sort(key=lambda each: (-(each.latest.n if each.latest else 0), each.tag))
-    return found[:MOST_TAGS]
+    lines = [TagLine(tag, tuple(point.tags.get(tag) for point in line.points)) for tag in tags]
+    lines.sort(key=lambda line: (-(line.latest.n if line.latest else 0), line.tag))
+    return lines[:MOST_TAGS]

@@ -1,209 +1,350 @@
-"""The drift lines of a dataset, in a fixed number of queries however many and large the runs."""
+"""The drift lines of a dataset, in five queries however many and large the runs."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from statistics import fmean
 from typing import Final, NamedTuple
 
-from scoring.core.drift import FEWEST, LATEST, Change, Limits, change_points, control_limits
-from scoring.core.drift_words import Told, sentences
-from scoring.core.number_text import number_text
-from scoring.engine.drift.measure import holds, latest_of_each
-from scoring.engine.drift.point import Point, point_of
+from scoring.core.stats.change_points import (
+    FEWEST,
+    LATEST,
+    Change,
+    DecidedRun,
+    LevelPeriod,
+    Limits,
+    control_limits,
+    find_changes,
+    find_periods,
+)
+from scoring.core.wording.drift import (
+    LATEST_SHOWN,
+    DescribedRun,
+    Level,
+    Step,
+    drift_sentences,
+    same_text,
+)
+from scoring.core.wording.drift_status import LineStatus, find_line_status
+from scoring.core.wording.numbers import number_text
+from scoring.engine.drift.line_runs import MOST_POINTS, LineKey, LineRun, runs_by_line
+from scoring.engine.drift.point import Point, PointRow, point_of, point_rows
 from scoring.engine.drift.reference import Reference, references_of
-from scoring.models import Dataset, RunScorer, RunStep
-from scoring.models.drift import points_in_time, steps_into
+from scoring.engine.drift.results import judged_runs
+from scoring.models import Dataset, RunScorer
+from scoring.models.runs.drift import CountedStep, counted_steps, runs_in_time
 
-MOST_POINTS: Final = 500  # the newest ones of a line
-#: What a line reads of its runs: all their columns would take as long to read as the chart to draw.
-READ: Final = (
-    "name", "threshold", "version__number", "version__scorer",
-    "run__uuid", "run__name", "run__finished_at", "run__output_set__series",
-    "run__output_set__dated", "run__output_set__version__number",
-    "run__drift__run_finished_at", "run__drift__tags", "run__drift__against",
-    "run__drift__similarity", "run__drift__compared", "run__drift__sampled",
-    "run__drift__distinct", "summary__scored", "summary__errors", "summary__skipped",
-    "summary__passed", "summary__mean", "summary__variance",
-)  # fmt: skip
+MOST_BY_ID: Final = 900  # SQLite may be built for no more than 999 parameters
 
 
 class Outside(NamedTuple):
-    """A point beyond the control limits."""
+    """A point at another level than its neighbours."""
 
     place: int
     is_below: bool
+
+
+class Part(NamedTuple):
+    """The runs of a line that are shown: `most` runs up to the one with the id `until`, or up to
+    the newest one where that is not on the line.
+    """
+
+    most: int = MOST_POINTS
+    until: int | None = None
+
+    def places(self, runs: Sequence[LineRun]) -> range:
+        stops = (stop for stop, run in enumerate(runs, 1) if run.run == self.until)
+        stop = next(stops, len(runs)) if self.until else len(runs)
+        return range(max(0, stop - self.most), stop)
+
+    def next(self, runs: Sequence[LineRun]) -> int:
+        """The place of the last run of the part after this one."""
+        return min(len(runs), self.places(runs).stop + self.most) - 1
+
+
+WHOLE: Final = Part()
 
 
 @dataclass(frozen=True)
 class Line:
     """The runs of one series as one scorer saw them, oldest first; there is at least one.
 
-    `is_measured` is False while figures kept beside the summaries are missing or out of date.
-    `reference` names the run whose outputs texts are compared with.
+    `reference` names the run whose outputs texts are compared with, and `pinned` is its id where it
+    is the baseline. `details` holds the points at `places`: those that are shown, and those that
+    sentences and links need besides.
     """
 
     dataset: Dataset
     scorer: str
     series: str
-    points: tuple[Point, ...]
+    runs: Sequence[LineRun]
+    part: Part
     reference: str
-    is_measured: bool
+    pinned: int | None
+    details: dict[int, Point] = field(default_factory=dict)
+
+    @cached_property
+    def shown(self) -> range:
+        return self.part.places(self.runs)
+
+    @cached_property
+    def places(self) -> list[int]:
+        """The places of the points that `details` has to hold."""
+        last = len(self.runs) - 1
+        newest = next((place for place in range(last, -1, -1) if self.runs[place].kept), last)
+        flipped = [place for place in sorted(self._judged) if self.runs[place].has_unusual_flips]
+        named = {newest, last, self.part.next(self.runs), *flipped[-LATEST_SHOWN:]}
+        return sorted({*self.shown, *named})
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the figures stored beside the summaries are complete and up to date."""
+        has_steps = all(point.fixed is not None for point in self.points if point.before)
+        return has_steps and all(point.is_fresh for point in self.points) and self.is_judged
+
+    @cached_property
+    def points(self) -> tuple[Point, ...]:
+        """The points that are shown."""
+        return tuple(self.details[place] for place in self.shown)
 
     @property
     def baseline(self) -> Point | None:
-        """The pinned run's point."""
+        """The pinned run's point, where it is shown."""
         return next((point for point in self.points if point.is_baseline), None)
 
+    @property
+    def baseline_mean(self) -> float | None:
+        """The pinned run's mean, whether it is shown or not."""
+        return next((run.mean for run in self.runs if run.run == self.pinned), None)
+
     @cached_property
-    def stretches(self) -> list[list[int]]:
+    def parts(self) -> list[list[int]]:
         """The places of points with a mean, parted where means stop being comparable."""
-        found: list[list[int]] = [[]]
-        for place, point in enumerate(self.points):
-            if point.is_cut_off:
-                found.append([])
-            if point.mean is not None:
-                found[-1].append(place)
-        return found
+        parts: list[list[int]] = [[]]
+        for place, run in enumerate(self.runs):
+            if run.is_cut_off:
+                parts.append([])
+            if run.kept:
+                parts[-1].append(place)
+        return parts
+
+    @cached_property
+    def judged(self) -> list[list[DecidedRun]]:
+        """What is decided of the runs of each part, as far as it is up to date."""
+        is_whole = len(self.runs) < MOST_POINTS
+        return [
+            judged_runs(
+                [kept for place in part if (kept := self.runs[place].kept)],
+                is_whole=is_whole or number > 0,
+            )
+            for number, part in enumerate(self.parts)
+        ]
+
+    @property
+    def is_judged(self) -> bool:
+        return len(self._judged) == sum(map(len, self.parts))
+
+    @cached_property
+    def standing(self) -> LineStatus:
+        """The status of the newest runs; its places are those of the line's points."""
+        part = self.parts[-1]
+        found = find_line_status(self.judged[-1], len(part))
+        period = found.stretch
+        runs, left = ([part[index] for index in indices] for indices in (period.runs, period.left))
+        changes = [change._replace(place=part[change.place]) for change in found.changes]
+        return LineStatus(found.status, LevelPeriod(runs, left, period.is_varied), changes)
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether what is decided of the newest runs is up to date."""
+        return len(self.judged[-1]) == len(self.parts[-1])
 
     @cached_property
     def limits(self) -> Limits | None:
-        """Of the runs since the last break; None below FEWEST of them."""
-        return control_limits(self._means(self.stretches[-1]))
+        """The limits of the runs since the last break or change of level; None for too few."""
+        return control_limits(self._means(self.standing.stretch.runs)) if self.is_tested else None
 
     @property
     def limited(self) -> list[int]:
         """The places of the points the limits are made from."""
-        return self.stretches[-1][-LATEST:] if self.limits else []
+        return self.standing.stretch.runs[-LATEST:] if self.limits else []
 
     @property
     def limits_reason(self) -> str:
         """Why there are no limits; empty where there are."""
         if self.limits:
             return ""
-        n = len(self.stretches[-1])
-        since = ""
-        if len(self.stretches) > 1:
-            cut = [point for point in self.points if point.is_cut_off][-1]
-            since = f" since {cut.label} ({', '.join(b.text for b in cut.breaks if b.parts)})"
+        if not self.is_tested:
+            return "No control limits: the newest runs are not measured yet."
+        n = len(self.standing.stretch.runs)
         runs = "1 run" if n == 1 else f"{n:,} runs"
-        return f"Not enough runs for control limits: {runs}{since}, {FEWEST} are needed."
+        needed = f"Not enough runs for control limits: {runs}{self._since}, {FEWEST} are needed."
+        if len(self.parts[-1]) < 2:
+            return needed
+        return f"{needed} Until then each run is tested case by case against these runs alone."
+
+    @property
+    def _since(self) -> str:
+        """What the level of the newest runs began with; empty for the line's first level."""
+        first = self.standing.stretch.runs[:1]
+        if first and first[0] in {change.place for change in self.changes}:
+            return f" since the level changed with {self.runs[first[0]].label}"
+        cut = [run for run in self.runs if run.is_cut_off]
+        if not cut:
+            return ""
+        return f" since {cut[-1].label} ({', '.join(b.text for b in cut[-1].breaks if b.parts)})"
 
     @cached_property
     def outside(self) -> list[Outside]:
-        """The points beyond the limits, oldest first."""
-        if self.limits is None:
-            return []
-        low, high = self.limits.low, self.limits.high
-        means = [(place, self.points[place].mean or 0.0) for place in self.limited]
-        return [Outside(at, mean < low) for at, mean in means if not low <= mean <= high]
+        """Runs at another level, after which the line came back to that of its newest runs."""
+        period = self.standing.stretch
+        level = fmean(self._means(period.runs)) if period.runs else 0.0
+        return [Outside(place, (self.runs[place].mean or 0.0) < level) for place in period.left]
 
     @cached_property
     def changes(self) -> list[Change]:
-        """Changes of level within each stretch; `place` is that among the line's points."""
-        return [
-            change._replace(place=stretch[change.place])
-            for stretch in self.stretches
-            for change in _changes(tuple(self._means(stretch)))
+        """Changes of level within each part; `place` is that among the line's points."""
+        earlier = [
+            change._replace(place=part[change.place])
+            for part, judged in zip(self.parts[:-1], self.judged[:-1], strict=True)
+            for change in find_changes(judged, find_periods(judged))
         ]
-
-    @property
-    def spanned(self) -> list[int]:
-        """Where the level changed among the runs of the limits, which are wide then."""
-        return [change.place for change in self.changes if change.place in self.limited[1:]]
+        return [*earlier, *self.standing.changes]
 
     @cached_property
     def notes(self) -> list[tuple[str, ...]]:
-        """What is special about each point, in words."""
-        levels = {change.place: (_level(change),) for change in self.changes}
-        sides = {True: ("below the limits",), False: ("above the limits",)}
-        outside = {place: sides[is_below] for place, is_below in self.outside}
-        return [
-            (*(each.text for each in point.breaks), *levels.get(place, ()), *outside.get(place, ()))
-            for place, point in enumerate(self.points)
-        ]
+        """What is special about each point that is shown, in words."""
+        levels = {change.place: _level_note(change) for change in self.changes}
+        outside = {
+            place: "below the level" if is_below else "above the level"
+            for place, is_below in self.outside
+        }
+        notes = []
+        for place, point in zip(self.shown, self.points, strict=True):
+            same = same_text(point.sampled, point.commonest)
+            found = [levels.get(place), outside.get(place), same]
+            notes.append((*(change.text for change in point.breaks), *filter(None, found)))
+        return notes
 
     @cached_property
     def sentences(self) -> list[str]:
-        """What the line says, in words."""
-        told = [
-            Told(
-                p.label, p.n, p.mean, p.pass_rate, p.pairs, p.fixed, p.broke,
-                p.similarity, p.distinct, p.are_same,
+        """The line described in sentences."""
+        parted = [place for place, run in enumerate(self.runs) if run.is_cut_off]
+        runs, reason = self._described_runs, self.limits_reason
+        sentences = drift_sentences(self.scorer, runs, self.level, self.reference, parted=parted)
+        return [*sentences, reason] if reason else sentences
+
+    @cached_property
+    def level(self) -> Level:
+        judged, period = self.judged[-1], self.standing.stretch
+        newest = judged[-1] if judged and self.is_tested else None
+        detectable = self.details[self.parts[-1][-1]].detectable if newest else None
+        tested = len(period.runs) - 1
+        return Level(newest, tested, period, self.changes, self.limits, detectable)
+
+    @property
+    def _described_runs(self) -> list[DescribedRun]:
+        labels = {
+            place: self.runs[before].label
+            for part in self.parts
+            for before, place in pairwise(part)
+        }
+        return [
+            _describe_run(
+                run, self.details.get(place), labels.get(place, ""), is_judged=place in self._judged
             )
-            for p in self.points
-        ]  # fmt: skip
-        outside = [(place, is_below) for place, is_below in self.outside]
-        found = sentences(
-            self.scorer, told, self.limits, outside, self.changes, self.reference,
-            parted=[place for place, point in enumerate(self.points) if point.is_cut_off],
-            spanned=self.spanned,
-        )  # fmt: skip
-        return [*found, self.limits_reason] if self.limits_reason else found
+            for place, run in enumerate(self.runs)
+        ]
+
+    @cached_property
+    def _judged(self) -> set[int]:
+        """The places of the runs whose results are up to date."""
+        parts = zip(self.parts, self.judged, strict=True)
+        return {place for part, judged in parts for place in part[: len(judged)]}
 
     def _means(self, places: Sequence[int]) -> list[float]:
-        return [mean for place in places if (mean := self.points[place].mean) is not None]
+        return [mean for place in places if (mean := self.runs[place].mean) is not None]
 
 
-def _level(change: Change) -> str:
-    verb = "fell" if change.after < change.before else "rose"
+def _level_note(change: Change) -> str:
+    verb = "decreased" if change.after < change.before else "increased"
     return f"level {verb} {number_text(change.before, 3)} → {number_text(change.after, 3)}"
 
 
-@lru_cache(maxsize=512)
-def _changes(means: tuple[float, ...]) -> tuple[Change, ...]:
-    """Permuting takes milliseconds, and the same runs are looked at again and again."""
-    return tuple(change_points(means))
+def _describe_run(
+    run: LineRun, point: Point | None, before: str, *, is_judged: bool
+) -> DescribedRun:
+    """A run as sentences need it; earlier runs have no point. `before` labels the run before it."""
+    tests = (run.churn_p, run.mcnemar_p) if is_judged else (None, None)
+    texts = run.distinct_share, run.sampled or 0, run.commonest or 0
+    if point is None:
+        return DescribedRun(
+            run.label, 0, run.mean, None, None, None, None, None, *texts, None, *tests
+        )
+    step = Step._make((before, *point.step)) if point.step and is_judged and before else None
+    return DescribedRun(
+        run.label, point.n, run.mean, point.pass_rate, point.pairs, point.fixed, point.broke,
+        point.similarity, *texts, step, *tests,
+    )  # fmt: skip
 
 
-def lines_of(dataset: Dataset, *, scorer: str = "", series: str = "") -> list[Line]:
-    """The lines of a dataset in order of series and scorer, by name; in three queries."""
-    scorers = list(points_in_time(dataset, scorer=scorer, series=series).only(*READ))
-    if not scorers:
-        return []
-    references = references_of(dataset)
-    steps = steps_into({each.run_id: each.run for each in scorers}.values())
-    return [
-        _line(dataset, on_line, references[series], steps)
-        for (series, _), on_line in sorted(_by_line(scorers).items())
-    ]
-
-
-def _by_line(scorers: Sequence[RunScorer]) -> dict[tuple[str, str], list[RunScorer]]:
-    found: dict[tuple[str, str], list[RunScorer]] = defaultdict(list)
-    for each in scorers:
-        found[each.run.output_set.series, each.name].append(each)
-    return found
+def lines_of(
+    dataset: Dataset,
+    *,
+    scorers: Collection[str] = (),
+    series: Collection[str] = (),
+    part: Part = WHOLE,
+) -> list[Line]:
+    """The lines of a dataset in order of series and scorer, by name, all or the named ones; in
+    five queries.
+    """
+    by_line = runs_by_line(dataset, scorers, series)
+    references = references_of(dataset, series) if by_line else {}
+    lines = [_line(dataset, key, runs, references[key[0]], part) for key, runs in by_line.items()]
+    rows = _read_rows(dataset, lines, scorers, series) if lines else {}
+    steps = counted_steps({row.run_id for row in rows.values()})
+    for line in lines:
+        line.details.update(_points(line, rows, steps, references[line.series]))
+    return lines
 
 
 def _line(
-    dataset: Dataset,
-    scorers: Sequence[RunScorer],
-    reference: Reference,
-    steps: Mapping[tuple[int, int], RunStep],
+    dataset: Dataset, key: LineKey, runs: Sequence[LineRun], reference: Reference, part: Part
 ) -> Line:
-    shown = latest_of_each(scorers)[-MOST_POINTS:]
-    points = []
-    for before, each, label in zip([None, *shown], shown, _labels(shown), strict=False):
-        step = steps.get((before.run_id, each.run_id)) if before else None
-        points.append(point_of(each, before, step, label, reference))
-    is_measured = all(holds(each.run, reference.output_set) for each in shown)
-    is_measured &= all(point.fixed is not None for point in points[1:])
-    of = shown[0]
-    series = of.run.output_set.series
-    labels = {each.run_id: point.label for each, point in zip(shown, points, strict=True)}
-    name = labels.get(reference.run, reference.name)
-    return Line(dataset, of.name, series, tuple(points), name, is_measured)
+    series, scorer = key
+    names = {run.run: run.label for run in runs}
+    name = names.get(reference.run, reference.name)
+    pinned = reference.run if reference.is_pinned else None
+    return Line(dataset, scorer, series, runs, part, name, pinned)
 
 
-def _labels(scorers: Sequence[RunScorer]) -> list[str]:
-    """The runs' names, with a date where a name is not enough to tell runs apart."""
-    counts = Counter(each.run.name for each in scorers)
-    return [
-        f"{each.run.name} ({each.run.output_set.dated:%Y-%m-%d})"
-        if counts[each.run.name] > 1
-        else each.run.name
-        for each in scorers
-    ]
+def _read_rows(
+    dataset: Dataset, lines: Sequence[Line], scorers: Collection[str], series: Collection[str]
+) -> dict[int, PointRow]:
+    """The rows of the points that the lines have to hold and of those before them, by id."""
+    wanted = {
+        line.runs[max(0, place - back)].scorer
+        for line in lines
+        for place in line.places
+        for back in (0, 1)
+    }
+    if len(wanted) <= MOST_BY_ID:  # by nothing else: SQLite would look at every run for each id
+        return point_rows(RunScorer.objects.filter(pk__in=wanted))
+    rows = runs_in_time(dataset, scorers=scorers, series=series)
+    return point_rows(rows.select_related(None).defer(None).order_by())
+
+
+def _points(
+    line: Line,
+    rows: Mapping[int, PointRow],
+    steps: Mapping[tuple[int, int], CountedStep],
+    reference: Reference,
+) -> Iterator[tuple[int, Point]]:
+    for place in line.places:
+        run = line.runs[place]
+        before = rows[line.runs[place - 1].scorer] if place else None
+        step = steps.get((before.run_id, run.run)) if before else None
+        yield place, point_of(rows[run.scorer], before, step, run, reference)

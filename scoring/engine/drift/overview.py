@@ -1,21 +1,29 @@
-"""Where the series of a team stand, from kept summaries alone and in one query."""
+"""The standing of a team's series, from stored summaries alone and in at most three queries."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import takewhile
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Count, F, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
 
-from scoring.core.drift_news import News, Weight, listed, news_of
-from scoring.models import Dataset, RunScorer, RunState, Team
+from scoring.core.stats.change_points import DecidedRun
+from scoring.core.wording.drift_status import News, Weight, find_news, join_names
+from scoring.engine.drift.results import KEPT, StoredResults, judged_runs, with_freshness
+from scoring.models import Dataset, Run, RunScorer, RunState, Team
 
+MOST_STOPS: Final = 60  # of a series; earlier runs are read where there is news to tell of them
 MOST_SEEN: Final = 10_000  # scorers of runs, the newest ones
+MOST_WHOLE: Final = 500  # runs of a line; of longer ones the first need not have been read
+
+SeriesKey = tuple[UUID, str]  # a dataset, and the series
+LineKey = tuple[UUID, str, str]  # and the scorer
 
 
 class Seen(NamedTuple):
@@ -25,9 +33,7 @@ class Seen(NamedTuple):
     dataset_name: str
     series: str
     outputs: int
-    dated: datetime
-    run: UUID
-    run_id: int
+    run: int
     run_name: str
     passed: int | None
     failed: int | None
@@ -36,56 +42,53 @@ class Seen(NamedTuple):
     scorer: str
     version: int
     dataset_version: int
-    mean: float | None
+    kept: StoredResults
+
+    @property
+    def has_mean(self) -> bool:
+        mean: float | None = self.kept.mean
+        return mean is not None
 
 
 FIELDS: Final = (
-    "run__output_set__version__dataset__uuid",
-    "run__output_set__version__dataset__name",
-    "run__output_set__series",
-    "run__output_set_id",
-    "run__output_set__dated",
-    "run__uuid",
-    "run_id",
-    "run__name",
-    "run__pass_count",
-    "run__fail_count",
-    "run__error_count",
-    "run__skipped_count",
-    "name",
-    "version_id",
+    "run__output_set__version__dataset__uuid", "run__output_set__version__dataset__name",
+    "run__output_set__series", "run__output_set_id", "run_id", "run__name", "run__pass_count",
+    "run__fail_count", "run__error_count", "run__skipped_count", "name", "version_id",
     "run__output_set__version_id",
-    "summary__mean",
-)
+)  # fmt: skip
 
 
 class Stop(NamedTuple):
     """A run of a series; `rate` is the share of its cases that pass."""
 
-    run: str  # uuid
-    run_id: int
+    run: int  # id
     name: str
-    dated: datetime
     cases: int
     rate: float | None
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A series of a dataset; stops are oldest first, and there is at least one. `comparable` of
-    the latest were measured alike: by one version of a scorer over one of the dataset.
+    """A series of a dataset; stops are its latest MOST_STOPS runs of `run_count`, oldest first, and
+    there is at least one. `comparable` of them have one version of a scorer and of the dataset.
     """
 
     dataset: UUID
     dataset_name: str
     series: str
     stops: tuple[Stop, ...]
+    run_count: int
     news: tuple[tuple[str, News], ...]  # by scorer
     comparable: int
+    is_judged: bool  # whether what is decided of the newest runs is up to date
 
     @property
     def latest(self) -> Stop:
         return self.stops[-1]
+
+    @property
+    def is_cut(self) -> bool:
+        return len(self.stops) < self.run_count
 
     @property
     def rates(self) -> list[float | None]:
@@ -109,78 +112,163 @@ class Standing:
 
     @property
     def sentences(self) -> list[str]:
-        """The weightiest first; scorers of which the same is said share one."""
-        together: dict[News, list[str]] = defaultdict(list)
-        for scorer, news in sorted(self.news, key=lambda each: (-each[1].weight, each[0])):
-            together[news].append(scorer)
-        return [
-            f"{listed(names)} {news.text if len(names) == 1 else news.texts}."
-            for news, names in together.items()
-        ]
+        """The weightiest first; scorers with the same news share one."""
+        names: dict[News, list[str]] = defaultdict(list)
+        for scorer, news in sorted(self.news, key=lambda item: (-item[1].weight, item[0])):
+            names[news].append(scorer)
+        return [f"{join_names(scorers)} {news.text}." for news, scorers in names.items()]
+
+
+@dataclass(frozen=True)
+class _Line:
+    """The comparable newest runs of a scorer with a mean, oldest first; earlier comparable runs are
+    left out unless it `is_whole`.
+    """
+
+    key: LineKey
+    runs: Sequence[Seen]
+    is_whole: bool
+
+    @cached_property
+    def judged(self) -> list[DecidedRun]:
+        return judged_runs([seen.kept for seen in self.runs], is_whole=self.is_whole)
+
+    @property
+    def is_judged(self) -> bool:
+        return len(self.judged) == len(self.runs)
+
+    @cached_property
+    def news(self) -> News | None:
+        return find_news([seen.run_name for seen in self.runs], self.judged)
 
 
 def standings(of: Team | Dataset) -> list[Standing]:
     """One for each series of each dataset, or of the one, with a finished run; the worst first."""
-    by_series: dict[tuple[UUID, str], list[Seen]] = defaultdict(list)
-    for seen in _newest(of):
+    by_series: dict[SeriesKey, list[Seen]] = defaultdict(list)
+    for seen in _newest_of_series(of):
         by_series[seen.dataset, seen.series].append(seen)
-    found = [_standing(on_series) for on_series in by_series.values()]
-    return sorted(found, key=_badness)
+    counts = _run_counts(of, by_series)
+    lines = {key: _lines(seen, counts[key]) for key, seen in by_series.items()}
+    whole = _whole_lines(of, [line for of_series in lines.values() for line in of_series])
+    unsorted = [
+        _standing(seen, counts[key], [whole.get(line.key, line) for line in lines[key]])
+        for key, seen in by_series.items()
+    ]
+    return sorted(unsorted, key=_rank)
 
 
-def _badness(standing: Standing) -> tuple[int, float, str, str]:
+def _rank(standing: Standing) -> tuple[int, float, str, str]:
     delta = round(standing.delta or 0.0, 9)
     return -standing.weight, delta, standing.dataset_name, standing.series
 
 
-def _newest(of: Team | Dataset) -> list[Seen]:
-    """Oldest first; of runs over the same outputs the newest one."""
-    is_team = isinstance(of, Team)
-    whose = Q(run__team=of) if is_team else Q(run__output_set__version__dataset=of)
-    rows = RunScorer.objects.filter(whose, run__state=RunState.FINISHED, summary__isnull=False)
+def _runs(of: Team | Dataset) -> QuerySet[Run]:
+    owner = Q(team=of) if isinstance(of, Team) else Q(output_set__version__dataset=of)
+    return Run.objects.filter(owner, state=RunState.FINISHED).order_by()
+
+
+def _run_counts(
+    of: Team | Dataset, by_series: Mapping[SeriesKey, Sequence[Seen]]
+) -> dict[SeriesKey, int]:
+    """Runs over the same outputs count once. One query where not all runs may have been read."""
+    if all(len({row.run for row in seen}) < MOST_STOPS for seen in by_series.values()):
+        return {key: len({row.outputs for row in seen}) for key, seen in by_series.items()}
+    grouped = _runs(of).values_list("output_set__version__dataset__uuid", "output_set__series")
+    rows = grouped.annotate(Count("output_set", distinct=True))
+    return {(dataset, series): count for dataset, series, count in rows}
+
+
+def _newest_of_series(of: Team | Dataset) -> list[Seen]:
+    number = Window(
+        RowNumber(),
+        partition_by=[F("output_set__version__dataset"), F("output_set__series")],
+        order_by=[F("output_set__dated").desc(), F("pk").desc()],
+    )
+    newest = _runs(of).annotate(number=number).filter(number__lte=MOST_STOPS)
+    return _seen(RunScorer.objects.filter(run__in=newest.values("pk")))
+
+
+def _seen(scorers: QuerySet[RunScorer]) -> list[Seen]:
+    """Oldest first; of runs over the same outputs the newest one that has the scorer."""
+    rows = with_freshness(scorers.filter(summary__isnull=False))
     newest = rows.order_by("-run__output_set__dated", "-run_id", "-position")
-    found = [Seen(*row) for row in newest.values_list(*FIELDS)[:MOST_SEEN]]
-    runs: dict[int, int] = {}
-    for seen in found:
-        runs[seen.outputs] = max(runs.get(seen.outputs, 0), seen.run_id)
-    return [seen for seen in reversed(found) if runs[seen.outputs] == seen.run_id]
+    values: Iterable[Any] = newest.values_list(*FIELDS, *KEPT)[:MOST_SEEN]
+    every = [
+        Seen._make([*row[: len(FIELDS)], StoredResults(*row[len(FIELDS) :])]) for row in values
+    ]
+    runs: dict[tuple[int, str], int] = {}
+    for seen in every:
+        point = seen.outputs, seen.scorer
+        runs[point] = max(runs.get(point, 0), seen.run)
+    return [seen for seen in reversed(every) if runs[seen.outputs, seen.scorer] == seen.run]
 
 
-def _standing(on_series: Sequence[Seen]) -> Standing:
-    runs = {seen.run_id: seen for seen in on_series}
+def _lines(on_series: Sequence[Seen], run_count: int) -> list[_Line]:
+    """A line for each scorer of the latest run."""
     by_scorer: dict[str, list[Seen]] = defaultdict(list)
     for seen in on_series:
         by_scorer[seen.scorer].append(seen)
-    latest = on_series[-1].run_id
-    lines = {
-        scorer: _since_break(line)
-        for scorer, line in by_scorer.items()
-        if line[-1].run_id == latest
+    latest = on_series[-1].outputs
+    is_all = len({seen.outputs for seen in on_series}) == run_count
+    return [_line(line, is_all=is_all) for line in by_scorer.values() if line[-1].outputs == latest]
+
+
+def _line(line: Sequence[Seen], *, is_all: bool) -> _Line:
+    """The line since the latest change of version of scorer or dataset."""
+    last = line[-1]
+    versions = last.version, last.dataset_version
+    comparable = list(
+        takewhile(lambda seen: (seen.version, seen.dataset_version) == versions, reversed(line))
+    )
+    runs = [seen for seen in reversed(comparable) if seen.has_mean]
+    key = last.dataset, last.series, last.scorer
+    return _Line(key, runs, is_all or len(comparable) < len(line))
+
+
+def _whole_lines(of: Team | Dataset, lines: Iterable[_Line]) -> dict[LineKey, _Line]:
+    """The lines with news, read anew with all their runs, because a level that is news may have
+    begun long ago. Lines without news are judged by their newest runs.
+    """
+    wanted = [line for line in lines if line.news and not line.is_whole]
+    if not wanted:
+        return {}
+    last = [line.runs[-1] for line in wanted]
+    scorers = RunScorer.objects.filter(
+        run__in=_runs(of),
+        name__in={seen.scorer for seen in last},
+        version__in={seen.version for seen in last},
+        run__output_set__version__in={seen.dataset_version for seen in last},
+        run__output_set__series__in={seen.series for seen in last},
+    )
+    by_line: dict[LineKey, list[Seen]] = {line.key: [] for line in wanted}
+    for seen in _seen(scorers):
+        if (key := (seen.dataset, seen.series, seen.scorer)) in by_line:
+            by_line[key].append(seen)
+    return {
+        key: replace(_line(runs, is_all=True), is_whole=len(runs) < MOST_WHOLE)
+        for key, runs in by_line.items()
     }
+
+
+def _standing(on_series: Sequence[Seen], run_count: int, lines: Sequence[_Line]) -> Standing:
+    runs: dict[int, Seen] = {}
+    for seen in on_series:
+        if seen.outputs not in runs or runs[seen.outputs].run < seen.run:
+            runs[seen.outputs] = seen
     return Standing(
         dataset=on_series[0].dataset,
         dataset_name=on_series[0].dataset_name,
         series=on_series[0].series,
         stops=tuple(_stop(seen) for seen in runs.values()),
-        news=tuple((name, news) for name, line in lines.items() if (news := _news(line))),
-        comparable=max(len(line) for line in lines.values()),
+        run_count=run_count,
+        news=tuple((line.key[2], line.news) for line in lines if line.news),
+        comparable=max(len(line.runs) for line in lines),
+        is_judged=all(line.is_judged for line in lines),
     )
-
-
-def _news(line: Sequence[Seen]) -> News | None:
-    means = [(seen.run_name, seen.mean) for seen in line if seen.mean is not None]
-    return news_of([name for name, _ in means], [mean for _, mean in means])
-
-
-def _since_break(line: Sequence[Seen]) -> list[Seen]:
-    """The runs of the latest versions of scorer and dataset, oldest first."""
-    measure = line[-1].version, line[-1].dataset_version
-    alike = takewhile(lambda seen: (seen.version, seen.dataset_version) == measure, line[::-1])
-    return list(alike)[::-1]
 
 
 def _stop(seen: Seen) -> Stop:
     counts: Iterable[int | None] = (seen.passed, seen.failed, seen.errors, seen.skipped)
     cases = sum(count or 0 for count in counts)
     rate = (seen.passed or 0) / cases if cases else None
-    return Stop(str(seen.run), seen.run_id, seen.run_name, seen.dated, cases, rate)
+    return Stop(seen.run, seen.run_name, cases, rate)

@@ -1,30 +1,22 @@
-"""One run on a drift line, and where the line is broken."""
+"""One run on a drift line."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Any, Final, NamedTuple
+from uuid import UUID
 
+from django.db.models import Case, F, IntegerField, QuerySet, Value, When
+
+from scoring.core.stats.flips import FlipCounts
+from scoring.core.stats.summary import estimate_of_moments
+from scoring.engine.drift.breaks import Break
+from scoring.engine.drift.line_runs import LineRun
 from scoring.engine.drift.reference import Reference
-from scoring.models import RunScorer, RunStep
-from scoring.models.drift import Flips
-
-BreakKind = Literal["scorer", "dataset", "threshold"]
-
-
-class Break(NamedTuple):
-    """What is different from the point before. Across a scorer's or dataset's change of version
-    means are not comparable; a changed threshold moves the pass rate alone.
-    """
-
-    kind: BreakKind
-    text: str
-
-    @property
-    def parts(self) -> bool:
-        return self.kind != "threshold"
+from scoring.models import RunScorer
+from scoring.models.runs.drift import CountedStep
 
 
 class TagFigure(NamedTuple):
@@ -35,11 +27,10 @@ class TagFigure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A run's figures for one scorer. `n` outputs are scored; None is a figure that is not there.
+    """A run's figures for one scorer. `n` outputs are scored; a missing figure is None.
 
-    `pairs`, `fixed` and `broke` are about the scorer's own verdicts in this run and at the point
-    before, `cases` about those over all scorers; None for the first point and while they are not
-    counted yet.
+    `pairs`, `fixed` and `broke` compare the scorer's own verdicts with those at the point before,
+    `cases` those over all scorers; None for the first point and until they are counted.
     """
 
     run: str  # uuid
@@ -50,83 +41,117 @@ class Point:
     interval: tuple[float, float] | None
     pass_rate: float | None
     threshold: float
-    unscored: int  # errors and skips
+    unscored: int  # errors, skips and missing outputs
     scorer_version: int
     dataset_version: int
-    breaks: tuple[Break, ...]
+    breaks: Sequence[Break]
     before: str | None  # uuid of the run of the point before
     pairs: int | None
     fixed: int | None
     broke: int | None
-    cases: Flips | None
+    cases: FlipCounts | None
     similarity: float | None  # of the outputs to the reference's
     compared: int
     distinct: float | None  # share of the outputs looked at
-    are_same: bool  # all of them
     tags: Mapping[str, TagFigure]
     is_baseline: bool
+    has_suite: bool  # only runs of a suite can have later labels
+    is_fresh: bool  # whether the figures of tags and texts hold
+    step: Sequence[float] | None  # n, mean, low, high, p against the run before; maybe out of date
+    detectable: float | None  # the drop the next run's test would find; maybe out of date
+    sampled: int  # texts looked at, and how many of them are the commonest one
+    commonest: int
 
     @property
     def is_cut_off(self) -> bool:
         """Whether means from here on are not comparable with those before."""
-        return any(each.parts for each in self.breaks)
+        return any(change.parts for change in self.breaks)
+
+
+class PointRow(NamedTuple):
+    """The fields of FIELDS; those of `drift` are None before measuring."""
+
+    run_id: int
+    scorer: str
+    threshold: float
+    run: UUID
+    dated: datetime
+    scorer_version: int
+    dataset_version: int | None
+    scored: int
+    n: int
+    passed: int
+    mean: float | None
+    variance: float | None
+    holds: int  # 1 unless the run was scored again since its drift was measured
+    against: int | None
+    tags: Mapping[str, Mapping[str, list[float]]] | None
+    similarity: float | None
+    compared: int | None
+    commonest: int | None
+    step: list[float] | None
+    detectable: float | None
+    suite_name: str
+
+
+FIELDS: Final = (
+    "run_id", "name", "threshold", "run__uuid", "run__output_set__dated", "version__number",
+    "run__output_set__version__number", "summary__scored", "summary__n",
+    "summary__passed", "summary__mean", "summary__variance", "drift_holds", "run__drift__against",
+    "run__drift__tags", "run__drift__similarity", "run__drift__compared", "run__drift__commonest",
+    "drift_result__step", "drift_result__detectable", "run__suite_name",
+)  # fmt: skip
+
+
+def point_rows(scorers: QuerySet[RunScorer]) -> dict[int, PointRow]:
+    """The rows of scorers of `runs_in_time`, by id."""
+    same = When(run__drift__run_finished_at=F("run__finished_at"), then=Value(1))
+    holds = Case(same, default=Value(0), output_field=IntegerField())
+    rows: Any = scorers.annotate(drift_holds=holds).values_list("pk", *FIELDS)
+    return {pk: PointRow._make(fields) for pk, *fields in rows}
 
 
 def point_of(
-    scorer: RunScorer,
-    before: RunScorer | None,
-    step: RunStep | None,
-    label: str,
+    row: PointRow,
+    before: PointRow | None,
+    step: CountedStep | None,
+    run: LineRun,
     reference: Reference,
 ) -> Point:
-    """The point of a scorer as `points_in_time` gives it, after the one `before` on its line."""
-    run, outputs, summary = scorer.run, scorer.run.output_set, scorer.summary
-    estimate, kept = summary.mean_estimate, getattr(run, "drift", None)
-    is_compared = kept is not None and kept.against_id == reference.output_set
-    is_fresh = kept is not None and kept.run_finished_at == run.finished_at
-    holds = step is not None and before is not None and step.holds_for(before.run, run)
-    flips = step.flips_of(scorer.name) if step and holds else None
+    """The point of a row, after the one `before` on its line, and the step between the two."""
+    estimate = estimate_of_moments(row.scored, row.mean, row.variance)
+    is_compared = row.against == reference.output_set
+    flips = step.flips_of(row.scorer) if step else None
     return Point(
-        run=str(run.uuid),
-        label=label,
-        dated=outputs.dated,
-        n=summary.scored,
-        mean=summary.mean,
+        run=str(row.run),
+        label=run.label,
+        dated=row.dated,
+        n=row.scored,
+        mean=row.mean,
         interval=estimate.interval if estimate else None,
-        pass_rate=summary.pass_rate,
-        threshold=scorer.threshold,
-        unscored=summary.errors + summary.skipped,
-        scorer_version=scorer.version.number,
-        dataset_version=outputs.version.number or 0,
-        breaks=tuple(breaks_between(before, scorer)) if before else (),
-        before=str(before.run.uuid) if before else None,
+        pass_rate=row.passed / row.scored if row.scored else None,
+        threshold=row.threshold,
+        unscored=row.n - row.scored,
+        scorer_version=row.scorer_version,
+        dataset_version=row.dataset_version or 0,
+        breaks=run.breaks,
+        before=str(before.run) if before else None,
         pairs=flips.pairs if flips else None,
         fixed=flips.fixed if flips else None,
         broke=flips.broke if flips else None,
-        cases=step.flips if step and holds else None,
-        similarity=kept.similarity if kept and is_compared else None,
-        compared=kept.compared if kept and is_compared else 0,
-        distinct=kept.distinct_share if kept else None,
-        are_same=kept is not None and kept.distinct == 1 < kept.sampled,
-        tags=_tags(kept.tags.get(scorer.name, {})) if kept and is_fresh else {},
-        is_baseline=reference.is_pinned and run.pk == reference.run,
+        cases=step.flips if step else None,
+        similarity=row.similarity if is_compared else None,
+        compared=(row.compared or 0) if is_compared else 0,
+        distinct=run.distinct_share,
+        tags=_tags((row.tags or {}).get(row.scorer, {})) if row.holds else {},
+        is_baseline=reference.is_pinned and row.run_id == reference.run,
+        has_suite=bool(row.suite_name),
+        is_fresh=bool(row.holds) and is_compared and row.commonest is not None,
+        step=row.step,
+        detectable=row.detectable,
+        sampled=run.sampled or 0,
+        commonest=run.commonest or 0,
     )
-
-
-def breaks_between(before: RunScorer, after: RunScorer) -> list[Break]:
-    """What of the scorer and the dataset is different in the later run."""
-    found = []
-    old, new = before.version, after.version
-    if old.pk != new.pk:
-        is_same = old.scorer_id == new.scorer_id
-        text = f"scorer version {old.number} → {new.number}" if is_same else "another scorer"
-        found.append(Break("scorer", text))
-    of, to = before.run.output_set.version, after.run.output_set.version
-    if of.pk != to.pk:
-        found.append(Break("dataset", f"dataset version {of.number} → {to.number}"))
-    if before.threshold != after.threshold:
-        found.append(Break("threshold", f"threshold {before.threshold:g} → {after.threshold:g}"))
-    return found
 
 
 def _tags(kept: Mapping[str, list[float]]) -> dict[str, TagFigure]:

@@ -1,11 +1,12 @@
-"""Whose outputs the outputs of a series are compared with."""
+"""The run whose outputs the outputs of a series are compared with."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from django.db.models import Value
+from django.db.models import F, Window
+from django.db.models.functions import RowNumber
 
 from scoring.models import Baseline, Dataset, Run, RunState
 
@@ -19,19 +20,14 @@ class Reference(NamedTuple):
     is_pinned: bool
 
 
-def references_of(dataset: Dataset) -> dict[str, Reference]:
-    """By series; each with a finished run has one. One query."""
-    own = ("pk", "output_set", "name", "output_set__dated", "output_set__series")
+def references_of(dataset: Dataset, series: Collection[str] = ()) -> dict[str, Reference]:
+    """By series, all or the named ones, of those with a finished run. Two queries."""
+    number = Window(RowNumber(), F("output_set__series"), order_by=["output_set__dated", "pk"])
     runs = Run.objects.of_dataset(dataset).filter(state=RunState.FINISHED).order_by()
-    pins = ("run", "run__output_set", "run__name", "run__output_set__dated", "series")
-    pinned = Baseline.objects.filter(dataset=dataset).order_by().values_list(*pins, Value(0))
-    rows = runs.values_list(*own, Value(1)).union(pinned, all=True)
-    found: dict[str, Reference] = {}
-    for *run, _, series, is_free in sorted(rows, key=lambda row: (row[5], row[3], row[0])):
-        found.setdefault(series, _reference(run, is_pinned=not is_free))
-    return found
-
-
-def _reference(run: Sequence[Any], *, is_pinned: bool) -> Reference:
-    pk, output_set, name = run
-    return Reference(pk, output_set, name, is_pinned)
+    runs = runs.filter(output_set__series__in=series) if series else runs
+    first = runs.annotate(number=number).filter(number=1)
+    firsts: Iterable[Any] = first.values_list("output_set__series", "pk", "output_set", "name")
+    baselines = Baseline.objects.filter(dataset=dataset).order_by()
+    pinned: Iterable[Any] = baselines.values_list("series", "run", "run__output_set", "run__name")
+    references = {name: Reference._make((*run, False)) for name, *run in firsts}
+    return references | {name: Reference._make((*run, True)) for name, *run in pinned}

@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from scoring.core.number_text import change_text, number_text, share_text, typeable
+from scoring.core.wording.numbers import change_text, number_text, share_text, to_ascii
+from scoring.core.wording.tables import NO_FIGURE, align_columns, interval_text, markdown_table
 from scoring.engine.drift.chart import tag_lines
 from scoring.engine.drift.line import Line
 from scoring.engine.drift.point import Point
+from scoring.engine.thresholds.description import describe_relabel
+from scoring.models import Relabel
 
 HEAD: Final = (
-    "run", "dated", "mean [95 %]", "pass rate", "n", "fixed", "broke", "over all", "alike",
-    "distinct", "changed",
+    "run", "dated", "mean [95 %]", "pass rate", "n", "fixed", "broke", "over all", "similarity",
+    "unique", "changed",
 )  # fmt: skip
+TEXT_COLUMNS: Final = (0, 1, len(HEAD) - 1)
 TAG_HEAD: Final = ("tag", "mean", "change", "n")  # of the latest run
-_NONE: Final = "-"
 
 
-def as_json(line: Line) -> dict[str, Any]:
-    """The line in the API's shape; a figure that is not there is None."""
+def as_json(line: Line, relabels: Mapping[str, Relabel]) -> dict[str, Any]:
+    """The line in the API's shape; a figure that is not there is None.
+
+    `relabels` are those of `read_relabels`.
+    """
     baseline = line.baseline
     return {
         "scorer": line.scorer,
         "series": line.series,
         "baseline": baseline.run if baseline else None,
-        "points": [_point_json(point) for point in line.points],
+        "points": [_point_json(point, relabels.get(point.run)) for point in line.points],
         "change_points": [
-            {"run": line.points[change.place].run, **_without_place(change._asdict())}
+            {name: value for name, value in change._asdict().items() if name != "place"}
+            | {"run": line.points[change.place].run}
             for change in line.changes
         ],
+        "level": _level_json(line),
         "limits": line.limits._asdict() if line.limits else None,
         "limits_reason": line.limits_reason,
         "outside": [line.points[each.place].run for each in line.outside],
@@ -38,37 +46,45 @@ def as_json(line: Line) -> dict[str, Any]:
     }
 
 
+def read_relabels(lines: Iterable[Line]) -> dict[str, Relabel]:
+    """The later labels of the runs of the lines, by the runs' UUIDs.
+
+    One query, none where no run is of a suite.
+    """
+    runs = {point.run for line in lines for point in line.points if point.has_suite}
+    if not runs:
+        return {}
+    relabels = Relabel.objects.in_force().filter(run__uuid__in=runs)
+    return {str(each.run.uuid): each for each in relabels.select_related("run", "created_by")}
+
+
 def table(line: Line) -> str:
     """The line for a terminal: a row per run, what it says in sentences, and its tags."""
-    points = _aligned([HEAD, *_rows(line)])
-    lines = [f"{line.series} · {line.scorer}", *points, _counted(line), "", *line.sentences]
-    tags = [TAG_HEAD, *_tag_rows(line)]
-    return "\n".join([*lines, *(["", *_aligned(tags, 1)] if len(tags) > 1 else [])]) + "\n"
+    points = align_columns([HEAD, *_rows(line)], TEXT_COLUMNS)
+    lines = [f"{line.series} · {line.scorer}", *points, _legend(line), "", *line.sentences]
+    if tags := _tag_rows(line):
+        lines += ["", *align_columns([TAG_HEAD, *tags])]
+    return "\n".join(lines) + "\n"
 
 
 def markdown(line: Line) -> str:
     """The same as `table`, for a pull request."""
-    said = [f"- {sentence}" for sentence in line.sentences]
-    points = _piped([HEAD, *_rows(line)])
-    lines = [f"### {line.series} · {line.scorer}", "", *points, "", _counted(line), "", *said]
-    tags = [TAG_HEAD, *_tag_rows(line)]
-    return "\n".join([*lines, *(["", *_piped(tags)] if len(tags) > 1 else [])]) + "\n"
+    points = markdown_table([HEAD, *_rows(line)])
+    lines = [f"### {line.series} · {line.scorer}", "", *points, "", _legend(line), ""]
+    lines += [f"- {sentence}" for sentence in line.sentences]
+    if tags := _tag_rows(line):
+        lines += ["", *markdown_table([TAG_HEAD, *tags])]
+    return "\n".join(lines) + "\n"
 
 
-def _counted(line: Line) -> str:
+def _legend(line: Line) -> str:
     return (
         f"fixed and broke: cases whose verdict by {line.scorer} flipped since the run before; "
         "over all: fixed / broke over all scorers"
     )
 
 
-def _piped(rows: Sequence[Sequence[str]]) -> list[str]:
-    head, *body = rows
-    ruled = [head, ["---"] * len(head), *body]
-    return [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in ruled]
-
-
-def _point_json(point: Point) -> dict[str, Any]:
+def _point_json(point: Point, relabel: Relabel | None) -> dict[str, Any]:
     return {
         "run": point.run,
         "dated": point.dated,
@@ -83,17 +99,26 @@ def _point_json(point: Point) -> dict[str, Any]:
         "scorer_version": point.scorer_version,
         "dataset_version": point.dataset_version,
         "threshold": point.threshold,
+        "relabel": describe_relabel(relabel),
         "similarity": point.similarity,
         "distinct": point.distinct,
     }
 
 
-def _without_place(change: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in change.items() if name != "place"}
+def _level_json(line: Line) -> dict[str, Any]:
+    """Where the newest runs stand."""
+    level, runs = line.level, line.standing.stretch.runs
+    return {
+        "status": line.standing.status,
+        "since": line.points[runs[0]].run if runs else None,
+        "runs": len(runs),
+        "p": level.newest.p_corrected if level.newest else None,
+        "detectable_drop": level.detectable,
+    }
 
 
 def _rows(line: Line) -> list[tuple[str, ...]]:
-    return [_row(*each) for each in zip(line.points, line.notes, strict=True)]
+    return [_row(point, notes) for point, notes in zip(line.points, line.notes, strict=True)]
 
 
 def _row(point: Point, notes: Sequence[str]) -> tuple[str, ...]:
@@ -101,14 +126,14 @@ def _row(point: Point, notes: Sequence[str]) -> tuple[str, ...]:
     return (
         f"{point.label}{' (baseline)' if point.is_baseline else ''}",
         f"{point.dated:%Y-%m-%d}",
-        _mean_text(point),
-        _NONE if point.pass_rate is None else typeable(share_text(point.pass_rate)),
+        NO_FIGURE if point.mean is None else interval_text(point.mean, point.interval),
+        NO_FIGURE if point.pass_rate is None else to_ascii(share_text(point.pass_rate)),
         f"{point.n:,}",
-        _NONE if point.fixed is None else f"{point.fixed:,}",
-        _NONE if point.broke is None else f"{point.broke:,}",
-        f"{cases.fixed:,} / {cases.broke:,}" if cases else _NONE,
-        _NONE if point.similarity is None else number_text(point.similarity),
-        _NONE if point.distinct is None else typeable(share_text(point.distinct)),
+        NO_FIGURE if point.fixed is None else f"{point.fixed:,}",
+        NO_FIGURE if point.broke is None else f"{point.broke:,}",
+        f"{cases.fixed:,} / {cases.broke:,}" if cases else NO_FIGURE,
+        NO_FIGURE if point.similarity is None else number_text(point.similarity),
+        NO_FIGURE if point.distinct is None else to_ascii(share_text(point.distinct)),
         "; ".join(notes),
     )
 
@@ -118,32 +143,9 @@ def _tag_rows(line: Line) -> list[tuple[str, ...]]:
         (
             tag.tag,
             number_text(tag.latest.mean, 3),
-            _NONE if tag.delta is None else typeable(change_text(tag.delta)),
+            NO_FIGURE if tag.delta is None else to_ascii(change_text(tag.delta)),
             f"{tag.latest.n:,}",
         )
         for tag in tag_lines(line)
         if tag.latest
     ]
-
-
-def _mean_text(point: Point) -> str:
-    if point.mean is None:
-        return _NONE
-    if point.interval is None:
-        return number_text(point.mean, 3)
-    low, high = (number_text(end, 3) for end in point.interval)
-    return f"{number_text(point.mean, 3)} [{low}, {high}]"
-
-
-def _aligned(rows: Sequence[Sequence[str]], texts: int = 2) -> list[str]:
-    """In columns: so many of text, then figures, which end alike; the last of HEAD is text."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [_padded(row, widths, texts) for row in rows]
-
-
-def _padded(row: Sequence[str], widths: Sequence[int], texts: int) -> str:
-    cells = [
-        cell.ljust(width) if place < texts or place == len(HEAD) - 1 else cell.rjust(width)
-        for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-    ]
-    return "  ".join(cells).rstrip()

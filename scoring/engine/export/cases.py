@@ -27,23 +27,12 @@ def version_sheet(version: DatasetVersion) -> Sheet:
 
 def case_fields(key: str, *stored: Any) -> dict[str, Any]:
     """A case as the API takes it, from its STORED columns; without `expected` where it has none."""
-    given, expected, references, tags, metadata = stored
-    fields: dict[str, Any] = {
-        "key": key,
-        "input": JsonText(given),
-        "expected": JsonText(expected),
-        "references": JsonText(references),
-        "tags": JsonText(tags),
-        "metadata": JsonText(metadata),
-    }
-    if expected is None:
-        del fields["expected"]
-    return fields
+    values = zip(COLUMNS[1:], stored, strict=True)
+    return {"key": key, **{name: JsonText(text) for name, text in values if text is not None}}
 
 
 def _cases(version: DatasetVersion) -> Iterator[Fields]:
-    rows = version.cases.order_by("position").values_list("position", "key", *STORED)
-    last = 0
+    rows, last = version.cases.order_by("position").values_list("position", "key", *STORED), 0
     while batch := list(rows.filter(position__gt=last)[:BATCH]):
         for _, key, *stored in batch:
             yield case_fields(key, *stored)

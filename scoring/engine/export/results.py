@@ -1,4 +1,4 @@
-"""The cases of a run with what every scorer said of them, as the run's table lists them."""
+"""The cases of a run with their scores, as the run's table lists them."""
 
 from __future__ import annotations
 
@@ -13,96 +13,118 @@ from scoring.core.files.writers import Fields, JsonText
 from scoring.engine.export.cases import STORED, case_fields
 from scoring.engine.export.outputs import FIGURES, output_fields
 from scoring.engine.export.sheet import Sheet, batches
-from scoring.models import CaseVerdict, Output, Run, RunScorer, Score, Status, Verdict
-from scoring.models.case_table import CaseTable
+from scoring.models import CaseVerdict, Output, Relabel, Run, RunScorer, Score, Status, Verdict
+from scoring.models.case_list.table import CaseTable
+from scoring.models.runs.relabel import combine_verdicts
 
-OF_CASE: Final = ("key", "trial", "verdict", "input", "expected", "references", "tags", "metadata")
+OF_CASE: Final = (
+    *("key", "trial", "verdict", "relabelled_verdict"),
+    *("input", "expected", "references", "tags", "metadata"),
+)
 OF_OUTPUT: Final = ("output", *FIGURES)
-OF_SCORE: Final = ("status", "score", "verdict", "reason", "code")  # of each scorer in a table
+#: Of each scorer in a table.
+OF_SCORE: Final = ("status", "score", "verdict", "relabelled_verdict", "reason", "code")
 _STATUSES: Final = {status.value: status.label for status in Status}
 _VERDICTS: Final[Mapping[int | None, str | None]] = {
     None: None,
     **{verdict.value: verdict.label for verdict in Verdict},
 }
+_STATUS_OF: Final = {status.label: status.value for status in Status}
+_VERDICT_OF: Final = {verdict.label: verdict for verdict in Verdict}
 
 
 def run_sheet(table: CaseTable) -> Sheet:
     """The cases that pass the table's filters, in its order.
 
-    Which they are is settled here, so that their number is known before the first is written:
-    that takes 8 bytes a row.
+    `relabelled_verdict` is None but in a run with later labels. The ids of the cases are read here,
+    in 8 bytes each, so that their number is known before the first is written.
     """
     outputs = array("q", table.outputs())
     scorers = [scorer.name for scorer in table.scorers]
-    heads = [f"{name} {part}" for name in scorers for part in OF_SCORE]
+    score_columns = [f"{name} {part}" for name in scorers for part in OF_SCORE]
     return Sheet(
         f"{table.run.output_set.version.dataset.name} {table.run.name}",
         len(outputs),
-        (*OF_CASE, *OF_OUTPUT, *heads),
+        (*OF_CASE, *OF_OUTPUT, *score_columns),
         lambda: _results(table.run, table.scorers, outputs),
         lambda row: _cells(row, scorers),
+        len(table.left_out),
     )
 
 
 def _cells(row: Fields, scorers: Sequence[str]) -> list[Any]:
     scores = {score["scorer"]: score for score in row["scores"]}
-    own = [row.get(column) for column in (*OF_CASE, *OF_OUTPUT)]
-    return own + [scores.get(name, _NOT_YET)[part] for name in scorers for part in OF_SCORE]
-
-
-_NOT_YET: Final[Mapping[str, None]] = dict.fromkeys(OF_SCORE)
+    cells = [row.get(column) for column in (*OF_CASE, *OF_OUTPUT)]
+    return cells + [scores.get(name, {}).get(part) for name in scorers for part in OF_SCORE]
 
 
 def _results(run: Run, scorers: Sequence[RunScorer], outputs: Sequence[int]) -> Iterator[Fields]:
+    relabel = Relabel.objects.latest_of(run)
     for batch in batches(outputs):
-        rows, scores = _rows(run, batch), _scores(scorers, batch)
+        rows, scores = _rows(run, batch), _scores(scorers, batch, relabel)
         for output in batch:
-            yield {**rows[output], "scores": scores[output]}
+            row = rows[output]
+            if relabel:
+                row["relabelled_verdict"] = _relabelled_case(scores[output]) or row["verdict"]
+            yield {**row, "scores": scores[output]}
 
 
 def _rows(run: Run, outputs: Sequence[int]) -> dict[int, dict[str, Any]]:
-    place = {"position": OuterRef("case__position"), "trial": OuterRef("trial")}
-    verdict = CaseVerdict.objects.filter(run=run, **place).values("verdict")[:1]
-    texts = (*(f"case__{name}" for name in ("key", *STORED)), "text", "is_json", *FIGURES)
-    known = Output.objects.filter(_among("pk", outputs), output_set=run.output_set_id)
-    found = known.annotate(verdict=Subquery(verdict))
+    verdicts = CaseVerdict.objects.filter(
+        run=run, position=OuterRef("case__position"), trial=OuterRef("trial")
+    )
+    columns = (*(f"case__{name}" for name in ("key", *STORED)), "text", "is_json", *FIGURES)
+    rows = Output.objects.filter(_among("pk", outputs), output_set=run.output_set_id)
+    rows = rows.annotate(verdict=Subquery(verdicts.values("verdict")[:1]))
     return {
         output: {
             "key": rest[0],
             "trial": trial,
             "verdict": _VERDICTS[verdict],
+            "relabelled_verdict": None,
             **case_fields(*rest[: 1 + len(STORED)]),
             **output_fields(*rest[1 + len(STORED) :]),
         }
-        for output, trial, verdict, *rest in found.values_list("pk", "trial", "verdict", *texts)
+        for output, trial, verdict, *rest in rows.values_list("pk", "trial", "verdict", *columns)
     }
 
 
+def _relabelled_case(scores: Sequence[Mapping[str, Any]]) -> str | None:
+    """The case's verdict by the later labels of its scores; None without any score."""
+    if not scores:
+        return None
+    parts = ((s["status"], s["relabelled_verdict"]) for s in scores)
+    return combine_verdicts((_STATUS_OF[s], _VERDICT_OF.get(v)) for s, v in parts).label
+
+
 def _scores(
-    scorers: Sequence[RunScorer], outputs: Sequence[int]
+    scorers: Sequence[RunScorer], outputs: Sequence[int], relabel: Relabel | None
 ) -> Mapping[int, list[dict[str, Any]]]:
-    """What each scorer said, in the order of the run's scorers, without those that have not."""
-    found: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+    """The scores by output, in the order of the run's scorers; missing ones are left out."""
+    scores: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     columns = ("output", "status", "score", "verdict", "reason", "metadata_json", "code")
     for scorer in scorers:
         rows = Score.objects.filter(_among("output", outputs), scorer=scorer).order_by()
         for output, status, score, verdict, reason, metadata, code in rows.values_list(*columns):
-            found[output].append(
+            named = (scorer.name, score, verdict, code)
+            later = relabel.verdict_by(*named) if relabel else None
+            scores[output].append(
                 {
                     "scorer": scorer.name,
                     "status": _STATUSES[status],
                     "score": score,
                     "verdict": _VERDICTS[verdict],
+                    "relabelled_verdict": _VERDICTS[later],
                     "reason": reason,
                     "metadata": JsonText(metadata),
                     "code": code,
                 }
             )
-    return found
+    return scores
 
 
 def _among(column: str, ids: Sequence[int]) -> Q:
-    """That a row has one of these ids; where they lie close together, also the few between."""
+    """Rows with one of these ids; where they are close together, also those between them."""
     low, high = min(ids), max(ids)
     if high - low < 2 * len(ids):
         return Q(**{f"{column}__gte": low, f"{column}__lte": high})

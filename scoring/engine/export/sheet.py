@@ -16,10 +16,12 @@ _STEM_LENGTH: Final = 60  # characters, so that the file's name has at most 255 
 
 @dataclass(frozen=True)
 class Sheet:
-    """`count` rows that `read` gives anew each time; `cells` are a row's values by column.
+    """`count` rows that each call of `read` yields; `cells` are a row's values by column.
 
-    Texts are read in batches while they are written: a row that is gone by then ends the stream
-    with KeyError, before its last line.
+    `left_out` rows are not among them, because the reader is yet to review what they are about.
+
+    Texts are read in batches while they are written: a row that is deleted meanwhile ends the
+    stream with KeyError, before its last line.
     """
 
     name: str
@@ -27,6 +29,7 @@ class Sheet:
     columns: Sequence[str]
     read: Callable[[], Iterator[Fields]]
     cells: Callable[[Fields], Sequence[Any]]
+    left_out: int = 0
 
     def stream(self, file_format: str, *, is_verbatim: bool = False) -> Iterator[bytes]:
         """The file in chunks; `is_verbatim` leaves formulas in CSV unmarked."""
@@ -65,13 +68,11 @@ def batches(rows: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
-    held: list[bytes] = []
-    size = 0
+    chunk = bytearray()
     for line in lines:
-        held.append(line)
-        size += len(line)
-        if size >= CHUNK:
-            yield b"".join(held)
-            held, size = [], 0
-    if held:
-        yield b"".join(held)
+        chunk += line
+        if len(chunk) >= CHUNK:
+            yield bytes(chunk)
+            chunk.clear()
+    if chunk:
+        yield bytes(chunk)

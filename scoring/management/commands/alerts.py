@@ -8,11 +8,12 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand
 
-from scoring.engine.alerts.telling import about, said
-from scoring.engine.report import one_line
-from scoring.management.console import database_needed, the_team
+from scoring.engine.alerts.notify import about, sentence_of
+from scoring.engine.reports.run_summary import one_line
+from scoring.management.console import database_needed, find_team
+from scoring.management.database import check_database
 from scoring.models import Alert, Team
-from scoring.models.alert import STATES
+from scoring.models.alerts.alert import STATES
 
 LATEST: Final = 50  # of those that are over
 
@@ -28,21 +29,24 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         with database_needed():
-            alerts = _alerts(the_team(options["team"]), options["state"])
+            check_database()
+            alerts = _alerts(find_team(options["team"]), options["state"])
             if options["json"]:
-                told = [about(alert.rule, alert) for alert in alerts]
-                self.stdout.write(json.dumps(told, ensure_ascii=False, indent=2))
+                described = [about(alert.rule, alert) for alert in alerts]
+                self.stdout.write(json.dumps(described, ensure_ascii=False, indent=2))
             else:
                 self.stdout.write("\n".join(map(_line, alerts)) or "There is no such alert.")
 
 
 def _alerts(team: Team, state: str | None) -> list[Alert]:
     living = Alert.objects.of_living().filter(rule__team=team)
-    found = living.in_state(state) if state else living.unresolved()
-    return list(found.for_list().select_related("baseline")[:LATEST])
+    chosen = living.in_state(state) if state else living.unresolved()
+    return list(chosen.for_list().select_related("baseline")[:LATEST])
 
 
 def _line(alert: Alert) -> str:
     person = alert.acknowledged_by
     by = f" (acknowledged by {person})" if person else ""
-    return f"{alert.standing:<9}  {alert.opened_at:%Y-%m-%d %H:%M}  {one_line(said(alert))}{by}"
+    return (
+        f"{alert.standing:<9}  {alert.opened_at:%Y-%m-%d %H:%M}  {one_line(sentence_of(alert))}{by}"
+    )

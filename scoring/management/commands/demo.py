@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from scoring.core.embed import local
 from scoring.engine.demo.load import RUNS, finish, load
-from scoring.management.console import database_needed
+from scoring.management.console import OperatorCommand, database_needed
+from scoring.management.database import check_database
 from scoring.models import Team, User
 
 WITHOUT_EMBEDDINGS: Final = (
@@ -19,7 +20,7 @@ WITHOUT_EMBEDDINGS: Final = (
 )
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Load a demo team: three datasets with twelve weekly runs each, and regressions."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -32,15 +33,16 @@ class Command(BaseCommand):
         administrators = User.objects.filter(is_superuser=True, is_active=True)
         no_bar = not sys.stderr.isatty()
         with database_needed(), tqdm(total=RUNS, unit=" runs", disable=no_bar) as bar:
+            check_database()
             team = load(timezone.now(), admins=administrators, on_run=bar.update)
             if not options["queue_embeddings"]:
                 finish(team, bar.update)
-        self.stdout.write(_told(team))
+        self.stdout.write(_summary(team))
         if not local.is_installed():
             self.stdout.write(WITHOUT_EMBEDDINGS)
 
 
-def _told(team: Team) -> str:
+def _summary(team: Team) -> str:
     latest = team.datasets.select_related("latest")
     cases = sum(dataset.latest.case_count for dataset in latest if dataset.latest)
     waiting = team.runs.unfinished().count()

@@ -7,12 +7,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.core.serializers.json import DjangoJSONEncoder
 
 from scoring.engine.drift import Line, lines_of, measure, report
-from scoring.management.console import database_needed, the_team
-from scoring.models import Dataset
+from scoring.management.console import database_needed, find_team, usage_error
+from scoring.management.database import check_database
 
 
 class Command(BaseCommand):
@@ -29,13 +29,15 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         with database_needed():
+            check_database()
             lines = _lines(options)
             self._write(lines, options)
 
     def _write(self, lines: list[Line], options: dict[str, Any]) -> None:
         if options["json"]:
-            told = [report.as_json(line) for line in lines]
-            text = json.dumps(told, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2)
+            relabels = report.read_relabels(lines)
+            described = [report.as_json(line, relabels) for line in lines]
+            text = json.dumps(described, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2)
             self.stdout.write(text)
         else:
             self.stdout.write("\n".join(report.table(line) for line in lines))
@@ -44,35 +46,28 @@ class Command(BaseCommand):
             try:
                 path.write_text("\n".join(map(report.markdown, lines)), encoding="utf-8")
             except OSError as fault:
-                raise _misuse(f"{path} cannot be written: {fault.strerror}") from None
+                raise usage_error(f"{path} cannot be written: {fault.strerror}") from None
 
 
 def _lines(options: dict[str, Any]) -> list[Line]:
-    """The lines that are asked for, measured; there is at least one."""
-    team = the_team(options["team"])
+    """The chosen lines, measured; there is at least one."""
+    team = find_team(options["team"])
     dataset = team.datasets.filter(name=options["dataset"]).first()
     if dataset is None:
-        raise _misuse(f"the team {team.slug} has no dataset {options['dataset']!r}")
+        raise usage_error(f"the team {team.slug} has no dataset {options['dataset']!r}")
     lines = lines_of(dataset)
     if not lines:
-        raise _misuse(f"the dataset {dataset} has no finished run")
+        raise usage_error(f"the dataset {dataset} has no finished run")
     chosen = {name: options[name] for name in ("scorer", "series")}
     for name, value in chosen.items():
-        _check(name, value, lines, dataset)
+        known = sorted({getattr(line, name) for line in lines})
+        if value and value not in known:
+            raise usage_error(f"{dataset} has no {name} {value!r}; it has: {', '.join(known)}")
     for series in {line.series for line in lines if options["series"] in ("", line.series)}:
         measure(dataset, series)
-    found = lines_of(dataset, **chosen)
-    if not found:
+    named = {name: [value] for name, value in chosen.items() if value}
+    lines = lines_of(dataset, scorers=named.get("scorer", ()), series=named.get("series", ()))
+    if not lines:
         text = f"the series {chosen['series']!r} was never scored by {chosen['scorer']!r}"
-        raise _misuse(text)
-    return found
-
-
-def _check(name: str, value: str, lines: list[Line], dataset: Dataset) -> None:
-    known = sorted({getattr(line, name) for line in lines})
-    if value and value not in known:
-        raise _misuse(f"{dataset} has no {name} {value!r}; it has: {', '.join(known)}")
-
-
-def _misuse(text: str) -> CommandError:
-    return CommandError(text, returncode=2)
+        raise usage_error(text)
+    return lines

@@ -2,72 +2,54 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from io import TextIOWrapper
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from scoring.engine.export import FILE_FORMATS, Sheet, run_sheet, version_sheet
-from scoring.engine.handout.run import run_report
-from scoring.management import glance
-from scoring.management.console import database_needed, misuse, the_team
-from scoring.management.named import chosen_cases, named_dataset, named_run, named_version
+from scoring.engine.export import FILE_FORMATS, run_sheet, version_sheet
+from scoring.engine.reports.run import run_report
+from scoring.management import export_summary
+from scoring.management.console import database_needed, find_team, usage_error
+from scoring.management.database import check_database
+from scoring.management.files import print_file, write_file
+from scoring.management.lookups import chosen_cases, named_dataset, named_run, named_version
 from scoring.models import DatasetVersion, Verdict
-from scoring.models.case_changes import KINDS
-from scoring.models.case_filters import NO_FILTERS
-from scoring.models.case_table import DATASET_ORDER, CaseTable
+from scoring.models.case_list.changes import KINDS
+from scoring.models.case_list.filters import NO_FILTERS
+from scoring.models.case_list.table import DATASET_ORDER, CaseTable
+
+#: What is exported: the cases of a run, or a dataset's version.
+Source = CaseTable | DatasetVersion
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """What is exported: cases of a run, or a dataset's version; `is_verbatim` is for CSV."""
-
-    source: CaseTable | DatasetVersion
-    is_verbatim: bool = False
-
-    @property
-    def sheet(self) -> Sheet:
-        source = self.source
-        return run_sheet(source) if isinstance(source, CaseTable) else version_sheet(source)
-
-
-def _file(file_format: str) -> Callable[[Chosen], Iterator[bytes]]:
-    return lambda chosen: chosen.sheet.stream(file_format, is_verbatim=chosen.is_verbatim)
-
-
-def _table(chosen: Chosen) -> Iterator[bytes]:
-    yield glance.as_table(chosen.source).encode()
-
-
-def _markdown(chosen: Chosen) -> Iterator[bytes]:
-    yield glance.as_markdown(chosen.source).encode()
-
-
-def _html(chosen: Chosen) -> Iterator[bytes]:
+def _html(source: Source) -> str:
     """The report of a whole run, which chooses its cases itself."""
-    table = chosen.source
-    if not isinstance(table, CaseTable):
-        raise misuse("--format html: a report is of a run, so name a RUN")
-    if table.filters != NO_FILTERS or table.order != DATASET_ORDER:
+    if not isinstance(source, CaseTable):
+        raise usage_error("--format html: a report is of a run, so name a RUN")
+    if source.filters != NO_FILTERS or source.order != DATASET_ORDER:
         text = "a report shows the worst cases of the whole run: leave filters and --sort out"
-        raise misuse(f"--format html: {text}")
-    yield run_report(table.run, compares=True).encode()
+        raise usage_error(f"--format html: {text}")
+    return run_report(source.run, compares=True)
 
 
-#: What `--format` may name → the file in chunks, each of whole lines.
-FORMATS: Final[Mapping[str, Callable[[Chosen], Iterable[bytes]]]] = {
-    "table": _table,
-    "markdown": _markdown,
-    **{name: _file(name) for name in FILE_FORMATS},
+#: The formats that are one text; the others are streamed.
+TEXTS: Final[Mapping[str, Callable[[Source], str]]] = {
+    "table": export_summary.as_table,
+    "markdown": export_summary.as_markdown,
     "html": _html,
 }
+FORMATS: Final = ("table", "markdown", *FILE_FORMATS, "html")
+
+
+def _chunks(source: Source, file_format: str, *, is_verbatim: bool) -> Iterable[bytes]:
+    """The file in chunks, each of whole lines."""
+    if file_format in TEXTS:
+        return [TEXTS[file_format](source).encode()]
+    sheet = run_sheet(source) if isinstance(source, CaseTable) else version_sheet(source)
+    return sheet.stream(file_format, is_verbatim=is_verbatim)
 
 
 class Command(BaseCommand):
@@ -113,50 +95,24 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         with database_needed():
-            chosen = Chosen(_source(options), options["verbatim"])
+            check_database()
+            source = _source(options)
             if options["markdown"]:
-                _write_file(options["markdown"], FORMATS["markdown"](chosen))
-            chunks = FORMATS[options["format"]](chosen)
+                write_file(options["markdown"], _chunks(source, "markdown", is_verbatim=False))
+            chunks = _chunks(source, options["format"], is_verbatim=options["verbatim"])
             if options["output"]:
-                _write_file(options["output"], chunks)
+                write_file(options["output"], chunks)
             else:
-                self._print(chunks)
-
-    def _print(self, chunks: Iterable[bytes]) -> None:
-        if isinstance(sys.stdout, TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8")
-        try:
-            for chunk in chunks:
-                self.stdout.write(chunk.decode(), ending="")
-            self.stdout.flush()
-        except BrokenPipeError:  # what Python still flushes at exit must not complain
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                print_file(self.stdout, chunks)
 
 
-def _source(options: dict[str, Any]) -> CaseTable | DatasetVersion:
-    team = the_team(options["team"])
+def _source(options: dict[str, Any]) -> Source:
+    team = find_team(options["team"])
     dataset = named_dataset(team, options["dataset"]) if options["dataset"] else None
     if options["run"] and options["version"] is None:
         return chosen_cases(named_run(team, dataset, options["run"]), options)
     if options["run"]:
-        raise misuse("--version is that of a dataset: leave it or RUN out")
+        raise usage_error("--version is that of a dataset: leave it or RUN out")
     if dataset is None:
-        raise misuse("name a RUN, or a dataset with --dataset")
+        raise usage_error("name a RUN, or a dataset with --dataset")
     return named_version(dataset, options["version"])
-
-
-def _write_file(path: Path, chunks: Iterable[bytes]) -> None:
-    """Written beside the file and then put in its place, so that nobody finds half of one."""
-    whole = path.resolve()
-    if whole.exists() and not whole.is_file():
-        raise misuse(f"{path} is no file, so it cannot be replaced")
-    part = whole.with_name(f".{whole.name[:100]}.{os.getpid()}.part")
-    try:
-        with part.open("xb") as out:
-            out.writelines(chunks)
-        part.replace(whole)
-    except OSError as fault:
-        raise misuse(f"{path} cannot be written: {fault.strerror}") from None
-    finally:
-        with suppress(OSError):
-            part.unlink()

@@ -9,76 +9,74 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from scoring.core.files import Detected, FileProblem, displaced, map_options
-from scoring.engine import loading
-from scoring.engine.loading import Loaded, Reading, RefusedError, Report, Watch
+from scoring.core.files import Detected, FileProblem, displaced_fields, map_options
+from scoring.engine import imports
+from scoring.engine.imports import Loaded, Reading, RefusedError, Report, Watch
 from scoring.management.console import (
+    OperatorCommand,
     checked_name,
     counted,
     database_needed,
+    find_or_create_team,
     table,
-    the_team_or_a_first,
+    usage_error,
 )
-from scoring.management.reading import add_reading_options, reading_options
+from scoring.management.database import set_up_database
+from scoring.management.reading_options import add_reading_options, reading_options, shown_column
 from scoring.models import Team
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
+    requires_system_checks = []  # they load every page
     help = (
         "Import a CSV, TSV, JSON, JSONL or XLSX file, also packed (.gz), as a new version of a "
         "dataset, whole or not at all."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", metavar="FILE", type=Path)
-        parser.add_argument("--dataset", metavar="NAME", required=True)
-        parser.add_argument("--team", metavar="SLUG", help="needed where there are several")
-        parser.add_argument(
-            "--map",
-            metavar="FIELD=COLUMN",
-            action="append",
-            default=[],
+        add = parser.add_argument
+        add("file", metavar="FILE", type=Path)
+        add("--dataset", metavar="NAME", required=True)
+        add("--team", metavar="SLUG", help="needed where there are several")
+        add("--map", metavar="FIELD=COLUMN", action="append", default=[],
             help="what a column holds; may come several times, an empty column unmaps the field",
-        )
+        )  # fmt: skip
         add_reading_options(parser)
-        parser.add_argument("--skip-bad-rows", action="store_true", help="leave them out, counted")
-        parser.add_argument(
-            "--dry-run", action="store_true", help="store nothing, say what is found"
-        )
+        add("--skip-bad-rows", action="store_true", help="leave them out, counted")
+        add("--dry-run", action="store_true", help="store nothing, say what is found")
 
     def handle(self, **options: Any) -> None:
         name = checked_name("--dataset", options["dataset"])
         if not name:
-            raise CommandError("--dataset needs a name.", returncode=2)
+            raise usage_error("--dataset needs a name.")
         with database_needed():
-            team, is_new = the_team_or_a_first(options["team"])
+            set_up_database(self.stderr)
+            team, is_new = find_or_create_team(options["team"])
         if is_new:
             self.stdout.write(f"made the team {team.slug}, as there was none")
         try:
             if options["dry_run"]:
-                self._tell_findings(self._look(team, options["file"], name, options))
+                self._write_findings(self._inspect(team, options["file"], name, options))
                 return
             loaded = self._load(team, options["file"], name, options)
-        except RefusedError as refused:
-            self._tell_problems(refused)
-            text = f"{options['file']}: nothing was imported."
-            raise CommandError(text, returncode=2) from None
+        except RefusedError as fault:
+            self._write_problems(fault.report)
+            raise usage_error(f"{options['file']}: nothing was imported.") from None
         except FileProblem as fault:
-            raise CommandError(f"{fault.code}: {fault.text}", returncode=2) from None
+            raise usage_error(f"{fault.code}: {fault.text}") from None
         except OSError as fault:
-            text = f"{options['file']} cannot be read: {fault.strerror}."
-            raise CommandError(text, returncode=2) from None
+            raise usage_error(f"{options['file']} cannot be read: {fault.strerror}.") from None
         except KeyboardInterrupt:
             raise CommandError("stopped; nothing was imported", returncode=130) from None
-        self._tell(loaded)
+        self._write_loaded(loaded)
 
     def _load(self, team: Team, path: Path, name: str, options: dict[str, Any]) -> Loaded:
-        loading.sweep()
+        imports.remove_abandoned()
         choices = map_options(options["map"])
         try:
-            return loading.load_file(
+            return imports.load_file(
                 team,
                 path,
                 name,
@@ -90,11 +88,11 @@ class Command(BaseCommand):
         finally:
             self._end_progress()
 
-    def _look(self, team: Team, path: Path, name: str, options: dict[str, Any]) -> Report:
+    def _inspect(self, team: Team, path: Path, name: str, options: dict[str, Any]) -> Report:
         """The dry run; raises RefusedError when an import would be refused."""
         choices = map_options(options["map"])
         try:
-            report = loading.look(
+            report = imports.inspect_upload(
                 team, path, name, choices, reading_options(options), self._watch(choices)
             )
         finally:
@@ -104,19 +102,21 @@ class Command(BaseCommand):
         return report
 
     def _watch(self, choices: dict[str, Sequence[str]]) -> Watch:
-        return Watch(lambda reading: self._tell_reading(reading, choices), self._tell_progress)
+        return Watch(lambda reading: self._write_reading(reading, choices), self._write_progress)
 
-    def _tell_reading(self, reading: Reading, choices: dict[str, Sequence[str]]) -> None:
-        found = reading.detected
-        self.stdout.write(f"Detected: {', '.join(_how(found))}")
+    def _write_reading(self, reading: Reading, choices: dict[str, Sequence[str]]) -> None:
+        detected = reading.detected
+        self.stdout.write(f"Detected: {', '.join(_describe_format(detected))}")
         for field, columns in reading.columns.choices().items():
-            is_late = columns == ["error"] and "error" not in found.columns
-            note = " (none seen so far)" if is_late else ""
-            self.stdout.write(f"  {field:<20} = {', '.join(map(_shown, columns))}{note}")
-        for field, column, chosen in displaced(found.columns, choices, reading.columns):
-            self.stdout.write(f"  {field:<20} = nothing, as {_shown(column)} is mapped to {chosen}")
+            is_there = columns[0] in detected.columns or field in choices
+            if field != "error" or is_there:  # else only in case a later row has one
+                self.stdout.write(f"  {field:<20} = {', '.join(map(shown_column, columns))}")
+        for field, column, chosen in displaced_fields(detected.columns, choices, reading.columns):
+            self.stdout.write(
+                f"  {field:<20} = nothing, as {shown_column(column)} is mapped to {chosen}"
+            )
 
-    def _tell_progress(self, row_count: int) -> None:
+    def _write_progress(self, row_count: int) -> None:
         if sys.stderr.isatty():
             self.stderr.write(f"\r{row_count:,} rows", ending="")
 
@@ -124,28 +124,30 @@ class Command(BaseCommand):
         if sys.stderr.isatty():
             self.stderr.write("\r\033[K", ending="")
 
-    def _tell(self, loaded: Loaded) -> None:
+    def _write_loaded(self, loaded: Loaded) -> None:
         version, report = loaded.version, loaded.report
         if loaded.is_new:
             kind = "new dataset" if version.number == 1 else "new version of the dataset"
             self.stdout.write(f"{version}: {kind}, {counted(version.case_count, 'case')}")
         else:
             self.stdout.write(f"Identical to version {version.number} of {version.dataset}.")
-        self._tell_counts(report)
+        self._write_counts(report)
         for output_set in loaded.output_sets:
             count = counted(output_set.output_count, "output")
             self.stdout.write(f"  output set {output_set}: {count}")
 
-    def _tell_findings(self, report: Report) -> None:
+    def _write_findings(self, report: Report) -> None:
         count = counted(report.case_count, "case")
         self.stdout.write(f"{counted(report.row_count, 'row')}, {count}; nothing was stored.")
         if report.identical_to:
             self.stdout.write(f"Identical to version {report.identical_to}.")
-        self._tell_counts(report)
+        self._write_counts(report)
         for label, number in report.outputs.items():
             self.stdout.write(f"  {label}: {counted(number, 'output')}")
 
-    def _tell_counts(self, report: Report) -> None:
+    def _write_counts(self, report: Report) -> None:
+        for text in report.right_answers:
+            self.stdout.write(f"  {text}")
         for number, name in (
             (report.duplicate_inputs, "repeated input"),
             (report.near_count, "near duplicate"),
@@ -153,34 +155,30 @@ class Command(BaseCommand):
         ):
             if number:
                 self.stdout.write(f"  {counted(number, name)}")
+        for note in report.notes.listed:
+            self.stdout.write(f"  {note.message}")
 
-    def _tell_problems(self, refused: RefusedError) -> None:
-        report = refused.report
-        for row in table(
-            ("line", "column", "code", "message"),
-            [(p.line or "", p.column, p.code, p.said) for p in report.problems],
-        ):
-            self.stderr.write(row)
-        unlisted = report.problem_count - len(report.problems)
-        if unlisted:
+    def _write_problems(self, report: Report) -> None:
+        rows = [(p.line or "", p.column, p.code, p.said) for p in report.problems]
+        for line in table(("line", "column", "code", "message"), rows):
+            self.stderr.write(line)
+        if unlisted := report.problem_count - len(report.problems):
             self.stderr.write(f"… and {unlisted:,} more")
 
 
-def _how(found: Detected) -> Iterator[str]:
+def _describe_format(detected: Detected) -> Iterator[str]:
     """How the file is read, in words."""
-    yield found.format
-    if found.encoding:
-        yield found.encoding
-    if found.delimiter:
-        yield f"divided by {found.delimiter!r}, quoted by {found.quote}"
-    if found.sheet:
-        more = len(found.sheets) - 1
-        yield f"sheet {found.sheet!r}" + (f" ({more:,} more)" if more else "")
-    if found.doubts_header:
+    yield detected.format
+    if detected.encoding:
+        yield detected.encoding
+    if detected.delimiter:
+        yield f"divided by {detected.delimiter!r}, quoted by {detected.quote}"
+    if detected.sheet:
+        more = len(detected.sheets) - 1
+        yield f"sheet {detected.sheet!r}" + (f" ({more:,} more)" if more else "")
+    if detected.doubts_header:
         yield "no header, as the first row looks like values (--header if it holds names)"
-    elif not found.has_header:
+    elif not detected.has_header:
         yield "no header"
-
-
-def _shown(column: str) -> str:
-    return column if column.isprintable() else repr(column)
+    if detected.skip_lines:
+        yield f"the first {counted(detected.skip_lines, 'line')} skipped"

@@ -10,17 +10,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from scoring.core import json_text
-from scoring.core.bound import BoundScorer, bind, read_threshold
+from scoring.core.configured import ConfiguredScorer, configure_scorer, read_threshold
 from scoring.core.contract import CaseProblem, ConfigError, Json
-from scoring.core.files import FileProblem, RowProblem, Source, detect, read_rows
-from scoring.core.standalone import configure
-from scoring.engine.lines import Line, LineReader, Report, as_json, as_table, score_lines
-from scoring.models.connection import environment_endpoint
+from scoring.core.files import FileProblem, Notes, RowProblem, Source, detect, read_rows
+from scoring.core.local_services import configure
+from scoring.engine.score_file import InputLine, LineReader, Report, as_json, as_table, score_lines
+from scoring.management.console import usage_error
+from scoring.management.reading_options import add_reading_options, reading_options
+from scoring.models.scorers.connection import environment_endpoint
+
+if TYPE_CHECKING:
+    from scoring.engine.imports.reader import Options
 
 BATCH: Final = 1_000
 _FORMS: Final[dict[str, Report]] = {"jsonl": as_json, "table": as_table}
@@ -36,35 +41,42 @@ class Command(BaseCommand):
         parser.add_argument("--config", metavar="JSON", default="{}")
         parser.add_argument("--threshold", metavar="X", type=float)
         parser.add_argument("--format", choices=sorted(_FORMS), default="jsonl")
+        add_reading_options(parser)
 
     def handle(self, **options: Any) -> None:
-        _speak_utf8()
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8")
         configure(environment_endpoint())
         scorer = _scorer(options["scorer"], options["config"], options["threshold"])
         try:
-            with _opened(options["file"]) as (source, waiting):
-                output = Answers(self.stdout, scorer, _FORMS[options["format"]])
-                waiting.then = output.flush
-                output.take_all(_lines(source, has_scorer=scorer is not None))
+            with _open_source(options["file"]) as (source, stream):
+                output = ResultWriter(self.stdout, scorer, _FORMS[options["format"]])
+                stream.before_wait = output.flush
+                notes = Notes()
+                output.take_all(
+                    _lines(source, notes, reading_options(options), has_scorer=scorer is not None)
+                )
+                for note in notes.listed:
+                    self.stderr.write(note.message)
         except BrokenPipeError:
-            _leave_quietly()
+            # What Python still flushes at exit must not complain that the reader is gone.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except FileProblem as fault:
-            raise CommandError(fault.text, returncode=2) from None
+            raise usage_error(fault.text) from None
         except OSError as fault:
-            text = f"{options['file']} cannot be read: {fault.strerror}."
-            raise CommandError(text, returncode=2) from None
+            raise usage_error(f"{options['file']} cannot be read: {fault.strerror}.") from None
 
 
-class Answers:
+class ResultWriter:
     """Scores lines in batches and writes the results in their order."""
 
-    def __init__(self, out: Any, scorer: BoundScorer | None, form: Report) -> None:
+    def __init__(self, out: Any, scorer: ConfiguredScorer | None, form: Report) -> None:
         self._out, self._scorer, self._form = out, scorer, form
-        self._pending: list[Line] = []
+        self._pending: list[InputLine] = []
         self._is_first = True
 
-    def take_all(self, lines: Iterator[Line]) -> None:
-        """Also when the lines end in a problem, the results of those before it are written."""
+    def take_all(self, lines: Iterator[InputLine]) -> None:
+        """If the lines end in an error, the results of those before it are still written."""
         try:
             for line in lines:
                 self._pending.append(line)
@@ -82,19 +94,23 @@ class Answers:
             self._is_first = False
 
 
-class Waiting:
-    """A stream that cannot be read ahead; calls `then` before a read that may have to wait."""
+class LiveStream:
+    """A stream whose reads call `before_wait` when they may have to wait for input."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self.then: Callable[[], None] = lambda: None
+        self.before_wait: Callable[[], None] = lambda: None
 
     def seekable(self) -> bool:
         return self._stream.seekable()
 
+    def rewind(self) -> None:
+        """Back to the start; there is no `seek`, for readers may not move elsewhere."""
+        self._stream.seek(0)
+
     def read1(self, size: int = -1) -> bytes:
         if not self._is_ready():
-            self.then()
+            self.before_wait()
         read: Callable[[int], bytes] = getattr(self._stream, "read1", self._stream.read)
         return read(size)
 
@@ -103,22 +119,26 @@ class Waiting:
     def _is_ready(self) -> bool:
         try:
             return bool(select.select([self._stream], [], [], 0)[0])
-        except (OSError, ValueError):  # nothing that the system can wait for
+        except (OSError, ValueError):  # not a stream that select can wait for
             return True
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[tuple[Source, Waiting]]:
+def _open_source(name: str) -> Iterator[tuple[Source, LiveStream]]:
     path = Path(name)
-    with nullcontext(sys.stdin.buffer) if name == "-" else path.open("rb") as stream:
-        waiting = Waiting(stream)
-        yield Source(cast("BinaryIO", waiting), "" if name == "-" else path.name), waiting
+    with nullcontext(sys.stdin.buffer) if name == "-" else path.open("rb") as file:
+        stream = LiveStream(file)
+        yield Source(cast("BinaryIO", stream), "" if name == "-" else path.name), stream
 
 
-def _lines(source: Source, *, has_scorer: bool) -> Iterator[Line]:
-    detected = detect(source)
+def _lines(
+    source: Source, notes: Notes, options: Options, *, has_scorer: bool
+) -> Iterator[InputLine]:
+    detected = detect(source, **options)
+    if problem := detected.problem:
+        raise FileProblem(problem.code, problem.message, line=problem.line)
     reader = LineReader(detected)
-    for row in read_rows(source, detected):
+    for row in read_rows(source, detected, notes):
         if isinstance(row, RowProblem):
             raise FileProblem(row.code, row.message, line=row.line)
         line = reader.line(row)
@@ -128,15 +148,15 @@ def _lines(source: Source, *, has_scorer: bool) -> Iterator[Line]:
         yield line
 
 
-def _scorer(type_name: str | None, config: str, threshold: float | None) -> BoundScorer | None:
-    """What the options ask for; None when every line has to name its own."""
+def _scorer(type_name: str | None, config: str, threshold: float | None) -> ConfiguredScorer | None:
+    """The scorer of the options; None when every line has to name its own."""
     try:
         settings = _config(config)
         if threshold is not None:
             read_threshold(threshold)
-        return bind(type_name, settings, threshold) if type_name else None
+        return configure_scorer(type_name, settings, threshold) if type_name else None
     except ConfigError as fault:
-        raise CommandError(str(fault), returncode=2) from None
+        raise usage_error(str(fault)) from None
 
 
 def _config(text: str) -> dict[str, Json]:
@@ -147,13 +167,3 @@ def _config(text: str) -> dict[str, Json]:
     if not isinstance(config, dict):
         raise ConfigError({"config": ["must be a JSON object, like '{\"trim\": true}'"]})
     return config
-
-
-def _speak_utf8() -> None:
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
-
-
-def _leave_quietly() -> None:
-    """The reader has gone: what Python still flushes at exit must not complain."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -14,15 +14,23 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from scoring.checks import audit_triggers_exist
+from scoring.engine.backups.integrity import UnsoundError, open_site
 from scoring.engine.demo import DEMO_SLUG
-from scoring.engine.supervisor import Child, Supervisor
-from scoring.engine.worker import AlreadyRunningError, only_worker
-from scoring.management.console import database_needed
+from scoring.engine.processes.supervisor import Child, Supervisor
+from scoring.engine.worker.worker import AlreadyRunningError, only_worker
+from scoring.management.console import database_needed, usage_error
+from scoring.management.database import find_problem
 from scoring.models import Team
-from scoring.models.team import SETUP_LINK_HOURS, setup_token
+from scoring.models.team.team import SETUP_LINK_HOURS, setup_token
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 ENDING_SECONDS: Final = 3.0
+LOOPBACK: Final = ("localhost", "::1")
+OPEN: Final = (
+    "Warning: {host} can be reached from other machines, without encryption. Keep the site on"
+    " 127.0.0.1 behind a proxy that speaks HTTPS; docs/deployment.md shows one."
+)
 
 
 class Command(BaseCommand):
@@ -36,23 +44,38 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
-        listener = _listen(host, port)  # first of all: nothing is begun on a busy port
-        _check_free()
+        with _listen(host, port) as listener:  # first of all: nothing is begun on a busy port
+            _check_free()
+            try:
+                with open_site():
+                    self._run(listener, options)
+            except UnsoundError as fault:
+                raise usage_error(str(fault)) from None
+
+    def _run(self, listener: socket.socket, options: dict[str, Any]) -> None:
         with database_needed():
             self._migrate()
             if options["demo"] and not Team.objects.filter(slug=DEMO_SLUG).exists():
                 call_command("demo", queue_embeddings=True, stdout=self.stdout, stderr=self.stderr)
+            host = options["host"]
+            if host not in LOOPBACK and not host.startswith("127."):
+                self.stderr.write(OPEN.format(host=host))
             self._greet(f"http://{host}:{listener.getsockname()[1]}")
         connection.close()
-        if not Supervisor([_web(listener), _worker()]).run():
+        command = [sys.executable, str(ROOT / "manage.py"), "worker", "--parent-fd", "0"]
+        if not Supervisor([_web(listener), Child("worker", command, ROOT)]).run():
             raise CommandError("the web server does not start; its messages are above")
 
     def _migrate(self) -> None:
         executor = MigrationExecutor(connection)
+        if problem := find_problem(connection):
+            raise usage_error(problem)
         missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
         if missing:
             self.stdout.write(f"Setting up the database in {settings.DATA_DIR} …")
             call_command("migrate", verbosity=0, interactive=False)
+        for warning in audit_triggers_exist(databases=["default"]):
+            self.stderr.write(f"{warning.msg} {warning.hint}")
 
     def _greet(self, address: str) -> None:
         token = setup_token()
@@ -72,7 +95,7 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=128)
     except (OSError, OverflowError) as fault:
         text = f"cannot listen on {host} port {port} ({fault}); choose another with --port"
-        raise CommandError(text, returncode=2) from None
+        raise usage_error(text) from None
 
 
 def _check_free() -> None:
@@ -85,7 +108,7 @@ def _check_free() -> None:
         except AlreadyRunningError:
             if time.monotonic() > deadline:
                 text = f"another site or worker runs on {settings.DATA_DIR}; stop it first"
-                raise CommandError(text, returncode=2) from None
+                raise usage_error(text) from None
             time.sleep(0.1)
 
 
@@ -94,8 +117,3 @@ def _web(listener: socket.socket) -> Child:
     command = [sys.executable, "-m", "gunicorn", "-c", "python:evalsite.gunicorn_conf"]
     bound = [*command, "--bind", f"fd://{number}", "evalsite.wsgi"]
     return Child("web server", bound, ROOT, pass_fds=[number], is_essential=True)
-
-
-def _worker() -> Child:
-    command = [sys.executable, str(ROOT / "manage.py"), "worker", "--parent-fd", "0"]
-    return Child("worker", command, ROOT)

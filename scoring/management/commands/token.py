@@ -6,18 +6,18 @@ from argparse import ArgumentParser
 from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from scoring.management.console import checked_name, database_needed
+from scoring.management.console import OperatorCommand, checked_name, database_needed, usage_error
+from scoring.management.database import check_database
 from scoring.models import AuditEntry, Member, Role, Token
 
 MOST_DAYS = 3_650
 ROLES = {role.label: role for role in Role}
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Issue a token that lets a program act in a team, in a member's name."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -32,11 +32,12 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         name = checked_name("--name", options["name"], 100)
         with database_needed():
+            check_database()
             member = _member(options["team"], checked_name("--email", options["email"], 254))
         role = ROLES[options["role"]]
         days = options["days"]
         if days is not None and not 1 <= days <= MOST_DAYS:
-            raise CommandError(f"--days is a number from 1 to {MOST_DAYS:,}.", returncode=2)
+            raise usage_error(f"--days is a number from 1 to {MOST_DAYS:,}.")
         with transaction.atomic():
             token, secret = Token.objects.issue(member.team, member.user, name, role)
             if days is not None:
@@ -49,9 +50,9 @@ class Command(BaseCommand):
 
 
 def _member(slug: str, email: str) -> Member:
-    found = Member.objects.select_related("team", "user")
-    member = found.filter(team__slug=slug, user__email=email.lower()).first()
+    members = Member.objects.select_related("team", "user")
+    member = members.filter(team__slug=slug, user__email=email.lower()).first()
     if member is None:
         text = f"The team {slug} has no member {email}. Look at both in the Django admin."
-        raise CommandError(text, returncode=2)
+        raise usage_error(text)
     return member

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
-from scoring.engine import worker
+from scoring.engine.backups.integrity import UnsoundError
+from scoring.engine.worker import worker
+from scoring.management.console import usage_error
 
 
 class Command(BaseCommand):
@@ -27,4 +29,6 @@ class Command(BaseCommand):
         try:
             worker.run_worker()
         except worker.AlreadyRunningError:
-            raise CommandError("another worker works on this data folder", returncode=2) from None
+            raise usage_error("another worker works on this data folder") from None
+        except UnsoundError as fault:
+            raise usage_error(str(fault)) from None

@@ -7,29 +7,31 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
-from scoring.engine import compare
-from scoring.engine.alerts import leave_after, tick
+from scoring.engine.alerts import follow_runs, tick
+from scoring.engine.alerts.conditions import evaluate_rule
 from scoring.engine.alerts.finding import Finding, Later
-from scoring.engine.alerts.judging import judge
-from scoring.engine.summaries import summarise
+from scoring.engine.compare import jobs as compare_jobs
+from scoring.engine.runs.summaries import summarise
 from scoring.models import (
     Alert,
     AlertDelivery,
     AlertRule,
     AlertWatch,
     DatasetVersion,
-    Errand,
-    ErrandKind,
+    Job,
+    JobKind,
     Run,
     RunSummary,
 )
 from tests.conftest import MakeDataset
-from tests.drifting import run_in_week
+from tests.support.drift_runs import run_in_week
 
 MakeRule = Callable[..., AlertRule]
 CASES = 20
+FINE, FIRING, UNDECIDED, SILENT = "fine", "firing", "undecided", "silent"
 
 
 @pytest.fixture
@@ -53,7 +55,8 @@ def run_of(
     version: DatasetVersion, week: int, verdicts: str, mean: float | None = None, **more: Any
 ) -> Run:
     """A finished run whose summary is that of its verdicts, but for the mean where one is given."""
-    run = run_in_week(version, week, 0.5, verdicts, **more)
+    is_near = mean is not None
+    run = run_in_week(version, week, mean or 0.5, verdicts, is_near=is_near, **more)
     summarise(run)
     if mean is not None:
         RunSummary.objects.filter(scorer__run=run, mean__isnull=False).update(mean=mean)
@@ -76,38 +79,43 @@ def watch() -> AlertWatch:
     return AlertWatch.objects.get()
 
 
-def found(rule: AlertRule, series: str = "a") -> Finding:
-    told = judge(rule, series, timezone.now())
-    assert isinstance(told, Finding)
-    return told
+def finding_of(rule: AlertRule, series: str = "a") -> Finding:
+    finding = evaluate_rule(rule, series, timezone.now())
+    assert isinstance(finding, Finding)
+    return finding
 
 
-def compared(rule: AlertRule, series: str = "a") -> Finding:
+def compare_and_find(rule: AlertRule, series: str = "a") -> Finding:
     """After the worker has compared what was asked of it."""
-    if isinstance(judge(rule, series, timezone.now()), Later):
-        errand = Errand.objects.filter(kind=ErrandKind.COMPARE).latest("pk")
-        compare.done_errand(errand)
-    return found(rule, series)
+    if isinstance(evaluate_rule(rule, series, timezone.now()), Later):
+        job = Job.objects.filter(kind=JobKind.COMPARE).latest("pk")
+        compare_jobs.run_comparison(job)
+    return finding_of(rule, series)
 
 
 def week(version: DatasetVersion, number: int, verdicts: str, **more: Any) -> Run:
     """A run ends, and the worker looks around."""
     run = run_of(version, number, verdicts, **more)
-    leave_after(run)
+    follow_runs([run])
     tick()
     return run
 
 
-def told() -> list[str]:
+def sent_events() -> list[str]:
     """The events of all messages in the site, oldest first."""
     return list(AlertDelivery.objects.order_by("pk").values_list("event", flat=True))
 
 
 def pass_time(by: timedelta) -> None:
     """As if all that is kept had happened that much earlier."""
-    for alert in Alert.objects.all():
-        times = ("opened_at", "told_at", "tell_at", "resolved_at")
-        moved = {name: getattr(alert, name) and getattr(alert, name) - by for name in times}
-        Alert.objects.filter(pk=alert.pk).update(**moved)
-    for each in AlertWatch.objects.exclude(look_at=None):
-        AlertWatch.objects.filter(pk=each.pk).update(look_at=each.look_at and each.look_at - by)
+    times = ("opened_at", "told_at", "tell_at", "resolved_at")
+    Alert.objects.update(**{name: F(name) - by for name in times})
+    AlertWatch.objects.update(look_at=F("look_at") - by)
+
+
+@pytest.fixture
+def firing_rule(version: DatasetVersion, make_rule: MakeRule) -> AlertRule:
+    """A rule over the series a, whose alert fires since w1."""
+    rule = make_rule(series="a")
+    week(version, 1, BAD)
+    return rule

@@ -9,15 +9,17 @@ import pytest
 from django.utils import timezone
 from scipy import stats
 
-from scoring.core import paired as statistics
-from scoring.core.sentences import ALPHA
-from scoring.engine import compare
+from scoring.core.stats import paired
+from scoring.core.wording.comparison import ALPHA
+from scoring.engine.alerts.conditions import evaluate_rule
 from scoring.engine.alerts.finding import Finding
-from scoring.engine.alerts.judging import judge
 from scoring.engine.alerts.paired import baseline_of
+from scoring.engine.compare import comparison
 from scoring.models import AlertRule, DatasetVersion, OutputSet, Run, WatchState
-from tests.compared import run_with
 from tests.engine.alerts.conftest import CASES, MakeRule
+from tests.support.finished_runs import run_with
+
+pytestmark = pytest.mark.slow
 
 WEEKS = 40
 
@@ -42,8 +44,8 @@ def firings(rule: AlertRule, runs: list[Run]) -> int:
     for run in reversed(runs):
         baseline = baseline_of(run, rule.scorer)
         if baseline:
-            compare.compared(baseline, run)
-        found = judge(rule, "a", timezone.now())
+            comparison.compare_runs(baseline, run)
+        found = evaluate_rule(rule, "a", timezone.now())
         assert isinstance(found, Finding)
         assert found.run == run
         count += found.state == WatchState.FIRING
@@ -56,7 +58,7 @@ def test_equal_runs_rarely_fire(
     version: DatasetVersion, make_rule: MakeRule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bound is what a true rate of ALPHA, all of it downwards even, exceeds once in 1,000."""
-    monkeypatch.setattr(statistics, "RESAMPLES", 1_000)
+    monkeypatch.setattr(paired, "RESAMPLES", 1_000)
     runs = weeks_of(version, np.random.default_rng(5).beta(5, 2, CASES), seed=17)
     most = int(stats.binom.ppf(0.999, WEEKS - 1, ALPHA))
     for scorer in ("close", "right", ""):
@@ -67,7 +69,7 @@ def test_a_real_drop_fires(
     version: DatasetVersion, make_rule: MakeRule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same cases become harder in one week: the rule fires there."""
-    monkeypatch.setattr(statistics, "RESAMPLES", 1_000)
+    monkeypatch.setattr(paired, "RESAMPLES", 1_000)
     monkeypatch.setattr("tests.engine.alerts.test_false_alarms.WEEKS", 2)
     ease = np.full(CASES, 0.9)
     before = weeks_of(version, ease, seed=1)[-1]
@@ -76,7 +78,7 @@ def test_a_real_drop_fires(
     OutputSet.objects.exclude(pk__in=[after.output_set_id, before.output_set_id]).delete()
     for scorer in ("close", "right", ""):
         rule = make_rule("drop", None, scorer=scorer)
-        compare.compared(before, after)
-        found = judge(rule, "a", timezone.now())
+        comparison.compare_runs(before, after)
+        found = evaluate_rule(rule, "a", timezone.now())
         assert isinstance(found, Finding)
         assert (found.state, found.run) == (WatchState.FIRING, after)

@@ -7,39 +7,27 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from scoring.engine import errands, run_life
-from scoring.engine.alerts import leave_after, paired, tick
+from scoring.engine.alerts import follow_runs, paired, tick
+from scoring.engine.alerts.conditions import evaluate_rule
 from scoring.engine.alerts.finding import Later
-from scoring.engine.alerts.judging import judge
-from scoring.models import (
-    Alert,
-    AlertWatch,
-    Baseline,
-    DatasetVersion,
-    Errand,
-    ErrandState,
-    Run,
-    User,
-    WatchState,
-)
-from tests.drifting import run_again, scorer_of
+from scoring.engine.jobs import job_queue
+from scoring.engine.runs import lifecycle
+from scoring.models import Alert, AlertWatch, Baseline, DatasetVersion, Job, JobState, Run, User
 from tests.engine.alerts.conftest import (
     CASES,
+    FINE,
+    FIRING,
+    SILENT,
+    UNDECIDED,
     MakeRule,
-    compared,
-    found,
+    compare_and_find,
+    finding_of,
     letters,
     pass_time,
     run_of,
-    told,
+    sent_events,
 )
-
-FINE, FIRING, UNDECIDED, SILENT = (
-    WatchState.FINE,
-    WatchState.FIRING,
-    WatchState.UNDECIDED,
-    WatchState.SILENT,
-)
+from tests.support.drift_runs import run_again, scorer_of
 
 
 def flipped(before: DatasetVersion, broke: int, fixed: int = 0, rest: str = "p") -> tuple[Run, Run]:
@@ -62,11 +50,9 @@ def flipped(before: DatasetVersion, broke: int, fixed: int = 0, rest: str = "p")
         (3, 10, 0, "e", UNDECIDED),
     ],
 )
-@pytest.mark.parametrize("scorer", ["", "close"])
 def test_more_cases_broken_than(
     version: DatasetVersion,
     make_rule: MakeRule,
-    scorer: str,
     limit: int,
     broke: int,
     fixed: int,
@@ -74,11 +60,12 @@ def test_more_cases_broken_than(
     state: str,
 ) -> None:
     flipped(version, broke, fixed, rest)
-    said = compared(make_rule("regressions", limit, scorer=scorer))
-    assert said.state == state
-    if state != UNDECIDED:
-        assert said.value == broke
-        assert said.sentence.startswith("w2 against w1: ")
+    for scorer in ("", "close"):
+        finding = compare_and_find(make_rule("regressions", limit, scorer=scorer))
+        assert finding.state == state
+        if state != UNDECIDED:
+            assert finding.value == broke
+            assert finding.sentence.startswith("w2 against w1: ")
 
 
 @pytest.mark.parametrize(
@@ -93,28 +80,27 @@ def test_more_cases_broken_than(
         (0.31, 6, 0, FINE),
     ],
 )
-@pytest.mark.parametrize("scorer", ["", "close"])
 def test_a_drop_larger_than_chance(
     version: DatasetVersion,
     make_rule: MakeRule,
-    scorer: str,
     limit: float | None,
     broke: int,
     fixed: int,
     state: str,
 ) -> None:
     flipped(version, broke, fixed)
-    said = compared(make_rule("drop", limit, scorer=scorer))
-    assert said.state == state, said.sentence
-    assert said.value == pytest.approx((broke - fixed) / CASES)
+    for scorer in ("", "close"):
+        finding = compare_and_find(make_rule("drop", limit, scorer=scorer))
+        assert finding.state == state, finding.sentence
+        assert finding.value == pytest.approx((broke - fixed) / CASES)
 
 
 def test_a_first_run_has_nothing_to_drop_from(version: DatasetVersion, make_rule: MakeRule) -> None:
     run_of(version, 1, letters(3))
     for kind, limit in (("drop", None), ("regressions", 0)):
-        said = found(make_rule(kind, limit))
-        assert said.state == SILENT
-        assert said.sentence == "There is no earlier run to compare w1 with."
+        finding = finding_of(make_rule(kind, limit))
+        assert finding.state == SILENT
+        assert finding.sentence == "There is no earlier run to compare w1 with."
 
 
 def test_the_pinned_run_is_the_measure(version: DatasetVersion, make_rule: MakeRule) -> None:
@@ -122,10 +108,10 @@ def test_the_pinned_run_is_the_measure(version: DatasetVersion, make_rule: MakeR
     good = run_of(version, 1, letters(20))
     run_of(version, 2, letters(10))
     run_of(version, 3, letters(10))
-    assert compared(rule).state == FINE
+    assert compare_and_find(rule).state == FINE
     Baseline.objects.pin(good, by=None)
-    said = compared(rule)
-    assert (said.state, said.value, said.sentence[:15]) == (FIRING, 10, "w3 against w1: ")
+    finding = compare_and_find(rule)
+    assert (finding.state, finding.value, finding.sentence[:15]) == (FIRING, 10, "w3 against w1: ")
 
 
 def test_scoring_outputs_again_is_no_step_in_time(
@@ -134,8 +120,8 @@ def test_scoring_outputs_again_is_no_step_in_time(
     run_of(version, 1, letters(20))
     worse = run_of(version, 2, letters(10))
     again = run_again(worse.output_set, 0.5, letters(10))
-    said = compared(make_rule("regressions", 0))
-    assert (said.state, said.run, said.value) == (FIRING, again, 10)
+    finding = compare_and_find(make_rule("regressions", 0))
+    assert (finding.state, finding.run, finding.value) == (FIRING, again, 10)
 
 
 @pytest.mark.parametrize("kind", ["drop", "regressions"])
@@ -146,9 +132,11 @@ def test_another_version_of_the_scorer_is_no_measure(
     run_of(version, 1, letters(20))
     scorer.revise({"case_sensitive": True}, by=None)
     run_of(version, 2, letters(0))
-    said = compared(make_rule(kind, 0 if kind == "regressions" else None, scorer="close"))
-    assert said.state == UNDECIDED
-    assert "w1 was scored by version 1 of close and w2 by version 2" in said.sentence
+    finding = compare_and_find(
+        make_rule(kind, 0 if kind == "regressions" else None, scorer="close")
+    )
+    assert finding.state == UNDECIDED
+    assert "w1 was scored by version 1 of close and w2 by version 2" in finding.sentence
 
 
 def test_a_comparison_that_failed_is_undecided(
@@ -157,32 +145,32 @@ def test_a_comparison_that_failed_is_undecided(
     flipped(version, 9)
     rule = make_rule("drop", None)
     later = Later(paired.ASK_AGAIN_SECONDS)
-    assert [judge(rule, "a", timezone.now()) for _ in range(3)] == [later] * 3
-    assert Errand.objects.count() == 1
-    Errand.objects.update(state=ErrandState.FAILED, problem="it failed with MemoryError")
-    said = found(rule)
-    assert said.state == UNDECIDED
-    assert said.sentence == "w2 could not be compared: it failed with MemoryError."
+    assert [evaluate_rule(rule, "a", timezone.now()) for _ in range(3)] == [later] * 3
+    assert Job.objects.count() == 1
+    Job.objects.update(state=JobState.FAILED, problem="it failed with MemoryError")
+    finding = finding_of(rule)
+    assert finding.state == UNDECIDED
+    assert finding.sentence == "w2 could not be compared: it failed with MemoryError."
 
 
 def compare_and_look() -> None:
     """What the worker does within some seconds of the end of a run."""
     tick()
-    for errand in Errand.objects.unfinished():
-        errands.do(errand)
+    for job in Job.objects.unfinished():
+        job_queue.run(job)
     pass_time(timedelta(seconds=paired.ASK_AGAIN_SECONDS + 1))
     tick()
 
 
-@pytest.mark.parametrize(("kind", "limit"), [("regressions", 3), ("drop", None)])
 @pytest.mark.parametrize(
-    ("passed", "events"),
+    ("kind", "limit", "passed", "events"),
     [
-        ([20, 10, 10, 10, 20], ["opened", "resolved"]),
-        ([20, 10, 20], ["opened", "resolved"]),
-        ([20, 10, 5, 10, 19], ["opened", "resolved"]),
-        ([20, 10, 12, 11], ["opened"]),
-        ([20, 18, 19, 20], []),
+        ("drop", None, [20, 10, 10, 20], ["opened", "resolved"]),
+        ("drop", None, [20, 18, 20], []),
+        ("regressions", 3, [20, 10, 10, 20], ["opened", "resolved"]),
+        ("regressions", 3, [20, 10, 5, 10, 19], ["opened", "resolved"]),
+        ("regressions", 3, [20, 10, 12, 11], ["opened"]),
+        ("regressions", 3, [20, 18, 20], []),
     ],
 )
 def test_a_drop_that_stays_is_not_over(
@@ -196,10 +184,10 @@ def test_a_drop_that_stays_is_not_over(
     """A week is as bad as the one before, and still worse than that which the alert began after."""
     make_rule(kind, limit, series="a")
     for number, count in enumerate(passed):
-        leave_after(run_of(version, number, letters(count)))
+        follow_runs([run_of(version, number, letters(count))])
         compare_and_look()
         assert not AlertWatch.objects.exclude(look_at=None).exists()
-    assert told() == events
+    assert sent_events() == events
     assert {str(alert.baseline) for alert in Alert.objects.all()} <= {"w0"}
 
 
@@ -208,12 +196,12 @@ def test_a_new_level_is_accepted_by_pinning_it(
 ) -> None:
     make_rule("regressions", 0, series="a")
     for number, count in enumerate([20, 10, 10]):
-        leave_after(run_of(version, number, letters(count)))
+        follow_runs([run_of(version, number, letters(count))])
         compare_and_look()
-    assert told() == ["opened"]
+    assert sent_events() == ["opened"]
     Baseline.objects.pin(Run.objects.get(name="w1"), by=None)
     compare_and_look()
-    assert told() == ["opened", "resolved"]
+    assert sent_events() == ["opened", "resolved"]
 
 
 def test_an_alert_whose_baseline_is_gone_goes_by_the_run_before(
@@ -221,8 +209,8 @@ def test_an_alert_whose_baseline_is_gone_goes_by_the_run_before(
 ) -> None:
     make_rule("regressions", 0, series="a")
     for number, count in enumerate([20, 10, 10]):
-        leave_after(run_of(version, number, letters(count)))
+        follow_runs([run_of(version, number, letters(count))])
         compare_and_look()
-    run_life.delete(Run.objects.get(name="w0"), alice)
+    lifecycle.delete(Run.objects.get(name="w0"), alice)
     compare_and_look()
-    assert told() == ["opened", "resolved"]
+    assert sent_events() == ["opened", "resolved"]

@@ -29,7 +29,7 @@ def dataset(version: DatasetVersion) -> Dataset:
 
 @pytest.fixture
 def draft(dataset: Dataset, alice: User) -> Draft:
-    return drafts.begin(dataset, alice)
+    return drafts.open_draft(dataset, alice)
 
 
 def contents(version: DatasetVersion) -> dict[str, tuple[Any, ...]]:

@@ -1,9 +1,9 @@
-"""Excel workbooks (XLSX): a ZIP archive of XML, read as a stream and with suspicion.
+"""Excel workbooks (XLSX): a ZIP archive of XML, read as a stream and without trust in it.
 
-`workbook` opens the archive, `feed` gives a part to its reader, `plain` knows how most of it is
-written, `sheet` and `shared_texts` read, `values` says what a cell stands for, `rows` makes rows.
-Written for this project because what there is reads slower or holds the whole workbook: see
-docs/decisions/files.md. ECMA-376 part 1 names the elements.
+`workbook` opens the archive, `feed` feeds a part to its reader, `plain` matches what is written as
+usual, `sheet` and `shared_texts` read the rest, `values` gives the texts of cells, `rows` the rows.
+Written for this project because existing packages are slower or load the whole workbook: see
+docs/decisions/files.md. The elements are named by ECMA-376 part 1.
 """
 
 from scoring.core.files.xlsx.rows import read_sheets, read_xlsx

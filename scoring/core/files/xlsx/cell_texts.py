@@ -1,4 +1,4 @@
-"""What a workbook's cell says: numbers, days and texts written without loss."""
+"""The text of a workbook's cell: numbers, days and texts written without loss."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Final
 _ESCAPE: Final = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _WHOLE: Final = re.compile(r"-?(?:0|[1-9][0-9]*)")
-_UNSEEN: Final = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
+_LITERALS: Final = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
 _ELAPSED: Final = re.compile(r"\[[hms]+\]", re.IGNORECASE)
-_DAY_SIGNS: Final = re.compile(r"[ymdhs]", re.IGNORECASE)
+_DAY_LETTERS: Final = re.compile(r"[ymdhs]", re.IGNORECASE)
 # The formats that have a number and no text of their own, and show days or times.
 DAY_FORMATS: Final = frozenset({*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)})
 ELAPSED_FORMAT: Final = 46
@@ -27,26 +27,24 @@ def plain_text(text: str) -> str:
     """
     if "_x" not in text:
         return text
-    found = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
-    return _PAIR.sub(
-        lambda match: match[0].encode("utf-16", "surrogatepass").decode("utf-16"), found
-    )
+    unescaped = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
+    return _PAIR.sub(_join_pair, unescaped)
 
 
-def _joined(pair: re.Match[str]) -> str:
+def _join_pair(pair: re.Match[str]) -> str:
     return pair[0].encode("utf-16", "surrogatepass").decode("utf-16")
 
 
-def kind_of_format(code: str) -> str:
+def format_kind(code: str) -> str:
     """`day`, `elapsed` or "" for a number format's first section."""
-    shown = _UNSEEN.sub("", code.partition(";")[0])
-    if _ELAPSED.search(shown):
+    letters = _LITERALS.sub("", code.partition(";")[0])
+    if _ELAPSED.search(letters):
         return "elapsed"
-    return "day" if _DAY_SIGNS.search(shown) else ""
+    return "day" if _DAY_LETTERS.search(letters) else ""
 
 
 def number_text(text: str) -> str:
-    """The shortest decimal that is the same double; whole numbers stay as they are written."""
+    """The shortest decimal of the same double; whole numbers are left as they are written."""
     if _WHOLE.fullmatch(text):
         return text
     try:
@@ -61,7 +59,7 @@ def number_text(text: str) -> str:
 def day_text(text: str, kind: str, *, is_1904: bool) -> str:
     """ISO 8601 of a cell formatted as a day or a time, or hours of an elapsed time.
 
-    What is no day of the calendar stays the number it is.
+    A number that is no day of the calendar is returned as a number.
     """
     try:
         number = float(text)

@@ -1,9 +1,10 @@
-"""XML on its way from a workbook's part to its reader, most of it past the parser.
+"""Feeds the XML of a workbook's part to its reader, most of it without the parser.
 
-The parser (expat) calls back for every element, which costs more than all that is then done with a
-large sheet. Nearly all of a part is rows or texts one after another, and programs write them in
-few ways; those a reader knows by one expression and takes at once (`Shortcut`). All else goes to
-the parser, which then stands between two elements, where one that it never sees changes nothing.
+The parser (expat) calls back for every element, which costs more than everything else that is done
+with a large sheet. Nearly all of a part is a sequence of rows or texts, which programs write in few
+ways; a reader matches those by one expression and takes them at once (`Shortcut`). All else goes to
+the parser. Elements are taken only where the parser is between two of them, so that it need not
+see them.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from xml.parsers import expat
 from scoring.core.files.rows import MAX_CELL, MAX_LINE, FileProblem
 
 MAX_DEPTH: Final = 64  # elements inside each other
-_MOST_HELD: Final = MAX_CELL // 4  # bytes without an end tag; so what is taken has no cell too long
+_MAX_REST: Final = MAX_CELL // 4  # bytes without an end tag; so what is taken has no cell too long
 
 Start = Callable[[str, dict[str, str]], None]
 
 
 class Shortcut(NamedTuple):
-    """Elements with the end tag `end` that their reader can take as they are written.
+    """Elements with the end tag `end` that their reader can take as text.
 
-    `is_next` tells whether what the parser told last was the end of such an element, behind which
-    more may follow. `take` is then given some, whole, and takes them all or answers False.
+    `is_next` says whether the parser's last callback was the end of such an element, after which
+    more may follow. `take` is then called with whole elements, and takes all or returns False.
     """
 
     end: bytes
@@ -33,10 +34,10 @@ class Shortcut(NamedTuple):
 
 
 class Handlers(NamedTuple):
-    """What is told of an XML part, by the parser itself: a call between the two would cost a third.
+    """The parser's own callbacks; a layer in between would add a third to the time.
 
-    So names come with the prefix they may have (`bare` takes it off), and it is the handlers who
-    count how deep elements are nested (`refuse_deep`).
+    So names have their prefix (`local_name` removes it), and the handlers count how deep elements
+    are nested (`refuse_deep`).
     """
 
     start: Start
@@ -46,7 +47,7 @@ class Handlers(NamedTuple):
 
 
 class Feed:
-    """Tells handlers of a part that comes in chunks.
+    """Feeds a part to handlers in chunks.
 
     Raises FileProblem: corrupt_archive, unsafe_xml, line_too_long.
     """
@@ -57,32 +58,32 @@ class Feed:
         self._parser.XmlDeclHandler = self._declared
         self._is_utf8 = True  # unless declared otherwise
         self._parsed = 0  # bytes
-        self._held = b""  # behind the last end tag
+        self._rest = b""  # after the last end tag
 
     def give(self, chunk: bytes) -> None:
         """The next bytes; b"" ends the part."""
         if self._shortcut is None:
             self._parse(chunk, is_last=not chunk)
             return
-        whole, end, self._held = (self._held + chunk).rpartition(self._shortcut.end)
+        whole, end, self._rest = (self._rest + chunk).rpartition(self._shortcut.end)
         if end and not self._is_taken(whole + end, self._shortcut):
             self._parse(whole + end)
-        if not chunk or len(self._held) > _MOST_HELD:
-            held, self._held = self._held, b""
-            self._parse(held, is_last=not chunk)
+        if not chunk or len(self._rest) > _MAX_REST:
+            rest, self._rest = self._rest, b""
+            self._parse(rest, is_last=not chunk)
 
     def _is_taken(self, elements: bytes, shortcut: Shortcut) -> bool:
-        """Whether their reader takes them: only where the parser stands behind such an element.
+        """Whether their reader takes them: only where the parser is after such an element.
 
-        It was given an end tag last. Had it met that inside a comment it would not have used it
-        up, inside a CDATA section it would have told of it as a text.
+        Its last input ended with an end tag. Inside a comment the parser would not have consumed
+        that tag, inside a CDATA section it would have called back with it as text.
         """
-        stands_behind = self._parser.CurrentByteIndex == self._parsed and shortcut.is_next()
-        if not (stands_behind and self._is_utf8):
+        is_after = self._parser.CurrentByteIndex == self._parsed and shortcut.is_next()
+        if not (is_after and self._is_utf8):
             return False
         try:
             return shortcut.take(elements.decode())
-        except UnicodeDecodeError:  # the parser says so
+        except UnicodeDecodeError:  # which the parser reports
             return False
 
     def _declared(self, _: str, encoding: str | None, __: int) -> None:
@@ -94,15 +95,15 @@ class Feed:
         try:
             self._parser.Parse(piece, is_last)
         except expat.ExpatError as fault:
-            said = expat.ErrorString(fault.code)
-            text = f"The part {self._part} of the workbook is no XML ({said}). Save it again."
+            reason = expat.ErrorString(fault.code)
+            text = f"The part {self._part} of the workbook is no XML ({reason}). Save it again."
             raise FileProblem("corrupt_archive", text) from None
         if self._parsed - self._parser.CurrentByteIndex > MAX_LINE:
             text = f"One tag in {self._part} is longer than {MAX_LINE:,} characters."
             raise FileProblem("line_too_long", text)
 
 
-def bare(name: str) -> str:
+def local_name(name: str) -> str:
     """The element's name without its prefix."""
     return name.rpartition(":")[2]
 

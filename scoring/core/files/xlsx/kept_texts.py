@@ -1,4 +1,4 @@
-"""Many texts by their place: the first in memory, the others in a nameless file."""
+"""Texts by index: the first in memory, the others in an anonymous temporary file."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from weakref import finalize
 from scoring.core.files.full_disk import close_quietly, full_disk_told
 
 _HELD: Final = 16 * 1024 * 1024  # characters in memory
-_FRESH: Final = 2 * 1024 * 1024  # characters of the file's last texts, which are asked for next
+_FRESH: Final = 2 * 1024 * 1024  # characters of the file's last texts, which are read next
 
 
 class KeptTexts:
-    """Texts are added at the end and asked for mostly in that order."""
+    """Texts are added at the end, and mostly read in that order."""
 
     def __init__(self) -> None:
         self.held: list[str] = []  # the first
@@ -42,17 +42,17 @@ class KeptTexts:
         self._fresh_size += size
         self._write([text.encode("utf-8", "surrogatepass") for text in texts])
 
-    def several(self, places: Sequence[int]) -> list[str]:
-        """The texts at these places, all of which are there."""
+    def get_many(self, indexes: Sequence[int]) -> list[str]:
+        """The texts at these indexes, all of which exist."""
         held, count = self.held, len(self.held)
         fresh, first = self._fresh, len(self) - len(self._fresh)
         return [
-            held[place]
-            if place < count
-            else fresh[place - first]
-            if place >= first
-            else self._read(place - count)
-            for place in places
+            held[index]
+            if index < count
+            else fresh[index - first]
+            if index >= first
+            else self._read(index - count)
+            for index in indexes
         ]
 
     @cached_property
@@ -67,7 +67,7 @@ class KeptTexts:
         self._ends.extend([*accumulate(map(len, packed), initial=self._ends[-1])][1:])
 
     def _read(self, index: int) -> str:
-        """The text at this place of the file."""
+        """The text at this index of the file."""
         start, end = self._ends[index], self._ends[index + 1]
         if end > self._flushed:
             with full_disk_told():

@@ -1,8 +1,8 @@
-"""Rows and shared texts as programs write them nearly always, found by one expression each.
+"""Rows and shared texts as programs nearly always write them, each matched by one expression.
 
-Every expression knows one way of writing that is XML beyond doubt: attributes in the order of the
-standard (ECMA-376 part 1, 18.3.1.4, 18.3.1.73, 18.4.8), none twice, and characters of which a
-parser changes none. Whatever else XML allows finds no match, and is left to the parser.
+The expressions match only what is certainly well-formed XML: attributes in the order of the
+standard (ECMA-376 part 1, 18.3.1.4, 18.3.1.73, 18.4.8), none twice, and characters that a parser
+does not change. Whatever else XML allows does not match, and is left to the parser.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ Parts = list[str | None]
 
 
 class PlainCells(NamedTuple):
-    """The cells of whole rows, part by part in their order; None for what one is written without.
+    """The cells of whole rows, part by part in their order; None for a part a cell does not have.
 
-    `begins` and `lines`, the row's number, are of the first cell of each row. `places` are those of
-    shared texts.
+    `begins` and `lines`, the row's number, are of the first cell of each row. `shared` are indexes
+    of shared texts.
     """
 
     begins: Parts
     lines: Parts
     letters: Parts
     styles: Parts
-    places: Parts
+    shared: Parts
     kinds: Parts
     values: Parts
     texts: Parts
@@ -55,22 +55,22 @@ class PlainCells(NamedTuple):
 
 def plain_cells(rows: str) -> PlainCells | None:
     """None when not all of the rows is written in a known way."""
-    found = _CELL.split(f"</row>{rows.removesuffix('</row>')}")
-    if any(found[::_STEP]):  # what lies between the cells
+    parts = _CELL.split(f"</row>{rows.removesuffix('</row>')}")
+    if any(parts[::_STEP]):  # between the cells
         return None
-    return PlainCells._make(found[group::_STEP] for group in range(1, _STEP))
+    return PlainCells._make(parts[group::_STEP] for group in range(1, _STEP))
 
 
 def plain_items(items: str) -> list[str] | None:
     """The texts of whole items of shared strings; None as above."""
-    found = _ITEM.split(items)
-    if any(found[::2]):
+    parts = _ITEM.split(items)
+    if any(parts[::2]):
         return None
-    texts = found[1::2]
-    return [unescaped(text) for text in texts] if "&" in items else texts
+    texts = parts[1::2]
+    return [unescape_xml(text) for text in texts] if "&" in items else texts
 
 
-def unescaped(text: str) -> str:
+def unescape_xml(text: str) -> str:
     """The text with the five names that XML itself knows undone."""
     if "&" in text:
         for name, sign in _NAMES.items():  # that of & last, so that none is undone twice

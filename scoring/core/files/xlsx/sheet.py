@@ -1,28 +1,28 @@
-"""One sheet of a workbook, element by element."""
+"""The XML of one sheet, element by element."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from scoring.core.files.rows import MAX_CELL, FileProblem
-from scoring.core.files.xlsx.feed import MAX_DEPTH, Handlers, Shortcut, bare, refuse_deep
-from scoring.core.files.xlsx.letters import place_of
+from scoring.core.files.xlsx.feed import MAX_DEPTH, Handlers, Shortcut, local_name, refuse_deep
+from scoring.core.files.xlsx.letters import column_index
 from scoring.core.files.xlsx.plain_rows import plain_rows
-from scoring.core.files.xlsx.values import Cells, Values, fault_of
+from scoring.core.files.xlsx.values import Cells, Values, cell_fault
 from scoring.core.files.xlsx.workbook import Workbook
 
 _ROWS_DEPTH: Final = 2  # elements around a row
 
 
 class Sheet:
-    """Told of a sheet's elements, it gathers `rows`. Written for speed: it is called for each."""
+    """Collects `rows` from the parser's callbacks. Written for speed: they come per element."""
 
     def __init__(self, book: Workbook) -> None:
         self.rows: list[Cells] = []
         shortcut = Shortcut(b"</row>", lambda: self._is_between_rows, self._take)
         self.handlers = Handlers(self._start, self._end, self._text, shortcut)
         self._values = Values(book)
-        self._depth = self._line = self._place = self._size = 0
+        self._depth = self._line = self._column = self._size = 0
         self._kind = self._style = ""
         self._parts: list[str] = []  # of the cell's value
         self._takes = self._has_value = self._has_formula = self._is_phonetic = False
@@ -50,14 +50,14 @@ class Sheet:
             self._is_phonetic = True
         elif ":" in name:
             self._depth -= 1
-            self._start(bare(name), attributes)
+            self._start(local_name(name), attributes)
 
     def _end(self, name: str) -> None:
         self._depth -= 1
         if name in ("v", "t"):
             self._takes = False
         elif name == "c":
-            self._keep()
+            self._end_cell()
         elif name == "row":
             self._end_row()
             is_inside = self._takes or self._is_phonetic
@@ -66,7 +66,7 @@ class Sheet:
             self._is_phonetic = False
         elif ":" in name:
             self._depth += 1
-            self._end(bare(name))
+            self._end(local_name(name))
 
     def _text(self, text: str) -> None:
         self._is_between_rows = False
@@ -77,9 +77,9 @@ class Sheet:
             self._parts.append(text)
 
     def _begin_row(self, number: str) -> None:
-        told = int(number) if number.isdecimal() and len(number) < 9 else 0
-        self._line = max(self._line + 1, told)
-        self._texts, self._faults, self._place = [], {}, -1
+        line = int(number) if number.isdecimal() and len(number) < 9 else 0
+        self._line = max(self._line + 1, line)
+        self._texts, self._faults, self._column = [], {}, -1
 
     def _end_row(self) -> None:
         if self._faults or any(self._texts):
@@ -91,45 +91,44 @@ class Sheet:
         self._has_value = self._has_formula = False
         self._kind, self._style = attributes.get("t", "n"), attributes.get("s", "")
         reference = attributes.get("r")
-        self._place = self._place_of(reference) if reference else self._place + 1
+        self._column = self._column_of(reference) if reference else self._column + 1
 
-    def _keep(self) -> None:
+    def _end_cell(self) -> None:
         if self._size > MAX_CELL:
-            said = f"the cell is longer than {MAX_CELL:,} characters. Shorten it."
-            self._faults[self._place] = ("cell_too_long", said)
+            text = f"the cell is longer than {MAX_CELL:,} characters. Shorten it."
+            self._faults[self._column] = ("cell_too_long", text)
         elif self._has_value and (self._parts or not self._has_formula or self._kind == "str"):
             self._put("".join(self._parts))
         elif self._has_formula:  # programs that do not compute write no result, or an empty one
-            said = "the formula has no stored result. Open the workbook, let it compute, save it."
-            self._faults[self._place] = ("no_value", said)
+            text = "the formula has no stored result. Open the workbook, let it compute, save it."
+            self._faults[self._column] = ("no_value", text)
 
     def _put(self, value: str) -> None:
-        """Give the row the text that a cell's value stands for."""
+        """Add the text that a cell's value stands for to the row."""
         try:
             text = self._values.text_of(value, self._kind, self._style)
         except (ValueError, IndexError):
-            said = (
+            problem = (
                 f"Line {self._line:,} of the sheet names a text the workbook lacks. Save it anew."
             )
-            raise FileProblem("corrupt_archive", said, line=self._line) from None
-        if fault := fault_of(text):
-            self._faults[self._place] = fault
-        if self._place == len(self._texts):
+            raise FileProblem("corrupt_archive", problem, line=self._line) from None
+        if fault := cell_fault(text):
+            self._faults[self._column] = fault
+        if self._column == len(self._texts):
             self._texts.append(text)
-        else:  # behind a gap, or out of order
-            self._texts += [""] * (self._place + 1 - len(self._texts))
-            self._texts[self._place] = text
+        else:  # after a gap, or out of order
+            self._texts += [""] * (self._column + 1 - len(self._texts))
+            self._texts[self._column] = text
 
-    def _place_of(self, reference: str) -> int:
-        """The column's place, counted from 0; the next one where the reference has no letters."""
+    def _column_of(self, reference: str) -> int:
+        """The column's index, from 0; the next one where the reference has no letters."""
         letters = reference.rstrip("0123456789")
-        return place_of(letters) if letters else self._place + 1
+        return column_index(letters) if letters else self._column + 1
 
     def _take(self, rows: str) -> bool:
-        """Plainly written rows at once, as if the parser had told of each of their elements."""
-        found = plain_rows(rows, self._values, self._line)
-        if found is None:
-            return False
-        more, self._line = found
-        self.rows += more
-        return True
+        """Add plain rows at once, as the parser's callbacks would one by one."""
+        result = plain_rows(rows, self._values, self._line)
+        if result is not None:
+            cells, self._line = result
+            self.rows += cells
+        return result is not None

@@ -1,4 +1,4 @@
-"""What the value in a cell stands for: a shared text, a number, a day, true or false."""
+"""The value of a cell: a shared string, a number, a date or a boolean."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scoring.core.files.xlsx.cell_texts import (
     DAY_FORMATS,
     ELAPSED_FORMAT,
     day_text,
-    kind_of_format,
+    format_kind,
     number_text,
     plain_text,
 )
@@ -20,7 +20,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class Cells(NamedTuple):
-    """One row of a sheet: its texts from the first column on, and faults of cells by place."""
+    """One row of a sheet: its texts from the first column on, and faults by column index."""
 
     line: int
     texts: list[str]
@@ -32,7 +32,7 @@ class Values:
 
     def __init__(self, book: Workbook) -> None:
         self.shared = SharedTexts(book)
-        self._kinds = _kinds_of_styles(book)
+        self._time_kinds = _time_kinds(book)
         self._is_1904 = book.is_1904
 
     def text_of(self, value: str, kind: str, style: str) -> str:
@@ -48,21 +48,23 @@ class Values:
             return {"1": "TRUE", "0": "FALSE"}.get(value, value)
         if kind != "n":
             return value
-        shown_as = self._kinds.get(style)
-        return day_text(value, shown_as, is_1904=self._is_1904) if shown_as else number_text(value)
+        time_kind = self._time_kinds.get(style)
+        return (
+            day_text(value, time_kind, is_1904=self._is_1904) if time_kind else number_text(value)
+        )
 
 
-def fault_of(text: str) -> tuple[str, str] | None:
-    """Code and words for a text that cannot be kept. Only escapes bring such signs into a cell."""
+def cell_fault(text: str) -> tuple[str, str] | None:
+    """Code and message for a text that cannot be stored, which only escapes can bring about."""
     if "\0" in text:
         return "nul_character", "the cell holds a NUL character. Remove it."
     if not text.isascii() and _SURROGATE.search(text):
-        said = "the cell holds half a character (a lone surrogate). Remove or replace it."
-        return "invalid_unicode", said
+        message = "the cell holds half a character (a lone surrogate). Remove or replace it."
+        return "invalid_unicode", message
     return None
 
 
-def _kinds_of_styles(book: Workbook) -> dict[str, str]:
+def _time_kinds(book: Workbook) -> dict[str, str]:
     """`day` or `elapsed` by the number of a cell's style; other styles are left out."""
     part = book.part_of("styles")
     own: dict[str, str] = {}
@@ -73,7 +75,7 @@ def _kinds_of_styles(book: Workbook) -> dict[str, str]:
     def start(name: str, attributes: dict[str, str]) -> None:
         nonlocal count
         if name == "numFmt":
-            own[attributes.get("numFmtId", "")] = kind_of_format(attributes.get("formatCode", ""))
+            own[attributes.get("numFmtId", "")] = format_kind(attributes.get("formatCode", ""))
         elif name in ("cellXfs", "cellStyleXfs"):
             inside[:] = [name]
         elif name == "xf" and inside == ["cellXfs"]:

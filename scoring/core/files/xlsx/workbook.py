@@ -1,4 +1,4 @@
-"""A workbook's parts: a ZIP archive of XML, opened with suspicion and read as a stream."""
+"""The parts of a workbook: a ZIP archive of XML, checked and read as a stream."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from typing import BinaryIO, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
+from scoring.core.files.decompression import Allowance
 from scoring.core.files.rows import FileProblem
-from scoring.core.files.unpacked import Allowance
-from scoring.core.files.xlsx.feed import MAX_DEPTH, Feed, Handlers, Start, bare, refuse_deep
+from scoring.core.files.xlsx.feed import MAX_DEPTH, Feed, Handlers, Start, local_name, refuse_deep
 
 MAX_PARTS: Final = 10_000
 MAX_DIRECTORY: Final = 8 * 1024 * 1024  # bytes of the archive's table of contents
@@ -26,8 +26,8 @@ _FAULTS: Final = (
 
 
 class Workbook:
-    """The parts of a workbook by their names; `sheets` leads from names to parts, in order, of
-    which some are `shown`.
+    """The parts of a workbook by their names; `sheets` maps names to parts in order, `shown` are
+    the names of those that are not hidden.
 
     Raises FileProblem: corrupt_archive, unsafe_archive, unsafe_xml, unsupported_workbook,
     too_large_unpacked.
@@ -36,11 +36,11 @@ class Workbook:
     def __init__(self, file: BinaryIO) -> None:
         self._allowance = Allowance()
         with archive_faults():
-            _refuse_many(file)
+            _check_directory(file)
             self._archive = ZipFile(file)
-        self._parts = _checked(self._archive.infolist())
-        self._relations = self._targets()
-        self.sheets, self.is_1904 = self._listed()
+        self._parts = _check_parts(self._archive.infolist())
+        self._relations = self._read_relations()
+        self.sheets, self.is_1904 = self._read_sheets()
         if not self.sheets:
             raise unsupported("It has no sheet with cells.")
 
@@ -60,31 +60,31 @@ class Workbook:
         return max(1, self._parts[part].file_size)
 
     def read(self, part: str, handlers: Handlers) -> Iterator[int]:
-        """Tell the handlers what the part holds, chunk by chunk: a step of the iteration each.
+        """Feed the part to the handlers, one chunk per step of the iteration.
 
-        Gives how many of its bytes were read.
+        Yields how many of its bytes were read.
         """
         feed = Feed(part, handlers)
-        fed, chunk = 0, b" "
+        size, chunk = 0, b" "
         with archive_faults(), self._archive.open(self._parts[part]) as stream:
             while chunk:
                 chunk = stream.read(_CHUNK)
                 self._allowance.spend(len(chunk))
                 feed.give(chunk)
-                fed += len(chunk)
-                yield fed
+                size += len(chunk)
+                yield size
 
     def read_whole(self, part: str, start: Start) -> None:
-        reader = _Careful(start)
+        reader = _ElementReader(start)
         for _ in self.read(part, Handlers(reader.start, reader.end, lambda _: None)):
             pass
 
-    def _targets(self) -> dict[str, tuple[str, str]]:
-        """The workbook's relations: id → what it is and which part."""
+    def _read_relations(self) -> dict[str, tuple[str, str]]:
+        """The workbook's relations: id → kind and part."""
         main = "xl/workbook.xml"
         if main not in self._parts:
             raise unsupported("It is a ZIP archive without the parts of an Excel workbook.")
-        found: dict[str, tuple[str, str]] = {}
+        relations: dict[str, tuple[str, str]] = {}
 
         def start(name: str, attributes: dict[str, str]) -> None:
             if name == "Relationship":
@@ -92,14 +92,13 @@ class Workbook:
                 target = posixpath.normpath(posixpath.join("/xl", attributes.get("Target", "")))
                 part = target.lstrip("/")
                 if part in self._parts:
-                    found[attributes.get("Id", "")] = (kind, part)
+                    relations[attributes.get("Id", "")] = (kind, part)
 
-        relations = "xl/_rels/workbook.xml.rels"
-        if relations in self._parts:
-            self.read_whole(relations, start)
-        return found
+        if "xl/_rels/workbook.xml.rels" in self._parts:
+            self.read_whole("xl/_rels/workbook.xml.rels", start)
+        return relations
 
-    def _listed(self) -> tuple[dict[str, str], bool]:
+    def _read_sheets(self) -> tuple[dict[str, str], bool]:
         """The worksheets, those that show first, and whether days count from 1904."""
         shown: dict[str, str] = {}
         hidden: dict[str, str] = {}
@@ -120,8 +119,8 @@ class Workbook:
         return shown | hidden, bases[:1] in (["1"], ["true"])
 
 
-class _Careful:
-    """Tells of elements by their bare names, down to a depth."""
+class _ElementReader:
+    """Passes on elements by their names without prefix, down to MAX_DEPTH."""
 
     def __init__(self, start: Start) -> None:
         self._start, self._depth = start, 0
@@ -130,7 +129,7 @@ class _Careful:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             refuse_deep()
-        self._start(bare(name), attributes)
+        self._start(local_name(name), attributes)
 
     def end(self, _: str) -> None:
         self._depth -= 1
@@ -143,7 +142,7 @@ def unsupported(why: str) -> FileProblem:
 
 @contextmanager
 def archive_faults() -> Iterator[None]:
-    """Whatever zipfile stumbles over is told as `corrupt_archive`."""
+    """Raise FileProblem `corrupt_archive` for any error of zipfile."""
     try:
         yield
     except _FAULTS as fault:
@@ -151,16 +150,16 @@ def archive_faults() -> Iterator[None]:
         raise FileProblem("corrupt_archive", text) from None
 
 
-def _refuse_many(file: BinaryIO) -> None:
-    """Look at the size of the archive's directory before zipfile holds all of it."""
+def _check_directory(file: BinaryIO) -> None:
+    """Check the size of the archive's directory before zipfile loads it."""
     size = file.seek(0, 2)
     file.seek(max(0, size - _TAIL - 20))
     tail = file.read()
-    place = tail.rfind(b"PK\x05\x06")
-    if place < 0 or len(tail) < place + 22:
+    end = tail.rfind(b"PK\x05\x06")
+    if end < 0 or len(tail) < end + 22:
         raise BadZipFile("its end is missing")
-    count, directory = struct.unpack_from("<HI", tail, place + 10)
-    locator = tail[max(0, place - 20) : place]
+    count, directory = struct.unpack_from("<HI", tail, end + 10)
+    locator = tail[max(0, end - 20) : end]
     if locator.startswith(b"PK\x06\x07"):
         file.seek(struct.unpack_from("<Q", locator, 8)[0])
         count, directory = struct.unpack_from("<QQ", file.read(56), 32)
@@ -168,22 +167,22 @@ def _refuse_many(file: BinaryIO) -> None:
         raise _unsafe(f"It lists more than {MAX_PARTS:,} parts.")
 
 
-def _checked(parts: list[ZipInfo]) -> dict[str, ZipInfo]:
-    found: dict[str, ZipInfo] = {}
+def _check_parts(parts: list[ZipInfo]) -> dict[str, ZipInfo]:
+    by_name: dict[str, ZipInfo] = {}
     if len(parts) > MAX_PARTS:
         raise _unsafe(f"It lists more than {MAX_PARTS:,} parts.")
     for part in parts:
         name = part.orig_filename
         if name.startswith("/") or "\\" in name or "\0" in name or ".." in name.split("/"):
             raise _unsafe("A part's name leads out of it.")
-        if part.filename in found:
+        if part.filename in by_name:
             raise _unsafe(f"Two of its parts are called {part.filename[:80]}.")
         if part.flag_bits & _ENCRYPTED:
             raise unsupported("It is encrypted.")
         if part.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
             raise unsupported("It is packed in an unusual way.")
-        found[part.filename] = part
-    return found
+        by_name[part.filename] = part
+    return by_name
 
 
 def _unsafe(why: str) -> FileProblem:

@@ -1,0 +1,85 @@
+"""What every view of the API shares: who asks, in which team, and with what body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+from uuid import UUID
+
+from django.http import Http404
+from rest_framework.generics import GenericAPIView
+from rest_framework.mixins import ListModelMixin
+from rest_framework.pagination import BasePagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+
+from evalsite import access
+from evalsite.api.bodies import refuse_cut_form
+from evalsite.api.pagination import NewestFirst
+from evalsite.api.problems import Problem, missing_problem
+from scoring.models import Role, Team, User
+
+Query = TypeVar("Query", bound=BaseSerializer[Any])
+Named = TypeVar("Named")
+
+
+class ApiView(GenericAPIView[Any]):
+    """A view that knows its user as one of ours."""
+
+    pagination_class: type[BasePagination] | None = None
+
+    @property
+    def user(self) -> User:
+        return cast("User", self.request.user)
+
+    def team(self, role: Role = Role.VIEWER) -> Team:
+        """The token's team, the one that `?team=` names, or the only one there is."""
+        return team_of(self.request, role)
+
+    def parse_query(self, request: Request, query: type[Query]) -> Query:
+        """The address's query string as this serializer has read it."""
+        reader = query(data=request.query_params)
+        reader.is_valid(raise_exception=True)
+        return reader
+
+    def look_up(self, field: str, uid: UUID, get: Callable[[User, UUID], Named]) -> Named:
+        """What a field names, got by a function of `access`. Raises the problem of a missing id."""
+        try:
+            return get(self.user, uid)
+        except Http404:
+            raise missing_problem(field) from None
+
+    def parse_body(self, body: type[BaseSerializer[Any]]) -> dict[str, Any]:
+        """The request's body as this serializer reads it."""
+        sent = self.request.data
+        refuse_cut_form(self.request)
+        reader = body(data=sent)
+        reader.is_valid(raise_exception=True)
+        return cast("dict[str, Any]", reader.validated_data)
+
+
+class ListView(ListModelMixin, ApiView):
+    """A view that lists a team's rows in pages; the schema reads `asks_team`."""
+
+    asks_team = True
+    pagination_class = NewestFirst
+
+    def get(self, request: Request, **_: Any) -> Response:
+        return self.list(request)
+
+
+def team_of(request: Request, role: Role) -> Team:
+    """The team a request is about; the user must be a member with at least `role`.
+
+    Raises a problem `team_required` where there are several to choose from.
+    """
+    user = cast("User", request.user)
+    slug = request.query_params.get("team")
+    if slug is None:
+        mine = list(Team.objects.of(user).values_list("slug", flat=True)[:2])
+        if len(mine) != 1:
+            text = "Say which of your teams is meant: add ?team= and its name in the address."
+            raise Problem(400, "team_required", text)
+        slug = mine[0]
+    return access.team_for(user, slug, role)

@@ -1,0 +1,43 @@
+"""Cases as they are sent, to be scored at once or to be kept in a dataset."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from evalsite.api.bodies import AnyJson, Body, JsonObject, Text
+from scoring.models.data.dataset import KEY_LENGTH
+
+
+class CaseBody(Body):
+    """What a case consists of, apart from its name and its output."""
+
+    input = AnyJson(required=False, help_text="What was asked: a text or any JSON value.")
+    expected = AnyJson(
+        required=False, help_text="What is expected of the answer. Absent and null both mean none."
+    )
+    references = serializers.ListField(
+        child=Text(), required=False, help_text="Further right answers."
+    )
+    tags = serializers.ListField(child=Text(allow_blank=False), required=False)
+    metadata = JsonObject(required=False)
+
+
+class CaseToScore(CaseBody):
+    id = Text(
+        required=False,
+        max_length=KEY_LENGTH,
+        help_text="Comes back with the result. Left out, the place in the list, counted from 1.",
+    )
+    output = AnyJson(
+        required=False, help_text="What was answered. Absent, it is an error and never a score."
+    )
+
+
+class NewCase(CaseBody):
+    key = Text(
+        required=False,
+        allow_blank=False,
+        max_length=KEY_LENGTH,
+        help_text="Names the case through all versions. Left out, made from the input.",
+    )
+    input = AnyJson(help_text="What is asked: a text or any JSON value.")

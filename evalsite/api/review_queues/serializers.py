@@ -1,0 +1,121 @@
+"""Review queues: what is sent, and how a queue looks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from evalsite.api.bodies import AnyJson, Body, JsonObject, Name, Text, Whole
+from scoring.engine.review.pairwise import CHOICES
+from scoring.models import QueueOrder, ReviewVerdict
+from scoring.models.reviews.queue import MOST_CASES, MOST_REVIEWERS_PER_CASE
+from scoring.models.reviews.review import MAX_NOTE
+
+VERDICTS = [verdict.code for verdict in ReviewVerdict]
+
+
+class NewQueue(Body):
+    """Outputs of a run that people are asked to review."""
+
+    run = serializers.UUIDField()
+    baseline = serializers.UUIDField(
+        required=False,
+        allow_null=True,
+        help_text=(
+            "For a pairwise queue: the run of the same dataset whose outputs are shown next to "
+            "this run's, without names."
+        ),
+    )
+    name = Name(required=False, help_text="Left out, made of the run's name.")
+    order = serializers.ChoiceField(
+        QueueOrder.choices,
+        required=False,
+        help_text="Left out, `value`; pairs are always drawn at random.",
+    )
+    cases = Whole(
+        default=100, min_value=1, max_value=MOST_CASES, help_text="At most so many cases, or pairs."
+    )
+    reviewers = serializers.ListField(
+        child=serializers.EmailField(),
+        required=False,
+        allow_empty=False,
+        max_length=100,
+        help_text="Addresses of members who may review. Left out, you alone.",
+    )
+    reviewers_per_case = Whole(default=1, min_value=1, max_value=MOST_REVIEWERS_PER_CASE)
+    due_on = serializers.DateField(required=False, allow_null=True, default=None)
+    filters = JsonObject(
+        required=False, help_text="As the address of the run's `results/` has them, by name."
+    )
+
+
+class ReviewerProgressShape(serializers.Serializer[object]):
+    reviewer = serializers.EmailField(source="reviewer.email")
+    total = serializers.IntegerField(min_value=0)
+    done = serializers.IntegerField(min_value=0)
+    skipped = serializers.IntegerField(min_value=0)
+
+
+class QueueShape(serializers.Serializer[object]):
+    id = serializers.UUIDField(source="uuid")
+    run = serializers.UUIDField(source="run.uuid")
+    baseline = serializers.UUIDField(
+        source="baseline.uuid",
+        default=None,
+        allow_null=True,
+        help_text="Of a pairwise queue; otherwise null.",
+    )
+    name = serializers.CharField()
+    order = serializers.ChoiceField(QueueOrder.choices)
+    filters = serializers.CharField(help_text="Of the run's page; empty for the whole run.")
+    cases = serializers.IntegerField(source="case_count", min_value=0)
+    reviewers_per_case = serializers.IntegerField(min_value=1)
+    due_on = serializers.DateField(allow_null=True)
+    is_open = serializers.BooleanField()
+    created_at = serializers.DateTimeField()
+
+
+class QueueProgressShape(QueueShape):
+    """A queue with everybody's progress, by e-mail address."""
+
+    progress = ReviewerProgressShape(many=True)
+
+
+class NewAnswer(Body):
+    """What a task asks for: a verdict or, of a pair, a choice."""
+
+    verdict = serializers.ChoiceField(VERDICTS, required=False, help_text="Of an output.")
+    choice = serializers.ChoiceField(
+        [(choice, choice) for choice in CHOICES], required=False, help_text="The better of a pair."
+    )
+    note = Text(required=False, default="", max_length=MAX_NOTE)
+
+
+class TaskShape(serializers.Serializer[object]):
+    number = serializers.IntegerField(source="position", min_value=1)
+    key = serializers.CharField(source="output.case.key")
+    trial = serializers.IntegerField(source="output.trial", min_value=0)
+    is_done = serializers.SerializerMethodField()
+
+    def get_is_done(self, task: Any) -> bool:
+        return task.done_at is not None
+
+
+class OpenedTaskShape(TaskShape):
+    """A task with its case. `output` and `verdict` are those of a review, `left`, `right` and
+    `choice` those of a pair.
+    """
+
+    input = AnyJson()
+    expected = AnyJson(help_text="Null where nothing is expected.")
+    output = AnyJson(required=False)
+    left = AnyJson(required=False)
+    right = AnyJson(required=False)
+    verdict = serializers.ChoiceField(
+        VERDICTS, required=False, allow_null=True, help_text="Yours, if you have given one."
+    )
+    choice = serializers.ChoiceField(
+        [(choice, choice) for choice in CHOICES], required=False, allow_null=True
+    )
+    note = serializers.CharField(allow_blank=True)

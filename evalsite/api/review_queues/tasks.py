@@ -1,0 +1,114 @@
+"""A person's own tasks of a review queue: listed, read and done."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evalsite import access
+from evalsite.access import TaskAccess
+from evalsite.api.base import ApiView, ListView
+from evalsite.api.idempotency import idempotent
+from evalsite.api.openapi.descriptions import describe
+from evalsite.api.openapi.examples import CHOICE, request_example
+from evalsite.api.pagination import NewestFirst
+from evalsite.api.problems import field_problem
+from evalsite.api.review_queues.serializers import NewAnswer, OpenedTaskShape, TaskShape
+from scoring.engine.review.feedback import give_review
+from scoring.engine.review.pairwise import OutputPair, pair_of
+from scoring.models import Preference, Review, ReviewTask, ReviewVerdict, Role
+
+
+class InTurn(NewestFirst):
+    ordering = "position"
+
+
+class TaskList(ListView):
+    """The tasks that a queue has for you."""
+
+    asks_team = False
+    serializer_class = TaskShape
+    pagination_class = InTurn
+
+    def get_queryset(self) -> QuerySet[ReviewTask]:
+        queue = access.review_queue_for(self.user, self.kwargs["uid"], Role.REVIEWER)
+        return queue.tasks.filter(reviewer=self.user).select_related("output__case")
+
+    def get(self, request: Request, **_: Any) -> Response:
+        """Yours alone, in their order, done ones too."""
+        return self.list(request)
+
+
+class TaskDetail(ApiView):
+    """One of your tasks."""
+
+    serializer_class = OpenedTaskShape
+
+    def get(self, request: Request, uid: uuid.UUID, number: int) -> Response:  # noqa: ARG002
+        """The case with its output, or with both outputs of a pair, without names."""
+        return Response(_body(access.review_task_for(self.user, uid, number)))
+
+    @describe(request=NewAnswer, responses=OpenedTaskShape, examples=[request_example(CHOICE)])
+    @idempotent
+    def post(self, request: Request, uid: uuid.UUID, number: int) -> Response:  # noqa: ARG002
+        """Give your `verdict`, of a pair your `choice`, in place of an earlier one."""
+        opened = access.review_task_for(self.user, uid, number)
+        wanted = self.parse_body(NewAnswer)
+        field, other = ("choice", "verdict") if opened.queue.is_pairwise else ("verdict", "choice")
+        if field not in wanted:
+            raise field_problem(422, field, "required", "This queue asks for it.")
+        if other in wanted:
+            raise field_problem(422, other, "not_asked", f"This queue asks for a {field}.")
+        if opened.queue.is_pairwise:
+            _prefer(opened, wanted)
+        else:
+            verdict = ReviewVerdict[wanted["verdict"].upper()]
+            give_review(opened.run, opened.output, verdict, by=self.user, note=wanted["note"])
+        return Response(_body(access.review_task_for(self.user, uid, number)))
+
+
+def _prefer(opened: TaskAccess, wanted: dict[str, Any]) -> None:
+    pair = _pair(opened)
+    Preference.objects.prefer(
+        opened.run,
+        (pair.candidate, pair.baseline),
+        pair.verdict_of(wanted["choice"]),
+        by=opened.user,
+        note=wanted["note"],
+        is_swapped=pair.is_swapped,
+    )
+
+
+def _pair(opened: TaskAccess) -> OutputPair:
+    pair = pair_of(opened.queue, opened.task)
+    if pair is None:
+        raise Http404
+    return pair
+
+
+def _body(opened: TaskAccess) -> dict[str, Any]:
+    case = opened.output.case
+    shown: dict[str, Any] = {
+        **TaskShape(opened.task).data,
+        "input": case.input,
+        "expected": case.expected,
+    }
+    if opened.queue.is_pairwise:
+        pair = _pair(opened)
+        given = Preference.objects.filter(
+            candidate=pair.candidate, baseline=pair.baseline, reviewer=opened.user
+        ).first()
+        choice = pair.choice_of(given.verdict) if given else None
+        outputs = {"left": pair.left.value, "right": pair.right.value}
+        return shown | outputs | {"choice": choice, "note": given.note if given else ""}
+    review = Review.objects.filter(output=opened.output, reviewer=opened.user).first()
+    return shown | {
+        "output": opened.output.value,
+        "verdict": review.code if review else None,
+        "note": review.note if review else "",
+    }

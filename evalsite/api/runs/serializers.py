@@ -1,0 +1,316 @@
+"""Runs: what is sent, and what is shown of them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.http import HttpRequest
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema_field, inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from evalsite.api.bodies import (
+    AnyJson,
+    Body,
+    Flag,
+    JsonObject,
+    Moment,
+    Name,
+    Number,
+    Rows,
+    Text,
+    Whole,
+    interval,
+)
+from scoring.core.llm.prompt_template import MAX_CHARACTERS
+from scoring.engine.outputs.output_recipe import PARAMETERS
+from scoring.engine.runs.progress import progress_of
+from scoring.engine.thresholds.description import describe_relabel
+from scoring.models import Relabel, Run, RunScorer, RunState, RunSummary, Verdict
+from scoring.models.data.dataset import KEY_LENGTH
+from scoring.models.runs.generation import MAX_TRIALS
+
+MOST_OUTPUTS = 10_000
+LARGEST_TRIAL = 32_767
+LARGEST_COUNT = 2_147_483_647
+MOST_SCORERS = 100
+
+
+class NewOutput(Body):
+    key = Text(allow_blank=False, max_length=KEY_LENGTH, help_text="The case's key.")
+    output = AnyJson(
+        required=False, help_text="A text or a JSON value. Absent or null, nothing was produced."
+    )
+    error = Text(required=False, help_text="Why nothing was produced.")
+    trial = Whole(required=False, min_value=0, max_value=LARGEST_TRIAL)
+    latency_ms = Number(required=False, allow_null=True, min_value=0)
+    tokens_in = Whole(required=False, allow_null=True, min_value=0, max_value=LARGEST_COUNT)
+    tokens_out = Whole(required=False, allow_null=True, min_value=0, max_value=LARGEST_COUNT)
+    cost_usd = Number(required=False, allow_null=True, min_value=0)
+
+
+def outputs_field(**options: Any) -> Rows:
+    return Rows(
+        child=NewOutput(),
+        most=MOST_OUTPUTS,
+        beyond="Send the rest to the run's outputs/ in further requests.",
+        **options,
+    )
+
+
+class NewRecipe(Body):
+    """How the run makes its outputs by calling a model."""
+
+    connection = Name(
+        required=False, max_length=100, help_text="By name. Left out, the team's default one."
+    )
+    model = Name(max_length=200)
+    template = Text(
+        allow_blank=False,
+        max_length=MAX_CHARACTERS,
+        help_text="The user's message; places such as `{{ input }}` are filled from each case.",
+    )
+    system = Text(required=False, max_length=MAX_CHARACTERS, help_text="Sent as it is.")
+    parameters = JsonObject(
+        required=False, help_text=f"Any of {', '.join(PARAMETERS)}. Left out, the model's own."
+    )
+    trials = Whole(required=False, min_value=1, max_value=MAX_TRIALS, help_text="Outputs a case.")
+
+
+class NewRun(Body):
+    dataset = serializers.UUIDField(help_text="Its latest version is scored.")
+    suite = serializers.UUIDField(
+        required=False, help_text="What to score with. Left out, the dataset's own suite."
+    )
+    scorers = serializers.ListField(
+        child=serializers.UUIDField(),
+        required=False,
+        allow_empty=False,
+        max_length=MOST_SCORERS,
+        help_text="Scorers with their default thresholds, in place of a suite.",
+    )
+    name = Name(required=False, help_text="Left out, the series.")
+    series = Name(
+        required=False,
+        help_text="Runs of one series make one drift line. Left out, the model that is called, "
+        "else the label `model`, else the run's name.",
+    )
+    dated = Moment(required=False, help_text="When the outputs were made. Left out, now.")
+    labels = JsonObject(required=False, help_text="Texts of your own, such as the commit.")
+    outputs = outputs_field(required=False)
+    generate = NewRecipe(
+        required=False, help_text="In place of outputs: the run makes them, then scores them."
+    )
+    budget_usd = Number(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        help_text="Once this much is spent no model is called. Left out, there is no limit.",
+    )
+    final = Flag(
+        required=False,
+        help_text="false keeps the run open for further outputs. Left out, true with outputs.",
+    )
+
+
+class MoreOutputs(Body):
+    outputs = outputs_field()
+    final = Flag(required=False, default=False, help_text="true starts scoring.")
+
+
+class ProgressShape(serializers.Serializer[object]):
+    done = serializers.IntegerField(min_value=0)
+    total = serializers.IntegerField(min_value=0)
+
+
+class StartedShape(serializers.Serializer[object]):
+    id = serializers.UUIDField()
+    state = serializers.ChoiceField(RunState.choices)
+    progress = ProgressShape()
+    url = serializers.URLField(help_text="The run's page.")
+    unmatched = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="The first hundred keys that no case has; only where there are any.",
+    )
+
+
+class AcceptedShape(serializers.Serializer[object]):
+    accepted = serializers.IntegerField(min_value=0)
+    unmatched = serializers.ListField(
+        child=serializers.CharField(), help_text="The first hundred keys that no case has."
+    )
+
+
+class FiguresShape(serializers.Serializer[object]):
+    name = serializers.CharField()
+    version = serializers.IntegerField(min_value=1)
+    n = serializers.IntegerField(min_value=0, allow_null=True)
+    scored = serializers.IntegerField(min_value=0, allow_null=True)
+    errors = serializers.IntegerField(  # type: ignore[assignment]  # taken off the class there
+        min_value=0, allow_null=True
+    )
+    skipped = serializers.IntegerField(min_value=0, allow_null=True)
+    mean = serializers.FloatField(allow_null=True)
+    interval = interval(help_text="95 %, around the mean.")
+    pass_rate = serializers.FloatField(allow_null=True, help_text="Of the scored ones.")
+    threshold = serializers.FloatField()
+    problems = serializers.DictField(
+        child=serializers.IntegerField(min_value=1),
+        help_text="Outputs by code: errors, skips, and faults such as invalid_json that score 0.",
+    )
+
+
+class JudgesShape(serializers.Serializer[object]):
+    """What the run has paid its judges."""
+
+    calls = serializers.IntegerField(min_value=0, help_text="Paid ones; kept replies are free.")
+    tokens_in = serializers.IntegerField(min_value=0, allow_null=True)
+    tokens_out = serializers.IntegerField(min_value=0, allow_null=True)
+    cost_usd = serializers.FloatField(allow_null=True, help_text="Of calls whose price is known.")
+
+
+VERDICT_COUNTS: Final[dict[str, serializers.Field[Any, Any, Any, Any]]] = {
+    verdict.label: serializers.IntegerField(min_value=0, allow_null=True) for verdict in Verdict
+}
+
+
+class RelabelShape(serializers.Serializer[object]):
+    """The later labels of a run: what its cases are by the suite's thresholds of that time."""
+
+    thresholds = serializers.DictField(
+        child=serializers.FloatField(min_value=0, max_value=1),
+        help_text="By scorer, those that differ from the run's.",
+    )
+    verdicts = inline_serializer("RelabelledVerdicts", VERDICT_COUNTS)
+    passed = serializers.DictField(
+        child=serializers.IntegerField(min_value=0),
+        help_text="By scorer of `thresholds`: how many of its scored outputs pass.",
+    )
+    by = serializers.CharField(allow_null=True, help_text="null for the operator.")
+    created_at = serializers.DateTimeField()
+
+
+class StateShape(serializers.Serializer[object]):
+    """Figures are null until the run has ended: no result is not 0."""
+
+    id = serializers.UUIDField()
+    state = serializers.ChoiceField(RunState.choices)
+    stage = serializers.CharField(
+        allow_null=True, help_text="What is being done; null once the run has ended."
+    )
+    progress = ProgressShape()
+    cause = serializers.CharField(allow_null=True, help_text="Why nothing moves.")
+    verdicts = inline_serializer("Verdicts", VERDICT_COUNTS)
+    relabel = RelabelShape(
+        allow_null=True, help_text="null where the run has no later labels; nothing else uses them."
+    )
+    scorers = FiguresShape(many=True)
+    thresholds_note = serializers.CharField(
+        help_text="Where a suite file's thresholds counted instead of the suite's; else empty."
+    )
+    missing_expected = serializers.IntegerField(allow_null=True, min_value=0)
+    missing_outputs = serializers.IntegerField(
+        allow_null=True,
+        min_value=0,
+        help_text="Cases of the dataset version that have no output; the n of scorers counts them.",
+    )
+    cost_usd = serializers.FloatField(allow_null=True, help_text="Of the outputs.")
+    latencies_ms = serializers.DictField(
+        child=serializers.FloatField(min_value=0),
+        help_text="Percentiles of the outputs' latency, p50 to p99; empty where none is known.",
+    )
+    judges = JudgesShape(allow_null=True, help_text="null without judges or before the end.")
+
+
+def page_of(request: HttpRequest | Request, run: Run) -> str:
+    """The address of the run's page."""
+    return request.build_absolute_uri(reverse("run", args=[run.uuid]))
+
+
+def state_body(run: Run) -> dict[str, Any]:
+    """A run as StateShape describes it."""
+    progress = progress_of(run)
+    return {
+        "id": str(run.uuid),
+        "state": progress.state,
+        "stage": progress.stage if run.is_unfinished else None,
+        "progress": {"done": progress.done, "total": progress.total},
+        "cause": progress.cause,
+        "verdicts": run.verdict_counts,
+        "relabel": _relabel(run),
+        "scorers": [_figures(scorer) for scorer in run.scorers.with_summary()],
+        "thresholds_note": run.thresholds_note,
+        "missing_expected": run.missing_expected_count,
+        "missing_outputs": run.missing_output_count,
+        "cost_usd": run.cost_usd,
+        "latencies_ms": run.latencies_ms,
+        "judges": _judges(run),
+    }
+
+
+def _relabel(run: Run) -> dict[str, Any] | None:
+    relabel = None if run.is_unfinished else Relabel.objects.latest_of(run)
+    return describe_relabel(relabel)
+
+
+def _judges(run: Run) -> dict[str, Any] | None:
+    if run.judge_calls is None:
+        return None
+    return {
+        "calls": run.judge_calls,
+        "tokens_in": run.judge_tokens_in,
+        "tokens_out": run.judge_tokens_out,
+        "cost_usd": run.judge_cost_usd,
+    }
+
+
+def _figures(scorer: RunScorer) -> dict[str, Any]:
+    summary: RunSummary | None = getattr(scorer, "summary", None)
+    counted = ("n", "scored", "errors", "skipped", "mean")
+    estimate = summary.mean_estimate if summary else None
+    return {
+        "name": scorer.name,
+        "version": scorer.version.number,
+        **{name: getattr(summary, name, None) for name in counted},
+        "interval": estimate.interval if estimate else None,
+        "pass_rate": summary.pass_rate if summary else None,
+        "threshold": scorer.threshold,
+        "problems": summary.problems if summary else {},
+    }
+
+
+class RunShape(serializers.ModelSerializer[Run]):
+    """A run in a list."""
+
+    id = serializers.UUIDField(source="uuid")
+    dataset = serializers.UUIDField(source="output_set.version.dataset.uuid")
+    version = serializers.IntegerField(source="output_set.version.number")
+    series = serializers.CharField(source="output_set.series")
+    dated = serializers.DateTimeField(source="output_set.dated")
+    labels = JsonObject(source="output_set.labels")
+    is_baseline = serializers.BooleanField(help_text="Whether its series is compared with it.")
+    url = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Run
+        fields = [
+            "id",
+            "name",
+            "state",
+            "dataset",
+            "version",
+            "series",
+            "dated",
+            "labels",
+            "is_baseline",
+            "created_at",
+            "finished_at",
+            "url",
+        ]
+        read_only_fields = fields
+
+    @extend_schema_field({"type": "string", "format": "uri"})
+    def get_url(self, run: Run) -> str:
+        return page_of(self.context["request"], run)

@@ -1,0 +1,38 @@
+"""Scoring without storing: cases in, results out."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from evalsite.api.bodies import Body, JsonObject, Number, Rows, Text
+from evalsite.api.datasets.case_serializers import CaseToScore
+
+MOST_CASES = 1_000
+
+
+class ScorerConfig(Body):
+    type = Text(max_length=60, help_text="A deterministic scorer type, such as levenshtein.")
+    config = JsonObject(required=False)
+    threshold = Number(required=False, allow_null=True)
+
+
+class ScoreBody(Body):
+    scorer = ScorerConfig()
+    cases = Rows(
+        child=CaseToScore(),
+        most=MOST_CASES,
+        beyond="Send the rest in another request, or make a dataset and a run.",
+    )
+
+
+class ResultShape(serializers.Serializer[object]):
+    id = serializers.CharField()
+    status = serializers.ChoiceField(["scored", "error", "skipped"])
+    score = serializers.FloatField(allow_null=True, min_value=0, max_value=1)
+    verdict = serializers.ChoiceField(["pass", "fail"], allow_null=True)
+    reason = serializers.CharField(allow_blank=True)
+    metadata = JsonObject(help_text="The arithmetic behind the score; `code` names a problem.")
+
+
+class ResultsShape(serializers.Serializer[object]):
+    results = ResultShape(many=True, help_text="As many as there were cases, in their order.")

@@ -1,0 +1,107 @@
+"""Thresholds: which are asked for, what is sent, and how previews and changes look."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from evalsite.api.bodies import Body, Number, Text
+from evalsite.api.pagination import PageShape, PlacesQuery
+
+SUITE_HELP = "One with the scorer. Left out, the scorer's default is meant."
+THRESHOLD_HELP = "From 0 to 1: a score of at least this passes."
+
+
+class ThresholdsQuery(Body):
+    suite = serializers.UUIDField()
+
+
+class ThresholdPreviewQuery(PlacesQuery):
+    suite = serializers.UUIDField(required=False, help_text=SUITE_HELP)
+    scorer = serializers.UUIDField()
+    threshold = serializers.FloatField(min_value=0, max_value=1, help_text=THRESHOLD_HELP)
+    run = serializers.UUIDField(
+        required=False,
+        help_text="Whose cases are listed: one of the last runs. Left out, the latest.",
+    )
+
+
+class NewThreshold(Body):
+    suite = serializers.UUIDField(required=False, help_text=SUITE_HELP)
+    scorer = serializers.UUIDField()
+    threshold = Number(min_value=0, max_value=1, help_text=THRESHOLD_HELP)
+    reason = Text(allow_blank=False, trim_whitespace=True, help_text="Kept in the history.")
+    seen = Number(
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text="The threshold that you saw. Where another one stands by now the answer is 409.",
+    )
+
+
+class ThresholdChangeShape(serializers.Serializer[object]):
+    """`old` is null where the scorer was added to the suite, `new` where it was removed."""
+
+    scorer = serializers.UUIDField()
+    name = serializers.CharField()
+    old = serializers.FloatField(allow_null=True)
+    new = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField(allow_blank=True)
+    by = serializers.CharField(allow_null=True, help_text="null for the operator.")
+    changed_at = serializers.DateTimeField()
+
+
+class ThresholdRunShape(serializers.Serializer[object]):
+    """A run scored by the suite, at its present threshold and at the new one."""
+
+    run = serializers.UUIDField()
+    name = serializers.CharField()
+    scorer_version = serializers.IntegerField(min_value=1)
+    run_threshold = serializers.FloatField(help_text="The one it was scored with.")
+    n = serializers.IntegerField(min_value=0)
+    scored = serializers.IntegerField(min_value=0)
+    pass_rate = serializers.FloatField(allow_null=True)
+    new_pass_rate = serializers.FloatField(allow_null=True)
+    to_pass = serializers.IntegerField(min_value=0)
+    to_fail = serializers.IntegerField(min_value=0)
+
+
+class ThresholdShape(serializers.Serializer[object]):
+    scorer = serializers.UUIDField()
+    name = serializers.CharField()
+    threshold = serializers.FloatField()
+    default = serializers.FloatField(help_text="The scorer's own, for suites to come.")
+    runs = ThresholdRunShape(many=True)
+
+
+class ThresholdsShape(serializers.Serializer[object]):
+    suite = serializers.UUIDField()
+    name = serializers.CharField()
+    revision = serializers.IntegerField(min_value=1)
+    entries = ThresholdShape(many=True)
+    changes = ThresholdChangeShape(many=True)
+
+
+class FlippedCaseShape(serializers.Serializer[object]):
+    key = serializers.CharField()
+    trial = serializers.IntegerField(min_value=0)
+    score = serializers.FloatField(min_value=0, max_value=1)
+    changes_case = serializers.BooleanField(
+        help_text="Whether the case's verdict changes, too: no other scorer fails it."
+    )
+
+
+class ThresholdPreviewShape(PageShape):
+    """`results` are the cases of `run` that would flip, the lowest score first."""
+
+    suite = serializers.UUIDField(allow_null=True)
+    scorer = serializers.UUIDField()
+    name = serializers.CharField()
+    threshold = serializers.FloatField()
+    new_threshold = serializers.FloatField()
+    run = serializers.UUIDField(allow_null=True, help_text="null without a finished run.")
+    sentence = serializers.CharField(allow_null=True)
+    case_verdicts = serializers.IntegerField(
+        allow_null=True, min_value=0, help_text="How many verdicts of whole cases would change."
+    )
+    runs = ThresholdRunShape(many=True)
+    results = FlippedCaseShape(many=True)

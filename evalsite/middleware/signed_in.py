@@ -1,0 +1,61 @@
+"""The signed-in user, with what every page needs, in one query."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from allauth.account.auth_backends import AuthenticationBackend
+from django.db.models import Exists, OuterRef, Q
+from django.http import HttpRequest
+
+from evalsite.middleware.client_address import client_address
+from scoring.models import AttemptCounter, Notice, Run, User
+from scoring.models.team.attempt_counter import TooManyAttemptsError, limits_for
+
+log = logging.getLogger(__name__)
+
+PASSWORD = "password"  # noqa: S105  the kind of attempt
+
+
+class Backend(AuthenticationBackend):  # type: ignore[misc]  # allauth is untyped
+    """Limits password attempts, whichever page or program makes them.
+
+    Annotates the user with `has_notices`, and with `awaits_runs` while a run they started goes on.
+    """
+
+    def authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:
+        """Raises TooManyAttemptsError beyond the limit; without a request nothing is counted."""
+        account = credentials.get("email") or credentials.get("username") or ""
+        if request:
+            count_password_attempt(request, account)
+        user: User | None = super().authenticate(request, **credentials)
+        if user and request:
+            forget_password_attempts(request, account)
+        return user
+
+    def get_user(self, user_id: Any) -> User | None:
+        """The user, None for one who does not exist or may not sign in."""
+        notices = Notice.objects.filter(user=OuterRef("pk"), read_at=None)
+        is_own = Q(created_by=OuterRef("pk")) | Q(attempts__started_by=OuterRef("pk"))
+        runs = Run.objects.unfinished().filter(is_own)
+        people = User.objects.annotate(has_notices=Exists(notices), awaits_runs=Exists(runs))
+        user = people.filter(pk=user_id).first()
+        return user if user and self.user_can_authenticate(user) else None
+
+
+def count_password_attempt(request: HttpRequest, account: str) -> None:
+    """Count it before the password is looked at. Raises TooManyAttemptsError."""
+    address = client_address(request)
+    try:
+        AttemptCounter.objects.take(limits_for(PASSWORD, account, address))
+    except TooManyAttemptsError:
+        log.warning("Too many sign-in attempts from %s", address)
+        raise
+
+
+def forget_password_attempts(request: HttpRequest, account: str) -> None:
+    """The password was right: the account starts again at zero, the address has one less."""
+    of_pair, of_address = limits_for(PASSWORD, account, client_address(request))
+    AttemptCounter.objects.forget(of_pair)
+    AttemptCounter.objects.give_back([of_address])

@@ -1,0 +1,111 @@
+"""How people come to have an account, and sign in: one page for the site and Django's admin."""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from allauth.account.adapter import DefaultAccountAdapter
+from django.conf import settings
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.contrib.sites.shortcuts import get_current_site
+from django.core.exceptions import PermissionDenied
+from django.core.mail import EmailMessage
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, resolve_url
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+
+from evalsite.middleware.client_address import client_address
+from evalsite.pages.account.forms import refuse_too_many_attempts
+from scoring.models import AttemptCounter, User
+from scoring.models.team.attempt_counter import TooManyAttemptsError, mail_limit
+
+log = logging.getLogger(__name__)
+
+RESET_MAIL: Final = "account/email/password_reset_key"
+#: Sends mail after the response, so that its duration reveals nothing. The thread starts with the
+#: first mail, so in the process that sends it.
+SENDER: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mail")
+
+
+class InvitedOnly(DefaultAccountAdapter):  # type: ignore[misc]  # allauth carries no types
+    """Closes the public sign-up page, and answers 429 beyond the limits of sign-in."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:  # noqa: ARG002
+        return False
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:  # noqa: ARG002
+        return reverse("home")
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return client_address(request)
+
+    def is_safe_url(self, url: str | None) -> bool:
+        """Only this very host, not every host the site answers to."""
+        return _is_own(self.request, url)
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
+        with refuse_too_many_attempts():
+            user: User | None = super().authenticate(request, **credentials)
+        return user
+
+    def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
+        """Send the link, unless the account was sent too many recently."""
+        if message := self._reset_mail({**context, "user": user}, email):
+            SENDER.submit(_send, message)
+
+    def write_reset_mail_to_nobody(self, email: str) -> None:
+        """Do the work of a mail without sending one, so that the duration reveals no account."""
+        url = self.get_reset_password_from_key_url(f"0-{'x' * 39}")
+        self._reset_mail({"user": User(email=email), "password_reset_url": url}, email)
+
+    def _reset_mail(self, context: dict[str, Any], email: str) -> EmailMessage | None:
+        site = get_current_site(self.request)
+        context |= {"request": self.request, "email": email, "current_site": site}
+        message: EmailMessage = self.render_mail(RESET_MAIL, email, context)
+        try:
+            AttemptCounter.objects.take([mail_limit(email)])
+        except TooManyAttemptsError:
+            return None
+        return message
+
+
+@never_cache
+def sign_in_to_admin(request: HttpRequest, extra_context: Any = None) -> HttpResponse:  # noqa: ARG001
+    """Replace the admin's own sign-in by the site's, which leads back to the admin."""
+    target = request.GET.get(REDIRECT_FIELD_NAME, "")
+    if not _is_own(request, target):
+        target = reverse("admin:index")
+    if not request.user.is_authenticated:
+        query = urlencode({REDIRECT_FIELD_NAME: target})
+        return redirect(f"{resolve_url(settings.LOGIN_URL)}?{query}")
+    if not request.user.is_staff:
+        raise PermissionDenied("Your account has no access to the administration.")
+    return redirect(target)
+
+
+def change_admin_password(request: HttpRequest, extra_context: Any = None) -> HttpResponse:  # noqa: ARG001
+    """Replace the admin's own page, which neither limits guesses nor audits the change."""
+    return redirect("account_change_password")
+
+
+def page_not_found(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
+    """Replace those of allauth's pages that the site does not use."""
+    raise Http404
+
+
+def _send(message: EmailMessage) -> None:
+    """Failures are logged without the text, which may hold a sign-in link."""
+    try:
+        message.send()
+    except OSError as error:  # smtplib's errors are OSErrors too
+        log.error("“%s” could not be sent: %s", message.subject, error)  # noqa: TRY400
+
+
+def _is_own(request: HttpRequest, url: str | None) -> bool:
+    hosts = {request.get_host()}
+    return url_has_allowed_host_and_scheme(url, hosts, require_https=request.is_secure())

@@ -1,0 +1,114 @@
+"""allauth's forms with the site's labels and help texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from allauth.account import forms as allauth_forms
+from allauth.account.adapter import get_adapter
+from allauth.core import context
+from allauth.core.exceptions import ImmediateHttpResponse
+from django.db import transaction
+from django.http import HttpRequest
+from django.shortcuts import redirect
+
+from evalsite.middleware.client_address import client_address
+from evalsite.middleware.signed_in import count_password_attempt, forget_password_attempts
+from evalsite.pages.web.problems import too_many_attempts
+from scoring.models import AttemptCounter, AuditEntry, User
+from scoring.models.team.attempt_counter import TooManyAttemptsError, limits_for
+
+#: In place of allauth's labels in title case, by field.
+_LABELS: Final = {
+    "login": "E-mail",
+    "email": "E-mail",
+    "password": "Password",
+    "remember": "Stay signed in",
+    "oldpassword": "Current password",
+    "password1": "New password",
+    "password2": "New password again",
+}
+_HELP: Final = "At least 8 characters, not only digits, and nothing that everybody uses."
+
+
+@contextmanager
+def refuse_too_many_attempts() -> Iterator[None]:
+    """Answer 429 where the block runs into a limit of attempts."""
+    try:
+        yield
+    except TooManyAttemptsError as error:
+        raise ImmediateHttpResponse(too_many_attempts(error.wait_seconds)) from None
+
+
+class LabelMixin:
+    """Sets the labels and help texts of the form's fields."""
+
+    fields: dict[str, Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            field.label = _LABELS.get(name, field.label)
+            field.widget.attrs.pop("placeholder", None)  # repeats the label
+            if name == "password1":
+                field.help_text = _HELP
+
+
+class AuditMixin:
+    """Records that the password changed, but neither the old nor the new one."""
+
+    user: User
+
+    def save(self) -> None:
+        with transaction.atomic():
+            super().save()  # type: ignore[misc]  # of the form
+            AuditEntry.objects.record(None, self.user, "password.changed", self.user)
+
+
+class SignInForm(LabelMixin, allauth_forms.LoginForm):  # type: ignore[misc]  # allauth carries no types
+    pass
+
+
+class ChangePasswordForm(LabelMixin, AuditMixin, allauth_forms.ChangePasswordForm):  # type: ignore[misc]
+    """Guesses of the current password count as attempts to sign in."""
+
+    def clean_oldpassword(self) -> str:
+        request, email = context.request, self.user.email
+        with refuse_too_many_attempts():
+            count_password_attempt(request, email)
+        password: str = super().clean_oldpassword()
+        forget_password_attempts(request, email)
+        return password
+
+
+class LostPasswordForm(LabelMixin, allauth_forms.ResetPasswordForm):  # type: ignore[misc]
+    """Does the same work for an address without an account, so that the duration reveals none."""
+
+    def save(self, request: HttpRequest, **kwargs: Any) -> str:
+        email: str = self.cleaned_data["email"]
+        with refuse_too_many_attempts():
+            AttemptCounter.objects.take(limits_for("reset", email, client_address(request)))
+        super().save(request, **kwargs)
+        if not self.users:
+            get_adapter().write_reset_mail_to_nobody(email)
+        return email
+
+
+class NewPasswordForm(LabelMixin, AuditMixin, allauth_forms.ResetPasswordKeyForm):  # type: ignore[misc]
+    """Sets the new password and lifts the limits of sign-in for its person.
+
+    The link is checked again once the person's row is locked, so that of two simultaneous requests
+    one sets its password and the other is redirected to the page that says the link is used.
+    """
+
+    temp_key: str
+
+    def save(self) -> None:
+        with transaction.atomic():
+            locked = User.objects.select_for_update().get(pk=self.user.pk)
+            if not allauth_forms.default_token_generator.check_token(locked, self.temp_key):
+                raise ImmediateHttpResponse(redirect(context.request.path))
+            super().save()
+        forget_password_attempts(context.request, self.user.email)

@@ -1,0 +1,108 @@
+"""The charts of one scorer in two runs, with the addresses that their marks link to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from evalsite.pages.compare.pair_list import PairList
+from scoring.core.charts.comparison import Dot, Scatter, Step, Steps, scatter, steps
+from scoring.engine.compare.figures import GRID, Cell, ScorerFigures
+from scoring.engine.compare.left_out import (
+    NOTHING_LEFT_OUT,
+    LeftOut,
+    count_left_out,
+    leave_out,
+)
+from scoring.models.case_paging import CasePosition
+
+
+class ScorerChoice(NamedTuple):
+    """A scorer whose charts can be shown."""
+
+    name: str
+    url: str
+    is_here: bool
+
+
+@dataclass
+class PairCharts:
+    """The scatter plot and the histogram of the chosen scorer, else of the first.
+
+    Cases that the reader is yet to review are in neither: a mark that leads nowhere would tell
+    their scores.
+    """
+
+    scorers: Sequence[ScorerFigures]
+    cases: PairList
+    chosen: str
+
+    @cached_property
+    def _whole(self) -> ScorerFigures | None:
+        """The scorer with all cases."""
+        with_scores = [scorer for scorer in self.scorers if scorer.n]
+        named = [scorer for scorer in with_scores if scorer.name == self.chosen]
+        return next(iter(named or with_scores), None)
+
+    @cached_property
+    def scorer(self) -> ScorerFigures | None:
+        """The scorer without the cases that are left out."""
+        return self._whole and leave_out(self._whole, self._left_out)
+
+    @property
+    def left_out(self) -> int:
+        """How many cases are in no chart."""
+        return self._left_out.number
+
+    @cached_property
+    def _left_out(self) -> LeftOut:
+        if self._whole is None:
+            return NOTHING_LEFT_OUT
+        runs = self.cases.baseline, self.cases.candidate
+        return count_left_out(*runs, self._whole.name, self.cases.without)
+
+    def switches(self) -> Iterator[ScorerChoice]:
+        for scorer in self.scorers:
+            url = self.cases.changed(chart=scorer.name)
+            yield ScorerChoice(scorer.name, f"{url}#charts", scorer == self._whole)
+
+    @cached_property
+    def scatter(self) -> Scatter | None:
+        if self.scorer is None:
+            return None
+        cells = [(cell.x, cell.y, cell.cases) for cell in self.scorer.scatter]
+        return scatter(cells, GRID, self.scorer.thresholds)
+
+    @cached_property
+    def dots(self) -> list[tuple[Dot, str]]:
+        """Each dot with the address of its case, or of the list of its cases."""
+        if self.scatter is None or self.scorer is None:
+            return []
+        return [
+            (dot, self._dot_url(dot, cell, self.scorer.name))
+            for dot, cell in zip(self.scatter.dots, self.scorer.scatter, strict=True)
+        ]
+
+    @cached_property
+    def steps(self) -> Steps | None:
+        return steps(self.scorer.histogram) if self.scorer else None
+
+    @cached_property
+    def bars(self) -> list[tuple[Step, str]]:
+        """Each bar that stands for any case, with the address of the list of its cases."""
+        if self.steps is None or self.scorer is None:
+            return []
+        return [
+            (bar, self.cases.range_url(self.scorer.name, change=bar.change))
+            for bar in self.steps.bars
+            if bar.cases
+        ]
+
+    def _dot_url(self, dot: Dot, cell: Cell, scorer: str) -> str:
+        if dot.cases == 1:
+            place = CasePosition(cell.position, cell.trial)
+            if place not in self.cases.places_without:
+                return self.cases.pair_url(place)
+        return self.cases.range_url(scorer, was=dot.before, now=dot.after)

@@ -1,0 +1,328 @@
+"""The query of a comparison: its runs, and the list of pairs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import cached_property
+from math import nan
+from typing import Any, Final
+from uuid import UUID
+
+from django import forms
+from django.db.models import Q
+from django.http import QueryDict
+from django.utils import timezone
+
+from evalsite.pages.web.fields import PlaceField
+from evalsite.pages.web.filters import MAX_TEXT
+from scoring.core.charts.comparison import Span
+from scoring.engine.runs.neighbours import baseline_of
+from scoring.models import Dataset, Role, Run, Team, User
+from scoring.models.pairs.rows import PairFilters, PairKind, Ranges
+from scoring.models.reviews.broken_cases import BrokenCases, CaseState
+from scoring.models.reviews.waiver import MAX_REASON, Terms
+from scoring.models.runs.run import RunQuerySet
+
+MOST: Final = 10  # candidates beside one baseline
+OFFERED: Final = 50  # runs of a dataset at first, the newest
+MOST_OFFERED: Final = 500  # on request
+KINDS: Final[dict[PairKind, str]] = {
+    PairKind.BROKE: "Broke",
+    PairKind.FIXED: "Fixed",
+    PairKind.UNCHANGED: "Unchanged",
+    PairKind.UNCLEAR: "Inconclusive",
+    PairKind.NEITHER: "Not scored in either",
+    PairKind.ONLY_BASELINE: "Only in baseline",
+    PairKind.ONLY_CANDIDATE: "Only in candidate",
+    PairKind.EDITED: "Edited",
+    PairKind.PAIRS: "In both",
+}
+#: The order in which a comparison opens one that has cases: what changed comes first.
+OPENED: Final = (
+    PairKind.BROKE,
+    PairKind.FIXED,
+    PairKind.UNCLEAR,
+    PairKind.ONLY_BASELINE,
+    PairKind.ONLY_CANDIDATE,
+    PairKind.EDITED,
+    PairKind.UNCHANGED,
+    PairKind.NEITHER,
+)
+RANGE_SIGN: Final = ".."
+USUAL_DAYS: Final = 30  # that a waiver holds
+ARCHIVED: Final = "archived"  # the value of `choose` that offers archived runs too
+ALL: Final = "all"  # the value of `runs` that offers older ones too
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+class RunsForm(forms.Form):
+    """The runs by their uuids, as the address names them."""
+
+    baseline = forms.UUIDField()
+    candidate = forms.Field(required=False)
+
+    def clean_candidate(self) -> list[UUID]:
+        texts = list(dict.fromkeys(self.data.getlist("candidate")))  # type: ignore[attr-defined]
+        if not texts:
+            raise forms.ValidationError("Choose the run to compare with the baseline.")
+        if len(texts) > MOST:
+            raise forms.ValidationError(f"Choose at most {MOST} runs: {len(texts)} are chosen.")
+        field = forms.UUIDField()
+        return [field.clean(text) for text in texts]
+
+    @property
+    def names_no_run(self) -> bool:
+        """Whether the address holds something that is no run's id."""
+        return any(self.has_error(name, "invalid") for name in self.fields)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("baseline") in cleaned.get("candidate", ()):
+            self.add_error("candidate", "The baseline is among them: choose another run.")
+        return cleaned
+
+
+class DatasetForm(forms.Form):
+    """The dataset whose runs are offered."""
+
+    dataset = forms.ModelChoiceField(
+        Dataset.objects.none(), required=False, to_field_name="uuid", empty_label=None
+    )
+
+    def __init__(self, query: QueryDict, *, team: Team) -> None:
+        super().__init__(query)
+        field = self.fields["dataset"]
+        field.queryset = team.datasets.published().order_by("name")  # type: ignore[attr-defined]
+        field.widget.attrs["data-submits"] = True
+
+    def chosen(self, team: Team) -> Dataset | None:
+        """The chosen dataset, or that of the chosen runs, or of the team's newest run."""
+        dataset: Dataset | None = self.cleaned_data["dataset"] if self.is_valid() else None
+        if dataset or self.errors:
+            return dataset
+        runs = Run.objects.filter(team=team).ended().for_list()
+        named = _parse_runs(self.data)  # type: ignore[arg-type]
+        run = (named and runs.filter(uuid__in=named).first()) or runs.unarchived().first()
+        return run.output_set.version.dataset if run else None
+
+
+class OfferedRuns:
+    """The ended runs of a dataset to choose from, the newest first.
+
+    The address says whether it `has_archived` runs, and `has_all` older ones.
+    """
+
+    def __init__(self, dataset: Dataset, query: QueryDict) -> None:
+        self.has_archived = query.get("choose") == ARCHIVED
+        self.has_all = query.get("runs") == ALL
+        self._chosen = _parse_runs(query)
+        self._ended = Run.objects.of_dataset(dataset).ended()
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """The newest runs, then those that are chosen already or pinned, whatever their age and
+        even if they are archived.
+        """
+        limit = MOST_OFFERED if self.has_all else OFFERED
+        newest = list(self._listed.for_list()[:limit])
+        is_chosen = Q(is_baseline=True) | Q(uuid__in=self._chosen)
+        chosen = self._ended.for_list().filter(is_chosen)
+        others = chosen.exclude(pk__in=[run.pk for run in newest])
+        return sorted([*newest, *others], key=lambda run: run.pk, reverse=True)
+
+    @cached_property
+    def count(self) -> int:
+        """The number of runs; archived ones count on request."""
+        return self._listed.count()
+
+    @property
+    def lacks_older(self) -> bool:
+        """Whether some are left out for their age alone."""
+        return not self.has_all and len(self.runs) >= OFFERED and self.count > len(self.runs)
+
+    @property
+    def _listed(self) -> RunQuerySet:
+        return self._ended if self.has_archived else self._ended.unarchived()
+
+    @cached_property
+    def lacks_archived(self) -> bool:
+        """Whether there are archived ones that are left out."""
+        if self.has_archived:
+            return False
+        archived = self._ended.exclude(archived_at=None)
+        return archived.exclude(pk__in=[run.pk for run in self.runs]).exists()
+
+
+def _parse_runs(query: QueryDict) -> list[UUID]:
+    """The runs that an address names, whatever else it says."""
+    texts = [query.get("baseline", ""), *query.getlist("candidate")]
+    return [UUID(text) for text in texts if _UUID.fullmatch(text)]
+
+
+class ChoiceForm(forms.Form):
+    """A baseline and candidates among a dataset's runs; at first the newest and its baseline."""
+
+    baseline = forms.ChoiceField(label="Baseline")
+    candidate = forms.MultipleChoiceField(
+        label="Candidates",
+        widget=forms.CheckboxSelectMultiple,
+        help_text=f"One run, or up to {MOST}.",
+    )
+
+    def __init__(self, query: QueryDict, runs: Sequence[Run]) -> None:
+        super().__init__(initial=_initial_choice(query, runs))
+        choices = [(str(run.uuid), _run_label(run)) for run in runs]
+        for name in ("baseline", "candidate"):
+            self.fields[name].choices = choices  # type: ignore[attr-defined]
+
+
+class RangeField(forms.Field):
+    """A range as addresses write it, `0.2..0.24`, between `minimum` and 1."""
+
+    widget = forms.HiddenInput
+
+    def __init__(self, minimum: float) -> None:
+        super().__init__(required=False)
+        self.minimum = minimum
+
+    def to_python(self, value: Any) -> Span | None:
+        if not value:
+            return None
+        try:
+            low, high = map(float, str(value).split(RANGE_SIGN))
+        except ValueError:
+            low = high = nan
+        if not self.minimum <= low < high <= 1:
+            text = f"Write a range as two numbers from {self.minimum:g} to 1, such as 0.2..0.24."
+            raise forms.ValidationError(text)
+        return Span(low, high)
+
+
+class PairForm(forms.Form):
+    """Which pairs of two runs are listed, and where in the list to begin."""
+
+    kind = forms.ChoiceField(required=False, choices=list(KINDS.items()), widget=forms.HiddenInput)
+    scorer = forms.ChoiceField(required=False, label="Verdict of")
+    tag = forms.CharField(max_length=MAX_TEXT, required=False, strip=False)
+    q = forms.CharField(max_length=MAX_TEXT, required=False, strip=False, label="Text")
+    after = PlaceField(required=False)
+    before = PlaceField(required=False)
+    n = forms.IntegerField(required=False, min_value=1)
+    state = forms.ChoiceField(
+        required=False, label="Sign-off", choices=[("", "any"), *CaseState.choices]
+    )
+    was = RangeField(0)
+    now = RangeField(0)
+    change = RangeField(-1)
+
+    def __init__(self, query: QueryDict, *, scorers: Sequence[str], runs: tuple[Run, Run]) -> None:
+        super().__init__(query)
+        self.broken = BrokenCases(*runs)
+        choices = [("", "the case"), *((name, name) for name in scorers)]
+        self.fields["scorer"].choices = choices  # type: ignore[attr-defined]
+        for name in ("q", "tag"):
+            self.fields[name].widget = forms.TextInput(attrs={"type": "search"})
+
+    @property
+    def chosen_kind(self) -> PairKind | None:
+        kind = self.cleaned_data.get("kind")
+        return PairKind(kind) if kind else None
+
+    @property
+    def filters(self) -> PairFilters:
+        scorer, tag, text = (self.cleaned_data.get(name, "") for name in ("scorer", "tag", "q"))
+        return self._signed_off(PairFilters(scorer, tag, text, self.ranges))
+
+    def _signed_off(self, filters: PairFilters) -> PairFilters:
+        """With the outputs that are in the chosen state; it is known of broken cases alone."""
+        if not (state := self.chosen_state):
+            return filters
+        outputs = self.broken.outputs_in(state)
+        if state == CaseState.OPEN:
+            return replace(filters, without=outputs)
+        return replace(filters, only=outputs)
+
+    @property
+    def chosen_state(self) -> CaseState | None:
+        state = self.cleaned_data.get("state")
+        return CaseState(state) if state and self.has_states else None
+
+    @property
+    def has_states(self) -> bool:
+        """Whether the list is of broken cases, of which something may have been decided."""
+        is_broken = self.chosen_kind in (None, PairKind.BROKE)
+        return is_broken and not self.cleaned_data.get("scorer")
+
+    @property
+    def ranges(self) -> Ranges:
+        return Ranges(*(self.cleaned_data.get(name) for name in Ranges._fields))
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if any(self.ranges) and not cleaned.get("scorer"):
+            raise forms.ValidationError("Choose the scorer that the range of scores is of.")
+        return cleaned
+
+
+class RequiredSelect(forms.Select):
+    """Without an empty choice, which a plain one looks for by a query of its own."""
+
+    def use_required_attribute(self, initial: Any) -> bool:  # noqa: ARG002
+        return True
+
+
+class WaiverForm(forms.Form):
+    """Asked for where cases are waived; the owner answers for the waiver until its last day."""
+
+    reason = forms.CharField(max_length=MAX_REASON, widget=forms.Textarea(attrs={"rows": 2}))
+    until = forms.DateField(
+        label="Last day",
+        widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
+        help_text="From the next day on the cases count as regressions again.",
+    )
+    owner = forms.ModelChoiceField(User.objects.none(), empty_label=None, widget=RequiredSelect)
+
+    def __init__(self, sent: Any = None, *, team: Team, user: User) -> None:
+        today = timezone.localdate()
+        initial = {"until": today + timedelta(days=USUAL_DAYS), "owner": user}
+        super().__init__(sent, initial=initial)
+        owners = User.objects.filter(
+            memberships__team=team, memberships__role__gte=Role.REVIEWER, is_active=True
+        )
+        self.fields["owner"].queryset = owners.order_by("name", "email")  # type: ignore[attr-defined]
+        self.fields["until"].widget.attrs["min"] = today.isoformat()
+
+    def terms(self) -> Terms:
+        cleaned = self.cleaned_data
+        return Terms(cleaned["until"], cleaned["reason"], cleaned["owner"])
+
+    def clean_until(self) -> Any:
+        until = self.cleaned_data["until"]
+        if until < timezone.localdate():
+            raise forms.ValidationError("This day is over: choose today or a later day.")
+        return until
+
+
+def _initial_choice(query: QueryDict, runs: Sequence[Run]) -> dict[str, Any]:
+    """The runs of the address, else the newest finished run and what it is compared with."""
+    known = {str(run.uuid): run for run in runs}
+    candidates = [uid for uid in query.getlist("candidate") if uid in known]
+    newest = known[candidates[0]] if candidates else next(iter(runs), None)
+    baseline = known.get(query.get("baseline", "")) or (newest and baseline_of(newest))
+    if baseline and str(baseline.uuid) not in known:  # it is archived
+        baseline = next((run for run in runs if run != newest), None)
+    chosen = candidates or ([str(newest.uuid)] if newest and newest != baseline else [])
+    return {"baseline": baseline and str(baseline.uuid), "candidate": chosen}
+
+
+def _run_label(run: Run) -> str:
+    outputs = run.output_set
+    parts = [run.name, f"series {outputs.series}", f"{outputs.dated:%-d %b %Y}"]
+    if run.case_count is not None:
+        parts.append(f"{run.case_count:,} outputs")
+    if run.archived_at:
+        parts.append("archived")
+    return " · ".join(parts)

@@ -1,0 +1,50 @@
+"""Runs of a comparison that have later labels; a comparison counts the verdicts as scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from scoring.models import Relabel, Run, Verdict
+from scoring.models.pairs.rows import Half, Pair
+from scoring.models.runs.later_verdicts import read_later_verdicts
+
+
+class RelabelledRun(NamedTuple):
+    """A run and its later labels."""
+
+    run: Run
+    relabel: Relabel
+
+
+def find_relabelled_runs(runs: Sequence[Run]) -> list[RelabelledRun]:
+    """Those with later labels, in their order; one query, none where no run is of a suite."""
+    relabels = Relabel.objects.of_runs(runs)
+    return [RelabelledRun(run, relabels[run.pk]) for run in runs if run.pk in relabels]
+
+
+class LaterVerdicts:
+    """The verdicts of a page of pairs by the later labels of two runs; one query, if any has some.
+
+    `relabels` are by the runs' ids.
+    """
+
+    def __init__(
+        self, baseline: Run, candidate: Run, relabels: Mapping[int, Relabel], pairs: Iterable[Pair]
+    ) -> None:
+        self._runs = baseline.pk, candidate.pk
+        halves = [half for pair in pairs for half in (pair.baseline, pair.candidate) if half]
+        self._later = read_later_verdicts(relabels, [half.output for half in halves])
+
+    def of(self, pair: Pair) -> list[str]:
+        """Of the baseline and the candidate, if both have the case; a run without later labels has
+        its stored verdict. Empty where these are the stored ones.
+        """
+        halves = zip(self._runs, (pair.baseline, pair.candidate), strict=True)
+        shown = [(run, half) for run, half in halves if half]
+        later = [self._find(run, half) for run, half in shown]
+        stored = [half.verdict for _, half in shown]
+        return [] if later == stored else [verdict.label for verdict in later]
+
+    def _find(self, run: int, half: Half) -> Verdict:
+        return self._later.get((run, half.output), half.verdict)

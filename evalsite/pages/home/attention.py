@@ -1,0 +1,66 @@
+"""What needs attention in a team: alerts, drifting series, runs that broke cases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
+
+from django.urls import reverse
+
+from evalsite.pages.alerts.rows import AlertRow, list_open_alerts
+from evalsite.pages.drift.series_list import drift_url
+from scoring.engine.drift.broken_cases import Regression, regressions
+from scoring.engine.drift.overview import Standing, standings
+from scoring.engine.signoff.evidence import count_unsigned
+from scoring.models import Team
+
+LISTED = 8  # of each kind
+
+
+class DriftingSeries(NamedTuple):
+    standing: Standing
+    url: str
+
+
+class BrokenRun(NamedTuple):
+    """A run with broken cases, of which so many are not signed off."""
+
+    regression: Regression
+    unsigned: int
+    url: str  # of the comparison
+
+
+@dataclass
+class AttentionList:
+    """Queried when a template shows it."""
+
+    team: Team
+
+    @cached_property
+    def alerts(self) -> list[AlertRow]:
+        return list_open_alerts(self.team, LISTED)
+
+    @cached_property
+    def drifting(self) -> list[DriftingSeries]:
+        drifting = [standing for standing in self._standings if standing.is_drifting]
+        return [DriftingSeries(standing, drift_url(standing)) for standing in drifting[:LISTED]]
+
+    @cached_property
+    def broken(self) -> list[BrokenRun]:
+        """Runs with broken cases that are not signed off, those of drifting series too: the cases
+        show the reason.
+        """
+        path = reverse("compare", args=[self.team.slug])
+        found = regressions(self._standings)
+        unsigned_runs = (
+            BrokenRun(broken, unsigned, f"{path}?baseline={broken.baseline}&candidate={broken.run}")
+            for broken, unsigned in zip(found, count_unsigned(found), strict=True)
+            if unsigned
+        )
+        return list(islice(unsigned_runs, LISTED))
+
+    @cached_property
+    def _standings(self) -> list[Standing]:
+        return standings(self.team)

@@ -1,0 +1,73 @@
+"""What waits for one person in a team: reviews, approvals and notices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from django.db.models import F
+
+from evalsite.access import TeamAccess
+from scoring.models import Correction, Notice, ReviewQueue, ReviewTask, SuiteProposal, User
+
+LISTED: Final = 8  # of each kind
+
+
+@dataclass
+class WaitingList:
+    """Queried when a template shows it. Mostly nothing waits, which short queries tell."""
+
+    opened: TeamAccess
+
+    @property
+    def _user(self) -> User:
+        return self.opened.user
+
+    @cached_property
+    def queues(self) -> list[ReviewQueue]:
+        """Queues with open tasks of the person, the first one due at the top.
+
+        Each has the count `own_open` and its run joined.
+        """
+        if not ReviewTask.objects.open().of(self._user).exists():
+            return []
+        waiting = (
+            ReviewQueue.objects.waiting_for(self._user)
+            .filter(team=self.opened.team, run__deleted_at=None)
+            .select_related("run")
+            .only("uuid", "name", "due_on", "closed_at", "baseline", "run__name")
+        )
+        return list(waiting.order_by(F("due_on").asc(nulls_last=True), "pk")[:LISTED])
+
+    @cached_property
+    def notices(self) -> list[Notice]:
+        """Unread notices that link to a page, the newest first.
+
+        These are mentions, and decisions on the person's corrections.
+        """
+        if not getattr(self._user, "has_notices", True):
+            return []
+        unread = Notice.objects.filter(user=self._user, read_at=None, run__team=self.opened.team)
+        linked = unread.filter(run__deleted_at=None).exclude(path="")
+        return list(linked.order_by("-pk")[:LISTED])
+
+    @cached_property
+    def proposals(self) -> list[SuiteProposal]:
+        """Suite files with other thresholds, which an administrator accepts or rejects."""
+        if not self.opened.permissions["may_administer"]:
+            return []
+        proposals = SuiteProposal.objects.filter(suite__team=self.opened.team).open()
+        return list(proposals.select_related("suite", "proposed_by")[:LISTED])
+
+    @cached_property
+    def corrections(self) -> list[Correction]:
+        """Expected values that others propose, which an editor approves or rejects."""
+        if not self.opened.permissions["may_edit"]:
+            return []
+        if not Correction.objects.open().filter(dataset__team=self.opened.team).exists():
+            return []
+        return list(Correction.objects.waiting_for(self._user, self.opened.team)[:LISTED])
+
+    def __bool__(self) -> bool:
+        return bool(self.queues or self.corrections or self.proposals or self.notices)

@@ -1,0 +1,52 @@
+"""The team's own list of failure tags."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect
+
+from evalsite import access
+from evalsite.pages.review.forms import FailureTagForm
+from evalsite.pages.web.decorators import form_page, post_action
+from evalsite.pages.web.render import SignedInRequest, render_page
+from scoring.models import AuditEntry, FailureTag, Role
+
+
+@form_page
+def failure_tags(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The list, to which editors add."""
+    role = Role.EDITOR if request.method == "POST" else Role.VIEWER
+    opened = access.team_access_for(request.user, slug, role)
+    form = FailureTagForm(request.POST or None, team=opened.team)
+    if form.is_valid():
+        with transaction.atomic():
+            tag = FailureTag.objects.create(team=opened.team, **form.cleaned_data)
+            new = {"name": tag.name}
+            AuditEntry.objects.record(opened.team, request.user, "failure_tag.added", tag, new=new)
+        messages.success(request, f"Failure tag {tag.name} added.")
+        return redirect("failure_tags", slug)
+    context = {
+        "team": opened.team,
+        "tags": FailureTag.objects.filter(team=opened.team),
+        "form": form,
+        **opened.permissions,
+    }
+    return render_page(request, "review/tags.html", context, status=422 if form.errors else 200)
+
+
+@post_action
+def remove_failure_tag(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Take a tag off the list; reviews that name it keep it."""
+    team = access.team_for(request.user, slug, Role.EDITOR)
+    tag = FailureTag.objects.filter(team=team, name=request.POST.get("name", "")).first()
+    if tag is None:
+        messages.info(request, "This tag is not on the list any more.")
+        return redirect("failure_tags", slug)
+    with transaction.atomic():
+        old = {"name": tag.name}
+        AuditEntry.objects.record(team, request.user, "failure_tag.removed", tag, old=old)
+        tag.delete()
+    messages.success(request, f"Failure tag {tag.name} removed. Reviews keep it.")
+    return redirect("failure_tags", slug)

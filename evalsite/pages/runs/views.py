@@ -1,0 +1,184 @@
+"""Runs: the list, the form of a new one, a run's page, and its actions."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django_htmx.http import trigger_client_event
+
+from evalsite import access
+from evalsite.pages.cases.labels import RunLabels
+from evalsite.pages.cases.table.baseline_choice import choose_baseline, find_offered_baselines
+from evalsite.pages.cases.table.case_table import open_case_list
+from evalsite.pages.review.disagreements import find_disagreements
+from evalsite.pages.runs.costs import RunCosts
+from evalsite.pages.runs.forms import RetryForm, RunFilters, RunForm
+from evalsite.pages.runs.scorer_figures import scorer_figures, trial_figures
+from evalsite.pages.signoff.releases import RunRelease
+from evalsite.pages.thresholds.run_thresholds import RunThresholds
+from evalsite.pages.web.cost_estimates import CostEstimate, combine_estimates
+from evalsite.pages.web.decorators import form_page, get_page, post_action
+from evalsite.pages.web.keyset import keyset_page
+from evalsite.pages.web.render import SignedInRequest, redirect_browser, render_page
+from scoring.engine.calibration.sample import calibrate_sample
+from scoring.engine.compare import jobs as compare_jobs
+from scoring.engine.estimates.judge_calls import estimate
+from scoring.engine.review.review_state import read_review_state
+from scoring.engine.runs import plan
+from scoring.engine.runs.figures import MEAN
+from scoring.engine.runs.lifecycle import restorable_until
+from scoring.engine.runs.progress import progress_of
+from scoring.engine.suites.suggested_suite import create_suggested_suite
+from scoring.models import Alert, Notice, Role, Run, RunDrift, RunState, SavedView, Team
+from scoring.models.runs.missing_outputs import missing_keys
+from scoring.models.runs.relabel import attach_later_labels
+
+
+@get_page
+def runs(request: SignedInRequest, slug: str) -> HttpResponse:
+    """A team's runs, newest first."""
+    team = access.team_for(request.user, slug)
+    form = RunFilters(request.GET, team=team)
+    listed = form.applied_to(Run.objects.filter(team=team), access.deleted_runs_of(team))
+    deleted = _find_deleted(team, request.GET.get("undo", ""))
+    page = keyset_page(listed.for_list(), "-id", request.GET)
+    attach_later_labels(page.rows)
+    context = {
+        "team": team,
+        "form": form,
+        "page": page,
+        # Queried only where the template shows it.
+        "may_edit": lambda: access.has_role(request.user, team, Role.EDITOR),
+        "deleted": deleted,
+        "kept_until": deleted and restorable_until(deleted),
+    }
+    return render_page(request, "runs/list.html", context)
+
+
+def _find_deleted(team: Team, text: str) -> Run | None:
+    """The deleted run of this id, after whose deletion the list is shown."""
+    try:
+        uid = uuid.UUID(text)
+    except ValueError:
+        return None
+    return access.deleted_runs_of(team).filter(uuid=uid).first()
+
+
+@form_page
+def new_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Choose outputs and scorers; the worker does the rest."""
+    dataset = access.dataset_for(request.user, uid, Role.EDITOR)
+    outputs = request.GET.get("outputs", "")
+    form = RunForm(request.POST or None, dataset=dataset, outputs=outputs)
+    if suite := request.GET.get("suite"):
+        form.initial["suite"] = suite
+    is_estimated = "estimate" in request.POST
+    if form.is_valid() and not is_estimated:
+        return redirect_browser(request, reverse("run", args=[form.save(request.user).uuid]))
+    context = {"team": dataset.team, "dataset": dataset, "form": form}
+    if is_estimated:
+        context["cost_estimate"] = _cost_estimate(form)
+    status = 422 if form.errors and not is_estimated else 200
+    return render_page(request, "runs/new.html", context, parts=["estimate"], status=status)
+
+
+def _cost_estimate(form: RunForm) -> CostEstimate | None:
+    """What the judges of the chosen scorers will cost; None where none is chosen."""
+    outputs, scorers = form.cleaned_data.get("outputs"), form.chosen_scorers()
+    return combine_estimates(judges=estimate(outputs, scorers)) if outputs and scorers else None
+
+
+@post_action
+def use_suggested_suite(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Create scorers that suit the dataset's cases, and continue with the new run."""
+    dataset = access.dataset_for(request.user, uid, Role.EDITOR)
+    suite = create_suggested_suite(dataset, request.user)
+    messages.success(request, f"Suite {suite.name} is ready.")
+    return redirect(f"{reverse('new_run', args=[uid])}?{request.GET.urlencode()}")
+
+
+@get_page
+def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """One run: progress, figures and cases."""
+    opened = access.run_access_for(request.user, uid)
+    run, permissions = opened.run, opened.permissions
+    if getattr(request.user, "has_notices", False):
+        Notice.objects.filter(user=request.user, run=run).mark_read()
+    scorers = list(run.scorers.with_summary())
+    baselines = find_offered_baselines(request.user, run, request.GET)
+    baseline_choice = choose_baseline(baselines, request.GET)
+    # Queries that a page which polls can do without.
+    thresholds = None if run.is_unfinished else RunThresholds(run)
+    shown_labels = request.GET.get("labels", "")
+    labels = None if run.is_unfinished else RunLabels.of(run, scorers, shown_labels)
+    cases = open_case_list(opened, scorers, request.GET, baseline_choice, labels=labels)
+    if cases.lacks_pairs and cases.baseline_choice.chosen:
+        compare_jobs.enqueue_large(cases.baseline_choice.chosen, run)
+    reviews = read_review_state(run)
+    corrected = {} if run.is_unfinished else calibrate_sample(run, scorers, reviews)
+    how = request.GET.get("trials", MEAN)
+    kept = cases.kept_for_scores
+    figures = scorer_figures(scorers, how, kept, thresholds, corrected, labels)
+    keys = missing_keys(run)
+    context = {
+        "team": run.team,
+        "run": run,
+        "has_alerts": Alert.objects.filter(run=run).exists(),
+        "costs": RunCosts(run, figures),
+        "trial_figures": trial_figures(figures),
+        "progress": progress_of(run) if run.is_unfinished else None,
+        "figures": figures,
+        "threshold_changes": thresholds.changes() if thresholds else (),
+        "labels": labels,
+        "can_relabel": thresholds is not None
+        and run.state == RunState.FINISHED
+        and thresholds.can_relabel(scorers, labels.relabel if labels else None),
+        "missing_keys": keys,
+        "disagreements": find_disagreements(opened, reviews),
+        "missing_more": (run.missing_output_count or 0) - len(keys),
+        "drift": RunDrift.objects.filter(run=run).first(),
+        "has_errors": any(figure.summary and figure.summary.errors for figure in figures),
+        "cases": cases,
+        **baselines,
+        "views": list(SavedView.objects.for_person(request.user, run.team)),
+        "run_release": RunRelease(run, baselines["measured_by"]),
+        "may_retry": permissions["may_edit"] and run.state == RunState.FINISHED,
+        **permissions,
+    }
+    response = render_page(request, "runs/page.html", context, parts=["progress", "cases"])
+    return response if run.is_unfinished else trigger_client_event(response, "run-ended")
+
+
+@post_action
+def cancel_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    run = access.run_for(request.user, uid, Role.EDITOR)
+    if not plan.cancel(run, request.user):
+        messages.info(request, "There was nothing to cancel.")
+    return redirect("run", uid)
+
+
+@post_action
+def resume_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    run = access.run_for(request.user, uid, Role.EDITOR)
+    if not plan.resume(run, request.user):
+        messages.info(request, "This run is not cancelled, so it cannot be resumed.")
+    return redirect("run", uid)
+
+
+@post_action
+def retry_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Score the errors again, all or those of one cause, with another budget where one is sent."""
+    run = access.run_for(request.user, uid, Role.EDITOR)
+    form = RetryForm(request.POST)
+    if not form.is_valid():
+        text = "The budget is no amount in US dollars. Nothing was started."
+        messages.info(request, text)
+    elif not plan.retry_errors(
+        run, request.user, form.cleaned_data["budget_usd"], code=form.cleaned_data["code"]
+    ):
+        messages.info(request, "There are no errors to score again.")
+    return redirect("run", uid)

@@ -1,0 +1,99 @@
+"""The page of a suite: scorers, thresholds with their history, and proposals with other ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django import forms
+from django.http import HttpResponse
+
+from evalsite.access import permissions
+from evalsite.pages.web.render import SignedInRequest, render_page
+from scoring.core.contract import ConfigError
+from scoring.engine.suites.proposals import plan_of
+from scoring.engine.suites.suite_file import Plan
+from scoring.models import Suite, SuiteProposal
+from scoring.models.scorers.scorer import REASON_NEEDED
+
+DECIDED_LISTED: Final = 10
+MOVED: Final = "Something has changed since you looked. This is what the proposal would do now."
+
+
+class DecisionForm(forms.Form):
+    """An administrator's decision on a proposal.
+
+    `shown` is the signature of the plan that the administrator saw.
+    """
+
+    decision = forms.ChoiceField(choices=[("accept", "Accept"), ("reject", "Reject")])
+    reason = forms.CharField(
+        required=False,
+        help_text="Required when a threshold changes; kept in the suite's history.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    shown = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, sent: Any, *, proposal: SuiteProposal, plan: Plan | None) -> None:
+        super().__init__(sent, auto_id=f"id_{proposal.uuid}_%s")
+        self._plan = plan
+
+    def clean(self) -> dict[str, Any]:
+        if self.cleaned_data.get("decision") != "accept":
+            return self.cleaned_data
+        if self._plan is None:
+            raise forms.ValidationError("The proposal cannot be used any more. Reject it.")
+        if self._plan.needs_reason and not self.cleaned_data["reason"].strip():
+            self.add_error("reason", REASON_NEEDED)
+        elif self.cleaned_data["shown"] != self._plan.signature:
+            raise forms.ValidationError(MOVED)
+        return self.cleaned_data
+
+
+@dataclass(frozen=True)
+class ProposalCard:
+    """An open proposal with what accepting it would do; no plan, but a problem, if it cannot be."""
+
+    proposal: SuiteProposal
+    form: DecisionForm
+    plan: Plan | None
+    problem: str = ""
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the suite has come to what is proposed."""
+        return self.plan is not None and self.plan.is_idle
+
+
+def proposal_card(proposal: SuiteProposal, sent: Any = None) -> ProposalCard:
+    """The card of a proposal, with the decision that was sent, if any."""
+    plan, problem = None, ""
+    try:
+        plan = plan_of(proposal)
+        if plan.clashes:
+            plan, problem = None, "A scorer of the team has a name of the file and another type."
+    except ConfigError as error:
+        problem = str(error)
+    return ProposalCard(proposal, DecisionForm(sent, proposal=proposal, plan=plan), plan, problem)
+
+
+def render_suite_page(
+    request: SignedInRequest, suite: Suite, refused: ProposalCard | None = None
+) -> HttpResponse:
+    """The page; `refused` is the card whose decision was sent and has errors."""
+    proposals = suite.proposals.select_related("suite__team", "proposed_by", "decided_by")
+    cards = [
+        refused if refused and refused.proposal == proposal else proposal_card(proposal)
+        for proposal in proposals.open()
+    ]
+    context = {
+        "team": suite.team,
+        "suite": suite,
+        "entries": suite.entries.all(),
+        "changes": suite.threshold_changes.select_related("scorer", "changed_by"),
+        "is_used": suite.is_used,
+        "cards": cards,
+        "decided": proposals.decided()[:DECIDED_LISTED],
+        **permissions(request.user, suite.team),
+    }
+    return render_page(request, "suites/page.html", context, status=422 if refused else 200)

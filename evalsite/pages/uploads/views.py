@@ -1,0 +1,152 @@
+"""Uploads: choosing a file, mapping its columns, the report, and the import."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import PurePath
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import content_disposition_header
+
+from evalsite import access
+from evalsite.pages.uploads.forms import ImportForm, NewUploadForm, ReadingForm, encoding_label
+from evalsite.pages.uploads.mapping_form import MappingForm
+from evalsite.pages.uploads.size_limit import is_too_large
+from evalsite.pages.web.decorators import form_page, post_action
+from evalsite.pages.web.render import SignedInRequest, redirect_swap, render_page, text_response
+from scoring.core.files import FileProblem
+from scoring.core.files.columns.table import name_delimiter
+from scoring.engine import imports
+from scoring.engine.runs.progress import NO_WORKER, worker_is_alive
+from scoring.models import OutputSet, Role, Upload, UploadKind, UploadState
+
+WAITING = (UploadState.RECEIVED, UploadState.CHECKED)
+NOT_THE_FILE = {"disk_full", "store_failed", "worker_crashed", "file_gone", "no_version"}
+
+
+@form_page
+def new_upload(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Choose a file for a new or an existing dataset."""
+    team = access.team_for(request.user, slug, Role.EDITOR)
+    if is_too_large(request):
+        context = {"team": team, "limit": settings.EVALSITE_MAX_UPLOAD_BYTES}
+        return render_page(request, "uploads/too_large.html", context, status=413)
+    start = {name: request.GET[name] for name in ("kind", "dataset") if name in request.GET}
+    sent = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = NewUploadForm(*sent, team=team, initial=start)
+    if form.is_valid() and (saved := form.save(request.user)):
+        return redirect("upload", saved.uuid)
+    context = {"team": team, "form": form}
+    return render_page(request, "uploads/new.html", context, status=422 if form.errors else 200)
+
+
+@form_page
+def upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """The next step of the upload: its mapping, report, progress or outcome."""
+    upload = access.upload_for(request.user, uid)
+    if "unmatched" in request.GET:
+        return _send_unmatched_ids(upload)
+    context = {"team": upload.team, "upload": upload} | _next_step(request, upload)
+    codes = {problem["code"] for problem in upload.problems}
+    context["is_file_at_fault"] = not NOT_THE_FILE & codes
+    form = context.get("form")
+    if form and form.is_valid() and form.save():
+        return redirect("upload", uid)
+    is_done = upload.state == UploadState.DONE and not context["output_sets"]
+    if is_done and upload.dataset and request.headers.get("HX-Request"):
+        # The page that polls goes on to the dataset, where nothing is left to do here.
+        messages.success(request, f"{upload.file_name} is imported.")
+        return redirect_swap(reverse("dataset", args=[upload.dataset.uuid]))
+    status = 422 if request.method == "POST" and upload.state in WAITING else 200
+    return render_page(request, "uploads/page.html", context, parts=["upload"], status=status)
+
+
+@post_action
+def load_upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Import a checked file, without the rows with problems if they are to be skipped."""
+    upload = access.upload_for(request.user, uid)
+    form = ImportForm(request.POST, upload=upload)
+    if form.is_valid():
+        imports.request_load(upload, skips_bad_rows=form.cleaned_data["skip_bad_rows"])
+    else:
+        messages.error(request, " ".join(map(str, form.non_field_errors())))
+    return redirect("upload", uid)
+
+
+@post_action
+def cancel_upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Cancel the upload and remove what was read of it."""
+    upload = access.upload_for(request.user, uid)
+    if not imports.cancel(upload):
+        messages.info(request, f"{upload.file_name} had ended already.")
+    return redirect("upload", uid)
+
+
+def _next_step(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
+    """The context of an upload's page in its state."""
+    if upload.state in WAITING:
+        context = _mapping(request, upload)
+        context["may_import"] = ImportForm.is_possible(upload)
+        return context | {"unlike": _unlike_latest(upload)}
+    if upload.is_working:
+        cause = None if worker_is_alive() else NO_WORKER
+        return {"cause": cause, "stage": imports.stage_of(upload)}
+    return {"output_sets": _output_sets(upload)}
+
+
+def _unlike_latest(upload: Upload) -> list[str]:
+    """The fields that the latest version took from its file, but no column of this one holds."""
+    latest = upload.dataset.latest if upload.dataset else None
+    if upload.kind != UploadKind.DATASET or not upload.mapping or latest is None:
+        return []
+    fields = ("id", "input", "expected", "references", "tags")
+    return [name for name in fields if name in latest.mapping and name not in upload.mapping]
+
+
+def _output_sets(upload: Upload) -> list[OutputSet]:
+    """The output sets of a finished upload, to be scored next."""
+    if upload.state != UploadState.DONE or upload.dataset is None:
+        return []
+    uids = upload.report.get("output_sets", [])
+    return [*OutputSet.objects.to_score(upload.dataset).filter(uuid__in=uids).order_by("id")]
+
+
+def _mapping(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
+    """The beginning of the file and the form for its columns, or the problem that prevents both."""
+    reading = ReadingForm.from_request(upload, request.POST or request.GET)
+    options = reading.options
+    try:
+        preview = imports.preview(upload, **options)
+    except FileProblem as fault:
+        return {"reading": reading, "fault": fault}
+    except FileNotFoundError:
+        gone = FileProblem("file_gone", "The file is no longer here. Upload it again.")
+        return {"reading": reading, "fault": gone}
+    form = MappingForm(
+        request.POST or None,
+        upload=upload,
+        preview=preview,
+        options=options,
+        paths=reading.asked_paths,
+    )
+    return {
+        "reading": ReadingForm.from_detected(preview.detected, ", ".join(reading.asked_paths)),
+        "preview": preview,
+        "encoding": encoding_label(preview.detected.encoding),
+        "delimiter": name_delimiter(preview.detected.delimiter),
+        "form": form,
+    }
+
+
+def _send_unmatched_ids(upload: Upload) -> HttpResponse:
+    """The ids of the report that no case has, one a line, as a file."""
+    keys = upload.report.get("unmatched_ids", [])
+    response = text_response("".join(f"{key}\n" for key in keys))
+    name = f"{PurePath(upload.file_name).stem} unmatched.txt"
+    response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    return response

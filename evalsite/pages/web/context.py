@@ -1,0 +1,57 @@
+"""Context processor: the data of every page's frame."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from scoring.models import Notice, Team, User
+
+THEMES = {"light", "dark"}
+#: Which link of the bar an address belongs to, by its first word behind the team.
+PARTS: Final = {
+    "datasets": "datasets",
+    "uploads": "datasets",
+    "prompts": "datasets",
+    "runs": "runs",
+    "compare": "compare",
+    "drift": "drift",
+    "review": "review",
+    "reviews": "review",
+    "scorers": "scorers",
+    "suites": "scorers",
+    "tries": "scorers",
+    "previews": "scorers",
+}
+_FIRST: Final = re.compile(r"(?:/teams/[^/]+)?/([a-z]+)/")
+
+
+def page_frame(request: HttpRequest) -> dict[str, Any]:
+    """The theme ("" follows the system), the active section of the bar, and the user's teams and
+    notices, which are queried when a template shows them.
+
+    The `team` in a view's own context takes precedence over the None here.
+    """
+    theme = request.COOKIES.get("theme", "")
+    user = getattr(request, "user", None)
+    has_notices = user is not None and getattr(user, "has_notices", False)
+    return {
+        "theme": theme if theme in THEMES else "",
+        "bar_part": bar_section(request.path),
+        "team": None,
+        "notices": SimpleLazyObject(lambda: _unread(user)) if user and has_notices else (),
+        "teams": Team.objects.of(user) if user and user.is_authenticated else Team.objects.none(),
+    }
+
+
+def bar_section(path: str) -> str:
+    """The section of the bar that the address belongs to, from `PARTS`; "" for none."""
+    first = _FIRST.match(path)
+    return PARTS.get(first[1], "") if first else ""
+
+
+def _unread(user: User) -> list[Notice]:
+    return list(Notice.objects.unread_by(user))

@@ -1,0 +1,19 @@
+"""`{% rows %}` sets a table whose rows a `.jinja` template draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.template import engines
+from django.utils.safestring import SafeString
+
+from evalsite.rendering.safe_html import joined
+
+register = template.Library()
+
+
+@register.simple_tag
+def rows(name: str, **context: Any) -> SafeString:
+    """The table, which knows only what it is given here."""
+    return joined([engines["rows"].get_template(name).render(context)])

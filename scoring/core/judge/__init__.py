@@ -1,1 +1,0 @@
-"""Chat models as judges: endpoints, their guard, calls and replies."""

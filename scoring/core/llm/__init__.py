@@ -1,0 +1,1 @@
+"""Chat models: endpoints, the SSRF guard, calls and replies."""

@@ -1,0 +1,128 @@
+"""The verdict in a judge's reply, or why there is none.
+
+A reply is one JSON object with exactly the requested fields, bare or in one fence that is the whole
+reply. Anything else is no verdict: a judge may quote the text it judges, and a verdict in that text
+must not count.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from scoring.core.contract import CaseProblem, Json
+from scoring.core.json_text import parse
+from scoring.core.services import Reply
+
+_FENCE: Final = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n?```", re.DOTALL | re.IGNORECASE)
+_DECODER: Final = json.JSONDecoder()
+MAX_QUOTED: Final = 80
+
+
+class JudgeVerdict(NamedTuple):
+    """A verdict: the label of a choice or a number, and why."""
+
+    value: str | float
+    reasons: str
+
+
+class UnusableReply(NamedTuple):
+    """A stable code, and what is wrong with the reply."""
+
+    code: str
+    text: str
+
+
+def read_verdict(reply: Reply, schema: Mapping[str, Json]) -> JudgeVerdict | UnusableReply:
+    """The verdict of a reply to a question with this schema, made by `scale`. Never raises."""
+    if unusable := reply_problem(reply, None):
+        return unusable
+    text = reply.text.strip()
+    fence = _FENCE.fullmatch(text)
+    if fence and "```" not in fence[1]:
+        text = fence[1].strip()
+    try:
+        value = parse(text)
+    except CaseProblem as problem:
+        if problem.code == "duplicate_key" or _holds_several(text):
+            return _several()
+        return UnusableReply(
+            "reply_unparsable", f"the reply is not one JSON object: {problem.text}"
+        )
+    return _verdict(value, schema["properties"])
+
+
+def reply_problem(reply: Reply, schema: Json) -> UnusableReply | None:
+    """Why a reply must not be kept for reuse; with a judge's schema, for its verdict, too."""
+    if reply.refusal:
+        return UnusableReply("refused", f"the model refused: {_quote(reply.refusal)}")
+    if reply.finish == "content_filter":
+        return UnusableReply("refused", "the endpoint's content filter stopped the reply")
+    if reply.finish == "length":
+        return UnusableReply("reply_truncated", "the reply was cut off at the model's token limit")
+    if not reply.text.strip():
+        return UnusableReply("reply_empty", "the reply is empty")
+    if not {"choice", "number"} & set((schema or {}).get("properties", ())):
+        return None
+    verdict = read_verdict(reply, schema)
+    return verdict if isinstance(verdict, UnusableReply) else None
+
+
+def _holds_several(text: str) -> bool:
+    """Whether the text is several fences, or several JSON values one after the other."""
+    if len(_FENCE.findall(text)) > 1:
+        return True
+    try:
+        _, end = _DECODER.raw_decode(text)
+        _DECODER.raw_decode(text[end:].lstrip(" \t\r\n,;"))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _verdict(value: Json, fields: Mapping[str, Json]) -> JudgeVerdict | UnusableReply:
+    if isinstance(value, list) and len(value) > 1:
+        return _several()
+    if not isinstance(value, dict) or set(value) != set(fields):
+        wanted = " and ".join(fields)
+        return UnusableReply("reply_unparsable", f"the reply is not an object of {wanted}")
+    if not isinstance(value["reasons"], str):
+        return UnusableReply("reply_unparsable", "the reply's reasons are not a text")
+    key = "choice" if "choice" in fields else "number"
+    if isinstance(value[key], list) and len(value[key]) > 1:
+        return _several()
+    read = _choice if key == "choice" else _number
+    answer = read(value[key], fields[key])
+    return answer if isinstance(answer, UnusableReply) else JudgeVerdict(answer, value["reasons"])
+
+
+def _choice(choice: Json, schema: Mapping[str, Json]) -> str | UnusableReply:
+    labels = schema["enum"]
+    if isinstance(choice, str) and choice.strip() in labels:
+        return choice.strip()
+    quoted = _quote(choice) if isinstance(choice, str) else "no text"
+    listed = ", ".join(labels)
+    return UnusableReply(
+        "choice_unknown", f"the choice is {quoted}, which is none of {listed[:200]}"
+    )
+
+
+def _number(number: Json, schema: Mapping[str, Json]) -> float | UnusableReply:
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return UnusableReply("reply_unparsable", "the reply's number is not a number")
+    low, high = schema["minimum"], schema["maximum"]
+    if not low <= number <= high:
+        what = f"{str(number)[:40]} is not between {low} and {high}"
+        return UnusableReply("out_of_range", what)
+    return float(number)
+
+
+def _several() -> UnusableReply:
+    return UnusableReply("several_verdicts", "the reply holds more than one verdict")
+
+
+def _quote(text: str) -> str:
+    cut = text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…"
+    return json.dumps(cut, ensure_ascii=False)

@@ -1,0 +1,83 @@
+"""Reductions of a case's trials: mean, median, lowest, pass@k, and unsteady cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import comb, fsum
+from statistics import fmean, median
+from typing import Final, Literal, NamedTuple
+
+from scoring.core.stats.summary import Estimate, mean_estimate
+
+Reduction = Literal["mean", "median", "min"]
+_WAYS: Final[dict[Reduction, Callable[[Sequence[float]], float]]] = {
+    "mean": fmean,
+    "median": median,
+    "min": min,
+}
+REDUCTIONS: Final = tuple(_WAYS)
+
+
+class CaseTrials(NamedTuple):
+    """The scores of one case's trials that have one, and how many of them passed."""
+
+    scores: Sequence[float]
+    passed: int
+
+    @property
+    def is_unsteady(self) -> bool:
+        """Whether some trials pass and others fail: the case straddles the threshold."""
+        return 0 < self.passed < len(self.scores)
+
+    def is_refused(self, how: Reduction) -> bool:
+        """Whether the case cannot pass whatever the threshold: some answers fail at any."""
+        return self.passed < (len(self.scores) if how == "min" else 1)
+
+
+class ReducedScores(NamedTuple):
+    """One figure a case, then over `n` cases: their sum, sum of squares, and how many passed."""
+
+    n: int
+    total: float
+    squares: float
+    passed: int | None = None
+
+    @property
+    def mean(self) -> Estimate | None:
+        """With an interval over cases: trials of one case are no independent observations."""
+        return mean_estimate(self.n, self.total, self.squares)
+
+
+def reduce_trials(cases: Iterable[CaseTrials], how: Reduction, threshold: float) -> ReducedScores:
+    """Each case's trials as one score, judged by the threshold; cases without are left out."""
+    scores, passed = [], 0
+    for case in cases:
+        if case.scores:
+            scores.append(reduce_scores(case.scores, how))
+            passed += scores[-1] >= threshold and not case.is_refused(how)
+    return _sum_scores(scores, passed)
+
+
+def reduce_scores(scores: Sequence[float], how: Reduction) -> float:
+    """The one score of a case's trials, rounded to 9 decimals like any reported score."""
+    return round(_WAYS[how](scores), 9)
+
+
+def pass_at_k(cases: Iterable[CaseTrials], k: int) -> ReducedScores:
+    """The chance that at least one of k trials of a case passes, over the cases with k trials."""
+    return _sum_scores(
+        [pass_probability(len(c.scores), c.passed, k) for c in cases if len(c.scores) >= k]
+    )
+
+
+def pass_probability(n: int, passed: int, k: int) -> float:
+    """1 - C(n - passed, k) / C(n, k): the unbiased estimate from n ≥ k trials.
+
+    M. Chen et al., Evaluating Large Language Models Trained on Code, arXiv:2107.03374 (2021),
+    equation 1.
+    """
+    return 1.0 - comb(n - passed, k) / comb(n, k)
+
+
+def _sum_scores(values: Sequence[float], passed: int | None = None) -> ReducedScores:
+    return ReducedScores(len(values), fsum(values), fsum(value * value for value in values), passed)

@@ -1,0 +1,77 @@
+"""What another threshold would do, in a sentence."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from scoring.core.json_text import text_of
+from scoring.core.wording.numbers import share_text
+
+
+class PassCounts(NamedTuple):
+    """Outputs of a run that have a score, and how many of them pass before and after a change."""
+
+    scored: int
+    before: int
+    after: int
+
+    @property
+    def to_pass(self) -> int:
+        """Outputs that would pass instead of fail."""
+        return max(0, self.after - self.before)
+
+    @property
+    def to_fail(self) -> int:
+        """Outputs that would fail instead of pass."""
+        return max(0, self.before - self.after)
+
+    @property
+    def flips(self) -> int:
+        return abs(self.after - self.before)
+
+    @property
+    def rate_before(self) -> float | None:
+        """None where nothing was scored."""
+        return self.before / self.scored if self.scored else None
+
+    @property
+    def rate_after(self) -> float | None:
+        """None where nothing was scored."""
+        return self.after / self.scored if self.scored else None
+
+
+def change_sentence(run: str, old: float, new: float, counts: PassCounts) -> str:
+    """Such as "At 0.8 instead of 0.9, 12 of 200 cases of w46 would pass instead of fail, …"."""
+    if counts.rate_before is None or counts.rate_after is None:
+        return f"No case of {run} has a score."
+    before, after = rate_texts(counts.rate_before, counts.rate_after)
+    if new == old:
+        passed = f"{counts.before:,} of {counts.scored:,}"
+        return f"At {text_of(old)}, {passed} cases of {run} pass: {before}."
+    start = f"At {text_of(new)} instead of {text_of(old)}, "
+    if not counts.flips:
+        return f"{start}no case of {run} would change; the pass rate stays {before}."
+    way = "fail instead of pass" if counts.to_fail else "pass instead of fail"
+    noun = "case" if counts.scored == 1 else "cases"
+    flips = f"{counts.flips:,} of {counts.scored:,} {noun} of {run}"
+    return f"{start}{flips} would {way}; the pass rate changes from {before} to {after}."
+
+
+def rate_texts(before: float, after: float) -> tuple[str, str]:
+    """Both rates in per cent, with as many decimals as tell them from each other."""
+    decimals = (places for places in range(1, 7) if before != after)
+    texts = ((share_text(before, places), share_text(after, places)) for places in decimals)
+    default = share_text(before), share_text(after)
+    return next((pair for pair in texts if pair[0] != pair[1]), default)
+
+
+def case_verdicts_sentence(changed: int, flips: int) -> str:
+    """How many of the flips change the verdict of their case; empty where there are none."""
+    if not flips:
+        return ""
+    if not changed:
+        return "No case verdict changes: other scorers fail these cases."
+    if changed == flips:
+        return "All their case verdicts change." if flips > 1 else "Its case verdict changes."
+    verdicts = "case verdict changes" if changed == 1 else "case verdicts change"
+    return f"{changed:,} {verdicts}; the others also fail another scorer."

@@ -1,0 +1,89 @@
+"""Runs alerts in threads of the worker: evaluations, repetitions and messages."""
+
+from __future__ import annotations
+
+import logging
+import time
+from concurrent.futures import Future
+from datetime import timedelta
+from typing import Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from scoring.engine.alerts import delivery, evaluate
+from scoring.engine.jobs.tasks import RunningTasks
+from scoring.engine.processes.pool import Executor
+from scoring.engine.processes.threads import Threads
+from scoring.models import AlertDelivery, AlertRule, AuditEntry, DeliveryState
+
+log = logging.getLogger(__name__)
+
+TICK_SECONDS: Final = 5
+AT_ONCE: Final = 4  # messages under way: one that nobody takes holds up no other
+STOP_SECONDS: Final = 5
+KEPT_FOR: Final = timedelta(days=7)  # a deleted rule can be brought back
+SENT_KEPT_FOR: Final = timedelta(days=90)
+
+
+def tick() -> int:
+    """Evaluate every series that is due and repeat what goes on; how many of both."""
+    return evaluate.evaluate_due() + evaluate.repeat_notifications()
+
+
+class AlertRunner:
+    """Does what is due every few seconds. Whatever fails here stops neither worker nor run, and
+    two workers share the work: each evaluation and each message is claimed by one.
+    """
+
+    def __init__(self, threads: Executor | None = None) -> None:
+        self._threads = threads or Threads(AT_ONCE + 1)
+        self._deliveries: RunningTasks[AlertDelivery] = RunningTasks(self._threads, AT_ONCE)
+        self._tick: Future[int] | None = None
+        self._next = 0.0
+
+    def step(self) -> None:
+        """Collect what ended and, every few seconds, start what is due."""
+        self._collect()
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + TICK_SECONDS
+        if self._tick is None:
+            self._tick = self._threads.submit(tick)
+        due = AlertDelivery.objects.due().exclude(pk__in=self._deliveries.ids)
+        for message in due[: self._deliveries.free]:
+            self._deliveries.start(message, delivery.send, message)
+
+    def stop(self) -> None:
+        """Give messages under way a moment: one that is cut short is sent again."""
+        end = time.monotonic() + STOP_SECONDS
+        while len(self._deliveries) and time.monotonic() < end:
+            time.sleep(0.05)
+            self._collect()
+
+    def _collect(self) -> None:
+        for _, fault in self._deliveries.collect():
+            _log(fault)
+            self._next = 0.0  # others may be waiting
+        if self._tick and self._tick.done():
+            tick, self._tick = self._tick, None
+            _log(tick.exception())
+            if not tick.exception() and tick.result():
+                self._next = 0.0  # its messages are sent now
+
+
+def _log(fault: BaseException | None) -> None:
+    """Of a database that could not be written, for instance; the claims expire by themselves."""
+    if fault:
+        log.warning("alerts: %s", fault)
+
+
+def forget_old() -> None:
+    """Remove for good the rules deleted more than KEPT_FOR ago, and what was sent long ago."""
+    now = timezone.now()
+    for rule in AlertRule.with_deleted.filter(deleted_at__lt=now - KEPT_FOR).select_related("team"):
+        with transaction.atomic():
+            AuditEntry.objects.record(rule.team, None, "alert_rule.purged", rule)
+            rule.delete()
+    sent = AlertDelivery.objects.exclude(state=DeliveryState.WAITING)
+    sent.filter(happened_at__lt=now - SENT_KEPT_FOR).delete()

@@ -1,0 +1,150 @@
+"""Making a backup of a site, which may be running."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sqlite3
+import tarfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import IO, Final, cast
+from uuid import uuid4
+
+from django.utils import timezone
+
+from scoring.core.private_files import open_private
+from scoring.engine.backups.archive import (
+    END,
+    KEYS,
+    MANIFEST,
+    BackupError,
+    Manifest,
+    add_member,
+    describe,
+)
+from scoring.engine.backups.integrity import ADVICE, DATABASE, find_damage
+
+PAGES_A_STEP: Final = 2_048  # 8 MB; in between, Ctrl-C is heard
+
+OnProgress = Callable[[int, int], None]
+
+
+def make_backup(
+    folder: Path,
+    target: Path,
+    *,
+    overwrites: bool = False,
+    keys_elsewhere: list[str],
+    on_progress: OnProgress = lambda *_: None,
+) -> Manifest:
+    """Write the site in `folder` into the file `target`, as it is at this moment.
+
+    The file appears whole at the end; its folder needs room for the database once more.
+    `on_progress` is called with pages copied and pages in all. Raises BackupError, OSError.
+    """
+    if not (folder / DATABASE).exists():
+        raise BackupError(f"there is no site in {folder}")
+    if target.exists() and not overwrites:
+        raise BackupError(f"{target} is there already: name another file, or say --overwrite")
+    with _staged(target) as (copy, staged):
+        _copy_database(folder / DATABASE, copy, on_progress)
+        if damage := find_damage(copy):
+            raise BackupError(f"the site's database is damaged ({damage}). {ADVICE}")
+        names = [name for name in KEYS if name not in keys_elsewhere and (folder / name).exists()]
+        sources = {name: folder / name for name in names} | {DATABASE: copy}
+        manifest = Manifest(
+            made_at=timezone.now().isoformat(),
+            migrations=migrations_of(copy),
+            files={name: describe(path) for name, path in sources.items()},
+            keys_elsewhere=sorted(keys_elsewhere),
+        )
+        _write_archive(staged, manifest, sources, packs=target.suffix in {".gz", ".tgz"})
+        _publish(staged, target, overwrites=overwrites)
+    return manifest
+
+
+def migrations_of(database: Path) -> list[str]:
+    """The migrations of the app `scoring` that a database has, in the order of its names."""
+    with closing(sqlite3.connect(database, timeout=20)) as opened:
+        try:
+            rows = opened.execute("SELECT name FROM django_migrations WHERE app = 'scoring'")
+            return sorted(name for (name,) in rows)
+        except sqlite3.OperationalError:  # no such table
+            return []
+
+
+@contextmanager
+def _staged(target: Path) -> Iterator[tuple[Path, Path]]:
+    """Two private files in the target's folder, removed at the end in any case."""
+    stem = f".{target.name}.{uuid4().hex}"
+    paths = target.with_name(f"{stem}.sqlite3"), target.with_name(f"{stem}.part")
+    try:
+        for path in paths:
+            open_private(path, "wb", exclusive=True).close()
+        yield paths
+    finally:
+        for path in paths:
+            for ending in ("", "-wal", "-shm", "-journal"):
+                path.with_name(path.name + ending).unlink(missing_ok=True)
+
+
+def _copy_database(source: Path, copy: Path, on_progress: OnProgress) -> None:
+    """By SQLite's online backup, within one read transaction: writers are not blocked."""
+
+    def report(_: int, remaining: int, total: int) -> None:
+        on_progress(total - remaining, total)
+
+    try:
+        with (
+            closing(sqlite3.connect(source, timeout=20, isolation_level=None)) as live,
+            closing(sqlite3.connect(copy, isolation_level=None)) as target,
+        ):
+            target.execute("PRAGMA synchronous=OFF")  # the archive is synchronised instead
+            live.execute("BEGIN")
+            live.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            live.backup(target, pages=PAGES_A_STEP, progress=report)
+            target.execute("PRAGMA journal_mode=DELETE")
+    except sqlite3.DatabaseError as fault:
+        raise BackupError(f"the site's database cannot be read: {fault}. {ADVICE}") from fault
+
+
+def _write_archive(
+    staged: Path, manifest: Manifest, sources: Mapping[str, Path], *, packs: bool
+) -> None:
+    with open_private(staged, "wb") as file, ExitStack() as streams:
+        stream: IO[bytes] = file
+        if packs:
+            packed = gzip.GzipFile("", "wb", 6, file, mtime=0)
+            stream = cast("IO[bytes]", streams.enter_context(packed))
+        with tarfile.open(fileobj=stream, mode="w|") as archive:
+            _add_bytes(archive, MANIFEST, manifest.write())
+            for name, path in sources.items():
+                with path.open("rb") as part:
+                    add_member(archive, name, manifest.files[name]["size"], part)
+            _add_bytes(archive, END, manifest.seal())
+        streams.close()
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _add_bytes(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    add_member(archive, name, len(content), io.BytesIO(content))
+
+
+def _publish(staged: Path, target: Path, *, overwrites: bool) -> None:
+    """Rename the staged file, without overwriting one created meanwhile unless asked to."""
+    if overwrites:
+        staged.replace(target)
+    else:
+        try:
+            os.link(staged, target)
+        except FileExistsError:
+            raise BackupError(f"{target} is there already: name another file") from None
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,148 @@
+"""Comparisons as jobs: a page compares small runs itself, the worker compares large ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import CharField, Exists, OuterRef, QuerySet, Subquery, Value
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, Replace
+
+from scoring.engine.compare import comparison
+from scoring.engine.jobs import job_queue
+from scoring.engine.jobs.job_queue import JobProblem
+from scoring.engine.jobs.progress import Progress
+from scoring.engine.runs.neighbours import baseline_of, next_run
+from scoring.models import Comparison, Job, JobKind, JobState, Run, RunState, User
+from scoring.models.job import OPEN
+from scoring.models.pairs.pair_index import PairIndex
+
+AT_ONCE: Final = 1_000  # pairs that are compared while somebody waits
+ASKED: Final = (*OPEN, JobState.FAILED)  # states of a job that is not enqueued once more
+
+
+def compare_or_enqueue(baseline: Run, candidate: Run, by: User | None) -> Comparison | None:
+    """The comparison; None where large runs are not compared yet, which is then enqueued.
+
+    Raises NotComparableError.
+    """
+    if is_small(baseline, candidate):
+        return comparison.compare_runs(baseline, candidate)
+    comparison.check_comparable(baseline, candidate)
+    stored = comparison.stored_comparison(baseline, candidate)
+    if stored is None:
+        enqueue_comparison(baseline, candidate, by)
+    return stored
+
+
+def run_comparison(job: Job) -> dict[str, Any]:
+    """Compare the two runs of a job, whose request is {baseline, candidate}, two UUIDs.
+
+    While it runs, the job's answer has the fields of `Progress`; in the end it is empty.
+    """
+    runs = Run.objects.filter(team=job.team).select_related("output_set__version__dataset")
+    baseline = runs.filter(uuid=UUID(job.request["baseline"])).first()
+    candidate = runs.filter(uuid=UUID(job.request["candidate"])).first()
+    if baseline is None or candidate is None:
+        raise JobProblem("one of the runs is no longer there")
+    try:
+        comparison.compare_runs(baseline, candidate, lambda progress: job.tell(progress._asdict()))
+    except comparison.NotComparableError as fault:
+        raise JobProblem(fault.text) from None
+    return {}
+
+
+def is_small(baseline: Run, candidate: Run) -> bool:
+    """Whether there cannot be more pairs than are compared at once."""
+    return min(baseline.case_count or 0, candidate.case_count or 0) <= AT_ONCE
+
+
+def failed_job(baseline: Run, candidate: Run) -> Job | None:
+    """The latest job that compares the runs, if it has failed."""
+    request = _request(baseline, candidate)
+    jobs = Job.objects.filter(team=candidate.team_id, kind=JobKind.COMPARE, request=request)
+    latest = jobs.order_by("pk").last()
+    return latest if latest and latest.state == JobState.FAILED else None
+
+
+def progress_of(baseline: Run, candidates: Sequence[Run]) -> dict[int, Progress]:
+    """By the candidate's id; without those that no worker is comparing at the moment."""
+    jobs = Job.objects.filter(
+        team=candidates[0].team_id, kind=JobKind.COMPARE, state=JobState.WORKING
+    )
+    by_candidate = {str(run.uuid): run.pk for run in candidates}
+    return {
+        by_candidate[job.request["candidate"]]: progress
+        for job in jobs
+        if job.request["baseline"] == str(baseline.uuid)
+        and job.request["candidate"] in by_candidate
+        and (progress := Progress.of(job))
+    }
+
+
+def follow_runs(series: Sequence[Run]) -> None:
+    """Enqueue comparisons after runs of one series, in the order of time, have ended.
+
+    Of several runs that ended together only the newest and large ones are compared: small runs of
+    the past are compared when somebody opens the page.
+    """
+    finished = [run for run in series if run.state == RunState.FINISHED]
+    for run in finished:
+        if run == finished[-1] or not is_small(run, run):
+            enqueue_after(run)
+
+
+def enqueue_after(run: Run) -> None:
+    """Enqueue the comparison of a finished run with its baseline, if it has one.
+
+    Runs may end in another order than that of their outputs, so the run after this one may still
+    lack its comparison with it.
+    """
+    if run.state != RunState.FINISHED:
+        return
+    if baseline := baseline_of(run):
+        job_queue.enqueue(JobKind.COMPARE, run.team, _request(baseline, run))
+    following = next_run(run)
+    if following and baseline_of(following) == run:
+        job_queue.enqueue(JobKind.COMPARE, run.team, _request(run, following))
+
+
+def with_comparison_state(baselines: QuerySet[Run], candidate: Run) -> QuerySet[Run]:
+    """With the attributes `is_compared`, whether the pairs with the candidate are indexed, and
+    `comparison_asked`, the state of the latest job that compares the runs, or None.
+    """
+    index = PairIndex.objects.current().filter(
+        comparison__baseline=OuterRef("pk"), comparison__candidate=candidate
+    )
+    jobs = Job.objects.filter(
+        team=candidate.team_id, kind=JobKind.COMPARE, request__candidate=str(candidate.uuid)
+    ).annotate(baseline=_bare(KT("request__baseline")))
+    latest = jobs.filter(baseline=OuterRef("bare_uuid")).order_by("-pk")
+    return baselines.annotate(
+        bare_uuid=_bare(Cast("uuid", CharField())),
+        is_compared=Exists(index),
+        comparison_asked=Subquery(latest.values("state")[:1]),
+    )
+
+
+def enqueue_large(baseline: Run, candidate: Run) -> None:
+    """Enqueue the comparison of two large runs that have ended, which indexes rare pairs."""
+    is_unfinished = baseline.is_unfinished or candidate.is_unfinished
+    if not (is_unfinished or is_small(baseline, candidate)):
+        request = _request(baseline, candidate)
+        Job.objects.create(team=candidate.team, kind=JobKind.COMPARE, request=request)
+
+
+def _bare(uuid: Any) -> Replace:
+    """The text of a UUID without hyphens: some databases store it with them, some without."""
+    return Replace(uuid, Value("-"), Value(""), output_field=CharField())
+
+
+def enqueue_comparison(baseline: Run, candidate: Run, by: User | None) -> None:
+    job_queue.enqueue_for(JobKind.COMPARE, candidate.team, by, _request(baseline, candidate))
+
+
+def _request(baseline: Run, candidate: Run) -> dict[str, str]:
+    return {"baseline": str(baseline.uuid), "candidate": str(candidate.uuid)}

@@ -1,0 +1,72 @@
+"""Publishing as a job: a page publishes a small draft itself, the worker a large one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from scoring.engine.drafts.edits import DraftError
+from scoring.engine.drafts.publishing import check, lock_draft, publish, source_name
+from scoring.engine.jobs import job_queue
+from scoring.engine.jobs.job_queue import JobProblem
+from scoring.engine.jobs.progress import Progress
+from scoring.models import Case, DatasetVersion, Draft, EditKind, Job, JobKind, User
+
+EDITED_AT_ONCE: Final = 5_000  # cases a version may have to be made while somebody waits
+
+
+def request_publish(draft: Draft, message: str, by: User | None) -> DatasetVersion | None:
+    """Publish the draft now, or leave it to the worker where the version is large: None then.
+
+    Raises DraftError.
+    """
+    with transaction.atomic():
+        now = lock_draft(draft)
+        if now.is_publishing:
+            return None
+        check(now, message)
+        Draft.objects.filter(pk=draft.pk).update(is_publishing=True, message=message.strip())
+        if now.based_on.case_count <= EDITED_AT_ONCE:
+            return publish(draft, by)
+        request = {"draft": str(draft.uuid)}
+        job_queue.enqueue_for(JobKind.PUBLISH_DRAFT, now.dataset.team, by, request)
+    return None
+
+
+def run_publishing(job: Job) -> Mapping[str, Any]:
+    """Publish the draft of a job: its answer is {version}, the number. Raises JobProblem."""
+    draft = Draft.objects.filter(uuid=job.request["draft"]).first()
+    if draft is None:
+        raise JobProblem("the draft is gone")
+    if draft.published is not None:
+        return {"version": draft.published.number}
+    try:
+        return {"version": publish(draft, job.requested_by).number}
+    except DraftError as fault:
+        raise JobProblem(str(fault)) from fault
+
+
+def progress_of(draft: Draft) -> Progress:
+    """How far the worker is with a draft that it publishes: cases of the next version stored."""
+    kinds = draft.counts()
+    total = draft.based_on.case_count + kinds[EditKind.ADD] - kinds[EditKind.DELETE]
+    versions = DatasetVersion.with_loading.filter(
+        dataset=draft.dataset_id, published_at=None, source_name=source_name(draft)
+    )
+    version = versions.order_by("-pk").first()
+    positions = Case.objects.filter(version=version).order_by("-position")
+    done = (positions.values_list("position", flat=True).first() or 0) if version else 0
+    seconds = (timezone.now() - version.created_at).total_seconds() if version else 0.0
+    left = max(total - done, 0) * seconds / done if done else None
+    return Progress("cases stored", done, total, done / max(total, 1), left)
+
+
+def release_abandoned() -> None:
+    """Reopen the drafts that no job publishes any more."""
+    jobs = Job.objects.unfinished().filter(kind=JobKind.PUBLISH_DRAFT)
+    publishing = [job.request["draft"] for job in jobs]
+    abandoned = Draft.objects.filter(is_publishing=True).exclude(uuid__in=publishing)
+    abandoned.update(is_publishing=False)

@@ -1,0 +1,53 @@
+"""The latest runs that broke cases against their baseline, from the stored steps between runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+
+from scoring.engine.drift.overview import Standing
+from scoring.models import Baseline, RunStep
+
+
+class Regression(NamedTuple):
+    """The latest run of a series against its baseline: the pinned run, else the one before."""
+
+    standing: Standing
+    run: UUID
+    baseline: UUID
+    baseline_name: str
+    pairs: int
+    broke: int
+    fixed: int
+
+
+def regressions(standings: Sequence[Standing]) -> list[Regression]:
+    """Most broken cases first, in one query. Runs that are not measured yet are left out."""
+    by_run = {standing.latest.run: standing for standing in standings}
+    names = ("after__uuid", "before__uuid", "before__name", "pairs", "broke", "fixed")
+    rows = _steps(standings).values_list("after", *names)
+    broken = [Regression(by_run[after], *figures) for after, *figures in rows]
+    return sorted(
+        broken, key=lambda regression: (-regression.broke, regression.standing.dataset_name)
+    )
+
+
+def _steps(standings: Sequence[Standing]) -> QuerySet[RunStep]:
+    """The steps to the latest run of each series from its pinned run, else from the run before."""
+    baselines = Baseline.objects.filter(
+        dataset=OuterRef("after__output_set__version__dataset"),
+        series=OuterRef("after__output_set__series"),
+    )
+    wanted = Q(after__in=[standing.latest.run for standing in standings], before=F("pinned"))
+    for standing in standings:
+        if len(standing.stops) > 1:
+            wanted |= Q(after=standing.latest.run, before=standing.stops[-2].run, pinned=None)
+    return RunStep.objects.annotate(pinned=Subquery(baselines.values("run")[:1])).filter(
+        wanted,
+        before_finished_at=F("before__finished_at"),
+        after_finished_at=F("after__finished_at"),
+        broke__gt=0,
+    )

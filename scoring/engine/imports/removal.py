@@ -1,0 +1,135 @@
+"""Removal of what a failed, cancelled or killed import leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import timedelta
+from typing import Final
+
+from django.db import connection, models, transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from scoring.engine.imports import upload_storage
+from scoring.engine.jobs import lease
+from scoring.models import (
+    Adjudication,
+    Case,
+    Comment,
+    Dataset,
+    DatasetVersion,
+    Draft,
+    Output,
+    OutputSet,
+    OutputSetState,
+    Preference,
+    Review,
+    ReviewTask,
+    Upload,
+    UploadState,
+    VersionState,
+)
+
+ROWS_PER_TRANSACTION: Final = 5_000
+#: Rows without an upload are not removed for so long, as a request may be storing them.
+GRACE: Final = timedelta(seconds=60)
+WAITING_FOR_PEOPLE: Final = timedelta(days=1)  # until an upload nobody imports is cancelled
+WAITING: Final = (UploadState.RECEIVED, UploadState.CHECKED)
+OPEN: Final = (*WAITING, UploadState.CHECKING, UploadState.LOADING)
+
+
+def remove_abandoned() -> None:
+    """Remove what killed processes have left, but nothing that a live process works on."""
+    now = timezone.now()
+    waiting = Upload.objects.filter(state__in=WAITING)
+    waiting.filter(created_at__lt=now - WAITING_FOR_PEOPLE).update(state=UploadState.CANCELLED)
+    busy = _busy_datasets()
+    _give_up_abandoned(busy)
+    old = now - GRACE
+    datasets = Dataset.objects.exclude(pk__in=busy)
+    _remove_loading(datasets, Q(created_at__lt=old))
+    for dataset in datasets.filter(latest=None, created_at__lt=old):
+        remove_bare_dataset(dataset)
+    upload_storage.remove_unneeded(Upload.objects.filter(state__in=OPEN))
+
+
+def _give_up_abandoned(busy: Collection[int]) -> None:
+    """Remove imports of the command line, which have no file in the spool to be tried again."""
+    of_commands = Upload.objects.filter(
+        state=UploadState.LOADING, spool_name__endswith=upload_storage.ELSEWHERE
+    )
+    for upload in of_commands.select_related("dataset"):
+        if _is_held(upload):
+            continue
+        upload.delete()
+        if upload.dataset and upload.dataset.pk not in busy:
+            datasets = Dataset.objects.filter(pk=upload.dataset.pk)
+            _remove_loading(datasets, Q(created_at__gte=upload.created_at))
+            remove_bare_dataset(upload.dataset)
+
+
+def _remove_loading(datasets: QuerySet[Dataset], condition: Q) -> None:
+    """Remove versions and output sets of these datasets that are loading and meet the condition.
+
+    Output sets with a run are kept: the run waits for them.
+    """
+    versions = DatasetVersion.with_loading.filter(condition, dataset__in=datasets)
+    for version in versions.filter(state=VersionState.LOADING):
+        remove_version(version)
+    sets = OutputSet.objects.filter(condition, version__dataset__in=datasets, runs=None)
+    for output_set in sets.filter(state=OutputSetState.LOADING):
+        remove_output_set(output_set)
+
+
+def remove_version(version: DatasetVersion) -> None:
+    """Remove a version that is still loading, its rows, and its dataset if it has nothing else."""
+    for output_set in version.output_sets.all():
+        remove_output_set(output_set)
+    _delete_rows(Case, "version_id", version.pk)
+    DatasetVersion.with_loading.filter(pk=version.pk, state=VersionState.LOADING).delete()
+    remove_bare_dataset(version.dataset)
+
+
+def remove_output_set(output_set: OutputSet) -> None:
+    """Remove an output set that is still loading, its rows, and what people said of them."""
+    for said in (Review, ReviewTask, Adjudication):
+        said.objects.filter(output__output_set=output_set).delete()
+    Preference.objects.filter(candidate__output_set=output_set).delete()
+    Preference.objects.filter(baseline__output_set=output_set).delete()
+    Comment.with_deleted.filter(output__output_set=output_set).delete()
+    _delete_rows(Output, "output_set_id", output_set.pk)
+    OutputSet.objects.filter(pk=output_set.pk, state=OutputSetState.LOADING).delete()
+
+
+def remove_bare_dataset(dataset: Dataset) -> None:
+    """Remove a dataset without any version, unless it has an open upload."""
+    with transaction.atomic():
+        row = Dataset.objects.select_for_update().filter(pk=dataset.pk, latest=None).first()
+        if row is None or row.uploads.filter(state__in=OPEN).exists():
+            return
+        if not DatasetVersion.with_loading.filter(dataset=row).exists():
+            row.delete()
+
+
+def _busy_datasets() -> list[int]:
+    """The datasets that a live process is importing into, or publishing a draft of."""
+    working = Upload.objects.filter(state=UploadState.LOADING).exclude(dataset=None)
+    held = [upload.dataset_id for upload in working if upload.dataset_id and _is_held(upload)]
+    return held + list(Draft.objects.filter(is_publishing=True).values_list("dataset", flat=True))
+
+
+def _is_held(upload: Upload) -> bool:
+    is_current = upload.held_until is not None and upload.held_until >= timezone.now()
+    return is_current and not lease.is_gone(upload.held_by)
+
+
+def _delete_rows(model: type[models.Model], column: str, value: int) -> None:
+    """Delete the parent's rows in short transactions, so that other writers get their turn."""
+    quote = connection.ops.quote_name
+    table, name = quote(model._meta.db_table), quote(column)
+    batch = f"SELECT id FROM {table} WHERE {name} = %s LIMIT {ROWS_PER_TRANSACTION}"  # noqa: S608  names from the code
+    removed = True
+    while removed:
+        with connection.cursor() as cursor:
+            cursor.execute(f"DELETE FROM {table} WHERE id IN ({batch})", [value])  # noqa: S608
+            removed = cursor.rowcount > 0

@@ -1,0 +1,141 @@
+"""The report on reading a file: counts, problems, and whether it may be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from scoring.core.contract import Json
+from scoring.core.files import FileProblem, Missing, Notes, RowProblem
+
+LISTED: Final = 100  # problems and unmatched ids; more are only counted
+MARKED: Final = 1_000  # repeats and near duplicates; more are only counted
+
+
+@dataclass
+class Report:
+    """Filled while a file is read. `outputs` counts outputs by label.
+
+    `identical_to` is the number of the version that already has exactly these cases, None where
+    there is none; `identical_outputs` names, by label, output sets with exactly these outputs, and
+    `output_sets` are the UUIDs of the imported ones. `repeats` pairs the positions of cases with
+    that of the first of equal input, `near` of similar input, with the similarity; only a dry run
+    looks for similar ones.
+    """
+
+    row_count: int = 0
+    share_read: float = 0.0  # of the file's bytes, now and then
+    case_count: int = 0
+    outputs: dict[str, int] = field(default_factory=dict)
+    problem_count: int = 0
+    problems: list[RowProblem] = field(default_factory=list)
+    answer_lists: int = 0  # cases that expect a list of texts
+    with_references: int = 0  # cases
+    most_references: int = 0  # of one case
+    duplicate_inputs: int = 0
+    repeats: list[tuple[int, int]] = field(default_factory=list)
+    near_count: int = 0
+    near: list[tuple[int, int, float]] = field(default_factory=list)
+    is_near_known: bool = False  # else nobody has looked yet
+    identical_outputs: dict[str, str] = field(default_factory=dict)
+    output_sets: list[str] = field(default_factory=list)
+    unmatched_count: int = 0
+    unmatched: list[str] = field(default_factory=list)
+    content_hash: str = ""
+    identical_to: int | None = None
+    skips_bad_rows: bool = False
+    notes: Notes = field(default_factory=Notes)
+    unused_columns: list[str] = field(default_factory=list)  # of a file of outputs
+    is_readable: bool = True  # False once nothing further could be read
+
+    def add_answers(self, expected: Json | Missing, references: Sequence[str]) -> None:
+        """Count what a case gives as right answers."""
+        if isinstance(expected, list) and expected and all(isinstance(t, str) for t in expected):
+            self.answer_lists += 1
+        if references:
+            self.with_references += 1
+            self.most_references = max(self.most_references, len(references))
+
+    @property
+    def right_answers(self) -> list[str]:
+        """What was understood as several right answers, in words; empty for one a case."""
+        of_cases = f"of {self.case_count:,} cases" if self.case_count != 1 else "of 1 case"
+        said = []
+        if self.answer_lists:
+            said.append(f"expected: a list of right answers in {self.answer_lists:,} {of_cases}")
+        if self.with_references:
+            most = f"up to {self.most_references:,} a case"
+            said.append(f"references: {most}, in {self.with_references:,} {of_cases}")
+        return said
+
+    def add(self, problem: RowProblem) -> None:
+        self.problem_count += 1
+        if len(self.problems) < LISTED:
+            self.problems.append(problem)
+
+    def add_fatal(self, fault: FileProblem) -> None:
+        """Nothing of the file may be stored, not even with bad rows left out."""
+        self.is_readable = False
+        self.add(RowProblem(fault.line or 0, fault.column or "", fault.code, fault.text))
+
+    def add_unmatched(self, key: str) -> None:
+        self.unmatched_count += 1
+        if len(self.unmatched) < LISTED:
+            self.unmatched.append(key)
+
+    @property
+    def is_storable(self) -> bool:
+        return self.is_readable and (self.skips_bad_rows or not self.problem_count)
+
+    def listed_problems(self) -> list[dict[str, Any]]:
+        """The first problems as JSON; line and column are None where unknown."""
+        return [
+            {
+                "line": problem.line or None,
+                "column": problem.column or None,
+                "code": problem.code,
+                "message": problem.said,
+            }
+            for problem in self.problems
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """The report without its problems, which are another field of an upload."""
+        return {
+            "rows": self.row_count,
+            "cases": self.case_count,
+            "outputs": self.outputs,
+            "right_answers": self.right_answers,
+            "duplicate_inputs": self.duplicate_inputs,
+            "repeats": self.repeats,
+            "near_count": self.near_count,
+            "near": self.near,
+            "identical_outputs": self.identical_outputs,
+            "output_sets": self.output_sets,
+            "unmatched": self.unmatched_count,
+            "unmatched_ids": self.unmatched,
+            "content_hash": self.content_hash,
+            "identical_to": self.identical_to,
+            "notes": [
+                {"code": note.code, "count": note.number, "message": note.message}
+                for note in self.notes.listed
+            ],
+            "unused_columns": self.unused_columns,
+            "is_readable": self.is_readable,
+            "skips_bad_rows": self.skips_bad_rows,
+        }
+
+
+class RefusedError(Exception):
+    """The rows have problems and nothing of them was stored."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        first = report.problems[0].message if report.problems else ""
+        more = f"{report.problem_count:,} problems; the first: " if report.problem_count > 1 else ""
+        super().__init__(f"{more}{first}")
+
+
+class StoppedError(Exception):
+    """Somebody cancelled the work, or another process has taken it over."""

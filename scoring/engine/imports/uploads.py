@@ -1,0 +1,379 @@
+"""Uploads: mapped by a person, checked, then loaded by the worker; and imports of commands."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Unpack
+from uuid import uuid4
+
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+
+from scoring.core.files import FileProblem, NearDuplicates, full_disk
+from scoring.core.files.full_disk import full_disk_told
+from scoring.engine.imports import removal, upload_storage, writer
+from scoring.engine.imports.case_writer import CaseWriter, OutputWriter
+from scoring.engine.imports.rate_estimator import RateEstimator
+from scoring.engine.imports.reader import (
+    Options,
+    Reading,
+    open_reading,
+    options_of,
+    resolve_options,
+)
+from scoring.engine.imports.report import RefusedError, Report, StoppedError
+from scoring.engine.imports.writer import Loaded, Origin
+from scoring.engine.jobs import lease
+from scoring.models import Dataset, DatasetVersion, Team, Upload, UploadKind, UploadState, User
+
+log = logging.getLogger(__name__)
+
+BEAT_SECONDS: Final = 0.5
+_NOT_BEGUN: Final = {"row_count": 0, "share_read": 0.0, "rows_a_second": None, "seconds_left": None}
+
+Choices = Mapping[str, Sequence[str]]
+
+
+class Watch(NamedTuple):
+    """Called with what is detected before any row is read, and then with the rows read so far."""
+
+    on_reading: Callable[[Reading], None] = lambda _: None
+    on_progress: Callable[[int], None] = lambda _: None
+
+
+_UNWATCHED: Final = Watch()
+
+
+def request_check(
+    upload: Upload, choices: Choices | None = None, **options: Unpack[Options]
+) -> bool:
+    """Store the mapping and let the worker check it; False when the upload is past that.
+
+    Raises FileProblem when the file cannot be read this way, or lacks a column.
+    """
+    reading = open_reading(
+        upload_storage.path_of(upload),
+        upload.file_name,
+        kind=upload.kind,
+        choices=choices,
+        options=options,
+    )
+    fields = {"mapping": reading.columns.choices(), "detected": reading.described()}
+    return _move(upload, removal.WAITING, UploadState.CHECKING, **_NOT_BEGUN, **fields)
+
+
+def request_load(upload: Upload, *, skips_bad_rows: bool = False) -> bool:
+    """Let the worker store the rows; False when the upload is past that.
+
+    `upload.dataset` is created, though it shows only once it has a version.
+    """
+    report = {**upload.report, "skips_bad_rows": skips_bad_rows}
+    with transaction.atomic():
+        requested = _move(upload, removal.WAITING, UploadState.LOADING, report=report, **_NOT_BEGUN)
+        if requested and upload.kind == UploadKind.DATASET and upload.dataset is None:
+            _name_dataset(upload)
+    return requested
+
+
+def cancel(upload: Upload) -> bool:
+    """Cancel the upload; False when it has ended. A process at work stops at its next beat."""
+    cancelled = _move(upload, removal.OPEN, UploadState.CANCELLED)
+    if cancelled:
+        upload_storage.discard(upload)
+        if upload.dataset and not upload.held_by:
+            removal.remove_bare_dataset(upload.dataset)
+    return cancelled
+
+
+def check(upload: Upload) -> None:
+    """The dry run: reads every row as `load` does, stores none, and leaves its report.
+
+    The caller has the upload's lease; cancelling ends the dry run.
+    """
+    report = Report()
+    try:
+        reading = _open_upload(upload)
+        rows = _dry_writer(upload, reading, report)
+        writer.read_through(reading, rows, ProgressWriter(upload))
+        rows.finish()
+        if isinstance(rows, OutputWriter):
+            report.identical_outputs = writer.identical_outputs(rows)
+    except FileProblem as fault:
+        report.add_fatal(fault)
+    except StoppedError:
+        return
+    if upload.kind == UploadKind.DATASET:
+        _find_identical_version(report, upload.dataset)
+    _end(upload, UploadState.CHECKED, report)
+
+
+def load(upload: Upload) -> None:
+    """Store the upload's rows, all or none, and leave the state `done` or `failed`.
+
+    The caller has the upload's lease; cancelling ends the import and removes what it has stored.
+    """
+    report = Report()
+    try:
+        _load(upload)
+    except StoppedError:
+        log.info("upload %s was stopped", upload.uuid)
+    except RefusedError as refused:
+        _fail(upload, refused.report)
+    except FileProblem as fault:
+        report.add_fatal(fault)
+        _fail(upload, report)
+    except (DatabaseError, OSError) as fault:
+        log.exception("upload %s could not be stored", upload.uuid)
+        report.add_fatal(_unstorable(fault))
+        _fail(upload, report)
+    else:
+        upload_storage.discard(upload)
+
+
+@full_disk_told()
+def load_file(
+    team: Team,
+    path: Path,
+    dataset_name: str,
+    choices: Choices | None = None,
+    *,
+    options: Options | None = None,
+    by: User | None = None,
+    skips_bad_rows: bool = False,
+    watch: Watch = _UNWATCHED,
+) -> Loaded:
+    """A file of the command line as a new version of the team's dataset of that name.
+
+    Raises FileProblem or RefusedError; nothing is then stored.
+    """
+    reading = _open_file(path, UploadKind.DATASET, choices, options)
+    watch.on_reading(reading)
+    with transaction.atomic():
+        dataset = writer.named_dataset(team, dataset_name, by)
+        upload = _create_loading(team, path, UploadKind.DATASET, by, dataset=dataset)
+    origin = _origin(upload, by, watch.on_progress)
+    try:
+        return writer.store_dataset(reading, dataset, origin, skips_bad_rows=skips_bad_rows)
+    except BaseException:
+        upload.delete()
+        removal.remove_bare_dataset(dataset)
+        raise
+
+
+@full_disk_told()
+def inspect_upload(
+    team: Team,
+    path: Path,
+    dataset_name: str,
+    choices: Choices | None = None,
+    options: Options | None = None,
+    watch: Watch = _UNWATCHED,
+) -> Report:
+    """The dry run of `load_file`: reads every row, stores none. Raises FileProblem."""
+    reading = _open_file(path, UploadKind.DATASET, choices, options)
+    watch.on_reading(reading)
+    report = Report()
+    cases = CaseWriter(report, near=NearDuplicates())
+    writer.read_through(reading, cases, lambda rows, _: watch.on_progress(rows))
+    cases.finish()
+    dataset = Dataset.objects.filter(team=team, name=dataset_name).first()
+    _find_identical_version(report, dataset)
+    return report
+
+
+@full_disk_told()
+def load_outputs_file(
+    version: DatasetVersion,
+    path: Path,
+    series: str = "",
+    dated: datetime | None = None,
+    choices: Choices | None = None,
+    *,
+    options: Options | None = None,
+    by: User | None = None,
+    on_progress: Callable[[int], None] = lambda _: None,
+) -> Loaded:
+    """A file of the command line as output sets over the version, matched by case key.
+
+    Raises FileProblem or RefusedError; nothing is then stored.
+    """
+    reading = _open_file(path, UploadKind.OUTPUTS, choices, options)
+    dataset = version.dataset
+    upload = _create_loading(dataset.team, path, UploadKind.OUTPUTS, by, dataset=dataset)
+    try:
+        origin = _origin(upload, by, on_progress, series=series, dated=dated)
+        return writer.store_outputs_file(reading, version, origin)
+    except BaseException:
+        upload.delete()
+        raise
+
+
+class ProgressWriter:
+    """Stores the progress of an upload, and raises StoppedError where the work is to stop."""
+
+    def __init__(self, upload: Upload, on_progress: Callable[[int], None] = lambda _: None) -> None:
+        self._upload, self._on_progress = upload, on_progress
+        self._next = time.monotonic() + BEAT_SECONDS
+        self._is_through = False
+        self._estimator = RateEstimator()
+
+    def __call__(self, row_count: int, share: float) -> None:
+        if time.monotonic() < self._next and (share < 1 or self._is_through):
+            return
+        self._next = time.monotonic() + BEAT_SECONDS
+        self._is_through = share >= 1
+        fields: dict[str, Any] = {"row_count": row_count, "share_read": share}
+        fields["rows_a_second"], fields["seconds_left"] = self._estimator.pace(row_count, share)
+        if self._upload.held_by:
+            fields["held_until"] = timezone.now() + timedelta(seconds=lease.LEASE_SECONDS)
+        self.note(**fields)
+        self._on_progress(row_count)
+
+    def note(self, **fields: Any) -> None:
+        """Change the upload. Raises StoppedError unless its state and lease are unchanged."""
+        upload = self._upload
+        ours = Upload.objects.filter(pk=upload.pk, state=upload.state, held_by=upload.held_by)
+        if not ours.update(**fields):
+            raise StoppedError
+
+
+def _load(upload: Upload) -> Loaded:
+    reading = _open_upload(upload)
+    origin = _origin(upload, upload.created_by, series=upload.series, dated=upload.dated)
+    skips_bad_rows = bool(upload.report.get("skips_bad_rows"))
+    if upload.kind == UploadKind.OUTPUTS:
+        version = _version_of(upload)
+        return writer.store_outputs_file(reading, version, origin, skips_bad_rows=skips_bad_rows)
+    dataset = upload.dataset or _name_dataset(upload)
+    return writer.store_dataset(reading, dataset, origin, skips_bad_rows=skips_bad_rows)
+
+
+def _name_dataset(upload: Upload) -> Dataset:
+    with transaction.atomic():
+        name = upload.dataset_name or upload.file_name
+        dataset = writer.named_dataset(upload.team, name, upload.created_by)
+        ProgressWriter(upload).note(dataset=dataset)
+    upload.dataset = dataset
+    return dataset
+
+
+def _origin(
+    upload: Upload,
+    by: User | None,
+    on_progress: Callable[[int], None] = lambda _: None,
+    series: str = "",
+    dated: datetime | None = None,
+) -> Origin:
+    progress = ProgressWriter(upload, on_progress)
+
+    def end(version: DatasetVersion, report: Report) -> None:
+        report.near = upload.report.get("near", [])  # found by the dry run
+        report.near_count = upload.report.get("near_count", 0)
+        report.is_near_known = "near" in upload.report
+        released = {"held_by": "", "held_until": None}
+        fields = _report_fields(report)
+        progress.note(state=UploadState.DONE, version=version, **released, **fields)
+
+    return Origin(by=by, beat=progress, on_publish=end, series=series, dated=dated)
+
+
+def _open_file(
+    path: Path, kind: UploadKind, choices: Choices | None, options: Options | None
+) -> Reading:
+    name = upload_storage.shown_name(path.name)
+    return open_reading(path, name, kind=kind, choices=choices, options=options)
+
+
+def _open_upload(upload: Upload) -> Reading:
+    path = upload_storage.path_of(upload)
+    if not path.exists():
+        raise FileProblem("file_gone", "The file is no longer here. Upload it again.")
+    return open_reading(
+        path,
+        upload.file_name,
+        kind=upload.kind,
+        choices=resolve_options(upload.mapping),
+        options=options_of(upload.detected),
+    )
+
+
+def _find_identical_version(report: Report, dataset: Dataset | None) -> None:
+    twin = writer.identical_version(dataset, report) if dataset else None
+    report.identical_to = twin.number if twin else None
+
+
+def _dry_writer(upload: Upload, reading: Reading, report: Report) -> CaseWriter | OutputWriter:
+    """A writer that stores nothing."""
+    if upload.kind == UploadKind.DATASET:
+        return CaseWriter(report, near=NearDuplicates())
+    report.unused_columns = reading.unused_columns
+    return OutputWriter(report, _version_of(upload), reading.columns.labels.values())
+
+
+def _version_of(upload: Upload) -> DatasetVersion:
+    """The version whose cases the outputs answer: the chosen one, else the latest."""
+    if upload.version is not None:
+        return upload.version
+    if upload.dataset is None or upload.dataset.latest is None:
+        raise FileProblem("no_version", "The dataset has no cases yet. Upload them first.")
+    return upload.dataset.latest
+
+
+def _create_loading(
+    team: Team, path: Path, kind: UploadKind, by: User | None, **fields: Any
+) -> Upload:
+    """The upload by which others see that this process imports a file of its own."""
+    return Upload.objects.create(
+        team=team,
+        kind=kind,
+        state=UploadState.LOADING,
+        file_name=upload_storage.shown_name(path.name),
+        spool_name=uuid4().hex + upload_storage.ELSEWHERE,
+        size_bytes=path.stat().st_size,
+        created_by=by,
+        held_by=lease.own_name(),
+        held_until=timezone.now() + timedelta(seconds=lease.LEASE_SECONDS),
+        **fields,
+    )
+
+
+def _report_fields(report: Report) -> dict[str, Any]:
+    """The report as fields of an upload."""
+    return {
+        "row_count": report.row_count,
+        "problem_count": report.problem_count,
+        "problems": report.listed_problems(),
+        "report": report.as_json(),
+    }
+
+
+def _unstorable(fault: DatabaseError | OSError) -> FileProblem:
+    if full_disk.is_full_disk(fault):
+        return FileProblem(full_disk.CODE, full_disk.TEXT)
+    text = f"The rows could not be stored: {str(fault)[:200]}. Try again."
+    return FileProblem("store_failed", text)
+
+
+def _fail(upload: Upload, report: Report) -> None:
+    _end(upload, UploadState.FAILED, report)
+    upload_storage.discard(upload)
+    if upload.dataset:
+        removal.remove_bare_dataset(upload.dataset)
+
+
+def _end(upload: Upload, state: UploadState, report: Report) -> None:
+    _move(upload, (upload.state,), state, held_by="", held_until=None, **_report_fields(report))
+
+
+def _move(upload: Upload, old: Sequence[str], new: UploadState, **fields: Any) -> bool:
+    """Bring the upload from one of the states `old` to `new`; False when it is in none.
+
+    The condition is in the UPDATE, so of two processes that try only one succeeds.
+    """
+    changed = Upload.objects.filter(pk=upload.pk, state__in=old).update(state=new, **fields)
+    upload.refresh_from_db()
+    return bool(changed)

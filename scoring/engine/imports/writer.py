@@ -1,0 +1,315 @@
+"""Storing what is read of a file: versions and output sets, hidden until they are complete."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePath
+from typing import Final
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from scoring.core.files.columns.mapping import OUTPUT_WORDS
+from scoring.engine.imports import near_duplicates, removal
+from scoring.engine.imports.case_writer import (
+    ROWS_PER_TRANSACTION,
+    CaseWriter,
+    OutputDigests,
+    OutputWriter,
+    output_digest,
+)
+from scoring.engine.imports.disk_reserve import reserve_disk
+from scoring.engine.imports.reader import Reading
+from scoring.engine.imports.report import RefusedError, Report
+from scoring.models import (
+    AuditEntry,
+    Dataset,
+    DatasetVersion,
+    Output,
+    OutputSet,
+    OutputSetState,
+    Team,
+    User,
+)
+
+#: Takes the rows read so far and the share of the file; raises StoppedError to end the work.
+Beat = Callable[[int, float], None]
+
+NAME_LENGTH: Final = 120
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The result of an import. `is_new` is False if the version had exactly these cases before."""
+
+    version: DatasetVersion
+    output_sets: tuple[OutputSet, ...]
+    report: Report
+    is_new: bool = True
+
+    @property
+    def output_set(self) -> OutputSet:
+        """The first output set; outputs files and single output columns have just one."""
+        return self.output_sets[0]
+
+    @property
+    def unmatched(self) -> list[str]:
+        return self.report.unmatched
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Who imports, and what is called meanwhile and in the transaction that publishes the rows."""
+
+    by: User | None
+    beat: Beat = lambda _rows, _share: None
+    on_publish: Callable[[DatasetVersion, Report], None] = lambda _version, _report: None
+    series: str = ""
+    dated: datetime | None = None
+
+
+def named_dataset(team: Team, name: str, by: User | None) -> Dataset:
+    """The team's dataset of that name, made if need be; it shows once it has a version."""
+    dataset, _ = Dataset.objects.get_or_create(
+        team=team, name=name[:NAME_LENGTH], defaults={"created_by": by}
+    )
+    return dataset
+
+
+def store_dataset(
+    reading: Reading, dataset: Dataset, origin: Origin, *, skips_bad_rows: bool = False
+) -> Loaded:
+    """A new version with an output set per output column; the version there was, if identical.
+
+    Raises RefusedError when the rows have problems, and whatever `origin.beat` raises; nothing is
+    then stored.
+    """
+    report = Report(skips_bad_rows=skips_bad_rows)
+    version = DatasetVersion.with_loading.create(
+        dataset=dataset,
+        source_name=reading.name,
+        mapping=reading.columns.choices(),
+        created_by=origin.by,
+    )
+    try:
+        with reserve_disk():
+            sets = _new_sets(version, reading, origin)
+            writer = CaseWriter(report, version, sets)
+            read_through(reading, writer, origin.beat)
+            writer.finish()
+            _refuse_bad(report)
+            twin = publish(version, sets, report, origin)
+    except BaseException:
+        removal.remove_version(version)
+        raise
+    if twin is None:
+        return Loaded(version, tuple(sets.values()), report)
+    removal.remove_version(version)
+    return _store_into_twin(twin, reading, report, origin)
+
+
+def store_outputs_file(
+    reading: Reading,
+    version: DatasetVersion,
+    origin: Origin,
+    *,
+    skips_bad_rows: bool = False,
+    needs_outputs: bool = True,
+) -> Loaded:
+    """A new output set per output column over the version, matched by case key.
+
+    `needs_outputs` is that of OutputWriter. Raises RefusedError when the rows have problems or none
+    matches.
+    """
+    report = Report(skips_bad_rows=skips_bad_rows, unused_columns=reading.unused_columns)
+    sets = _new_sets(version, reading, origin)
+    try:
+        with reserve_disk():
+            writer = OutputWriter(report, version, sets, sets, needs_outputs=needs_outputs)
+            read_through(reading, writer, origin.beat)
+            writer.finish()
+            _refuse_bad(report)
+            with transaction.atomic():
+                _show_sets(sets.values(), report, origin)
+                origin.on_publish(version, report)
+    except BaseException:
+        for output_set in sets.values():
+            removal.remove_output_set(output_set)
+        raise
+    return Loaded(version, tuple(sets.values()), report, is_new=False)
+
+
+def read_through(
+    reading: Reading, writer: CaseWriter | OutputWriter | OutputDigests, beat: Beat
+) -> None:
+    """Give the writer all rows, in batches each of which is one short transaction."""
+    size = max(ROWS_PER_TRANSACTION // (1 + len(reading.columns.output)), 250)
+    with _relaxed_sync(), _rare_collections():
+        for batch in reading.batches(writer.report, size):
+            writer.take(batch)
+            beat(writer.report.row_count, writer.report.share_read)
+    beat(writer.report.row_count, 1.0)
+
+
+@contextmanager
+def _relaxed_sync() -> Iterator[None]:
+    """Do not sync each transaction to disk, as nobody sees the rows yet.
+
+    A power cut may lose them; the commit that publishes them syncs them all.
+    """
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA synchronous=NORMAL")
+        try:
+            yield
+        finally:
+            cursor.execute("PRAGMA synchronous=FULL")
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Collect garbage rarely: a batch is many objects, and none of them is part of a cycle."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(100_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+
+
+def identical_version(dataset: Dataset, report: Report) -> DatasetVersion | None:
+    """The newest version of the dataset that holds exactly the report's cases."""
+    same = DatasetVersion.objects.filter(
+        dataset=dataset, content_hash=report.content_hash, case_count=report.case_count
+    )
+    return same.order_by("-number").first()
+
+
+def publish(
+    version: DatasetVersion, sets: dict[str, OutputSet], report: Report, origin: Origin
+) -> DatasetVersion | None:
+    """Make the version visible, or return the earlier one that has the same cases."""
+    with transaction.atomic():
+        dataset = Dataset.objects.select_for_update().get(pk=version.dataset_id)
+        twin = identical_version(dataset, report)
+        if twin is not None:
+            report.identical_to = twin.number
+            return twin
+        version.dataset = dataset
+        version.publish(
+            content_hash=report.content_hash,
+            case_count=report.case_count,
+            skipped_rows=report.problem_count,
+        )
+        _show_sets(sets.values(), report, origin)
+        action = "dataset.created" if version.number == 1 else "version.created"
+        new = {"version": version.number, "cases": version.case_count, "file": version.source_name}
+        AuditEntry.objects.record(dataset.team, origin.by, action, dataset, new=new)
+        origin.on_publish(version, report)
+        near_duplicates.store_or_enqueue(version, report)
+    return None
+
+
+def _store_into_twin(
+    twin: DatasetVersion, reading: Reading, report: Report, origin: Origin
+) -> Loaded:
+    """Store the file's outputs into the version that has its cases, unless they are stored too."""
+    known = _twin_sets(twin, reading, report, origin)
+    new: tuple[OutputSet, ...] = ()
+    missing = [label for label in report.outputs if label not in known]
+    if missing:
+        new = store_outputs_file(
+            reading.with_labels(missing),
+            twin,
+            origin,
+            skips_bad_rows=report.skips_bad_rows,
+            needs_outputs=False,
+        ).output_sets
+    else:
+        report.output_sets = [str(output_set.uuid) for output_set in known.values()]
+        with transaction.atomic():
+            origin.on_publish(twin, report)
+    return Loaded(twin, (*known.values(), *new), report, is_new=False)
+
+
+def identical_outputs(writer: OutputWriter) -> dict[str, str]:
+    """By label the name of an output set that holds exactly the outputs that were read."""
+    names: dict[str, str] = {}
+    for label, count in writer.report.outputs.items():
+        sets = OutputSet.objects.ready().filter(version=writer.version, output_count=count)
+        for output_set in sets if count else ():
+            if output_digest(output_set) == writer.digests.digest_of(label):
+                names[label] = f"{output_set.name}, {output_set.dated:%Y-%m-%d}"
+                break
+    return names
+
+
+def _twin_sets(
+    version: DatasetVersion, reading: Reading, report: Report, origin: Origin
+) -> dict[str, OutputSet]:
+    """By label the output sets of the version that hold exactly the file's outputs."""
+    candidates = {
+        label: OutputSet.objects.ready().filter(
+            version=version, name=_set_name(label, reading), output_count=count
+        )
+        for label, count in report.outputs.items()
+    }
+    if not any(sets.exists() for sets in candidates.values()):
+        return {}
+    digests = OutputDigests(Report())
+    read_through(reading, digests, lambda *_: origin.beat(report.row_count, 1.0))
+    return {
+        label: output_set
+        for label, sets in candidates.items()
+        for output_set in sets
+        if output_digest(output_set) == digests.digest_of(label)
+    }
+
+
+def _new_sets(version: DatasetVersion, reading: Reading, origin: Origin) -> dict[str, OutputSet]:
+    labels = list(reading.columns.labels.values())
+    dated = origin.dated or timezone.now()
+    sets = {}
+    with transaction.atomic():
+        for label in labels:
+            name = _set_name(label, reading)
+            is_only = len(labels) == 1
+            sets[label] = OutputSet.objects.create(
+                version=version,
+                name=name,
+                series=((origin.series if is_only else "") or name)[:NAME_LENGTH],
+                dated=dated,
+                source_name=reading.name,
+                created_by=origin.by,
+            )
+    return sets
+
+
+def _set_name(label: str, reading: Reading) -> str:
+    """The label, or the file's name for a label that only says “output”."""
+    is_plain = label.lower() in (*OUTPUT_WORDS, "model_output")
+    return (PurePath(reading.name).stem if is_plain else label)[:NAME_LENGTH]
+
+
+def _show_sets(sets: Iterable[OutputSet], report: Report, origin: Origin) -> None:
+    for output_set in sets:
+        output_set.state = OutputSetState.READY
+        output_set.output_count = Output.objects.filter(output_set=output_set).count()
+        output_set.save(update_fields=["state", "output_count"])
+        report.output_sets.append(str(output_set.uuid))
+        team = output_set.version.dataset.team
+        new = {"outputs": output_set.output_count, "unmatched": report.unmatched_count}
+        AuditEntry.objects.record(team, origin.by, "output_set.created", output_set, new=new)
+
+
+def _refuse_bad(report: Report) -> None:
+    if report.is_storable and not report.case_count:
+        report.is_readable = False
+    if not report.is_storable:
+        raise RefusedError(report)

@@ -1,0 +1,134 @@
+"""The queue of background jobs: pages and the engine enqueue them, the worker runs them.
+
+The web process never calls a model and never loads torch. It enqueues a job, a thread of the worker
+runs it, and the page polls for the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from django.db.models import F
+from django.utils.module_loading import import_string
+
+from scoring.engine.jobs import lease
+from scoring.models import Job, JobKind, JobState, Team, User
+from scoring.models.job import OPEN
+
+log = logging.getLogger(__name__)
+
+Answer = Mapping[str, Any]
+
+#: The function that runs each kind of job, by dotted name so that the queue imports none of them.
+#: It takes the job and returns its answer; it may raise JobProblem.
+FUNCTIONS: Final[Mapping[str, str]] = {
+    JobKind.TEST_CONNECTION: "scoring.engine.judges.connection_test.run_connection_test",
+    JobKind.TRY_SCORER: "scoring.engine.judges.connection_test.run_scorer_trial",
+    JobKind.TRY_PROMPT: "scoring.engine.judges.connection_test.run_prompt_trial",
+    JobKind.PREVIEW_SCORER: "scoring.engine.tryout.preview.run_preview",
+    JobKind.CHECK_NOISE: "scoring.engine.judges.noise.run_noise_check",
+    JobKind.MEASURE_DRIFT: "scoring.engine.drift.jobs.run_measuring",
+    JobKind.COMPARE: "scoring.engine.compare.jobs.run_comparison",
+    JobKind.PUBLISH_DRAFT: "scoring.engine.drafts.jobs.run_publishing",
+    JobKind.FIND_DUPLICATES: "scoring.engine.imports.near_duplicates.run_search",
+    JobKind.FOLLOW_UP: "scoring.engine.runs.follow_up.run_follow_up",
+    JobKind.RELABEL_RUNS: "scoring.engine.thresholds.jobs.run_relabelling",
+    JobKind.APPROVE_CORRECTIONS: "scoring.engine.review.jobs.run_approval",
+    JobKind.CARRY_OVER: "scoring.engine.review.jobs.run_carry_over",
+}
+
+_NOT_STORABLE: Final = re.compile("[\x00\ud800-\udfff]")  # no database keeps them in JSON
+
+
+class JobProblem(Exception):  # noqa: N818  the word the project uses
+    """Why a job has no complete answer; `answer` is what there is of it."""
+
+    def __init__(self, text: str, answer: Answer | None = None) -> None:
+        super().__init__(text)
+        self.text, self.answer = text, answer or {}
+
+
+def enqueue(kind: JobKind, team: Team, request: Mapping[str, Any]) -> None:
+    """Enqueue a job that nobody waits for, unless one with the same request is waiting.
+
+    A waiting job will see the latest rows; a running one may not, so it does not count.
+    """
+    same = {"team": team, "kind": kind, "request": request}
+    if not Job.objects.filter(**same, state=JobState.WAITING).exists():
+        Job.objects.create(**same)
+
+
+def enqueue_for(kind: JobKind, team: Team, by: User | None, request: Mapping[str, Any]) -> Job:
+    """Enqueue a job that somebody waits for, or return the open one with the same request."""
+    stored = storable(request)
+    for job in Job.objects.unfinished().filter(team=team, kind=kind).order_by("pk"):
+        if job.request == stored:
+            if job.requested_by_id is None and by:
+                Job.objects.filter(pk=job.pk).update(requested_by=by)
+            return job
+    return Job.objects.create(team=team, kind=kind, request=stored, requested_by=by)
+
+
+def latest_of(kind: JobKind, team: Team, by: User, request: Mapping[str, Any]) -> Job | None:
+    """The person's latest job of the kind, if its request is this one."""
+    job = Job.objects.filter(team=team, kind=kind, requested_by=by).order_by("pk").last()
+    return job if job and job.request == storable(request) else None
+
+
+def run(job: Job) -> None:
+    """Run the job and store its answer, or in `problem` why there is none."""
+    row = Job.objects.filter(pk=job.pk)
+    row.update(state=JobState.WORKING, tries=F("tries") + 1, answer={})
+    try:
+        function: Callable[[Job], Answer] = import_string(FUNCTIONS[job.kind])
+        answer = storable(function(job))
+        state, problem = JobState.DONE, ""
+    except JobProblem as fault:
+        answer, state, problem = storable(fault.answer), JobState.FAILED, fault.text
+    except Exception as fault:
+        log.exception("job %s (%s) failed", job.uuid, job.kind)
+        answer, state, problem = {}, JobState.FAILED, f"it failed with {type(fault).__name__}"
+    row.update(state=state, answer=answer, problem=problem, held_by="", held_until=None)
+
+
+def run_waiting(team: Team, *kinds: JobKind) -> None:
+    """Run all waiting jobs of these kinds in this process, kind by kind: there may be no worker."""
+    for kind in kinds:
+        waiting = Job.objects.unfinished().filter(team=team, kind=kind).select_related("team")
+        while job := waiting.order_by("pk").first():
+            if not lease.take(job):
+                break
+            run(job)
+
+
+def requeue(job: Job) -> None:
+    """Let another worker run it, or this one after a restart."""
+    row = Job.objects.filter(pk=job.pk, state__in=OPEN)
+    row.update(state=JobState.WAITING, held_by="", held_until=None)
+
+
+def fail_abandoned(job: Job) -> None:
+    """Fail a job whose worker ended. It is not run again by itself: it may have cost money."""
+    problem = "the worker ended meanwhile; ask again"
+    row = Job.objects.filter(pk=job.pk)
+    row.update(state=JobState.FAILED, problem=problem, held_by="", held_until=None)
+
+
+def storable(value: Any) -> Any:
+    """The value as JSON that every database stores; what is not JSON becomes its text."""
+    text = json.dumps(value, default=str, ensure_ascii=False, allow_nan=False)
+    return _without_unstorable(json.loads(text))
+
+
+def _without_unstorable(value: Any) -> Any:
+    if isinstance(value, str):
+        return _NOT_STORABLE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_without_unstorable(item) for item in value]
+    if isinstance(value, dict):
+        return {_without_unstorable(k): _without_unstorable(item) for k, item in value.items()}
+    return value

@@ -1,0 +1,85 @@
+"""A/A checks that nobody asks for: of judges that a run has asked and no check has measured.
+
+Comparisons and gates use what they find. They are small, since their calls are paid: a sample of
+EVALSITE_JUDGE_CHECK_SAMPLE outputs, once for each version of a judge and each model that answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from django.conf import settings
+
+from scoring.core.contract import ServiceError
+from scoring.engine.jobs import job_queue
+from scoring.engine.judges.noise import (
+    MIN_SAMPLE,
+    TooFewError,
+    check_noise,
+    estimate_check,
+    scored_count,
+)
+from scoring.engine.runs.requirements import families
+from scoring.engine.services.team_services import TeamServices
+from scoring.models import CallPurpose, Job, JobKind, JudgeNoise, Run, RunScorer, RunState
+from scoring.models.runs.judge_models import models_of
+
+
+def follow_runs(series: Sequence[Run]) -> None:
+    """Enqueue the checks that the newest of these runs needs.
+
+    They come before its comparison, which reads them: such jobs are done one after the other.
+    """
+    run = series[-1]
+    for scorer in judges_to_check(run):
+        request = {
+            "run": str(run.uuid),
+            "place": scorer.position,
+            "sample": settings.EVALSITE_JUDGE_CHECK_SAMPLE,
+        }
+        job_queue.enqueue(JobKind.CHECK_NOISE, run.team, request)
+
+
+def check_now(run: Run) -> Iterator[str]:
+    """Make the checks that the run needs, and yield why one could not be made."""
+    services = TeamServices(run.team, purpose=CallPurpose.TRY)
+    for scorer in judges_to_check(run):
+        try:
+            check_noise(scorer, services, sample=settings.EVALSITE_JUDGE_CHECK_SAMPLE)
+        except (TooFewError, ServiceError) as fault:
+            yield f"the noise of {scorer.name} is not known: {fault}"
+
+
+def judges_to_check(run: Run) -> list[RunScorer]:
+    """The judges of a finished run that no check covers; none where the run made no call."""
+    if not (settings.EVALSITE_JUDGE_CHECK_SAMPLE and run.judge_calls):
+        return []
+    if run.state != RunState.FINISHED:
+        return []
+    scorers = run.scorers.select_related("version", "run__team").order_by("position")
+    judges = (each for each in scorers if "llm" in families(each.version.type, each.version.config))
+    return [judge for judge in judges if _is_unknown(judge) and _is_possible(judge)]
+
+
+def _is_unknown(judge: RunScorer) -> bool:
+    """Whether no check, made or under way, has met the version with the models that answer now."""
+    check = JudgeNoise.objects.latest_for(judge.version)
+    if check is not None:
+        answering = models_of(judge)
+        return bool(answering) and check.model_names != answering
+    jobs = Job.objects.unfinished().filter(team=judge.run.team, kind=JobKind.CHECK_NOISE)
+    runs = jobs.values_list("request__run", flat=True)
+    checked = RunScorer.objects.filter(run__uuid__in=list(runs), version=judge.version)
+    return not checked.exists()
+
+
+def _is_possible(judge: RunScorer) -> bool:
+    """Whether enough outputs have a score, and a run with a budget has left what a check costs."""
+    if scored_count(judge) < MIN_SAMPLE:
+        return False
+    budget = judge.run.budget_usd
+    if budget is None:
+        return True
+    cost = estimate_check(judge, settings.EVALSITE_JUDGE_CHECK_SAMPLE).cost_usd
+    spent = (judge.run.cost_usd or 0.0) + (judge.run.judge_cost_usd or 0.0)
+    return cost is not None and spent + cost <= budget

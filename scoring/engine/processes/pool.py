@@ -1,0 +1,136 @@
+"""Processes that do the computing, so that no page and no heartbeat ever waits for it."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor
+from importlib import import_module
+from multiprocessing import forkserver
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any, Final, Protocol, Self
+
+ROOT: Final = str(Path(__file__).resolve().parents[3])
+PRELOAD: Final = "scoring.engine.worker.preload"
+
+
+class Executor(Protocol):
+    """The interface of a pool."""
+
+    processes: int
+
+    def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
+        """The future result of the function.
+
+        Raises BrokenProcessPool where a process has died since, and goes on to until `restart`.
+        """
+
+    def restart(self) -> None:
+        """Make the pool usable again after one of its processes died."""
+
+
+class Inline:
+    """A pool without processes: the caller does the work."""
+
+    processes = 0
+
+    def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(function(*args))
+        except Exception as fault:  # noqa: BLE001  a future carries any fault
+            future.set_exception(fault)
+        return future
+
+    def restart(self) -> None:
+        pass
+
+
+class Pool:
+    """Warm processes on this process's database; they start on first use and die with it."""
+
+    def __init__(self, processes: int) -> None:
+        self.processes = processes
+        self._executor: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
+        if self._executor is None:
+            self._executor = self._start()
+        return self._executor.submit(function, *args)
+
+    def restart(self) -> None:
+        self.close()
+
+    def process_ids(self) -> list[int]:
+        """Of the processes that have been started."""
+        return list((self._executor and self._executor._processes) or {})
+
+    def close(self) -> None:
+        """End the processes, whatever they are doing."""
+        executor, self._executor = self._executor, None
+        if executor is None:
+            return
+        # A snapshot: the executor forgets its processes while it shuts down.
+        processes = list((executor._processes or {}).values())
+        executor.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.join()
+
+    def _start(self) -> ProcessPoolExecutor:
+        from django.db import connection
+
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([PRELOAD])
+        _start_fork_server()
+        return ProcessPoolExecutor(
+            self.processes,
+            mp_context=context,
+            initializer=_begin,
+            initargs=(str(connection.settings_dict["NAME"]),),
+        )
+
+
+def _start_fork_server() -> None:
+    """Start it with our import path: it would look for PRELOAD in the current folder only."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([ROOT, before] if before else [ROOT])
+    try:
+        forkserver.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
+
+
+def _begin(database_name: str) -> None:
+    """Set up a pool process: Django, the parent's database, and an end when the parent ends."""
+    import_module(PRELOAD)  # has been done already, unless the fork server could not
+
+    from django.db import connection
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    connection.settings_dict["NAME"] = database_name
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)  # a shard's rows are many and none is part of a cycle
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

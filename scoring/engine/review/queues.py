@@ -1,0 +1,290 @@
+"""Draws the tasks of a review queue, and shares them out among its reviewers."""
+
+from __future__ import annotations
+
+import random
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from itertools import islice
+from typing import Final, NamedTuple, TypeVar
+
+from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Q
+from django.utils import timezone
+
+from scoring.engine.review.information import Candidate, most_informative, selected_outputs
+from scoring.engine.review.pairwise import differing_outputs, pair_of
+from scoring.models import (
+    AuditEntry,
+    Preference,
+    QueueOrder,
+    Review,
+    ReviewQueue,
+    ReviewTask,
+    Run,
+    TaskReason,
+    User,
+)
+from scoring.models.case_list.filters import NO_FILTERS, CaseFilters
+from scoring.models.reviews.queue import MOST_CASES, MOST_REVIEWERS_PER_CASE
+
+_BATCH: Final = 1_000
+_IS_OPEN: Final = Q(done_at=None)
+_MOST_SEEDS: Final = 2**32
+_Row = TypeVar("_Row")
+
+
+NOTHING_SCORED: Final = "The run has no scored outputs yet."
+NOTHING_PASSES: Final = "No case of the run passes these filters."
+NOTHING_DIFFERS: Final = "The two runs have no different outputs for the same input."
+
+
+class QueueError(Exception):
+    """The queue cannot be created or changed; the text says why."""
+
+
+@dataclass(frozen=True)
+class QueuePlan:
+    """What somebody asks for: how many cases of the run, in which order, reviewed by whom.
+
+    `filters` restrict the cases, and `query` is their text in the address of the run's page.
+    `blind` are outputs of which whoever asks may learn no verdict, and so not by the drawing.
+    """
+
+    name: str
+    reviewers: Sequence[User]
+    case_count: int
+    order: QueueOrder = QueueOrder.VALUE
+    reviewers_per_case: int = 1
+    due_on: date | None = None
+    filters: CaseFilters = NO_FILTERS
+    query: str = ""
+    blind: frozenset[int] = frozenset()
+    baseline: Run | None = None  # whose outputs people compare with the run's
+    seed: int = field(default_factory=lambda: secrets.randbelow(_MOST_SEEDS))
+
+
+class ReviewerProgress(NamedTuple):
+    """One reviewer's tasks of a queue."""
+
+    reviewer: User
+    total: int
+    done: int
+    skipped: int
+
+    @property
+    def is_done(self) -> bool:
+        return self.done == self.total
+
+
+def create_queue(run: Run, plan: QueuePlan, by: User | None) -> ReviewQueue:
+    """Store the queue with its tasks. Raises QueueError where it would have none."""
+    _check(plan)
+    candidates = _draw(run, plan)
+    if not candidates:
+        raise QueueError(_find_cause(plan))
+    return store_queue(run, plan, candidates, by)
+
+
+def store_queue(
+    run: Run, plan: QueuePlan, candidates: Sequence[Candidate], by: User | None
+) -> ReviewQueue:
+    """Store a queue of these outputs, however they were drawn.
+
+    The most informative ones stand in that order for nobody but whoever drew them: it would tell
+    others the reasons. They get them in an order drawn from the queue's seed.
+    """
+    if plan.order == QueueOrder.VALUE and any(person != by for person in plan.reviewers):
+        candidates = _shuffle(candidates, plan.seed)
+    with transaction.atomic():
+        queue = ReviewQueue.objects.create(
+            team=run.team,
+            run=run,
+            baseline=plan.baseline,
+            name=plan.name,
+            order=plan.order,
+            filters=plan.query if plan.filters.parts else "",
+            seed=plan.seed,
+            case_count=len(candidates),
+            reviewers_per_case=plan.reviewers_per_case,
+            due_on=plan.due_on,
+            created_by=by,
+        )
+        ReviewTask.objects.bulk_create(_share_out(queue, candidates, plan), batch_size=_BATCH)
+        _mark_reviewed(queue)
+        new = {
+            "run": str(run.uuid),
+            "order": plan.order.value,
+            **({"baseline": str(plan.baseline.uuid)} if plan.baseline else {}),
+            "cases": len(candidates),
+            "reviewers": [reviewer.email for reviewer in plan.reviewers],
+        }
+        AuditEntry.objects.record(run.team, by, "review_queue.created", queue, new=new)
+    return queue
+
+
+def close_queue(queue: ReviewQueue, by: User | None) -> None:
+    """Take its open tasks off everybody's list; what was reviewed stays."""
+    _set_closed(queue, "review_queue.closed", by, is_closed=True)
+
+
+def reopen_queue(queue: ReviewQueue, by: User | None) -> None:
+    _set_closed(queue, "review_queue.reopened", by, is_closed=False)
+
+
+def reassign(queue: ReviewQueue, old: User, new: User, by: User | None) -> int:
+    """Give the open tasks of one person to another; returns how many.
+
+    An output that the other person has in this queue already stays with the first one. Tasks that
+    are in the order of their reasons, see `store_queue`, are put in another one.
+    """
+    own = queue.tasks.filter(reviewer=new).values("output")
+    with transaction.atomic():
+        tasks = queue.tasks.filter(reviewer=old, done_at=None).exclude(output__in=own)
+        if _is_by_reason(queue):
+            _shuffle_positions(list(tasks.order_by("position")), queue.seed)
+        count = tasks.update(reviewer=new, skipped_at=None)
+        _mark_reviewed(queue)
+        AuditEntry.objects.record(
+            queue.team,
+            by,
+            "review_queue.reassigned",
+            queue,
+            old={"reviewer": old.email},
+            new={"reviewer": new.email, "tasks": count},
+        )
+    return count
+
+
+def progress_of(queue: ReviewQueue) -> list[ReviewerProgress]:
+    """Each reviewer's progress, by e-mail address."""
+    rows = queue.tasks.values("reviewer").annotate(
+        total=Count("pk"), done=Count("done_at"), skipped=Count("skipped_at", filter=_IS_OPEN)
+    )
+    people = User.objects.in_bulk([row["reviewer"] for row in rows])
+    progress = [
+        ReviewerProgress(people[row["reviewer"]], row["total"], row["done"], row["skipped"])
+        for row in rows
+    ]
+    return sorted(progress, key=lambda each: each.reviewer.email)
+
+
+def own_progress(queue: ReviewQueue, reviewer: User) -> ReviewerProgress:
+    """One reviewer's progress."""
+    tasks = queue.tasks.filter(reviewer=reviewer)
+    row = tasks.aggregate(
+        total=Count("pk"), done=Count("done_at"), skipped=Count("skipped_at", filter=_IS_OPEN)
+    )
+    return ReviewerProgress(reviewer, row["total"], row["done"], row["skipped"])
+
+
+def next_task(queue: ReviewQueue, reviewer: User) -> ReviewTask | None:
+    """The person's next open task; skipped ones come last. None when all are done."""
+    tasks = queue.tasks.filter(reviewer=reviewer, done_at=None)
+    return tasks.in_turn().first()
+
+
+def skip(task: ReviewTask) -> bool:
+    """Put the task behind the person's other open ones; returns whether it comes up again.
+
+    A pair whose other output no longer exists is done instead: it can never be compared.
+    """
+    is_lost = task.queue.is_pairwise and pair_of(task.queue, task) is None
+    changed = "done_at" if is_lost else "skipped_at"
+    setattr(task, changed, timezone.now())
+    task.save(update_fields=[changed])
+    return not is_lost
+
+
+def _shuffle(rows: Sequence[_Row], seed: int) -> list[_Row]:
+    return random.Random(seed).sample(rows, len(rows))  # noqa: S311
+
+
+def _is_by_reason(queue: ReviewQueue) -> bool:
+    """Whether whoever drew the queue has all of its tasks, the most informative first."""
+    others = queue.tasks.exclude(reviewer=queue.created_by_id)
+    return queue.order == QueueOrder.VALUE and not others.exists()
+
+
+def _shuffle_positions(tasks: Sequence[ReviewTask], seed: int) -> None:
+    """Give the tasks each other's positions."""
+    positions = _shuffle([task.position for task in tasks], seed)
+    for task, position in zip(tasks, positions, strict=True):
+        task.position = position
+    ReviewTask.objects.bulk_update(tasks, ["position"], batch_size=_BATCH // 2)
+
+
+def _check(plan: QueuePlan) -> None:
+    if not plan.reviewers:
+        raise QueueError("A queue needs at least one reviewer.")
+    if not 1 <= plan.case_count <= MOST_CASES:
+        raise QueueError(f"A queue has from 1 to {MOST_CASES:,} cases.")
+    most = min(MOST_REVIEWERS_PER_CASE, len(plan.reviewers))
+    if not 1 <= plan.reviewers_per_case <= most:
+        people = f"{len(plan.reviewers)} reviewer{'s' if len(plan.reviewers) > 1 else ''}"
+        raise QueueError(f"{people} can give each case from 1 to {most} independent reviews.")
+
+
+def _find_cause(plan: QueuePlan) -> str:
+    """Why a queue would have no cases."""
+    if plan.baseline is not None:
+        return NOTHING_DIFFERS
+    return NOTHING_PASSES if plan.filters.parts else NOTHING_SCORED
+
+
+def _draw(run: Run, plan: QueuePlan) -> list[Candidate]:
+    if plan.order == QueueOrder.VALUE:
+        return most_informative(run, plan.filters, plan.case_count, plan.blind)
+    outputs = list(selected_outputs(run, plan.filters, plan.blind))
+    count = min(plan.case_count, len(outputs))
+    if plan.baseline is None:
+        drawn = random.Random(plan.seed).sample(outputs, count)  # noqa: S311
+    else:
+        random.Random(plan.seed).shuffle(outputs)  # noqa: S311
+        drawn = list(islice(differing_outputs(plan.baseline, outputs), count))
+    return [Candidate(output, TaskReason.SAMPLED) for output in drawn]
+
+
+def _share_out(
+    queue: ReviewQueue, candidates: Sequence[Candidate], plan: QueuePlan
+) -> list[ReviewTask]:
+    """Each case goes to the reviewers whose turn it is, so that everybody gets as many."""
+    people, each = plan.reviewers, plan.reviewers_per_case
+    return [
+        ReviewTask(
+            queue=queue,
+            output_id=candidate.output,
+            reviewer=people[(place * each + turn) % len(people)],
+            position=place + 1,
+            reason=candidate.reason,
+            detail=candidate.detail,
+        )
+        for place, candidate in enumerate(candidates)
+        for turn in range(each)
+    ]
+
+
+def _mark_reviewed(queue: ReviewQueue) -> None:
+    """A task whose person has reviewed the output, or compared the pair, before is done."""
+    if queue.baseline is not None:
+        given = Preference.objects.between(queue.run, queue.baseline)
+        own = given.filter(candidate=OuterRef("output"), reviewer=OuterRef("reviewer"))
+        queue.tasks.filter(Exists(own), done_at=None).update(done_at=timezone.now())
+        return
+    for reviewer in queue.tasks.values_list("reviewer", flat=True).distinct():
+        reviewed = Review.objects.filter(
+            reviewer=reviewer, output__output_set=queue.run.output_set_id
+        )
+        tasks = queue.tasks.filter(reviewer=reviewer, done_at=None)
+        tasks.filter(output__in=reviewed.values("output")).update(done_at=timezone.now())
+
+
+def _set_closed(queue: ReviewQueue, action: str, by: User | None, *, is_closed: bool) -> None:
+    rows = ReviewQueue.objects.filter(pk=queue.pk, closed_at__isnull=is_closed)
+    closed_at = timezone.now() if is_closed else None
+    with transaction.atomic():
+        if rows.update(closed_at=closed_at):
+            AuditEntry.objects.record(queue.team, by, action, queue)
+    queue.closed_at = closed_at

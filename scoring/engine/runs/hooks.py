@@ -1,0 +1,34 @@
+"""What follows a change of a series of runs. Runs know these functions by name only.
+
+Each takes runs of one series of a dataset, in the order of time, and runs in the transaction of the
+change. It enqueues what takes long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from django.utils.module_loading import import_string
+
+from scoring.models import Run
+
+#: After runs have ended.
+RUNS_ENDED: Final = (
+    "scoring.engine.alerts.evaluate.follow_runs",
+    "scoring.engine.judges.automatic_checks.follow_runs",  # before comparisons, which read them
+    "scoring.engine.drift.jobs.follow_runs",
+    "scoring.engine.compare.jobs.follow_runs",
+    "scoring.engine.demo.reviews.follow_runs",
+)
+#: After a run has been deleted or restored.
+SERIES_CHANGED: Final = (
+    "scoring.engine.drift.jobs.follow_runs",
+    "scoring.engine.alerts.evaluate.follow_runs",
+)
+
+
+def call_hooks(names: Sequence[str], series: Sequence[Run]) -> None:
+    for name in names:
+        hook: Callable[[Sequence[Run]], None] = import_string(name)
+        hook(series)

@@ -1,0 +1,280 @@
+"""Planning of runs: create one, cut it into shards, retry, resume, cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby, islice
+from math import inf
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from scoring.core.contract import ConfigError
+from scoring.engine.runs.requirements import families_of
+from scoring.models import (
+    AlertWatch,
+    Attempt,
+    AttemptKind,
+    AuditEntry,
+    Case,
+    Output,
+    OutputSet,
+    OutputSetState,
+    Run,
+    RunScorer,
+    RunState,
+    Score,
+    Scorer,
+    Shard,
+    Status,
+    Suite,
+    User,
+)
+
+SHARD_OUTPUTS = 2_000
+# Several shards of calls are executed at once, and a cancelled one is begun again.
+SMALLER_SHARDS: Final = {"llm": 64, "embedding": 512, "custom": 512}
+
+ShardRange = tuple[int, int, int]  # first output id, last output id, how many outputs
+
+
+def new_run(
+    output_set: OutputSet,
+    *,
+    suite: Suite | None = None,
+    scorers: Sequence[tuple[Scorer, float]] = (),
+    thresholds_note: str = "",
+    name: str = "",
+    by: User | None = None,
+    budget_usd: float | None = None,
+) -> Run:
+    """A queued run of `scorers` with these thresholds, else of the suite's, frozen now.
+
+    With both it is a run of the suite all the same, and `thresholds_note` says what differs.
+    Once its model calls have cost `budget_usd`, no further ones are made. Raises ConfigError
+    without any scorer or if the budget is no amount.
+    """
+    if suite and not scorers:
+        entries = suite.entries.select_related("scorer__current")
+        scorers = [(entry.scorer, entry.threshold) for entry in entries]
+    if not scorers:
+        raise ConfigError({"scorers": ["name at least one scorer"]})
+    _check_budget(budget_usd)
+    with transaction.atomic():
+        run = Run.objects.create(
+            team_id=output_set.version.dataset.team_id,
+            output_set=output_set,
+            suite=suite,
+            suite_name=suite.name if suite else "",
+            suite_revision=suite.revision if suite else None,
+            thresholds_note=thresholds_note,
+            name=(name or str(output_set))[:120],
+            created_by=by,
+            by_program=_is_program(by),
+            budget_usd=budget_usd,
+        )
+        run.frozen_scorers = RunScorer.objects.bulk_create(
+            RunScorer(
+                run=run,
+                version=scorer.current,
+                name=scorer.name,
+                threshold=threshold,
+                position=position,
+            )
+            for position, (scorer, threshold) in enumerate(scorers)
+        )
+        thresholds = {scorer.name: threshold for scorer, threshold in scorers}
+        new: dict[str, Any] = {"suite": run.suite_name, "thresholds": thresholds}
+        if thresholds_note:
+            new["thresholds_note"] = thresholds_note
+        if budget_usd is not None:
+            new["budget_usd"] = budget_usd
+        AuditEntry.objects.record(run.team, by, "run.created", run, new=new)
+    return run
+
+
+def _check_budget(budget_usd: float | None) -> None:
+    if budget_usd is not None and not 0 <= budget_usd < inf:
+        raise ConfigError({"budget_usd": ["must be an amount in US dollars, 0 or more"]})
+
+
+def plan(run: Run) -> Attempt:
+    """The attempt to work on now, with its shards; the run becomes `running`.
+
+    Planning again, in any process, gives the same attempt and adds no shards.
+    """
+    kind = AttemptKind.GENERATE if is_generating(run) else AttemptKind.SCORE
+    ranges = [] if run.attempts.filter(kind=kind).exists() else list(_ranges(run, kind))
+    with transaction.atomic():
+        state = _lock(run)
+        attempts = list(run.attempts.all())
+        is_planned = any(attempt.kind == kind for attempt in attempts)
+        attempt = attempts[-1] if is_planned else _add_attempt(run, kind, ranges, len(attempts) + 1)
+        _move_locked(run, state, (RunState.QUEUED,), RunState.RUNNING)
+    return attempt
+
+
+def retry_errors(
+    run: Run,
+    by: User | None,
+    budget_usd: float | None = None,
+    *,
+    only: Collection[int] | None = None,
+    code: str = "",
+) -> Attempt | None:
+    """A further attempt over the ranges that hold errors, for which the run is queued again.
+
+    `only` limits it to the outputs with these ids, `code` to the errors of this cause. A new budget
+    counts for the whole run, from its first call on. None when the run has not finished or has no
+    such errors. Raises ConfigError when the budget is no amount.
+    """
+    _check_budget(budget_usd)
+    ranges = list(_ranges_of_errors(run, only, code))
+    if not ranges:
+        return None
+    with transaction.atomic():
+        if not move(run, (RunState.FINISHED,), RunState.QUEUED, by, cause=code):
+            return None
+        if budget_usd is not None:
+            _set_budget(run, budget_usd, by)
+        Run.objects.filter(pk=run.pk).update(by_program=_is_program(by))
+        number = run.attempts.count() + 1
+        return _add_attempt(run, AttemptKind.RETRY, ranges, number, by, code)
+
+
+def _is_program(by: User | None) -> bool:
+    return by is not None and by.token is not None
+
+
+def _set_budget(run: Run, budget_usd: float, by: User | None) -> None:
+    old, new = {"budget_usd": run.budget_usd}, {"budget_usd": budget_usd}
+    run.budget_usd = budget_usd
+    run.save(update_fields=["budget_usd"])
+    AuditEntry.objects.record(run.team, by, "run.budget_changed", run, old=old, new=new)
+
+
+def resume(run: Run, by: User | None) -> bool:
+    """Queue a cancelled run again; what it had scored is kept. False when it is not cancelled."""
+    return move(run, (RunState.CANCELLED,), RunState.QUEUED, by)
+
+
+def cancel(run: Run, by: User | None) -> bool:
+    """Stop the run; False when it has ended or is stopping already.
+
+    A run that has not begun is cancelled at once, another one after its present shards.
+    """
+    with transaction.atomic():
+        _lock(run)
+        if not run.attempts.exists() and move(run, (RunState.QUEUED,), RunState.CANCELLED, by):
+            outputs = run.output_set
+            AlertWatch.objects.look_again(outputs.version.dataset, outputs.series)
+            return True
+        return move(run, (RunState.QUEUED, RunState.RUNNING), RunState.CANCELLING, by)
+
+
+def move(
+    run: Run, old: Sequence[RunState], new: RunState, by: User | None = None, *, cause: str = ""
+) -> bool:
+    """Bring the run from one of the states `old` to `new` and audit it; False when it is in none.
+
+    The condition is in the UPDATE, so of two processes that try only one succeeds. `cause` is that
+    of the retried errors, where only those of one cause are. The lease of an ended run is cleared.
+    """
+    with transaction.atomic():
+        return _move_locked(run, _lock(run), old, new, by, cause)
+
+
+def _move_locked(
+    run: Run,
+    state: str,
+    old: Sequence[RunState],
+    new: RunState,
+    by: User | None = None,
+    cause: str = "",
+) -> bool:
+    """As `move`, in a transaction that has locked the run, which is in `state`."""
+    fields: dict[str, Any] = {"state": new, "finished_at": None}
+    if new in (RunState.CANCELLED, RunState.FINISHED):
+        fields |= {"finished_at": timezone.now(), "held_by": "", "held_until": None}
+    elif new == RunState.RUNNING:
+        fields["started_at"] = Coalesce("started_at", timezone.now())
+    changed = Run.objects.filter(pk=run.pk, state__in=old).update(**fields)
+    if changed:
+        after = {"state": new.value} | ({"cause": cause} if cause else {})
+        states = {"old": {"state": state}, "new": after}
+        AuditEntry.objects.record(run.team, by, f"run.{new.value}", run, **states)
+    run.refresh_from_db(fields=["state", "started_at", "finished_at", "held_by", "held_until"])
+    return bool(changed)
+
+
+def _lock(run: Run) -> str:
+    """The run's state; PostgreSQL locks its row for this transaction, SQLite has one writer anyway.
+
+    Raises Run.DoesNotExist.
+    """
+    return Run.objects.select_for_update().values_list("state", flat=True).get(pk=run.pk)
+
+
+def _add_attempt(
+    run: Run,
+    kind: AttemptKind,
+    ranges: Sequence[ShardRange],
+    number: int,
+    by: User | None = None,
+    code: str = "",
+) -> Attempt:
+    attempt = Attempt.objects.create(run=run, number=number, kind=kind, started_by=by, code=code)
+    Shard.objects.bulk_create(
+        Shard(
+            attempt=attempt, number=number, first_output=first, last_output=last, output_count=count
+        )
+        for number, (first, last, count) in enumerate(ranges, start=1)
+    )
+    return attempt
+
+
+def is_generating(run: Run) -> bool:
+    """Whether the run has still to make its outputs; read anew unless they were ready before."""
+    if run.output_set.state == OutputSetState.READY:
+        return False
+    return OutputSet.objects.filter(pk=run.output_set_id, state=OutputSetState.GENERATING).exists()
+
+
+def _ranges(run: Run, kind: AttemptKind) -> Iterator[ShardRange]:
+    if kind == AttemptKind.SCORE:
+        of_set = Output.objects.filter(output_set=run.output_set_id).order_by("pk")
+        output_ids = of_set.values_list("pk", flat=True).iterator(chunk_size=20_000)
+        yield from _cut(output_ids, shard_outputs(run))
+        return
+    outputs = OutputSet.objects.select_related("generation").get(pk=run.output_set_id)
+    trials = outputs.generation.trials
+    cases = Case.objects.filter(version=outputs.version_id).order_by("pk")
+    ids = cases.values_list("pk", flat=True).iterator(chunk_size=20_000)
+    for first, last, count in _cut(ids, max(1, SMALLER_SHARDS["llm"] // trials)):
+        yield first, last, count * trials
+
+
+def _ranges_of_errors(run: Run, only: Collection[int] | None, code: str) -> Iterator[ShardRange]:
+    """Ranges without unwanted outputs: a retry scores every error of its cause in its ranges."""
+    # An error has no score: saying so lets the index on scorer and score find the rows.
+    errors = Score.objects.filter(scorer__run=run, score=None, status=Status.ERROR)
+    errors = errors.filter(code=code) if code else errors
+    size = shard_outputs(run)
+    ids = errors.order_by("output").values_list("output", flat=True).distinct().iterator()
+    for is_wanted, group in groupby(ids, key=lambda output: only is None or output in only):
+        if is_wanted:
+            yield from _cut(group, size)
+
+
+def shard_outputs(run: Run) -> int:
+    """How many outputs a shard of this run has."""
+    sizes = [SMALLER_SHARDS.get(family, SHARD_OUTPUTS) for family in families_of(run)]
+    return min([SHARD_OUTPUTS, *sizes])
+
+
+def _cut(output_ids: Iterator[int], size: int) -> Iterator[ShardRange]:
+    """Ranges of `size` of these ascending ids."""
+    while ids := list(islice(output_ids, size)):
+        yield ids[0], ids[-1], len(ids)

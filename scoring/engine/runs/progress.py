@@ -1,0 +1,128 @@
+"""The progress of a run, counted from its rows, and why it stands still if it does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Final, NamedTuple
+
+from django.db.models import Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.utils import timezone
+
+from scoring.engine.jobs import lease
+from scoring.models import Attempt, AttemptKind, Job, OutputSetState, Run, Shard, Worker
+
+ALIVE_SECONDS: Final = 20  # since a worker was seen, which it is every five seconds
+RATE_SECONDS: Final = 30  # that the rate is taken from
+
+MAKING: Final = "making outputs"
+_STAGES: Final[dict[str, str]] = {AttemptKind.GENERATE: MAKING, AttemptKind.RETRY: "scoring again"}
+NO_WORKER: Final = "no worker: start `manage.py worker`"
+
+
+class Progress(NamedTuple):
+    """Outputs done of all outputs of the present attempt.
+
+    `cause` says why the run stands still and is None while it does not or when it has ended; `rate`
+    is in outputs a second, None before the first shard is done. `stage` is what is being done.
+    """
+
+    done: int
+    total: int
+    state: str
+    cause: str | None
+    rate: float | None
+    seconds_left: float | None
+    stage: str = "scoring"
+
+    @property
+    def verb(self) -> str:
+        """What has been done with the outputs that are done."""
+        return "made" if self.stage == MAKING else "scored"
+
+
+def progress_of(run: Run) -> Progress:
+    """The run's progress by its rows; `run` itself should be freshly read."""
+    return progress_of_each([run])[run.pk]
+
+
+def progress_of_each(runs: Sequence[Run], *, has_worker: bool | None = None) -> dict[int, Progress]:
+    """By the ids of the runs, whose output sets are joined; in one query.
+
+    `has_worker` saves a query where it is known already whether a worker is alive.
+    """
+    latest = {attempt.run_id: attempt for attempt in _count_outputs(runs)}
+    return {
+        run.pk: _progress(run, latest.get(run.pk), cause_of(run, has_worker=has_worker))
+        for run in runs
+    }
+
+
+def _progress(run: Run, attempt: Any, cause: str | None) -> Progress:
+    """`attempt` is the run's latest as `_count_outputs` gives it, None before there is one."""
+    if attempt is None:
+        return Progress(0, run.output_set.output_count, run.state, cause, None, None)
+    rate = _rate(attempt) if run.is_unfinished else None
+    left = (attempt.total - attempt.done) / rate if rate else None
+    stage = _STAGES.get(attempt.kind, "scoring")
+    return Progress(attempt.done, attempt.total, run.state, cause, rate, left, stage)
+
+
+def cause_of(run: Run, *, has_worker: bool | None = None) -> str | None:
+    """Why an unfinished run stands still; None when it does not, or has ended.
+
+    `has_worker` saves a query where it is known already whether a worker is alive.
+    """
+    if not run.is_unfinished:
+        return None
+    if run.output_set.state == OutputSetState.LOADING:
+        return "waiting for outputs"
+    if lease.is_held(run):
+        return run.standstill or None
+    is_alive = worker_is_alive() if has_worker is None else has_worker
+    return "waiting for the worker" if is_alive else NO_WORKER
+
+
+def standstill_of(job: Job | None) -> str:
+    """Why an open job stands still; empty when it does not, has ended, or there is none."""
+    return NO_WORKER if job and job.is_open and not worker_is_alive() else ""
+
+
+def worker_is_alive() -> bool:
+    """Whether a worker of this site was seen lately and its process, where known, has not ended."""
+    since = timezone.now() - timedelta(seconds=ALIVE_SECONDS)
+    workers = Worker.objects.filter(seen_at__gt=since)
+    return any(not lease.is_gone(worker.name) for worker in workers)
+
+
+def _count_outputs(runs: Sequence[Run]) -> QuerySet[Attempt]:
+    """Each run's attempts, the latest last, with the attributes `done` and `total`, and of the
+    shards that were done lately: `begun` and `ended`, when the first and the last of them was done,
+    `lately` and `first`, the outputs of all of them and of the first.
+    """
+    since = timezone.now() - timedelta(seconds=RATE_SECONDS)
+    is_latest = Q(shards__done_at__gt=since)
+    first = Shard.objects.filter(attempt=OuterRef("pk"), done_at__gt=since).order_by("done_at")
+    return (
+        Attempt.objects.filter(run__in=runs)
+        .order_by("number")
+        .annotate(
+            done=Sum("shards__output_count", filter=Q(shards__done_at__isnull=False), default=0),
+            total=Sum("shards__output_count", default=0),
+            begun=Min("shards__done_at", filter=is_latest),
+            ended=Max("shards__done_at", filter=is_latest),
+            lately=Sum("shards__output_count", filter=is_latest, default=0),
+            first=Subquery(first.values("output_count")[:1]),
+        )
+    )
+
+
+def _rate(attempt: Any) -> float | None:
+    """Outputs a second over the latest shards.
+
+    The first of them only starts the clock: when its own work began is not known.
+    """
+    if attempt.begun is None:
+        return None
+    seconds: float = (attempt.ended - attempt.begun).total_seconds()
+    return (attempt.lately - attempt.first) / seconds if seconds else None

@@ -1,0 +1,47 @@
+"""Which services the scorers of a run call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from scoring.core.contract import ConfigError
+from scoring.core.registry import scorer_type
+from scoring.models import AttemptKind, Generation, Run, ScorerVersion
+
+SERVICES: Final = frozenset({"embedding", "llm"})  # families whose scorers call services
+
+
+def families(type_name: str, config: Mapping[str, Any]) -> set[str]:
+    """The families of a scorer and of all scorers inside it; a removed type has none."""
+    try:
+        family: str = scorer_type(type_name).family
+    except ConfigError:
+        return set()
+    children = config.get("scorers") if family == "combinator" else None
+    inner = (families(child["type"], child.get("config", {})) for child in children or ())
+    return {family}.union(*inner)
+
+
+def families_of(run: Run) -> set[str]:
+    """The families of all scorers of the run."""
+    versions = (scorer.version for scorer in run.frozen_scorers)
+    return set().union(*(families(version.type, version.config) for version in versions))
+
+
+def makes_outputs(run: Run) -> bool:
+    """Whether the run will make outputs, or make some again, by calling a model."""
+    if not Generation.objects.filter(output_set=run.output_set_id).exists():
+        return False
+    attempt = run.attempts.last()
+    return attempt is None or attempt.kind != AttemptKind.SCORE
+
+
+def calls_models(version: ScorerVersion) -> bool:
+    """Whether the scorer calls a service."""
+    return not SERVICES.isdisjoint(families(version.type, version.config))
+
+
+def needs_services(run: Run) -> bool:
+    """Whether any scorer of the run calls a service, or the run makes outputs with one."""
+    return makes_outputs(run) or not SERVICES.isdisjoint(families_of(run))

@@ -1,0 +1,1 @@
+"""Sign-off: what people decide of broken cases, and of runs."""

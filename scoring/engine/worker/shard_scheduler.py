@@ -1,0 +1,194 @@
+"""Schedules the shards of several runs on one executor, in turn."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Iterable
+from concurrent.futures import Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+from django.db import OperationalError
+from django.db.models import F
+
+from scoring.engine.processes.pool import Executor
+from scoring.engine.runs.execute import execute, give_up
+from scoring.engine.services.team_services import Stopped, TeamServices
+from scoring.models import Run, Shard
+from scoring.models.job import MAX_TRIES
+
+log = logging.getLogger(__name__)
+
+PAUSE_SECONDS: Final = 5.0  # after the database could not be written
+SHARD_SECONDS: Final = 15 * 60.0  # in a process of a pool; a thread cannot be ended
+
+
+@dataclass(eq=False)
+class RunWork:
+    """A run being worked on. `suspects` are the shards under way when a pool process died; each is
+    tried alone. `services` answer the run's scorers where they ask for any.
+    """
+
+    run: Run
+    waiting: deque[int]
+    suspects: deque[int] = field(default_factory=deque)
+    renewed_at: float = field(default_factory=time.monotonic)
+    services: TeamServices | None = None
+
+    @property
+    def is_drained(self) -> bool:
+        return not (self.waiting or self.suspects)
+
+    def stop(self) -> None:
+        """Submit no further shard, and begin no further call for those under way."""
+        self.waiting.clear()
+        self.suspects.clear()
+        self.stop_asking()
+
+    def stop_asking(self) -> None:
+        if self.services:
+            self.services.stop()
+
+    def hurry(self) -> None:
+        if self.services:
+            self.services.hurry()
+
+
+@dataclass(eq=False)
+class ShardTask:
+    """A shard under way; `since` is when an executor that takes them in order came to it."""
+
+    work: RunWork
+    shard: int
+    since: float | None = None
+
+
+class ShardScheduler:
+    """Several runs take turns shard by shard, so a small one is not stuck behind a big one."""
+
+    def __init__(self, pool: Executor, shard_seconds: float | None = None) -> None:
+        self._pool = pool
+        self._shard_seconds = shard_seconds
+        self._paused_until = 0.0
+        self.works: deque[RunWork] = deque()
+        self.tasks: dict[Future[None], ShardTask] = {}
+
+    def submit_waiting(self) -> None:
+        """Give the executor as much as it can begin with."""
+        if time.monotonic() < self._paused_until:
+            return
+        alone = any(work.suspects for work in self.works)
+        # One more than there are processes, so that none waits for us between two shards.
+        room = 1 if alone else self._pool.processes + 1
+        while len(self.tasks) < room and self._submit_one(alone):
+            pass
+
+    def collect(self) -> None:
+        """Handle the tasks that have ended, and those that take too long."""
+        done = [future for future in self.tasks if future.done()]
+        ended = [(self.tasks.pop(future), future.exception()) for future in done]
+        for task, fault in ended:
+            self._handle_fault(task, fault)
+        crashed = [task for task, fault in ended if _is_crash(fault)]
+        if crashed:
+            self._handle_crash(crashed)
+        elif self._shard_seconds:
+            self._end_late_shards(self._shard_seconds)
+
+    def drained(self) -> list[RunWork]:
+        """The runs of which nothing waits and nothing is under way."""
+        busy = {id(task.work) for task in self.tasks.values()}
+        return [work for work in self.works if work.is_drained and id(work) not in busy]
+
+    def _submit_one(self, suspects: bool) -> bool:
+        for _ in range(len(self.works)):
+            work = self.works[0]
+            self.works.rotate(-1)
+            queue = work.suspects if suspects else work.waiting
+            if queue:
+                return self._submit(work, queue)
+        return False
+
+    def _submit(self, work: RunWork, queue: deque[int]) -> bool:
+        """Whether the pool has taken the next shard. It takes none once a process has died; this
+        shard then waits until those under way are collected.
+        """
+        shard = queue.popleft()
+        try:
+            future = self._pool.submit(execute, shard)
+        except BrokenProcessPool:
+            queue.appendleft(shard)
+            if not self.tasks:
+                self._pool.restart()
+            return False
+        self.tasks[future] = ShardTask(work, shard)
+        return True
+
+    def _handle_fault(self, task: ShardTask, fault: BaseException | None) -> None:
+        """Of a shard that failed by itself; a crash is handled with all that was under way."""
+        if fault is None or isinstance(fault, Stopped) or _is_crash(fault):
+            return
+        work, shard = task.work, task.shard
+        log.warning("run %s: shard %s failed: %s", work.run.uuid, shard, fault)
+        if isinstance(fault, OperationalError):  # locked or a full disk: the scorers are innocent
+            self._paused_until = time.monotonic() + PAUSE_SECONDS
+            work.waiting.append(shard)
+        else:
+            _count_try(task, "scorer_failed", f"{type(fault).__name__}: {fault}")
+
+    def _handle_crash(self, crashed: list[ShardTask]) -> None:
+        """A pool process died, and with it the whole pool: the shards under way are suspects."""
+        wait(self.tasks)
+        crashed += self.tasks.values()
+        self.tasks.clear()
+        self._pool.restart()
+        if len(crashed) == 1:
+            (task,) = crashed
+            log.warning("run %s: a process died on shard %s", task.work.run.uuid, task.shard)
+            _count_try(task, "worker_crashed", "the process that scored it died")
+            return
+        for task in crashed:
+            task.work.suspects.append(task.shard)
+
+    def _end_late_shards(self, limit: float) -> None:
+        """End the processes when a shard takes too long; the other shards begin again."""
+        now = time.monotonic()
+        for task in islice(self.tasks.values(), self._pool.processes):
+            task.since = task.since or now
+        late = [task for task in self.tasks.values() if task.since and now - task.since > limit]
+        if not late:
+            return
+        others = [task for task in self.tasks.values() if task not in late]
+        self.tasks.clear()
+        self._pool.restart()
+        for task in late:
+            log.warning("run %s: shard %s does not end", task.work.run.uuid, task.shard)
+            if Shard.objects.filter(pk=task.shard).exists():
+                text = f"its shard was not scored within {limit / 60:.3g} minutes"
+                give_up(task.shard, "too_slow", text)
+        for task in others:
+            task.work.waiting.appendleft(task.shard)
+
+
+def _is_crash(fault: BaseException | None) -> bool:
+    return isinstance(fault, BrokenProcessPool)
+
+
+def _count_try(task: ShardTask, code: str, reason: str) -> None:
+    shard = task.shard
+    Shard.objects.filter(pk=shard).update(tries=F("tries") + 1)
+    tries = Shard.objects.filter(pk=shard).values_list("tries", flat=True).first()
+    if tries is None:  # the run was deleted meanwhile
+        return
+    if tries < MAX_TRIES:
+        task.work.suspects.append(shard)
+    else:
+        give_up(shard, code, f"{reason}, {tries} times")
+
+
+def all_futures(schedulers: Iterable[ShardScheduler]) -> list[Future[None]]:
+    return [future for scheduler in schedulers for future in scheduler.tasks]

@@ -1,0 +1,92 @@
+"""Reads one upload at a time in a process of its own, and cleans up in between."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, Final
+
+from scoring.engine.jobs import lease
+from scoring.engine.jobs.tasks import LeasedTasks, submit
+from scoring.engine.processes.pool import Executor
+from scoring.models import Upload, UploadState
+from scoring.models.job import MAX_TRIES
+
+log = logging.getLogger(__name__)
+
+CLEAN_SECONDS: Final = 60
+
+
+class UploadRunner:
+    """`clean` is a module-level function that runs about once a minute while no upload is read."""
+
+    def __init__(self, pool: Executor, clean: Callable[[], None]) -> None:
+        self._pool, self._clean = pool, clean
+        self._tasks: LeasedTasks[Upload] = LeasedTasks(pool, 1)
+        self._cleaning: Future[Any] | None = None
+        self._clean_at = time.monotonic() + CLEAN_SECONDS  # not while the site starts
+        self._crashes: dict[int, int] = {}
+
+    @property
+    def is_idle(self) -> bool:
+        return not len(self._tasks) and self._cleaning is None
+
+    def step(self) -> None:
+        """Collect what ended, else start the next upload or the cleaning."""
+        if self.is_idle:
+            self._start_next()
+        for upload, fault in self._tasks.collect():
+            if fault:
+                log.warning("upload %s: %s", upload.uuid, fault)
+                self._pool.restart()
+                self._count_crash(upload)
+            lease.release(upload)
+        if self._cleaning and self._cleaning.done():
+            fault, self._cleaning = self._cleaning.exception(), None
+            if fault:
+                log.warning("cleaning up: %s", fault)
+                self._pool.restart()
+        self._tasks.renew_leases()
+
+    def stop(self) -> None:
+        """Release the upload; its half-read version is removed and read again later."""
+        for upload in self._tasks.abandon():
+            lease.release(upload)
+
+    def end_idle_process(self) -> None:
+        """Give back the memory a large file took; the next upload starts a process again."""
+        if self.is_idle:
+            self._pool.restart()
+
+    def _start_next(self) -> None:
+        from scoring.engine.imports.upload_storage import ELSEWHERE
+
+        waiting = Upload.objects.filter(state__in=(UploadState.CHECKING, UploadState.LOADING))
+        for upload in waiting.exclude(spool_name__endswith=ELSEWHERE).order_by("pk"):
+            if lease.take(upload):
+                self._tasks.start(upload, read_upload, upload.pk)
+                return
+        if time.monotonic() > self._clean_at:
+            self._clean_at = time.monotonic() + CLEAN_SECONDS
+            self._cleaning = submit(self._pool, self._clean)
+
+    def _count_crash(self, upload: Upload) -> None:
+        """Fail an upload that has ended its process MAX_TRIES times."""
+        self._crashes[upload.pk] = self._crashes.get(upload.pk, 0) + 1
+        if self._crashes[upload.pk] >= MAX_TRIES:
+            message = "the process that read the file died"
+            problem = {"line": None, "column": None, "code": "worker_crashed", "message": message}
+            Upload.objects.filter(pk=upload.pk).update(state=UploadState.FAILED, problems=[problem])
+
+
+def read_upload(upload_id: int) -> None:
+    """The next step of an upload, in a pool process: its dry run or its import."""
+    from scoring.engine import imports
+
+    upload = Upload.objects.get(pk=upload_id)
+    if upload.state == UploadState.CHECKING:
+        imports.check(upload)
+    elif upload.state == UploadState.LOADING:
+        imports.load(upload)

@@ -1,0 +1,18 @@
+"""Django's `migrate`, which refuses a database that this version cannot upgrade."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.commands import migrate
+from django.db import connections
+
+from scoring.management.console import usage_error
+from scoring.management.database import find_problem
+
+
+class Command(migrate.Command):
+    def handle(self, *args: Any, **options: Any) -> None:
+        if problem := find_problem(connections[options["database"]]):
+            raise usage_error(problem)
+        super().handle(*args, **options)

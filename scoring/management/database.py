@@ -1,0 +1,77 @@
+"""The database a command finds: set up, current, or a sentence on what to do."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+from django.core.management.base import OutputWrapper
+from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.recorder import MigrationRecorder
+
+from scoring.engine.backups.upgrades import find_upgrade_problem, known_migrations
+from scoring.management.console import usage_error
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+
+def check_database() -> None:
+    """Raises CommandError where there is no database yet, or one that is older than the code."""
+    if not _is_set_up():
+        text = f"there is no database in {settings.DATA_DIR} yet; `manage.py migrate` sets it up"
+        raise usage_error(text)
+    if problem := find_problem(connection):
+        raise usage_error(problem)
+    if known_migrations() - _applied(connection):
+        text = "the database is older than this code; `manage.py migrate` brings it up to date"
+        raise usage_error(text)
+
+
+def set_up_database(stderr: OutputWrapper) -> None:
+    """Set the database up where there is none, on SQLite, and say so; else check it."""
+    if connection.vendor == "sqlite" and not _is_set_up():
+        with (settings.DATA_DIR / "setup.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not _is_set_up():  # another command has done it meanwhile
+                _set_up(stderr)
+    check_database()
+
+
+def _set_up(stderr: OutputWrapper) -> None:
+    """In a process of its own: this one may have loaded some of the apps only."""
+    start = time.monotonic()
+    connection.close()
+    command = [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity", "0"]
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "evalsite.settings"}
+    done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603  our own command
+    if done.returncode:
+        reason = done.stderr.strip().rpartition("\n")[2]
+        raise usage_error(f"the database could not be set up: {reason}")
+    seconds = time.monotonic() - start
+    stderr.write(f"set up a new database in {settings.DATA_DIR} ({seconds:.1f} s)")
+
+
+def _is_set_up() -> bool:
+    """Whether Django has ever set tables up there. A file that is not there is not made."""
+    if connection.vendor == "sqlite" and not Path(str(connection.settings_dict["NAME"])).exists():
+        return False
+    return MigrationRecorder(connection).has_table()
+
+
+def find_problem(database: BaseDatabaseWrapper) -> str:
+    """Why this version cannot upgrade the database, in a sentence; "" where it can or is empty."""
+    applied = _applied(database)
+    problem = find_upgrade_problem(applied) if applied else ""
+    return f"{settings.DATA_DIR}: {problem}" if problem else ""
+
+
+def _applied(database: BaseDatabaseWrapper) -> set[str]:
+    applied = MigrationRecorder(database).applied_migrations()  # none without a table
+    return {name for app, name in applied if app == "scoring"}

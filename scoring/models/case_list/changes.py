@@ -1,0 +1,79 @@
+"""Changes of a run's cases since another run, as query conditions.
+
+The case verdicts of the two runs decide, as in `scoring.models.pairs.pairs`, which
+also finds the cases of a kind where they are few.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from django.db.models import Exists, OuterRef, Q
+
+from scoring.models.pairs.pair_index import NOTHING_KEPT, KeptList, kept_list
+from scoring.models.pairs.pairs import Pairs
+from scoring.models.pairs.rows import PairKind
+from scoring.models.queries import partner_verdict
+from scoring.models.runs.run import Run
+from scoring.models.runs.score import Verdict
+
+#: What the case is in this run, where the kind decides it, and what it was in the other.
+_VERDICTS: Final = {
+    PairKind.BROKE: (Verdict.FAIL, Verdict.PASS),
+    PairKind.FIXED: (Verdict.PASS, Verdict.FAIL),
+}
+#: The kinds that verdicts decide; what only one run has, and what was edited, a comparison lists.
+KINDS: Final = (
+    PairKind.BROKE,
+    PairKind.FIXED,
+    PairKind.UNCHANGED,
+    PairKind.UNCLEAR,
+    PairKind.NEITHER,
+)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One of KINDS, against another run of the same dataset.
+
+    `is_compared` is False where it is known that nothing is kept of the two runs.
+    """
+
+    kind: PairKind
+    against: Run
+    is_compared: bool = True
+
+    @property
+    def is_rare(self) -> bool:
+        """Whether it is worth a query to find out how few cases are of this kind."""
+        return self.kind != PairKind.UNCHANGED
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What a case of this kind is in the run itself; None where that differs."""
+        return _VERDICTS.get(self.kind, (None, None))[0]
+
+    def kept(self, run: Run) -> KeptList:
+        """What is kept of such cases since the two runs were compared."""
+        return kept_list(self.against, run, self.kind) if self.is_compared else NOTHING_KEPT
+
+    def first_positions(self, run: Run, limit: int) -> list[int]:
+        """The positions of such cases, in no order, up to `limit`."""
+        return Pairs(self.against, run).first_positions(self.kind, limit)
+
+    def condition(self, run: Run) -> Q:
+        """For case verdicts of the run: that this became of them."""
+        partner = partner_verdict(run, self.against)
+        is_judged = Q(verdict__lte=Verdict.FAIL)
+        if self.kind == PairKind.UNCHANGED:
+            # Asked of the partner, for an index on verdicts is not to lead the walk.
+            return Q(Exists(partner.filter(is_judged, verdict=OuterRef("verdict"))))
+        if self.kind == PairKind.NEITHER:
+            return Q(~is_judged, Exists(partner.exclude(is_judged)))
+        if self.kind == PairKind.UNCLEAR:
+            return Q(is_judged, Exists(partner.exclude(is_judged))) | Q(
+                ~is_judged, Exists(partner.filter(is_judged))
+            )
+        now, before = _VERDICTS[self.kind]
+        return Q(Exists(partner.filter(verdict=before)), verdict=now)

@@ -1,0 +1,86 @@
+"""An index of pairs: the positions of small selections, stored with a comparison.
+
+To find them again would mean to join all cases of both runs for every page of the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Self
+
+from django.db import models
+from django.db.models import F
+
+from scoring.core.charts.comparison import Span
+from scoring.models.pairs.comparison import Comparison
+from scoring.models.pairs.rows import PairKind
+from scoring.models.runs.run import Run
+
+
+class PairIndexQuerySet(models.QuerySet["PairIndex"]):
+    def current(self) -> Self:
+        """Those of runs that have not been scored again since they were compared."""
+        return self.filter(
+            comparison__baseline_finished_at=F("comparison__baseline__finished_at"),
+            comparison__candidate_finished_at=F("comparison__candidate__finished_at"),
+        )
+
+    def between(self, baseline: Run, candidate: Run) -> Self:
+        return self.filter(comparison__baseline=baseline, comparison__candidate=candidate)
+
+
+class PairIndex(models.Model):
+    """The pairs of one kind: how many there are, and their positions where these are few.
+
+    `positions` rise, and are those of the list that `Pairs` gives: of the candidate's dataset
+    version, for what only the baseline has of the baseline's; None where they are many. With a
+    `scorer`, by name, its verdicts decide the kind, else those of whole cases; with a `change`,
+    as `change_text` writes it, its scores changed so.
+    """
+
+    comparison = models.ForeignKey(
+        Comparison, models.CASCADE, related_name="places", db_index=False
+    )
+    kind = models.CharField(max_length=20)  # of PairKind
+    scorer = models.CharField(max_length=120, default="", blank=True)
+    change = models.CharField(max_length=40, default="", blank=True)
+    total = models.PositiveIntegerField()
+    positions = models.JSONField(null=True)
+
+    objects = PairIndexQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["comparison", "kind", "scorer", "change"], name="places_once"
+            )
+        ]
+        verbose_name_plural = "pair indexes"
+
+    def __str__(self) -> str:
+        return f"{self.comparison}: {self.total} {PairKind(self.kind).label}"
+
+
+class KeptList(NamedTuple):
+    """What is kept of one list. Both are None where nothing is; positions also where many are."""
+
+    total: int | None = None
+    positions: Sequence[int] | None = None
+
+
+NOTHING_KEPT = KeptList()
+
+
+def kept_list(
+    baseline: Run, candidate: Run, kind: PairKind, scorer: str = "", change: Span | None = None
+) -> KeptList:
+    """What is kept of the list of the two runs and still holds; one query."""
+    rows = PairIndex.objects.current().between(baseline, candidate)
+    own = rows.filter(kind=kind, scorer=scorer, change=change_text(change) if change else "")
+    row = own.values_list("total", "positions").first()
+    return KeptList(*row) if row else NOTHING_KEPT
+
+
+def change_text(change: Span) -> str:
+    """As rows keep it; the last bits of the numbers do not count."""
+    return f"{change.low:g}..{change.high:g}"

@@ -1,0 +1,207 @@
+"""Review queues: which outputs of a run are to be reviewed, by whom and in which order."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Final, Self
+
+from django.db import models
+from django.db.models import Exists, Func, IntegerField, OuterRef, Subquery
+from django.utils import timezone
+
+from scoring.models.base import AddressedRow
+from scoring.models.runs.run import Output, Run
+from scoring.models.team.team import Team, User
+
+MOST_CASES: Final = 20_000  # of a queue
+MOST_REVIEWERS_PER_CASE: Final = 5
+
+
+class QueueOrder(models.TextChoices):
+    """How the cases of a queue were chosen."""
+
+    VALUE = "value", "most informative first"
+    RANDOM = "random", "random sample"
+
+
+class TaskReason(models.IntegerChoices):
+    """Why a case is in a queue; of several the first one in this order."""
+
+    NEAR_THRESHOLD = 1, "near the threshold"
+    DISAGREEING = 2, "scorers disagree"
+    FLIPPED = 3, "changed since the baseline"
+    WAVERING = 4, "judge wavers"
+    UNSEEN = 5, "not reviewed yet"
+    REVIEWED = 6, "reviewed before"
+    SAMPLED = 7, "random sample"
+
+
+class ReviewQueueQuerySet(models.QuerySet["ReviewQueue"]):
+    def visible_to(self, user: User) -> Self:
+        return self.filter(run__in=Run.objects.visible_to(user))
+
+    def open(self) -> Self:
+        return self.filter(closed_at=None)
+
+    def waiting_for(self, user: User) -> Self:
+        """The open ones with open tasks of the person, counted as `own_open`."""
+        own_open = ReviewTask.objects.open().of(user).filter(queue=OuterRef("pk"))
+        return self.open().filter(Exists(own_open)).annotate(own_open=_count(own_open))
+
+    def random_of(self, run: Run) -> Self:
+        """Those whose cases were drawn at random from the whole run, see `is_random_sample`.
+
+        Runs of the same outputs share reviews, and so they share what was drawn of them.
+        """
+        sampled = self.filter(order=QueueOrder.RANDOM, filters="", baseline=None)
+        return sampled.filter(run__output_set=run.output_set_id)
+
+    def with_progress(self, user: User) -> Self:
+        """Newest first, with the counts `done` of tasks, and `own_open` of the user."""
+        tasks = ReviewTask.objects.filter(queue=OuterRef("pk"))
+        done = tasks.filter(done_at__isnull=False)
+        own_open = tasks.filter(reviewer=user, done_at=None)
+        return self.annotate(done=_count(done), own_open=_count(own_open)).order_by("-pk")
+
+
+class ReviewQueue(AddressedRow):
+    """Outputs of a run to be reviewed. Its tasks are drawn when it is created and stay.
+
+    `filters` is the query of the run's case table that the cases had to pass, empty for the whole
+    run. A random sample is reproducible from `seed`. With a `baseline` each output is put beside
+    the baseline's output for the same case, and reviewers say which of the two they prefer.
+    """
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="review_queues")
+    run = models.ForeignKey(Run, models.CASCADE, related_name="review_queues")
+    baseline = models.ForeignKey(
+        Run, models.CASCADE, null=True, blank=True, related_name="pairwise_queues"
+    )
+    name = models.CharField(max_length=120)
+    order = models.CharField(max_length=10, choices=QueueOrder.choices, default=QueueOrder.VALUE)
+    filters = models.TextField(blank=True, default="")
+    seed = models.PositiveBigIntegerField(default=0)
+    case_count = models.PositiveIntegerField(default=0, help_text="Outputs in the queue.")
+    reviewers_per_case = models.PositiveSmallIntegerField(default=1)
+    due_on = models.DateField(null=True, blank=True)
+    created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    closed_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = ReviewQueueQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_open(self) -> bool:
+        return self.closed_at is None
+
+    @property
+    def total(self) -> int:
+        """How many tasks it has."""
+        return self.case_count * self.reviewers_per_case
+
+    @property
+    def is_random_sample(self) -> bool:
+        """Whether its labels speak for the whole run."""
+        return self.order == QueueOrder.RANDOM and not self.filters and not self.is_pairwise
+
+    @property
+    def is_pairwise(self) -> bool:
+        return self.baseline_id is not None
+
+    @property
+    def unit(self) -> str:
+        """What one task of it shows."""
+        return "pair" if self.is_pairwise else "case"
+
+    @property
+    def order_label(self) -> str:
+        """How its cases were chosen, as pages say it."""
+        if self.is_pairwise:
+            return "pairwise, at random"
+        return "random sample" if self.order == QueueOrder.RANDOM else "most informative cases"
+
+    @property
+    def is_overdue(self) -> bool:
+        return self.is_open and self.due_on is not None and self.due_on < _today()
+
+
+class ReviewTaskQuerySet(models.QuerySet["ReviewTask"]):
+    def open(self) -> Self:
+        """Those not done yet, of queues that are open."""
+        return self.filter(done_at=None, queue__closed_at=None)
+
+    def of(self, reviewer: User) -> Self:
+        return self.filter(reviewer=reviewer)
+
+    def in_turn(self) -> Self:
+        """In the order in which they are reviewed: skipped ones come last."""
+        return self.order_by(models.F("skipped_at").asc(nulls_first=True), "position", "pk")
+
+    def mark(self, output: Output, reviewer: User, *, is_done: bool) -> None:
+        """Every review of the output that the person was asked for is done, or open again."""
+        done_at = timezone.now() if is_done else None
+        tasks = self.filter(output=output, reviewer=reviewer, queue__baseline=None)
+        tasks.update(done_at=done_at)
+
+    def mark_pair(
+        self, candidate: Output, baseline: Output, reviewer: User, *, is_done: bool
+    ) -> None:
+        """As `mark`, for the pairs of two outputs that the person was asked to compare."""
+        tasks = self.filter(output=candidate, reviewer=reviewer)
+        of_pair = tasks.filter(queue__baseline__output_set=baseline.output_set_id)
+        of_pair.update(done_at=timezone.now() if is_done else None)
+
+
+class ReviewTask(models.Model):
+    """One output for one reviewer.
+
+    Like all that hangs on outputs it carries no database constraint towards them; whoever removes
+    outputs removes their tasks first.
+    """
+
+    queue = models.ForeignKey(ReviewQueue, models.CASCADE, related_name="tasks", db_index=False)
+    output = models.ForeignKey(
+        Output, models.CASCADE, related_name="review_tasks", db_index=False, db_constraint=False
+    )
+    reviewer = models.ForeignKey(User, models.CASCADE, related_name="review_tasks", db_index=False)
+    position = models.PositiveIntegerField()
+    reason = models.PositiveSmallIntegerField(choices=TaskReason.choices)
+    detail = models.CharField(max_length=200, blank=True, default="")
+    skipped_at = models.DateTimeField(null=True, blank=True, editable=False)
+    done_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = ReviewTaskQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["queue", "reviewer", "output"], name="review_task_once")
+        ]
+        indexes = [
+            models.Index(
+                fields=["queue", "reviewer", "done_at", "skipped_at", "position"],
+                name="tasks_in_turn",
+            ),
+            models.Index(fields=["reviewer", "done_at", "queue"], name="tasks_of_reviewer"),
+            models.Index(fields=["output", "reviewer"], name="tasks_of_output"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.queue} #{self.position}: {self.reviewer}"
+
+
+def sampled_outputs(run: Run) -> set[int]:
+    """The ids of the outputs that were drawn at random from the whole run, in any of its queues."""
+    drawn = ReviewTask.objects.filter(queue__in=ReviewQueue.objects.random_of(run))
+    return set(drawn.values_list("output", flat=True))
+
+
+def _count(tasks: models.QuerySet[ReviewTask]) -> Subquery:
+    """The number of these tasks, as a column."""
+    counted = tasks.order_by().annotate(number=Func(models.F("pk"), function="COUNT"))
+    return Subquery(counted.values("number"), output_field=IntegerField())
+
+
+def _today() -> date:
+    return timezone.localdate()

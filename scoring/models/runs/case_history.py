@@ -1,0 +1,119 @@
+"""The history of a case: its verdicts in the runs of a series."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property, reduce
+from itertools import pairwise
+from operator import or_
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import Q
+
+from scoring.models.data.dataset import Case
+from scoring.models.runs.run import Run, RunState
+from scoring.models.runs.score import CaseVerdict, Verdict
+
+
+class CaseOutcome(NamedTuple):
+    """The case in one run. `position` is its place in that run's dataset version.
+
+    Only a run that `has_suite` can have later labels.
+    """
+
+    run: UUID
+    name: str
+    dated: datetime
+    position: int
+    verdict: Verdict
+    has_suite: bool = False
+
+
+@dataclass(frozen=True)
+class CaseHistory:
+    """The runs of a series that have the case, oldest first."""
+
+    seen: Sequence[CaseOutcome]
+
+    @property
+    def flips(self) -> int:
+        """How often it passed after it had failed, or failed after it had passed; errors and
+        skips between are passed over.
+        """
+        return sum(old.verdict != new.verdict for old, new in pairwise(self._judged))
+
+    @cached_property
+    def first_bad(self) -> CaseOutcome | None:
+        """Where it began to fail the latest time; None where it never failed, or never passed."""
+        first_bad = None
+        for previous, outcome in pairwise([None, *self._judged]):
+            has_failed = outcome is not None and outcome.verdict == Verdict.FAIL
+            if has_failed and (previous is None or previous.verdict == Verdict.PASS):
+                first_bad = outcome
+        return first_bad if self.flips else None
+
+    @cached_property
+    def passed_again(self) -> CaseOutcome | None:
+        """Where it passed first after its latest failure; None where it did not since, or never
+        failed.
+        """
+        first_passed = None
+        for outcome in reversed(self._judged):
+            if outcome.verdict == Verdict.FAIL:
+                return first_passed
+            first_passed = outcome
+        return None
+
+    @property
+    def _judged(self) -> list[CaseOutcome]:
+        return [outcome for outcome in self.seen if outcome.verdict <= Verdict.FAIL]
+
+
+def read_case_history(
+    run: Run, key: str, trial: int = 0, hidden: frozenset[int] = frozenset()
+) -> CaseHistory:
+    """The case's verdicts over the finished runs of the run's dataset and series; three queries.
+
+    Those on `hidden` outputs are left out.
+    """
+    outputs = run.output_set
+    runs = (
+        Run.objects.of_dataset(outputs.version.dataset)
+        .filter(output_set__series=outputs.series, state=RunState.FINISHED)
+        .order_by("output_set__dated", "pk")
+    )
+    columns = ("pk", "output_set__version", "uuid", "name", "output_set__dated", "suite_name")
+    rows = list(runs.values_list(*columns))
+    cases = Case.objects.filter(version__in={version for _, version, *_ in rows}, key=key)
+    positions = dict(cases.values_list("version", "position"))
+    verdicts = _find_verdicts({pk: positions.get(version) for pk, version, *_ in rows}, trial)
+    return CaseHistory(
+        [
+            CaseOutcome(uid, name, dated, positions[version], verdicts[pk].verdict, bool(suite))
+            for pk, version, uid, name, dated, suite in rows
+            if pk in verdicts and verdicts[pk].output not in hidden
+        ]
+    )
+
+
+class _FoundVerdict(NamedTuple):
+    verdict: Verdict
+    output: int
+
+
+def _find_verdicts(positions: Mapping[int, int | None], trial: int) -> dict[int, _FoundVerdict]:
+    """By run, from the position of the case in each, None where it has none."""
+    runs_at = defaultdict(list)
+    for run, position in positions.items():
+        if position is not None:
+            runs_at[position].append(run)
+    if not runs_at:
+        return {}
+    places = [Q(position=position, run__in=runs) for position, runs in runs_at.items()]
+    verdicts = CaseVerdict.objects.filter(reduce(or_, places), trial=trial)
+    rows = verdicts.values_list("run", "verdict", "output")
+    return {run: _FoundVerdict(Verdict(verdict), output) for run, verdict, output in rows}

@@ -1,0 +1,357 @@
+"""Output sets and runs, with their scorers, attempts and shards."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from django.apps import apps
+from django.db import models
+from django.utils import timezone
+
+from scoring.models.base import AddressedRow
+from scoring.models.data.dataset import Case, Dataset, DatasetVersion
+from scoring.models.scorers.scorer import UNIT, ScorerVersion
+from scoring.models.scorers.suite import Suite
+from scoring.models.team.team import Team, User
+
+if TYPE_CHECKING:
+    from scoring.models.runs.relabel import Relabel
+
+
+class OutputSetState(models.TextChoices):
+    LOADING = "loading"
+    GENERATING = "generating"  # a run makes them by calling a model
+    READY = "ready"
+
+
+class OutputSetQuerySet(models.QuerySet["OutputSet"]):
+    def ready(self) -> Self:
+        return self.filter(state=OutputSetState.READY)
+
+    def visible_to(self, user: User) -> Self:
+        return self.filter(version__dataset__team__in=Team.objects.of(user))
+
+    def for_list(self) -> Self:
+        """Newest first, with `version` joined and the attribute `run_count`."""
+        runs = models.Count("runs", filter=models.Q(runs__deleted_at=None))
+        return self.select_related("version").annotate(run_count=runs).order_by("-id")
+
+    def to_score(self, dataset: Dataset) -> Self:
+        """The whole output sets over any version of the dataset, newest first, `version` joined."""
+        output_sets = self.ready().filter(version__dataset=dataset)
+        return output_sets.select_related("version__dataset").order_by("-id")
+
+
+class OutputSet(AddressedRow):
+    """The outputs of one model or prompt version over one dataset version."""
+
+    version = models.ForeignKey(DatasetVersion, models.CASCADE, related_name="output_sets")
+    state = models.CharField(
+        max_length=10, choices=OutputSetState.choices, default=OutputSetState.LOADING
+    )
+    name = models.CharField(max_length=120, blank=True)
+    series = models.CharField(max_length=120, help_text="Runs of one series make one drift line.")
+    dated = models.DateTimeField(default=timezone.now)
+    labels = models.JSONField(default=dict, blank=True)
+    source_name = models.CharField(max_length=255, blank=True)
+    copied_from = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, editable=False, related_name="copies",
+        help_text="The same outputs over an older version of the dataset.",
+    )  # fmt: skip
+    output_count = models.PositiveIntegerField(default=0)
+    created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+
+    objects = OutputSetQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name or self.series
+
+
+class Output(models.Model):
+    """What was answered for one case in one trial.
+
+    `text` is None where nothing was produced; `error` then says why. `is_json` tells a stored JSON
+    value from plain text. Bulk rows carry no database constraint on `case`: removing a failed
+    import would otherwise search this table once per case.
+    """
+
+    output_set = models.ForeignKey(
+        OutputSet, models.CASCADE, related_name="outputs", db_index=False
+    )
+    case = models.ForeignKey(
+        Case, models.CASCADE, related_name="outputs", db_index=False, db_constraint=False
+    )
+    trial = models.PositiveSmallIntegerField(default=0)
+    text = models.TextField(null=True)
+    is_json = models.BooleanField(default=False)
+    error = models.TextField(blank=True, default="")
+    latency_ms = models.FloatField(null=True)
+    tokens_in = models.PositiveIntegerField(null=True)
+    tokens_out = models.PositiveIntegerField(null=True)
+    cost_usd = models.FloatField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["output_set", "case", "trial"], name="output_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.case} trial {self.trial}"
+
+    @property
+    def value(self) -> Any:
+        """What was answered: a text, or the JSON value; None where nothing was produced."""
+        is_json = self.is_json and self.text is not None
+        return json.loads(self.text or "") if is_json else self.text
+
+
+class RunState(models.TextChoices):
+    QUEUED = "queued"
+    RUNNING = "running"
+    CANCELLING = "cancelling"
+    CANCELLED = "cancelled"
+    FINISHED = "finished"
+
+
+UNFINISHED = (RunState.QUEUED, RunState.RUNNING, RunState.CANCELLING)
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    def visible_to(self, user: User) -> Self:
+        return self.filter(team__in=Team.objects.of(user))
+
+    def for_list(self) -> Self:
+        """Newest first, with output set, version and dataset joined and the attribute
+        `is_baseline`.
+        """
+        pins = apps.get_model("scoring", "Baseline").objects.filter(run=models.OuterRef("pk"))
+        runs = self.annotate(is_baseline=models.Exists(pins))
+        return runs.select_related("output_set__version__dataset").order_by("-id")
+
+    def of_dataset(self, dataset: Dataset) -> Self:
+        return self.filter(output_set__version__dataset=dataset)
+
+    def unfinished(self) -> Self:
+        return self.filter(state__in=UNFINISHED)
+
+    def ended(self) -> Self:
+        """Finished or cancelled."""
+        return self.exclude(state__in=UNFINISHED)
+
+    def unarchived(self) -> Self:
+        """Those that lists show unless others are asked for."""
+        return self.filter(archived_at=None)
+
+    def deleted(self) -> Self:
+        """Those that can still be brought back; only `Run.with_deleted` has them."""
+        return self.filter(deleted_at__isnull=False)
+
+
+_Runs = models.Manager.from_queryset(RunQuerySet)
+
+
+class LivingRuns(_Runs["Run"]):
+    """The one door to runs: those that nobody has deleted."""
+
+    def get_queryset(self) -> models.QuerySet[Run]:
+        return super().get_queryset().filter(deleted_at=None)
+
+
+class Run(AddressedRow):
+    """One output set scored by one frozen suite.
+
+    The counts are of case verdicts, None until the run has ended, and can be rebuilt from rows.
+    `held_by` and `held_until` are the lease of the process that works on it. `standstill` says why
+    its calls of a model pause, and is empty while they do not. A deleted run is kept for a while,
+    and can only be restored.
+    """
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="runs")
+    output_set = models.ForeignKey(OutputSet, models.CASCADE, related_name="runs")
+    suite = models.ForeignKey(Suite, models.SET_NULL, null=True, blank=True, related_name="runs")
+    suite_name = models.CharField(max_length=120, blank=True)
+    suite_revision = models.PositiveIntegerField(null=True)
+    thresholds_note = models.TextField(
+        blank=True, default="", editable=False,
+        help_text="Where a suite file's thresholds counted instead of the suite's.",
+    )  # fmt: skip
+    name = models.CharField(max_length=120)
+    state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.QUEUED)
+    created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    held_by = models.CharField(max_length=80, blank=True, default="")
+    held_until = models.DateTimeField(null=True, blank=True)
+    pass_count = models.PositiveIntegerField(null=True)
+    fail_count = models.PositiveIntegerField(null=True)
+    error_count = models.PositiveIntegerField(null=True)
+    skipped_count = models.PositiveIntegerField(null=True)
+    missing_expected_count = models.PositiveIntegerField(null=True)
+    missing_output_count = models.PositiveIntegerField(
+        null=True, help_text="Cases of the dataset version that have no output in the run."
+    )
+    cost_usd = models.FloatField(null=True, help_text="Of the outputs whose cost is known.")
+    judge_calls = models.PositiveIntegerField(null=True, help_text="Paid ones; cached are free.")
+    judge_tokens_in = models.PositiveBigIntegerField(null=True)
+    judge_tokens_out = models.PositiveBigIntegerField(null=True)
+    judge_cost_usd = models.FloatField(null=True, help_text="Of the calls whose price is known.")
+    latencies_ms = models.JSONField(
+        default=dict, editable=False, help_text="Percentiles of the outputs' latency: p50 to p99."
+    )
+    output_tokens_in = models.PositiveBigIntegerField(null=True, editable=False)
+    output_tokens_out = models.PositiveBigIntegerField(null=True, editable=False)
+    budget_usd = models.FloatField(
+        null=True, blank=True, help_text="No model is called once this much is spent."
+    )
+    standstill = models.CharField(max_length=200, blank=True, default="", editable=False)
+    by_program = models.BooleanField(
+        default=False, editable=False, help_text="Whether it was last started through a token."
+    )
+
+    note = models.TextField(blank=True, default="")
+    archived_at = models.DateTimeField(null=True, blank=True, editable=False)
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = LivingRuns()
+    with_deleted = RunQuerySet.as_manager()
+    later_labels: Relabel | None  # of a run to which `attach_later_labels` has given them
+
+    class Meta:
+        indexes = [models.Index(fields=["state"], name="run_by_state")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def verdict_counts(self) -> dict[str, int | None]:
+        """How many cases have each verdict, by its name; None until the run has ended."""
+        return {
+            "pass": self.pass_count,
+            "fail": self.fail_count,
+            "error": self.error_count,
+            "skipped": self.skipped_count,
+        }
+
+    @property
+    def case_count(self) -> int | None:
+        """How many cases have a verdict, each trial counted; None until the run has ended."""
+        counts = [count for count in self.verdict_counts.values() if count is not None]
+        return sum(counts) if counts else None
+
+    @property
+    def missing_outputs(self) -> int:
+        """The outputs that cases without any lack, each trial counted; 0 until the run has ended.
+
+        Cases have as many trials as any case of the run; one query, where outputs are missing.
+        """
+        if not self.missing_output_count:
+            return 0
+        highest = self.output_set.outputs.aggregate(highest=models.Max("trial"))["highest"]
+        return self.missing_output_count * (1 + (highest or 0))
+
+    @property
+    def expected_count(self) -> int:
+        """How many verdicts there were if no output were missing, each trial counted."""
+        return (self.case_count or 0) + self.missing_outputs
+
+    @property
+    def is_unfinished(self) -> bool:
+        return self.state in UNFINISHED
+
+    @cached_property
+    def frozen_scorers(self) -> list[RunScorer]:
+        """In their order, with their versions; read once, as nothing of them ever changes."""
+        return list(self.scorers.select_related("version"))
+
+
+class RunScorerQuerySet(models.QuerySet["RunScorer"]):
+    def with_summary(self) -> Self:
+        """In the run's order, with scorer version, scorer and, where there is one, summary."""
+        return self.select_related("version__scorer", "summary").order_by("position", "id")
+
+
+_RunScorers = models.Manager.from_queryset(RunScorerQuerySet)
+
+
+class LivingRunScorers(_RunScorers["RunScorer"]):
+    """Those of runs that nobody has deleted."""
+
+    def get_queryset(self) -> models.QuerySet[RunScorer]:
+        return super().get_queryset().filter(run__deleted_at=None)
+
+
+class RunScorer(models.Model):
+    """A scorer version with its threshold, frozen into a run."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="scorers")
+    version = models.ForeignKey(ScorerVersion, models.PROTECT, related_name="run_scorers")
+    name = models.CharField(max_length=120)
+    threshold = models.FloatField(validators=UNIT)
+    position = models.PositiveSmallIntegerField(default=0)
+
+    objects = LivingRunScorers()
+    with_deleted = RunScorerQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["position", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "version"], name="run_scorer_once"),
+            models.UniqueConstraint(fields=["run", "name"], name="run_scorer_name_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AttemptKind(models.TextChoices):
+    GENERATE = "generate"
+    SCORE = "score"
+    RETRY = "retry"
+
+
+class Attempt(models.Model):
+    """One go at a run: the first scores everything, a retry reopens only the error rows.
+
+    With a `code` it reopens those of this cause alone.
+    """
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="attempts")
+    number = models.PositiveSmallIntegerField()
+    kind = models.CharField(max_length=10, choices=AttemptKind.choices, default=AttemptKind.SCORE)
+    code = models.CharField(max_length=40, default="", blank=True)
+    started_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["run_id", "number"]
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="attempt_once")]
+
+    def __str__(self) -> str:
+        return f"{self.run} {self.kind} {self.number}"
+
+
+class Shard(models.Model):
+    """A range of output ids, both ends included, scored and stored in one transaction.
+
+    In an attempt that generates outputs the ids are those of cases.
+    `done_at` is set in that transaction, so progress counted from these rows is never ahead of
+    the scores. `tries` counts failures: a shard that keeps killing its process is given up.
+    """
+
+    attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="shards", db_index=False)
+    number = models.PositiveIntegerField()
+    first_output = models.BigIntegerField()
+    last_output = models.BigIntegerField()
+    output_count = models.PositiveIntegerField()
+    tries = models.PositiveSmallIntegerField(default=0)
+    done_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["attempt_id", "number"]
+        constraints = [models.UniqueConstraint(fields=["attempt", "number"], name="shard_once")]
+
+    def __str__(self) -> str:
+        return f"{self.attempt} shard {self.number}"

@@ -1,0 +1,108 @@
+"""Proposed suites: suite files with other thresholds, which wait for an administrator."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Self
+
+from django.db import models, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from scoring.models.base import AddressedRow
+from scoring.models.scorers.suite import Suite
+from scoring.models.team.audit_entry import AuditEntry
+from scoring.models.team.team import Team, User
+
+
+class ProposalState(models.TextChoices):
+    OPEN = "open"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+class SuiteProposalQuerySet(models.QuerySet["SuiteProposal"]):
+    def propose(
+        self, suite: Suite, text: str, source_name: str, by: User | None
+    ) -> SuiteProposal | None:
+        """The open proposal of this text, a new one if there is none.
+
+        A text that was rejected is not proposed again by a command, which may run many times a day:
+        the answer then is None.
+        """
+        digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        with transaction.atomic():
+            Suite.objects.select_for_update().get(pk=suite.pk)
+            latest = self.filter(suite=suite, digest=digest).order_by("pk").last()
+            if latest and latest.state == ProposalState.OPEN:
+                return latest
+            if latest and latest.state == ProposalState.REJECTED and by is None:
+                return None
+            proposal = self.create(
+                suite=suite, text=text, digest=digest, source_name=source_name[:255], proposed_by=by
+            )
+            new = {"suite": suite.name, "source": source_name}
+            AuditEntry.objects.record(suite.team, by, "proposal.created", proposal, new=new)
+        return proposal
+
+    def visible_to(self, user: User) -> Self:
+        return self.filter(suite__team__in=Team.objects.of(user))
+
+    def open(self) -> Self:
+        """Those that nobody has decided, the oldest first."""
+        return self.filter(state=ProposalState.OPEN).order_by("pk")
+
+    def decided(self) -> Self:
+        """Those that were accepted or rejected, the latest first."""
+        return self.exclude(state=ProposalState.OPEN).order_by("-decided_at")
+
+
+class SuiteProposal(AddressedRow):
+    """A suite as a file describes it, with thresholds that differ from those of a used suite.
+
+    `text` is YAML as `write_suite` writes it, so that equal files are one proposal.
+    """
+
+    suite = models.ForeignKey(Suite, models.CASCADE, related_name="proposals")
+    text = models.TextField()
+    digest = models.CharField(max_length=64, editable=False, help_text="SHA-256 of the text.")
+    source_name = models.CharField(max_length=255, blank=True)
+    proposed_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    state = models.CharField(
+        max_length=10, choices=ProposalState.choices, default=ProposalState.OPEN
+    )
+    decided_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    decided_at = models.DateTimeField(null=True, blank=True)
+    reason = models.TextField(blank=True)
+
+    objects = SuiteProposalQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["suite", "digest"], condition=Q(state="open"), name="open_proposal_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.suite}: {self.source_name}" if self.source_name else str(self.suite)
+
+    @property
+    def team(self) -> Team:
+        return self.suite.team
+
+    @property
+    def team_id(self) -> int:
+        return self.suite.team_id
+
+    def decide(self, state: ProposalState, *, by: User | None, reason: str = "") -> bool:
+        """Close an open proposal and record it; False if somebody has done so already."""
+        with transaction.atomic():
+            still_open = SuiteProposal.objects.filter(pk=self.pk, state=ProposalState.OPEN)
+            decided = {"decided_by": by, "decided_at": timezone.now(), "reason": reason.strip()}
+            if not still_open.update(state=state, **decided):
+                return False
+            self.refresh_from_db()
+            new = {"suite": self.suite.name, "reason": self.reason}
+            AuditEntry.objects.record(self.team, by, f"proposal.{state.value}", self, new=new)
+        return True

@@ -1,0 +1,204 @@
+"""Users, teams, roles and API tokens."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import ClassVar, Self
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.contrib.contenttypes.models import ContentType
+from django.core import signing
+from django.db import models, transaction
+from django.utils import timezone
+
+from scoring.models.base import AddressedRow
+
+
+class Role(models.IntegerChoices):
+    """What a member may do; a larger role may do all that a smaller one may."""
+
+    VIEWER = 1, "viewer"
+    REVIEWER = 2, "reviewer"
+    EDITOR = 3, "editor"
+    ADMIN = 4, "admin"
+
+
+class UserManager(BaseUserManager["User"]):
+    """Makes users from an e-mail address."""
+
+    def create_user(self, email: str, password: str | None = None, **fields: object) -> User:
+        user = self.model(email=self.normalize_email(email).lower(), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: object) -> User:
+        """Audited, because Django's command for it calls nothing else."""
+        from scoring.models.team.audit_entry import AuditEntry
+
+        with transaction.atomic():
+            user = self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
+            new = {"email": user.email, "is_superuser": True}
+            AuditEntry.objects.record(None, None, "user.created", user, new=new)
+        return user
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A person, who signs in by e-mail."""
+
+    email = models.EmailField("e-mail", unique=True)
+    name = models.CharField(max_length=100, blank=True)
+    is_active = models.BooleanField(default=True)
+    is_staff = models.BooleanField("may use the Django admin", default=False)
+    date_joined = models.DateTimeField(default=timezone.now)
+
+    objects: ClassVar[UserManager] = UserManager()
+
+    #: The token this request was signed in with; it narrows teams and role. Not stored.
+    token: Token | None = None
+
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    def __str__(self) -> str:
+        return self.name or self.email
+
+
+class TeamQuerySet(models.QuerySet["Team"]):
+    def of(self, user: User) -> Self:
+        """The teams this person is a member of, by name; through a token only the token's."""
+        teams = self.filter(members__user=user).order_by("name")
+        return teams.filter(pk=user.token.team_id) if user.token else teams
+
+    def lock(self, team: Team) -> Team:
+        """The team's row, which PostgreSQL keeps for this transaction; SQLite has one writer."""
+        return self.select_for_update().get(pk=team.pk)
+
+
+class Team(AddressedRow):
+    """The people who share datasets, runs and scorers; nobody else sees them."""
+
+    name = models.CharField(max_length=100)
+    slug = models.SlugField(max_length=60, unique=True)
+
+    objects = TeamQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Member(models.Model):
+    """A person's role in a team."""
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="members")
+    user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
+    role = models.PositiveSmallIntegerField(choices=Role.choices, default=Role.VIEWER)
+    joined_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "user"], name="member_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user} · {self.get_role_display()}"
+
+
+class TokenQuerySet(models.QuerySet["Token"]):
+    def issue(
+        self, team: Team, user: User, name: str, role: Role = Role.EDITOR
+    ) -> tuple[Token, str]:
+        """A new token row and its secret, which is shown once and stored only as a hash."""
+        secret = f"evs_{secrets.token_urlsafe(32)}"
+        token = self.create(
+            team=team,
+            user=user,
+            name=name,
+            role=role,
+            digest=Token.digest_of(secret),
+            last_four=secret[-4:],
+        )
+        return token, secret
+
+    def usable(self, secret: str) -> Token | None:
+        """The token with this secret, unless revoked, expired or its owner left."""
+        now = timezone.now()
+        return (
+            self.select_related("team", "user")
+            .filter(digest=Token.digest_of(secret), revoked_at=None, user__is_active=True)
+            .filter(models.Q(expires_at=None) | models.Q(expires_at__gt=now))
+            .filter(team__members__user=models.F("user"))
+            .first()
+        )
+
+
+class Token(AddressedRow):
+    """Lets a program act in one team, with at most `role`, in a member's name."""
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="tokens")
+    user = models.ForeignKey(User, models.CASCADE, related_name="tokens")
+    name = models.CharField(max_length=100)
+    role = models.PositiveSmallIntegerField(choices=Role.choices, default=Role.EDITOR)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    last_four = models.CharField(max_length=4, editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = TokenQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.name} (…{self.last_four})"
+
+    def note_use(self) -> None:
+        """Keep when the token was last used, written at most once a minute."""
+        now = timezone.now()
+        if self.last_used_at is None or self.last_used_at < now - timedelta(minutes=1):
+            self.last_used_at = now
+            self.save(update_fields=["last_used_at"])
+
+    @staticmethod
+    def digest_of(secret: str) -> str:
+        """SHA-256 is enough: the secret is 256 random bits, not a password."""
+        return hashlib.sha256(secret.encode()).hexdigest()
+
+
+SETUP_LINK_HOURS = 24
+DEMO_DOMAIN = "demo.invalid"  # of the e-mail addresses of the demo's people
+
+
+def has_accounts() -> bool:
+    """Whether there is anybody but the people of the demo, who are inactive."""
+    return User.objects.exclude(email__endswith=f"@{DEMO_DOMAIN}", is_active=False).exists()
+
+
+def setup_token() -> str | None:
+    """The secret part of the one-time set-up link; None once anybody can sign in."""
+    if has_accounts():
+        return None
+    return signing.dumps("set up this site", salt="evalsite.setup")
+
+
+def setup_token_is_good(token: str) -> bool:
+    """Whether the link may still make the first user: nobody exists yet and it is not too old."""
+    try:
+        signing.loads(token, salt="evalsite.setup", max_age=SETUP_LINK_HOURS * 3600)
+    except signing.BadSignature:
+        return False
+    return not has_accounts()
+
+
+class AlreadySetUpError(Exception):
+    """Somebody can sign in already."""
+
+
+def lock_setup() -> None:
+    """Keep everybody else from setting the site up until this transaction ends.
+
+    Locks a row that every site has; SQLite has one writer anyway. Raises AlreadySetUpError.
+    """
+    ContentType.objects.select_for_update().get(app_label="scoring", model="user")
+    if has_accounts():
+        raise AlreadySetUpError

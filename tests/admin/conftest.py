@@ -1,0 +1,44 @@
+"""An administrator in Django's admin."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from scoring import models as rows
+from scoring.models import Scorer, Suite, SuiteEntry, Team, User
+from tests.conftest import PASSWORD
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    return User.objects.create_superuser("root@example.org", PASSWORD)
+
+
+@pytest.fixture
+def admin(root: User) -> Client:
+    client = Client()
+    client.force_login(root)
+    return client
+
+
+@pytest.fixture
+def entry(team: Team) -> SuiteEntry:
+    scorer = Scorer.objects.define(team, "close enough", "levenshtein", {})
+    Suite.objects.define(team, "release", [(scorer, None)])
+    return SuiteEntry.objects.get()
+
+
+def change_url(row: rows.SuiteEntry | Team | User) -> str:
+    return reverse(f"admin:scoring_{row._meta.model_name}_change", args=[row.pk])
+
+
+def inline_form(team: Team, *members: dict[str, str], count: int) -> dict[str, str]:
+    """What the page of a team sends with these rows of members."""
+    sent = {"name": team.name, "slug": team.slug}
+    sent |= {"members-TOTAL_FORMS": str(len(members)), "members-INITIAL_FORMS": str(count)}
+    for place, row in enumerate(members):
+        sent |= {f"members-{place}-{name}": value for name, value in row.items()}
+        sent |= {f"members-{place}-team": str(team.pk)}
+    return sent

@@ -1,0 +1,73 @@
+"""Untidy tables as multipart files: read as meant, told with the dataset, refused by their code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from scoring.engine import imports
+from scoring.models import Case, Dataset, Upload
+from tests.api.conftest import API, Api, codes
+from tests.pages.uploads.test_untidy_uploads import NOTES, ONLY_RECORDS, UNTIDY
+
+
+@pytest.fixture(autouse=True)
+def spool(settings: Any, tmp_path: Path) -> Path:
+    """A spool of this test's own."""
+    settings.SPOOL_DIR = tmp_path
+    return tmp_path
+
+
+def _post(api: Api, content: bytes, name: str = "may.csv", **fields: Any) -> Any:
+    form = {"file": SimpleUploadedFile(name, content), "name": "May", **fields}
+    return api.client.post(f"{API}datasets/", form, headers=api.headers)
+
+
+def _load() -> dict[str, Any]:
+    imports.load(Upload.objects.get())
+    return {case.key: case.input for case in Case.objects.all()}
+
+
+@pytest.mark.parametrize(("content", "name", "code"), ONLY_RECORDS)
+def test_a_file_of_one_bad_record_has_its_code(
+    alices: Api, spool: Path, content: bytes, name: str, code: str
+) -> None:
+    answer = _post(alices, content, name)
+    assert (answer.status_code // 100, answer.json()["code"]) == (4, code)
+    assert not Dataset.objects.exists()
+    assert not list(spool.iterdir())
+
+
+def test_lines_are_skipped_and_what_was_left_out_is_told(alices: Api) -> None:
+    answer = _post(alices, UNTIDY, skip_lines=2)
+    assert answer.status_code == 202, answer.json()
+    assert _load() == {"1": "a", "2": '5" pipe'}
+    shown = alices.get(f"datasets/{answer.json()['id']}/").json()
+    assert [note["message"] for note in shown["notes"]] == NOTES
+
+
+def test_a_delimiter_and_an_encoding_may_be_given(alices: Api) -> None:
+    content = "id, input\n1, é\n".encode("cp1252")
+    assert _post(alices, content, delimiter=",", encoding="cp1252").status_code == 202
+    assert _load() == {"1": " é"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "code"),
+    [
+        ({"skip_lines": -1}, 422, "min_value"),
+        ({"skip_lines": 10_001}, 422, "max_value"),
+        ({"skip_lines": "x"}, 400, "invalid"),
+        ({"delimiter": '"'}, 422, "delimiter"),
+        ({"encoding": "nope"}, 422, "encoding"),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused(
+    alices: Api, fields: dict[str, Any], status: int, code: str
+) -> None:
+    answer = _post(alices, UNTIDY, **fields)
+    assert (answer.status_code, codes(answer)[0][1]) == (status, code)
+    assert not Upload.objects.exclude(state="cancelled").exists()

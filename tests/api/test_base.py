@@ -1,0 +1,65 @@
+"""Which team a request is about, and what its token lets it do there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoring.models import Member, Role, Scorer, Team, Token, User
+from tests.api.conftest import API, Api, ApiOf
+from tests.api.test_tokens import CLOSE, BrowserOf, token
+
+__all__ = ["token"]
+
+
+def test_a_token_reaches_only_its_team(token: tuple[Token, str], alice: User) -> None:
+    other = Team.objects.create(name="Other", slug="other")
+    Member.objects.create(team=other, user=alice, role=Role.ADMIN)
+    theirs = Scorer.objects.define(other, "theirs", "exact_match", {})
+    program = Api(token[1])
+    assert program.get("scorers/").json()["results"] == []
+    assert program.get("scorers/", team="other").status_code == 404
+    assert program.get(f"scorers/{theirs.uuid}/").status_code == 404
+
+
+def test_a_session_in_several_teams_has_to_choose(browser_of: BrowserOf, alice: User) -> None:
+    other = Team.objects.create(name="Other", slug="other")
+    Member.objects.create(team=other, user=alice, role=Role.VIEWER)
+    browser = browser_of(alice)
+    unnamed = browser.get(f"{API}scorers/")
+    assert (unnamed.status_code, unnamed.json()["code"]) == (400, "team_required")
+    post: dict[str, Any] = {"content_type": "application/json", "data": CLOSE}
+    assert browser.post(f"{API}scorers/?team=support", **post).status_code == 201
+    assert browser.post(f"{API}scorers/?team=other", **post).status_code == 403
+    assert browser.post(f"{API}scorers/?team=nowhere", **post).status_code == 404
+
+
+def test_a_session_in_no_team_is_told_so(browser_of: BrowserOf, db: None) -> None:
+    nobody = User.objects.create_user("dora@example.org")
+    response = browser_of(nobody).get(f"{API}scorers/")
+    assert (response.status_code, response.json()["code"]) == (400, "team_required")
+
+
+@pytest.mark.parametrize(
+    ("member", "token_role", "status"),
+    [
+        (Role.ADMIN, Role.EDITOR, 201),
+        (Role.ADMIN, Role.REVIEWER, 403),
+        (Role.EDITOR, Role.ADMIN, 201),
+        (Role.REVIEWER, Role.ADMIN, 403),
+        (Role.VIEWER, Role.ADMIN, 403),
+    ],
+)
+def test_the_smaller_role_of_member_and_token_counts(
+    api_of: ApiOf, alice: User, member: Role, token_role: Role, status: int
+) -> None:
+    Member.objects.filter(user=alice).update(role=member)
+    program = api_of(alice, token_role)
+    assert program.get("scorers/").status_code == 200
+    response = program.post("scorers/", CLOSE)
+    assert response.status_code == status
+    if status == 403:
+        assert response.json()["code"] == "permission_denied"
+        held = min(member, token_role).label
+        assert response.json()["message"] == f"This needs the role editor; yours is {held}."

@@ -1,0 +1,140 @@
+"""Names and documents: what they call things exists, and old names do not come back."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.support.paths import ROOT
+
+#: Public names whose meaning cannot be guessed, with what to write in their place.
+NEVER = {
+    "errand": "job",
+    "errand_desk": "runner",
+    "leave": "enqueue",
+    "hold": "lease",
+    "lane": "shard scheduler",
+    "flight": "shard task",
+    "telling": "notify",
+    "told": "notify",
+    "tell": "notify, report",
+    "untold": "ignore_progress",
+    "looking": "evaluate",
+    "judging": "conditions",
+    "handout": "reports",
+    "loading": "imports",
+    "intake": "writer",
+    "storing": "writer",
+    "spool": "upload_storage",
+    "duplicates": "near_duplicates",
+    "keeper": "progress writer",
+    "placed": "keyed row",
+    "placer": "row keyer",
+    "twin_of": "identical_version",
+    "carve": "split",
+    "bound": "configured",
+    "boundscorer": "ConfiguredScorer",
+    "settle": "resolve_defaults",
+    "settled": "resolve_defaults",
+    "standalone": "local_services",
+    "switchboard": "client pool",
+    "caller": "judge client",
+    "gate_keeper": "rate limiter",
+    "ledger": "reply cache",
+    "heard": "on_progress",
+    "pinned": "guarded",
+    "sealed": "encrypted",
+    "apart": "first_difference",
+    "abridged": "truncate",
+    "sides": "side_by_side",
+    "shown": "text_layout",
+    "stretch": "block",
+    "piece": "span",
+    "few_cases": "selective_search",
+    "gathered": "collect",
+    "judged": "verdicts, evaluate",
+    "stand": "cursor",
+    "spot": "chart point",
+    "said": "feedback, sentence",
+    "beside": "baseline output, pair",
+    "against": "baseline choice",
+    "absent": "missing output",
+    "chips": "filter chips",
+    "switches": "display options",
+    "underway": "job status",
+    "needs": "attention",
+    "ticked": "bulk actions",
+    "show": "render_page",
+    "lead_on": "redirect_swap",
+    "leave_for": "redirect",
+    "granted": "permissions",
+    "granted_on": "run permissions",
+    "run_life": "lifecycle",
+    "glance": "export summary",
+    "starter": "suggested suite",
+    "starters": "suggested suite",
+    "probe": "connection test",
+    "foresight": "cost estimate",
+    "foreseen": "estimate",
+    "asked": "requested",
+    "kept": "stored",
+    "named": "find",
+    "matched": "match",
+    "compared": "compare",
+    "hands": "actions",
+    "witness": "browser log",
+}
+
+
+def modules(*folders: str) -> Iterator[Path]:
+    for folder in folders:
+        for path in (ROOT / folder).rglob("*.py"):
+            if "migrations" not in path.parts:
+                yield path
+
+
+def public_names(path: Path) -> Iterator[str]:
+    """The module's own name and what it defines for others."""
+    yield path.stem
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            yield node.name
+
+
+def test_no_public_name_has_to_be_guessed() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {name}, write {NEVER[name.lower()]}"
+        for path in modules("scoring", "evalsite")
+        for name in public_names(path)
+        if name.lower() in NEVER
+    }
+    assert sorted(found) == []
+
+
+def test_documents_name_files_that_exist() -> None:
+    documents = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    missing = {
+        f"{document.name}: {name}"
+        for document in documents
+        for name in re.findall(r"`((?:\w+/)+\w+\.(?:py|html|jinja|js|css))`", document.read_text())
+        if not ((ROOT / name).is_file() or (ROOT / "templates" / name).is_file())
+    }
+    assert sorted(missing) == []
+
+
+def test_glossary_words_are_words_of_the_module_that_defines_them() -> None:
+    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \| `([^`]+)` \|$", glossary(), re.MULTILINE)
+    assert len(rows) > 30
+    strange = {
+        (word, path)
+        for words, path in rows
+        for word in words.split(", ")
+        if word.split()[-1] not in (ROOT / path).read_text().lower()
+    }
+    assert sorted(strange) == []
+
+
+def glossary() -> str:
+    return (ROOT / "docs" / "glossary.md").read_text()

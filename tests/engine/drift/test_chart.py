@@ -1,0 +1,71 @@
+"""Charts and small multiples of drift lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from scoring.engine.drift import Line, lines_of, measure
+from scoring.engine.drift.chart import chart_of, tag_lines
+from scoring.models import Baseline, DatasetVersion, Run, RunDrift
+from tests.conftest import MakeDataset
+from tests.support.drift_runs import run_in_week
+
+STEADY = [0.80, 0.82, 0.81, 0.80, 0.82, 0.80, 0.81, 0.82]
+
+
+@pytest.fixture
+def version(make_dataset: MakeDataset) -> DatasetVersion:
+    return make_dataset([{"key": f"q{number}"} for number in range(4)])
+
+
+def the_line(version: DatasetVersion) -> Line:
+    measure(version.dataset, "a")
+    return lines_of(version.dataset)[0]
+
+
+def test_a_chart_marks_what_the_line_knows(version: DatasetVersion) -> None:
+    means = [*STEADY, *(mean - 0.2 for mean in STEADY), 0.2]
+    runs = [run_in_week(version, week, mean) for week, mean in enumerate(means)]
+    run_in_week(version, 17, 0.61, threshold=0.6)
+    Baseline.objects.pin(passed(runs[2]), by=None)
+    line = the_line(version)
+    chart = chart_of(line)
+    assert [mark.run for mark in chart.marks] == [point.run for point in line.points]
+    assert [mark.place for mark in chart.marks if mark.is_baseline] == [2]
+    assert [mark.place for mark in chart.marks if mark.is_change] == [
+        change.place for change in line.changes
+    ]
+    assert line.changes
+    assert [mark.place for mark in chart.marks if mark.is_outside] == [
+        each.place for each in line.outside
+    ]
+    assert line.outside
+    assert chart.baseline_y == chart.marks[2].y
+    assert [rule.texts for rule in chart.rules] == [("threshold 0.7 → 0.6",)]
+    assert chart.limits is not None
+    assert chart.limits.x == chart.marks[line.limited[0]].x
+
+
+def passed(run: Run) -> Run:
+    """The run with every case passed, so that it is fit to be a baseline."""
+    for output in run.output_set.outputs.select_related("case"):
+        run.verdicts.create(output=output, position=output.case.position, verdict=0)
+    return run
+
+
+def test_without_limits_none_are_drawn(version: DatasetVersion) -> None:
+    run_in_week(version, 0)
+    chart = chart_of(the_line(version))
+    assert (chart.limits, chart.baseline_y, chart.bars) == (None, None, ())
+
+
+def test_a_tags_line_has_a_place_for_every_run(version: DatasetVersion) -> None:
+    runs = [run_in_week(version, week, 0.8, "pppp") for week in range(3)]
+    the_line(version)
+    kept = [{"x": [4, 0.5, 0.25]}, {}, {"x": [3, 0.75, 1.0], "y": [9, 0.1, 0.0]}]
+    for run, tags in zip(runs, kept, strict=True):
+        RunDrift.objects.filter(run=run).update(tags={"close": tags, "other": {"z": [1, 1, 1]}})
+    first, second = tag_lines(lines_of(version.dataset)[0])
+    assert (first.tag, first.means) == ("y", [None, None, 0.1])
+    assert (second.tag, second.means) == ("x", [0.5, None, 0.75])
+    assert second.latest == (3, 0.75, 1.0)

@@ -1,0 +1,47 @@
+"""Sums by case are kept for the next run, and hold only while no run of them changes."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+
+from scoring.engine.drift import lines_of, measure
+from scoring.models import DatasetVersion, DriftResult, Run
+from tests.engine.drift.test_levels import DOWN, about, add_run, version
+
+__all__ = ["version"]
+
+
+@pytest.mark.slow
+def test_what_is_decided_does_not_depend_on_when_it_was(version: DatasetVersion) -> None:
+    """Judged after each run, or all at once."""
+    levels = [*DOWN, *about(0.85, 3), *[0.9, 0.7] * 3]
+    for week, level in enumerate(levels):
+        add_run(version, week, level)
+        measure(version.dataset, "a")
+    (line,) = lines_of(version.dataset)
+    one_by_one = line.judged
+    assert DriftResult.objects.all().delete()[0] == len(levels)
+    measure(version.dataset, "a")
+    (line,) = lines_of(version.dataset)
+    assert line.judged == one_by_one
+
+
+def test_a_run_that_comes_late_or_is_taken_away_is_judged_with_those_after_it(
+    version: DatasetVersion,
+) -> None:
+    levels = about(0.85, 12)
+    for week in (*range(5), *range(6, 12)):
+        add_run(version, week, levels[week])
+    measure(version.dataset, "a")
+    late = add_run(version, 5, 0.5)
+    (line,) = lines_of(version.dataset)
+    assert (line.is_measured, line.standing.status) == (False, "untested")
+    assert "w11 is not tested against earlier runs yet." in line.sentences
+    measure(version.dataset, "a")
+    (line,) = lines_of(version.dataset)
+    assert [each.place for each in line.outside] == [5]
+    Run.objects.filter(pk=late.pk).update(deleted_at=timezone.now())
+    measure(version.dataset, "a")
+    (line,) = lines_of(version.dataset)
+    assert (line.is_measured, line.outside, line.changes) == (True, [], [])

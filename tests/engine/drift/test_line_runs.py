@@ -1,0 +1,69 @@
+"""Which runs are on a line, in which order, and what they are called."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from scoring.engine.drift import lines_of
+from scoring.models import DatasetVersion, Run, RunState
+from tests.conftest import MakeDataset
+from tests.engine.drift.test_line import the_line, version
+from tests.support.drift_runs import FIRST_DAY, run_again, run_in_week, scorer_of
+
+__all__ = ["version"]
+
+
+def test_a_line_for_each_series_and_scorer(version: DatasetVersion) -> None:
+    both = [scorer_of(version, "close"), scorer_of(version, "same")]
+    run_in_week(version, 2, scorers=both)
+    run_in_week(version, 1, scorers=both[:1], series="b")
+    lines = lines_of(version.dataset)
+    assert [(line.series, line.scorer) for line in lines] == [
+        ("a", "close"),
+        ("a", "same"),
+        ("b", "close"),
+    ]
+    (chosen,) = lines_of(version.dataset, scorers=["close"], series=["b"])
+    assert [point.label for point in chosen.points] == ["w1"]
+    assert lines_of(version.dataset, scorers=["nobody"]) == []
+
+
+def test_points_follow_the_dates_of_the_outputs_not_of_the_runs(version: DatasetVersion) -> None:
+    for week in (3, 1, 2):
+        run_in_week(version, week, 0.8)
+    (line,) = lines_of(version.dataset)
+    assert [point.label for point in line.points] == ["w1", "w2", "w3"]
+    assert line.points[0].dated == FIRST_DAY + timedelta(weeks=1)
+
+
+def test_only_finished_runs_of_the_dataset_are_points(
+    version: DatasetVersion, make_dataset: MakeDataset
+) -> None:
+    run_in_week(version, 1)
+    running = run_in_week(version, 2)
+    Run.objects.filter(pk=running.pk).update(state=RunState.RUNNING)
+    run_in_week(make_dataset([{}], name="Others"), 3)
+    (line,) = lines_of(version.dataset)
+    assert [point.label for point in line.points] == ["w1"]
+
+
+def test_outputs_that_were_scored_again_are_one_point(version: DatasetVersion) -> None:
+    first = run_in_week(version, 1, 0.5, "pppp")
+    run_in_week(version, 2, 0.6, "pppp")
+    again = run_again(first.output_set, 0.7, "pfpp")
+    line = the_line(version.dataset)
+    assert [(point.label, point.mean) for point in line.points] == [("again", 0.7), ("w2", 0.6)]
+    assert line.points[0].run == str(again.uuid)
+    assert (line.points[1].fixed, line.points[1].broke) == (1, 0)
+
+
+def test_names_that_several_runs_have_come_with_a_date(version: DatasetVersion) -> None:
+    run_in_week(version, 0, name="nightly")
+    run_in_week(version, 1, name="nightly")
+    run_in_week(version, 2, name="release")
+    (line,) = lines_of(version.dataset)
+    assert [point.label for point in line.points] == [
+        "nightly (2026-01-05)",
+        "nightly (2026-01-12)",
+        "release",
+    ]

@@ -1,0 +1,142 @@
+"""Cases out of files: whole, unchanged, numbered, recognised again."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from scoring.core.files import case_key
+from scoring.models import AuditEntry, Case, DatasetVersion, UploadState, User, VersionState
+from tests.engine.imports.conftest import Put, cases_of, check, jsonl, load, load_unchecked, table
+
+AWKWARD = [
+    "",
+    " ",
+    "  both ends\t ",
+    "two\nlines\r\nand\rmore\n",
+    'quotes " and "" and \'',
+    "comma, semicolon; tab\t",
+    "=1+1",
+    "@SUM(A1)",
+    "\ufeffa mark inside",
+    "zero\u200bwidth \u202e bidi \u2028 line",
+    "é e\u0301 \N{GRINNING FACE} \U0010ffff",
+    "\x01\x1b[31m\x7f\x85",
+    "null",
+    "NULL",
+    "true",
+    "1.0",
+    "007",
+    "[1, 2]",
+    "\\n \\u0041",
+    "__proto__",
+]
+
+
+def test_awkward_cells_are_stored_character_for_character(put: Put) -> None:
+    rows = [[f"k{place}", text, text, text] for place, text in enumerate(AWKWARD)]
+    content = table([["id", "input", "expected", "note"], *rows])
+    upload = load(put(content))
+    assert upload.state == UploadState.DONE
+    wanted = list(csv.reader(io.StringIO(content.decode(), newline="")))[1:]
+    stored = [
+        [case.key, case.input, case.expected, case.metadata["note"]]
+        for case in cases_of(upload.version)
+    ]
+    assert stored == wanted
+    positions = [case.position for case in cases_of(upload.version)]
+    assert positions == list(range(1, len(AWKWARD) + 1))
+
+
+def test_json_values_keep_their_kind_and_every_digit(put: Put) -> None:
+    values: list[Any] = [
+        *("", "x", 0, -1, 10**30, 2**64, 1.5, 1e-9, True, False, [], {}),
+        {"b": [1, {"a": None}], "a": 12345678901234567890},
+    ]
+    rows = [{"id": str(place), "input": value} for place, value in enumerate(values)]
+    upload = load(put(jsonl(*rows), "cases.jsonl"))
+    stored = [case.input for case in cases_of(upload.version)]
+    assert stored == values
+    assert [type(value) for value in stored] == [type(value) for value in values]
+    assert list(stored[-1]) == ["b", "a"]
+
+
+def test_an_absent_a_null_and_an_empty_expected_stay_apart(put: Put) -> None:
+    rows = [
+        {"id": "absent", "input": 1},
+        {"id": "null", "input": 1, "expected": None},
+        {"id": "empty", "input": 1, "expected": ""},
+    ]
+    upload = load(put(jsonl(*rows), "cases.jsonl"))
+    stored = {case.key: case.expected_json for case in cases_of(upload.version)}
+    assert stored == {"absent": None, "null": "null", "empty": '""'}
+
+
+def test_publishing_gives_a_number_a_hash_and_an_audit_entry(put: Put, alice: User) -> None:
+    upload = load(put(b"id,input\n1,a\n2,b\n", "my cases.csv"))
+    version = upload.version
+    assert version is not None
+    assert (version.number, version.case_count, version.state) == (1, 2, VersionState.READY)
+    assert len(version.content_hash) == 64
+    assert version.source_name == "my cases.csv"
+    assert version.mapping == {"id": ["id"], "input": ["input"]}
+    assert version.dataset.latest == version
+    assert version.created_by == alice
+    entry = AuditEntry.objects.get(action="dataset.created")
+    assert (entry.actor, entry.target_name) == (alice, "Answers")
+    assert entry.new == {"version": 1, "cases": 2, "file": "my cases.csv"}
+
+
+def test_cases_without_an_id_are_keyed_by_their_input(put: Put) -> None:
+    upload = load(put(b"question,expected\na,1\nb,2\na,3\na,4\n"))
+    keys = [case.key for case in cases_of(upload.version)]
+    assert keys == [case_key("a"), case_key("b"), f"{case_key('a')}#2", f"{case_key('a')}#3"]
+    assert upload.report["duplicate_inputs"] == 2
+
+
+def test_a_second_file_makes_a_second_version_with_the_same_keys(put: Put) -> None:
+    first = load(put(b"id,input\n1,a\n2,b\n"))
+    second = load(put(b"id,input\n2,b\n1,changed\n3,c\n"))
+    assert first.version
+    assert second.version
+    assert second.version.dataset == first.version.dataset
+    assert (first.version.number, second.version.number) == (1, 2)
+    assert [case.key for case in cases_of(second.version)] == ["2", "1", "3"]
+    assert [case.input for case in cases_of(first.version)] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (b"id,input,note\n1,a,x\n2,b,y\n", "cases.csv"),
+        (b"note,id,input\r\nx,1,a\r\ny,2,b\r\n", "other.csv"),
+        (jsonl({"input": "a", "note": "x", "id": "1"}, {"id": 2, "input": "b", "note": "y"}), "c"),
+    ],
+)
+def test_the_same_cases_again_are_recognised(put: Put, content: bytes, name: str) -> None:
+    first = load(put(b"id,input,note\n1,a,x\n2,b,y\n")).version
+    assert first
+    upload = check(put(content, name, dataset=first.dataset))
+    assert upload.report["identical_to"] == 1
+    load_unchecked(upload)
+    assert (upload.state, upload.version) == (UploadState.DONE, first)
+    assert list(DatasetVersion.with_loading.all()) == [first]
+    assert Case.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"id,input,note\n1,a,x\n2,b,z\n",
+        b"id,input,note\n2,b,y\n1,a,x\n",
+        b"id,input,note\n1,a,x\n",
+        b"id,expected,note\n1,a,x\n2,b,y\n",
+        b"id,input,tags\n1,a,x\n2,b,y\n",
+    ],
+)
+def test_any_difference_makes_a_new_version(put: Put, content: bytes) -> None:
+    load(put(b"id,input,note\n1,a,x\n2,b,y\n"))
+    assert load(put(content)).version.number == 2  # type: ignore[union-attr]

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from scoring.engine.jobs import lease
+from scoring.models import Run
+from tests.engine.conftest import RunOfYes
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(run_of_yes: RunOfYes) -> Run:
+    return run_of_yes(1)
+
+
+def held(run: Run, by: str, seconds: float) -> Run:
+    until = timezone.now() + timedelta(seconds=seconds)
+    Run.objects.filter(pk=run.pk).update(held_by=by, held_until=until)
+    return Run.objects.get(pk=run.pk)
+
+
+def ended_process() -> str:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return f"{socket.gethostname()}:{process.pid}"
+
+
+@pytest.mark.parametrize(
+    ("by", "seconds", "free"),
+    [
+        ("elsewhere:1", 20, False),
+        ("elsewhere:1", -1, True),
+        (f"{socket.gethostname()}:1", 20, False),  # process 1 lives on every machine
+        ("", 20, True),
+        ("nonsense", 20, False),
+    ],
+)
+def test_who_may_take_a_run(run: Run, by: str, seconds: float, free: bool) -> None:
+    assert lease.take(held(run, by, seconds)) is free
+    assert (Run.objects.get().held_by == lease.own_name()) is free
+
+
+def test_the_run_of_an_ended_process_of_this_machine_is_free_at_once(run: Run) -> None:
+    assert lease.take(held(run, ended_process(), 20))
+
+
+def test_a_run_leased_in_our_own_name_is_free(run: Run) -> None:
+    """A restarted container may get its former pid."""
+    assert lease.take(held(run, lease.own_name(), 20))
+
+
+def test_of_two_that_saw_it_free_only_one_gets_it(run: Run) -> None:
+    seen_by_us = Run.objects.get()
+    held(run, "elsewhere:1", 20)
+    assert not lease.take(seen_by_us)
+    assert Run.objects.get().held_by == "elsewhere:1"
+
+
+def test_a_hold_lasts_thirty_seconds_and_is_renewed(run: Run) -> None:
+    lease.take(run)
+    first = run.held_until
+    assert first is not None
+    assert 29 < (first - timezone.now()).total_seconds() <= 30
+    assert lease.renew(run)
+    assert run.held_until is not None
+    assert run.held_until > first
+
+
+def test_a_hold_that_another_process_took_over_is_neither_renewed_nor_released(run: Run) -> None:
+    lease.take(run)
+    held(run, "elsewhere:1", 20)
+    assert not lease.renew(run)
+    lease.release(run)
+    assert Run.objects.get().held_by == "elsewhere:1"
+
+
+def test_a_released_run_is_free(run: Run) -> None:
+    lease.take(run)
+    lease.release(run)
+    fresh = Run.objects.get()
+    assert (fresh.held_by, fresh.held_until) == ("", None)

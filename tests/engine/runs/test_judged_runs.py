@@ -1,0 +1,335 @@
+"""Judged runs against a stub endpoint: faults, retries, kills, budgets."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from scoring.engine.processes.threads import Threads
+from scoring.engine.runs import plan
+from scoring.engine.runs.progress import progress_of
+from scoring.engine.worker import dispatch
+from scoring.engine.worker.dispatch import work_on
+from scoring.models import (
+    Connection,
+    Embedding,
+    ModelCall,
+    OutputSet,
+    Run,
+    RunState,
+    Scorer,
+    Team,
+    Worker,
+)
+from tests.conftest import MakeOutputs
+from tests.engine.conftest import MakeRun, MakeScorer, Site, rows_of, verdicts_of, wait_until
+from tests.stub import Asked, Stub, wire
+from tests.stub.wire import Answer
+from tests.support.thoroughness import CALLS, CALLS_BETWEEN_KILLS, KILLS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CALL_USD = 0.01  # 100 tokens in at 100 dollars a million
+CONCURRENCY = 8
+
+Judge = Callable[..., Scorer]
+
+
+@pytest.fixture
+def judge(team: Team, stub: Stub, make_scorer: MakeScorer) -> Judge:
+    """A judge asking the stub's scenario; `priced` False leaves its price unknown."""
+
+    def make(
+        scenario: str, kind: str = "factuality", *, priced: bool = True, **config: Any
+    ) -> Scorer:
+        prices = {"usd_per_million_in": 100.0, "usd_per_million_out": 0.0} if priced else {}
+        Connection.objects.define(
+            team,
+            scenario,
+            stub.url(scenario),
+            offered=[{"name": "stub-1", **prices}],
+            concurrency=CONCURRENCY,
+            by=None,
+        )
+        return make_scorer(kind, scenario, model="stub-1", connection=scenario, **config)
+
+    return make
+
+
+def by_text(answers: dict[str, Answer], times: int | None = None) -> Callable[[Asked], Answer]:
+    """A judge that says C but of outputs holding one of these words, for so many times each."""
+    said: Counter[str] = Counter()
+
+    def answer(asked: Asked) -> Answer:
+        for word, given in answers.items():
+            if word in asked.user:
+                said[word] += 1
+                if times is None or said[word] <= times:
+                    return given
+        return wire.verdict("C")
+
+    return answer
+
+
+def texts(count: int, **odd: int) -> list[str]:
+    """Outputs of which those at the given places hold that word."""
+    found = [f"Answer number {n}." for n in range(count)]
+    for word, place in odd.items():
+        found[place] += f" {word}"
+    return found
+
+
+class TestFaults:
+    FAULTS = {
+        "unparsable": wire.completion("It is C, I think"),
+        "offmenu": wire.verdict("F"),
+        "empty": wire.completion(""),
+    }
+
+    @pytest.mark.slow
+    def test_three_faults_of_500_are_told_and_retrying_makes_three_calls(
+        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+    ) -> None:
+        stub.play("sulky", by_text(self.FAULTS, times=1))
+        run = make_run(texts(500, unparsable=3, offmenu=250, empty=499), judge("sulky"))
+        work_on(run, threads)
+        (summary,) = (scorer.summary for scorer in run.scorers.all())
+        assert (summary.scored, summary.n, summary.mean) == (497, 500, 1.0)
+        assert summary.causes == {"reply_unparsable": 1, "choice_unknown": 1, "reply_empty": 1}
+        assert (run.judge_calls, run.judge_tokens_in, run.judge_tokens_out) == (500, 50_000, 10_000)
+        assert run.judge_cost_usd == pytest.approx(500 * CALL_USD)
+        stub.requests.clear()
+        assert plan.retry_errors(run, by=None)
+        work_on(run, threads)
+        assert len(stub.requests) == 3
+        assert (run.pass_count, run.error_count, run.judge_calls) == (500, 0, 503)
+
+    def test_a_kept_sample_is_not_paid_twice(
+        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+    ) -> None:
+        stub.play("sulky", by_text(self.FAULTS, times=1))
+        rubric = {"rubric": "Is it so?", "choices": {"C": 1.0, "D": 0.0}, "samples": 3}
+        run = make_run(texts(2, empty=0), judge("sulky", "llm_judge", **rubric))
+        work_on(run, threads)
+        assert (len(stub.requests), run.error_count) == (6, 1)
+        plan.retry_errors(run, by=None)
+        work_on(run, threads)
+        assert (len(stub.requests), run.error_count) == (7, 0)
+
+    @pytest.mark.parametrize(
+        ("scenario", "code"),
+        [("key-refused", "key_refused"), ("quota", "quota_exhausted"), ("model-missing", None)],
+    )
+    def test_what_refuses_every_call_is_soon_not_called_any_more(
+        self,
+        stub: Stub,
+        judge: Judge,
+        make_run: MakeRun,
+        threads: Threads,
+        scenario: str,
+        code: str | None,
+    ) -> None:
+        run = make_run(texts(200), judge(scenario))
+        work_on(run, threads)
+        (summary,) = (scorer.summary for scorer in run.scorers.all())
+        assert (run.state, summary.causes) == ("finished", {code or "model_missing": 200})
+        assert len(stub.requests) <= 2 * CONCURRENCY
+        assert run.judge_calls == 0
+
+    def test_a_connection_that_is_gone_is_an_error_of_each_case(
+        self, judge: Judge, make_run: MakeRun, threads: Threads
+    ) -> None:
+        run = make_run(texts(3), judge("same"))
+        Connection.objects.all().delete()
+        work_on(run, threads)
+        assert {row[6] for row in rows_of(run)} == {"connection_missing"}
+        assert "the team has no connection called 'same' any more" in rows_of(run)[0][7]
+
+    def test_a_rate_limited_run_says_until_when(
+        self,
+        stub: Stub,
+        judge: Judge,
+        make_run: MakeRun,
+        threads: Threads,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr(dispatch, "TELL_SECONDS", 0.0)
+        stub.play("slow", [wire.rate_limited("1"), wire.verdict("C")])
+        run = make_run(texts(1), judge("slow"))
+        causes = set()
+
+        def look() -> None:
+            causes.add(progress_of(Run.objects.get(pk=run.pk)).cause)
+
+        work_on(run, threads, look)
+        (told,) = causes - {None}
+        assert told.startswith("rate-limited until ")
+        run.refresh_from_db()
+        assert (run.pass_count, run.standstill) == (1, "")
+
+
+class TestBudget:
+    def test_it_is_overrun_by_no_more_than_was_under_way(
+        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+    ) -> None:
+        run = make_run(texts(200), judge("same"))
+        run.budget_usd = 50.5 * CALL_USD
+        run.save()
+        work_on(run, threads)
+        assert 51 <= len(stub.requests) <= 51 + CONCURRENCY
+        assert run.judge_cost_usd == pytest.approx(len(stub.requests) * CALL_USD)
+        (summary,) = (scorer.summary for scorer in run.scorers.all())
+        assert summary.causes == {"budget_reached": 200 - len(stub.requests)}
+
+    def test_a_retry_may_have_more_and_pays_nothing_twice(
+        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+    ) -> None:
+        run = make_run(texts(100), judge("same"))
+        run.budget_usd = 0.0
+        run.save()
+        work_on(run, threads)
+        assert (len(stub.requests), run.error_count) == (0, 100)
+        assert plan.retry_errors(run, by=None, budget_usd=40 * CALL_USD)
+        work_on(run, threads)
+        assert 40 <= len(stub.requests) <= 41 + CONCURRENCY
+        assert plan.retry_errors(run, by=None, budget_usd=200 * CALL_USD)
+        work_on(run, threads)
+        assert (len(stub.requests), run.pass_count, run.error_count) == (100, 100, 0)
+
+    def test_it_needs_a_price(
+        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+    ) -> None:
+        run = make_run(texts(2), judge("same", priced=False))
+        run.budget_usd = 1.0
+        run.save()
+        work_on(run, threads)
+        assert (stub.requests, {row[6] for row in rows_of(run)}) == ([], {"price_missing"})
+        assert "enter its price in the connection same" in rows_of(run)[0][7]
+
+
+class TestReuse:
+    def test_another_run_of_the_same_outputs_pays_nothing(
+        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+    ) -> None:
+        scorer = judge("same")
+        first = make_run(texts(20), scorer)
+        work_on(first, threads)
+        again = make_run(first.output_set, scorer, name="again")
+        work_on(again, threads)
+        assert len(stub.requests) == 20
+        assert (again.judge_calls, again.judge_cost_usd) == (0, None)
+        assert [row[:6] for row in rows_of(again)] == [row[:6] for row in rows_of(first)]
+
+    def test_a_connection_that_leads_elsewhere_is_asked_anew(
+        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+    ) -> None:
+        scorer = judge("same")
+        first = make_run(texts(20), scorer)
+        work_on(first, threads)
+        stub.play("other", wire.verdict("D"))
+        Connection.objects.get().change(
+            by=None,
+            base_url=stub.url("other"),
+            offered=[],
+            timeout_seconds=60,
+            concurrency=CONCURRENCY,
+        )
+        again = make_run(first.output_set, scorer, name="again")
+        work_on(again, threads)
+        assert len(stub.asked("other")) == 20
+        assert {row[4] for row in rows_of(again)} == {0.0}
+
+
+class TestRealWorkers:
+    """With a real worker process that asks the stub in this one."""
+
+    @pytest.fixture
+    def start(self, site: Site, stub: Stub) -> Callable[[], Any]:
+        hosts = ",".join(sorted(stub.hosts))
+        return lambda: site.start("worker", EVALSITE_MODEL_HOSTS=hosts)
+
+    def test_a_killed_worker_pays_again_for_no_more_than_was_under_way(
+        self,
+        stub: Stub,
+        judge: Judge,
+        make_run: MakeRun,
+        make_outputs: MakeOutputs,
+        site: Site,
+        start: Callable[[], Any],
+    ) -> None:
+        stub.latency = 0.05
+        scorer = judge("same")
+        run = make_run(texts(CALLS), scorer)
+        chance = random.Random(7)
+        for kills in range(KILLS):
+            worker = start()
+            target = len(stub.requests) + chance.randrange(10, CALLS_BETWEEN_KILLS)
+            wait_until(lambda: len(stub.requests) >= min(target, CALLS - 20))  # noqa: B023
+            (os.killpg if kills % 2 else os.kill)(worker.pid, signal.SIGKILL)
+            worker.wait(10)
+        start()
+        wait_until(lambda: Run.objects.get(pk=run.pk).state == RunState.FINISHED)
+        assert CALLS <= len(stub.requests) <= CALLS + KILLS * CONCURRENCY
+        asked = Counter(request.user for request in stub.requests)
+        assert len(asked) == CALLS
+        calm = make_run(make_outputs(run.output_set.version, texts(CALLS), series="b"), scorer)
+        wait_until(lambda: Run.objects.get(pk=calm.pk).state == RunState.FINISHED)
+        assert [row[:8] for row in rows_of(run)] == [row[:8] for row in rows_of(calm)]
+        assert verdicts_of(run) == verdicts_of(calm)
+
+    def test_a_worker_told_to_stop_ends_although_the_endpoint_hangs(
+        self, stub: Stub, judge: Judge, make_run: MakeRun, start: Callable[[], Any], site: Site
+    ) -> None:
+        run = make_run(texts(30), judge("hang"))
+        worker = start()
+        wait_until(lambda: len(stub.requests) >= CONCURRENCY)
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(15) == 0
+        run.refresh_from_db()
+        assert (run.state, run.held_by, Worker.objects.count()) == ("running", "", 0)
+        assert "Traceback" not in site.log
+
+
+def test_everything_is_told_of_one_call(
+    stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+) -> None:
+    run: Run = make_run(texts(1), judge("same"))
+    work_on(run, threads)
+    call = ModelCall.objects.get()
+    assert (call.run, call.purpose, call.connection_name, call.model) == (
+        run,
+        "judge",
+        "same",
+        "stub-1",
+    )
+    assert (call.tokens_in, call.tokens_out, call.cost_usd) == (100, 20, CALL_USD)
+    assert call.latency_ms
+    assert OutputSet.objects.count() == 1
+
+
+class TestMeanings:
+    """Local embeddings in a real worker, whose threads load the model once."""
+
+    def test_a_worker_scores_them_and_stops_at_once(
+        self, site: Site, make_run: MakeRun, make_scorer: MakeScorer, minilm: str
+    ) -> None:
+        scorer = make_scorer("reference_match", embedding_provider="local", model_name=minilm)
+        run = make_run(["yes", "Yes, it is.", "bananas"] * 30, scorer)
+        other = make_run(run.output_set, scorer, name="other")
+        worker = site.start("worker")
+        for each in (run, other):
+            wait_until(lambda: Run.objects.get(pk=each.pk).state == RunState.FINISHED, 90)  # noqa: B023
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(15) == 0
+        assert "Traceback" not in site.log
+        assert Embedding.objects.count() == 3
+        scores = [row[4] for row in rows_of(run)]
+        assert scores == [row[4] for row in rows_of(other)]
+        assert {row[1]: row[4] for row in rows_of(run)}["case-1"] == 1.0
+        assert len(set(scores)) == 3

@@ -1,0 +1,137 @@
+"""A run's name and note, the archive, deletion for a while and for good."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from scoring.engine import search
+from scoring.engine.compare import comparison
+from scoring.engine.runs import lifecycle, neighbours, plan, reuse
+from scoring.models import (
+    Attempt,
+    AuditEntry,
+    Baseline,
+    CaseVerdict,
+    Output,
+    Run,
+    RunScorer,
+    RunSummary,
+    Score,
+    Shard,
+    User,
+)
+from scoring.models.runs.case_history import read_case_history
+from scoring.models.runs.drift import runs_in_time
+from tests.conftest import MakeDataset, MakeOutputs
+from tests.support.run_states import EXACT, finished_run, queued_run
+
+
+@pytest.fixture
+def two(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> list[Run]:
+    """An earlier run and a later one of its series, over the same cases."""
+    version = make_dataset([{"expected": "yes"}, {"expected": "no"}])
+    texts = [["yes", "no"], ["yes", "yes"]]
+    names = ["w45", "w46"]
+    return [
+        finished_run(make_outputs(version, said), EXACT, name=name)
+        for said, name in zip(texts, names, strict=True)
+    ]
+
+
+def actions() -> list[str]:
+    entries = AuditEntry.objects.filter(target_type="run").order_by("pk")
+    told = entries.values_list("action", flat=True)
+    return [action for action in told if action.split(".")[1] not in {"created", "finished"}]
+
+
+def test_a_name_and_a_note_are_audited_with_what_they_were(two: list[Run], alice: User) -> None:
+    run = two[0]
+    lifecycle.edit(run, name="release", note="Do not\nship.", by=alice)
+    lifecycle.edit(run, name="release", note="Do not\nship.", by=alice)
+    run.refresh_from_db()
+    assert (run.name, run.note) == ("release", "Do not\nship.")
+    [entry] = AuditEntry.objects.filter(action="run.edited")
+    assert (entry.old, entry.actor) == ({"name": "w45", "note": ""}, alice)
+
+
+def test_archiving_twice_archives_once(two: list[Run], alice: User) -> None:
+    for _ in range(2):
+        lifecycle.archive(two[0], alice)
+    assert list(Run.objects.unarchived()) == [two[1]]
+    for _ in range(2):
+        lifecycle.unarchive(two[0], alice)
+    assert Run.objects.unarchived().count() == 2
+    assert actions()[-2:] == ["run.archived", "run.unarchived"]
+
+
+def test_a_deleted_run_is_nowhere_and_comes_back_whole(two: list[Run], alice: User) -> None:
+    before, after = two
+    lifecycle.delete(before, alice)
+    dataset = before.output_set.version.dataset
+    assert list(Run.objects.all()) == list(before.team.runs.all()) == [after]
+    assert list(RunScorer.objects.values_list("run", flat=True)) == [after.pk]
+    assert [point.run for point in runs_in_time(dataset)] == [after]
+    assert [seen.name for seen in read_case_history(after, "case-1").seen] == ["w46"]
+    assert neighbours.baseline_of(after) is None
+    assert search.search(before.team, "w45").runs == []
+    assert reuse.donors(after, list(after.scorers.all())) == {}
+    lifecycle.restore(Run.with_deleted.get(pk=before.pk), alice)
+    assert neighbours.baseline_of(after) == before
+    assert comparison.compare_runs(before, after).figures["broke"] == 1
+    assert actions()[-2:] == ["run.deleted", "run.restored"]
+
+
+def test_drift_forgets_a_deleted_run(two: list[Run]) -> None:
+    lifecycle.delete(two[1], None)
+    dataset = two[0].output_set.version.dataset
+    assert [point.run for point in runs_in_time(dataset)] == [two[0]]
+
+
+def test_a_run_at_work_is_not_deleted(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> None:
+    run = queued_run(make_outputs(make_dataset([{}]), ["a"]))
+    with pytest.raises(ValidationError, match="The run is queued: cancel it first"):
+        lifecycle.delete(run, None)
+    assert plan.cancel(run, None)
+    lifecycle.delete(run, None)
+    assert not Run.objects.exists()
+
+
+def test_a_baseline_is_not_deleted(two: list[Run], alice: User) -> None:
+    Baseline.objects.pin(two[0], by=alice)
+    with pytest.raises(ValidationError, match="take it back as baseline first"):
+        lifecycle.delete(two[0], alice)
+
+
+@pytest.mark.parametrize(("days", "is_kept"), [(6.9, True), (7.1, False)])
+def test_a_deleted_run_is_purged_when_its_time_is_over(
+    two: list[Run], alice: User, days: float, is_kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lifecycle, "ROWS_A_STEP", 1)
+    gone, other = two
+    lifecycle.delete(gone, alice)
+    when = timezone.now() - timedelta(days=days)
+    Run.with_deleted.filter(pk=gone.pk).update(deleted_at=when)
+    lifecycle.purge()
+    assert Run.with_deleted.filter(pk=gone.pk).exists() == is_kept
+    rows = [
+        Score.objects.filter(scorer__run_id=gone.pk),
+        CaseVerdict.objects.filter(run=gone.pk),
+        RunSummary.objects.filter(scorer__run_id=gone.pk),
+        Shard.objects.filter(attempt__run_id=gone.pk),
+        Attempt.objects.filter(run_id=gone.pk),
+    ]
+    assert {found.exists() for found in rows} == {is_kept}
+    assert Output.objects.filter(output_set=gone.output_set_id).exists()
+    assert CaseVerdict.objects.filter(run=other).count() == 2
+    assert (actions()[-1] == "run.purged") == (not is_kept)
+    assert Run.objects.get() == other
+
+
+def test_what_is_not_deleted_is_never_purged(two: list[Run]) -> None:
+    lifecycle.archive(two[0], None)
+    lifecycle.purge()
+    assert Run.objects.count() == 2

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from scoring.engine.jobs import lease
+from scoring.engine.runs import plan
+from scoring.engine.runs.execute import execute
+from scoring.engine.runs.progress import NO_WORKER, progress_of, worker_is_alive
+from scoring.models import OutputSet, Run, Shard, Worker
+from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(make_run: MakeRun, make_scorer: MakeScorer, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setattr(plan, "SHARD_OUTPUTS", 2)
+    return make_run(["yes"] * 5, make_scorer("exact_match"))
+
+
+def worker(seconds_ago: float, name: str = "elsewhere:1") -> None:
+    seen = timezone.now() - timedelta(seconds=seconds_ago)
+    Worker.objects.create(name=name, started_at=seen, seen_at=seen)
+
+
+def test_progress_is_counted_from_done_shards(run: Run) -> None:
+    assert progress_of(run)[:2] == (0, 5)
+    plan.plan(run)
+    assert progress_of(run)[:2] == (0, 5)
+    first, *_ = Shard.objects.all()
+    execute(first.pk)
+    assert progress_of(run)[:2] == (2, 5)
+    finish(run)
+    assert progress_of(run) == (5, 5, "finished", None, None, None, "scoring")
+
+
+def test_the_rate_is_that_of_the_latest_shards(run: Run) -> None:
+    plan.plan(run)
+    now = timezone.now()
+    for number, seconds_ago in ((1, 4.0), (2, 2.0)):
+        done = now - timedelta(seconds=seconds_ago)
+        Shard.objects.filter(number=number).update(done_at=done)
+    found = progress_of(run)
+    assert found.rate == pytest.approx(1.0)
+    assert found.seconds_left == pytest.approx(1.0)
+
+
+def test_one_done_shard_tells_no_rate(run: Run) -> None:
+    plan.plan(run)
+    Shard.objects.filter(number=1).update(done_at=timezone.now())
+    assert progress_of(run)[4:6] == (None, None)
+
+
+def test_a_retry_has_a_progress_of_its_own(
+    make_run: MakeRun, make_scorer: MakeScorer, spy: Spy
+) -> None:
+    run = make_run(["1", "error", "0"], make_scorer("spy"))
+    finish(run)
+    plan.retry_errors(run, by=None)
+    assert progress_of(run)[:3] == (0, 1, "queued")
+
+
+class TestCause:
+    def test_without_a_worker_it_says_how_to_start_one(self, run: Run) -> None:
+        assert progress_of(run).cause == NO_WORKER == "no worker: start `manage.py worker`"
+
+    def test_a_living_worker_has_not_come_to_it_yet(self, run: Run) -> None:
+        worker(5)
+        assert progress_of(run).cause == "waiting for the worker"
+
+    def test_outputs_that_still_load_are_waited_for(self, run: Run) -> None:
+        OutputSet.objects.update(state="loading")
+        run.output_set.refresh_from_db()
+        assert progress_of(run).cause == "waiting for outputs"
+
+    def test_a_held_run_moves(self, run: Run) -> None:
+        lease.take(run)
+        assert progress_of(run).cause is None
+
+    @pytest.mark.parametrize("state", ["running", "cancelling"])
+    def test_a_run_whose_hold_ran_out_does_not_move(self, run: Run, state: str) -> None:
+        Run.objects.update(
+            state=state, held_by="elsewhere:1", held_until=timezone.now() - timedelta(seconds=1)
+        )
+        run.refresh_from_db()
+        assert progress_of(run).cause == NO_WORKER
+
+    @pytest.mark.parametrize("state", ["finished", "cancelled"])
+    def test_a_run_that_ended_needs_no_cause(self, run: Run, state: str) -> None:
+        Run.objects.update(state=state)
+        run.refresh_from_db()
+        assert progress_of(run).cause is None
+
+
+@pytest.mark.parametrize(("seconds_ago", "alive"), [(0, True), (15, True), (25, False)])
+def test_a_worker_is_alive_when_it_said_so_lately(seconds_ago: float, alive: bool) -> None:
+    worker(seconds_ago)
+    assert worker_is_alive() is alive
+
+
+def test_no_worker_is_not_alive() -> None:
+    assert not worker_is_alive()

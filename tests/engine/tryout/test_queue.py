@@ -1,0 +1,79 @@
+"""Scoring at once is shared: nobody waits without end, and nobody takes all of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from scoring.engine.tryout import queue as tryout_queue
+from scoring.engine.tryout.queue import BusyError, TryoutQueue
+
+SECONDS = 5.0
+
+
+class Caller(threading.Thread):
+    """Takes a turn and keeps it until told to end."""
+
+    def __init__(self, queue: TryoutQueue, person: int | None) -> None:
+        super().__init__(daemon=True)
+        self.has_turn, self.may_end = threading.Event(), threading.Event()
+        self._queue, self._person = queue, person
+        self.start()
+
+    def run(self) -> None:
+        with self._queue.turn(self._person):
+            self.has_turn.set()
+            self.may_end.wait(SECONDS)
+
+    def end(self) -> None:
+        self.may_end.set()
+        self.join(SECONDS)
+
+
+def test_the_next_person_gets_the_turn_when_the_first_ends() -> None:
+    queue = TryoutQueue()
+    first = Caller(queue, 1)
+    assert first.has_turn.wait(SECONDS)
+    second = Caller(queue, 2)
+    assert not second.has_turn.wait(0.1)
+    first.end()
+    assert second.has_turn.wait(SECONDS)
+    second.end()
+
+
+def test_a_person_is_refused_a_second_turn_at_once() -> None:
+    queue = TryoutQueue()
+    first = Caller(queue, 1)
+    assert first.has_turn.wait(SECONDS)
+    with pytest.raises(BusyError, match="still being scored"), queue.turn(1):
+        pass
+    first.end()
+    with queue.turn(1):
+        pass
+
+
+def test_a_third_caller_is_refused_rather_than_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = TryoutQueue()
+    callers = [Caller(queue, 1)]
+    assert callers[0].has_turn.wait(SECONDS)
+    callers.append(Caller(queue, 2))
+    while len(queue._callers) < 2:
+        time.sleep(0.001)
+    with pytest.raises(BusyError, match="Others are scoring"), queue.turn(3):
+        pass
+    for caller in callers:
+        caller.end()
+
+
+def test_a_caller_waits_no_longer_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tryout_queue, "WAIT_SECONDS", 0.05)
+    queue = TryoutQueue()
+    first = Caller(queue, 1)
+    assert first.has_turn.wait(SECONDS)
+    with pytest.raises(BusyError), queue.turn(2):
+        pass
+    first.end()
+    with queue.turn(2):
+        pass

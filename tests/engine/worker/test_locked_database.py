@@ -1,0 +1,103 @@
+"""A worker whose database another process keeps locked: it loses nothing and goes on."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.db import connection
+
+from scoring.engine.processes.pool import Inline
+from scoring.engine.processes.threads import Threads
+from scoring.engine.runs import plan
+from scoring.engine.worker import worker
+from scoring.engine.worker.worker import DatabaseChanges, WorkerLoop
+from scoring.models import Run, RunState, Score, Team, Worker
+from tests.engine.conftest import MakeRun, MakeScorer, wait_until
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(connection.vendor != "sqlite", reason="locks the file"),
+]
+
+
+@contextmanager
+def locked() -> Iterator[None]:
+    """Another connection holds a write transaction for longer than anybody here waits."""
+    connection.cursor().execute("PRAGMA busy_timeout = 50")
+    other = sqlite3.connect(str(connection.settings_dict["NAME"]), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        other.rollback()
+        other.close()
+
+
+@pytest.fixture
+def work(threads: Threads, monkeypatch: pytest.MonkeyPatch) -> WorkerLoop:
+    monkeypatch.setattr(worker, "LOCKED_SECONDS", 0)
+    monkeypatch.setattr("scoring.engine.worker.shard_scheduler.PAUSE_SECONDS", 0.05)
+    return WorkerLoop(Inline(), threads, Inline())
+
+
+def state_of(run: Run) -> str:
+    return Run.objects.get(pk=run.pk).state
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rounds", [0, 1, 2, 3, 4])
+def test_a_run_is_finished_after_the_lock_whenever_that_came(
+    work: WorkerLoop,
+    make_run: MakeRun,
+    make_scorer: MakeScorer,
+    monkeypatch: pytest.MonkeyPatch,
+    rounds: int,
+) -> None:
+    monkeypatch.setattr(plan, "SHARD_OUTPUTS", 2)
+    run = make_run(["yes", "no", "yes", "no", "yes"], make_scorer("exact_match"))
+    for _ in range(rounds):
+        work.try_round()
+    with locked():
+        for _ in range(3):
+            work.try_round()
+    for _ in range(40):
+        if state_of(run) == RunState.FINISHED:
+            break
+        work.try_round()
+    assert state_of(run) == RunState.FINISHED
+    assert Score.objects.filter(scorer__run=run).count() == 5
+
+
+def test_a_heartbeat_that_cannot_be_stored_is_stored_later(work: WorkerLoop) -> None:
+    with locked():
+        work.try_round()
+    assert not Worker.objects.exists()
+    work._next_beat = 0.0
+    work.try_round()
+    assert Worker.objects.exists()
+
+
+def test_nothing_is_looked_for_while_nothing_is_stored(team: Team) -> None:
+    changes = DatabaseChanges()
+    assert changes.are_due()
+    assert not changes.are_due()
+    other = sqlite3.connect(str(connection.settings_dict["NAME"]))
+    with other:
+        other.execute("UPDATE scoring_team SET name = 'Other'")
+    other.close()
+    assert changes.are_due()
+    assert not changes.are_due()
+    changes.expect()
+    assert changes.are_due()
+
+
+def test_it_is_looked_for_now_and_then_all_the_same(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "LOOK_SECONDS", 0.05)
+    changes = DatabaseChanges()
+    assert changes.are_due()
+    wait_until(changes.are_due, 5)

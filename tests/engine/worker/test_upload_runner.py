@@ -1,0 +1,96 @@
+"""The runner of uploads: what the death of a reading process costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scoring.engine import imports
+from scoring.engine.processes.pool import Inline
+from scoring.engine.worker.upload_runner import UploadRunner
+from scoring.models import Upload, UploadState
+from scoring.models.job import MAX_TRIES
+from tests.engine.imports.conftest import Put, assert_nothing_is_left, put, spooled
+
+__all__ = ["put", "spooled"]
+
+ROWS = b"id,input\n1,a\n"
+
+
+class Dying(Inline):
+    """A pool whose process dies on what it is given, and as often before it is given anything."""
+
+    def __init__(self, *, on_work: int = 0, idle: int = 0) -> None:
+        self.on_work, self.idle = on_work, idle
+        self.restarts = 0
+
+    def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
+        if self.idle:
+            raise BrokenProcessPool
+        if self.on_work:
+            self.on_work -= 1
+            future: Future[Any] = Future()
+            future.set_exception(BrokenProcessPool())
+            return future
+        return super().submit(function, *args)
+
+    def restart(self) -> None:
+        self.restarts += 1
+        self.idle = max(0, self.idle - 1)
+
+
+@pytest.fixture
+def waiting(put: Put) -> Upload:
+    """An upload whose file waits to be looked at."""
+    upload = put(ROWS)
+    assert imports.request_check(upload, {})
+    return upload
+
+
+def work_through(pool: Dying, upload: Upload) -> Upload:
+    runner = UploadRunner(pool, lambda: None)
+    for _ in range(2 * MAX_TRIES):  # each try is begun in one step and settled in the next
+        runner.step()
+    upload.refresh_from_db()
+    return upload
+
+
+@pytest.mark.django_db
+def test_nothing_is_cleaned_while_the_site_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process for it would cost a tenth of what starting the site does."""
+    cleaned: list[float] = []
+    now = [1_000.0]
+    monkeypatch.setattr("scoring.engine.worker.upload_runner.time.monotonic", lambda: now[0])
+    runner = UploadRunner(Inline(), lambda: cleaned.append(now[0]))
+    for _ in range(200):
+        runner.step()
+        now[0] += 1.0
+    assert cleaned == [1_061.0, 1_122.0, 1_183.0]
+
+
+def test_a_process_that_died_idle_costs_nothing(waiting: Upload) -> None:
+    pool = Dying(idle=1)
+    assert work_through(pool, waiting).state == UploadState.CHECKED
+    assert (pool.restarts, waiting.held_by, waiting.problems) == (1, "", [])
+
+
+def test_two_deaths_are_forgiven(waiting: Upload) -> None:
+    pool = Dying(on_work=MAX_TRIES - 1)
+    assert work_through(pool, waiting).state == UploadState.CHECKED
+    assert (pool.restarts, waiting.problems) == (2, [])
+
+
+def test_a_file_that_kills_thrice_has_failed_and_leaves_nothing(
+    waiting: Upload, spooled: Path
+) -> None:
+    pool = Dying(on_work=MAX_TRIES)
+    assert work_through(pool, waiting).state == UploadState.FAILED
+    assert (pool.restarts, waiting.held_by) == (MAX_TRIES, "")
+    assert [problem["code"] for problem in waiting.problems] == ["worker_crashed"]
+    imports.remove_abandoned()
+    assert_nothing_is_left(spooled)

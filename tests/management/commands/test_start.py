@@ -1,0 +1,228 @@
+"""`manage.py start` as a person runs it: one command, and nothing left behind however it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import sqlite3
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+
+import pytest
+
+from evalsite import env
+from scoring.models import User, Worker
+from tests.engine.conftest import Site, wait_until
+
+pytestmark = pytest.mark.slow
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@pytest.fixture
+def port() -> int:
+    return free_port()
+
+
+def descendants(pid: int) -> set[int]:
+    """The process and everything it started, by /proc."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found
+
+
+def alive(pids: set[int]) -> set[int]:
+    def is_running(pid: int) -> bool:
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
+
+    return {pid for pid in pids if is_running(pid)}
+
+
+def answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as reply:
+            return bool(reply.status == 200)
+    except OSError:
+        return False
+
+
+def up(port: int) -> bool:
+    return Worker.objects.exists() and answers(port)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One site at work for all tests that leave it at work."""
+    made = Running(tmp_path_factory.mktemp("site"), free_port())
+    wait_until(lambda: made.worker and answers(made.port), 60)
+    yield made
+    made.end()
+
+
+class Running(Site):
+    """A site of its own folder and port."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        super().__init__(folder)
+        self.port = port
+        self.process = self.start("start", "--port", str(port))
+
+    @property
+    def worker(self) -> str:
+        """The name of the worker seen last, or nothing while there is none."""
+        with suppress(sqlite3.OperationalError), closing(self._database()) as database:
+            found = database.execute("SELECT name FROM scoring_worker ORDER BY seen_at DESC")
+            return str((found.fetchone() or [""])[0])
+        return ""
+
+    def _database(self) -> sqlite3.Connection:
+        return sqlite3.connect(f"file:{self.folder / 'evalsite.sqlite3'}?mode=ro", uri=True)
+
+
+def test_ctrl_c_stops_everything_and_ends_with_0(site: Site, port: int) -> None:
+    process = site.start("start", "--port", str(port))
+    wait_until(lambda: up(port))
+    # it, the worker, gunicorn and its two processes: the second may still be starting
+    wait_until(lambda: len(descendants(process.pid)) >= 5)
+    family = descendants(process.pid)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(15) == 0
+    wait_until(lambda: not alive(family), 5)
+    assert "Traceback" not in site.log
+
+
+def test_the_worker_runs_at_a_lower_priority_than_the_pages(shared: Running) -> None:
+    worker = int(shared.worker.rpartition(":")[2])
+    family = descendants(shared.process.pid)
+    nice = {pid: os.getpriority(os.PRIO_PROCESS, pid) for pid in family}
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert nice.pop(worker) == min(own + 10, 19)
+    assert own in nice.values()
+
+
+def test_connections_that_drip_or_say_nothing_hold_up_nobody(shared: Running) -> None:
+    """More of them than there are threads."""
+    port = shared.port
+    head = b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 900\r\n"
+    starts = [b"", b"GET / HTT", head, head + b"\r\nlogin="] * 10
+    with ExitStack() as opened:
+        for start in starts:
+            sender = opened.enter_context(socket.create_connection(("127.0.0.1", port)))
+            sender.sendall(start)
+        time.sleep(0.5)
+        began = time.monotonic()
+        assert all(answers(port) for _ in range(10))
+        assert time.monotonic() - began < 4
+
+
+def test_an_address_beyond_this_machine_is_warned_of(site: Site) -> None:
+    site.start("start", "--host", "0.0.0.0", "--port", "0")
+    wait_until(lambda: "Ctrl-C stops it" in site.log)
+    assert "Warning: 0.0.0.0 can be reached from other machines" in site.log
+
+
+def test_killed_it_leaves_nothing_running(site: Site, port: int) -> None:
+    process = site.start("start", "--port", str(port))
+    wait_until(lambda: up(port))
+    family = descendants(process.pid)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    wait_until(lambda: not alive(family), 15)
+    again = site.start("start", "--port", str(port))
+    wait_until(lambda: answers(port))
+    again.terminate()
+    assert again.wait(15) == 0
+
+
+def test_a_busy_port_is_named_and_nothing_starts(site: Site) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        process = site.start("start", "--port", str(port))
+        assert process.wait(20) == 2
+    assert f"cannot listen on 127.0.0.1 port {port}" in site.log
+    assert "choose another with --port" in site.log
+    assert not Worker.objects.exists()
+
+
+def test_a_worker_that_dies_is_started_again(shared: Running) -> None:
+    first = shared.worker
+    os.kill(int(first.rpartition(":")[2]), signal.SIGKILL)
+    wait_until(lambda: shared.worker not in {"", first})
+    assert answers(shared.port)
+
+
+def test_a_fresh_site_prints_a_link_that_works_until_somebody_exists(site: Site, port: int) -> None:
+    process = site.start("start", "--port", str(port))
+    wait_until(lambda: answers(port))
+    (link,) = re.findall(r"(http://127\.0\.0\.1:\d+/setup/\S+/)", site.log)
+    with urllib.request.urlopen(link, timeout=5) as reply:
+        assert reply.status == 200
+    User.objects.create_user("alice@example.org", "a long enough phrase")
+    process.terminate()
+    process.wait(15)
+    site.start("start", "--port", str(port))
+    wait_until(lambda: f"Sign in at http://127.0.0.1:{port}/" in site.log)
+    assert site.log.count("/setup/") == 1
+
+
+def test_a_fresh_folder_gets_its_database_and_keeps_it(fresh_site: Site, port: int) -> None:
+    for _ in range(2):
+        process = fresh_site.start("start", "--port", str(port))
+        wait_until(lambda: answers(port))
+        process.terminate()
+        assert process.wait(15) == 0
+    assert fresh_site.log.count("Setting up the database") == 1
+    assert (fresh_site.folder / "evalsite.sqlite3").exists()
+
+
+def test_the_demo_does_not_wait_for_embeddings(fresh_site: Site, port: int, minilm: str) -> None:
+    fresh_site.start("start", "--demo", "--port", str(port))
+    wait_until(lambda: answers(port))
+    assert "24 scored runs; the worker scores 12 more" in fresh_site.log
+
+
+def test_a_second_site_on_the_same_folder_is_refused(shared: Running) -> None:
+    assert shared.start("start", "--port", "0").wait(20) == 2
+    assert f"another site or worker runs on {shared.folder}; stop it first" in shared.log
+    assert answers(shared.port)
+
+
+def test_a_broken_database_is_one_line(fresh_site: Site) -> None:
+    (fresh_site.folder / "evalsite.sqlite3").write_text("no database at all, but long enough")
+    assert fresh_site.start("start", "--port", "0").wait(20) == 2
+    assert "the database cannot be used" in fresh_site.log
+    assert "Traceback" not in fresh_site.log
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(fresh_site: Site) -> None:
+    (fresh_site.folder / "file").touch()
+    folder = str(fresh_site.folder / "file" / "data")
+    assert fresh_site.start("start", EVALSITE_DATA_DIR=folder).wait(20) == 1
+    assert f"EVALSITE_DATA_DIR: the folder {folder} cannot be made" in fresh_site.log
+    assert "Traceback" not in fresh_site.log
+
+
+def test_an_empty_folder_name_means_the_default(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It must not scatter the site's files over whatever folder the command was called from."""
+    monkeypatch.setenv("A_FOLDER", "")
+    assert env.own_folder("A_FOLDER", tmp_path / "var") == tmp_path / "var"

@@ -1,0 +1,221 @@
+"""One sign-in for the whole site: limits that lock out the guesser, and nothing told to others."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from django.conf import settings as site_settings
+from django.core import mail
+from django.core.mail.backends.locmem import EmailBackend
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from evalsite.pages.account.adapters import SENDER, InvitedOnly
+from scoring.models import AttemptCounter, AuditEntry, User
+from scoring.models.team.attempt_counter import MOST_MAILS, MOST_PER_ACCOUNT, mail_limit
+from tests.conftest import PASSWORD
+from tests.pages.account.steps import SIGN_IN, lock, sign_in
+
+RESET, ADMIN = "/accounts/password/reset/", "/admin/login/"
+
+
+def sent() -> list[Any]:
+    """The mails so far, once the sender has nothing more to do."""
+    SENDER.submit(int).result()
+    return mail.outbox
+
+
+def test_the_current_password_is_not_guessed_on_the_page_that_changes_it(
+    client: Client, alice: User
+) -> None:
+    client.force_login(alice)
+    given = {"oldpassword": "wrong", "password1": "a new one 77", "password2": "a new one 77"}
+    answers = [client.post("/accounts/password/change/", given) for _ in range(6)]
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429]
+
+
+def test_the_admins_sign_in_is_the_sites(client: Client, alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(is_staff=True, is_superuser=True)
+    refused = client.get("/admin/scoring/run/", follow=True)
+    assert refused.redirect_chain[-1][0] == "/accounts/login/?next=%2Fadmin%2Fscoring%2Frun%2F"
+    given = {"login": alice.email, "password": PASSWORD, "next": "/admin/scoring/run/"}
+    assert client.post(SIGN_IN, given)["Location"] == "/admin/scoring/run/"
+    assert client.get(ADMIN)["Location"] == "/admin/"
+
+
+def test_the_admins_sign_in_takes_no_password(alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(is_staff=True, is_superuser=True)
+    answer = Client().post(ADMIN, {"username": alice.email, "password": PASSWORD})
+    assert (answer.status_code, answer["Location"]) == (302, "/accounts/login/?next=%2Fadmin%2F")
+    assert not AttemptCounter.objects.exists()
+
+
+def test_who_is_not_staff_is_told_so_once(client: Client, alice: User) -> None:
+    client.force_login(alice)
+    answer = client.get("/admin/", follow=True)
+    assert (answer.status_code, len(answer.redirect_chain)) == (403, 1)
+
+
+def test_the_admins_own_page_for_passwords_is_the_sites(client: Client, alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(is_staff=True)
+    client.force_login(alice)
+    assert client.get("/admin/password_change/")["Location"] == "/accounts/password/change/"
+    assert client.post("/admin/password_change/")["Location"] == "/accounts/password/change/"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "https://evil.example/",
+        "//evil.example/",
+        "/\\evil.example/",
+        "https:evil.example",
+        "javascript:alert(1)",
+        "http://other.testserver/",
+        "http://evil.example.org/",
+    ],
+)
+@pytest.mark.parametrize("url", [SIGN_IN, ADMIN, "/accounts/logout/"])
+def test_next_leads_nowhere_else(
+    client: Client, settings: Settings, alice: User, url: str, target: str
+) -> None:
+    settings.ALLOWED_HOSTS = ["testserver", ".testserver", "evil.example.org"]
+    User.objects.filter(pk=alice.pk).update(is_staff=True, is_superuser=True)
+    client.force_login(alice)
+    answers = [client.get(url, {"next": target}), client.post(url, {"next": target})]
+    client.logout()
+    given = {"login": alice.email, "password": PASSWORD, "next": target}
+    answers += [client.get(url, {"next": target}), client.post(url, given)]
+    assert not [
+        a for a in answers if "evil" in a.get("Location", "") or "other" in a.get("Location", "")
+    ]
+
+
+def test_signing_in_changes_the_session(client: Client, alice: User) -> None:
+    client.get(SIGN_IN)
+    client.cookies[site_settings.SESSION_COOKIE_NAME] = "chosenbysomebodyelse"
+    client.post(SIGN_IN, {"login": alice.email, "password": PASSWORD})
+    assert client.session.session_key != "chosenbysomebodyelse"
+    assert client.get("/", follow=True).context["user"] == alice
+
+
+@pytest.mark.parametrize("url", ["/accounts/logout/", "/admin/logout/"])
+def test_a_link_signs_nobody_out(client: Client, alice: User, url: str) -> None:
+    User.objects.filter(pk=alice.pk).update(is_staff=True)
+    client.force_login(alice)
+    client.get(url)
+    assert "_auth_user_id" in client.session
+    client.post(url)
+    assert "_auth_user_id" not in client.session
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_nobody_signs_up(client: Client, db: None, method: str) -> None:
+    given = {"email": "eve@example.org", "password1": PASSWORD, "password2": PASSWORD}
+    assert "by invitation" in getattr(client, method)("/accounts/signup/", given).text
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "url", ["reauthenticate/", "confirm-email/", "login/code/confirm/", "password/set/", "email/"]
+)
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_pages_without_a_use_are_not_there(
+    client: Client, alice: User, url: str, method: str
+) -> None:
+    client.force_login(alice)
+    assert getattr(client, method)(f"/accounts/{url}").status_code == 404
+
+
+def ask_reset(email: str, ip: str = "192.0.2.1") -> Any:
+    return Client().post(RESET, {"email": email}, REMOTE_ADDR=ip, follow=True)
+
+
+def test_a_reset_mails_nobody_without_an_account(alice: User) -> None:
+    known, unknown = ask_reset(alice.email), ask_reset("nobody@example.org")
+    assert [message.to for message in sent()] == [[alice.email]]
+    assert known.redirect_chain == unknown.redirect_chain
+    assert without_token(known.text) == without_token(unknown.text)
+
+
+def without_token(text: str) -> str:
+    return re.sub(r"\b[A-Za-z0-9]{64}\b", "TOKEN", text)
+
+
+def test_a_reset_does_the_same_work_for_both(alice: User) -> None:
+    """What takes its time is done for both: the mail is written, and counted in a transaction."""
+    render = InvitedOnly.render_mail
+    with patch.object(InvitedOnly, "render_mail", autospec=True, side_effect=render) as rendered:
+        for count, email in enumerate([alice.email, "nobody@example.org"], start=1):
+            ask_reset(email)
+            assert rendered.call_count == count
+            assert AttemptCounter.objects.filter(key=mail_limit(email).key).get().count == 1
+    to_alice, to_nobody = (call.args[3] for call in rendered.call_args_list)
+    assert len(to_alice["password_reset_url"]) == len(to_nobody["password_reset_url"])
+
+
+def test_no_mail_server_holds_up_the_answer(alice: User) -> None:
+    answered = threading.Event()
+
+    def send(*_: Any) -> int:
+        assert answered.wait(5)
+        return 1
+
+    with patch.object(EmailBackend, "send_messages", side_effect=send) as server:
+        ask_reset(alice.email)
+        answered.set()
+        sent()
+    assert server.call_count == 1
+
+
+def test_a_mail_server_that_fails_shows_nothing_of_it(
+    alice: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    logging.getLogger("evalsite").propagate = True
+    with patch.object(EmailBackend, "send_messages", side_effect=ConnectionRefusedError("no")):
+        assert ask_reset(alice.email).status_code == 200
+        sent()
+    assert "could not be sent: no" in caplog.text
+    assert "/key/" not in caplog.text
+
+
+def test_resets_have_the_same_limits(alice: User) -> None:
+    for email in (alice.email, "nobody@example.org"):
+        answers = [ask_reset(email) for _ in range(MOST_PER_ACCOUNT + 1)]
+        assert [answer.status_code for answer in answers] == [200] * MOST_PER_ACCOUNT + [429]
+    assert ask_reset(alice.email, ip="192.0.2.2").status_code == 200
+
+
+def test_nobody_is_flooded_with_mail_from_many_addresses(alice: User) -> None:
+    answers = [ask_reset(alice.email, ip=f"192.0.2.{number}") for number in range(20)]
+    assert {answer.status_code for answer in answers} == {200}
+    assert len(sent()) == MOST_MAILS
+
+
+def test_a_new_password_ends_the_lock(alice: User) -> None:
+    lock(alice.email, "127.0.0.1")
+    ask_reset(alice.email)
+    (link,) = re.findall(r"/accounts/password/reset/key/\S+", str(sent()[0].body))
+    client = Client()
+    form = client.get(link, follow=True).redirect_chain[-1][0]
+    client.post(form, {"password1": "a new long one 2", "password2": "a new long one 2"})
+    assert AuditEntry.objects.filter(action="password.changed").count() == 1
+    assert sign_in(alice.email, "a new long one 2", ip="127.0.0.1").status_code == 302
+
+
+def test_a_reset_for_somebody_who_left_sends_nothing(alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(is_active=False)
+    ask_reset(alice.email)
+    assert sent() == []
+
+
+def test_a_wrong_account_and_a_wrong_password_read_alike(alice: User) -> None:
+    known, unknown = sign_in(alice.email).text, sign_in("nobody@example.org").text
+    assert without_token(known).replace(alice.email, "X") == without_token(unknown).replace(
+        "nobody@example.org", "X"
+    )

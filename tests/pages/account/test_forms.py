@@ -1,0 +1,129 @@
+"""Signing in and passwords: the site's words, and what is kept of a change."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.core import mail
+from django.test import Client
+
+from evalsite.pages.account.adapters import SENDER
+from evalsite.pages.account.forms import NewPasswordForm
+from scoring.models import AuditEntry, User
+from tests.support.concurrency import TIMES, call_at_once, wait_for_all
+
+OLD, NEW = "an old long one 1", "a new long one 2"
+
+
+@pytest.fixture
+def person(alice: User) -> User:
+    alice.set_password(OLD)
+    alice.save()
+    return alice
+
+
+@pytest.fixture
+def browser(client: Client, person: User) -> Client:
+    client.force_login(person)
+    return client
+
+
+def test_a_password_is_changed_audited_and_said(browser: Client, person: User) -> None:
+    given = {"oldpassword": OLD, "password1": NEW, "password2": NEW}
+    answer = browser.post("/accounts/password/change/", given, follow=True)
+    assert "Your password is changed." in answer.text
+    assert answer.context["user"] == person  # still signed in
+    person.refresh_from_db()
+    assert person.check_password(NEW)
+    entry = AuditEntry.objects.get(action="password.changed")
+    assert (entry.actor, entry.team) == (person, None)
+    assert OLD not in str(vars(entry))
+    assert NEW not in str(vars(entry))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"oldpassword": "wrong"}, "current password"),
+        ({"password2": "something else 3"}, "same password"),
+        ({"password1": "12345678", "password2": "12345678"}, "numeric"),
+    ],
+)
+def test_a_refused_change_leaves_the_password_as_it_was(
+    browser: Client, person: User, given: dict[str, str], said: str
+) -> None:
+    filled = {"oldpassword": OLD, "password1": NEW, "password2": NEW} | given
+    answer = browser.post("/accounts/password/change/", filled)
+    assert "Your password is as it was" in answer.text
+    assert said in answer.text
+    person.refresh_from_db()
+    assert person.check_password(OLD)
+    assert not AuditEntry.objects.filter(action="password.changed").exists()
+
+
+def test_a_lost_password_is_set_by_the_link_and_audited(client: Client, person: User) -> None:
+    client.post("/accounts/password/reset/", {"email": person.email})
+    SENDER.submit(int).result()  # mail goes out after the answer
+    (link,) = re.findall(r"/accounts/password/reset/key/\S+", str(mail.outbox[0].body))
+    page = client.get(link, follow=True)
+    assert "New password again" in page.text
+    client.post(page.redirect_chain[-1][0], {"password1": NEW, "password2": NEW})
+    person.refresh_from_db()
+    assert person.check_password(NEW)
+    assert AuditEntry.objects.get(action="password.changed").actor == person
+
+
+@pytest.mark.parametrize(
+    ("url", "is_signed_in", "labels"),
+    [
+        ("login/", False, ["E-mail", "Password", "Stay signed in"]),
+        ("password/reset/", False, ["E-mail"]),
+        ("password/change/", True, ["Current password", "New password", "New password again"]),
+    ],
+)
+def test_the_fields_carry_the_sites_labels_alone(
+    client: Client, person: User, url: str, is_signed_in: bool, labels: list[str]
+) -> None:
+    if is_signed_in:
+        client.force_login(person)
+    page = client.get(f"/accounts/{url}").text
+    found = re.findall(r'<label class="field-label"[^>]*>\s*(.*?)\s*</label>', page, re.DOTALL)
+    assert found == labels
+    assert "placeholder=" not in page.partition("<main")[2].partition("</main")[0]
+
+
+def test_the_menu_leads_to_the_change_of_the_password(browser: Client) -> None:
+    assert 'href="/accounts/password/change/"' in browser.get("/", follow=True).text
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_an_account_has_one_address(browser: Client, method: str) -> None:
+    assert getattr(browser, method)("/accounts/email/").status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reset_link_posted_eight_times_at_once_sets_one_password(
+    client: Client, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All eight have found the link to be good before the first of them sets a password."""
+    client.post("/accounts/password/reset/", {"email": person.email})
+    SENDER.submit(int).result()
+    (link,) = re.findall(r"/accounts/password/reset/key/\S+", str(mail.outbox[0].body))
+    clients = [Client() for _ in range(TIMES)]
+    pages = [each.get(link, follow=True).redirect_chain[-1][0] for each in clients]
+    numbered = iter(enumerate(zip(clients, pages, strict=True)))
+    monkeypatch.setattr(NewPasswordForm, "is_valid", wait_for_all(NewPasswordForm.is_valid))
+
+    def set_password() -> tuple[str, str]:
+        number, (own, page) = next(numbered)
+        new = f"{NEW} {number}"
+        return new, own.post(page, {"password1": new, "password2": new})["Location"]
+
+    answers = call_at_once(set_password)
+    assert AuditEntry.objects.filter(action="password.changed").count() == 1
+    person.refresh_from_db()
+    (kept,) = [new for new, _ in answers if person.check_password(new)]
+    assert [new for new, address in answers if address.endswith("key/done/")] == [kept]
+    late = next(address for _, address in answers if not address.endswith("key/done/"))
+    assert "This link no longer works" in clients[0].get(late).text

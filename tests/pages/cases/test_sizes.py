@@ -1,0 +1,124 @@
+"""Values of any size on the page of a case: cut, told, and never kept waiting for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from html import unescape
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from scoring.core.textdiff.diff import MAX_CHARS
+from scoring.models import Output, Run, User
+from tests.conftest import MakeDataset, MakeOutputs
+from tests.support.finished_runs import run_with
+from tests.support.run_states import Definition, finished_run
+from tests.support.speed import assert_at_most, assert_within
+
+BrowserOf = Callable[[User], Client]
+
+LEAVES: Definition = ("leaves", "json_similarity", {})
+SCORERS = (LEAVES, ("close", "levenshtein", {}), ("says", "includes", {"values": ["x"]}))
+
+
+def tree(leaves: int, last: str = "end") -> dict[str, Any]:
+    items = [{"id": n, "name": f"item {n}", "price": n * 1.5} for n in range(leaves // 3)]
+    return {"items": items, "last": last}
+
+
+def page_of(browser: Client, run: Run, query: str = "") -> str:
+    answer = browser.get(reverse("run_case", args=[run.uuid, 1]) + query)
+    assert answer.status_code == 200
+    return " ".join(unescape(answer.text).split())
+
+
+@pytest.fixture
+def long_run(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> Callable[[bool], Run]:
+    """Ten megabytes of JSON expected, and as many with one leaf changed; as text or as a value."""
+
+    def made(is_json: bool) -> Run:
+        size = 700_000
+        outputs = make_outputs(make_dataset([{"input": "?", "expected": tree(size)}]), ["{}"])
+        text = json.dumps(tree(size, "END"), separators=(",", ":"))
+        assert len(text) > 9_000_000
+        run = finished_run(outputs, *SCORERS)
+        Output.objects.filter(output_set=outputs).update(text=text, is_json=is_json)
+        return run
+
+    return made
+
+
+@pytest.mark.timing
+@pytest.mark.parametrize("is_json", [False, True])
+def test_ten_megabytes_of_json_are_shown_within_a_second(
+    browser_of: BrowserOf, bob: User, long_run: Callable[[bool], Run], is_json: bool
+) -> None:
+    run, browser = long_run(is_json), browser_of(bob)
+    assert_within(1.0, partial(page_of, browser, run), rounds=3)
+    page = page_of(browser, run)
+    assert "characters are the same in both texts and not shown." in page
+    assert "Open the whole text" in page
+    assert "END" in page  # the difference, at the very end
+    assert "too long to be laid out leaf by leaf" in page
+    assert "Leaves of the expected value" not in page
+    whole = browser.get(reverse("run_case", args=[run.uuid, 1]) + "?whole=output").text
+    assert json.loads(whole) == tree(700_000, "END")
+
+
+@pytest.mark.parametrize("size", [1_000, MAX_CHARS])
+def test_a_value_is_laid_out_as_long_as_people_can_read_it(
+    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, size: int
+) -> None:
+    run = run_with(make_dataset([{"input": ["x" * size], "expected": "y"}]), {"close": [0.5]})
+    page = browser_of(bob).get(reverse("run_case", args=[run.uuid, 1])).text
+    assert ("[\n  &quot;xxx" in page) == (size < MAX_CHARS)
+    assert "[&quot;xxx" in page or size < MAX_CHARS
+
+
+@pytest.mark.timing
+@pytest.mark.parametrize("mode", ["line", "path"])
+def test_2_000_leaves_take_at_most_five_times_as_long_as_a_few(
+    browser_of: BrowserOf,
+    bob: User,
+    make_dataset: MakeDataset,
+    make_outputs: MakeOutputs,
+    mode: str,
+) -> None:
+    browser, runs = browser_of(bob), []
+    for leaves in (3, 2_000):
+        version = make_dataset([{"input": "?", "expected": tree(leaves)}], name=f"{leaves}")
+        changed = json.dumps(tree(leaves, "END")).replace("item 10", "the item 10")
+        runs.append(finished_run(make_outputs(version, [changed]), LEAVES))
+    few, many = (partial(page_of, browser, run, f"?diff={mode}") for run in runs)
+    assert_at_most(5, few, many)
+
+
+def test_hundreds_of_leaves_ask_the_database_nothing_more(
+    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> None:
+    counts = set()
+    for leaves in (6, 300, 3_000):
+        version = make_dataset([{"input": "?", "expected": tree(leaves)}], name=f"{leaves}")
+        run = finished_run(make_outputs(version, [json.dumps(tree(leaves, "END"))]), LEAVES)
+        browser = browser_of(bob)
+        page_of(browser, run)
+        with CaptureQueriesContext(connection) as asked:
+            page_of(browser, run)
+        counts.add(len(asked))
+    assert counts == {17}
+
+
+def test_a_text_compared_as_one_leaf_has_no_table_of_leaves(
+    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> None:
+    """The texts above it say all that it would."""
+    outputs = make_outputs(make_dataset([{"input": "?", "expected": "two metres"}]), ["2 metres"])
+    page = page_of(browser_of(bob), finished_run(outputs, LEAVES))
+    assert "Leaves of the expected value" not in page
+    assert "matched leaves / all leaves of the expected value" in page

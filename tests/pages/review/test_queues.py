@@ -1,0 +1,99 @@
+"""Queues on their pages: created from a run, listed, watched, closed and shared out anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from scoring.models import Member, ReviewQueue, Role, Run, Team, User
+
+BrowserOf = Callable[[User], Client]
+
+
+def test_an_editor_creates_a_queue_for_others_with_the_filters_of_the_table(
+    browser: Client, run: Run, rita: User
+) -> None:
+    run_page = browser.get(reverse("run", args=[run.uuid]) + "?verdict=fail").text
+    url = reverse("new_review_queue", args=[run.uuid])
+    assert f"{url}?verdict=fail" in run_page
+    page = browser.get(f"{url}?verdict=fail&sort=close&n=3").text
+    assert '<span class="tag">fail</span>' in page
+    assert "rita@example.org" in page
+    answer = browser.post(
+        f"{url}?verdict=fail&sort=close&n=3",
+        {
+            "name": "failed ones",
+            "order": "value",
+            "case_count": "100",
+            "reviewers": [str(rita.pk)],
+            "reviewers_per_case": "1",
+            "due_on": str(timezone.localdate()),
+        },
+    )
+    queue = ReviewQueue.objects.get()
+    assert answer["Location"] == reverse("review_queue", args=[queue.uuid])
+    assert (queue.filters, queue.case_count) == ("verdict=fail", run.fail_count)
+    page = browser.get(answer["Location"]).text
+    assert "filtered" in page
+    assert f"0 of {run.fail_count}" in page
+    assert "Start" not in page  # not for whom nothing is asked
+
+
+def test_a_reviewer_creates_one_alone_and_a_viewer_none(
+    ritas: Client, rita: User, run: Run, browser_of: BrowserOf, bob: User
+) -> None:
+    url = reverse("new_review_queue", args=[run.uuid])
+    assert "Reviews per case" not in ritas.get(url).text
+    sent = {"name": "mine", "order": "random", "case_count": "2"}
+    assert ritas.post(url, sent).status_code == 302
+    assert set(ReviewQueue.objects.get().tasks.values_list("reviewer", flat=True)) == {rita.pk}
+    assert browser_of(bob).get(url).status_code == 403
+    assert ritas.post(url, sent | {"case_count": "0"}).status_code == 422
+
+
+def test_the_list_puts_my_open_queues_first_and_marks_late_ones(
+    ritas: Client, browser: Client, queue: ReviewQueue, team: Team
+) -> None:
+    ReviewQueue.objects.update(due_on=timezone.localdate() - timedelta(days=1))
+    url = reverse("review", args=[team.slug])
+    page = ritas.get(url).text
+    assert "Your queues" in page
+    assert "overdue" in page
+    assert "0 of 4" in page
+    assert "Open queues" in browser.get(url).text
+    browser.post(reverse("close_review_queue", args=[queue.uuid]))
+    page = ritas.get(url).text
+    assert "No open queues" in page
+    assert "Closed queues" in page
+    assert "overdue" not in page
+
+
+def test_a_closed_queue_is_reviewed_by_nobody_until_it_is_reopened(
+    ritas: Client, browser: Client, queue: ReviewQueue
+) -> None:
+    url = reverse("review_queue", args=[queue.uuid])
+    following = reverse("next_review", args=[queue.uuid])
+    assert following in ritas.get(url).text
+    browser.post(reverse("close_review_queue", args=[queue.uuid]))
+    assert following not in ritas.get(url).text
+    assert ritas.get(following)["Location"] == url
+    browser.post(reverse("reopen_review_queue", args=[queue.uuid]))
+    assert ritas.get(following)["Location"] == reverse("review_task", args=[queue.uuid, 1])
+
+
+def test_open_cases_are_reassigned(
+    browser: Client, queue: ReviewQueue, rita: User, team: Team
+) -> None:
+    sam = User.objects.create_user("sam@example.org")
+    Member.objects.create(team=team, user=sam, role=Role.REVIEWER)
+    url = reverse("reassign_reviews", args=[queue.uuid])
+    same = browser.post(url, {"old": str(rita.pk), "new": str(rita.pk)})
+    assert same.status_code == 422
+    assert "This is the same person." in same.text
+    answer = browser.post(url, {"old": str(rita.pk), "new": str(sam.pk)}, follow=True)
+    assert "4 open tasks reassigned to sam@example.org." in answer.text
+    assert set(queue.tasks.values_list("reviewer", flat=True)) == {sam.pk}

@@ -1,0 +1,36 @@
+"""The team's list of failure tags."""
+
+from __future__ import annotations
+
+from django.test import Client
+from django.urls import reverse
+
+from scoring.models import FailureTag, Review, ReviewQueue, Team, User
+
+
+def test_editors_add_and_remove_and_reviewers_read(
+    browser: Client, ritas: Client, team: Team
+) -> None:
+    url = reverse("failure_tags", args=[team.slug])
+    assert "An editor adds them." in ritas.get(url).text
+    browser.post(url, {"name": "tone", "help_text": "Too rude."})
+    page = ritas.get(url).text
+    assert "Too rude." in page
+    assert "Add tag" not in page
+    assert ritas.post(url, {"name": "x"}).status_code == 403
+    browser.post(reverse("remove_failure_tag", args=[team.slug]), {"name": "tone"})
+    assert not FailureTag.objects.exists()
+
+
+def test_a_review_keeps_a_tag_that_is_removed(
+    browser: Client, ritas: Client, rita: User, team: Team, queue: ReviewQueue
+) -> None:
+    FailureTag.objects.create(team=team, name="tone")
+    task = reverse("review_task", args=[queue.uuid, 1])
+    assert 'value="tone"' in ritas.get(task).text
+    ritas.post(task, {"verdict": "fail", "seen": "0", "failure_tags": ["tone"]})
+    browser.post(reverse("remove_failure_tag", args=[team.slug]), {"name": "tone"})
+    review = Review.objects.get(reviewer=rita)
+    assert review.failure_tags == ["tone"]
+    case = reverse("run_case", args=[queue.run.uuid, review.output.case.position])
+    assert '<span class="tag">tone</span>' in ritas.get(case).text

@@ -1,0 +1,160 @@
+"""What a run's page tells of money, time, stages and how the outputs were made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from scoring.engine.outputs.generate import Recipe, planned_outputs
+from scoring.engine.runs import plan
+from scoring.models import (
+    AuditEntry,
+    Connection,
+    ModelCall,
+    Run,
+    RunSummary,
+    Score,
+    Scorer,
+    Status,
+    Team,
+    User,
+)
+from tests.conftest import MakeDataset
+from tests.pages.runs.steps import BrowserOf, url
+from tests.support.html import on_one_line
+
+
+@pytest.fixture
+def browser(browser_of: BrowserOf, alice: User) -> Client:
+    return browser_of(alice)
+
+
+@pytest.fixture
+def generating(team: Team, make_dataset: MakeDataset) -> Run:
+    """A queued run that will make its outputs."""
+    own = Connection.objects.define(team, "own", "https://api.example.org/v1", by=None)
+    recipe = Recipe(
+        "stub-1",
+        "Answer {{ input }} <b>",
+        system="Be brief.",
+        connection=own,
+        parameters={"temperature": 0.2, "max_tokens": 50},
+        trials=3,
+    )
+    outputs = planned_outputs(make_dataset([{"input": "q"}] * 4), recipe)
+    scorer = Scorer.objects.define(team, "same", "exact_match", {})
+    return plan.new_run(outputs, scorers=[(scorer, 1.0)], budget_usd=2.0)
+
+
+def facts(answer: Any) -> str:
+    return on_one_line(answer.text)
+
+
+def test_costs_calls_and_latencies_are_told(browser: Client, run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(
+        cost_usd=0.0042,
+        judge_calls=1200,
+        judge_tokens_in=34_000,
+        judge_tokens_out=5_600,
+        judge_cost_usd=1.5,
+        latencies_ms={"p50": 420.4, "p95": 1333.3},
+    )
+    page = facts(browser.get(url(run)))
+    assert "outputs $0.0042" in page
+    assert "judges $1.50, 1,200 paid calls, 34,000 tokens in, 5,600 out" in page
+    assert "outputs took 420 ms (median), 95&nbsp;% at most 1333 ms" in page
+
+
+def test_what_is_not_known_is_not_told(browser: Client, run: Run) -> None:
+    page = facts(browser.get(url(run)))
+    assert "judges" not in page
+    assert "budget" not in page.lower()
+    assert "outputs took" not in page
+
+
+def test_a_judge_without_paid_calls_says_so(browser: Client, run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(judge_calls=0)
+    assert "judges 0 paid calls </li>" in facts(browser.get(url(run)))
+
+
+@pytest.mark.parametrize(
+    ("paid", "left"), [((), "$2.00"), ((0.5, 0.25), "$1.25"), ((1.5, None, 0.6), "$0.00")]
+)
+def test_the_budget_says_what_is_left(
+    browser: Client, team: Team, generating: Run, paid: tuple[float | None, ...], left: str
+) -> None:
+    for cost_usd in paid:
+        ModelCall.objects.create(team=team, run=generating, purpose="judge", cost_usd=cost_usd)
+    ModelCall.objects.create(team=team, purpose="judge", cost_usd=9.0)  # another run's
+    assert f"budget $2.00, {left} left" in facts(browser.get(url(generating)))
+
+
+def test_how_the_outputs_were_made_is_told(browser: Client, generating: Run) -> None:
+    page = facts(browser.get(url(generating)))
+    for text in ("How the outputs were made", "through own", "3 trials a case"):
+        assert text in page
+    assert "<li>temperature 0.2</li>" in page
+    assert "<li>max tokens 50</li>" in page
+    assert "Answer {{ input }} &lt;b&gt;" in page
+    assert "Be brief." in page
+
+
+def test_outputs_that_came_from_outside_have_no_recipe(browser: Client, run: Run) -> None:
+    assert "How the outputs were made" not in browser.get(url(run)).text
+
+
+def test_the_stage_is_named_and_counted_in_outputs(browser: Client, generating: Run) -> None:
+    plan.plan(generating)
+    page = facts(browser.get(url(generating)))
+    assert "> Making outputs </h2>" in page
+    assert "0 of 12 outputs made" in page
+
+
+def test_a_standstill_says_what_is_waited_for(browser: Client, generating: Run) -> None:
+    from scoring.engine.jobs import lease
+
+    plan.plan(generating)
+    lease.take(generating)
+    Run.objects.filter(pk=generating.pk).update(standstill="rate-limited until 14:05")
+    assert "Rate-limited until 14:05." in browser.get(url(generating)).text
+
+
+@pytest.mark.parametrize(("code", "asks"), [("budget_reached", True), ("timeout", False)])
+def test_a_retry_after_a_spent_budget_asks_for_a_new_one(
+    browser: Client, run: Run, code: str, asks: bool
+) -> None:
+    Run.objects.filter(pk=run.pk).update(budget_usd=1.0)
+    RunSummary.objects.filter(scorer__run=run).update(errors=1, causes={code: 1})
+    assert ("New budget" in browser.get(url(run)).text) is asks
+
+
+def test_the_new_budget_goes_with_the_retry(browser: Client, alice: User, run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(budget_usd=1.0)
+    row = Score.objects.filter(scorer__run=run, score__isnull=False)[:1].get()
+    row.status, row.score, row.verdict, row.code = Status.ERROR, None, None, "budget_reached"
+    row.save()
+    browser.post(reverse("retry_run", args=[run.uuid]), {"budget_usd": "2.5"})
+    run.refresh_from_db()
+    assert (run.state, run.budget_usd) == ("queued", 2.5)
+    assert AuditEntry.objects.get(action="run.budget_changed").actor == alice
+
+
+@pytest.mark.parametrize("budget", ["-1", "nan", "much"])
+def test_a_budget_that_is_no_amount_starts_nothing(browser: Client, run: Run, budget: str) -> None:
+    address = reverse("retry_run", args=[run.uuid])
+    answer = browser.post(address, {"budget_usd": budget}, follow=True)
+    assert "The budget is no amount in US dollars." in answer.text
+    run.refresh_from_db()
+    assert run.state == "finished"
+
+
+def test_the_page_of_a_run_at_work_needs_few_queries(browser: Client, generating: Run) -> None:
+    plan.plan(generating)
+    with CaptureQueriesContext(connection) as captured:
+        browser.get(url(generating))
+    assert len(captured) <= 18

@@ -1,0 +1,157 @@
+"""A run whose cases have several trials: figures over cases, and the unsteady ones."""
+
+from __future__ import annotations
+
+from statistics import fmean, median
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from scoring.models import Output, OutputSet, Run, User
+from tests.conftest import MakeDataset
+from tests.pages.runs.steps import BrowserOf, MakeSet, keys, url
+from tests.support.run_states import CLOSE, EXACT, finished_run
+
+#: By case: the outputs of its three trials; `yes` is what is expected.
+TRIALS = [("yes", "yes", "yes"), ("yes", "yet", "no"), ("no", "no", "no"), ("yes", "no", None)]
+EXACT_SCORES = [[1, 1, 1], [1, 0, 0], [0, 0, 0], [1, 0]]
+UNSTEADY = ["case-2", "case-4"]
+
+
+@pytest.fixture
+def outputs(make_set: MakeSet) -> OutputSet:
+    made = make_set([texts[0] for texts in TRIALS])
+    first = list(made.outputs.select_related("case").order_by("pk"))
+    for trial in (1, 2):
+        Output.objects.bulk_create(
+            Output(output_set=made, case=output.case, trial=trial, text=texts[trial])
+            for output, texts in zip(first, TRIALS, strict=True)
+        )
+    return made
+
+
+@pytest.fixture
+def tried(outputs: OutputSet) -> Run:
+    return finished_run(outputs, EXACT)
+
+
+@pytest.fixture
+def browser(browser_of: BrowserOf, bob: User) -> Client:
+    return browser_of(bob)
+
+
+def test_figures_are_over_cases(browser: Client, tried: Run) -> None:
+    for query, how, scores in [
+        ("", "mean", [fmean(each) for each in EXACT_SCORES]),
+        ("?trials=mean", "mean", [fmean(each) for each in EXACT_SCORES]),
+        ("?trials=median", "median", [median(each) for each in EXACT_SCORES]),
+        ("?trials=min", "min", [min(each) for each in EXACT_SCORES]),
+        ("?trials=odd", "mean", [fmean(each) for each in EXACT_SCORES]),
+        ("?trials=pass@9", "mean", [fmean(each) for each in EXACT_SCORES]),
+    ]:
+        answer = browser.get(url(tried, query))
+        (figure,) = answer.context["figures"]
+        assert (figure.how, figure.case_count) == (how, 4)
+        assert figure.mean.value == pytest.approx(fmean(scores))
+        assert figure.mean.interval is not None
+        assert figure.pass_rate.value == sum(score >= 1 for score in scores) / 4
+        assert "(4 cases \N{MULTIPLICATION SIGN} 3)" in " ".join(answer.text.split())
+        assert f'<option value="{how}" selected>' in answer.text
+
+
+@pytest.mark.parametrize(
+    ("k", "cases", "chance"),
+    # Of n trials with c passes, the share of the choices of k trials that hold a pass.
+    [(1, 4, (1 + 1 / 3 + 0 + 1 / 2) / 4), (2, 4, (1 + 2 / 3 + 0 + 1) / 4), (3, 3, (1 + 1 + 0) / 3)],
+)
+def test_pass_at_k_is_a_rate_without_a_mean(
+    browser: Client, tried: Run, k: int, cases: int, chance: float
+) -> None:
+    (figure,) = browser.get(url(tried, f"?trials=pass@{k}")).context["figures"]
+    assert (figure.mean, figure.case_count) == (None, cases)
+    assert figure.pass_rate.value == pytest.approx(chance)
+
+
+def test_the_way_stays_in_every_link_of_the_table(browser: Client, tried: Run) -> None:
+    answer = browser.get(url(tried, "?trials=min&verdict=fail"))
+    (figure,) = answer.context["figures"]
+    assert "trials=min" in figure.unsteady.query
+    assert all("trials=min" in heading.url for heading in answer.context["cases"].headings())
+    assert '<input type="hidden" name="verdict" value="fail">' in answer.text
+    assert '<input type="hidden" name="trials" value="min">' in answer.text
+
+
+def test_a_run_with_one_trial_a_case_offers_no_ways(browser: Client, run: Run) -> None:
+    answer = browser.get(url(run, "?trials=min"))
+    assert answer.context["trial_figures"] == []
+    assert all(figure.mean == figure.summary.mean_estimate for figure in answer.context["figures"])
+    assert "A case counts as" not in answer.text
+    assert "Unsteady" not in answer.text
+
+
+class TestUnsteady:
+    def test_only_cases_whose_trials_straddle_are_listed(self, browser: Client, tried: Run) -> None:
+        answer = browser.get(url(tried, "?unsteady=on"))
+        assert sorted(set(keys(answer))) == UNSTEADY
+        assert len(keys(answer)) == 6, "every trial of an unsteady case has its row"
+        (chip,) = answer.context["cases"].chips()
+        assert (chip.text, "unsteady" in chip.url) == ("unsteady", False)
+
+    @pytest.mark.parametrize(
+        ("query", "found"),
+        [
+            ("?unsteady=on&scorer=exact", UNSTEADY),
+            ("?unsteady=on&scorer=close", ["case-2", "case-4"]),
+            ("?unsteady=on&sort=exact", UNSTEADY),
+            ("?unsteady=on&sort=exact&scorer=close", ["case-2", "case-4"]),
+            ("?unsteady=on&verdict=pass", UNSTEADY),
+            ("?unsteady=on&q=yet", ["case-2"]),
+            ("?unsteady=on&scorer=exact&max=0.5&sort=close", UNSTEADY),
+        ],
+    )
+    def test_it_goes_with_every_other_filter(
+        self, browser: Client, outputs: OutputSet, query: str, found: list[str]
+    ) -> None:
+        run = finished_run(outputs, EXACT, CLOSE)
+        answer = browser.get(url(run, query))
+        assert sorted(set(keys(answer))) == found
+
+    @pytest.mark.parametrize("few", [0, 2_000])
+    def test_few_or_many_are_found_alike(
+        self, browser: Client, tried: Run, few: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("scoring.models.case_list.selection.FEW", few)
+        for query in ("?unsteady=on", "?unsteady=on&sort=exact", "?unsteady=on&scorer=exact"):
+            assert sorted(set(keys(browser.get(url(tried, query))))) == UNSTEADY, query
+
+    def test_their_rows_are_marked(self, browser: Client, tried: Run) -> None:
+        answer = browser.get(url(tried))
+        marked = {row.key for row in answer.context["cases"].page.rows if row.is_unsteady}
+        assert sorted(marked) == UNSTEADY
+        assert answer.text.count("Some trials of this case pass and others fail") == 6
+
+    def test_the_scorer_tells_how_many_and_leads_to_them(self, browser: Client, tried: Run) -> None:
+        (figure,) = browser.get(url(tried)).context["figures"]
+        assert figure.unsteady.number == 2
+        assert sorted(set(keys(browser.get(url(tried, figure.unsteady.query))))) == UNSTEADY
+
+
+@pytest.mark.parametrize(
+    "query", ["", "?sort=exact&verdict=pass", "?unsteady=on&sort=exact&verdict=pass&q=y"]
+)
+def test_the_page_needs_few_queries(browser: Client, tried: Run, query: str) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        assert browser.get(url(tried, query)).status_code == 200
+    assert len(captured) <= 24
+
+
+def test_missing_trials_of_a_case_are_no_trials(
+    browser: Client, make_dataset: MakeDataset, outputs: OutputSet
+) -> None:
+    """A case with one scored trial among others with three counts with that one."""
+    case = outputs.outputs.order_by("pk")[0].case
+    outputs.outputs.filter(case=case, trial__gt=0).delete()
+    (figure,) = browser.get(url(finished_run(outputs, EXACT))).context["figures"]
+    assert figure.mean.value == pytest.approx(fmean([1, 1 / 3, 0, 0.5]))

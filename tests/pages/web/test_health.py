@@ -1,0 +1,66 @@
+"""What the watchers of a site are told."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import DatabaseError, connection
+from django.test import Client
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from scoring.engine.jobs import lease
+from scoring.engine.runs.progress import ALIVE_SECONDS
+from scoring.models import Worker
+
+URL = "/healthz"
+
+
+def seen(seconds_ago: float) -> None:
+    at = timezone.now() - timedelta(seconds=seconds_ago)
+    Worker.objects.create(name=lease.own_name(), started_at=at, seen_at=at)
+
+
+def test_a_site_with_a_live_worker_is_healthy(client: Client, db: None) -> None:
+    seen(0)
+    answer = client.get(URL)
+    assert answer.status_code == 200
+    assert answer.json() == {"healthy": True, "database": True, "worker": True}
+
+
+@pytest.mark.parametrize("seconds_ago", [None, ALIVE_SECONDS + 5])
+def test_a_site_without_a_live_worker_says_so(
+    client: Client, db: None, seconds_ago: float | None
+) -> None:
+    if seconds_ago is not None:
+        seen(seconds_ago)
+    answer = client.get(URL)
+    assert answer.status_code == 503
+    assert answer.json() == {"healthy": False, "database": True, "worker": False}
+
+
+def test_a_site_without_its_database_says_so(client: Client, db: None) -> None:
+    def fail(*_: object) -> None:
+        raise DatabaseError("disk I/O error")
+
+    with connection.execute_wrapper(fail):
+        answer = client.get(URL)
+    assert answer.status_code == 503
+    assert answer.json() == {"healthy": False, "database": False, "worker": False}
+    assert "disk" not in answer.content.decode()
+
+
+def test_no_cache_may_answer_for_the_site(client: Client, db: None) -> None:
+    assert "no-store" in client.get(URL)["Cache-Control"]
+
+
+def test_it_is_read_and_never_written(client: Client, db: None) -> None:
+    assert client.post(URL).status_code == 405
+
+
+def test_it_answers_over_plain_http(client: Client, db: None, settings: Settings) -> None:
+    settings.SECURE_SSL_REDIRECT = True
+    seen(0)
+    assert client.get(URL).status_code == 200
+    assert client.get("/").status_code == 301

@@ -1,0 +1,31 @@
+"""The site's settings for tests: a data folder of their own, and no endpoint of anybody's.
+
+Judges are not checked by themselves, but where a test says so.
+
+Passwords are hashed quickly: real hashers are slow on purpose.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    _folder = Path(os.environ["EVALSITE_DATA_DIR"]) / os.environ["PYTEST_XDIST_WORKER"]
+else:
+    _folder = Path(tempfile.mkdtemp(prefix="evalsite-tests-"))
+    atexit.register(shutil.rmtree, _folder, ignore_errors=True)
+os.environ["EVALSITE_DATA_DIR"] = str(_folder)
+os.environ["EVALSITE_JUDGE_CHECK_SAMPLE"] = "0"  # tests of judges count calls
+
+from evalsite.settings import *  # noqa: F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+EVALSITE_OPENAI_API_KEY = EVALSITE_OPENAI_BASE_URL = ""
+EVALSITE_MODEL_HOSTS: frozenset[str] = frozenset()
+# Tests kill processes, not the machine: what is committed need not be on the disk.
+_sqlite = DATABASES["default"]["OPTIONS"]  # noqa: F405
+_sqlite["init_command"] = _sqlite["init_command"].replace("synchronous=FULL", "synchronous=OFF")

@@ -1,0 +1,106 @@
+"""What environment variables may say, and what the settings make of those of mail."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from evalsite import env
+from tests.support.paths import ROOT
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("", ""),
+        ("https://evals.example.org", "https://evals.example.org"),
+        ("https://evals.example.org/", "https://evals.example.org"),
+        (" http://127.0.0.1:8000/sub/ ", "http://127.0.0.1:8000/sub"),
+    ],
+)
+def test_the_sites_own_address_has_no_slash_at_its_end(
+    monkeypatch: pytest.MonkeyPatch, text: str, url: str
+) -> None:
+    monkeypatch.setenv("EVALSITE_URL", text)
+    assert env.own_address("EVALSITE_URL") == url
+
+
+@pytest.mark.parametrize("text", ["evals.example.org", "ftp://x", "https://a b", "javascript:x"])
+def test_what_is_no_address_is_named(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("EVALSITE_URL", text)
+    with pytest.raises(ImproperlyConfigured, match="EVALSITE_URL"):
+        env.own_address("EVALSITE_URL")
+
+
+def test_one_of_a_few_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EVALSITE_MAIL_SECURITY", raising=False)
+    assert env.one_of("EVALSITE_MAIL_SECURITY", "starttls", "tls") == "starttls"
+    monkeypatch.setenv("EVALSITE_MAIL_SECURITY", " TLS ")
+    assert env.one_of("EVALSITE_MAIL_SECURITY", "starttls", "tls") == "tls"
+    monkeypatch.setenv("EVALSITE_MAIL_SECURITY", "ssl3")
+    with pytest.raises(ImproperlyConfigured, match="use starttls or tls"):
+        env.one_of("EVALSITE_MAIL_SECURITY", "starttls", "tls")
+
+
+def settings_of(folder: Path, show: str, **environment: str) -> str:
+    """What a process with these variables alone prints of its settings."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"from evalsite import settings as s\nprint({show})"],
+        env={"EVALSITE_DATA_DIR": str(folder), **environment},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+HSTS = "s.SECURE_HSTS_SECONDS, s.SECURE_HSTS_INCLUDE_SUBDOMAINS, s.SECURE_HSTS_PRELOAD"
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ({}, "0 False False"),
+        ({"EVALSITE_HSTS": "preload"}, "0 False False"),  # not over plain HTTP
+        ({"EVALSITE_HTTPS": "1"}, "31536000 False False"),
+        ({"EVALSITE_HTTPS": "1", "EVALSITE_HSTS": "subdomains"}, "31536000 True False"),
+        ({"EVALSITE_HTTPS": "1", "EVALSITE_HSTS": "preload"}, "31536000 True True"),
+    ],
+)
+def test_other_hosts_of_the_domain_are_bound_only_on_request(
+    tmp_path: Path, given: dict[str, str], shown: str
+) -> None:
+    assert settings_of(tmp_path, HSTS, **given) == shown
+
+
+MAIL = 's.EMAIL_BACKEND.split(".")[-2], s.EMAIL_PORT, s.EMAIL_USE_TLS, s.EMAIL_USE_SSL'
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ({}, "console 587 True False"),
+        ({"EVALSITE_MAIL_HOST": "mail.example.org"}, "smtp 587 True False"),
+        (
+            {
+                "EVALSITE_MAIL_HOST": "mail.example.org",
+                "EVALSITE_MAIL_PORT": "465",
+                "EVALSITE_MAIL_SECURITY": "tls",
+            },
+            "smtp 465 False True",
+        ),
+        (
+            {"EVALSITE_MAIL_HOST": "localhost", "EVALSITE_MAIL_SECURITY": "none"},
+            "smtp 587 False False",
+        ),
+    ],
+)
+def test_mail_goes_to_the_server_that_is_named(
+    tmp_path: Path, given: dict[str, str], shown: str
+) -> None:
+    assert settings_of(tmp_path, MAIL, **given) == shown
