@@ -175,6 +175,7 @@ def is_accessible(checked_parts: dict[tuple[str, str], set[str]]) -> Callable[[P
     A fragment that swaps itself while axe walks the page ends its walk with an error of
     its own; the page is then looked at again, until it stood still for one whole walk.
     A part whose answer is under way is dim, so what is found is looked for again thereafter.
+    A page that a link has just led to has no body yet, so its load is waited for.
     """
 
     def walked(page: Page, tries: int = 5) -> list[str]:
@@ -194,6 +195,7 @@ def is_accessible(checked_parts: dict[tuple[str, str], set[str]]) -> Callable[[P
         return is_known
 
     def checked(page: Page) -> None:
+        page.wait_for_load_state()
         if page.url.startswith("http") and is_known(page):
             return
         if walked(page):
