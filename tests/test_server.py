@@ -22,6 +22,7 @@ from waitress import wasyncore
 from evalsite import server
 from scoring.models import Upload
 from tests.pages.conftest import browser, spool
+from tests.support.waiting import DEADLINE_SECONDS
 
 __all__ = ["browser", "spool"]
 
@@ -31,7 +32,6 @@ HEAD: Final = (
     "POST {} HTTP/1.1\r\nHost: testserver\r\nConnection: close\r\nCookie: {}\r\n"
     "Content-Type: {}\r\n{}"
 )
-LONGEST_SECONDS: Final = 20
 
 Send = Callable[..., str]
 
@@ -81,7 +81,7 @@ def answer_to(patience: None) -> Send:
 
 
 def _answer(sender: socket.socket, channels: dict[int, Any], tasks: OwnThread) -> str:
-    answer, end = b"", time.monotonic() + LONGEST_SECONDS
+    answer, end = b"", time.monotonic() + DEADLINE_SECONDS
     while time.monotonic() < end:
         wasyncore.loop(timeout=0.02, use_poll=True, map=channels, count=1)
         tasks.run()

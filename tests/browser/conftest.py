@@ -29,6 +29,7 @@ from scoring.models import User
 from tests.browser.browser_log import Witness
 from tests.browser.compare_steps import has_settled
 from tests.support.thoroughness import IN_CI
+from tests.support.waiting import DEADLINE_SECONDS
 
 WITNESS = pytest.StashKey[Witness]()
 #: The one without a user interface first: it takes two thirds of the time.
@@ -51,7 +52,7 @@ PARTS = """
 () => [...document.body.querySelectorAll("*")].map(
   (part) => `${part.tagName} ${part.getAttribute("class")} ${part.getAttribute("role")}`)
 """
-PATIENCE_MS = 30_000
+PATIENCE_MS = DEADLINE_SECONDS * 1_000
 
 
 def _absent(why: str) -> None:

@@ -21,6 +21,7 @@ from tests.browser.walk import Walk, forgive_422
 from tests.conftest import MakeDataset
 from tests.engine.alerts.webhook_receiver import Receiver
 from tests.support.drift_runs import run_in_week
+from tests.support.waiting import DEADLINE_SECONDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -30,9 +31,9 @@ WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWi
 def work() -> None:
     """What the worker would do, in a thread as there: this one has the browser's event loop."""
     with Threads(1) as threads:
-        threads.submit(tick).result(20)
+        threads.submit(tick).result(DEADLINE_SECONDS)
         for delivery in AlertDelivery.objects.due():
-            threads.submit(sending.send, delivery).result(20)
+            threads.submit(sending.send, delivery).result(DEADLINE_SECONDS)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from scoring.models import Job, Output, Run, Team, User
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
+from tests.support.waiting import DEADLINE_SECONDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -142,7 +143,7 @@ def test_a_large_comparison_appears_once_it_is_there(
     is_accessible(page)
     with Threads(1) as threads:
         for job in Job.objects.unfinished().select_related("team"):
-            threads.submit(job_queue.run, job).result(20)
+            threads.submit(job_queue.run, job).result(DEADLINE_SECONDS)
     expect(page.get_by_text("55 of 60 cases broke").first).to_be_visible()
 
 

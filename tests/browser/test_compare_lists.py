@@ -26,6 +26,7 @@ from tests.browser.compare_steps import (
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
+from tests.support.waiting import DEADLINE_SECONDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -213,6 +214,6 @@ def test_a_comparison_that_failed_is_asked_for_again(
     expect(page.get_by_text("No worker: start manage.py worker.")).to_be_visible()
     with Threads(1) as threads:
         for job in Job.objects.unfinished().select_related("team"):
-            threads.submit(job_queue.run, job).result(20)
+            threads.submit(job_queue.run, job).result(DEADLINE_SECONDS)
     expect(page.get_by_text("55 of 59 cases broke").first).to_be_visible()
     assert Comparison.objects.count() == 1

@@ -16,6 +16,7 @@ from scoring.models import Connection, Job, Team, User
 from tests.browser.walk import Walk
 from tests.stub.scenarios import RIGHT_KEY
 from tests.stub.server import Stub
+from tests.support.waiting import DEADLINE_SECONDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -24,7 +25,7 @@ def work() -> None:
     """What the worker would do, in a thread as there: this one has the browser's event loop."""
     with Threads(1) as threads:
         for job in Job.objects.unfinished().select_related("team"):
-            threads.submit(job_queue.run, job).result(20)
+            threads.submit(job_queue.run, job).result(DEADLINE_SECONDS)
 
 
 def test_a_connection_is_made_tested_and_removed_and_every_page_is_accessible(

@@ -20,6 +20,7 @@ from tests.browser.walk import Walk
 from tests.conftest import MakeDataset
 from tests.pages.runs.generation.steps import address, connected, work_begins
 from tests.stub import Asked, Stub, wire
+from tests.support.waiting import DEADLINE_SECONDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -70,7 +71,7 @@ def try_one(page: Page, is_accessible: Callable[[Page], None]) -> None:
     expect(page.get_by_text("The model is asked.")).to_be_visible()
     with Threads(1) as threads:
         for job in Job.objects.unfinished().select_related("team"):
-            threads.submit(job_queue.run, job).result(20)
+            threads.submit(job_queue.run, job).result(DEADLINE_SECONDS)
     expect(page.get_by_role("region", name="Answer, scrollable")).to_have_text("Paris")
     expect(page.locator("#answer")).to_contain_text("$0.01")
     is_accessible(page)

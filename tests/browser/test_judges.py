@@ -18,6 +18,7 @@ from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.calibration.steps import at, connected, judged_run
 from tests.stub import wire
 from tests.stub.server import Stub
+from tests.support.waiting import DEADLINE_SECONDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -28,7 +29,7 @@ def work() -> None:
     """What the worker would do, in a thread as there: this one has the browser's event loop."""
     with Threads(1) as threads:
         for job in Job.objects.unfinished().select_related("team"):
-            threads.submit(job_queue.run, job).result(20)
+            threads.submit(job_queue.run, job).result(DEADLINE_SECONDS)
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ from tests.support.real_data import (
     with_final_answers,
     write_jsonl,
 )
+from tests.support.waiting import DEADLINE_SECONDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("facts")]
 
@@ -178,7 +179,7 @@ def stop_worker(site: Site) -> None:
     """As Ctrl-C does it: nothing is left half done."""
     worker = site.processes[-1]
     worker.terminate()
-    assert worker.wait(30) == 0
+    assert worker.wait(DEADLINE_SECONDS) == 0
 
 
 def test_the_worst_case_shows_its_difference_and_its_arithmetic(

@@ -180,7 +180,7 @@ def test_a_long_run_is_told_on_another_page_while_one_waits(
     Run.objects.filter(pk=waiting.pk).update(**ended, started_at=begun)
     waiting.refresh_from_db()
     notify_run_end(waiting)
-    expect(box).to_contain_text("long has finished: 1 pass.", timeout=20_000)
+    expect(box).to_contain_text("long has finished: 1 pass.")
     box.hover()
     is_accessible(page)
     box.get_by_role("button", name="Dismiss: long has finished: 1 pass.").click()

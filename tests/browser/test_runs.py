@@ -14,7 +14,6 @@ from scoring.engine.runs.execute import execute
 from scoring.engine.runs.summaries import summarise
 from scoring.models import OutputSet, Run, RunState, Scorer, Suite, User
 from tests.browser.compare_steps import in_both_schemes
-from tests.browser.conftest import PATIENCE_MS
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.payloads import MARKUP as HOSTILE
 from tests.support.run_states import CLOSE, EXACT, finished_run, queued_run
@@ -180,7 +179,7 @@ def test_a_double_click_starts_one_run(
     page.get_by_label("Suite").select_option(label="release")
     page.get_by_role("button", name="Start the run").dblclick()
     # Looked at again and again: the second click may break off the first one's way there.
-    expect(page).to_have_url(re.compile(r"/runs/[0-9a-f-]{36}/$"), timeout=PATIENCE_MS)
+    expect(page).to_have_url(re.compile(r"/runs/[0-9a-f-]{36}/$"))
     assert Run.objects.count() == 1
 
 

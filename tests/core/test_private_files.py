@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from scoring.core.private_files import make_private, open_private
-from tests.engine.conftest import Site, fresh_site, wait_until
+from tests.engine.conftest import Site, fresh_site
+from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 __all__ = ["fresh_site"]
 
@@ -44,13 +45,13 @@ def test_a_site_at_work_keeps_everything_to_itself(fresh_site: Site, mask: int) 
         process = fresh_site.start("start", "--port", "0")
     finally:
         os.umask(before)
-    wait_until(lambda: "Ctrl-C stops it" in fresh_site.log, 60)
+    wait_until(lambda: "Ctrl-C stops it" in fresh_site.log)
     wait_until((folder / "evalsite.sqlite3-shm").exists)
     names = {path.name for path in folder.iterdir()}
     assert {"evalsite.sqlite3-wal", "worker.lock", "site.lock", "spool", "secret_key"} <= names
     assert open_to_others(folder) == []
     process.terminate()
-    process.wait(20)
+    process.wait(DEADLINE_SECONDS)
     assert open_to_others(folder) == []
 
 

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -239,11 +238,3 @@ def fresh_site(tmp_path: Path) -> Iterator[Site]:
     made = Site(tmp_path)
     yield made
     made.end()
-
-
-def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
-    """Come back as soon as the condition holds; fail when it does not within the time."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"not within {seconds} s"
-        time.sleep(0.02)

@@ -16,6 +16,7 @@ from scoring.core.llm.endpoint import Endpoint, Price
 from scoring.core.services import Answer, Fault, Message, OnProgress, Question, Reply
 from scoring.engine.services import team_services
 from scoring.engine.services.replies import Budget, KeptReplies
+from tests.support.waiting import DEADLINE_SECONDS
 
 STUB = Endpoint("stub", "http://stub/v1", prices={"m": Price(1.0, 1.0)})
 
@@ -46,7 +47,7 @@ class Model:
         with self.lock:
             self.asked.append(text)
         self.on_asked(text)
-        self.may_answer.wait(10)
+        self.may_answer.wait(DEADLINE_SECONDS)
         tokens = len(text)
         reply = Reply(text, tokens_in=tokens, tokens_out=1, cost_usd=self.cost_usd, latency_ms=2.0)
         return self.faults.get(text, reply)

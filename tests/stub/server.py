@@ -14,6 +14,7 @@ from typing import Any
 from tests.stub import wire
 from tests.stub.scenarios import SCENARIOS, Asked, Script, scripted
 from tests.stub.wire import Answer
+from tests.support.waiting import DEADLINE_SECONDS
 
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
@@ -39,13 +40,13 @@ class Stub:
 
     def __enter__(self) -> Stub:
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(5)
+        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(DEADLINE_SECONDS)
         return self
 
     def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(5)
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(DEADLINE_SECONDS)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(5)
+        self._thread.join(DEADLINE_SECONDS)
         self._loop.close()
 
     @property

@@ -11,6 +11,7 @@ import pytest
 
 from tests.stub import RIGHT_KEY, SCENARIOS, Stub, closed_port
 from tests.stub.wire import rate_limited, verdict
+from tests.support.waiting import DEADLINE_SECONDS
 
 MESSAGES = [{"role": "user", "content": "Is Paris the capital of France?"}]
 
@@ -24,7 +25,7 @@ def clients() -> Iterator[list[openai.OpenAI]]:
 
 
 def _client(clients: list[openai.OpenAI], url: str, key: str = RIGHT_KEY) -> openai.OpenAI:
-    http = httpx2.Client(trust_env=False, timeout=5)
+    http = httpx2.Client(trust_env=False, timeout=DEADLINE_SECONDS)
     client = openai.OpenAI(base_url=url, api_key=key, max_retries=0, http_client=http)
     clients.append(client)
     return client

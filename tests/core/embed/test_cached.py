@@ -23,6 +23,7 @@ from scoring.core.embed.cached import (
     text_key_function,
 )
 from scoring.core.embed.faults import EmbeddingError
+from tests.support.waiting import DEADLINE_SECONDS
 
 
 class Letters:
@@ -110,7 +111,7 @@ def test_two_threads_that_want_one_text_compute_it_once() -> None:
         def get_many(self, keys: Sequence[str]) -> Mapping[str, KeptVector]:
             found = cache.get_many(keys)
             if not letters._turn.locked():  # type: ignore[attr-defined]
-                together.wait(5)
+                together.wait(DEADLINE_SECONDS)
             return found
 
         put_many = cache.put_many

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,6 +16,7 @@ from scoring.core.embed import child_process
 from scoring.core.embed.child_process import EmbeddingProcess
 from scoring.core.embed.faults import EmbeddingError
 from scoring.core.embed.local import get_model
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -83,10 +83,7 @@ def test_it_ends_when_nobody_asks_and_begins_again(
 ) -> None:
     monkeypatch.setattr(child_process, "IDLE_SECONDS", 0.2)
     ask_for_nothing(process)
-    end = time.monotonic() + 20
-    while process.process_id is not None:
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    wait_until(lambda: process.process_id is None)
     ask_for_nothing(process)
 
 
@@ -111,10 +108,7 @@ def test_it_ends_with_its_parent() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
-    end = time.monotonic() + 10
-    while _is_running(int(ended.stdout)):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    wait_until(lambda: not _is_running(int(ended.stdout)))
 
 
 def _is_running(pid: int) -> bool:

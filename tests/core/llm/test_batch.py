@@ -14,6 +14,7 @@ from scoring.core.llm.judge_client import JudgeClient
 from scoring.core.services import Fault, Reply
 from tests.stub.wire import Answer, completion, json_answer, rate_limited
 from tests.support.judges import Bench, Purse, question, questions
+from tests.support.waiting import DEADLINE_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_a_place_is_held_until_its_reply_is_kept(bench: Bench) -> None:
     keep = bench.kept.keep
 
     def slow(*arguments: Any) -> str:
-        written.wait(5)
+        written.wait(DEADLINE_SECONDS)
         return keep(*arguments)
 
     bench.kept.keep = slow  # type: ignore[method-assign]
@@ -90,10 +91,10 @@ def test_a_place_is_held_until_its_reply_is_kept(bench: Bench) -> None:
     asking = threading.Thread(target=caller.ask, args=(questions(9),))
     asking.start()
     _until(lambda: len(bench.stub.asked("ok")) == 2)
-    bench.pool.start(_turns(20)).result(5)
+    bench.pool.start(_turns(20)).result(DEADLINE_SECONDS)
     assert len(bench.stub.asked("ok")) == 2  # a kill now repeats two paid calls, not nine
     written.set()
-    asking.join(10)
+    asking.join(DEADLINE_SECONDS)
     assert len(bench.stub.asked("ok")) == 9
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from scoring.core.llm import client_pool
 from tests.support.judges import Bench
+from tests.support.waiting import DEADLINE_SECONDS
 
 
 def test_an_endpoint_has_one_client_until_its_settings_change(bench: Bench) -> None:
@@ -28,7 +29,7 @@ def test_the_client_that_was_idle_longest_makes_room(
         clients = [bench.pool.client_for(endpoint) for endpoint in (busy, old, new)]
         return [bench.pool.client_for(busy) is clients[0], bench.pool.client_for(old) is clients[1]]
 
-    assert bench.pool.start(fill()).result(5) == [True, False]
+    assert bench.pool.start(fill()).result(DEADLINE_SECONDS) == [True, False]
 
 
 def test_a_client_is_added_where_all_others_are_busy(
@@ -41,7 +42,7 @@ def test_a_client_is_added_where_all_others_are_busy(
         other = bench.endpoint(base_url="https://other.example.org")
         return bench.pool.client_for(other) is bench.pool.client_for(other)
 
-    assert bench.pool.start(fill()).result(5)
+    assert bench.pool.start(fill()).result(DEADLINE_SECONDS)
 
 
 def test_a_process_has_one_pool_and_a_forked_child_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from scoring.core.llm.judge_client import JudgeClient
 from scoring.core.services import Fault, Reply
 from tests.stub.wire import Answer, completion, quota
 from tests.support.judges import Bench, Purse, question, questions
+from tests.support.waiting import DEADLINE_SECONDS
 
 
 def test_answers_come_in_the_order_of_the_questions(bench: Bench) -> None:
@@ -69,7 +70,7 @@ def test_many_threads_share_one_client_and_gate(bench: Bench) -> None:
     for each in threads:
         each.start()
     for each in threads:
-        each.join(10)
+        each.join(DEADLINE_SECONDS)
     assert len(bench.stub.asked("ok")) == 60
     assert purse.most == 4
 

@@ -23,7 +23,8 @@ from scoring.engine.processes.pool import Inline
 from scoring.models import Alert, AlertDelivery, AlertWatch, DatasetVersion
 from tests.engine.alerts.conftest import BAD, MakeRule, run_of, week
 from tests.engine.alerts.webhook_receiver import Receiver
-from tests.engine.conftest import Site, wait_until
+from tests.engine.conftest import Site
+from tests.support.waiting import wait_until
 
 SERIES = 12
 

@@ -13,7 +13,7 @@ from pytest_django.fixtures import Settings
 from scoring.engine.backups import integrity
 from scoring.engine.backups.integrity import CLEAN, DATABASE, UnsoundError, find_damage, open_site
 from scoring.models import OutputSet
-from tests.engine.conftest import wait_until
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture

@@ -17,8 +17,9 @@ from scoring.engine.backups import make_backup, restore_backup
 from scoring.engine.backups.integrity import CLEAN, DATABASE, find_damage
 from scoring.engine.runs import plan
 from scoring.models import Run, RunState, Score, Shard, Worker
-from tests.engine.conftest import MakeRun, MakeScorer, Site, wait_until
+from tests.engine.conftest import MakeRun, MakeScorer, Site
 from tests.support.paths import ROOT
+from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 GUNICORN = [sys.executable, "-m", "gunicorn", "-c", "python:evalsite.gunicorn_conf"]
 GUNICORN += ["--bind", "127.0.0.1:0", "evalsite.wsgi"]
@@ -60,12 +61,12 @@ def test_a_backup_while_a_run_scores_is_sound_and_goes_on_to_the_same_end(
     stored = rows_in(other / DATABASE)
     assert 0 < len(stored) < 9_000
     assert find_damage(other / DATABASE) == ""
-    wait_until(lambda: is_finished(run_at_work), 60)
+    wait_until(lambda: is_finished(run_at_work))
     copy = Site(other)
     try:
         copy.start("worker")
         state = f"SELECT state FROM scoring_run WHERE id = {run_at_work.pk}"
-        wait_until(lambda: rows_in(other / DATABASE, state) == [("finished",)], 90)
+        wait_until(lambda: rows_in(other / DATABASE, state) == [("finished",)])
     finally:
         copy.end()
     assert rows_in(other / DATABASE) == rows_in(Path(connection.settings_dict["NAME"]))
@@ -82,7 +83,7 @@ def broken_site(fresh_site: Site, torn: Path) -> Site:
 def test_a_copied_live_database_is_refused_with_a_sentence(
     broken_site: Site, command: tuple[str, ...]
 ) -> None:
-    assert broken_site.start(*command).wait(30) == 2
+    assert broken_site.start(*command).wait(DEADLINE_SECONDS) == 2
     assert "CommandError: the database cannot be used, for it is damaged" in broken_site.log
     assert "manage.py restore" in broken_site.log
     assert "Traceback" not in broken_site.log
@@ -95,7 +96,7 @@ def test_the_web_server_alone_refuses_it_too(broken_site: Site) -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE_SECONDS,
         check=False,
     )
     assert done.returncode != 0
@@ -111,12 +112,12 @@ def test_a_site_stopped_in_order_marks_it_and_a_killed_one_does_not(site: Site) 
 
     process = begin()
     process.terminate()
-    assert process.wait(20) == 0
+    assert process.wait(DEADLINE_SECONDS) == 0
     assert (site.folder / CLEAN).exists()
     assert not Worker.objects.exists()
     process = begin()
     assert not (site.folder / CLEAN).exists()
     process.kill()
     process.wait()
-    wait_until(lambda: not site.members(process.pid), 15)
+    wait_until(lambda: not site.members(process.pid))
     assert not (site.folder / CLEAN).exists()

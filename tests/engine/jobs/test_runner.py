@@ -32,12 +32,13 @@ from scoring.models import (
 )
 from scoring.models.job import MAX_TRIES
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import Site, wait_until
+from tests.engine.conftest import Site
 from tests.engine.judges.test_connection_test import connected
 from tests.stub.scenarios import RIGHT_KEY
 from tests.stub.server import Stub
 from tests.support.finished_runs import run_with
 from tests.support.run_states import queued_run
+from tests.support.waiting import wait_until
 
 MEASURE, COMPARE, TEST = (JobKind.MEASURE_DRIFT, JobKind.COMPARE, JobKind.TEST_CONNECTION)
 DEAD = "elsewhere:1"  # without a time: a hold that ran out

@@ -18,10 +18,11 @@ from scoring.engine.runs.progress import progress_of
 from scoring.engine.worker.dispatch import work_on
 from scoring.models import Connection, ModelCall, Output, Run, RunState, Team
 from tests.conftest import MakeDataset
-from tests.engine.conftest import MakeScorer, Site, wait_until
+from tests.engine.conftest import MakeScorer, Site
 from tests.stub import Asked, Stub, wire
 from tests.stub.wire import Answer
 from tests.support.thoroughness import CALLS, CALLS_BETWEEN_KILLS, KILLS
+from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -171,7 +172,7 @@ def test_a_killed_worker_loses_and_repeats_nothing(
         target = len(stub.requests) + chance.randrange(10, CALLS_BETWEEN_KILLS)
         wait_until(lambda: len(stub.requests) >= min(target, CALLS - 20))  # noqa: B023
         os.kill(worker.pid, signal.SIGKILL)
-        worker.wait(10)
+        worker.wait(DEADLINE_SECONDS)
     site.start("worker", EVALSITE_MODEL_HOSTS=hosts)
     wait_until(lambda: Run.objects.get(pk=run.pk).state == RunState.FINISHED)
     assert CALLS <= len(stub.requests) <= CALLS + KILLS * CONCURRENCY

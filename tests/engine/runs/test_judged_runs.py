@@ -28,10 +28,11 @@ from scoring.models import (
     Worker,
 )
 from tests.conftest import MakeOutputs
-from tests.engine.conftest import MakeRun, MakeScorer, Site, rows_of, verdicts_of, wait_until
+from tests.engine.conftest import MakeRun, MakeScorer, Site, rows_of, verdicts_of
 from tests.stub import Asked, Stub, wire
 from tests.stub.wire import Answer
 from tests.support.thoroughness import CALLS, CALLS_BETWEEN_KILLS, KILLS
+from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -272,7 +273,7 @@ class TestRealWorkers:
             target = len(stub.requests) + chance.randrange(10, CALLS_BETWEEN_KILLS)
             wait_until(lambda: len(stub.requests) >= min(target, CALLS - 20))  # noqa: B023
             (os.killpg if kills % 2 else os.kill)(worker.pid, signal.SIGKILL)
-            worker.wait(10)
+            worker.wait(DEADLINE_SECONDS)
         start()
         wait_until(lambda: Run.objects.get(pk=run.pk).state == RunState.FINISHED)
         assert CALLS <= len(stub.requests) <= CALLS + KILLS * CONCURRENCY
@@ -290,7 +291,7 @@ class TestRealWorkers:
         worker = start()
         wait_until(lambda: len(stub.requests) >= CONCURRENCY)
         worker.send_signal(signal.SIGTERM)
-        assert worker.wait(15) == 0
+        assert worker.wait(DEADLINE_SECONDS) == 0
         run.refresh_from_db()
         assert (run.state, run.held_by, Worker.objects.count()) == ("running", "", 0)
         assert "Traceback" not in site.log
@@ -324,9 +325,9 @@ class TestMeanings:
         other = make_run(run.output_set, scorer, name="other")
         worker = site.start("worker")
         for each in (run, other):
-            wait_until(lambda: Run.objects.get(pk=each.pk).state == RunState.FINISHED, 90)  # noqa: B023
+            wait_until(lambda: Run.objects.get(pk=each.pk).state == RunState.FINISHED)  # noqa: B023
         worker.send_signal(signal.SIGTERM)
-        assert worker.wait(15) == 0
+        assert worker.wait(DEADLINE_SECONDS) == 0
         assert "Traceback" not in site.log
         assert Embedding.objects.count() == 3
         scores = [row[4] for row in rows_of(run)]

@@ -12,7 +12,8 @@ from scoring.engine.processes.threads import Threads
 from scoring.engine.services import replies
 from scoring.engine.services.replies import Budget, KeptReplies, storable
 from scoring.models import CallPurpose, ModelCall, Run, Team
-from tests.engine.conftest import RunOfYes, wait_until
+from tests.engine.conftest import RunOfYes
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 

@@ -10,7 +10,6 @@ from django.conf import LazySettings
 
 from scoring.core.contract import Case, ServiceError
 from scoring.engine.tryout import tryout
-from tests.engine.conftest import wait_until
 from tests.engine.tryout.test_tryout import (
     CASES,
     _no_helper_left,
@@ -18,6 +17,7 @@ from tests.engine.tryout.test_tryout import (
     own_helper,
     printed_by,
 )
+from tests.support.waiting import wait_until
 
 __all__ = ["_no_helper_left", "own_helper"]
 
@@ -51,4 +51,4 @@ def test_the_helper_ends_with_its_process() -> None:
             return True
         return False
 
-    wait_until(is_gone, 5)
+    wait_until(is_gone)

@@ -9,8 +9,7 @@ import pytest
 
 from scoring.engine.tryout import queue as tryout_queue
 from scoring.engine.tryout.queue import BusyError, TryoutQueue
-
-SECONDS = 5.0
+from tests.support.waiting import DEADLINE_SECONDS
 
 
 class Caller(threading.Thread):
@@ -25,28 +24,28 @@ class Caller(threading.Thread):
     def run(self) -> None:
         with self._queue.turn(self._person):
             self.has_turn.set()
-            self.may_end.wait(SECONDS)
+            self.may_end.wait(DEADLINE_SECONDS)
 
     def end(self) -> None:
         self.may_end.set()
-        self.join(SECONDS)
+        self.join(DEADLINE_SECONDS)
 
 
 def test_the_next_person_gets_the_turn_when_the_first_ends() -> None:
     queue = TryoutQueue()
     first = Caller(queue, 1)
-    assert first.has_turn.wait(SECONDS)
+    assert first.has_turn.wait(DEADLINE_SECONDS)
     second = Caller(queue, 2)
     assert not second.has_turn.wait(0.1)
     first.end()
-    assert second.has_turn.wait(SECONDS)
+    assert second.has_turn.wait(DEADLINE_SECONDS)
     second.end()
 
 
 def test_a_person_is_refused_a_second_turn_at_once() -> None:
     queue = TryoutQueue()
     first = Caller(queue, 1)
-    assert first.has_turn.wait(SECONDS)
+    assert first.has_turn.wait(DEADLINE_SECONDS)
     with pytest.raises(BusyError, match="still being scored"), queue.turn(1):
         pass
     first.end()
@@ -57,7 +56,7 @@ def test_a_person_is_refused_a_second_turn_at_once() -> None:
 def test_a_third_caller_is_refused_rather_than_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     queue = TryoutQueue()
     callers = [Caller(queue, 1)]
-    assert callers[0].has_turn.wait(SECONDS)
+    assert callers[0].has_turn.wait(DEADLINE_SECONDS)
     callers.append(Caller(queue, 2))
     while len(queue._callers) < 2:
         time.sleep(0.001)
@@ -71,7 +70,7 @@ def test_a_caller_waits_no_longer_than_the_limit(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(tryout_queue, "WAIT_SECONDS", 0.05)
     queue = TryoutQueue()
     first = Caller(queue, 1)
-    assert first.has_turn.wait(SECONDS)
+    assert first.has_turn.wait(DEADLINE_SECONDS)
     with pytest.raises(BusyError), queue.turn(2):
         pass
     first.end()

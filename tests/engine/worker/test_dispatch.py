@@ -39,8 +39,8 @@ from tests.engine.conftest import (
     Spy,
     rows_of,
     verdicts_of,
-    wait_until,
 )
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -295,7 +295,7 @@ class TestRealProcesses:
         run = make_run(outputs, make_scorer("crash_on"))
         plan.plan(run)  # in this test's small shards
         site.start("worker", EVALSITE_SCORERS="tests.engine.odd_scorers.crash_on")
-        wait_until(lambda: Run.objects.get().state == RunState.FINISHED, 60)
+        wait_until(lambda: Run.objects.get().state == RunState.FINISHED)
         states = [verdict for _, _, verdict in verdicts_of(run)]
         assert states == ["pass"] * 8 + ["error"] * 2 + ["pass"] * 10
         errors = Score.objects.filter(status=1).values_list("code", "reason")

@@ -15,7 +15,8 @@ from scoring.engine.runs import plan
 from scoring.engine.worker import worker
 from scoring.engine.worker.worker import DatabaseChanges, WorkerLoop
 from scoring.models import Run, RunState, Score, Team, Worker
-from tests.engine.conftest import MakeRun, MakeScorer, wait_until
+from tests.engine.conftest import MakeRun, MakeScorer
+from tests.support.waiting import wait_until
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -100,4 +101,4 @@ def test_it_is_looked_for_now_and_then_all_the_same(
     monkeypatch.setattr(worker, "LOOK_SECONDS", 0.05)
     changes = DatabaseChanges()
     assert changes.are_due()
-    wait_until(changes.are_due, 5)
+    wait_until(changes.are_due)

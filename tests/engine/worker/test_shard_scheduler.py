@@ -19,9 +19,10 @@ from scoring.engine.worker import dispatch, shard_scheduler
 from scoring.engine.worker.dispatch import Dispatcher, work_on
 from scoring.engine.worker.shard_scheduler import ShardScheduler
 from scoring.models import ModelCall, Run, RunState, Score, Shard
-from tests.engine.conftest import MakeRun, MakeScorer, RunOfYes, rows_of, verdicts_of, wait_until
+from tests.engine.conftest import MakeRun, MakeScorer, RunOfYes, rows_of, verdicts_of
 from tests.engine.judge_doubles import Model, model
 from tests.engine.odd_scorers import endless
+from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 __all__ = ["model"]
 
@@ -118,7 +119,7 @@ class TestThreads:
     ) -> None:
         meeting = threading.Barrier(3)
         firsts = {TEXTS[0], TEXTS[2], TEXTS[4]}
-        model.on_asked = lambda text: text in firsts and meeting.wait(10)
+        model.on_asked = lambda text: text in firsts and meeting.wait(DEADLINE_SECONDS)
         run = make_run(TEXTS, make_scorer("verdict"))
         work_on(run, threads)
         assert (run.state, meeting.broken, len(model.asked)) == ("finished", False, 10)

@@ -14,8 +14,9 @@ import pytest
 from scoring.engine.runs import plan
 from scoring.models import OutputSet, Run, RunState, Score, Shard, Worker
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import ROOT, MakeRun, MakeScorer, Site, rows_of, verdicts_of, wait_until
+from tests.engine.conftest import ROOT, MakeRun, MakeScorer, Site, rows_of, verdicts_of
 from tests.support.thoroughness import KILLS
+from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 ANSWERS = ["yes", "yes!", "no", "YES", "perhaps", None]
 
@@ -68,7 +69,7 @@ def test_kills_leave_the_same_rows_as_an_undisturbed_run(
         wait_until(lambda: done_shards(run) >= target)  # noqa: B023  called within this round
         kill(worker, group=kills % 2 == 0)
         assert not is_finished(run)
-        wait_until(lambda: not site.members(worker.pid), 5)  # noqa: B023
+        wait_until(lambda: not site.members(worker.pid))  # noqa: B023
     site.start("worker")
     wait_until(lambda: is_finished(run))
     calm = planned_run(
@@ -90,8 +91,8 @@ def test_a_worker_told_to_stop_lets_go_and_leaves_nothing_running(
     worker = site.start("worker")
     wait_until(lambda: done_shards(run))
     worker.send_signal(how)
-    assert worker.wait(10) == 0
-    wait_until(lambda: not site.members(worker.pid), 5)
+    assert worker.wait(DEADLINE_SECONDS) == 0
+    wait_until(lambda: not site.members(worker.pid))
     run.refresh_from_db()
     assert (run.state, run.held_by, run.held_until) == ("running", "", None)
     assert not Worker.objects.exists()
@@ -141,8 +142,8 @@ def test_a_worker_ends_at_once_when_its_parents_pipe_closes(
     os.close(ours)
     wait_until(lambda: done_shards(run))
     os.close(theirs)
-    assert worker.wait(5) == 1
-    wait_until(lambda: not site.members(worker.pid), 5)
+    assert worker.wait(DEADLINE_SECONDS) == 1
+    wait_until(lambda: not site.members(worker.pid))
 
 
 def test_a_worker_may_be_started_in_any_folder(

@@ -28,6 +28,7 @@ from scoring.models import (
 )
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.engine.conftest import MakeScorer, Site, Spy
+from tests.support.waiting import DEADLINE_SECONDS
 
 pytestmark = pytest.mark.django_db
 
@@ -345,12 +346,12 @@ class TestAsAProcess:
         make_outputs(version, ["yes"] * count)
         Suite.objects.define(team, "s", [(make_scorer("exact_match"), None)])
         common = "evaluate", "Answers", "--suite", "s"
-        assert site.start(*common, "--gate", "pass_rate>=1").wait(60) == 0
+        assert site.start(*common, "--gate", "pass_rate>=1").wait(DEADLINE_SECONDS) == 0
         assert f"{count:,} of {count:,}" in site.log
-        assert site.start(*common, "--gate", "pass_rate<1").wait(60) == 1
+        assert site.start(*common, "--gate", "pass_rate<1").wait(DEADLINE_SECONDS) == 1
         assert "CommandError: not met: pass_rate<1" in site.log
-        assert site.start(*common, "--dated", "yesterday").wait(60) == 2
-        assert site.start("evaluate", "Nowhere").wait(60) == 2
+        assert site.start(*common, "--dated", "yesterday").wait(DEADLINE_SECONDS) == 2
+        assert site.start("evaluate", "Nowhere").wait(DEADLINE_SECONDS) == 2
         assert "Traceback" not in site.log
         assert not site.members(site.processes[0].pid)
 
@@ -362,7 +363,7 @@ class TestAsAProcess:
     def test_a_database_that_is_not_set_up_is_misuse(
         self, fresh_site: Site, words: tuple[str, ...]
     ) -> None:
-        assert fresh_site.start(*words).wait(60) == 2
+        assert fresh_site.start(*words).wait(DEADLINE_SECONDS) == 2
         assert "manage.py migrate" in fresh_site.log
         assert "Traceback" not in fresh_site.log
 
@@ -373,7 +374,7 @@ class TestAsAProcess:
         self, fresh_site: Site, words: tuple[str, ...]
     ) -> None:
         (fresh_site.folder / "evalsite.sqlite3").write_bytes(b"no database" * 100)
-        assert fresh_site.start(*words).wait(60) == 2
+        assert fresh_site.start(*words).wait(DEADLINE_SECONDS) == 2
         assert "the database cannot be used: file is not a database" in fresh_site.log
         assert "Traceback" not in fresh_site.log
 

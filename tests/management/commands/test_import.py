@@ -19,6 +19,7 @@ from django.core.management import CommandError, call_command
 from scoring.models import AuditEntry, Case, Dataset, DatasetVersion, OutputSet, Team, Upload
 from tests.engine.imports.conftest import assert_nothing_is_left, cases_of, spooled, table
 from tests.support.paths import ROOT
+from tests.support.waiting import DEADLINE_SECONDS
 from tests.support.workbooks import packed, parts_of, row_xml, sheet_xml
 
 __all__ = ["spooled"]
@@ -422,7 +423,7 @@ def rows_in(data_dir: Path) -> dict[str, int]:
 
 def case_counts(data_dir: Path, process: subprocess.Popen[str]) -> Iterator[int]:
     """How many case rows there are, again and again until the process ends."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + DEADLINE_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
         yield asked(data_dir, "SELECT count(*) FROM scoring_case")
 
@@ -485,7 +486,7 @@ def test_an_interrupted_import_cleans_up_by_itself(site: Path, tmp_path: Path) -
     process = command(site, "import", str(path), "--dataset", "Answers")
     assert any(case_counts(site, process)), process.communicate()
     process.send_signal(2)  # as Ctrl-C does
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=DEADLINE_SECONDS)
     assert process.returncode == 130
     assert "stopped; nothing was imported" in said
     assert "Traceback" not in said

@@ -18,6 +18,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.support.paths import ROOT
+from tests.support.waiting import DEADLINE_SECONDS
 
 LEVENSHTEIN = ("--scorer", "levenshtein")
 EXACT = ("--scorer", "exact_match")
@@ -76,7 +77,7 @@ def test_each_case_gives_one_line_with_six_keys_in_order_and_needs_no_database(
     path = written(tmp_path / "cases.jsonl", jsonl(case))
     strict = ("--config", '{"case_sensitive": true}')
     process = started(data_dir, path, *LEVENSHTEIN, *strict)
-    out, said = process.communicate(timeout=60)
+    out, said = process.communicate(timeout=DEADLINE_SECONDS)
     assert (process.returncode, said) == (0, b"")
     line = json.loads(out)
     assert list(line) == ["id", "status", "score", "verdict", "reason", "metadata"]
@@ -94,7 +95,7 @@ def test_each_case_gives_one_line_with_six_keys_in_order_and_needs_no_database(
 
 def test_unknown_words_exit_2(data_dir: Path) -> None:
     process = started(data_dir, "-", *EXACT, "--format", "xml")
-    out, error = process.communicate(timeout=60)
+    out, error = process.communicate(timeout=DEADLINE_SECONDS)
     assert (process.returncode, out, b"--format" in error) == (2, b"", True)
 
 
@@ -308,7 +309,7 @@ def test_an_open_pipe_is_answered_line_by_line(data_dir: Path) -> None:
         process.stdin.write(b'", "output": "a", "expected": "b"}\n')
         process.stdin.flush()
         assert answer(process.stdout)["verdict"] == "fail"
-    out, said = process.communicate(timeout=60)
+    out, said = process.communicate(timeout=DEADLINE_SECONDS)
     assert (process.returncode, out, said) == (0, b"", b"")
 
 
@@ -320,7 +321,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(data_dir: Path, tmp_path: Path)
     process.stdout.close()
     assert process.stderr is not None
     assert process.stderr.read() == b""
-    assert process.wait(60) == 0
+    assert process.wait(DEADLINE_SECONDS) == 0
     process.stderr.close()
     assert process.stdin is not None
     process.stdin.close()
@@ -364,7 +365,7 @@ def test_ctrl_c_ends_it_without_a_traceback(data_dir: Path) -> None:
     process.stdin.flush()
     assert process.stdout.readline()  # it waits for the next case now
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=DEADLINE_SECONDS)
     assert (process.returncode, said) == (130, b"")
 
 

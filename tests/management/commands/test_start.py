@@ -17,7 +17,8 @@ import pytest
 
 from evalsite import env
 from scoring.models import User, Worker
-from tests.engine.conftest import Site, wait_until
+from tests.engine.conftest import Site
+from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -72,7 +73,7 @@ def up(port: int) -> bool:
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """One site at work for all tests that leave it at work."""
     made = Running(tmp_path_factory.mktemp("site"), free_port())
-    wait_until(lambda: made.worker and answers(made.port), 60)
+    wait_until(lambda: made.worker and answers(made.port))
     yield made
     made.end()
 
@@ -104,8 +105,8 @@ def test_ctrl_c_stops_everything_and_ends_with_0(site: Site, port: int) -> None:
     wait_until(lambda: len(descendants(process.pid)) >= 5)
     family = descendants(process.pid)
     process.send_signal(signal.SIGINT)
-    assert process.wait(15) == 0
-    wait_until(lambda: not alive(family), 5)
+    assert process.wait(DEADLINE_SECONDS) == 0
+    wait_until(lambda: not alive(family))
     assert "Traceback" not in site.log
 
 
@@ -128,9 +129,7 @@ def test_connections_that_drip_or_say_nothing_hold_up_nobody(shared: Running) ->
             sender = opened.enter_context(socket.create_connection(("127.0.0.1", port)))
             sender.sendall(start)
         time.sleep(0.5)
-        began = time.monotonic()
-        assert all(answers(port) for _ in range(10))
-        assert time.monotonic() - began < 4
+        assert all(answers(port) for _ in range(10))  # each within less than those may stay
 
 
 def test_an_address_beyond_this_machine_is_warned_of(site: Site) -> None:
@@ -145,18 +144,18 @@ def test_killed_it_leaves_nothing_running(site: Site, port: int) -> None:
     family = descendants(process.pid)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    wait_until(lambda: not alive(family), 15)
+    wait_until(lambda: not alive(family))
     again = site.start("start", "--port", str(port))
     wait_until(lambda: answers(port))
     again.terminate()
-    assert again.wait(15) == 0
+    assert again.wait(DEADLINE_SECONDS) == 0
 
 
 def test_a_busy_port_is_named_and_nothing_starts(site: Site) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         process = site.start("start", "--port", str(port))
-        assert process.wait(20) == 2
+        assert process.wait(DEADLINE_SECONDS) == 2
     assert f"cannot listen on 127.0.0.1 port {port}" in site.log
     assert "choose another with --port" in site.log
     assert not Worker.objects.exists()
@@ -173,11 +172,11 @@ def test_a_fresh_site_prints_a_link_that_works_until_somebody_exists(site: Site,
     process = site.start("start", "--port", str(port))
     wait_until(lambda: answers(port))
     (link,) = re.findall(r"(http://127\.0\.0\.1:\d+/setup/\S+/)", site.log)
-    with urllib.request.urlopen(link, timeout=5) as reply:
+    with urllib.request.urlopen(link, timeout=DEADLINE_SECONDS) as reply:
         assert reply.status == 200
     User.objects.create_user("alice@example.org", "a long enough phrase")
     process.terminate()
-    process.wait(15)
+    process.wait(DEADLINE_SECONDS)
     site.start("start", "--port", str(port))
     wait_until(lambda: f"Sign in at http://127.0.0.1:{port}/" in site.log)
     assert site.log.count("/setup/") == 1
@@ -188,7 +187,7 @@ def test_a_fresh_folder_gets_its_database_and_keeps_it(fresh_site: Site, port: i
         process = fresh_site.start("start", "--port", str(port))
         wait_until(lambda: answers(port))
         process.terminate()
-        assert process.wait(15) == 0
+        assert process.wait(DEADLINE_SECONDS) == 0
     assert fresh_site.log.count("Setting up the database") == 1
     assert (fresh_site.folder / "evalsite.sqlite3").exists()
 
@@ -200,14 +199,14 @@ def test_the_demo_does_not_wait_for_embeddings(fresh_site: Site, port: int, mini
 
 
 def test_a_second_site_on_the_same_folder_is_refused(shared: Running) -> None:
-    assert shared.start("start", "--port", "0").wait(20) == 2
+    assert shared.start("start", "--port", "0").wait(DEADLINE_SECONDS) == 2
     assert f"another site or worker runs on {shared.folder}; stop it first" in shared.log
     assert answers(shared.port)
 
 
 def test_a_broken_database_is_one_line(fresh_site: Site) -> None:
     (fresh_site.folder / "evalsite.sqlite3").write_text("no database at all, but long enough")
-    assert fresh_site.start("start", "--port", "0").wait(20) == 2
+    assert fresh_site.start("start", "--port", "0").wait(DEADLINE_SECONDS) == 2
     assert "the database cannot be used" in fresh_site.log
     assert "Traceback" not in fresh_site.log
 
@@ -215,7 +214,7 @@ def test_a_broken_database_is_one_line(fresh_site: Site) -> None:
 def test_a_folder_that_cannot_be_made_is_one_line(fresh_site: Site) -> None:
     (fresh_site.folder / "file").touch()
     folder = str(fresh_site.folder / "file" / "data")
-    assert fresh_site.start("start", EVALSITE_DATA_DIR=folder).wait(20) == 1
+    assert fresh_site.start("start", EVALSITE_DATA_DIR=folder).wait(DEADLINE_SECONDS) == 1
     assert f"EVALSITE_DATA_DIR: the folder {folder} cannot be made" in fresh_site.log
     assert "Traceback" not in fresh_site.log
 

@@ -20,6 +20,7 @@ from scoring.models import AttemptCounter, AuditEntry, User
 from scoring.models.team.attempt_counter import MOST_MAILS, MOST_PER_ACCOUNT, mail_limit
 from tests.conftest import PASSWORD
 from tests.pages.account.steps import SIGN_IN, lock, sign_in
+from tests.support.waiting import DEADLINE_SECONDS
 
 RESET, ADMIN = "/accounts/password/reset/", "/admin/login/"
 
@@ -163,7 +164,7 @@ def test_no_mail_server_holds_up_the_answer(alice: User) -> None:
     answered = threading.Event()
 
     def send(*_: Any) -> int:
-        assert answered.wait(5)
+        assert answered.wait(DEADLINE_SECONDS)
         return 1
 
     with patch.object(EmailBackend, "send_messages", side_effect=send) as server:
