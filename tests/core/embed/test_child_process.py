@@ -99,8 +99,9 @@ def test_a_process_that_always_dies_is_an_error_that_may_be_tried_again(
 def test_it_ends_with_its_parent() -> None:
     code = (
         "import os\n"
-        "from scoring.core.embed.child_process import EmbeddingProcess\n"
-        "process = EmbeddingProcess()\n"
+        "from scoring.core.embed import child_process\n"
+        "child_process.IDLE_SECONDS = 3600\n"  # it does not end because nobody asks
+        "process = child_process.EmbeddingProcess()\n"
         "try: process.compute('/nowhere', ['a'])\n"
         "except Exception: print(process.process_id, flush=True)\n"
         "os._exit(9)"

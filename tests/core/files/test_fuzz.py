@@ -53,7 +53,7 @@ JSON = st.recursive(
     max_leaves=12,
 )
 many = settings(
-    max_examples=examples(150), deadline=60_000, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(150), deadline=5_000, suppress_health_check=[HealthCheck.too_slow]
 )
 
 

@@ -288,6 +288,7 @@ class TestRealWorkers:
         self, stub: Stub, judge: Judge, make_run: MakeRun, start: Callable[[], Any], site: Site
     ) -> None:
         run = make_run(texts(30), judge("hang"))
+        Connection.objects.update(timeout_seconds=5 * DEADLINE_SECONDS)  # no call ends by itself
         worker = start()
         wait_until(lambda: len(stub.requests) >= CONCURRENCY)
         worker.send_signal(signal.SIGTERM)

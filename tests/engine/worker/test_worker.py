@@ -144,6 +144,8 @@ def test_a_worker_ends_at_once_when_its_parents_pipe_closes(
     os.close(theirs)
     assert worker.wait(DEADLINE_SECONDS) == 1
     wait_until(lambda: not site.members(worker.pid))
+    run.refresh_from_db()
+    assert (run.state, bool(run.held_by)) == ("running", True)  # it took no time to let go
 
 
 def test_a_worker_may_be_started_in_any_folder(
