@@ -154,7 +154,7 @@ ACCOUNT_FORMS = {
     "reset_password": "evalsite.pages.account.forms.LostPasswordForm",
     "reset_password_from_key": "evalsite.pages.account.forms.NewPasswordForm",
 }
-ACCOUNT_RATE_LIMITS = False  # they lock accounts, in the memory of one process: see signing_in.py
+ACCOUNT_RATE_LIMITS = False  # in the memory of one process: see docs/decisions/sign-in.md
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 EVALSITE_TRUSTED_PROXIES = env.TRUSTED_PROXIES
 EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if env.MAIL_HOST else 'console'}.EmailBackend"

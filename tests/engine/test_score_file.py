@@ -1,4 +1,4 @@
-"""Lines scored and written; how files are read and scored is in `score/test_command.py`."""
+"""Lines scored and written; `tests/management/commands/test_score.py` reads and scores files."""
 
 from __future__ import annotations
 
