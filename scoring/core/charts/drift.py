@@ -59,7 +59,6 @@ class Mark:
 
     x: float
     y: float | None
-    rate_y: float | None
     place: int
     run: str
     label: str
@@ -102,7 +101,6 @@ class Band(NamedTuple):
     x: float
     width: float
     low_y: float
-    centre_y: float
     high_y: float
 
 
@@ -276,7 +274,6 @@ def _mark(reading: Reading, place: int, x: float, y: Callable[[float], float]) -
     return Mark(
         x=x,
         y=None if reading.mean is None else y(reading.mean),
-        rate_y=None if reading.pass_rate is None else y(reading.pass_rate),
         place=place,
         run=reading.run,
         label=reading.label,
@@ -288,8 +285,7 @@ def _mark(reading: Reading, place: int, x: float, y: Callable[[float], float]) -
 
 def _band(limits: Span, xs: Sequence[float], y: Callable[[float], float]) -> Band:
     x = xs[limits.first]
-    low, centre, high = (y(value) for value in limits[:3])
-    return Band(x, round_length(xs[-1] - x), low, centre, high)
+    return Band(x, round_length(xs[-1] - x), low_y=y(limits.low), high_y=y(limits.high))
 
 
 def _rules(readings: Sequence[Reading], xs: Sequence[float]) -> Iterable[Rule]:

@@ -14,8 +14,6 @@ from scoring.core.json_text import check, unmark_json
 from scoring.core.llm.judge_scale import Scale
 from scoring.core.services import Message
 
-VERSION: Final = 1  # raised when the words below change
-
 SYSTEM: Final = """\
 You judge the output of another system. The user's message is one JSON document: `output` is what \
 you judge; `input`, `expected`, `references` and `metadata`, where they are there, are what it was \

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import numpy as np
 
 Rows = Mapping[str, Any]
-COUNTS: Final = ("pairs", "broke", "fixed", "unchanged", "unclear", "judged_in_neither")
 STATES: Final = ("open", "accepted", "rejected", "waived")
 
 

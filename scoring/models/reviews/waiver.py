@@ -25,7 +25,6 @@ NAMED: Final = 1_000  # cases that one audit entry names
 sign_off_changed: Final = Signal()
 
 REASON_NEEDED: Final = "Enter a reason why the case may fail."
-OWNER_NEEDED: Final = "Choose the person who answers for it."
 
 
 class WaivedScorer(NamedTuple):

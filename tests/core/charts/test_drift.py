@@ -129,7 +129,7 @@ def test_limits_reach_from_their_first_run_to_the_last() -> None:
         width=400 + 2 * EDGE,
         height=200,
     )
-    assert chart.limits == (EDGE + 200, 200, 200, 100, 0)
+    assert chart.limits == (EDGE + 200, 200, 200, 0)
 
 
 def test_bars_of_fixed_and_broken_cases_grow_from_the_middle() -> None:
