@@ -19,6 +19,8 @@ from scoring.models import (
     Dataset,
     DatasetVersion,
     Draft,
+    Job,
+    JobKind,
     Output,
     OutputSet,
     OutputSetState,
@@ -36,6 +38,8 @@ GRACE: Final = timedelta(seconds=60)
 WAITING_FOR_PEOPLE: Final = timedelta(days=1)  # until an upload nobody imports is cancelled
 WAITING: Final = (UploadState.RECEIVED, UploadState.CHECKED)
 OPEN: Final = (*WAITING, UploadState.CHECKING, UploadState.LOADING)
+#: Jobs that load a version or an output set of the dataset they name.
+LOADING_JOBS: Final = (JobKind.APPROVE_CORRECTIONS, JobKind.CARRY_OVER)
 
 
 def remove_abandoned() -> None:
@@ -112,10 +116,14 @@ def remove_bare_dataset(dataset: Dataset) -> None:
 
 
 def _busy_datasets() -> list[int]:
-    """The datasets that a live process is importing into, or publishing a draft of."""
+    """The datasets that a live process imports into or publishes a draft of, or a job loads."""
     working = Upload.objects.filter(state=UploadState.LOADING).exclude(dataset=None)
     held = [upload.dataset_id for upload in working if upload.dataset_id and _is_held(upload)]
-    return held + list(Draft.objects.filter(is_publishing=True).values_list("dataset", flat=True))
+    publishing = Draft.objects.filter(is_publishing=True).values_list("dataset", flat=True)
+    jobs = Job.objects.unfinished().filter(kind__in=LOADING_JOBS)
+    uuids = [job.request["dataset"] for job in jobs.only("request")]
+    loaded = Dataset.objects.filter(uuid__in=uuids).values_list("pk", flat=True)
+    return [*held, *publishing, *loaded]
 
 
 def _is_held(upload: Upload) -> bool:

@@ -118,14 +118,17 @@ class DatasetVersion(AddressedRow):
         return f"{self.dataset} v{self.number}" if self.number else f"{self.dataset} (loading)"
 
     def publish(self, *, content_hash: str, case_count: int, skipped_rows: int = 0) -> None:
-        """Make this version the dataset's latest, in one short transaction."""
+        """Make this version the dataset's latest, in one short transaction.
+
+        Raises DatabaseError where the version was removed meanwhile.
+        """
         with transaction.atomic():
             last = DatasetVersion.objects.filter(dataset=self.dataset).first()
             self.number = (last.number or 0) + 1 if last else 1
             self.state = VersionState.READY
             self.content_hash, self.case_count = content_hash, case_count
             self.skipped_rows, self.published_at = skipped_rows, timezone.now()
-            self.save()
+            self.save(force_update=True)
             self.dataset.latest = self
             self.dataset.save(update_fields=["latest"])
 

@@ -6,14 +6,19 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db import DatabaseError
 from django.utils import timezone
 
 from scoring.engine import imports
+from scoring.engine.imports.removal import LOADING_JOBS
 from scoring.engine.jobs import lease
 from scoring.models import (
     Case,
     Dataset,
     DatasetVersion,
+    Job,
+    JobKind,
+    JobState,
     Output,
     OutputSet,
     Run,
@@ -112,3 +117,28 @@ def test_an_import_tried_again_after_a_crash_is_whole(team: Team, put: Put) -> N
     version = DatasetVersion.with_loading.get()
     assert (version.state, version.case_count) == (VersionState.READY, 300)
     assert Case.objects.count() == 300
+
+
+@pytest.mark.parametrize("kind", LOADING_JOBS)
+@pytest.mark.parametrize("state", JobState)
+def test_the_sweep_leaves_alone_what_a_job_loads(
+    team: Team, kind: JobKind, state: JobState
+) -> None:
+    left = left_over(team)
+    request = {"dataset": str(left.dataset.uuid)}
+    Job.objects.create(team=team, kind=kind, request=request, state=state)
+    imports.remove_abandoned()
+    is_kept = state in {JobState.WAITING, JobState.WORKING}
+    assert DatasetVersion.with_loading.filter(pk=left.pk).exists() == is_kept
+    assert Output.objects.exists() == is_kept
+
+
+def test_a_version_that_was_removed_meanwhile_is_not_published(
+    team: Team, version: DatasetVersion
+) -> None:
+    removed = DatasetVersion.with_loading.create(dataset=version.dataset)
+    DatasetVersion.with_loading.filter(pk=removed.pk).delete()
+    with pytest.raises(DatabaseError):
+        removed.publish(content_hash="", case_count=12_000)
+    assert Dataset.objects.get(pk=version.dataset_id).latest == version
+    assert DatasetVersion.with_loading.count() == 1
