@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from django.core.exceptions import ValidationError
@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from scoring.engine.runs.hooks import SERIES_CHANGED, call_hooks
 from scoring.models import AuditEntry, Baseline, CaseVerdict, Run, RunScorer, Score, User
+from scoring.models.runs.run import KEPT_FOR
 
-KEPT_FOR: Final = timedelta(days=7)  # a deleted run can be restored so long
 ROWS_A_STEP: Final = 5_000
 
 
@@ -52,13 +52,14 @@ def delete(run: Run, by: User | None) -> None:
             text = "The run is its series' baseline: take it back as baseline first."
             raise ValidationError(text)
         _mark(run, "deleted_at", timezone.now(), "run.deleted", by)
-    call_hooks(SERIES_CHANGED, [run])
+        call_hooks(SERIES_CHANGED, [run])
 
 
 def restore(run: Run, by: User | None) -> None:
-    """Show a deleted run again."""
-    _mark(run, "deleted_at", None, "run.restored", by)
-    call_hooks(SERIES_CHANGED, [run])
+    """Show a run again that was deleted less than KEPT_FOR ago."""
+    with transaction.atomic():
+        _mark(run, "deleted_at", None, "run.restored", by)
+        call_hooks(SERIES_CHANGED, [run])
 
 
 def restorable_until(run: Run) -> datetime | None:

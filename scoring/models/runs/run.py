@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from django.apps import apps
 from django.db import models
@@ -18,6 +19,8 @@ from scoring.models.team.team import Team, User
 
 if TYPE_CHECKING:
     from scoring.models.runs.relabel import Relabel
+
+KEPT_FOR: Final = timedelta(days=7)  # a deleted run can be restored so long
 
 
 class OutputSetState(models.TextChoices):
@@ -146,7 +149,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def deleted(self) -> Self:
         """Those that can still be brought back; only `Run.with_deleted` has them."""
-        return self.filter(deleted_at__isnull=False)
+        return self.filter(deleted_at__gte=timezone.now() - KEPT_FOR)
 
 
 _Runs = models.Manager.from_queryset(RunQuerySet)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
+from unittest.mock import Mock
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -135,3 +137,24 @@ def test_what_is_not_deleted_is_never_purged(two: list[Run]) -> None:
     lifecycle.archive(two[0], None)
     lifecycle.purge()
     assert Run.objects.count() == 2
+
+
+def test_a_run_whose_time_is_over_cannot_be_brought_back(two: list[Run], alice: User) -> None:
+    lifecycle.delete(two[0], alice)
+    for days, is_there in ((6.9, True), (7.1, False)):
+        when = timezone.now() - timedelta(days=days)
+        Run.with_deleted.filter(pk=two[0].pk).update(deleted_at=when)
+        assert Run.with_deleted.deleted().exists() is is_there
+
+
+@pytest.mark.parametrize("act", [lifecycle.delete, lifecycle.restore])
+def test_what_follows_a_change_fails_with_it(
+    two: list[Run], alice: User, act: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if act is lifecycle.restore:
+        lifecycle.delete(two[0], alice)
+    before = Run.with_deleted.get(pk=two[0].pk).deleted_at, actions()
+    monkeypatch.setattr(lifecycle, "call_hooks", Mock(side_effect=KeyError("hook")))
+    with pytest.raises(KeyError, match="hook"):
+        act(Run.with_deleted.get(pk=two[0].pk), alice)
+    assert (Run.with_deleted.get(pk=two[0].pk).deleted_at, actions()) == before
