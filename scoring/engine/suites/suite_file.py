@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from scoring.core.config import config_mapping
@@ -176,6 +177,8 @@ class Plan:
     def carry_out(self, by: User | None, reason: str = "") -> Suite:
         """The suite as described, all of it or nothing; `reason` is that of changed thresholds.
 
+        Where none was needed when the plan was made, a suite that has come into use since then
+        keeps its thresholds.
         Raises ConfigError where a name means another type, ValidationError where a reason is needed
         and missing, IntegrityError where somebody else took a name meanwhile.
         """
@@ -184,10 +187,17 @@ class Plan:
             entries = [(self._save(line, by), line.described.threshold) for line in self.lines]
             if self.suite is None:
                 return Suite.objects.define(self.team, self.described.name, entries, by)
-            if not self.needs_reason and self.source_name:
-                reason = reason or f"the suite file {self.source_name}"
+            if not self.needs_reason:
+                reason = self._reason_while_unused(reason)
             self.suite.replace_entries(entries, by=by, reason=reason)
         return self.suite
+
+    def _reason_while_unused(self, reason: str) -> str:
+        """Empty where the suite is used by now: the suite refuses other thresholds then."""
+        assert self.suite is not None  # noqa: S101  one that is made anew has no thresholds yet
+        self.suite.lock()
+        by_file = f"the suite file {self.source_name}" if self.source_name else ""
+        return "" if self.suite.is_used else reason or by_file
 
     def propose(self, by: User | None) -> SuiteProposal | None:
         """Leave the thresholds to an administrator; None where a command was refused before."""
@@ -204,7 +214,10 @@ class Plan:
         scorers and thresholds of the file.
         """
         if self.suite is None or not self.needs_reason:
-            return SuiteOfRun(self.carry_out(None))
+            try:
+                return SuiteOfRun(self.carry_out(None))
+            except ValidationError:  # the suite has come into use since the plan was made
+                return Plan(self.team, self.described, self.source_name).prepare_run()
         self._refuse_clashes()
         with transaction.atomic():
             scorers = [(self._save(line, None), line.threshold) for line in self.lines]

@@ -5,11 +5,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.exceptions import ValidationError
 
 from scoring.core.contract import ConfigError
 from scoring.core.files.suite_text import DescribedScorer, SuiteText, write_suite
 from scoring.engine.suites.suite_file import Plan, describe_suite, plan_from_file
-from scoring.models import Scorer, ScorerVersion, Suite, Team, ThresholdChange
+from scoring.models import (
+    Scorer,
+    ScorerVersion,
+    Suite,
+    SuiteProposal,
+    Team,
+    ThresholdChange,
+)
+from tests.conftest import MakeDataset
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -201,3 +210,33 @@ def test_a_plan_takes_the_same_queries_for_any_number_of_scorers(
         with django_assert_num_queries(2):
             assert plan.signature
             assert not plan.clashes
+
+
+def used_meanwhile(team: Team, make_dataset: MakeDataset) -> Plan:
+    """A plan with another threshold for a suite that a dataset takes after the plan was made."""
+    close = Scorer.objects.define(team, "close", "levenshtein", {})
+    suite = Suite.objects.define(team, "release", [(close, 0.9)])
+    described = SuiteText("release", (DescribedScorer("close", "levenshtein", {}, 0.1),))
+    plan = Plan(team, described, "release.yaml")
+    assert not plan.needs_reason
+    suite.assign_to(make_dataset([{}]).dataset, by=None)
+    return plan
+
+
+@pytest.mark.parametrize("reason", ["", "Why"])
+def test_a_suite_that_came_into_use_meanwhile_keeps_its_thresholds(
+    team: Team, make_dataset: MakeDataset, reason: str
+) -> None:
+    plan = used_meanwhile(team, make_dataset)
+    with pytest.raises(ValidationError):
+        plan.carry_out(None, reason)
+    assert thresholds(Suite.objects.get()) == {"close": 0.9}
+
+
+def test_a_run_of_such_a_file_has_its_thresholds_and_proposes_them(
+    team: Team, make_dataset: MakeDataset
+) -> None:
+    made = used_meanwhile(team, make_dataset).prepare_run()
+    assert thresholds(Suite.objects.get()) == {"close": 0.9}
+    assert made.thresholds_note == "Thresholds of release.yaml: close 0.1 (suite: 0.9)"
+    assert SuiteProposal.objects.count() == 1
