@@ -145,7 +145,7 @@ def regressions(rule: AlertRule, runs: PairedRuns) -> Finding:
     by = f" by {rule.scorer}" if rule.scorer else ""
     besides = f" besides {waived:,} waived one{'s' * (waived != 1)}" if waived else ""
     sentence = f"{runs.names}: {cases}{by}{besides}, {relation} {limit:,.0f}."
-    look_at = _next_day(until) if until else None
+    look_at = _next_day(until) if until and until < date.max else None
     return Finding(state, sentence, runs.run, count, limit, look_at)
 
 

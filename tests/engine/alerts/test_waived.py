@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -197,3 +197,13 @@ def test_waivers_are_looked_up_by_few_queries(
         for rule in rules:
             with django_assert_max_num_queries(15):
                 finding_of(rule)
+
+
+def test_a_waiver_without_an_end_gives_no_day_to_evaluate_again(
+    runs: tuple[Run, Run], make_rule: MakeRule, alice: User
+) -> None:
+    rule = make_rule("regressions", 2)
+    waive(runs[1], "q19", "close", alice)
+    Waiver.objects.update(until=date.max)
+    found = compare_and_find(rule)
+    assert (found.value, found.look_at) == (2, None)
