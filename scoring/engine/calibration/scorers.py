@@ -104,7 +104,7 @@ class RunCalibration:
     @property
     def is_random(self) -> bool:
         """Whether its figures speak for the whole run: they rest on a random sample alone."""
-        return self.people.decided.keys() <= self.sample
+        return bool(self.drawn) and self.people.decided.keys() <= self.sample
 
     @property
     def sample_reviewed(self) -> int:

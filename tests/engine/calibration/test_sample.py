@@ -66,6 +66,9 @@ class TestRandomSample:
         assert not found.is_random
         assert sampled(run) == {}
 
+    def test_without_any_label_there_is_no_sample(self, run: Run) -> None:
+        assert not calibrated(run).is_random
+
     def test_labels_that_are_lacking_are_counted(self, run: Run, people: list[User]) -> None:
         outputs = outputs_of(run)
         draw_sample(outputs[:120])
