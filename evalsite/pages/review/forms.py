@@ -30,6 +30,7 @@ from scoring.models.reviews.failure_tag import MAX_NAME
 from scoring.models.reviews.queue import MOST_CASES, MOST_REVIEWERS_PER_CASE
 from scoring.models.reviews.review import MAX_NOTE, MAX_REVIEWER
 
+TAG_EXISTS: Final = "The team has this tag already."
 _USUAL_COUNT: Final = 100  # cases
 
 
@@ -235,7 +236,7 @@ class FailureTagForm(forms.Form):
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
         if FailureTag.objects.filter(team=self.team, name__iexact=name).exists():
-            raise forms.ValidationError("The team has this tag already.")
+            raise forms.ValidationError(TAG_EXISTS)
         return name
 
 

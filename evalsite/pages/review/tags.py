@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
 from evalsite import access
-from evalsite.pages.review.forms import FailureTagForm
+from evalsite.pages.review.forms import TAG_EXISTS, FailureTagForm
 from evalsite.pages.web.decorators import form_page, post_action
 from evalsite.pages.web.render import SignedInRequest, render_page
-from scoring.models import AuditEntry, FailureTag, Role
+from scoring.models import AuditEntry, FailureTag, Role, Team, User
 
 
 @form_page
@@ -20,11 +20,7 @@ def failure_tags(request: SignedInRequest, slug: str) -> HttpResponse:
     role = Role.EDITOR if request.method == "POST" else Role.VIEWER
     opened = access.team_access_for(request.user, slug, role)
     form = FailureTagForm(request.POST or None, team=opened.team)
-    if form.is_valid():
-        with transaction.atomic():
-            tag = FailureTag.objects.create(team=opened.team, **form.cleaned_data)
-            new = {"name": tag.name}
-            AuditEntry.objects.record(opened.team, request.user, "failure_tag.added", tag, new=new)
+    if form.is_valid() and (tag := _add(form, opened.team, request.user)):
         messages.success(request, f"Failure tag {tag.name} added.")
         return redirect("failure_tags", slug)
     context = {
@@ -34,6 +30,19 @@ def failure_tags(request: SignedInRequest, slug: str) -> HttpResponse:
         **opened.permissions,
     }
     return render_page(request, "review/tags.html", context, status=422 if form.errors else 200)
+
+
+def _add(form: FailureTagForm, team: Team, by: User) -> FailureTag | None:
+    """None, and an error of the form, where a colleague has just added the same one."""
+    try:
+        with transaction.atomic():
+            tag = FailureTag.objects.create(team=team, **form.cleaned_data)
+            new = {"name": tag.name}
+            AuditEntry.objects.record(team, by, "failure_tag.added", tag, new=new)
+    except IntegrityError:
+        form.add_error("name", TAG_EXISTS)
+        return None
+    return tag
 
 
 @post_action

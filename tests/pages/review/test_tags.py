@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+from unittest.mock import patch
+
 from django.test import Client
 from django.urls import reverse
 
+from evalsite.pages.review.forms import FailureTagForm
 from scoring.models import FailureTag, Review, ReviewQueue, Team, User
 
 
@@ -34,3 +38,20 @@ def test_a_review_keeps_a_tag_that_is_removed(
     assert review.failure_tags == ["tone"]
     case = reverse("run_case", args=[queue.run.uuid, review.output.case.position])
     assert '<span class="tag">tone</span>' in ritas.get(case).text
+
+
+def test_a_tag_that_a_colleague_has_just_added_is_an_error_of_the_form(
+    browser: Client, team: Team
+) -> None:
+    url = reverse("failure_tags", args=[team.slug])
+    colleagues = partial(FailureTag.objects.create, team=team, name="tone")
+
+    def clean_name(form: FailureTagForm) -> str:
+        colleagues()
+        return str(form.cleaned_data["name"])
+
+    with patch.object(FailureTagForm, "clean_name", clean_name):
+        answer = browser.post(url, {"name": "tone"})
+    assert answer.status_code == 422
+    assert "The team has this tag already." in answer.text
+    assert FailureTag.objects.count() == 1
