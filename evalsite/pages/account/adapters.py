@@ -13,7 +13,7 @@ from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.sites.shortcuts import get_current_site
 from django.core.exceptions import PermissionDenied
 from django.core.mail import EmailMessage
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, resolve_url
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -85,7 +85,7 @@ def sign_in_to_admin(request: HttpRequest, extra_context: Any = None) -> HttpRes
         return redirect(f"{resolve_url(settings.LOGIN_URL)}?{query}")
     if not request.user.is_staff:
         raise PermissionDenied("Your account has no access to the administration.")
-    return redirect(target)
+    return HttpResponseRedirect(target)  # never the name of a view
 
 
 def change_admin_password(request: HttpRequest, extra_context: Any = None) -> HttpResponse:  # noqa: ARG001

@@ -11,11 +11,11 @@ from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 
 from evalsite import access
 from evalsite.pages.alerts.forms import AlertRuleForm, DatasetChoice
 from evalsite.pages.alerts.rows import alert_rows, describe_channels, list_open_alerts, rule_rows
+from evalsite.pages.web.addresses import next_address
 from evalsite.pages.web.decorators import form_page, get_page, post_action
 from evalsite.pages.web.render import SignedInRequest, render_page
 from scoring.engine.alerts import send_test
@@ -208,9 +208,7 @@ def _secret_key(rule: AlertRule) -> str:
 
 def _redirect_back(request: SignedInRequest, rule: AlertRule) -> HttpResponse:
     """Redirect to the page that the form stands on, else to the team's alerts."""
-    url = request.POST.get("next", "")
-    is_own = url_has_allowed_host_and_scheme(url, allowed_hosts=None)
-    return redirect(url) if is_own else redirect("alerts", rule.team.slug)
+    return redirect(next_address(request, reverse("alerts", args=[rule.team.slug])))
 
 
 def _just_deleted(team: Team, uid: str | None) -> dict[str, object]:

@@ -6,10 +6,10 @@ import uuid
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
-from django.urls import Resolver404, resolve
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.urls import Resolver404, resolve, reverse
 from django_htmx.middleware import HtmxDetails
 
+from evalsite.pages.web.addresses import next_address, shown_path
 from evalsite.pages.web.decorators import get_page, post_action
 from evalsite.pages.web.render import SignedInRequest, render_page
 from scoring.models import Notice
@@ -29,9 +29,8 @@ def notices(request: SignedInRequest) -> HttpResponse:
 
 def _find_shown_run(request: SignedInRequest) -> uuid.UUID | None:
     """The run whose page sends the request; None for any other page."""
-    path = (HtmxDetails(request).current_url_abs_path or "").partition("?")[0]
     try:
-        match = resolve(path)
+        match = resolve(shown_path(request))
     except Resolver404:
         return None
     return match.kwargs["uid"] if match.view_name == "run" else None
@@ -46,5 +45,4 @@ def read_notice(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     notice.mark_read()
     if HtmxDetails(request):
         return render_page(request, "home/notices/page.html", {}, parts=["notices"])
-    url = request.POST.get("next", "")
-    return redirect(url if url_has_allowed_host_and_scheme(url, allowed_hosts=None) else "home")
+    return redirect(next_address(request, reverse("home")))

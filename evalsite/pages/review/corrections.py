@@ -11,7 +11,6 @@ from django.db import models
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 
 from evalsite import access
 from evalsite.access import OutputAccess
@@ -20,6 +19,7 @@ from evalsite.pages.cases.texts.edits import Edit, text_edits
 from evalsite.pages.cases.views import parse_position
 from evalsite.pages.review.correction_jobs import CorrectionJobs
 from evalsite.pages.review.forms import DecisionForm
+from evalsite.pages.web.addresses import next_address
 from evalsite.pages.web.decorators import form_page, get_page, post_action
 from evalsite.pages.web.render import SignedInRequest, render_page
 from scoring.engine.drafts import ContentError, DraftError
@@ -129,12 +129,10 @@ def rescore_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 
 def _back(request: SignedInRequest, opened: OutputAccess) -> str:
     """Where the form was shown, else the page of the case."""
-    url = request.POST.get("next", "")
-    if url and url_has_allowed_host_and_scheme(url, allowed_hosts=None):
-        return url
     output = opened.output
     query = {"trial": output.trial} if output.trial else None
-    return reverse("run_case", args=[opened.run.uuid, output.case.position], query=query)
+    case = reverse("run_case", args=[opened.run.uuid, output.case.position], query=query)
+    return next_address(request, case)
 
 
 def _propose(form: CorrectionForm, opened: OutputAccess) -> bool:

@@ -82,9 +82,7 @@ def carry_over(
             if not made.output_count:
                 raise CarryOverError(f"No case of version {version.number} has the same input.")
             made.state = OutputSetState.READY
-            loading = OutputSet.objects.filter(pk=made.pk, state=OutputSetState.LOADING)
-            if not loading.update(state=made.state, output_count=made.output_count):
-                raise CarryOverError("The copy was removed meanwhile. Nothing was changed.")
+            made.save(update_fields=["state", "output_count"])
             new = {"outputs": made.output_count, "copied_from": str(outputs.uuid)}
             team = version.dataset.team
             AuditEntry.objects.record(team, by, "output_set.created", made, new=new)

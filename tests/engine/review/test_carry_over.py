@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.engine.imports.removal import remove_output_set
 from scoring.engine.review import carry_over as module
 from scoring.engine.review.carry_over import (
     CarryOverError,
@@ -92,14 +91,3 @@ def test_runs_over_older_versions_are_listed_with_those_of_their_outputs_over_th
     (affected,) = affected_runs(dataset, 5)
     assert affected.rescored == [after]
     assert isinstance(affected.run, Run)
-
-
-def test_a_copy_that_was_removed_meanwhile_is_not_ready(
-    old: OutputSet, new: DatasetVersion, alice: User
-) -> None:
-    def sweep(share: float) -> None:
-        remove_output_set(OutputSet.objects.get(copied_from=old))
-
-    with pytest.raises(CarryOverError):
-        carry_over(old, new, alice, sweep)
-    assert list(OutputSet.objects.all()) == [old]

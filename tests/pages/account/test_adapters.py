@@ -220,3 +220,9 @@ def test_a_wrong_account_and_a_wrong_password_read_alike(alice: User) -> None:
     assert without_token(known).replace(alice.email, "X") == without_token(unknown).replace(
         "nobody@example.org", "X"
     )
+
+
+def test_the_admins_sign_in_leads_to_no_view_by_its_name(client: Client, alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(is_staff=True, is_superuser=True)
+    client.force_login(alice)
+    assert client.get(ADMIN, {"next": "foo"})["Location"] == "foo"

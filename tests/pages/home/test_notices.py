@@ -120,7 +120,9 @@ def test_htmx_gets_the_notices_that_are_left(alices: Client, alice: User, run: R
     assert "<html" not in part
 
 
-@pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "", "javascript:x"])
+@pytest.mark.parametrize(
+    "back", ["https://evil.example/", "//evil.example", "", "javascript:x", "runs"]
+)
 def test_a_dismissal_never_leads_elsewhere(
     alices: Client, alice: User, run: Run, back: str
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from urllib.parse import urlsplit
 
 from django import forms
 from django.contrib import messages
@@ -15,6 +14,7 @@ from django_htmx.middleware import HtmxDetails
 from evalsite import access
 from evalsite.pages.cases.thread import Reviews, case_page_url
 from evalsite.pages.cases.views import case_context, find_blinding_task, parse_position
+from evalsite.pages.web.addresses import shown_query
 from evalsite.pages.web.decorators import post_action
 from evalsite.pages.web.fields import LongTextField
 from evalsite.pages.web.render import SignedInRequest, redirect_swap, render_page
@@ -70,8 +70,8 @@ def review_case(request: SignedInRequest, uid: uuid.UUID, position: int) -> Http
     opened = access.output_for(request.user, uid, *place)
     if find_blinding_task(request, opened):  # the verdict was taken back
         return redirect_swap(case_page_url(request, opened))
-    if address := HtmxDetails(request).current_url:  # it changes as texts are swapped
-        request.GET = QueryDict(urlsplit(address).query)
+    if HtmxDetails(request).current_url:  # it changes as texts are swapped
+        request.GET = QueryDict(shown_query(request))
     context = case_context(request, opened) | {"swapped": True}
     after = context["reviews"].own
     if (before and before.audit_values) != (after and after.audit_values):
