@@ -113,15 +113,15 @@ def make_runs(size: int) -> tuple[Any, Any, Any]:
     from rounds import make_suite
     from score_and_store import make_outputs
 
-    from scoring.engine.processes.pool import Pool
-    from scoring.engine.runs import plan
-    from scoring.engine.worker.dispatch import work_on
+    from scoring.engine.processes.process_pool import Pool
+    from scoring.engine.runs import planning
+    from scoring.engine.worker.run_dispatcher import work_on
 
     suite = make_suite()
     first = make_outputs(size)
     tag(first.version)
     sets = [first, shifted(first, first.version), shifted(first, next_version(first.version))]
-    runs = [plan.new_run(outputs, suite=suite) for outputs in sets]
+    runs = [planning.new_run(outputs, suite=suite) for outputs in sets]
     with Pool(os.cpu_count() or 1) as pool:
         for run in runs:
             work_on(run, pool)

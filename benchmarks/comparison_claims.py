@@ -43,10 +43,10 @@ def main() -> None:
     import django
 
     django.setup()
-    from scoring.core.stats import paired
+    from scoring.core.stats import paired_tests
 
-    paired._bootstrap_interval = lambda _: (-1.0, 1.0)
-    paired.RESAMPLES = RESAMPLES
+    paired_tests._bootstrap_interval = lambda _: (-1.0, 1.0)
+    paired_tests.RESAMPLES = RESAMPLES
     tell_equal(arguments.rounds)
     tell_drops(arguments.found)
 
@@ -90,7 +90,7 @@ def any_claim(page: Sequence[Any]) -> bool:
 
 def any_alone(page: Sequence[Any]) -> bool:
     """Means, flips and slices corrected each among themselves, and cases not at all."""
-    from scoring.core.stats.paired import holm
+    from scoring.core.stats.paired_tests import holm
 
     for figures in page:
         means = holm([each.p for each in figures.scorers if each.p is not None])

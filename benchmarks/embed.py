@@ -33,9 +33,9 @@ from rounds import (
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-from scoring.core.embed.cached import MemoryCache, embed_texts
-from scoring.core.embed.child_process import ChildProcessModel, EmbeddingProcess
-from scoring.core.embed.local import BATCH, DEFAULT_MODEL, LocalModel, get_model
+from scoring.core.embeddings.cache import MemoryCache, embed_texts
+from scoring.core.embeddings.child_process import ChildProcessModel, EmbeddingProcess
+from scoring.core.embeddings.local import BATCH, DEFAULT_MODEL, LocalModel, get_model
 
 SIZES = ((30, 90), (200, 400), (30, 1_500))  # characters
 BARE, HERE, APART = "encode", "in this process", "in the embedding process"

@@ -64,10 +64,10 @@ def main() -> None:
     import django
 
     django.setup()
-    from scoring.core.stats import paired
+    from scoring.core.stats import paired_tests
 
-    paired.RESAMPLES = RESAMPLES
-    paired._bootstrap_interval = lambda _: (-1.0, 1.0)
+    paired_tests.RESAMPLES = RESAMPLES
+    paired_tests._bootstrap_interval = lambda _: (-1.0, 1.0)
     print("| cases | trials | pass | equal runs fail | undecided | stated drop | found |")
     print("|---:|---:|---:|---:|---:|---:|---:|")
     for trials in TRIALS:
@@ -91,7 +91,7 @@ def _print_row(setting: Setting, rounds: int) -> None:
 
 
 def _with_interval(count: int, rounds: int) -> str:
-    from scoring.core.stats.summary import rate_estimate
+    from scoring.core.stats.descriptive import rate_estimate
 
     estimate = rate_estimate(count, rounds)
     if estimate is None or estimate.interval is None:

@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def measure_runs(arguments: argparse.Namespace, url: str) -> None:
-    from scoring.engine.processes.threads import Threads
+    from scoring.engine.processes.thread_pool import Threads
     from scoring.models import Connection, Scorer, Team
 
     team = Team.objects.create(name="Benchmark", slug="benchmark")
@@ -44,10 +44,10 @@ def measure_runs(arguments: argparse.Namespace, url: str) -> None:
 
 
 def score(outputs: Any, scorer: Any, threads: Any) -> None:
-    from scoring.engine.runs import plan
-    from scoring.engine.worker.dispatch import work_on
+    from scoring.engine.runs import planning
+    from scoring.engine.worker.run_dispatcher import work_on
 
-    run = plan.new_run(outputs, scorers=[(scorer, 0.5)])
+    run = planning.new_run(outputs, scorers=[(scorer, 0.5)])
     work_on(run, threads)
     if run.pass_count != outputs.output_count:
         raise SystemExit(f"{run.pass_count} of {outputs.output_count} passed")

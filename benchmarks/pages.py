@@ -236,7 +236,7 @@ def compare_pages(title: str, baseline: Any, candidate: Any) -> Iterator[tuple[s
 
 def rarest_bar(baseline: Any, candidate: Any) -> str:
     """What a link from the rarest bar of a histogram asks for."""
-    from scoring.core.charts.comparison import steps
+    from scoring.core.charts.comparison_charts import steps
     from scoring.engine.compare.comparison import compare_runs
     from scoring.engine.compare.figures import Figures
     from scoring.models.pairs.pair_index import change_text

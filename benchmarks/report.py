@@ -43,8 +43,8 @@ def measure(size: int, rounds: int) -> None:
 
     from scoring.engine.compare.claims import read_figures
     from scoring.engine.compare.comparison import compare_runs
-    from scoring.engine.reports.comparison import comparison_report
-    from scoring.engine.reports.run import run_report
+    from scoring.engine.reports.comparison_report import comparison_report
+    from scoring.engine.reports.run_report import run_report
     from scoring.models import Run, RunScorer
 
     baseline, candidate, _ = make_runs(size)

@@ -97,13 +97,13 @@ def make_outputs(version: Any, number: int, characters: int) -> Any:
 
 
 def score_run(outputs: Any, suite: Any) -> None:
-    from scoring.engine.processes.pool import Inline
-    from scoring.engine.runs import plan
-    from scoring.engine.worker.dispatch import work_on
+    from scoring.engine.processes.process_pool import Inline
+    from scoring.engine.runs import planning
+    from scoring.engine.worker.run_dispatcher import work_on
     from scoring.models import OutputSet, Suite
 
     outputs = OutputSet.objects.select_related("version__dataset__team").get(pk=outputs.pk)
-    run = plan.new_run(outputs, suite=Suite.objects.get(pk=suite.pk))
+    run = planning.new_run(outputs, suite=Suite.objects.get(pk=suite.pk))
     work_on(run, Inline())
     if run.state != "finished" or run.error_count:
         raise SystemExit(f"the run is {run.state} with {run.error_count} errors")
@@ -120,7 +120,7 @@ def follow() -> None:
 
 def bare_scoring() -> float:
     """Processor seconds of the scorers alone, on the cases of the newest run."""
-    from scoring.engine.runs.execute import cases_of, configured_scorer
+    from scoring.engine.runs.execution import cases_of, configured_scorer
     from scoring.models import Run
 
     run = Run.objects.latest("pk")

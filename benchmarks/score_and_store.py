@@ -53,11 +53,11 @@ def parse() -> argparse.Namespace:
 
 
 def measure_all(arguments: argparse.Namespace) -> None:
-    from scoring.engine.processes.pool import Pool
-    from scoring.engine.runs import plan
+    from scoring.engine.processes.process_pool import Pool
+    from scoring.engine.runs import planning
 
     if arguments.shard:
-        plan.SHARD_OUTPUTS = arguments.shard
+        planning.SHARD_OUTPUTS = arguments.shard
     print_head("characters", "cases", "cases/s", "CPU µs a case", "peak RSS per process, MB",
                "other programs")  # fmt: skip
     suite = make_suite()

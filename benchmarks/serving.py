@@ -164,7 +164,7 @@ def keep_scoring(cases: int, stop: threading.Event) -> None:
     from rounds import SCORERS
     from score_and_store import make_outputs
 
-    from scoring.engine.runs import plan
+    from scoring.engine.runs import planning
     from scoring.models import Run, Scorer, Suite, Team
 
     team = Team.objects.get()
@@ -172,7 +172,7 @@ def keep_scoring(cases: int, stop: threading.Event) -> None:
     suite = Suite.objects.define(team, "load", [(scorer, None) for scorer in scorers])
     outputs = make_outputs(cases)
     while not stop.is_set():
-        run = plan.new_run(outputs, suite=suite)
+        run = planning.new_run(outputs, suite=suite)
         while not stop.is_set() and Run.objects.unfinished().filter(pk=run.pk).exists():
             time.sleep(0.2)
 

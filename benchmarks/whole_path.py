@@ -102,7 +102,7 @@ def write_file(folder: Path, size: int, seed: int, characters: int = 100) -> Pat
 
 def one_round(path: Path, suite: Any, processes: int) -> Halves:
     from scoring.engine import imports
-    from scoring.engine.processes.pool import Pool
+    from scoring.engine.processes.process_pool import Pool
     from scoring.models import Team
 
     loaded: list[Any] = []
@@ -117,10 +117,10 @@ def one_round(path: Path, suite: Any, processes: int) -> Halves:
 
 
 def score(outputs: Any, suite: Any, pool: Any) -> None:
-    from scoring.engine.runs import plan
-    from scoring.engine.worker.dispatch import work_on
+    from scoring.engine.runs import planning
+    from scoring.engine.worker.run_dispatcher import work_on
 
-    run = plan.new_run(outputs, suite=suite)
+    run = planning.new_run(outputs, suite=suite)
     work_on(run, pool)
     if run.state != "finished" or run.error_count:
         raise SystemExit(f"the run is {run.state} with {run.error_count} errors")

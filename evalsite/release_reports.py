@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.utils.http import content_disposition_header
 
 from evalsite.blind_review import blind_pairs
-from scoring.engine.reports.release import ReportFile
+from scoring.engine.reports.release_report import ReportFile
 from scoring.engine.runs.neighbours import baseline_of
 from scoring.models import Run, RunState, User
 

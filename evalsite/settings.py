@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "evalsite.middleware.compression.CompressedPages",
     "evalsite.middleware.private_responses.PrivateResponses",
-    "evalsite.pages.web.problems.StorageFaultMiddleware",
+    "evalsite.pages.web.error_pages.StorageFaultMiddleware",
     "evalsite.pages.uploads.size_limit.IncompleteFormCheck",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -97,7 +97,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "evalsite.pages.web.context.page_frame",
+                "evalsite.pages.web.context_processors.page_frame",
             ],
         },
     },
@@ -210,18 +210,18 @@ SESSION_COOKIE_SAMESITE = "Lax"
 
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "evalsite.api.tokens.TokenAuthentication",
+        "evalsite.api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_PARSER_CLASSES": ["evalsite.api.bodies.StrictJson"],
+    "DEFAULT_PARSER_CLASSES": ["evalsite.api.fields.StrictJson"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "evalsite.api.bodies.OnlyJson",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "evalsite.api.fields.OnlyJson",
     "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle"],
     "DEFAULT_THROTTLE_RATES": {"user": "3000/min"},
     "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_SCHEMA_CLASS": "evalsite.api.openapi.schema.Operation",
-    "EXCEPTION_HANDLER": "evalsite.api.problems.problem_response",
+    "EXCEPTION_HANDLER": "evalsite.api.errors.problem_response",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 SPECTACULAR_SETTINGS = {

@@ -28,5 +28,5 @@ urlpatterns = [
     path("accounts/", include("allauth.urls")),
 ]
 
-handler400 = "evalsite.pages.web.problems.bad_request"
-handler500 = "evalsite.pages.web.problems.internal_error"
+handler400 = "evalsite.pages.web.error_pages.bad_request"
+handler500 = "evalsite.pages.web.error_pages.internal_error"

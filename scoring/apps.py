@@ -14,7 +14,7 @@ class ScoringConfig(AppConfig):
     def ready(self) -> None:
         """Register the checks and the site's own scorers."""
         from scoring import checks  # noqa: F401
-        from scoring.core.embed.folders import allow_folders
+        from scoring.core.embeddings.model_folders import allow_folders
 
         allow_folders(settings.EVALSITE_MODEL_FOLDERS)
 

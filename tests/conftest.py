@@ -18,8 +18,8 @@ from django.core.cache import caches
 from django.test import Client, TransactionTestCase
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from scoring.core.embed import local
-from scoring.core.embed.faults import MISSING
+from scoring.core.embeddings import local as embedding_local
+from scoring.core.embeddings.errors import MISSING
 from scoring.engine.tryout import tryout
 from scoring.models import (
     Case,
@@ -39,7 +39,7 @@ from tests.support.slow_tests import name_of, slow_tests
 from tests.support.thoroughness import examples
 
 PASSWORD = "a long enough phrase"
-COMPUTE = local.LocalModel.compute
+COMPUTE = embedding_local.LocalModel.compute
 #: Fixtures that start processes of the site or load the embedding model: their tests are slow.
 SLOW_FIXTURES = {"fresh_site", "minilm", "site"}
 
@@ -161,11 +161,11 @@ def stub() -> Iterator[Stub]:
 @pytest.fixture
 def minilm(_no_model_is_loaded: None, monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of the local model; where it is not installed, a test of it is skipped or fails."""
-    monkeypatch.setattr(local.LocalModel, "compute", COMPUTE)
-    if not local.is_installed():
+    monkeypatch.setattr(embedding_local.LocalModel, "compute", COMPUTE)
+    if not embedding_local.is_installed():
         is_required = os.environ.get("EVALSITE_EMBEDDINGS_REQUIRED") == "1"
         (pytest.fail if is_required else pytest.skip)(MISSING)
-    return local.DEFAULT_MODEL
+    return embedding_local.DEFAULT_MODEL
 
 
 @pytest.fixture(autouse=True)
@@ -177,10 +177,10 @@ def _nothing_is_cached() -> None:
 @pytest.fixture(autouse=True)
 def _no_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loading one takes seconds: a test that needs it says so with the fixture `minilm`."""
-    monkeypatch.setattr(local.LocalModel, "compute", _refuse_to_load)
+    monkeypatch.setattr(embedding_local.LocalModel, "compute", _refuse_to_load)
 
 
-def _refuse_to_load(model: local.LocalModel, texts: Sequence[str]) -> NoReturn:
+def _refuse_to_load(model: embedding_local.LocalModel, texts: Sequence[str]) -> NoReturn:
     pytest.fail(f"{model.model} would be loaded; ask for the fixture `minilm`")
 
 

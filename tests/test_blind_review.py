@@ -13,7 +13,7 @@ from evalsite.blind_review import (
 )
 from scoring.engine.review.carry_over import carry_over
 from scoring.models import Output, OutputSet, Run, User
-from scoring.models.case_list.changes import Change
+from scoring.models.case_list.change_filter import Change
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.pairs.rows import PairKind
 from tests.conftest import MakeDataset, MakeOutputs

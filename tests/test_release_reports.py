@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalsite.release_reports import ReportRefusedError, find_report_baseline, report_response
-from scoring.engine.reports.release import ReportFile
+from scoring.engine.reports.release_report import ReportFile
 from scoring.engine.review.feedback import give_review
 from scoring.models import ReviewVerdict, Run, RunState, User
 from tests.conftest import MakeDataset

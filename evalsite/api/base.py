@@ -15,9 +15,9 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from evalsite import access
-from evalsite.api.bodies import refuse_cut_form
+from evalsite.api.errors import Problem, missing_problem
+from evalsite.api.fields import refuse_cut_form
 from evalsite.api.pagination import NewestFirst
-from evalsite.api.problems import Problem, missing_problem
 from scoring.models import Role, Team, User
 
 Query = TypeVar("Query", bound=BaseSerializer[Any])

@@ -15,9 +15,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite.api.base import ApiView, team_of
-from evalsite.api.problems import Problem, field_problem
+from evalsite.api.errors import Problem, field_problem
 from scoring.models import IdempotencyKey, Role, User
-from scoring.models.team.idempotency import KEY_LENGTH, LostClaimError
+from scoring.models.team.idempotency_key import KEY_LENGTH, LostClaimError
 
 HEADER = "Idempotency-Key"
 

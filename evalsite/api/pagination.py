@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
-from evalsite.api.bodies import Body, Text
-from evalsite.api.problems import field_problem
+from evalsite.api.errors import field_problem
+from evalsite.api.fields import Body, Text
 from scoring.models.case_paging import CasePosition
 
 MOST_ROWS = 1_000

@@ -10,13 +10,13 @@ from evalsite.api.compare import views as compare
 from evalsite.api.corrections import views as corrections
 from evalsite.api.datasets import views as datasets
 from evalsite.api.drift import views as drift
+from evalsite.api.errors import not_found
 from evalsite.api.exports import views as exports
 from evalsite.api.feedback import run_reviews
 from evalsite.api.feedback import views as feedback
 from evalsite.api.gates import views as gates
 from evalsite.api.openapi import lazy_views
 from evalsite.api.preferences import views as preferences
-from evalsite.api.problems import not_found
 from evalsite.api.releases import views as releases
 from evalsite.api.results import views as results
 from evalsite.api.review_queues import tasks as review_tasks

@@ -21,21 +21,21 @@ def environment(**options: Any) -> Environment:
 
     An undefined name is an error.
     """
-    from evalsite.templatetags import charts, comparison_filters, look, marks, values
+    from evalsite.templatetags import charts, comparison, formatting, marks, values
 
     options |= {"trim_blocks": True, "lstrip_blocks": True, "undefined": StrictUndefined}
     jinja = Environment(**options)  # noqa: S701  Django turns escaping on
-    for library in (charts, comparison_filters, look, marks, values):
+    for library in (charts, comparison, formatting, marks, values):
         jinja.filters |= library.register.filters
     jinja.filters |= {name: getattr(defaultfilters, name) for name in DJANGO_FILTERS}
     jinja.globals |= {
         "url": _url,
-        "boost": look.boost,
+        "boost": formatting.boost,
         "time": marks.time,
         "verdict_mark": marks.verdict_mark,
         "change_mark": marks.change_mark,
         "case_cells": marks.case_cells,
-        "score_cells": comparison_filters.score_cells,
+        "score_cells": comparison.score_cells,
     }
     return jinja
 

@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 
 from evalsite.pages.cases.table.case_table import ScoreCell
 from evalsite.rendering.safe_html import joined, line
-from evalsite.templatetags.look import NOTHING, ago, exact
+from evalsite.templatetags.formatting import NOTHING, ago, exact
 from scoring.core.textdiff.text_layout import mark_spans
 
 register = template.Library()

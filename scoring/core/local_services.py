@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scoring.core.embed.cached import Embedder, MemoryCache, embed_texts
-from scoring.core.embed.faults import EmbeddingError
+from scoring.core.embeddings.cache import Embedder, MemoryCache, embed_texts
+from scoring.core.embeddings.errors import EmbeddingError
 from scoring.core.llm.endpoint import Endpoint
 from scoring.core.llm.reply_cache import RecentReplies
 from scoring.core.services import (
@@ -37,7 +37,7 @@ class LocalServices:
     ) -> Vectors:
         if provider == "openai":
             return embed_texts(texts, self._vectors, self._remote(model, connection))
-        from scoring.core.embed.local import get_model
+        from scoring.core.embeddings.local import get_model
 
         return embed_texts(texts, self._vectors, get_model(model))
 
@@ -58,7 +58,7 @@ class LocalServices:
         return self.endpoint
 
     def _remote(self, model: str, connection: str | None) -> Embedder:
-        from scoring.core.embed.remote import RemoteModel
+        from scoring.core.embeddings.remote import RemoteModel
 
         if connection not in (None, ENVIRONMENT):
             raise EmbeddingError("connection_missing", _no_team(connection))

@@ -20,12 +20,12 @@ from scoring.core.services import Available
 #: The modules of the built-in types, in the order pages list them; imported on first use.
 SCORER_MODULES: Final = (
     "scoring.core.scorers.text",
-    "scoring.core.scorers.json_values",
-    "scoring.core.scorers.schema",
+    "scoring.core.scorers.json_comparison",
+    "scoring.core.scorers.json_schema",
     "scoring.core.scorers.numeric",
     "scoring.core.scorers.expression",
-    "scoring.core.scorers.embedding",
-    "scoring.core.scorers.judge",
+    "scoring.core.scorers.reference_match",
+    "scoring.core.scorers.llm_judge",
     "scoring.core.scorers.combinations",
 )
 #: The function that registers the types of installed packages, imported on first use.

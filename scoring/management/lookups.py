@@ -9,7 +9,7 @@ from uuid import UUID
 from scoring.engine.runs.neighbours import baseline_of
 from scoring.management.console import checked_name, usage_error
 from scoring.models import Dataset, DatasetVersion, Run, RunScorer, Team, Verdict
-from scoring.models.case_list.changes import Change
+from scoring.models.case_list.change_filter import Change
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.table import CaseOrder, CaseTable
 from scoring.models.pairs.rows import PairKind

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from django.core.management.base import CommandParser
 
-from scoring.engine.outputs.generate import Recipe
+from scoring.engine.outputs.generation import Recipe
 from scoring.engine.outputs.output_recipe import check
 from scoring.management.console import usage_error
 from scoring.models import Connection, Team

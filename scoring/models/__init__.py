@@ -31,9 +31,8 @@ from scoring.models.reviews.queue import QueueOrder, ReviewQueue, ReviewTask, Ta
 from scoring.models.reviews.review import Review, ReviewVerdict
 from scoring.models.reviews.saved_view import SavedView
 from scoring.models.reviews.waiver import Waiver
-from scoring.models.runs.drift import DriftResult, LevelSums, RunDrift, RunStep
 from scoring.models.runs.generation import Generation
-from scoring.models.runs.model_calls import CallPurpose, Embedding, JudgeNoise, ModelCall
+from scoring.models.runs.model_call import CallPurpose, Embedding, JudgeNoise, ModelCall
 from scoring.models.runs.relabel import Relabel
 from scoring.models.runs.release_decision import ReleaseDecision, ReleaseState
 from scoring.models.runs.run import (
@@ -47,6 +46,7 @@ from scoring.models.runs.run import (
     RunState,
     Shard,
 )
+from scoring.models.runs.run_drift import DriftResult, LevelSums, RunDrift, RunStep
 from scoring.models.runs.score import (
     CaseVerdict,
     RunSummary,
@@ -61,7 +61,7 @@ from scoring.models.scorers.scorer import Scorer, ScorerVersion
 from scoring.models.scorers.suite import Suite, SuiteEntry, ThresholdChange
 from scoring.models.team.attempt_counter import AttemptCounter
 from scoring.models.team.audit_entry import AuditCheckpoint, AuditEntry
-from scoring.models.team.idempotency import IdempotencyKey
+from scoring.models.team.idempotency_key import IdempotencyKey
 from scoring.models.team.team import Member, Role, Team, Token, User
 
 __all__ = [

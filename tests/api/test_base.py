@@ -8,7 +8,7 @@ import pytest
 
 from scoring.models import Member, Role, Scorer, Team, Token, User
 from tests.api.conftest import API, Api, ApiOf
-from tests.api.test_tokens import CLOSE, BrowserOf, token
+from tests.api.test_authentication import CLOSE, BrowserOf, token
 
 __all__ = ["token"]
 

@@ -87,7 +87,7 @@ def test_a_file_that_was_cut_is_noticed(
 ) -> None:
     names = dict(first_block)
     exec(compile(BLOCKS[4], "docs/api.md", "exec"), names)
-    monkeypatch.setattr("scoring.engine.export.sheet.jsonl_lines", _cut)
+    monkeypatch.setattr("scoring.engine.export.formats.jsonl_lines", _cut)
     with pytest.raises(SystemExit, match="The file was cut"):
         names["exported"](f"runs/{names['run']['id']}/export/")
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from evalsite.api import idempotency
 from scoring.models import IdempotencyKey, Scorer, Team, User
-from scoring.models.team.idempotency import LostClaimError
+from scoring.models.team.idempotency_key import LostClaimError
 from tests.api.conftest import Api, ApiOf, codes
 
 CLOSE = {"name": "close enough", "type": "levenshtein", "config": {}}

@@ -8,8 +8,8 @@ import pytest
 from rest_framework.request import Request
 from rest_framework.test import APIRequestFactory
 
+from evalsite.api.errors import Problem
 from evalsite.api.pagination import MOST_ROWS, PageQuery, PlacesQuery, page_body, parse_cursor
-from evalsite.api.problems import Problem
 from scoring.models.case_paging import CasePosition
 from scoring.models.runs.missing_outputs import MissingCase, MissingPage
 

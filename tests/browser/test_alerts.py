@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from scoring.engine.alerts import delivery as sending
 from scoring.engine.alerts import tick
-from scoring.engine.processes.threads import Threads
+from scoring.engine.processes.thread_pool import Threads
 from scoring.models import Alert, AlertDelivery, AlertRule, DatasetVersion, Run, Team, User
 from tests.browser.actions import HANDS, ByKeys, ByMouse
 from tests.browser.compare_steps import in_both_schemes, stays

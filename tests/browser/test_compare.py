@@ -12,7 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from scoring.engine.compare import jobs as compare_jobs
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.threads import Threads
+from scoring.engine.processes.thread_pool import Threads
 from scoring.models import Job, Output, Run, Team, User
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from scoring.engine.compare import jobs as compare_jobs
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.threads import Threads
+from scoring.engine.processes.thread_pool import Threads
 from scoring.models import Comparison, Job, JobState, Team, User
 from tests.browser.compare_steps import (
     Check,

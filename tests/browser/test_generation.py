@@ -13,8 +13,8 @@ from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.threads import Threads
-from scoring.engine.worker.dispatch import work_on
+from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.worker.run_dispatcher import work_on
 from scoring.models import Job, Run, Scorer, Suite, Team, User
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset

@@ -9,8 +9,8 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 from pytest_django.fixtures import Settings
 
-from scoring.engine.processes.threads import Threads
-from scoring.engine.worker.dispatch import work_on
+from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.worker.run_dispatcher import work_on
 from scoring.models import Run, Scorer, Suite, Team, User
 from tests.browser.actions import HANDS, Bench
 from tests.browser.compare_steps import in_both_schemes, stays

@@ -11,7 +11,7 @@ from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.threads import Threads
+from scoring.engine.processes.thread_pool import Threads
 from scoring.models import Job, JudgeNoise, Run, Team, User
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset, MakeOutputs

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
-from scoring.engine.runs.notices import notify_run_end
+from scoring.engine.runs.notifications import notify_run_end
 from scoring.models import Run, RunState, User
 from tests.browser.test_feel import LISTEN, heard
 from tests.conftest import MakeDataset, MakeOutputs

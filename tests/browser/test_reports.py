@@ -10,8 +10,8 @@ from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
 from scoring.engine.compare.comparison import figures_of
-from scoring.engine.reports.comparison import comparison_report
-from scoring.engine.reports.run import run_report
+from scoring.engine.reports.comparison_report import comparison_report
+from scoring.engine.reports.run_report import run_report
 from scoring.models import Output, Run, User
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset, MakeOutputs

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from scoring.engine.runs.notices import notify_run_end
+from scoring.engine.runs.notifications import notify_run_end
 from scoring.models import Run, RunState, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import CLOSE, EXACT, finished_run, queued_run

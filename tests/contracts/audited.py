@@ -17,7 +17,7 @@ from django.test import Client
 
 from scoring.engine import imports
 from scoring.engine.jobs.runner import JobRunner
-from scoring.engine.processes.pool import Inline
+from scoring.engine.processes.process_pool import Inline
 from scoring.models import (
     Connection,
     Draft,

@@ -18,8 +18,8 @@ from scoring.engine.review.carry_over import carry_over
 from scoring.engine.review.feedback import give_review
 from scoring.engine.review.queues import close_queue
 from scoring.engine.review.review_import import import_reviews
-from scoring.engine.runs import plan
-from scoring.engine.runs.execute import execute
+from scoring.engine.runs import planning
+from scoring.engine.runs.execution import execute
 from scoring.engine.runs.summaries import summarise
 from scoring.models import (
     Adjudication,
@@ -51,11 +51,11 @@ RANGE = {"scorer": "same", "min": "0.1", "max": "0.2"}
 
 
 def scored_run(outputs: Any, house: dict[str, Any], name: str) -> Run:
-    run = plan.new_run(outputs, suite=house["suite"], name=name)
-    for shard in plan.plan(run).shards.all():
+    run = planning.new_run(outputs, suite=house["suite"], name=name)
+    for shard in planning.plan(run).shards.all():
         execute(shard.pk)
     summarise(run)
-    plan.move(run, (RunState.RUNNING,), RunState.FINISHED)
+    planning.move(run, (RunState.RUNNING,), RunState.FINISHED)
     run.refresh_from_db()
     return run
 

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from scipy.stats import binomtest
 
 from scoring.engine.demo.load import load
-from scoring.engine.demo.plot import REGRESSION, UNREPAIRED
+from scoring.engine.demo.story import REGRESSION, UNREPAIRED
 from scoring.engine.drift import Line
 from scoring.engine.drift.chart import chart_of, tag_lines
 from scoring.engine.drift.jobs import lines_for

@@ -19,9 +19,9 @@ from django.urls import reverse
 from sklearn import metrics
 
 from scoring.engine.judges.quality import judge_quality, label_places, other_runs
-from scoring.engine.processes.threads import Threads
-from scoring.engine.runs.plan import new_run
-from scoring.engine.worker.dispatch import work_on
+from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.runs.planning import new_run
+from scoring.engine.worker.run_dispatcher import work_on
 from scoring.models import (
     Connection,
     DatasetVersion,

@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from evalsite.templatetags.look import share
+from evalsite.templatetags.formatting import share
 from scoring.engine.review import queues
 from scoring.models import (
     Member,

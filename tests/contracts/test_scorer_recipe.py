@@ -19,7 +19,7 @@ from scoring.core.contract import Case, Json, Result
 from scoring.core.explain.explanation import explain
 from scoring.core.json_text import text_of
 from scoring.core.registry import scorer_type
-from scoring.engine.runs import execute
+from scoring.engine.runs import execution
 from scoring.engine.tryout import tryout
 from scoring.models import Score, Team, User
 from tests.conftest import MakeDataset, MakeOutputs
@@ -82,7 +82,7 @@ def _added(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     (tmp_path / "word_count.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(registry, "SCORER_MODULES", (*registry.SCORER_MODULES, "word_count"))
-    monkeypatch.setattr(execute, "_configured", {})
+    monkeypatch.setattr(execution, "_configured", {})
     registry.built_in_types.cache_clear()
     yield
     registry.built_in_types.cache_clear()

@@ -22,10 +22,10 @@ from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
 
-from scoring.core.files.suite_text import DescribedScorer, SuiteText
+from scoring.core.files.suite_format import DescribedScorer, SuiteText
 from scoring.engine.jobs.runner import JobRunner
-from scoring.engine.processes.pool import Inline
-from scoring.engine.runs import plan
+from scoring.engine.processes.process_pool import Inline
+from scoring.engine.runs import planning
 from scoring.engine.suites.proposals import plan_of
 from scoring.engine.suites.suite_file import Plan
 from scoring.engine.thresholds.relabelling import relabel_run
@@ -311,7 +311,7 @@ def walker(team: Team, make_dataset: MakeDataset, make_outputs: MakeOutputs) -> 
     suite = Suite.objects.define(team, "release", [(close, 0.9), (same, None)])
     version = make_dataset([{"input": "q", "expected": "a"}])
     suite.assign_to(version.dataset, by=None)
-    plan.new_run(make_outputs(version, ["a"]), suite=suite)
+    planning.new_run(make_outputs(version, ["a"]), suite=suite)
     return Walker(Client(), team, version.dataset, close, same)
 
 

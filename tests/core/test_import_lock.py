@@ -11,16 +11,16 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from scoring.core.embed import local as local_models
+from scoring.core.embeddings import local as local_models
 from scoring.core.import_lock import IMPORT_LOCK
-from scoring.core.stats import paired
-from scoring.core.stats.paired import RESAMPLED_BELOW, Flips
+from scoring.core.stats import paired_tests
+from scoring.core.stats.paired_tests import RESAMPLED_BELOW, Flips
 
 #: Imports scipy and works with it, in a process that has not done so yet.
 FRESH = """
 import sys
 from types import ModuleType
-from scoring.core.stats import paired
+from scoring.core.stats import paired_tests as paired
 
 class Turn:
     def __enter__(self):
@@ -37,7 +37,7 @@ print(paired.Flips(10, 3, 1).p)
 WITHOUT_STATS = """
 import sys
 import numpy as np
-from scoring.core.stats import paired
+from scoring.core.stats import paired_tests as paired
 half = np.full(2 * paired.RESAMPLED_BELOW, 0.5)
 paired.difference(half, half + np.resize([0.1, -0.1, 0.2], len(half)))
 paired.Flips(10, 3, 1).p
@@ -62,12 +62,12 @@ class Turn:
 def half(monkeypatch: pytest.MonkeyPatch) -> None:
     """A torch without classes, as it stands there at the beginning of its import."""
     monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
-    monkeypatch.setattr(paired, "IMPORT_LOCK", Turn(monkeypatch))
+    monkeypatch.setattr(paired_tests, "IMPORT_LOCK", Turn(monkeypatch))
 
 
 def t_test() -> float:
     half = np.full(2 * RESAMPLED_BELOW, 0.5)
-    return paired.difference(half, half + np.tile([0.1, -0.1], RESAMPLED_BELOW)).p or 0.0
+    return paired_tests.difference(half, half + np.tile([0.1, -0.1], RESAMPLED_BELOW)).p or 0.0
 
 
 WORKS: list[tuple[Callable[[], float], float]] = [

@@ -9,7 +9,7 @@ import pytest
 from scoring.core import local_services, services
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case
-from scoring.core.embed.faults import EmbeddingError
+from scoring.core.embeddings.errors import EmbeddingError
 from scoring.core.llm.endpoint import Endpoint
 from tests.stub.server import Stub
 

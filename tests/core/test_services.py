@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scoring.core import local_services, services
-from scoring.core.scorers import judge
+from scoring.core.scorers import llm_judge
 from scoring.core.services import Available
 from tests.support.coordinates import Coordinates
 
@@ -36,8 +36,8 @@ BOTH = Available(["main", "own"], default_connection="main", has_environment_key
 def test_saving_chooses_the_connection(
     wanted: str | None, available: Available, chosen: str | None
 ) -> None:
-    config = judge.FactualityConfig(model="m", connection=wanted)
-    assert judge.resolve_defaults(config, available).connection == chosen
+    config = llm_judge.FactualityConfig(model="m", connection=wanted)
+    assert llm_judge.resolve_defaults(config, available).connection == chosen
 
 
 @pytest.mark.parametrize("available", [Available(), Available(["main"], "main")])
@@ -45,4 +45,6 @@ def test_a_connection_the_team_has_not_is_refused_at_saving(available: Available
     from scoring.core.contract import ConfigError
 
     with pytest.raises(ConfigError, match="no connection 'gone'"):
-        judge.resolve_defaults(judge.FactualityConfig(model="m", connection="gone"), available)
+        llm_judge.resolve_defaults(
+            llm_judge.FactualityConfig(model="m", connection="gone"), available
+        )

@@ -19,9 +19,9 @@ from django.db import connection
 from scoring.core import registry
 from scoring.core.config import Config
 from scoring.core.contract import Case, Result, error, scored, skipped
-from scoring.engine.processes.threads import Threads
-from scoring.engine.runs import plan
-from scoring.engine.runs.execute import execute
+from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.runs import planning
+from scoring.engine.runs.execution import execute
 from scoring.engine.runs.summaries import summarise
 from scoring.models import (
     CaseVerdict,
@@ -35,7 +35,7 @@ from scoring.models import (
     Team,
     Verdict,
 )
-from scoring.models.runs.rows import SCORE_COLUMNS
+from scoring.models.runs.result_rows import SCORE_COLUMNS
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.stub import Stub
 from tests.support.paths import ROOT
@@ -84,7 +84,7 @@ def make_run(team: Team, make_dataset: MakeDataset, make_outputs: MakeOutputs) -
             outputs = make_outputs(make_dataset(cases), outputs)
         entries = [(scorer, None) for scorer in scorers]
         suite = Suite.objects.define(team, f"suite {Suite.objects.count()}", entries)
-        return plan.new_run(outputs, suite=suite, name=name)
+        return planning.new_run(outputs, suite=suite, name=name)
 
     return make
 
@@ -147,13 +147,13 @@ def spy(monkeypatch: pytest.MonkeyPatch) -> Spy:
         default_threshold=0.5,
     )
     monkeypatch.setitem(registry.CUSTOM_TYPES, "spy", kind)
-    monkeypatch.setattr("scoring.engine.runs.execute._configured", {})
+    monkeypatch.setattr("scoring.engine.runs.execution._configured", {})
     return made
 
 
 def run_all(run: Run) -> None:
     """Plan the run and execute its open shards here and now, without finishing it."""
-    plan.plan(run)
+    planning.plan(run)
     for shard in Shard.objects.filter(attempt__run=run, done_at=None):
         execute(shard.pk)
 
@@ -162,7 +162,7 @@ def finish(run: Run) -> None:
     """Score the run to its end, as a worker would."""
     run_all(run)
     summarise(run)
-    plan.move(run, (RunState.RUNNING,), RunState.FINISHED)
+    planning.move(run, (RunState.RUNNING,), RunState.FINISHED)
 
 
 def rows_of(run: Run) -> list[tuple[Any, ...]]:

@@ -15,7 +15,7 @@ from scoring.core.contract import Case, Result, error, scored
 from scoring.core.llm.endpoint import Endpoint, Price
 from scoring.core.services import Answer, Fault, Message, OnProgress, Question, Reply
 from scoring.engine.services import team_services
-from scoring.engine.services.replies import Budget, KeptReplies
+from scoring.engine.services.reply_store import Budget, KeptReplies
 from tests.support.waiting import DEADLINE_SECONDS
 
 STUB = Endpoint("stub", "http://stub/v1", prices={"m": Price(1.0, 1.0)})
@@ -120,7 +120,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Model:
     """The model behind every connection, and the scorer type `verdict` that asks it."""
     made = Model()
     monkeypatch.setitem(registry.CUSTOM_TYPES, "verdict", VERDICT)
-    monkeypatch.setattr("scoring.engine.runs.execute._configured", {})
+    monkeypatch.setattr("scoring.engine.runs.execution._configured", {})
     monkeypatch.setattr(team_services, "new_caller", made.caller)
     monkeypatch.setattr(team_services, "endpoint_of", lambda *_: made.endpoint)
     return made

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from scoring.engine.runs import plan
-from scoring.engine.runs.execute import execute
+from scoring.engine.runs import planning
+from scoring.engine.runs.execution import execute
 from scoring.engine.runs.summaries import summarise
 from scoring.models import OutputSet, Run, RunState, Scorer, Team, User
 
@@ -23,16 +23,16 @@ def queued_run(
     team = outputs.version.dataset.team
     scorers = [_scorer(team, *definition) for definition in definitions or (CLOSE,)]
     pairs: Sequence[tuple[Scorer, float]] = [(scorer, scorer.threshold) for scorer in scorers]
-    return plan.new_run(outputs, scorers=pairs, name=name, by=by)
+    return planning.new_run(outputs, scorers=pairs, name=name, by=by)
 
 
 def finished_run(outputs: OutputSet, *definitions: Definition, name: str = "w46") -> Run:
     """A run that is scored and summed up."""
     run = queued_run(outputs, *definitions, name=name)
-    for shard in plan.plan(run).shards.all():
+    for shard in planning.plan(run).shards.all():
         execute(shard.pk)
     summarise(run)
-    plan.move(run, (RunState.RUNNING,), RunState.FINISHED)
+    planning.move(run, (RunState.RUNNING,), RunState.FINISHED)
     return run
 
 

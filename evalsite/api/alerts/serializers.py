@@ -7,9 +7,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from evalsite.api.bodies import Body, Flag, Number, Text, Whole
+from evalsite.api.fields import Body, Flag, Number, Text, Whole
 from evalsite.api.pagination import PageQuery
-from scoring.core.stats.alert_limits import BOUNDS
+from scoring.core.alert_limits import BOUNDS
 from scoring.models import Alert, AlertKind, AlertRule, AlertWatch, WatchState, WebhookFormat
 from scoring.models.alerts.alert import STATES
 from scoring.models.alerts.rule import MOST_EMAILS, MOST_HOURS

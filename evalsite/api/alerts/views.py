@@ -23,11 +23,11 @@ from evalsite.api.alerts.serializers import (
     SecretShape,
 )
 from evalsite.api.base import ApiView, ListView
+from evalsite.api.errors import Problem, missing_problem
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import ALERT_RULE, request_example
 from evalsite.api.pagination import NewestFirst
-from evalsite.api.problems import Problem, missing_problem
 from scoring.models import Alert, AlertRule, Role, User
 from scoring.models.alerts.rule import RuleExistsError
 

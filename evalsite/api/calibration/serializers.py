@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import interval
+from evalsite.api.fields import interval
 
 
 def unit(**options: Any) -> serializers.FloatField:

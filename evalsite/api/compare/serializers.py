@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import AnyJson, Body, Text, interval
+from evalsite.api.fields import AnyJson, Body, Text, interval
 from evalsite.api.pagination import PageShape, PlacesQuery
 from evalsite.api.runs.serializers import RelabelShape
-from scoring.core.stats.paired import Method
+from scoring.core.stats.paired_tests import Method
 from scoring.models import Output, Verdict
 from scoring.models.pairs.rows import Half, Pair, PairFilters, PairKind, PairPage
 from scoring.models.reviews.broken_cases import BrokenCases, CaseState

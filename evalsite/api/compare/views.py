@@ -18,9 +18,9 @@ from evalsite.api.compare.serializers import (
     WaitingShape,
     pair_bodies,
 )
+from evalsite.api.errors import Fault, Problem, field_problem
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.pagination import page_body, parse_cursor
-from evalsite.api.problems import Fault, Problem, field_problem
 from evalsite.blind_review import blind_pairs
 from evalsite.downloads import left_out_header
 from scoring.engine.compare import report

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import AnyJson, Body, Text
 from evalsite.api.feedback.serializers import NewFeedback
+from evalsite.api.fields import AnyJson, Body, Text
 from evalsite.api.pagination import PageQuery
 from scoring.models import Correction, CorrectionState
 from scoring.models.reviews.correction import MAX_REASON

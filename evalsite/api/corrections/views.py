@@ -19,11 +19,11 @@ from evalsite.api.corrections.serializers import (
     DecidedShape,
     NewCorrection,
 )
+from evalsite.api.errors import Problem, field_problem, missing_problem
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import CORRECTION, request_example
 from evalsite.api.pagination import NewestFirst
-from evalsite.api.problems import Problem, field_problem, missing_problem
 from scoring.engine.drafts import ContentError, DraftError
 from scoring.engine.review import corrections
 from scoring.engine.review.corrections import CorrectionError

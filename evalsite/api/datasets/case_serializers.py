@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import AnyJson, Body, JsonObject, Text
+from evalsite.api.fields import AnyJson, Body, JsonObject, Text
 from scoring.models.data.dataset import KEY_LENGTH
 
 

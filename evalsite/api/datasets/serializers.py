@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import Body, Name, Rows, Text
 from evalsite.api.datasets.case_serializers import NewCase
+from evalsite.api.fields import Body, Name, Rows, Text
 from scoring.core import json_text
 from scoring.core.contract import CaseProblem
 from scoring.models import Dataset, DatasetVersion, Upload, UploadState

@@ -13,9 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite import access
-from evalsite.api import problems
+from evalsite.api import errors as api_errors
 from evalsite.api.base import ApiView, ListView
-from evalsite.api.bodies import BoundedMultiPart, StrictJson
 from evalsite.api.datasets.serializers import (
     DatasetShape,
     NewDataset,
@@ -24,6 +23,7 @@ from evalsite.api.datasets.serializers import (
     VersionShape,
     upload_body,
 )
+from evalsite.api.fields import BoundedMultiPart, StrictJson
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import DATASET, DATASET_MADE, request_example, response_example
@@ -134,7 +134,7 @@ def _new_dataset(team: Team, name: str, by: Any) -> Dataset:
     except IntegrityError:
         dataset = Dataset.objects.get(team=team, name=name)
         advice = "Take another name, or send the cases to its versions/."
-        raise problems.conflict_problem(dataset, "dataset", advice) from None
+        raise api_errors.conflict_problem(dataset, "dataset", advice) from None
 
 
 def _with_notes(dataset: Dataset) -> dict[str, Any]:

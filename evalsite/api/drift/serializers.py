@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import Body, Text, interval
-from evalsite.api.problems import Problem
+from evalsite.api.errors import Problem
+from evalsite.api.fields import Body, Text, interval
 from evalsite.api.runs.serializers import RelabelShape
 from scoring.core.wording.drift_status import Status
 from scoring.engine.drift import Line, report

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import AnyJson, Body, JsonObject
+from evalsite.api.fields import AnyJson, Body, JsonObject
 from evalsite.api.results.serializers import OutcomeShape, ResultsQuery, ScoreShape
 from scoring.engine.export import FILE_FORMATS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import Body, JsonObject, Rows, Text, Whole
+from evalsite.api.fields import Body, JsonObject, Rows, Text, Whole
 from evalsite.api.pagination import PageQuery
 from evalsite.api.runs.serializers import LARGEST_TRIAL
 from scoring.engine.review.review_import import MOST

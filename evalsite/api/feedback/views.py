@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from evalsite import access
 from evalsite.access import RunAccess
 from evalsite.api.base import ListView
+from evalsite.api.errors import Problem, missing_problem
 from evalsite.api.feedback.serializers import (
     AdjudicationShape,
     CommentShape,
@@ -27,7 +28,6 @@ from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import ADJUDICATION, COMMENT, REVIEW, request_example
 from evalsite.api.pagination import NewestFirst
-from evalsite.api.problems import Problem, missing_problem
 from evalsite.blind_review import blind_outputs
 from scoring.engine.review.disagreements import Disagreements, adjudicate
 from scoring.engine.review.feedback import add_comment, give_review

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import Body, Text
+from evalsite.api.fields import Body, Text
 from scoring.engine.compare.gates import DEFAULT_DROP, DEFAULT_UNJUDGED
 
 AUTO: Final = "auto"

@@ -12,9 +12,9 @@ from evalsite import access
 from evalsite.api.base import ApiView
 from evalsite.api.compare.serializers import WaitingShape
 from evalsite.api.compare.views import RETRY_SECONDS, check_runs, not_comparable
+from evalsite.api.errors import field_problem
 from evalsite.api.gates.serializers import GateCheckShape, GateQuery
 from evalsite.api.openapi.descriptions import describe
-from evalsite.api.problems import field_problem
 from evalsite.downloads import left_out_header
 from evalsite.gate_checks import ShownCheck, check_gates_for, needs_baseline
 from scoring.engine.compare.comparison import NotComparableError

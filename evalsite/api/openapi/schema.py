@@ -10,9 +10,9 @@ from drf_spectacular.plumbing import build_bearer_security_scheme_object
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 
+from evalsite.api.authentication import SCHEME
 from evalsite.api.idempotency import HEADER
 from evalsite.api.openapi.descriptions import Description
-from evalsite.api.tokens import SCHEME
 
 TEAM = OpenApiParameter(
     "team",
@@ -57,7 +57,7 @@ PROBLEM: dict[str, Any] = {
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # untyped there
-    target_class = "evalsite.api.tokens.TokenAuthentication"
+    target_class = "evalsite.api.authentication.TokenAuthentication"
     name = "token"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:  # noqa: ARG002

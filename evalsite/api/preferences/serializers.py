@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import Text
 from evalsite.api.feedback.serializers import NewFeedback
+from evalsite.api.fields import Text
 from evalsite.api.pagination import PageQuery
 from scoring.models import Preference, PreferenceVerdict
 from scoring.models.reviews.review import MAX_NOTE

@@ -12,12 +12,12 @@ from rest_framework.response import Response
 
 from evalsite import access
 from evalsite.api.base import ListView
+from evalsite.api.errors import missing_problem
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import PREFERENCE, request_example
 from evalsite.api.pagination import NewestFirst
 from evalsite.api.preferences.serializers import NewPreference, PreferenceQuery, PreferenceShape
-from evalsite.api.problems import missing_problem
 from scoring.engine.review.pairwise import find_counterpart
 from scoring.models import Preference, PreferenceVerdict, Role
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import Body, Text
+from evalsite.api.fields import Body, Text
 from scoring.models import ReleaseDecision, ReleaseState
 from scoring.models.runs.release_decision import MAX_REASON
 

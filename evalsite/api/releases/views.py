@@ -14,10 +14,10 @@ from evalsite import access
 from evalsite.api.base import ApiView, ListView
 from evalsite.api.compare.serializers import WaitingShape
 from evalsite.api.compare.views import RETRY_SECONDS
+from evalsite.api.errors import Problem
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import RELEASE, request_example
-from evalsite.api.problems import Problem
 from evalsite.api.releases.serializers import (
     NewReleaseDecision,
     ReleaseDecisionShape,
@@ -25,7 +25,7 @@ from evalsite.api.releases.serializers import (
 )
 from evalsite.release_reports import ReportRefusedError, find_report_baseline, report_response
 from scoring.engine.compare.jobs import compare_or_enqueue
-from scoring.engine.reports.release import build_release_report, report_file
+from scoring.engine.reports.release_report import build_release_report, report_file
 from scoring.engine.runs.neighbours import baseline_of
 from scoring.engine.signoff.evidence import gather_evidence
 from scoring.models import ReleaseDecision, ReleaseState, Role

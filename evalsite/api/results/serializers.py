@@ -6,11 +6,11 @@ from typing import Any
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import AnyJson, JsonObject, Text
+from evalsite.api.errors import Problem
+from evalsite.api.fields import AnyJson, JsonObject, Text
 from evalsite.api.pagination import PageShape, PlacesQuery
-from evalsite.api.problems import Problem
 from scoring.models import RunScorer, Verdict
-from scoring.models.case_list.changes import KINDS, Change
+from scoring.models.case_list.change_filter import KINDS, Change
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.table import CaseOrder
 

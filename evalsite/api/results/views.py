@@ -12,16 +12,16 @@ from rest_framework.response import Response
 from evalsite import access
 from evalsite.api.base import ApiView
 from evalsite.api.compare.views import not_comparable
+from evalsite.api.errors import field_problem
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.pagination import PlacesQuery, page_body, parse_cursor
-from evalsite.api.problems import field_problem
 from evalsite.api.results.serializers import MissingsShape, OutcomesShape, ResultsQuery
 from evalsite.blind_review import blind_outputs, blind_pairs
 from evalsite.downloads import left_out_header
 from scoring.engine.compare.comparison import NotComparableError, check_comparable
 from scoring.engine.runs.neighbours import baseline_of
 from scoring.models import Relabel, Run, RunScorer
-from scoring.models.case_list.changes import Change
+from scoring.models.case_list.change_filter import Change
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.table import CaseRow, CaseTable
 from scoring.models.pairs.rows import PairKind

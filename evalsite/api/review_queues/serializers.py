@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import AnyJson, Body, JsonObject, Name, Text, Whole
+from evalsite.api.fields import AnyJson, Body, JsonObject, Name, Text, Whole
 from scoring.engine.review.pairwise import CHOICES
 from scoring.models import QueueOrder, ReviewVerdict
 from scoring.models.reviews.queue import MOST_CASES, MOST_REVIEWERS_PER_CASE

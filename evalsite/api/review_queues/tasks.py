@@ -13,11 +13,11 @@ from rest_framework.response import Response
 from evalsite import access
 from evalsite.access import TaskAccess
 from evalsite.api.base import ApiView, ListView
+from evalsite.api.errors import field_problem
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import CHOICE, request_example
 from evalsite.api.pagination import NewestFirst
-from evalsite.api.problems import field_problem
 from evalsite.api.review_queues.serializers import NewAnswer, OpenedTaskShape, TaskShape
 from scoring.engine.review.feedback import give_review
 from scoring.engine.review.pairwise import OutputPair, pair_of

@@ -14,11 +14,11 @@ from rest_framework.response import Response
 
 from evalsite import access
 from evalsite.api.base import ApiView, ListView
-from evalsite.api.bodies import Body
+from evalsite.api.errors import Problem, field_problem
+from evalsite.api.fields import Body
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import QUEUE, request_example
-from evalsite.api.problems import Problem, field_problem
 from evalsite.api.results.serializers import ResultsQuery
 from evalsite.api.results.views import requested_change
 from evalsite.api.review_queues.serializers import (

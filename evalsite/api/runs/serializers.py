@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from evalsite.api.bodies import (
+from evalsite.api.fields import (
     AnyJson,
     Body,
     Flag,

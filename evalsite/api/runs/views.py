@@ -14,7 +14,8 @@ from rest_framework.response import Response
 
 from evalsite import access
 from evalsite.api.base import ApiView, ListView
-from evalsite.api.bodies import Body
+from evalsite.api.errors import Fault, Problem, field_problem, missing_problem, validation_problem
+from evalsite.api.fields import Body
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import (
@@ -24,13 +25,6 @@ from evalsite.api.openapi.examples import (
     STARTED,
     request_example,
     response_example,
-)
-from evalsite.api.problems import (
-    Fault,
-    Problem,
-    field_problem,
-    missing_problem,
-    validation_problem,
 )
 from evalsite.api.runs.serializers import (
     AcceptedShape,
@@ -45,9 +39,9 @@ from evalsite.api.runs.serializers import (
 from evalsite.api.scorers.views import named_scorers
 from scoring.core.contract import ConfigError
 from scoring.engine import imports
-from scoring.engine.outputs.generate import Recipe, planned_outputs
+from scoring.engine.outputs.generation import Recipe, planned_outputs
 from scoring.engine.outputs.output_recipe import check
-from scoring.engine.runs import plan
+from scoring.engine.runs import planning
 from scoring.engine.runs.progress import progress_of
 from scoring.engine.thresholds.relabelling import (
     NothingToRelabelError,
@@ -97,7 +91,7 @@ class RunList(ListView):
         with transaction.atomic():
             output_set = _new_set(version, wanted, self.user, recipe)
             stored = imports.store_outputs(output_set, outputs) if recipe is None else NOTHING
-            run = plan.new_run(
+            run = planning.new_run(
                 output_set,
                 suite=suite,
                 scorers=scorers,
@@ -200,14 +194,14 @@ class RunCancel(RunAction):
     """Ends the run; what is scored stays. A run that has ended stays as it is."""
 
     def act(self, run: Run) -> None:
-        plan.cancel(run, self.user)
+        planning.cancel(run, self.user)
 
 
 class RunRetry(RunAction):
     """Scores the errors of a finished run again, and goes on with a cancelled one."""
 
     def act(self, run: Run) -> None:
-        if plan.retry_errors(run, self.user) is None and not plan.resume(run, self.user):
+        if planning.retry_errors(run, self.user) is None and not planning.resume(run, self.user):
             text = "The run is not cancelled and has no errors to score again."
             raise Problem(409, "nothing_to_retry", text, object_id=run.uuid)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import Body, JsonObject, Number, Rows, Text
 from evalsite.api.datasets.case_serializers import CaseToScore
+from evalsite.api.fields import Body, JsonObject, Number, Rows, Text
 
 MOST_CASES = 1_000
 

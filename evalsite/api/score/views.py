@@ -8,7 +8,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evalsite.api import problems
+from evalsite.api import errors as api_errors
 from evalsite.api.base import ApiView
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import SCORE, SCORED, request_example, response_example
@@ -35,7 +35,7 @@ class ScoreView(ApiView):
         try:
             results = tryout.score(**scorer, cases=cases, by=request.user.pk)
         except ConfigError as fault:
-            raise problems.config_problem(fault, ("scorer",)) from None
+            raise api_errors.config_problem(fault, ("scorer",)) from None
         bodies = [
             {"id": case.id, **result._asdict()} for case, result in zip(cases, results, strict=True)
         ]

@@ -7,7 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from evalsite.api.bodies import Body, JsonObject, Name, Number, Text
+from evalsite.api.fields import Body, JsonObject, Name, Number, Text
 from scoring.models import Scorer, Suite, SuiteEntry
 
 

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evalsite import access
-from evalsite.api import problems
+from evalsite.api import errors as api_errors
 from evalsite.api.base import ApiView, ListView
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
@@ -38,11 +38,11 @@ class ScorerList(ListView):
         try:
             scorer = Scorer.objects.define(team, **{"config": {}} | wanted, by=self.user)
         except ConfigError as fault:
-            raise problems.config_problem(fault) from None
+            raise api_errors.config_problem(fault) from None
         except IntegrityError:
             taken = Scorer.objects.get(team=team, name=wanted["name"])
             advice = "Take another name, or use it."
-            raise problems.conflict_problem(taken, "scorer", advice) from None
+            raise api_errors.conflict_problem(taken, "scorer", advice) from None
         return Response(ScorerShape(scorer).data, 201)
 
 
@@ -77,7 +77,7 @@ class SuiteList(ListView):
         except IntegrityError:
             taken = Suite.objects.get(team=team, name=wanted["name"])
             advice = "Take another name, or use it."
-            raise problems.conflict_problem(taken, "suite", advice) from None
+            raise api_errors.conflict_problem(taken, "suite", advice) from None
         return Response(SuiteShape(suite).data, 201)
 
 
@@ -100,8 +100,8 @@ def named_scorers(team: Team, ids: Sequence[uuid.UUID], field: str) -> list[Scor
     by_id = {scorer.uuid: scorer for scorer in scorers}
     for index, uid in enumerate(ids):
         if uid not in by_id:
-            raise problems.missing_problem(field.format(index))
+            raise api_errors.missing_problem(field.format(index))
         if uid in ids[:index]:
             text = "This scorer is named twice. Name it once."
-            raise problems.field_problem(422, field.format(index), "duplicate_scorer", text)
+            raise api_errors.field_problem(422, field.format(index), "duplicate_scorer", text)
     return [by_id[uid] for uid in ids]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import Body, Text, Whole
 from evalsite.api.compare.serializers import CompareQuery
+from evalsite.api.fields import Body, Text, Whole
 from evalsite.api.pagination import PageQuery
 from evalsite.api.runs.serializers import LARGEST_TRIAL
 from scoring.engine.signoff.case_actions import MOST

@@ -15,11 +15,11 @@ from rest_framework.response import Response
 from evalsite import access
 from evalsite.api.base import ApiView, ListView
 from evalsite.api.compare.views import check_runs, not_comparable
+from evalsite.api.errors import Fault, Problem, field_problem, missing_problem, validation_problem
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import DECISIONS, WAIVER, request_example
 from evalsite.api.pagination import NewestFirst
-from evalsite.api.problems import Fault, Problem, field_problem, missing_problem, validation_problem
 from evalsite.api.signoff.serializers import (
     OPEN,
     DecisionsShape,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from evalsite.api.bodies import Body, Number, Text
+from evalsite.api.fields import Body, Number, Text
 from evalsite.api.pagination import PageShape, PlacesQuery
 
 SUITE_HELP = "One with the scorer. Left out, the scorer's default is meant."

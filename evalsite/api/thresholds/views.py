@@ -13,11 +13,11 @@ from rest_framework.utils.urls import replace_query_param
 
 from evalsite import access
 from evalsite.api.base import ApiView
+from evalsite.api.errors import Problem, missing_problem
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import THRESHOLD, request_example
 from evalsite.api.pagination import bad_cursor
-from evalsite.api.problems import Problem, missing_problem
 from evalsite.api.thresholds.serializers import (
     NewThreshold,
     ThresholdChangeShape,

@@ -16,7 +16,7 @@ from django.shortcuts import redirect
 
 from evalsite.middleware.client_address import client_address
 from evalsite.middleware.signed_in import count_password_attempt, forget_password_attempts
-from evalsite.pages.web.problems import too_many_attempts
+from evalsite.pages.web.error_pages import too_many_attempts
 from scoring.models import AttemptCounter, AuditEntry, User
 from scoring.models.team.attempt_counter import TooManyAttemptsError, limits_for
 

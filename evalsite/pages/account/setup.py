@@ -15,7 +15,7 @@ from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from evalsite.pages.web.render import render_page
+from evalsite.pages.web.responses import render_page
 from scoring.engine.demo import DEMO_SLUG
 from scoring.models import AuditEntry, Member, Role, Team, User
 from scoring.models.team.team import (

@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.forms.boundfield import BoundField, BoundWidget
 
 from evalsite.pages.web.fields import MONO, HostForm
-from scoring.core.stats.alert_limits import limit_problem
+from scoring.core.alert_limits import limit_problem
 from scoring.engine.alerts import mail_is_set_up
 from scoring.engine.alerts.past_runs import PastRuns, check_past_runs
 from scoring.models import AlertKind, AlertRule, Dataset, Member, Team, User, WebhookFormat

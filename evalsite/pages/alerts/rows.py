@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
 
-from evalsite.templatetags.look import NOTHING
+from evalsite.templatetags.formatting import NOTHING
 from scoring.engine.drift.line_runs import LineName
 from scoring.models import (
     Alert,

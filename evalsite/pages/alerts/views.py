@@ -17,12 +17,12 @@ from evalsite.pages.alerts.forms import AlertRuleForm, DatasetChoice
 from evalsite.pages.alerts.rows import alert_rows, describe_channels, list_open_alerts, rule_rows
 from evalsite.pages.web.addresses import next_address
 from evalsite.pages.web.decorators import form_page, get_page, post_action
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine.alerts import send_test
 from scoring.engine.alerts.runner import KEPT_FOR
 from scoring.engine.runs.progress import NO_WORKER, worker_is_alive
 from scoring.models import Alert, AlertRule, DeliveryState, Event, Notice, Role, Team
-from scoring.models.encrypted_field import DecryptionError, decrypt, encrypt
+from scoring.models.encryption import DecryptionError, decrypt, encrypt
 
 MAX_PAST: Final = 50
 MAX_DELIVERIES: Final = 20

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from evalsite.pages.calibration.advice import advise
-from scoring.core.stats.summary import Estimate, rate_estimate
+from scoring.core.stats.descriptive import Estimate, rate_estimate
 from scoring.engine.calibration.sample import CorrectedPassRate
 from scoring.engine.calibration.scorers import RunCalibration, ScorerCalibration
 from scoring.models import Run

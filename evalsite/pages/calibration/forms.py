@@ -8,10 +8,10 @@ from typing import Any, Final
 from django import forms
 from django.db import transaction
 
-from evalsite.templatetags.look import count, dollars
-from scoring.engine.estimates.judge_calls import Estimate
+from evalsite.templatetags.formatting import count, dollars
+from scoring.engine.estimates.scoring_estimate import Estimate
 from scoring.engine.jobs import job_queue
-from scoring.engine.judges import noise
+from scoring.engine.judges import variance
 from scoring.engine.judges.quality import JudgeQuality, judge_quality, label_places, other_runs
 from scoring.models import AuditEntry, Job, JobKind, Run, RunScorer, User
 
@@ -80,7 +80,7 @@ class NoiseForm(forms.Form):
         super().__init__(*args)
         self._scorer = scorer
         sizes = sizes_of(scored)
-        basis = min(noise.SAMPLE, scored)
+        basis = min(variance.SAMPLE, scored)
         names = [_label(size, size / basis, estimate) if estimate else str(size) for size in sizes]
         self.fields["sample"].choices = list(zip(sizes, names, strict=True))  # type: ignore[attr-defined]
         self.initial["sample"] = max(size for size in sizes if size <= max(basis, sizes[0]))
@@ -97,7 +97,7 @@ class NoiseForm(forms.Form):
 
 def sizes_of(scored: int) -> Sequence[int]:
     """The sample sizes to choose from; the largest is all outputs, up to the limit."""
-    most = min(scored, noise.MAX_SAMPLE)
+    most = min(scored, variance.MAX_SAMPLE)
     return [*(size for size in SIZES if size < most), most]
 
 

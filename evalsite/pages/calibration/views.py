@@ -18,13 +18,13 @@ from evalsite.pages.calibration.forms import NoiseForm, QualityForm
 from evalsite.pages.thresholds.run_thresholds import RunThresholds
 from evalsite.pages.web.decorators import get_page, post_action
 from evalsite.pages.web.job_status import JobStatus, open_job_status
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.stats.agreement import PositionBias
-from scoring.core.stats.summary import Estimate, rate_estimate
+from scoring.core.stats.descriptive import Estimate, rate_estimate
 from scoring.engine.calibration.people import people_agreement
 from scoring.engine.calibration.scorers import calibrate_run
-from scoring.engine.estimates.judge_calls import Estimate as CostEstimate
-from scoring.engine.judges import noise
+from scoring.engine.estimates.scoring_estimate import Estimate as CostEstimate
+from scoring.engine.judges import variance
 from scoring.engine.judges.quality import METADATA, Judge, JudgeQuality, is_judge
 from scoring.models import Job, JudgeNoise, Review, Role, RunScorer
 
@@ -113,7 +113,7 @@ class NoisePanel:
     @cached_property
     def job(self) -> Job | None:
         """The latest check within a day."""
-        return noise.latest_job(self.scorer)
+        return variance.latest_job(self.scorer)
 
     @cached_property
     def job_status(self) -> JobStatus | None:
@@ -136,11 +136,11 @@ class NoisePanel:
 
     @cached_property
     def scored(self) -> int:
-        return noise.scored_count(self.scorer)
+        return variance.scored_count(self.scorer)
 
     @property
     def is_possible(self) -> bool:
-        return not self.scorer.run.is_unfinished and self.scored >= noise.MIN_SAMPLE
+        return not self.scorer.run.is_unfinished and self.scored >= variance.MIN_SAMPLE
 
     @cached_property
     def form(self) -> NoiseForm | None:
@@ -152,7 +152,7 @@ class NoisePanel:
     @cached_property
     def estimate(self) -> CostEstimate:
         """The estimate of a check of the usual size; its `problems` say why it would fail."""
-        return noise.estimate_check(self.scorer)
+        return variance.estimate_check(self.scorer)
 
 
 @get_page

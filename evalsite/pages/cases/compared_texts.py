@@ -12,7 +12,7 @@ from evalsite.pages.cases.display_options import INLINE, SIDE
 from evalsite.pages.cases.texts.case_texts import CaseTexts, MarkdownText, render_value
 from scoring.core.contract import Case as ScoredCase
 from scoring.core.contract import Json
-from scoring.core.explain.matches import (
+from scoring.core.explain.text_matches import (
     MarkedText,
     Search,
     find_searches,

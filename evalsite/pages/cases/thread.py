@@ -14,7 +14,7 @@ from evalsite import access
 from evalsite.access import OutputAccess
 from evalsite.pages.cases.correction_form import folded_form
 from evalsite.pages.compare.links import change_query
-from evalsite.pages.web.render import SignedInRequest
+from evalsite.pages.web.responses import SignedInRequest
 from scoring.models import Adjudication, Comment, Review, ReviewVerdict, User
 
 

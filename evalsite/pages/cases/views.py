@@ -30,7 +30,7 @@ from evalsite.pages.cases.thread import feedback_context
 from evalsite.pages.cases.trials import Trials, list_trials
 from evalsite.pages.compare.links import change_query
 from evalsite.pages.web.decorators import get_page
-from evalsite.pages.web.render import SignedInRequest, render_page, text_response
+from evalsite.pages.web.responses import SignedInRequest, render_page, text_response
 from scoring.models import ReviewTask, Run
 from scoring.models.case_paging import CasePosition
 

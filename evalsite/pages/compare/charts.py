@@ -8,14 +8,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 from evalsite.pages.compare.pair_list import PairList
-from scoring.core.charts.comparison import Dot, Scatter, Step, Steps, scatter, steps
-from scoring.engine.compare.figures import GRID, Cell, ScorerFigures
-from scoring.engine.compare.left_out import (
+from scoring.core.charts.comparison_charts import Dot, Scatter, Step, Steps, scatter, steps
+from scoring.engine.compare.excluded_cases import (
     NOTHING_LEFT_OUT,
     LeftOut,
     count_left_out,
     leave_out,
 )
+from scoring.engine.compare.figures import GRID, Cell, ScorerFigures
 from scoring.models.case_paging import CasePosition
 
 

@@ -17,8 +17,8 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from evalsite.pages.web.fields import PlaceField
-from evalsite.pages.web.filters import MAX_TEXT
-from scoring.core.charts.comparison import Span
+from evalsite.pages.web.search_forms import MAX_TEXT
+from scoring.core.charts.comparison_charts import Span
 from scoring.engine.runs.neighbours import baseline_of
 from scoring.models import Dataset, Role, Run, Team, User
 from scoring.models.pairs.rows import PairFilters, PairKind, Ranges

@@ -15,16 +15,16 @@ from evalsite.pages.compare.case_states import CaseStates, ListedState, StateLin
 from evalsite.pages.compare.forms import KINDS, OPENED, RANGE_SIGN, PairForm
 from evalsite.pages.compare.links import KEPT, RANGES, case_url, change_query
 from evalsite.pages.compare.relabelled_runs import LaterVerdicts
-from evalsite.pages.web.filters import Chip
-from evalsite.templatetags.look import plain, signed
-from scoring.core.charts.comparison import Span
+from evalsite.pages.web.search_forms import Chip
+from evalsite.templatetags.formatting import plain, signed
+from scoring.core.charts.comparison_charts import Span
 from scoring.core.textdiff.first_difference import DifferenceExcerpt, first_difference
 from scoring.models import Output, Relabel, Run
 from scoring.models.case_paging import OPENING_LENGTH, PAGE_SIZE, CasePosition
+from scoring.models.pairs.excerpts import OUTPUT_LENGTH, PairRow, read_pair_rows
 from scoring.models.pairs.pair_index import kept_list
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import NO_FILTERS, PairKind, PairPage
-from scoring.models.pairs.texts import OUTPUT_LENGTH, PairRow, read_pair_rows
 from scoring.models.reviews.broken_cases import CaseState
 
 MAX_COLUMNS: Final = 4

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from evalsite.pages.compare.forms import WaiverForm
-from evalsite.pages.web.render import SignedInRequest
+from evalsite.pages.web.responses import SignedInRequest
 
 
 @dataclass(frozen=True)

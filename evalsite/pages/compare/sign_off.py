@@ -23,7 +23,7 @@ from evalsite.pages.compare.refused_sign_off import RefusedSignOff
 from evalsite.pages.compare.views import show_comparison
 from evalsite.pages.web.decorators import post_action
 from evalsite.pages.web.fields import PlaceField
-from evalsite.pages.web.render import SignedInRequest
+from evalsite.pages.web.responses import SignedInRequest
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine.compare.comparison import NotComparableError, check_comparable
 from scoring.engine.signoff.case_actions import (

@@ -17,12 +17,12 @@ from evalsite.pages.compare.charts import PairCharts
 from evalsite.pages.compare.forms import ChoiceForm, DatasetForm, OfferedRuns, RunsForm, WaiverForm
 from evalsite.pages.compare.links import compare_url
 from evalsite.pages.compare.pair_list import PairList
+from evalsite.pages.compare.progress import get_comparison_progress
 from evalsite.pages.compare.refused_sign_off import RefusedSignOff
 from evalsite.pages.compare.relabelled_runs import RelabelledRun, find_relabelled_runs
 from evalsite.pages.compare.table import CompareTable
-from evalsite.pages.compare.waiting import get_comparison_progress
 from evalsite.pages.web.decorators import get_page
-from evalsite.pages.web.render import (
+from evalsite.pages.web.responses import (
     SignedInRequest,
     html_file_response,
     render_page,
@@ -30,7 +30,7 @@ from evalsite.pages.web.render import (
 )
 from scoring.engine.compare.comparison import NotComparableError
 from scoring.engine.compare.figures import Figures
-from scoring.engine.reports.comparison import comparison_file_name, comparison_report
+from scoring.engine.reports.comparison_report import comparison_file_name, comparison_report
 from scoring.engine.review.pairwise import find_results
 from scoring.models import Run, Team
 from scoring.models.pairs.rows import PairKind

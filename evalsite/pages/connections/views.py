@@ -13,7 +13,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from evalsite.access import connection_for, team_for
 from evalsite.pages.connections.forms import ConnectionForm
 from evalsite.pages.web.decorators import form_page, get_page, post_action
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine.jobs import job_queue
 from scoring.engine.runs.progress import NO_WORKER, worker_is_alive
 from scoring.models import Connection, Job, JobKind, Role

@@ -15,7 +15,7 @@ from evalsite import access
 from evalsite.pages.cases.texts.edits import list_edits
 from evalsite.pages.web.decorators import form_page, get_page
 from evalsite.pages.web.keyset import keyset_page
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine import drafts
 from scoring.engine.drafts import DraftError
 from scoring.models import Case, ChangeKind, Changes, Dataset, DatasetVersion, Role, TagIndex

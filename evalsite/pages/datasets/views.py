@@ -14,9 +14,9 @@ from evalsite.pages.drift.series_list import list_series
 from evalsite.pages.web.dataset_frame import dataset_frame, dataset_output_sets, dataset_runs
 from evalsite.pages.web.decorators import get_page
 from evalsite.pages.web.exports import send_export
-from evalsite.pages.web.filters import CaseFilters
 from evalsite.pages.web.keyset import keyset_page
-from evalsite.pages.web.render import SignedInRequest, render_page, text_response
+from evalsite.pages.web.responses import SignedInRequest, render_page, text_response
+from evalsite.pages.web.search_forms import CaseFilters
 from scoring.engine.export import output_set_sheet, version_sheet
 from scoring.models import Dataset, DatasetVersion, Role, TagIndex, VersionDuplicates
 from scoring.models.runs.relabel import attach_later_labels

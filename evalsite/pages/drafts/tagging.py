@@ -17,7 +17,7 @@ from django.urls import reverse
 from evalsite import access
 from evalsite.pages.web.decorators import post_action
 from evalsite.pages.web.fields import whole_number
-from evalsite.pages.web.render import SignedInRequest
+from evalsite.pages.web.responses import SignedInRequest
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine import drafts
 from scoring.engine.drafts import ContentError, DraftError

@@ -18,7 +18,7 @@ from evalsite import access
 from evalsite.pages.drafts.forms import CaseForm, PublishForm, form_values
 from evalsite.pages.web.decorators import form_page, get_page, post_action
 from evalsite.pages.web.keyset import keyset_page
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine import drafts
 from scoring.engine.drafts import ContentError, DraftError, StaleError, jobs

@@ -16,9 +16,9 @@ from evalsite.pages.drift import marks as drift_marks
 from evalsite.pages.drift.later_rates import LaterRate, LaterRates
 from evalsite.pages.drift.marks import ChartPoint
 from evalsite.templatetags.charts import part_of
-from evalsite.templatetags.look import NOTHING, count, plain, score, share
-from scoring.core.charts.drift import DriftChart, FlipBar, Mark
-from scoring.core.charts.geometry import Sparkline, sparkline
+from evalsite.templatetags.formatting import NOTHING, count, plain, score, share
+from scoring.core.charts.drift_chart import DriftChart, FlipBar, Mark
+from scoring.core.charts.small_charts import Sparkline, sparkline
 from scoring.engine.drift import Line, Point
 from scoring.engine.drift.chart import chart_of, tag_lines
 

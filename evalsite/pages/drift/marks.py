@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from django.utils.safestring import SafeString
 
 from evalsite.rendering.safe_html import joined
-from scoring.core.charts.drift import FlipBar, Mark
+from scoring.core.charts.drift_chart import FlipBar, Mark
 
 MARK: Final = (
     '<a href="{}" class="{}" data-drift-mark="{}" data-place="{}" aria-label="{}">'

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from scoring.core.charts.geometry import Sparkline, sparkline
-from scoring.engine.drift.overview import Standing, standings
+from scoring.core.charts.small_charts import Sparkline, sparkline
+from scoring.engine.drift.series_status import Standing, standings
 from scoring.models import Dataset, Team
 
 FEWEST_TESTED = 2  # runs

@@ -12,16 +12,16 @@ from evalsite.pages.alerts.rows import group_by_line, list_open_alerts
 from evalsite.pages.drift.figure import DriftFigure
 from evalsite.pages.drift.forms import DriftForm
 from evalsite.pages.drift.later_rates import read_later_rates
-from evalsite.pages.drift.measuring import AGAIN, get_drift_progress
+from evalsite.pages.drift.progress import AGAIN, get_drift_progress
 from evalsite.pages.drift.series_list import list_series
 from evalsite.pages.web.dataset_frame import dataset_frame
 from evalsite.pages.web.decorators import get_page
-from evalsite.pages.web.render import SignedInRequest, render_page, retarget_page
+from evalsite.pages.web.responses import SignedInRequest, render_page, retarget_page
 from scoring.engine.drift import Line
 from scoring.engine.drift.jobs import lines_for
 from scoring.engine.drift.line import Part
 from scoring.engine.drift.line_runs import LineName, line_names
-from scoring.engine.drift.overview import MOST_STOPS
+from scoring.engine.drift.series_status import MOST_STOPS
 from scoring.models import Dataset, Run
 
 MOST_CHARTS = 4

@@ -16,10 +16,10 @@ from evalsite.gate_checks import ShownCheck, check_gates_for, needs_baseline
 from evalsite.pages.compare.candidates import load_candidates
 from evalsite.pages.compare.forms import OfferedRuns
 from evalsite.pages.compare.links import case_url, compare_url
-from evalsite.pages.compare.waiting import get_comparison_progress
+from evalsite.pages.compare.progress import get_comparison_progress
 from evalsite.pages.gates.forms import AUTO, GateForm
 from evalsite.pages.web.decorators import get_page
-from evalsite.pages.web.render import SignedInRequest, render_page, retarget_page
+from evalsite.pages.web.responses import SignedInRequest, render_page, retarget_page
 from scoring.engine.compare.gates import Outcome, State
 from scoring.engine.reports.run_summary import value_text
 from scoring.engine.runs.neighbours import baseline_of

@@ -12,7 +12,7 @@ from django.urls import reverse
 from evalsite.pages.alerts.rows import AlertRow, list_open_alerts
 from evalsite.pages.drift.series_list import drift_url
 from scoring.engine.drift.broken_cases import Regression, regressions
-from scoring.engine.drift.overview import Standing, standings
+from scoring.engine.drift.series_status import Standing, standings
 from scoring.engine.signoff.evidence import count_unsigned
 from scoring.models import Team
 

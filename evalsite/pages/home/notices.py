@@ -11,7 +11,7 @@ from django_htmx.middleware import HtmxDetails
 
 from evalsite.pages.web.addresses import next_address, shown_path
 from evalsite.pages.web.decorators import get_page, post_action
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.models import Notice
 
 

@@ -12,10 +12,10 @@ from evalsite.pages.home.attention import AttentionList
 from evalsite.pages.home.waiting import WaitingList
 from evalsite.pages.uploads import sample
 from evalsite.pages.web.decorators import get_page, post_action
-from evalsite.pages.web.filters import SearchForm
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
+from evalsite.pages.web.search_forms import SearchForm
 from scoring.engine.demo import DEMO_SLUG
-from scoring.engine.runs.recent import latest_runs
+from scoring.engine.runs.latest_runs import latest_runs
 from scoring.engine.search import LIMIT
 from scoring.engine.search import search as search_team
 from scoring.models import Role, Team

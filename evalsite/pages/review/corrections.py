@@ -21,7 +21,7 @@ from evalsite.pages.review.correction_jobs import CorrectionJobs
 from evalsite.pages.review.forms import DecisionForm
 from evalsite.pages.web.addresses import next_address
 from evalsite.pages.web.decorators import form_page, get_page, post_action
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine.drafts import ContentError, DraftError
 from scoring.engine.review import corrections
 from scoring.engine.review.carry_over import CarryOverError, affected_runs

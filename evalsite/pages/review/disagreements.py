@@ -19,7 +19,7 @@ from evalsite.pages.cases.thread import VerdictChoice
 from evalsite.pages.cases.views import parse_position
 from evalsite.pages.review.forms import VerdictForm
 from evalsite.pages.web.decorators import form_page, get_page, post_action
-from evalsite.pages.web.render import SignedInRequest, render_page, text_response
+from evalsite.pages.web.responses import SignedInRequest, render_page, text_response
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine.review.disagreements import Disagreement, Disagreements, adjudicate
 from scoring.engine.review.review_state import ReviewState

@@ -15,7 +15,7 @@ from evalsite.pages.review.forms import ReviewFileForm
 from evalsite.pages.uploads.size_limit import is_too_large
 from evalsite.pages.web.decorators import form_page, get_page
 from evalsite.pages.web.exports import send_export
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine.review.preference_export import preference_sheet
 from scoring.engine.review.review_export import review_sheet
 from scoring.engine.review.review_import import (

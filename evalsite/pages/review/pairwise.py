@@ -15,7 +15,7 @@ from evalsite.access import TaskAccess
 from evalsite.pages.cases.texts.case_texts import CaseTexts
 from evalsite.pages.review.forms import PairwiseQueueForm, PreferenceForm
 from evalsite.pages.web.decorators import form_page
-from evalsite.pages.web.render import SignedInRequest, render_page, text_response
+from evalsite.pages.web.responses import SignedInRequest, render_page, text_response
 from evalsite.pages.web.undo import add_undo_message
 from scoring.core.textdiff.text_layout import TextLayout, display_text, layout_text
 from scoring.engine.review import queues

@@ -17,7 +17,7 @@ from evalsite.pages.cases.table.case_table import PAGING, open_case_list
 from evalsite.pages.review.disagreements import find_disagreements
 from evalsite.pages.review.forms import QueueForm, ReassignForm
 from evalsite.pages.web.decorators import form_page, get_page, post_action
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine.review import queues
 from scoring.engine.review.disagreements import Disagreements
 from scoring.engine.review.pairwise import find_results

@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from evalsite import access
 from evalsite.pages.review.forms import TAG_EXISTS, FailureTagForm
 from evalsite.pages.web.decorators import form_page, post_action
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.models import AuditEntry, FailureTag, Role, Team, User
 
 

@@ -24,7 +24,7 @@ from evalsite.pages.cases.thread import VerdictChoice
 from evalsite.pages.review.forms import TaskForm
 from evalsite.pages.review.pairwise import compare_pair, undo_preference
 from evalsite.pages.web.decorators import form_page, get_page, post_action
-from evalsite.pages.web.render import SignedInRequest, render_page, text_response
+from evalsite.pages.web.responses import SignedInRequest, render_page, text_response
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine.review import queues
 from scoring.engine.review.feedback import give_review

@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 
 from evalsite import access
 from evalsite.pages.web.decorators import post_action
-from evalsite.pages.web.render import SignedInRequest
+from evalsite.pages.web.responses import SignedInRequest
 from scoring.engine.drift import jobs as drift_jobs
 from scoring.models import Baseline, Role
 

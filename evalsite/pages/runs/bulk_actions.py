@@ -17,8 +17,8 @@ from evalsite.pages.cases.table.baseline_choice import get_baseline_choice
 from evalsite.pages.cases.table.case_table import CaseList, open_case_list
 from evalsite.pages.drafts.tagging import Tagging, apply_sent_tagging, apply_tagging
 from evalsite.pages.web.decorators import post_action
-from evalsite.pages.web.render import SignedInRequest
-from scoring.engine.runs import plan
+from evalsite.pages.web.responses import SignedInRequest
+from scoring.engine.runs import planning
 from scoring.models import Output, Role, Run
 
 LISTED: Final = "listed"  # the cases to which the list is limited, of which some may be ticked
@@ -68,7 +68,7 @@ def _table_query(cases: CaseList) -> str:
 def _retry(request: SignedInRequest, run: Run, cases: CaseList) -> None:
     """Score the errors of these cases again; filters that cannot be used leave none."""
     outputs = frozenset(cases.table.output_ids() if cases.form.is_valid() else ())
-    if plan.retry_errors(run, request.user, only=outputs) is None:
+    if planning.retry_errors(run, request.user, only=outputs) is None:
         messages.info(request, "There are no errors to score again in these cases.")
 
 

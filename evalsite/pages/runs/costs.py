@@ -9,7 +9,7 @@ from functools import cached_property
 from django.db.models import Sum
 
 from evalsite.pages.runs.scorer_figures import ScorerFigure
-from evalsite.templatetags.look import duration, plain
+from evalsite.templatetags.formatting import duration, plain
 from scoring.models import Generation, ModelCall, Run
 
 

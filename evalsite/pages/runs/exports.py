@@ -14,9 +14,9 @@ from evalsite.pages.cases.table.baseline_choice import get_baseline_choice
 from evalsite.pages.cases.table.case_table import open_case_list
 from evalsite.pages.web.decorators import get_page
 from evalsite.pages.web.exports import QUERY_NAMES, send_export
-from evalsite.pages.web.render import SignedInRequest, html_file_response
+from evalsite.pages.web.responses import SignedInRequest, html_file_response
 from scoring.engine.export import run_sheet
-from scoring.engine.reports import run as run_reports
+from scoring.engine.reports import run_report as run_reports
 
 
 @get_page

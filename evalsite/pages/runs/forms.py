@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.db import models, transaction
 
-from scoring.engine.runs.plan import new_run
+from scoring.engine.runs.planning import new_run
 from scoring.models import Dataset, IdempotencyKey, OutputSet, Run, Scorer, Suite, Team, User
 from scoring.models.runs.run import RunQuerySet
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from evalsite import access
 from evalsite.pages.web.decorators import form_page, post_action
-from evalsite.pages.web.render import SignedInRequest, redirect_browser, render_page
+from evalsite.pages.web.responses import SignedInRequest, redirect_browser, render_page
 from evalsite.pages.web.stale_forms import SharedForm
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine.runs import lifecycle

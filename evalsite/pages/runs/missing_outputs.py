@@ -12,7 +12,7 @@ from django.urls import reverse
 from evalsite import access
 from evalsite.pages.web.decorators import get_page
 from evalsite.pages.web.keyset import keyset_page
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine.runs.neighbours import baseline_of
 from scoring.models import Case, Output, Run
 from scoring.models.runs.missing_outputs import missing_cases

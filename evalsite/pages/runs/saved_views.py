@@ -16,7 +16,7 @@ from evalsite import access
 from evalsite.access import RunAccess
 from evalsite.pages.cases.table.columns import NAME as COLUMN
 from evalsite.pages.web.decorators import post_action
-from evalsite.pages.web.render import SignedInRequest
+from evalsite.pages.web.responses import SignedInRequest
 from evalsite.pages.web.undo import add_undo_message
 from scoring.models import Run, SavedView, User
 from scoring.models.reviews.saved_view import MAX_QUERY

@@ -12,15 +12,15 @@ from urllib.parse import urlencode
 from evalsite.pages.calibration.advice import advise
 from evalsite.pages.cases.labels import RunLabels
 from evalsite.pages.thresholds.run_thresholds import RunThresholds
-from evalsite.templatetags.look import count, plain
-from scoring.core.charts.geometry import Bar
-from scoring.core.stats.confusion import Confusion
+from evalsite.templatetags.formatting import count, plain
+from scoring.core.charts.small_charts import Bar
+from scoring.core.stats.confusion_matrix import Confusion
 from scoring.core.stats.corrected_rate import CorrectedRate
 from scoring.core.stats.trials import REDUCTIONS
 from scoring.engine.calibration.sample import CorrectedPassRate
 from scoring.engine.judges.quality import is_judge
 from scoring.engine.runs.confusion import OTHER, confusion_of
-from scoring.engine.runs.figures import AT_K, MEAN, RunFigure
+from scoring.engine.runs.scorer_figures import AT_K, MEAN, RunFigure
 from scoring.models import RunScorer
 
 

@@ -23,15 +23,15 @@ from evalsite.pages.thresholds.run_thresholds import RunThresholds
 from evalsite.pages.web.cost_estimates import CostEstimate, combine_estimates
 from evalsite.pages.web.decorators import form_page, get_page, post_action
 from evalsite.pages.web.keyset import keyset_page
-from evalsite.pages.web.render import SignedInRequest, redirect_browser, render_page
+from evalsite.pages.web.responses import SignedInRequest, redirect_browser, render_page
 from scoring.engine.calibration.sample import calibrate_sample
 from scoring.engine.compare import jobs as compare_jobs
-from scoring.engine.estimates.judge_calls import estimate
+from scoring.engine.estimates.scoring_estimate import estimate
 from scoring.engine.review.review_state import read_review_state
-from scoring.engine.runs import plan
-from scoring.engine.runs.figures import MEAN
+from scoring.engine.runs import planning
 from scoring.engine.runs.lifecycle import restorable_until
 from scoring.engine.runs.progress import progress_of
+from scoring.engine.runs.scorer_figures import MEAN
 from scoring.engine.suites.suggested_suite import create_suggested_suite
 from scoring.models import Alert, Notice, Role, Run, RunDrift, RunState, SavedView, Team
 from scoring.models.runs.missing_outputs import missing_keys
@@ -156,7 +156,7 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 @post_action
 def cancel_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     run = access.run_for(request.user, uid, Role.EDITOR)
-    if not plan.cancel(run, request.user):
+    if not planning.cancel(run, request.user):
         messages.info(request, "There was nothing to cancel.")
     return redirect("run", uid)
 
@@ -164,7 +164,7 @@ def cancel_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 @post_action
 def resume_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     run = access.run_for(request.user, uid, Role.EDITOR)
-    if not plan.resume(run, request.user):
+    if not planning.resume(run, request.user):
         messages.info(request, "This run is not cancelled, so it cannot be resumed.")
     return redirect("run", uid)
 
@@ -177,7 +177,7 @@ def retry_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     if not form.is_valid():
         text = "The budget is no amount in US dollars. Nothing was started."
         messages.info(request, text)
-    elif not plan.retry_errors(
+    elif not planning.retry_errors(
         run, request.user, form.cleaned_data["budget_usd"], code=form.cleaned_data["code"]
     ):
         messages.info(request, "There are no errors to score again.")

@@ -14,7 +14,7 @@ from evalsite.pages.scorers.config_fields import ConfigForm, JsonTextField
 from evalsite.pages.scorers.model_fields import Offer
 from evalsite.pages.scorers.tree_forms import Problem, Tree, fits_tree, types_at
 from evalsite.pages.web.stale_forms import SEEN, SharedForm
-from scoring.core.config_changes import spell_out_defaults
+from scoring.core.config_diff import spell_out_defaults
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import ConfigError
 from scoring.core.registry import ScorerType

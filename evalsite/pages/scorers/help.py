@@ -8,7 +8,7 @@ from typing import Final
 from django.http import Http404, HttpResponse
 
 from evalsite.pages.web.decorators import get_page
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.config import config_fields
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import ConfigError, Json, Result, ServiceError

@@ -12,7 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from scoring.core.config import FieldSpec
-from scoring.core.embed.faults import MISSING
+from scoring.core.embeddings.errors import MISSING
 from scoring.core.json_text import text_of
 from scoring.core.services import ENVIRONMENT, Available
 from scoring.models import Connection, Team

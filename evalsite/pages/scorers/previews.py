@@ -19,7 +19,7 @@ from evalsite.pages.scorers.forms import ScorerForm
 from evalsite.pages.web.cost_estimates import CostEstimate, combine_estimates
 from evalsite.pages.web.decorators import get_page
 from evalsite.pages.web.job_status import JobStatus, open_job_status
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import ConfigError, Result, ServiceError
 from scoring.engine.runs.progress import NO_WORKER, worker_is_alive

@@ -27,16 +27,16 @@ from evalsite.pages.scorers.tryout_form import (
 )
 from evalsite.pages.web.decorators import get_page
 from evalsite.pages.web.job_status import JobStatus, open_job_status
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.config import config_fields
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case, ConfigError, Json, Result, ServiceError
 from scoring.core.explain.explanation import Explanation, explain
 from scoring.core.registry import ASKING, ScorerType
 from scoring.engine.jobs import job_queue
-from scoring.engine.judges.connection_test import case_of
 from scoring.engine.runs.progress import NO_WORKER, worker_is_alive
 from scoring.engine.tryout import tryout
+from scoring.engine.tryout.connection_test import case_of
 from scoring.models import Job, JobKind, Role, User
 
 #: Values of the parameter `try`: the fields changed, the button was pressed, a case was chosen.

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from django.db.models import Count, Q, QuerySet
 from django.http import QueryDict
 
-from scoring.core.config_changes import Change, drop_part_defaults, find_changes, spell_out_defaults
+from scoring.core.config_diff import Change, drop_part_defaults, find_changes, spell_out_defaults
 from scoring.core.contract import Json
 from scoring.models import Dataset, RunScorer, Scorer, ScorerVersion, SuiteEntry, ThresholdChange
 

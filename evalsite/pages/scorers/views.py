@@ -17,8 +17,8 @@ from evalsite.pages.scorers.tryouts import TryoutPanel
 from evalsite.pages.scorers.type_picker import TypeChoice
 from evalsite.pages.scorers.versions import Uses, Versions
 from evalsite.pages.web.decorators import form_page, get_page
-from evalsite.pages.web.filters import SearchForm
-from evalsite.pages.web.render import SignedInRequest, redirect_browser, render_page
+from evalsite.pages.web.responses import SignedInRequest, redirect_browser, render_page
+from evalsite.pages.web.search_forms import SearchForm
 from scoring.core.contract import ConfigError
 from scoring.core.registry import ScorerType, scorer_type
 from scoring.engine.calibration.scorers import calibrate_versions

@@ -18,11 +18,11 @@ from django.urls import reverse
 from evalsite import access
 from evalsite.pages.compare.relabelled_runs import find_relabelled_runs
 from evalsite.pages.web.decorators import form_page, get_page, post_action
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from evalsite.pages.web.undo import add_undo_message
 from evalsite.release_reports import ReportRefusedError, find_report_baseline, report_response
 from scoring.engine.compare.jobs import compare_or_enqueue
-from scoring.engine.reports.release import build_release_report, report_file
+from scoring.engine.reports.release_report import build_release_report, report_file
 from scoring.engine.runs.neighbours import baseline_of
 from scoring.engine.signoff.evidence import count_states, gather_evidence
 from scoring.models import ReleaseDecision, ReleaseState, Role, Run, RunState

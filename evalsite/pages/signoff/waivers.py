@@ -14,7 +14,7 @@ from evalsite import access
 from evalsite.pages.web.dataset_frame import dataset_frame
 from evalsite.pages.web.decorators import get_page, post_action
 from evalsite.pages.web.keyset import keyset_page
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from evalsite.pages.web.undo import add_undo_message
 from scoring.models import Role, Waiver
 

@@ -13,7 +13,7 @@ from django.shortcuts import redirect
 from evalsite.access import proposal_for, suite_for
 from evalsite.pages.suites.suite_page import ProposalCard, proposal_card, render_suite_page
 from evalsite.pages.web.decorators import post_action
-from evalsite.pages.web.render import SignedInRequest
+from evalsite.pages.web.responses import SignedInRequest
 from scoring.core.contract import ConfigError
 from scoring.engine.suites import proposals
 from scoring.models import Role, User

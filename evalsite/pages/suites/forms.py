@@ -13,7 +13,7 @@ from evalsite.pages.scorers.forms import free_name
 from evalsite.pages.web.fields import code_area
 from evalsite.pages.web.stale_forms import SharedForm
 from scoring.core.contract import ConfigError
-from scoring.core.files.suite_text import MAX_CHARS, SuiteText, read_suite, spelling_of
+from scoring.core.files.suite_format import MAX_CHARS, SuiteText, read_suite, spelling_of
 from scoring.core.json_text import text_of
 from scoring.engine.suites.suite_file import Plan
 from scoring.models import AuditEntry, Scorer, Suite, SuiteEntry, Team, User

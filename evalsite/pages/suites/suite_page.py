@@ -9,7 +9,7 @@ from django import forms
 from django.http import HttpResponse
 
 from evalsite.access import permissions
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.contract import ConfigError
 from scoring.engine.suites.proposals import plan_of
 from scoring.engine.suites.suite_file import Plan

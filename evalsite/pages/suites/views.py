@@ -16,9 +16,9 @@ from evalsite.access import has_role, suite_for, team_for
 from evalsite.pages.suites.forms import SuiteForm, SuiteImportForm, copied_values
 from evalsite.pages.suites.suite_page import render_suite_page
 from evalsite.pages.web.decorators import form_page, get_page
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.contract import ConfigError
-from scoring.core.files.suite_text import Spelling, write_suite
+from scoring.core.files.suite_format import Spelling, write_suite
 from scoring.engine.suites.suite_file import Plan, describe_suite
 from scoring.models import Role, Suite, Team
 

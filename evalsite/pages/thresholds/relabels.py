@@ -12,7 +12,7 @@ from django.urls import reverse
 from evalsite import access
 from evalsite.pages.cases.labels import NEW_LABELS
 from evalsite.pages.web.decorators import post_action
-from evalsite.pages.web.render import SignedInRequest
+from evalsite.pages.web.responses import SignedInRequest
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine.thresholds import relabelling
 from scoring.engine.thresholds.jobs import enqueue_relabelling

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from evalsite.blind_review import blind_outputs
-from scoring.core.charts.thresholds import ThresholdChart, threshold_chart
+from scoring.core.charts.threshold_chart import ThresholdChart, threshold_chart
 from scoring.core.json_text import text_of
 from scoring.engine.thresholds.flips import FlipCursor, FlipPage, FlippedCase
 from scoring.engine.thresholds.preview import Preview, RunPreview

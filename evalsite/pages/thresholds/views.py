@@ -14,7 +14,7 @@ from evalsite.pages.thresholds.forms import ChangeForm, PreviewForm
 from evalsite.pages.thresholds.relabel_panel import RelabelPanel
 from evalsite.pages.thresholds.threshold_page import ThresholdPage
 from evalsite.pages.web.decorators import form_page
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.json_text import text_of
 from scoring.engine.thresholds.preview import Preview
 from scoring.models import Role, Scorer, SuiteEntry

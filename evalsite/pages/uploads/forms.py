@@ -12,7 +12,7 @@ from django.core.files.base import ContentFile, File
 from django.http import QueryDict
 
 from scoring.core.files import Detected, FileProblem
-from scoring.core.files.columns.table import divides_columns
+from scoring.core.files.columns.table_header import divides_columns
 from scoring.engine import imports
 from scoring.engine.imports.reader import Options
 from scoring.models import Dataset, Team, Upload, UploadKind, UploadState, User

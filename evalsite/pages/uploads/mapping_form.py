@@ -9,7 +9,7 @@ from django import forms
 
 from scoring.core.contract import Json
 from scoring.core.files import MISSING, FileProblem, Mapping
-from scoring.core.files.columns.kinds import kind_of_column
+from scoring.core.files.columns.column_types import kind_of_column
 from scoring.engine import imports
 from scoring.engine.imports import Preview
 from scoring.engine.imports.reader import Options

@@ -12,8 +12,8 @@ from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
 
 from evalsite.middleware.request_body import BODY, TOO_LARGE, BodyWatcher, is_cut_short, watch_body
-from evalsite.pages.web.problems import incomplete_form, insufficient_storage, unread_body
-from scoring.core.files.full_disk import is_full_disk
+from evalsite.pages.web.error_pages import incomplete_form, insufficient_storage, unread_body
+from scoring.core.files.disk_full import is_full_disk
 
 _READ_BYTES: Final = 64 * 1024
 

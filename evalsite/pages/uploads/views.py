@@ -18,9 +18,9 @@ from evalsite.pages.uploads.forms import ImportForm, NewUploadForm, ReadingForm,
 from evalsite.pages.uploads.mapping_form import MappingForm
 from evalsite.pages.uploads.size_limit import is_too_large
 from evalsite.pages.web.decorators import form_page, post_action
-from evalsite.pages.web.render import SignedInRequest, redirect_swap, render_page, text_response
+from evalsite.pages.web.responses import SignedInRequest, redirect_swap, render_page, text_response
 from scoring.core.files import FileProblem
-from scoring.core.files.columns.table import name_delimiter
+from scoring.core.files.columns.table_header import name_delimiter
 from scoring.engine import imports
 from scoring.engine.runs.progress import NO_WORKER, worker_is_alive
 from scoring.models import OutputSet, Role, Upload, UploadKind, UploadState

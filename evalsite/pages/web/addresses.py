@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
-from evalsite.pages.web.render import SignedInRequest
+from evalsite.pages.web.responses import SignedInRequest
 
 
 def next_address(request: SignedInRequest, default: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from scoring.core.services import ENVIRONMENT
-from scoring.engine.estimates.judge_calls import Estimate
+from scoring.engine.estimates.scoring_estimate import Estimate
 
 
 class CallEstimate(NamedTuple):

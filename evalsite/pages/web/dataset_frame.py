@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from evalsite import access
-from evalsite.pages.web.render import SignedInRequest
+from evalsite.pages.web.responses import SignedInRequest
 from scoring.models import Dataset, Draft, OutputSet, Run, Waiver
 from scoring.models.runs.run import OutputSetQuerySet, RunQuerySet
 

@@ -8,7 +8,7 @@ from django import forms
 from django.http import Http404, HttpResponseBase
 
 from evalsite.downloads import download
-from evalsite.pages.web.render import SignedInRequest
+from evalsite.pages.web.responses import SignedInRequest
 from scoring.engine.export import FILE_FORMATS, Sheet
 
 QUERY_NAMES: Final = ("format", "verbatim")  # the parts of an address that ExportForm reads

@@ -12,7 +12,7 @@ from scoring.core.config import Config
 from scoring.core.contract import Case, Json, Result
 from scoring.core.json_text import text_of
 from scoring.core.llm.judge_scale import Choices, Scale
-from scoring.core.scorers import embedding, judge
+from scoring.core.scorers import llm_judge, reference_match
 from scoring.core.wording.numbers import dollars_text
 
 FACTS: Final[Mapping[str, str]] = {
@@ -72,9 +72,9 @@ def similarity_evidence(
     config: Config | None, case: Case, result: Result
 ) -> tuple[Similarity, ...]:
     """Each similarity that was kept beside its reference; empty for any other type."""
-    if not isinstance(config, embedding.ReferenceMatchConfig) or result.score is None:
+    if not isinstance(config, reference_match.ReferenceMatchConfig) or result.score is None:
         return ()
-    texts, winner = embedding.select_texts(case, config), result.metadata.get("winner")
+    texts, winner = reference_match.select_texts(case, config), result.metadata.get("winner")
     if isinstance(texts, Result):
         return ()
     similarities = []
@@ -90,7 +90,7 @@ def judge_evidence(config: Config | None, result: Result) -> JudgeEvidence | Non
 
     None for any other type, and where no judge was called.
     """
-    if not isinstance(config, judge.FactualityConfig | judge.LlmJudgeConfig):
+    if not isinstance(config, llm_judge.FactualityConfig | llm_judge.LlmJudgeConfig):
         return None
     facts, scale = result.metadata, config.scale()
     if "attempts" not in facts:
@@ -98,7 +98,7 @@ def judge_evidence(config: Config | None, result: Result) -> JudgeEvidence | Non
     value = facts.get(scale.key)
     answer = "" if value is None else text_of(value)
     steps = scale.scores.items() if isinstance(scale, Choices) and answer else ()
-    meanings = FACTS if isinstance(config, judge.FactualityConfig) else {}
+    meanings = FACTS if isinstance(config, llm_judge.FactualityConfig) else {}
     return JudgeEvidence(
         steps=tuple(
             Step(

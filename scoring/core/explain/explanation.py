@@ -13,16 +13,16 @@ from typing import Final, NamedTuple
 from scoring.core.config import Config
 from scoring.core.configured import ConfiguredScorer, configure_scorer
 from scoring.core.contract import Case, ConfigError, Json, Result
+from scoring.core.explain.child_results import complete_part, complete_parts
 from scoring.core.explain.evidence import (
     JudgeEvidence,
     Similarity,
     judge_evidence,
     similarity_evidence,
 )
-from scoring.core.explain.parts import complete_part, complete_parts
 from scoring.core.json_text import text_of
 from scoring.core.registry import Derivation, StoredResult
-from scoring.core.scorers import json_values
+from scoring.core.scorers import json_comparison
 from scoring.core.scorers.answers import (
     ANSWER_FACTS,
     AnswersConfig,
@@ -173,11 +173,13 @@ def _fact_text(value: Json) -> str:
 
 def _leaves(stored: StoredResult) -> tuple[Leaf, ...]:
     """Every leaf of a JSON comparison; empty for other types and where none were compared."""
-    if not isinstance(stored.config, json_values.JsonSimilarityConfig):
+    if not isinstance(stored.config, json_comparison.JsonSimilarityConfig):
         return ()
     if stored.result.code and "total" not in stored.facts:
         return ()
-    return tuple(json_values.leaf_table(stored.case.output, stored.case.expected, stored.config))
+    return tuple(
+        json_comparison.leaf_table(stored.case.output, stored.case.expected, stored.config)
+    )
 
 
 def _children(stored: StoredResult) -> tuple[Child, ...]:

@@ -3,7 +3,7 @@
 from scoring.core.files.case_keys import CaseKeys, PlacedKey, case_key
 from scoring.core.files.columns.guess import displaced_fields, guess_mapping, map_options
 from scoring.core.files.columns.mapping import MappedCase, Mapping, OutputText
-from scoring.core.files.detect import Detected, Format, Header, detect, read_rows
+from scoring.core.files.format_detection import Detected, Format, Header, detect, read_rows
 from scoring.core.files.near_duplicates import NearDuplicates
 from scoring.core.files.notes import Note, Notes
 from scoring.core.files.rows import MISSING, FileProblem, Missing, Row, RowProblem

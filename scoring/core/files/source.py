@@ -12,9 +12,9 @@ from tempfile import TemporaryFile
 from typing import BinaryIO, Final, cast
 from weakref import finalize
 
-from scoring.core.files.binary_files import BOMS, guess_encoding, refuse_foreign
+from scoring.core.files.binary_detection import BOMS, guess_encoding, refuse_foreign
 from scoring.core.files.decompression import Allowance, Gunzip
-from scoring.core.files.full_disk import close_quietly, full_disk_told
+from scoring.core.files.disk_full import close_quietly, full_disk_told
 from scoring.core.files.rows import EncodingProblem, FileProblem
 
 PACKED: Final = ".gz"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scoring.core.contract import Json
 from scoring.core.llm.endpoint import Endpoint
-from scoring.core.llm.faults import (
+from scoring.core.llm.errors import (
     CallProblem,
     CallTarget,
     classify_error,

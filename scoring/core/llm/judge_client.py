@@ -8,7 +8,7 @@ from concurrent.futures import wait
 from dataclasses import replace
 from typing import Final
 
-from scoring.core.llm.batch import Batch, KnownFaults, PendingCall
+from scoring.core.llm.call_batch import Batch, KnownFaults, PendingCall
 from scoring.core.llm.client_pool import ClientPool, shared_pool
 from scoring.core.llm.endpoint import Endpoint
 from scoring.core.llm.reply_cache import Budget, ReplyCache, reply_key

@@ -19,9 +19,9 @@ from scoring.core.contract import (
 )
 from scoring.core.json_text import text_of, unmark_json
 from scoring.core.registry import Derivation, Example, ScorerType, StoredResult
-from scoring.core.scorers.cel.program import Program, compile_expression
-from scoring.core.scorers.cel.syntax import SyntaxProblemError
-from scoring.core.scorers.cel.values import EvaluationError
+from scoring.core.scorers.cel.functions import EvaluationError
+from scoring.core.scorers.cel.lexer import SyntaxProblemError
+from scoring.core.scorers.cel.parser import Program, compile_expression
 from scoring.core.scorers.selection import (
     TAKES_PARTS,
     WHOLE,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import isclose
 from typing import NamedTuple, TypeVar
 
-from scoring.core.stats.summary import Estimate, rate_estimate
+from scoring.core.stats.descriptive import Estimate, rate_estimate
 
 Pair = tuple[str, str]  # the first rater's label, the second's
 Key = TypeVar("Key")

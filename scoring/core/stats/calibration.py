@@ -14,8 +14,8 @@ from math import fsum, sqrt
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
-from scoring.core.stats.confusion import Rates, rates
-from scoring.core.stats.summary import LEVEL, Estimate, Interval, rate_estimate
+from scoring.core.stats.confusion_matrix import Rates, rates
+from scoring.core.stats.descriptive import LEVEL, Estimate, Interval, rate_estimate
 
 Z: Final = NormalDist().inv_cdf((1 + LEVEL) / 2)
 _TINY: Final = 1e-12  # below it a difference of two kappas, or its variance, is rounding

@@ -12,7 +12,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scoring.core.import_lock import IMPORT_LOCK
-from scoring.core.stats.summary import t_quantile
+from scoring.core.stats.descriptive import t_quantile
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,7 +15,7 @@ from statistics import fmean
 from typing import Final, NamedTuple
 
 from scoring.core.stats.case_sums import CaseSums, change_p
-from scoring.core.stats.paired import holm
+from scoring.core.stats.paired_tests import holm
 
 FEWEST: Final = 8  # runs that limits need, and that make a level the usual one
 LATEST: Final = 20  # runs that limits look back on

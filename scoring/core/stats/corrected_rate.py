@@ -6,7 +6,7 @@ from math import sqrt
 from typing import Final, NamedTuple
 
 from scoring.core.stats.calibration import VerdictTable, Z
-from scoring.core.stats.summary import Estimate, Interval, rate_estimate
+from scoring.core.stats.descriptive import Estimate, Interval, rate_estimate
 
 MIN_LABELS: Final = 50
 MIN_OF_A_KIND: Final = 5  # labels of pass, and of fail: with fewer no normal interval holds

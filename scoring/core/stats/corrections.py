@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from scoring.core.stats.paired import benjamini_hochberg, holm, holm_factors
+from scoring.core.stats.paired_tests import benjamini_hochberg, holm, holm_factors
 
 
 class ScorerTests(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from scoring.core.stats.case_sums import tail_probabilities
-from scoring.core.stats.paired import Flips
+from scoring.core.stats.paired_tests import Flips
 
 #: Of the two tests of a step together; few, as a line's alarms use up nearly all of its 5 %.
 LINE_LEVEL: Final = 0.0005

@@ -13,7 +13,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
 from scoring.core.import_lock import IMPORT_LOCK
-from scoring.core.stats.paired import POWER
+from scoring.core.stats.paired_tests import POWER
 
 if TYPE_CHECKING:
     import numpy as np

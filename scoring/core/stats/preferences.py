@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from scoring.core.stats.summary import Estimate, rate_estimate
+from scoring.core.stats.descriptive import Estimate, rate_estimate
 
 
 class WinCounts(NamedTuple):

@@ -7,7 +7,7 @@ from math import comb, fsum
 from statistics import fmean, median
 from typing import Final, Literal, NamedTuple
 
-from scoring.core.stats.summary import Estimate, mean_estimate
+from scoring.core.stats.descriptive import Estimate, mean_estimate
 
 Reduction = Literal["mean", "median", "min"]
 _WAYS: Final[dict[Reduction, Callable[[Sequence[float]], float]]] = {

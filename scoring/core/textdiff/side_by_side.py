@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from scoring.core.textdiff.diff import Diff, Mode, diff
-from scoring.core.textdiff.folds import LEAST_LINES, amount_text, fold_text
+from scoring.core.textdiff.folding import LEAST_LINES, amount_text, fold_text
 from scoring.core.textdiff.text_layout import (
     LONG,
     Block,

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from scoring.core.stats.paired import POWER, Flips
-from scoring.core.stats.summary import Interval
+from scoring.core.stats.descriptive import Interval
+from scoring.core.stats.paired_tests import POWER, Flips
 from scoring.core.wording.numbers import MINUS, SMALL, round_half_up, short_text
 
 ALPHA: Final = 0.05

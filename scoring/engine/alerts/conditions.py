@@ -9,7 +9,8 @@ from typing import Final
 from scoring.core.wording.comparison import p_text
 from scoring.core.wording.drift_status import Status
 from scoring.core.wording.numbers import number_text
-from scoring.engine.alerts import paired
+from scoring.engine.alerts import comparison_conditions
+from scoring.engine.alerts.comparison_conditions import ASK_AGAIN_SECONDS
 from scoring.engine.alerts.finding import (
     Finding,
     Later,
@@ -19,7 +20,6 @@ from scoring.engine.alerts.finding import (
     undecided,
     unjudged,
 )
-from scoring.engine.alerts.paired import ASK_AGAIN_SECONDS
 from scoring.engine.drift import jobs
 from scoring.models import AlertKind, AlertRule, Dataset, Run, RunScorer, RunState, WatchState
 from scoring.models.runs.run import RunQuerySet
@@ -51,8 +51,8 @@ def evaluate_rule(
         if scorer is None:
             return not_scored(rule, run)
         run = scorer.run
-    if rule.kind in paired.KINDS:
-        return paired.compare_with_baseline(rule, run, since)
+    if rule.kind in comparison_conditions.KINDS:
+        return comparison_conditions.compare_with_baseline(rule, run, since)
     return KINDS[rule.kind](rule, run, scorer)
 
 

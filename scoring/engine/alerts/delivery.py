@@ -8,12 +8,12 @@ from typing import Final
 
 from django.utils import timezone
 
-from scoring.engine.alerts import mail, webhook
-from scoring.engine.alerts.problem import SendError
+from scoring.engine.alerts import email, webhook
+from scoring.engine.alerts.errors import SendError
 from scoring.engine.alerts.webhook_formats import format_message
 from scoring.models import AlertDelivery, Channel, DeliveryState
 from scoring.models.alerts.rule import member_emails
-from scoring.models.encrypted_field import DecryptionError
+from scoring.models.encryption import DecryptionError
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ def _send_message(delivery: AlertDelivery) -> None:
     if delivery.channel == Channel.EMAIL:
         if delivery.target not in member_emails(delivery.rule, [delivery.target]):
             raise SendError("the address is no member's any more", is_final=True)
-        mail.send(delivery.target, str(delivery.uuid), delivery.message)
+        email.send(delivery.target, str(delivery.uuid), delivery.message)
         return
     rule = delivery.rule
     if rule.webhook_target != delivery.target:

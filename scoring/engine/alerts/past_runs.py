@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from scoring.core.wording.comparison import p_text
 from scoring.core.wording.numbers import number_text
-from scoring.engine.alerts import paired
+from scoring.engine.alerts import comparison_conditions
 from scoring.engine.alerts.conditions import (
     KINDS,
     missing_text,
@@ -77,21 +77,21 @@ def _find(rule: AlertRule, run: Run) -> Finding | None:
     if rule.scorer and scorer is None:
         return not_scored(rule, run)
     run = scorer.run if scorer else run
-    if rule.kind not in paired.KINDS:
+    if rule.kind not in comparison_conditions.KINDS:
         found = KINDS[rule.kind](rule, run, scorer)
         return found if isinstance(found, Finding) else None
     baseline = _baseline_then(rule, run)
     if baseline is None:
         return silent("There is no earlier run to compare it with.", run)
     stored = stored_comparison(baseline, run)
-    return paired.find_in_comparison(rule, run, baseline, stored) if stored else None
+    return comparison_conditions.find_in_comparison(rule, run, baseline, stored) if stored else None
 
 
 def _baseline_then(rule: AlertRule, run: Run) -> Run | None:
-    baseline = paired.baseline_of(run, rule.scorer)
+    baseline = comparison_conditions.baseline_of(run, rule.scorer)
     if baseline and baseline.output_set.dated <= run.output_set.dated:
         return baseline
-    return paired.earlier_run(run, rule.scorer)
+    return comparison_conditions.earlier_run(run, rule.scorer)
 
 
 def _find_gaps(rule: AlertRule, runs: Sequence[Run], now: datetime) -> Iterator[Finding]:

@@ -11,10 +11,10 @@ from typing import Final
 from django.db import transaction
 from django.utils import timezone
 
-from scoring.engine.alerts import delivery, evaluate
+from scoring.engine.alerts import delivery, evaluation
 from scoring.engine.jobs.tasks import RunningTasks
-from scoring.engine.processes.pool import Executor
-from scoring.engine.processes.threads import Threads
+from scoring.engine.processes.process_pool import Executor
+from scoring.engine.processes.thread_pool import Threads
 from scoring.models import AlertDelivery, AlertRule, AuditEntry, DeliveryState
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ SENT_KEPT_FOR: Final = timedelta(days=90)
 
 def tick() -> int:
     """Evaluate every series that is due and repeat what goes on; how many of both."""
-    return evaluate.evaluate_due() + evaluate.repeat_notifications()
+    return evaluation.evaluate_due() + evaluation.repeat_notifications()
 
 
 class AlertRunner:

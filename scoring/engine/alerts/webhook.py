@@ -17,7 +17,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from scoring.core.llm.ssrf_guard import GuardError, check_url
-from scoring.engine.alerts.problem import SendError
+from scoring.engine.alerts.errors import SendError
 
 TIMEOUT_SECONDS: Final = 10
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from scoring.core.stats.calibration import BestThreshold, VerdictTable
-from scoring.core.stats.summary import Estimate, rate_estimate
+from scoring.core.stats.descriptive import Estimate, rate_estimate
 from scoring.core.wording.numbers import number_text
 from scoring.core.wording.tables import NO_FIGURE, align_columns
 from scoring.engine.calibration.people import PeopleAgreement, people_agreement

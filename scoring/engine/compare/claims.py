@@ -15,7 +15,7 @@ from scoring.core.stats.corrections import (
     ScorerTests,
     correct_family,
 )
-from scoring.core.stats.paired import Flips, detectable_difference
+from scoring.core.stats.paired_tests import Flips, detectable_difference
 from scoring.core.wording.comparison import Changes, Finding, scorer_sentence, whole_sentence
 from scoring.engine.compare.figures import Figures, ScorerFigures
 from scoring.models import Comparison

@@ -10,8 +10,8 @@ from scoring.engine.compare.claims import correct_claims
 from scoring.engine.compare.columns import match_cases, tags_of
 from scoring.engine.compare.figures import SHAPE, Figures
 from scoring.engine.compare.pair_index import build_pair_index, count_alone, counts_of, unjudged_of
-from scoring.engine.compare.progress import stages_of
 from scoring.engine.compare.scores import compare_scorer, scorers_of, slices_of
+from scoring.engine.compare.stages import stages_of
 from scoring.engine.compare.verdict_changes import compare_verdicts, gate_figures
 from scoring.engine.compare.warnings import warnings_of
 from scoring.engine.jobs.progress import ReportProgress, StageProgress, ignore_progress

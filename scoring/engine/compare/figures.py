@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, NamedTuple, Self
 
-from scoring.core.stats.paired import RESAMPLES, Method
-from scoring.core.stats.summary import Interval
+from scoring.core.stats.descriptive import Interval
+from scoring.core.stats.paired_tests import RESAMPLES, Method
 from scoring.core.wording.comparison import ALPHA, UnjudgedCases
 
 SHAPE: Final = 10  # raised when what is kept changes, so that it is worked out again

@@ -12,7 +12,7 @@ from math import ceil, floor, isfinite
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from scoring.core.stats.mcnemar import ALPHA
-from scoring.core.stats.paired import POWER
+from scoring.core.stats.paired_tests import POWER
 from scoring.models import Run, RunSummary
 
 if TYPE_CHECKING:

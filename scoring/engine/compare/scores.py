@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from scoring.core.charts.comparison import Span, change_span
-from scoring.core.stats.paired import Difference, Flips, benjamini_hochberg, difference
+from scoring.core.charts.comparison_charts import Span, change_span
+from scoring.core.stats.paired_tests import Difference, Flips, benjamini_hochberg, difference
 from scoring.engine.compare.columns import MatchedCases, Tags, read_scores
 from scoring.engine.compare.figures import DELTA_BINS, GRID, Cell, FlipFigures, ScorerFigures, Slice
 from scoring.engine.jobs.progress import ReportShare, part_of
 from scoring.models import JudgeNoise, Run, RunScorer, Verdict
-from scoring.models.pairs.ranges import CHANGE_DIGITS, SCORE_DIGITS
+from scoring.models.pairs.score_ranges import CHANGE_DIGITS, SCORE_DIGITS
 
 if TYPE_CHECKING:
     import numpy as np

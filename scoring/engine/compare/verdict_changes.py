@@ -17,7 +17,7 @@ from scoring.core.stats.mcnemar import (
     drop_power,
     trials_needed,
 )
-from scoring.core.stats.paired import POWER
+from scoring.core.stats.paired_tests import POWER
 from scoring.engine.compare.columns import MatchedCases
 from scoring.engine.compare.figures import GateFigures
 from scoring.engine.compare.scores import PassShares, pass_shares, verdict_flips

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from scoring.engine.demo.extraction import EXTRACTION
 from scoring.engine.demo.people import INES, MARA, DemoPerson
-from scoring.engine.demo.plot import WEEKS
+from scoring.engine.demo.story import WEEKS
 from scoring.engine.review import corrections
 from scoring.models import CaseDecision, CaseDecisionState, Output, Run, User, Waiver
 from scoring.models.reviews.waiver import Terms, WaivedScorer

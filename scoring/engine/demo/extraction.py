@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from scoring.engine.demo.plot import UNREPAIRED, DemoCase, DemoDataset, DemoScorer, chance, slips
+from scoring.engine.demo.story import UNREPAIRED, DemoCase, DemoDataset, DemoScorer, chance, slips
 
 _COMPANIES = (
     ("Northwind Paper", "GB", "GBP"),

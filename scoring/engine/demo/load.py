@@ -9,22 +9,22 @@ from typing import Final
 
 from django.db import transaction
 
-from scoring.core.embed import local
+from scoring.core.embeddings import local as embedding_local
 from scoring.engine.demo import DEMO_SLUG
 from scoring.engine.demo.decisions import decide_broken, propose_correction
 from scoring.engine.demo.extraction import EXTRACTION
 from scoring.engine.demo.people import create_people
-from scoring.engine.demo.plot import WEEKS, DemoDataset, mondays
 from scoring.engine.demo.questions import QUESTIONS
 from scoring.engine.demo.reviews import add_preferences, add_reviews, draw_own_queue
 from scoring.engine.demo.stored_replies import connect, store_replies
+from scoring.engine.demo.story import WEEKS, DemoDataset, mondays
 from scoring.engine.demo.support import SUPPORT
 from scoring.engine.imports import close_outputs, store_cases, store_outputs
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.pool import Inline
-from scoring.engine.runs import plan
+from scoring.engine.processes.process_pool import Inline
+from scoring.engine.runs import planning
 from scoring.engine.runs.requirements import families, families_of
-from scoring.engine.worker.dispatch import work_on
+from scoring.engine.worker.run_dispatcher import work_on
 from scoring.models import (
     AuditEntry,
     DatasetVersion,
@@ -109,7 +109,7 @@ def _create_runs(
     suite.assign_to(version.dataset, by=by)
     for week, dated in enumerate(dates):
         outputs = _outputs(story, version, week, dated, by)
-        run = plan.new_run(outputs, suite=suite, name=f"{dated:%G-w%V}", by=by)
+        run = planning.new_run(outputs, suite=suite, name=f"{dated:%G-w%V}", by=by)
         if story.judged:
             store_replies(run, story.cases, story.judged)
         yield run
@@ -119,7 +119,7 @@ def _suite(story: DemoDataset, team: Team, by: User | None) -> Suite:
     scorers = [
         (Scorer.objects.define(team, s.name, s.type, s.config, s.threshold, by), s.threshold)
         for s in story.scorers
-        if local.is_installed() or "embedding" not in families(s.type, s.config)
+        if embedding_local.is_installed() or "embedding" not in families(s.type, s.config)
     ]
     return Suite.objects.define(team, story.suite, scorers, by)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from scoring.engine.demo.people import DemoPerson
-from scoring.engine.demo.plot import DemoCase, chance
+from scoring.engine.demo.story import DemoCase, chance
 from scoring.models import PreferenceVerdict, ReviewVerdict
 
 HEDGE: Final = "as far as is known"

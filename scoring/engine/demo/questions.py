@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoring.engine.demo.plot import REGRESSION, DemoCase, DemoDataset, DemoScorer, chance, slips
+from scoring.engine.demo.story import REGRESSION, DemoCase, DemoDataset, DemoScorer, chance, slips
 
 #: A line holds key, topic, question, answer, a mistake, and the accepted wordings.
 _FACTS = """

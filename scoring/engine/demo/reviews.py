@@ -18,10 +18,10 @@ from scoring.engine.demo.opinions import (
     review_answer,
 )
 from scoring.engine.demo.people import INES, MARA, TOMAS, DemoPerson
-from scoring.engine.demo.plot import DemoCase, DemoDataset
 from scoring.engine.demo.questions import QUESTIONS
+from scoring.engine.demo.story import DemoCase, DemoDataset
 from scoring.engine.demo.support import SUPPORT
-from scoring.engine.review.information import Candidate
+from scoring.engine.review.informative_outputs import Candidate
 from scoring.engine.review.pairwise import differing_outputs, is_swapped
 from scoring.engine.review.queues import QueuePlan, create_queue, store_queue
 from scoring.models import (

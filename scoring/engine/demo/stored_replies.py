@@ -12,12 +12,12 @@ from django.db import transaction
 
 from scoring.core.llm.judge_reply import reply_problem
 from scoring.core.llm.reply_cache import reply_key
-from scoring.engine.demo.plot import DemoCase, Judged
-from scoring.engine.demo.verdicts import CONNECTION, MODEL, URL
-from scoring.engine.estimates.judge_calls import questions_of
-from scoring.engine.runs.execute import cases_of, configured_scorer
+from scoring.engine.demo.story import DemoCase, Judged
+from scoring.engine.demo.support_judge import CONNECTION, MODEL, URL
+from scoring.engine.estimates.scoring_estimate import questions_of
+from scoring.engine.runs.execution import cases_of, configured_scorer
 from scoring.engine.runs.requirements import families
-from scoring.engine.services.replies import KeptReplies
+from scoring.engine.services.reply_store import KeptReplies
 from scoring.models import (
     AuditEntry,
     CallPurpose,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scoring.engine.demo.plot import DemoCase, DemoDataset, DemoScorer, chance, slips
-from scoring.engine.demo.verdicts import (
+from scoring.engine.demo.story import DemoCase, DemoDataset, DemoScorer, chance, slips
+from scoring.engine.demo.support_judge import (
     CHOICES,
     CONNECTION,
     DEAD_END,

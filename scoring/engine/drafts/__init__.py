@@ -1,6 +1,6 @@
 """Editing cases in the browser: a draft collects the edits, publishing makes them a version."""
 
-from scoring.engine.drafts.content import CaseTexts, ContentError
+from scoring.engine.drafts.case_content import CaseTexts, ContentError
 from scoring.engine.drafts.edits import (
     DraftError,
     StaleError,

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from scoring.core.files.case_keys import case_key
-from scoring.engine.drafts.content import CaseTexts, Content
+from scoring.engine.drafts.case_content import CaseTexts, Content
 from scoring.models import AuditEntry, Case, Dataset, Draft, DraftEdit, DraftState, EditKind, User
 from scoring.models.data.dataset import CONTENT, KEY_LENGTH
 

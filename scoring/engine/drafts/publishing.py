@@ -7,9 +7,10 @@ from typing import Final
 
 from django.db import transaction
 
-from scoring.engine.drafts import copying
+from scoring.engine.drafts import case_copy
 from scoring.engine.drafts.edits import DraftError
-from scoring.engine.imports import near_duplicates, removal
+from scoring.engine.imports import cleanup as import_cleanup
+from scoring.engine.imports import near_duplicates
 from scoring.engine.jobs.progress import ReportShare, ignore_share
 from scoring.models import (
     AuditEntry,
@@ -35,7 +36,7 @@ def publish(draft: Draft, by: User | None) -> DatasetVersion:
         dataset=draft.dataset, created_by=by, source_name=source_name(draft)
     )
     try:
-        copied = copying.store(version, _merge(draft))
+        copied = case_copy.store(version, _merge(draft))
         with transaction.atomic():
             now = lock_draft(draft)
             check(now, now.message)
@@ -43,7 +44,7 @@ def publish(draft: Draft, by: User | None) -> DatasetVersion:
                 raise DraftError("No case would be left. A version needs at least one.")
             _finish(now, version, copied, by)
     except BaseException:
-        removal.remove_version(version)
+        import_cleanup.remove_version(version)
         Draft.objects.filter(pk=draft.pk).update(is_publishing=False)
         raise
     draft.refresh_from_db()
@@ -74,7 +75,7 @@ def publish_contents(
         message=message,
     )
     try:
-        copied = copying.store(version, _replace_contents(base, contents, report))
+        copied = case_copy.store(version, _replace_contents(base, contents, report))
         with transaction.atomic():
             now = Dataset.objects.select_for_update(of=("self",)).select_related("latest", "team")
             version.dataset = now.get(pk=base.dataset_id)
@@ -87,15 +88,15 @@ def publish_contents(
             AuditEntry.objects.record(dataset.team, by, "version.created", dataset, new=new)
             finish(version)
     except BaseException:
-        removal.remove_version(version)
+        import_cleanup.remove_version(version)
         raise
     return version
 
 
 def _replace_contents(
     base: DatasetVersion, contents: Mapping[str, Sequence[str | None]], report: ReportShare
-) -> Iterator[copying.Keyed]:
-    for number, case in enumerate(copying.keyed_cases(base)):
+) -> Iterator[case_copy.Keyed]:
+    for number, case in enumerate(case_copy.keyed_cases(base)):
         if number % _REPORTED == 0:
             report(number / base.case_count)
         content = contents.get(case[0])
@@ -166,10 +167,10 @@ def check(draft: Draft, message: str) -> None:
         raise DraftError(f"{count:,} cases changed in both. Look at them and save them again.")
 
 
-def _merge(draft: Draft) -> Iterator[copying.Keyed]:
+def _merge(draft: Draft) -> Iterator[case_copy.Keyed]:
     """The version's cases with the edits applied, then the added ones."""
     edits = {edit.key: edit for edit in draft.edits.all()}
-    for case in copying.keyed_cases(draft.based_on):
+    for case in case_copy.keyed_cases(draft.based_on):
         edit = edits.get(case[0])
         if edit is None:
             yield case
@@ -180,11 +181,13 @@ def _merge(draft: Draft) -> Iterator[copying.Keyed]:
             yield _keyed(edit)
 
 
-def _keyed(edit: DraftEdit) -> copying.Keyed:
+def _keyed(edit: DraftEdit) -> case_copy.Keyed:
     return (edit.key, *edit.content)  # type: ignore[return-value]
 
 
-def _finish(draft: Draft, version: DatasetVersion, copied: copying.Copied, by: User | None) -> None:
+def _finish(
+    draft: Draft, version: DatasetVersion, copied: case_copy.Copied, by: User | None
+) -> None:
     version.dataset, version.message = draft.dataset, draft.message
     version.publish(content_hash=copied.content_hash, case_count=copied.case_count)
     near_duplicates.enqueue_search(version)

@@ -7,9 +7,10 @@ from collections.abc import Collection
 
 from django.db import IntegrityError, transaction
 
-from scoring.engine.drafts import copying
+from scoring.engine.drafts import case_copy
 from scoring.engine.drafts.edits import DraftError
-from scoring.engine.imports import near_duplicates, removal
+from scoring.engine.imports import cleanup as import_cleanup
+from scoring.engine.imports import near_duplicates
 from scoring.models import AuditEntry, Dataset, DatasetVersion, User
 from scoring.models.data.dataset import CaseQuerySet
 
@@ -45,15 +46,15 @@ def split_dataset(
         dataset=dataset, source_name=source[:255], created_by=by
     )
     try:
-        cases = enumerate(copying.keyed_cases(version), start=1)
+        cases = enumerate(case_copy.keyed_cases(version), start=1)
         chosen = set(positions)
-        copied = copying.store(part, (case for position, case in cases if position in chosen))
+        copied = case_copy.store(part, (case for position, case in cases if position in chosen))
         with transaction.atomic():
             part.publish(content_hash=copied.content_hash, case_count=copied.case_count)
             near_duplicates.enqueue_search(part)
             new = {"version": 1, "cases": copied.case_count, "from": source}
             AuditEntry.objects.record(team, by, "dataset.created", dataset, new=new)
     except BaseException:
-        removal.remove_version(part)
+        import_cleanup.remove_version(part)
         raise
     return dataset

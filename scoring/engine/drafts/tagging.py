@@ -8,7 +8,7 @@ from typing import Final
 from django.db import transaction
 from django.utils import timezone
 
-from scoring.engine.drafts.content import CaseTexts, Content, with_tags
+from scoring.engine.drafts.case_content import CaseTexts, Content, with_tags
 from scoring.engine.drafts.edits import cases_of, lock, open_draft
 from scoring.models import Case, Dataset, Draft, DraftEdit, EditKind, User
 from scoring.models.data.dataset import CONTENT

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
-from scoring.engine.drift.overview import Standing
+from scoring.engine.drift.series_status import Standing
 from scoring.models import Baseline, RunStep
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from scoring.core.charts.drift import DriftChart, Reading, Span, drift_chart
+from scoring.core.charts.drift_chart import DriftChart, Reading, Span, drift_chart
 from scoring.engine.drift.line import Line
 from scoring.engine.drift.point import TagFigure
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
 from scoring.engine.drift.line import WHOLE, Line, Part, lines_of
-from scoring.engine.drift.measure import measure
+from scoring.engine.drift.measurement import measure
 from scoring.engine.jobs import job_queue
 from scoring.engine.jobs.progress import Progress
 from scoring.models import Dataset, Job, JobKind, JobState, Run, RunState, User

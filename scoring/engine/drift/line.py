@@ -35,7 +35,7 @@ from scoring.engine.drift.point import Point, PointRow, point_of, point_rows
 from scoring.engine.drift.reference import Reference, references_of
 from scoring.engine.drift.results import judged_runs
 from scoring.models import Dataset, RunScorer
-from scoring.models.runs.drift import CountedStep, counted_steps, runs_in_time
+from scoring.models.runs.run_drift import CountedStep, counted_steps, runs_in_time
 
 MOST_BY_ID: Final = 900  # SQLite may be built for no more than 999 parameters
 

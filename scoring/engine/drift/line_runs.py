@@ -16,7 +16,7 @@ from django.db.models.functions import Cast, Substr
 from scoring.engine.drift.breaks import Break, Versions, breaks_between
 from scoring.engine.drift.results import KEPT, StoredResults, with_freshness
 from scoring.models import Dataset
-from scoring.models.runs.drift import runs_in_time
+from scoring.models.runs.run_drift import runs_in_time
 
 MOST_POINTS: Final = 500  # the newest ones of a line
 

@@ -10,13 +10,13 @@ from uuid import UUID
 
 from django.db.models import Case, F, IntegerField, QuerySet, Value, When
 
+from scoring.core.stats.descriptive import estimate_of_moments
 from scoring.core.stats.flips import FlipCounts
-from scoring.core.stats.summary import estimate_of_moments
 from scoring.engine.drift.breaks import Break
 from scoring.engine.drift.line_runs import LineRun
 from scoring.engine.drift.reference import Reference
 from scoring.models import RunScorer
-from scoring.models.runs.drift import CountedStep
+from scoring.models.runs.run_drift import CountedStep
 
 
 class TagFigure(NamedTuple):

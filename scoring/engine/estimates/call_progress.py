@@ -11,7 +11,7 @@ from django.db import OperationalError
 from scoring.core.configured import ConfiguredScorer
 from scoring.core.contract import Case
 from scoring.core.services import Answer, OnProgress, Provider, Question, Vectors, use_services
-from scoring.engine.estimates.judge_calls import (
+from scoring.engine.estimates.scoring_estimate import (
     Estimate,
     QuestionRecorder,
     calling_scorers,

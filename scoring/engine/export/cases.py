@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from scoring.core.files.writers import Fields, JsonText
-from scoring.engine.export.sheet import Sheet
+from scoring.engine.export.formats import Sheet
 from scoring.models import DatasetVersion
 
 BATCH: Final = 2_000

@@ -8,7 +8,7 @@ from typing import Any, Final
 from django.db.models import Q
 
 from scoring.core.files.writers import Fields, JsonText
-from scoring.engine.export.sheet import Sheet
+from scoring.engine.export.formats import Sheet
 from scoring.models import Output, OutputSet
 
 BATCH: Final = 2_000

@@ -11,8 +11,8 @@ from django.db.models import OuterRef, Q, Subquery
 
 from scoring.core.files.writers import Fields, JsonText
 from scoring.engine.export.cases import STORED, case_fields
+from scoring.engine.export.formats import Sheet, batches
 from scoring.engine.export.outputs import FIGURES, output_fields
-from scoring.engine.export.sheet import Sheet, batches
 from scoring.models import CaseVerdict, Output, Relabel, Run, RunScorer, Score, Status, Verdict
 from scoring.models.case_list.table import CaseTable
 from scoring.models.runs.relabel import combine_verdicts

@@ -1,6 +1,7 @@
 """The way of a file into rows: received, previewed, checked, stored whole or not at all."""
 
-from scoring.engine.imports.bodies import (
+from scoring.engine.imports.cleanup import remove_abandoned
+from scoring.engine.imports.json_body import (
     BodyError,
     BodyProblem,
     StoredRows,
@@ -10,7 +11,6 @@ from scoring.engine.imports.bodies import (
 )
 from scoring.engine.imports.rate_estimator import stage_of
 from scoring.engine.imports.reader import MAX_ROWS, Reading
-from scoring.engine.imports.removal import remove_abandoned
 from scoring.engine.imports.report import RefusedError, Report, StoppedError
 from scoring.engine.imports.upload_storage import Preview, preview, receive
 from scoring.engine.imports.uploads import (

@@ -19,7 +19,7 @@ from scoring.engine.imports.reader import KeyedRow, json_of
 from scoring.engine.imports.report import MARKED, Report
 from scoring.models import Case, DatasetVersion, Output, OutputSet
 from scoring.models.bulk import insert
-from scoring.models.runs.rows import OUTPUT_COLUMNS, OutputRow
+from scoring.models.runs.result_rows import OUTPUT_COLUMNS, OutputRow
 
 ROWS_PER_TRANSACTION: Final = 5_000
 _KEYS_PER_QUERY: Final = 900  # SQLite may be built for no more than 999 parameters

@@ -22,10 +22,10 @@ from scoring.core.files import (
     Row,
     Source,
     detect,
-    full_disk,
+    disk_full,
     guess_mapping,
 )
-from scoring.core.files.full_disk import full_disk_told
+from scoring.core.files.disk_full import full_disk_told
 from scoring.engine.imports.reader import Options, resolve_options
 from scoring.models import Dataset, Team, Upload, User
 
@@ -35,7 +35,7 @@ ELSEWHERE: Final = ".elsewhere"
 #: Problems of a file that no other encoding, delimiter or mapping solves.
 HOPELESS: Final = (
     *("empty_file", "type_mismatch", "corrupt_archive", "unsafe_archive", "unsafe_xml"),
-    *("unsupported_workbook", "too_large_unpacked", full_disk.CODE),
+    *("unsupported_workbook", "too_large_unpacked", disk_full.CODE),
 )
 _FORGOTTEN_SECONDS: Final = 3_600  # since the last change; a file being received is younger
 _UNKEEPABLE: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")

@@ -13,9 +13,9 @@ from uuid import uuid4
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from scoring.core.files import FileProblem, NearDuplicates, full_disk
-from scoring.core.files.full_disk import full_disk_told
-from scoring.engine.imports import removal, upload_storage, writer
+from scoring.core.files import FileProblem, NearDuplicates, disk_full
+from scoring.core.files.disk_full import full_disk_told
+from scoring.engine.imports import cleanup, upload_storage, writer
 from scoring.engine.imports.case_writer import CaseWriter, OutputWriter
 from scoring.engine.imports.rate_estimator import RateEstimator
 from scoring.engine.imports.reader import (
@@ -63,7 +63,7 @@ def request_check(
         options=options,
     )
     fields = {"mapping": reading.columns.choices(), "detected": reading.described()}
-    return _move(upload, removal.WAITING, UploadState.CHECKING, **_NOT_BEGUN, **fields)
+    return _move(upload, cleanup.WAITING, UploadState.CHECKING, **_NOT_BEGUN, **fields)
 
 
 def request_load(upload: Upload, *, skips_bad_rows: bool = False) -> bool:
@@ -73,7 +73,7 @@ def request_load(upload: Upload, *, skips_bad_rows: bool = False) -> bool:
     """
     report = {**upload.report, "skips_bad_rows": skips_bad_rows}
     with transaction.atomic():
-        requested = _move(upload, removal.WAITING, UploadState.LOADING, report=report, **_NOT_BEGUN)
+        requested = _move(upload, cleanup.WAITING, UploadState.LOADING, report=report, **_NOT_BEGUN)
         if requested and upload.kind == UploadKind.DATASET and upload.dataset is None:
             _name_dataset(upload)
     return requested
@@ -81,11 +81,11 @@ def request_load(upload: Upload, *, skips_bad_rows: bool = False) -> bool:
 
 def cancel(upload: Upload) -> bool:
     """Cancel the upload; False when it has ended. A process at work stops at its next beat."""
-    cancelled = _move(upload, removal.OPEN, UploadState.CANCELLED)
+    cancelled = _move(upload, cleanup.OPEN, UploadState.CANCELLED)
     if cancelled:
         upload_storage.discard(upload)
         if upload.dataset and not upload.held_by:
-            removal.remove_bare_dataset(upload.dataset)
+            cleanup.remove_bare_dataset(upload.dataset)
     return cancelled
 
 
@@ -160,7 +160,7 @@ def load_file(
         return writer.store_dataset(reading, dataset, origin, skips_bad_rows=skips_bad_rows)
     except BaseException:
         upload.delete()
-        removal.remove_bare_dataset(dataset)
+        cleanup.remove_bare_dataset(dataset)
         raise
 
 
@@ -352,8 +352,8 @@ def _report_fields(report: Report) -> dict[str, Any]:
 
 
 def _unstorable(fault: DatabaseError | OSError) -> FileProblem:
-    if full_disk.is_full_disk(fault):
-        return FileProblem(full_disk.CODE, full_disk.TEXT)
+    if disk_full.is_full_disk(fault):
+        return FileProblem(disk_full.CODE, disk_full.TEXT)
     text = f"The rows could not be stored: {str(fault)[:200]}. Try again."
     return FileProblem("store_failed", text)
 
@@ -362,7 +362,7 @@ def _fail(upload: Upload, report: Report) -> None:
     _end(upload, UploadState.FAILED, report)
     upload_storage.discard(upload)
     if upload.dataset:
-        removal.remove_bare_dataset(upload.dataset)
+        cleanup.remove_bare_dataset(upload.dataset)
 
 
 def _end(upload: Upload, state: UploadState, report: Report) -> None:

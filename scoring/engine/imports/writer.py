@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from scoring.core.files.columns.mapping import OUTPUT_WORDS
-from scoring.engine.imports import near_duplicates, removal
+from scoring.engine.imports import cleanup, near_duplicates
 from scoring.engine.imports.case_writer import (
     ROWS_PER_TRANSACTION,
     CaseWriter,
@@ -104,11 +104,11 @@ def store_dataset(
             _refuse_bad(report)
             twin = publish(version, sets, report, origin)
     except BaseException:
-        removal.remove_version(version)
+        cleanup.remove_version(version)
         raise
     if twin is None:
         return Loaded(version, tuple(sets.values()), report)
-    removal.remove_version(version)
+    cleanup.remove_version(version)
     return _store_into_twin(twin, reading, report, origin)
 
 
@@ -138,7 +138,7 @@ def store_outputs_file(
                 origin.on_publish(version, report)
     except BaseException:
         for output_set in sets.values():
-            removal.remove_output_set(output_set)
+            cleanup.remove_output_set(output_set)
         raise
     return Loaded(version, tuple(sets.values()), report, is_new=False)
 

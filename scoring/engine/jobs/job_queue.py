@@ -26,11 +26,11 @@ Answer = Mapping[str, Any]
 #: The function that runs each kind of job, by dotted name so that the queue imports none of them.
 #: It takes the job and returns its answer; it may raise JobProblem.
 FUNCTIONS: Final[Mapping[str, str]] = {
-    JobKind.TEST_CONNECTION: "scoring.engine.judges.connection_test.run_connection_test",
-    JobKind.TRY_SCORER: "scoring.engine.judges.connection_test.run_scorer_trial",
-    JobKind.TRY_PROMPT: "scoring.engine.judges.connection_test.run_prompt_trial",
+    JobKind.TEST_CONNECTION: "scoring.engine.tryout.connection_test.run_connection_test",
+    JobKind.TRY_SCORER: "scoring.engine.tryout.connection_test.run_scorer_trial",
+    JobKind.TRY_PROMPT: "scoring.engine.tryout.connection_test.run_prompt_trial",
     JobKind.PREVIEW_SCORER: "scoring.engine.tryout.preview.run_preview",
-    JobKind.CHECK_NOISE: "scoring.engine.judges.noise.run_noise_check",
+    JobKind.CHECK_NOISE: "scoring.engine.judges.variance.run_noise_check",
     JobKind.MEASURE_DRIFT: "scoring.engine.drift.jobs.run_measuring",
     JobKind.COMPARE: "scoring.engine.compare.jobs.run_comparison",
     JobKind.PUBLISH_DRAFT: "scoring.engine.drafts.jobs.run_publishing",

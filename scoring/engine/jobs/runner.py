@@ -10,8 +10,8 @@ from django.db.models import Q
 
 from scoring.engine.jobs import job_queue, lease
 from scoring.engine.jobs.tasks import LeasedTasks
-from scoring.engine.processes.pool import Executor
-from scoring.engine.processes.threads import Threads
+from scoring.engine.processes.process_pool import Executor
+from scoring.engine.processes.thread_pool import Threads
 from scoring.models import Job
 from scoring.models.job import REPEATABLE
 

@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from django.db.models import Model
 
 from scoring.engine.jobs import lease
-from scoring.engine.processes.pool import Executor
+from scoring.engine.processes.process_pool import Executor
 
 Row = TypeVar("Row", bound=Model)
 LeasedRow = TypeVar("LeasedRow", bound=lease.Leased)

@@ -12,7 +12,7 @@ from django.conf import settings
 
 from scoring.core.contract import ServiceError
 from scoring.engine.jobs import job_queue
-from scoring.engine.judges.noise import (
+from scoring.engine.judges.variance import (
     MIN_SAMPLE,
     TooFewError,
     check_noise,

@@ -21,7 +21,7 @@ from scoring.core.stats.agreement import (
     measure_position_bias,
     swap_labels,
 )
-from scoring.engine.runs.execute import configured_scorer
+from scoring.engine.runs.execution import configured_scorer
 from scoring.models import Run, RunScorer, Score, Verdict
 from scoring.models.runs.run import RunQuerySet
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from scoring.core.contract import ConfigError
 from scoring.core.llm.prompt_template import MAX_CHARACTERS, PromptTemplate
-from scoring.engine.outputs.generate import Recipe
+from scoring.engine.outputs.generation import Recipe
 from scoring.models.runs.generation import MAX_TRIALS
 
 MAX_SEED: Final = 2**31 - 1 - MAX_TRIALS  # each trial raises it by one

@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from scoring.core.stats.corrections import PairTests, ScorerTests, correct_family
-from scoring.core.stats.paired import Difference, difference
+from scoring.core.stats.paired_tests import Difference, difference
 from scoring.engine.compare.scores import FEWEST, flip_test
 from scoring.models import Verdict
 

@@ -11,13 +11,13 @@ from math import isclose
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from scoring.engine.reports.release import FORMAT, VERSION, render_release_report
 from scoring.engine.reports.release_figures import (
     compute_figures,
     compute_states,
     describe_risk,
     digest_of,
 )
+from scoring.engine.reports.release_report import FORMAT, VERSION, render_release_report
 
 MOST_BYTES: Final = 1_000_000_000  # unpacked
 _PACKED: Final = re.compile(r'<template id="release-data">([A-Za-z0-9+/=\s]*)</template>')

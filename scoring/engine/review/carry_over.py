@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from django.db import transaction
 
-from scoring.engine.imports.removal import remove_output_set
+from scoring.engine.imports.cleanup import remove_output_set
 from scoring.engine.jobs.progress import ReportShare, ignore_share
 from scoring.models import (
     AuditEntry,

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from scoring.core.contract import Json
 from scoring.core.files import MISSING, Missing
-from scoring.engine.drafts.content import CaseTexts
+from scoring.engine.drafts.case_content import CaseTexts
 from scoring.engine.drafts.publishing import publish_contents
 from scoring.engine.jobs.progress import ReportShare, ignore_share
 from scoring.models import (

@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from scoring.engine.drafts.edits import DraftError
-from scoring.engine.imports.removal import remove_output_set, remove_version
+from scoring.engine.imports.cleanup import remove_output_set, remove_version
 from scoring.engine.jobs import job_queue
 from scoring.engine.jobs.job_queue import JobProblem
 from scoring.engine.jobs.progress import ReportShare, Stage, StageProgress

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
-from scoring.engine.review.information import Candidate, most_informative, selected_outputs
+from scoring.engine.review.informative_outputs import Candidate, most_informative, selected_outputs
 from scoring.engine.review.pairwise import differing_outputs, pair_of
 from scoring.models import (
     AuditEntry,

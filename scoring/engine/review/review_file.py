@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from scoring.core import json_text
 from scoring.core.contract import CaseProblem, Json
 from scoring.core.files import FileProblem, Notes, Row, RowProblem, Source, detect, read_rows
-from scoring.core.files.numbers import read_amount, read_count
+from scoring.core.files.numeric_fields import read_amount, read_count
 from scoring.core.files.rows import CellProblem
 from scoring.models import ReviewVerdict
 from scoring.models.data.dataset import KEY_LENGTH

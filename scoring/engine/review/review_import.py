@@ -13,7 +13,7 @@ from django.utils import timezone
 from scoring.core import json_text
 from scoring.core.contract import CaseProblem, Json
 from scoring.core.files import FileProblem, Notes, Row, RowProblem
-from scoring.engine.imports.bodies import BodyError, BodyProblem
+from scoring.engine.imports.json_body import BodyError, BodyProblem
 from scoring.engine.imports.report import LISTED
 from scoring.engine.review.review_file import COLUMNS, ReviewRow, read_review, read_reviews
 from scoring.models import AuditEntry, Output, OutputSet, Review, ReviewTask, Run, User

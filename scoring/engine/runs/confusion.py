@@ -14,17 +14,17 @@ from scoring.core.json_text import text_of
 from scoring.core.registry import find_type
 from scoring.core.scorers.selection import TargetConfig, select_target
 from scoring.core.scorers.text import ExactMatchConfig
-from scoring.core.stats.confusion import Confusion
+from scoring.core.stats.confusion_matrix import Confusion
 from scoring.models import RunScorer
-from scoring.models.case_list.labels import LabelFilter, LabelSpellings, compared_scores
+from scoring.models.case_list.label_filter import LabelFilter, LabelSpellings, compared_scores
 
 OTHER: Final = "(other)"  # in URLs, for a text that is no label
 MOST_SPELLINGS: Final = 50  # of one label; of more none is kept
 
 
 def classes_of(scorer: RunScorer) -> dict[str, Any]:
-    """The labels and counts of `scoring.core.stats.confusion.Confusion`, and how each label was
-    spelled; empty for a scorer without classes.
+    """The labels and counts of `scoring.core.stats.confusion_matrix.Confusion`, and how each label
+    was spelled; empty for a scorer without classes.
 
     `answered` and `expected` hold, for each label, the outputs (whether JSON, and the text) and the
     expected JSON texts (None where absent) that count as it; None where there are too many.

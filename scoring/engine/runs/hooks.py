@@ -15,7 +15,7 @@ from scoring.models import Run
 
 #: After runs have ended.
 RUNS_ENDED: Final = (
-    "scoring.engine.alerts.evaluate.follow_runs",
+    "scoring.engine.alerts.evaluation.follow_runs",
     "scoring.engine.judges.automatic_checks.follow_runs",  # before comparisons, which read them
     "scoring.engine.drift.jobs.follow_runs",
     "scoring.engine.compare.jobs.follow_runs",
@@ -24,7 +24,7 @@ RUNS_ENDED: Final = (
 #: After a run has been deleted or restored.
 SERIES_CHANGED: Final = (
     "scoring.engine.drift.jobs.follow_runs",
-    "scoring.engine.alerts.evaluate.follow_runs",
+    "scoring.engine.alerts.evaluation.follow_runs",
 )
 
 

@@ -10,11 +10,11 @@ from typing import Any, Final, NamedTuple
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
+from scoring.core.stats.descriptive import percentiles
 from scoring.core.stats.score_distribution import count_by_step
-from scoring.core.stats.summary import percentiles
 from scoring.engine.runs.confusion import classes_of
 from scoring.engine.runs.requirements import families_of
-from scoring.engine.runs.trials import trial_figures
+from scoring.engine.runs.trial_figures import trial_figures
 from scoring.models import (
     CallPurpose,
     CaseVerdict,

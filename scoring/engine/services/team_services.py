@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from scoring.core.contract import ServiceError
-from scoring.core.embed.cached import Embedder, embed_texts
-from scoring.core.embed.faults import EmbeddingError
+from scoring.core.embeddings.cache import Embedder, embed_texts
+from scoring.core.embeddings.errors import EmbeddingError
 from scoring.core.llm.endpoint import Endpoint, Price
 from scoring.core.services import (
     ENVIRONMENT,
@@ -22,8 +22,8 @@ from scoring.core.services import (
     Vectors,
     use_services,
 )
-from scoring.engine.services.replies import Budget, KeptReplies
-from scoring.engine.services.vectors import KeptVectors
+from scoring.engine.services.reply_store import Budget, KeptReplies
+from scoring.engine.services.vector_store import KeptVectors
 from scoring.models import CallPurpose, Connection, Run, Team
 
 if TYPE_CHECKING:
@@ -127,10 +127,10 @@ class TeamServices:
 
     def _embedder(self, provider: Provider, model: str, connection: str | None) -> Embedder:
         if provider == "local":
-            from scoring.core.embed.child_process import get_local_model
+            from scoring.core.embeddings.child_process import get_local_model
 
             return get_local_model(model)
-        from scoring.core.embed.remote import RemoteModel
+        from scoring.core.embeddings.remote import RemoteModel
 
         endpoint = self.endpoint(connection)
         if isinstance(endpoint, Fault):

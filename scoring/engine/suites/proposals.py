@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from scoring.core.files.suite_text import read_suite
+from scoring.core.files.suite_format import read_suite
 from scoring.engine.suites.suite_file import Plan
 from scoring.models import ProposalState, SuiteProposal, User
 

@@ -13,10 +13,10 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from scoring.core.config import config_mapping
-from scoring.core.config_changes import Change, find_changes, spell_out_defaults
+from scoring.core.config_diff import Change, find_changes, spell_out_defaults
 from scoring.core.configured import configure_scorer, resolve_defaults
 from scoring.core.contract import ConfigError, Json
-from scoring.core.files.suite_text import (
+from scoring.core.files.suite_format import (
     MAX_CHARS,
     DescribedScorer,
     SuiteText,

@@ -17,10 +17,10 @@ from django.db.models.functions import Coalesce, Left, Length
 from scoring.core.configured import configure_scorer, resolve_defaults
 from scoring.core.contract import ConfigError, Json, Result, ServiceError
 from scoring.core.services import use_services
-from scoring.engine.estimates import judge_calls
+from scoring.engine.estimates import scoring_estimate
 from scoring.engine.jobs import job_queue
 from scoring.engine.jobs.job_queue import JobProblem
-from scoring.engine.runs.execute import cases_of
+from scoring.engine.runs.execution import cases_of
 from scoring.engine.tryout import tryout
 from scoring.models import (
     AuditEntry,
@@ -192,13 +192,17 @@ def make_rows(
     return sorted(unsorted, key=lambda row: (not row.is_flipped, not row.is_changed))
 
 
-def estimate_preview(team: Team, wanted: Config, outputs: Sequence[int]) -> judge_calls.Estimate:
+def estimate_preview(
+    team: Team, wanted: Config, outputs: Sequence[int]
+) -> scoring_estimate.Estimate:
     """What the judges inside will ask and cost. Raises ConfigError."""
     ready = resolve_defaults(configure_scorer(*wanted), Connection.objects.available_to(team))
-    judges = judge_calls.judges_in(ready)
+    judges = scoring_estimate.judges_in(ready)
     if not judges:
-        return judge_calls.Estimate()
-    return judge_calls.estimate_calls(team, judge_calls.questions_of(judges, cases_of(outputs)))
+        return scoring_estimate.Estimate()
+    return scoring_estimate.estimate_calls(
+        team, scoring_estimate.questions_of(judges, cases_of(outputs))
+    )
 
 
 def enqueue_preview(

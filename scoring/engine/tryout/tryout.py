@@ -67,7 +67,7 @@ class Helper:
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         }
         self._process = subprocess.Popen(  # noqa: S603  our own interpreter and module
-            [sys.executable, "-m", "scoring.engine.tryout.helper", str(theirs.fileno())],
+            [sys.executable, "-m", "scoring.engine.tryout.helper_process", str(theirs.fileno())],
             env=environment,
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,

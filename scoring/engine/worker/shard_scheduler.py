@@ -15,8 +15,8 @@ from typing import Final
 from django.db import OperationalError
 from django.db.models import F
 
-from scoring.engine.processes.pool import Executor
-from scoring.engine.runs.execute import execute, give_up
+from scoring.engine.processes.process_pool import Executor
+from scoring.engine.runs.execution import execute, give_up
 from scoring.engine.services.team_services import Stopped, TeamServices
 from scoring.models import Run, Shard
 from scoring.models.job import MAX_TRIES

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from scoring.engine.jobs import lease
 from scoring.engine.jobs.tasks import LeasedTasks, submit
-from scoring.engine.processes.pool import Executor
+from scoring.engine.processes.process_pool import Executor
 from scoring.models import Upload, UploadState
 from scoring.models.job import MAX_TRIES
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand
 
-from scoring.engine.alerts.notify import about, sentence_of
+from scoring.engine.alerts.messages import about, sentence_of
 from scoring.engine.reports.run_summary import one_line
 from scoring.management.console import database_needed, find_team
 from scoring.management.database import check_database

@@ -17,7 +17,7 @@ from scoring.engine.compare.figures import Figures
 from scoring.engine.compare.gates import Gate, Limits, Outcome
 from scoring.engine.compare.regressions import Regressions, waivers_json
 from scoring.engine.compare.report import ComparedRun
-from scoring.engine.reports.comparison import comparison_report
+from scoring.engine.reports.comparison_report import comparison_report
 from scoring.engine.reports.run_summary import gate_json, outcome_text, waiver_lines
 from scoring.management.console import check_writable, database_needed, find_team, usage_error
 from scoring.management.database import check_database

@@ -8,7 +8,7 @@ from typing import Any, Final
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from scoring.core.embed import local
+from scoring.core.embeddings import local as embedding_local
 from scoring.engine.demo.load import RUNS, finish, load
 from scoring.management.console import OperatorCommand, database_needed
 from scoring.management.database import check_database
@@ -38,7 +38,7 @@ class Command(OperatorCommand):
             if not options["queue_embeddings"]:
                 finish(team, bar.update)
         self.stdout.write(_summary(team))
-        if not local.is_installed():
+        if not embedding_local.is_installed():
             self.stdout.write(WITHOUT_EMBEDDINGS)
 
 

@@ -20,14 +20,14 @@ from scoring.core.contract import ConfigError
 from scoring.engine.compare import gates
 from scoring.engine.compare.gates import Gate
 from scoring.engine.jobs import lease
-from scoring.engine.outputs.generate import planned_outputs
-from scoring.engine.processes.pool import Executor, Inline, Pool
-from scoring.engine.processes.threads import Threads
+from scoring.engine.outputs.generation import planned_outputs
+from scoring.engine.processes.process_pool import Executor, Inline, Pool
+from scoring.engine.processes.thread_pool import Threads
 from scoring.engine.reports import run_summary
-from scoring.engine.runs import neighbours, plan
+from scoring.engine.runs import neighbours, planning
 from scoring.engine.runs.progress import Progress, progress_of
 from scoring.engine.runs.requirements import needs_services
-from scoring.engine.worker.dispatch import work_on
+from scoring.engine.worker.run_dispatcher import work_on
 from scoring.management.console import (
     OperatorCommand,
     check_writable,
@@ -38,7 +38,7 @@ from scoring.management.console import (
     usage_error,
 )
 from scoring.management.database import set_up_database
-from scoring.management.reading_options import (
+from scoring.management.file_options import (
     NAMES,
     add_reading_options,
     reading_options,
@@ -176,7 +176,7 @@ class Command(OperatorCommand):
         with transaction.atomic():  # leased at once, before a worker takes it
             named = {"suite": suite} if isinstance(suite, Suite) else suite.prepare_run()._asdict()
             name, budget = options["name"], options["budget"]
-            run = plan.new_run(outputs(), **named, name=name, budget_usd=budget)
+            run = planning.new_run(outputs(), **named, name=name, budget_usd=budget)
             lease.take(run)
         if run.thresholds_note:
             text = "keeps its thresholds; an administrator accepts or rejects those of the file"
@@ -186,7 +186,7 @@ class Command(OperatorCommand):
             with _progress_bar(run, shows=shows) as update, _executor(run) as executor:
                 work_on(run, executor, update)
         except KeyboardInterrupt:
-            plan.cancel(run, by=None)
+            planning.cancel(run, by=None)
             raise CommandError(f"cancelled the run {run.name}", returncode=130) from None
         if run.state != RunState.FINISHED:
             raise CommandError(f"the run {run.name} is {run.state}", returncode=1)
@@ -215,7 +215,7 @@ def _executor(run: Run) -> AbstractContextManager[Executor]:
     """Threads for a run that asks models; processes only where they are worth their start."""
     if needs_services(run):
         return Threads()
-    if run.output_set.output_count <= plan.SHARD_OUTPUTS:
+    if run.output_set.output_count <= planning.SHARD_OUTPUTS:
         return nullcontext(Inline())
     return Pool(settings.EVALSITE_WORKER_PROCESSES)
 

@@ -10,14 +10,14 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandParser
 
 from scoring.engine.export import FILE_FORMATS, run_sheet, version_sheet
-from scoring.engine.reports.run import run_report
+from scoring.engine.reports.run_report import run_report
 from scoring.management import export_summary
 from scoring.management.console import database_needed, find_team, usage_error
 from scoring.management.database import check_database
 from scoring.management.files import print_file, write_file
 from scoring.management.lookups import chosen_cases, named_dataset, named_run, named_version
 from scoring.models import DatasetVersion, Verdict
-from scoring.models.case_list.changes import KINDS
+from scoring.models.case_list.change_filter import KINDS
 from scoring.models.case_list.filters import NO_FILTERS
 from scoring.models.case_list.table import DATASET_ORDER, CaseTable
 

@@ -24,7 +24,7 @@ from scoring.management.console import (
     usage_error,
 )
 from scoring.management.database import set_up_database
-from scoring.management.reading_options import add_reading_options, reading_options, shown_column
+from scoring.management.file_options import add_reading_options, reading_options, shown_column
 from scoring.models import Team
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from scoring.engine.compare.comparison import NotComparableError
-from scoring.engine.reports.release import build_release_report, report_file
+from scoring.engine.reports.release_report import build_release_report, report_file
 from scoring.engine.runs.neighbours import baseline_of
 from scoring.management.console import database_needed, find_team, usage_error
 from scoring.management.database import check_database

@@ -19,9 +19,16 @@ from scoring.core.configured import ConfiguredScorer, configure_scorer, read_thr
 from scoring.core.contract import CaseProblem, ConfigError, Json
 from scoring.core.files import FileProblem, Notes, RowProblem, Source, detect, read_rows
 from scoring.core.local_services import configure
-from scoring.engine.score_file import InputLine, LineReader, Report, as_json, as_table, score_lines
+from scoring.engine.tryout.score_file import (
+    InputLine,
+    LineReader,
+    Report,
+    as_json,
+    as_table,
+    score_lines,
+)
 from scoring.management.console import usage_error
-from scoring.management.reading_options import add_reading_options, reading_options
+from scoring.management.file_options import add_reading_options, reading_options
 from scoring.models.scorers.connection import environment_endpoint
 
 if TYPE_CHECKING:

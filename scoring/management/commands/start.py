@@ -18,7 +18,7 @@ from scoring.checks import audit_triggers_exist
 from scoring.engine.backups.integrity import UnsoundError, open_site
 from scoring.engine.demo import DEMO_SLUG
 from scoring.engine.processes.supervisor import Child, Supervisor
-from scoring.engine.worker.worker import AlreadyRunningError, only_worker
+from scoring.engine.worker.main import AlreadyRunningError, only_worker
 from scoring.management.console import database_needed, usage_error
 from scoring.management.database import find_problem
 from scoring.models import Team

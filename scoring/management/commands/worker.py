@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from scoring.engine.backups.integrity import UnsoundError
-from scoring.engine.worker import worker
+from scoring.engine.worker import main as worker_main
 from scoring.management.console import usage_error
 
 
@@ -25,10 +25,10 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         if options["parent_fd"] is not None:
-            worker.end_with(options["parent_fd"])
+            worker_main.end_with(options["parent_fd"])
         try:
-            worker.run_worker()
-        except worker.AlreadyRunningError:
+            worker_main.run_worker()
+        except worker_main.AlreadyRunningError:
             raise usage_error("another worker works on this data folder") from None
         except UnsoundError as fault:
             raise usage_error(str(fault)) from None

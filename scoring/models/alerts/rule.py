@@ -11,12 +11,12 @@ from django.db import models, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from scoring.core.stats.alert_limits import limit_problem
+from scoring.core.alert_limits import limit_problem
 from scoring.core.wording.numbers import plain_share
 from scoring.models.alerts.watch import AlertWatch
 from scoring.models.alerts.webhook import WebhookRow, webhook_problem
 from scoring.models.data.dataset import Dataset
-from scoring.models.encrypted_field import DecryptionError
+from scoring.models.encryption import DecryptionError
 from scoring.models.runs.run import Run, RunScorer
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User

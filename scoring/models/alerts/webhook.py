@@ -13,7 +13,7 @@ from django.db import models
 
 from scoring.core.llm.ssrf_guard import RefusedError, check_url
 from scoring.models.base import AddressedRow
-from scoring.models.encrypted_field import DecryptionError, decrypt, encrypt
+from scoring.models.encryption import DecryptionError, decrypt, encrypt
 
 MOST_URL_CHARS: Final = 500
 HIDDEN_CHARS: Final = 12  # of a path that is shorter, the last four would tell too much

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from scoring.models.case_list.labels import LabelFilter
+from scoring.models.case_list.label_filter import LabelFilter
 from scoring.models.reviews.people_verdict import PeopleFilter
 from scoring.models.runs.run import RunScorer
 from scoring.models.runs.score import Verdict
 
 if TYPE_CHECKING:
-    from scoring.models.case_list.changes import Change  # which joins whole runs
+    from scoring.models.case_list.change_filter import Change  # which joins whole runs
 
 
 class Part(StrEnum):

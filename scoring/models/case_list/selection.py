@@ -26,7 +26,7 @@ from scoring.models.runs.run import Output, Run, RunScorer
 from scoring.models.runs.score import CaseVerdict, Score, Status, Verdict
 
 if TYPE_CHECKING:
-    from scoring.models.case_list.changes import Change  # which joins whole runs
+    from scoring.models.case_list.change_filter import Change  # which joins whole runs
 
 FEW: Final = 2_000
 _JUDGED: Final = (Verdict.PASS, Verdict.FAIL)

@@ -24,8 +24,8 @@ from django.db.models import (
 from django.db.models.functions import Left
 
 from scoring.models.case_list.filters import NO_FILTERS, CaseFilters
+from scoring.models.case_list.index_scan import PLACE, SCORED, UNSCORED, Cursor, Segment, WalkedRow
 from scoring.models.case_list.selection import Selection
-from scoring.models.case_list.walk import PLACE, SCORED, UNSCORED, Cursor, Segment, WalkedRow
 from scoring.models.case_paging import OPENING_LENGTH, PAGE_SIZE, CasePosition, opening_text
 from scoring.models.queries import partner_verdict
 from scoring.models.reviews.comment import Comment

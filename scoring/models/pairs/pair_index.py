@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 from django.db import models
 from django.db.models import F
 
-from scoring.core.charts.comparison import Span
+from scoring.core.charts.comparison_charts import Span
 from scoring.models.pairs.comparison import Comparison
 from scoring.models.pairs.rows import PairKind
 from scoring.models.runs.run import Run

@@ -19,7 +19,6 @@ from django.db import connection
 
 from scoring.models.case_paging import PAGE_SIZE, CasePosition
 from scoring.models.data.dataset import Case
-from scoring.models.pairs.ranges import SCORER_OF, range_condition
 from scoring.models.pairs.rows import (
     NO_FILTERS,
     Counts,
@@ -29,6 +28,7 @@ from scoring.models.pairs.rows import (
     PairKind,
     PairPage,
 )
+from scoring.models.pairs.score_ranges import SCORER_OF, range_condition
 from scoring.models.pairs.search import PageWindow, PairPositions, PairSearch, condition_of
 from scoring.models.pairs.sql import ALONE, EDITED, KINDS, UNJUDGED, columns, key_of, pair_of
 from scoring.models.runs.run import Run, RunScorer

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from django.db import models
 
-from scoring.core.charts.comparison import Span
+from scoring.core.charts.comparison_charts import Span
 from scoring.models.runs.score import Verdict
 
 if TYPE_CHECKING:

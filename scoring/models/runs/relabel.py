@@ -9,7 +9,7 @@ from django.db import models
 
 from scoring.core.json_text import text_of
 from scoring.models.base import AddressedRow
-from scoring.models.runs.rows import RANK, VERDICT_OF_RANK
+from scoring.models.runs.result_rows import RANK, VERDICT_OF_RANK
 from scoring.models.runs.run import Run
 from scoring.models.runs.score import Score, ScoreRow, Status, Verdict
 from scoring.models.team.team import User

@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from scoring.core import contract
 from scoring.core.contract import Result
-from scoring.core.stats.summary import Estimate, estimate_of_moments
+from scoring.core.stats.descriptive import Estimate, estimate_of_moments
 from scoring.models.runs.run import Output, Run, RunScorer
 
 
@@ -134,8 +134,8 @@ class RunSummary(models.Model):
     `mean` and `variance` (of the sample, None below two scores) are over the scored outputs only;
     `histogram` counts scores in 20 equal bins, `causes` counts errors and skips by code,
     `error_causes` the errors alone, `faults` the scored outputs that fail for a code, such as
-    `invalid_json`. `trials` holds the figures over cases where cases have several
-    trials, see `scoring.engine.runs.trials`, and `classes` the confusion matrix of a scorer with
+    `invalid_json`. `trials` holds the figures over cases where cases have several trials, see
+    `scoring.engine.runs.trial_figures`, and `classes` the confusion matrix of a scorer with
     classes, see `scoring.engine.runs.confusion`.
     """
 

@@ -14,12 +14,12 @@ from django.db import models, transaction
 from django.db.models import Q
 
 from scoring.core.contract import ServiceError
-from scoring.core.embed import local
+from scoring.core.embeddings import local as embedding_local
 from scoring.core.llm.endpoint import Endpoint, Price
 from scoring.core.llm.ssrf_guard import RefusedError, check_url
 from scoring.core.services import ENVIRONMENT, Available
 from scoring.models.base import AddressedRow
-from scoring.models.encrypted_field import DecryptionError, decrypt, encrypt
+from scoring.models.encryption import DecryptionError, decrypt, encrypt
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
 
@@ -95,7 +95,7 @@ class ConnectionQuerySet(models.QuerySet["Connection"]):
             connections=sorted(name for name, _ in rows),
             default_connection=next((name for name, is_default in rows if is_default), None),
             has_environment_key=bool(settings.EVALSITE_OPENAI_API_KEY),
-            has_local_embeddings=local.is_installed(),
+            has_local_embeddings=embedding_local.is_installed(),
         )
 
     def endpoint_for(self, team: Team, name: str | None) -> Endpoint | None:

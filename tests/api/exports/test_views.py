@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scoring.engine.runs import plan
+from scoring.engine.runs import planning
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import Case, Dataset, Run, Scorer, Suite, Team
 from tests.api.conftest import MISSING, Api, codes
@@ -34,7 +34,9 @@ def run(
 ) -> Run:
     """By `close enough` 0.92, and two without an expected value."""
     suite = Suite.objects.define(team, "release", [(close_enough, None)])
-    made = plan.new_run(make_outputs(make_dataset(CASES), ["Hello World!", "b", None]), suite=suite)
+    made = planning.new_run(
+        make_outputs(make_dataset(CASES), ["Hello World!", "b", None]), suite=suite
+    )
     finish(made)
     return made
 

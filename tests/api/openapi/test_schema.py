@@ -108,11 +108,11 @@ EXAMPLES = [
 def finished(
     team: Team, make_dataset: MakeDataset, make_outputs: MakeOutputs, close_enough: Scorer
 ) -> Run:
-    from scoring.engine.runs import plan
+    from scoring.engine.runs import planning
 
     version = make_dataset([{"expected": "a", "tags": ["t"]}, {"expected": "b"}, {}])
     suite = Suite.objects.define(team, "release", [(close_enough, None)])
-    made = plan.new_run(make_outputs(version, ["a", "x", None]), suite=suite)
+    made = planning.new_run(make_outputs(version, ["a", "x", None]), suite=suite)
     finish(made)
     return made
 

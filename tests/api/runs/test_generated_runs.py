@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scoring.engine.runs import plan
+from scoring.engine.runs import planning
 from scoring.models import Connection, Generation, OutputSet, OutputSetState, Run, Suite, Team, User
 from tests.api.conftest import Api, body, codes, run_of
 
@@ -48,8 +48,8 @@ def test_the_run_is_queued_and_will_make_its_outputs(
         "Answer {{ input }}",
         {"temperature": 0.2, "seed": 7},
     )
-    assert plan.is_generating(run)
-    assert plan.plan(run).shards.get().output_count == 9
+    assert planning.is_generating(run)
+    assert planning.plan(run).shards.get().output_count == 9
 
 
 def test_what_is_left_out_is_the_default(alices: Api, dataset: str, suite: Suite) -> None:

@@ -10,7 +10,7 @@ from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case, Result, error, scored, skipped
 from scoring.core.explain.evidence import EXCERPT, FACTS, judge_evidence, similarity_evidence
 from scoring.core.explain.explanation import explain
-from scoring.core.scorers.judge import FACTUAL
+from scoring.core.scorers.llm_judge import FACTUAL
 from scoring.core.wording.numbers import MINUS
 
 REFERENCES = Case("near", "no", references=("far", "near enough", "x" * 999))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.core.files import FileProblem, Source, decoding, detect, read_rows
-from scoring.core.files.binary_files import refuse_foreign
+from scoring.core.files.binary_detection import refuse_foreign
 from scoring.core.files.decoding import Lines, line_ends, split_lines
 
 

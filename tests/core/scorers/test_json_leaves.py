@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from tests.core.scorers.test_json_values import JSON
+from tests.core.scorers.test_json_comparison import JSON
 from tests.support import oracles
 from tests.support.scoring import one
 from tests.support.speed import quick_enough

@@ -16,7 +16,7 @@ from scoring.core.stats.case_sums import (
     tail_probabilities,
     unpack_sums,
 )
-from scoring.core.stats.paired import count_flips
+from scoring.core.stats.paired_tests import count_flips
 
 
 def run(scores: list[float] | np.ndarray, keys: list[int] | None = None) -> CaseSums:

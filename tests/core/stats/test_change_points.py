@@ -24,7 +24,7 @@ from scoring.core.stats.change_points import (
     find_changes,
     find_periods,
 )
-from scoring.core.stats.paired import holm
+from scoring.core.stats.paired_tests import holm
 
 unit = st.floats(0, 1)
 

@@ -20,7 +20,7 @@ from scoring.core.stats.corrected_rate import (
     labels_for_margin,
     lacking_labels,
 )
-from scoring.core.stats.summary import Estimate
+from scoring.core.stats.descriptive import Estimate
 
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 Verdicts = np.ndarray[Any, np.dtype[np.bool_]]

@@ -16,7 +16,7 @@ from scoring.core.stats.mcnemar import (
     mcnemar_power,
     trials_needed,
 )
-from scoring.core.stats.paired import POWER, Flips
+from scoring.core.stats.paired_tests import POWER, Flips
 
 
 def added_up(n: int, broke: float, fixed: float) -> float:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.stats.paired import Flips
+from scoring.core.stats.paired_tests import Flips
 from scoring.core.wording.comparison import (
     Changes,
     Finding,

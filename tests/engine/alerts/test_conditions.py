@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from scoring.engine.alerts.comparison_conditions import ASK_AGAIN_SECONDS
 from scoring.engine.alerts.conditions import evaluate_rule
 from scoring.engine.alerts.finding import Later
-from scoring.engine.alerts.paired import ASK_AGAIN_SECONDS
 from scoring.engine.drift import jobs
 from scoring.engine.jobs import job_queue
 from scoring.models import (

@@ -15,7 +15,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from scoring.engine.alerts import delivery as sending
-from scoring.engine.alerts import notify
+from scoring.engine.alerts import messages
 from scoring.models import Alert, AlertDelivery, AlertRule, AuditEntry, Event, User
 from tests.engine.alerts.conftest import MakeRule, run_of
 from tests.engine.alerts.webhook_receiver import Receiver, is_signed
@@ -39,7 +39,7 @@ def mailing(settings: Settings) -> None:
 
 def fire(rule: AlertRule, event: Event = Event.OPENED, **more: Any) -> Alert:
     alert = Alert.objects.create(rule=rule, series="a", sentence="The mean is low.", **more)
-    notify.notify(alert, event, timezone.now())
+    messages.notify(alert, event, timezone.now())
     return alert
 
 
@@ -234,7 +234,7 @@ def test_a_test_goes_to_webhook_and_mail_and_is_audited(
     make_rule: MakeRule, receiver: Receiver, alice: User
 ) -> None:
     rule = make_rule(webhook_url=receiver.url, emails=[alice.email])
-    made = notify.send_test(rule, by=alice)
+    made = messages.send_test(rule, by=alice)
     assert [(each.channel, each.event, each.alert) for each in made] == [
         ("webhook", "test", None),
         ("email", "test", None),
@@ -248,7 +248,7 @@ def test_a_test_goes_to_webhook_and_mail_and_is_audited(
 
 
 @pytest.mark.parametrize(
-    ("path", "name"), [(notify.RUN_PATH, "run"), (notify.DRIFT_PATH, "dataset_drift")]
+    ("path", "name"), [(messages.RUN_PATH, "run"), (messages.DRIFT_PATH, "dataset_drift")]
 )
 def test_messages_link_to_pages_that_are_there(path: str, name: str) -> None:
     assert resolve(path.format("0190a5c4-0000-7000-8000-000000000000")).url_name == name

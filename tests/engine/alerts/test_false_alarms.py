@@ -9,11 +9,11 @@ import pytest
 from django.utils import timezone
 from scipy import stats
 
-from scoring.core.stats import paired
+from scoring.core.stats import paired_tests
 from scoring.core.wording.comparison import ALPHA
+from scoring.engine.alerts.comparison_conditions import baseline_of
 from scoring.engine.alerts.conditions import evaluate_rule
 from scoring.engine.alerts.finding import Finding
-from scoring.engine.alerts.paired import baseline_of
 from scoring.engine.compare import comparison
 from scoring.models import AlertRule, DatasetVersion, OutputSet, Run, WatchState
 from tests.engine.alerts.conftest import CASES, MakeRule
@@ -58,7 +58,7 @@ def test_equal_runs_rarely_fire(
     version: DatasetVersion, make_rule: MakeRule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bound is what a true rate of ALPHA, all of it downwards even, exceeds once in 1,000."""
-    monkeypatch.setattr(paired, "RESAMPLES", 1_000)
+    monkeypatch.setattr(paired_tests, "RESAMPLES", 1_000)
     runs = weeks_of(version, np.random.default_rng(5).beta(5, 2, CASES), seed=17)
     most = int(stats.binom.ppf(0.999, WEEKS - 1, ALPHA))
     for scorer in ("close", "right", ""):
@@ -69,7 +69,7 @@ def test_a_real_drop_fires(
     version: DatasetVersion, make_rule: MakeRule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same cases become harder in one week: the rule fires there."""
-    monkeypatch.setattr(paired, "RESAMPLES", 1_000)
+    monkeypatch.setattr(paired_tests, "RESAMPLES", 1_000)
     monkeypatch.setattr("tests.engine.alerts.test_false_alarms.WEEKS", 2)
     ease = np.full(CASES, 0.9)
     before = weeks_of(version, ease, seed=1)[-1]

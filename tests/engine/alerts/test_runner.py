@@ -19,7 +19,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from scoring.engine.alerts import AlertRunner, delivery, follow_runs, runner, tick
-from scoring.engine.processes.pool import Inline
+from scoring.engine.processes.process_pool import Inline
 from scoring.models import Alert, AlertDelivery, AlertWatch, DatasetVersion
 from tests.engine.alerts.conftest import BAD, MakeRule, run_of, week
 from tests.engine.alerts.webhook_receiver import Receiver

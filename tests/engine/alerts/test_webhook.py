@@ -11,7 +11,7 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from scoring.engine.alerts import webhook
-from scoring.engine.alerts.problem import SendError
+from scoring.engine.alerts.errors import SendError
 from tests.engine.alerts.webhook_receiver import Receiver, is_signed
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

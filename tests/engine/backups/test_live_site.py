@@ -15,7 +15,7 @@ from django.db import connection
 
 from scoring.engine.backups import make_backup, restore_backup
 from scoring.engine.backups.integrity import CLEAN, DATABASE, find_damage
-from scoring.engine.runs import plan
+from scoring.engine.runs import planning
 from scoring.models import Run, RunState, Score, Shard, Worker
 from tests.engine.conftest import MakeRun, MakeScorer, Site
 from tests.support.paths import ROOT
@@ -37,10 +37,10 @@ def run_at_work(
     site: Site, make_run: MakeRun, make_scorer: MakeScorer, monkeypatch: pytest.MonkeyPatch
 ) -> Run:
     """A run in 150 shards, of which a real worker has done some."""
-    monkeypatch.setattr(plan, "SHARD_OUTPUTS", 20)
+    monkeypatch.setattr(planning, "SHARD_OUTPUTS", 20)
     scorers = [make_scorer(name) for name in ("exact_match", "levenshtein", "includes")]
     run = make_run([ANSWERS[n % 6] for n in range(3_000)], *scorers)
-    plan.plan(run)
+    planning.plan(run)
     site.start("worker")
     wait_until(lambda: Shard.objects.filter(done_at__isnull=False).count() > 20)
     return run

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from scoring.core.stats import paired
-from scoring.core.stats.paired import holm
+from scoring.core.stats import paired_tests
+from scoring.core.stats.paired_tests import holm
 from scoring.core.wording.comparison import ALPHA
 from scoring.engine.compare.figures import Figures
 from tests.support.simulated_pairs import Setting, claims_of, draw_page
@@ -25,8 +25,10 @@ SETTINGS = {
 
 @pytest.fixture(autouse=True)
 def fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paired, "RESAMPLES", 500)
-    monkeypatch.setattr(paired, "_bootstrap_interval", lambda _: (-1.0, 1.0))  # claims nothing
+    monkeypatch.setattr(paired_tests, "RESAMPLES", 500)
+    monkeypatch.setattr(
+        paired_tests, "_bootstrap_interval", lambda _: (-1.0, 1.0)
+    )  # claims nothing
 
 
 def pages(setting: Setting, rounds: int = ROUNDS) -> Iterator[list[Figures]]:

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from scoring.core.stats.paired import holm
+from scoring.core.stats.paired_tests import holm
 from scoring.engine.compare import comparison
 from scoring.engine.compare.claims import correct_claims, read_figures
 from scoring.engine.compare.comparison import NotComparableError, compare_runs, figures_of

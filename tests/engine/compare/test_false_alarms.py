@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from scoring.core.stats import paired
+from scoring.core.stats import paired_tests
 from scoring.core.stats.change_points import PAGE_LEVEL
 from scoring.core.wording.comparison import ALPHA
 from scoring.engine.compare.claims import read_figures
 from scoring.engine.compare.comparison import compare_runs
 from scoring.engine.compare.figures import Figures
 from scoring.engine.drift import lines_of, measure
-from scoring.engine.drift.overview import standings
+from scoring.engine.drift.series_status import standings
 from scoring.models import DatasetVersion, OutputSet, Team
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import Given, run_with
@@ -70,7 +70,7 @@ def test_equal_runs_rarely_alarm_after_correction(
     version: DatasetVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Any claim of a page; `test_comparison_claims` draws more of them, without a database."""
-    monkeypatch.setattr(paired, "RESAMPLES", 1_000)
+    monkeypatch.setattr(paired_tests, "RESAMPLES", 1_000)
     rounds = list(equal_runs(version))
     limit = most(ROUNDS, ALPHA)
     assert alarms([[*claims_of([found])] for found in rounds]) <= limit

@@ -13,9 +13,9 @@ from scoring.engine.compare import comparison
 from scoring.engine.compare import jobs as compare_jobs
 from scoring.engine.compare.comparison import NotComparableError
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.pool import Inline
+from scoring.engine.processes.process_pool import Inline
 from scoring.engine.runs import follow_up
-from scoring.engine.worker.dispatch import work_on
+from scoring.engine.worker.run_dispatcher import work_on
 from scoring.models import (
     Baseline,
     Comparison,

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from django.utils import timezone
 
-from scoring.core.charts.comparison import steps
+from scoring.core.charts.comparison_charts import steps
 from scoring.engine.compare import comparison
 from scoring.engine.compare.columns import match_cases
 from scoring.engine.compare.figures import Figures

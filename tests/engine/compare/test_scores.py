@@ -16,9 +16,9 @@ from scoring.engine.compare.columns import MatchedCases
 from scoring.engine.compare.comparison import compare_runs, figures_of
 from scoring.engine.compare.figures import ScorerFigures
 from scoring.engine.compare.scores import PairedScores
-from scoring.engine.processes.pool import Inline
-from scoring.engine.runs import plan
-from scoring.engine.worker.dispatch import work_on
+from scoring.engine.processes.process_pool import Inline
+from scoring.engine.runs import planning
+from scoring.engine.worker.run_dispatcher import work_on
 from scoring.models import Dataset, DatasetVersion, Run, Score, Scorer, Team, Verdict
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import PairFilters, PairKind
@@ -45,7 +45,7 @@ def scored_by(
         team = version.dataset.team
         known = Scorer.objects.filter(team=team, name="judge").first()
         scorer = known or Scorer.objects.define(team, "judge", kind, config, threshold)
-        run = plan.new_run(outputs(version, answers), scorers=[(scorer, threshold)], name="w")
+        run = planning.new_run(outputs(version, answers), scorers=[(scorer, threshold)], name="w")
         work_on(run, Inline())
         made.append(run)
     return made

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from benchmarks.gate_power import Setting, measure_shares
-from scoring.core.stats import paired
-from scoring.core.stats.summary import rate_estimate
+from scoring.core.stats import paired_tests
+from scoring.core.stats.descriptive import rate_estimate
 from scoring.engine.compare.regressions import regressions_of
 from scoring.engine.compare.verdict_changes import LISTED, FlipTest, judge_flips_of
 from scoring.models import JudgeNoise, Run
@@ -111,8 +111,8 @@ def test_a_rise_is_no_drop() -> None:
 def test_equal_runs_rarely_fail_and_stated_drops_are_found(
     setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paired, "RESAMPLES", 500)
-    monkeypatch.setattr(paired, "_bootstrap_interval", lambda _: (-1.0, 1.0))
+    monkeypatch.setattr(paired_tests, "RESAMPLES", 500)
+    monkeypatch.setattr(paired_tests, "_bootstrap_interval", lambda _: (-1.0, 1.0))
     shares = measure_shares(setting, 500, np.random.default_rng(31))
     failed = rate_estimate(shares.failed, 500)
     assert failed is not None

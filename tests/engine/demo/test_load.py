@@ -9,12 +9,12 @@ import pytest
 from scoring.engine.demo import DEMO_SLUG
 from scoring.engine.demo.extraction import EXTRACTION
 from scoring.engine.demo.load import finish, load
-from scoring.engine.demo.plot import REGRESSION, WEEKS, DemoDataset
 from scoring.engine.demo.questions import QUESTIONS
 from scoring.engine.demo.reviews import OWN_CASES
+from scoring.engine.demo.story import REGRESSION, WEEKS, DemoDataset
 from scoring.engine.demo.support import SUPPORT
 from scoring.engine.drift.broken_cases import regressions
-from scoring.engine.drift.overview import standings
+from scoring.engine.drift.series_status import standings
 from scoring.models import (
     AuditEntry,
     Dataset,

@@ -11,8 +11,8 @@ from scoring.engine.demo.opinions import (
     review_answer,
 )
 from scoring.engine.demo.people import MARA, TOMAS, DemoPerson
-from scoring.engine.demo.plot import DemoCase
 from scoring.engine.demo.questions import QUESTIONS
+from scoring.engine.demo.story import DemoCase
 from scoring.engine.demo.support import SUPPORT
 from scoring.models import PreferenceVerdict, ReviewVerdict
 

@@ -8,7 +8,6 @@ import pytest
 
 from scoring.engine.calibration.people import people_agreement
 from scoring.engine.calibration.scorers import calibrate_run
-from scoring.engine.demo.plot import WEEKS
 from scoring.engine.demo.questions import QUESTIONS
 from scoring.engine.demo.reviews import (
     OWN_CASES,
@@ -18,9 +17,10 @@ from scoring.engine.demo.reviews import (
     draw_own_queue,
     follow_runs,
 )
+from scoring.engine.demo.story import WEEKS
 from scoring.engine.demo.support import SUPPORT
 from scoring.engine.review.disagreements import Disagreements
-from scoring.engine.review.information import selected_outputs
+from scoring.engine.review.informative_outputs import selected_outputs
 from scoring.engine.review.pairwise import find_results, pair_of
 from scoring.models import (
     AuditEntry,

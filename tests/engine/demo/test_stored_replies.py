@@ -9,10 +9,10 @@ import pytest
 from scoring.core import services
 from scoring.core.llm.client import Client
 from scoring.engine.demo.load import finish, load
-from scoring.engine.demo.plot import REGRESSION, WEEKS
 from scoring.engine.demo.questions import QUESTIONS, TRIALS
+from scoring.engine.demo.story import REGRESSION, WEEKS
 from scoring.engine.demo.support import SUPPORT
-from scoring.engine.demo.verdicts import CONNECTION, MODEL, URL
+from scoring.engine.demo.support_judge import CONNECTION, MODEL, URL
 from scoring.models import (
     AuditEntry,
     Connection,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.engine.demo.plot import REGRESSION, WEEKS
+from scoring.engine.demo.story import REGRESSION, WEEKS
 from scoring.engine.demo.support import SUPPORT
-from scoring.engine.demo.verdicts import DEAD_END
+from scoring.engine.demo.support_judge import DEAD_END
 
 BILLING = [case for case in SUPPORT.cases if "billing" in case.tags]
 

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from scoring.engine import drafts, imports
-from scoring.engine.drafts import DraftError, copying, jobs
+from scoring.engine.drafts import DraftError, case_copy, jobs
 from scoring.engine.jobs import job_queue
 from scoring.models import Case, DatasetVersion, Draft, Job, JobKind, User
 from tests.engine.drafts.test_publishing import edited
@@ -51,9 +51,9 @@ def test_a_killed_worker_leaves_no_half_version(
     large: Draft, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed between two parts of the copy; begun again, it is whole."""
-    monkeypatch.setattr(copying, "ROWS_PER_TRANSACTION", 1)
+    monkeypatch.setattr(case_copy, "ROWS_PER_TRANSACTION", 1)
     version = DatasetVersion.with_loading.create(dataset=large.dataset)
-    copying.store(version, list(copying.keyed_cases(large.based_on))[:1])
+    case_copy.store(version, list(case_copy.keyed_cases(large.based_on))[:1])
     job = Job.objects.get(kind=JobKind.PUBLISH_DRAFT)
     job_queue.run(job)
     assert list(DatasetVersion.objects.values_list("number", "case_count")) == [(2, 3), (1, 3)]

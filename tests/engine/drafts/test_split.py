@@ -61,7 +61,7 @@ def test_a_failure_leaves_no_dataset(
     def full(*_: object, **__: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("scoring.engine.drafts.copying.insert", full)
+    monkeypatch.setattr("scoring.engine.drafts.case_copy.insert", full)
     with pytest.raises(OSError, match="disk full"):
         drafts.split_dataset(version, [1], "Part", "part", alice)
     assert [dataset.name for dataset in Dataset.objects.all()] == ["Answers"]

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from scoring.engine.drift import measure
 from scoring.engine.drift.broken_cases import Regression, regressions
-from scoring.engine.drift.overview import standings
+from scoring.engine.drift.series_status import standings
 from scoring.models import Baseline, DatasetVersion, Run, Team
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_again, run_in_week

@@ -12,7 +12,7 @@ from django.utils import timezone
 from scoring.engine.alerts.conditions import evaluate_rule
 from scoring.engine.alerts.finding import Finding
 from scoring.engine.drift import Line, lines_of, measure, report
-from scoring.engine.drift.overview import Standing, standings
+from scoring.engine.drift.series_status import Standing, standings
 from scoring.models import AlertRule, DatasetVersion, OutputSet, Run, RunSummary, WatchState
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week

@@ -27,7 +27,7 @@ from scoring.engine.tryout import preview
 from scoring.engine.tryout.preview import Config
 from scoring.models import CallPurpose, Connection, Job, JobKind, JobState, ModelCall, Team, User
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.core.embed.test_cached import Letters
+from tests.core.embeddings.test_cache import Letters
 from tests.stub import Asked, Stub, wire
 from tests.support.run_states import CLOSE, finished_run
 from tests.support.waiting import wait_until

@@ -202,7 +202,7 @@ def test_a_batch_costs_two_queries_and_one_for_each_further_scorer(
     run = run_with(version, {"close": [1.0] * 10, "tone": [1.0] * 10})
     sheet = run_sheet(table_of(run))
     for batch, queries in ((10, 3), (5, 6)):
-        monkeypatch.setattr("scoring.engine.export.sheet.BATCH", batch)
+        monkeypatch.setattr("scoring.engine.export.formats.BATCH", batch)
         with CaptureQueriesContext(connection) as seen:
             text_of(sheet)
         assert len(seen) == queries

@@ -13,7 +13,8 @@ import pytest
 from django.db import connection
 
 from scoring.engine import imports
-from scoring.engine.imports import disk_reserve, removal, writer
+from scoring.engine.imports import cleanup as import_cleanup
+from scoring.engine.imports import disk_reserve, writer
 from scoring.models import UploadState
 from tests.engine.imports.conftest import Put, assert_nothing_is_left, load_unchecked, many
 
@@ -77,7 +78,7 @@ def test_the_room_is_free_when_rows_are_taken_away(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(writer, "publish", full)
-    seen = seen_by(monkeypatch, removal, "remove_version", lambda: aside[0].closed)
+    seen = seen_by(monkeypatch, import_cleanup, "remove_version", lambda: aside[0].closed)
     imports.load(upload)
     assert seen == [True]
     assert [each["code"] for each in upload.problems] == ["disk_full"]

@@ -16,7 +16,8 @@ from django.db import connection, transaction
 
 from scoring.core.files import FileProblem, source
 from scoring.engine import imports
-from scoring.engine.imports import removal, upload_storage
+from scoring.engine.imports import cleanup as import_cleanup
+from scoring.engine.imports import upload_storage
 from scoring.models import Dataset, DatasetVersion, Team, Upload, UploadState
 from tests.engine.imports.conftest import Put, assert_nothing_is_left, many
 from tests.support.full_disk import FULL, needs_full
@@ -123,7 +124,7 @@ def test_an_import_into_a_full_database_has_failed_and_says_why(
     assert list(spooled.iterdir()) == []
     assert not DatasetVersion.objects.exists()
     assert not Dataset.objects.published().exists()
-    monkeypatch.setattr(removal, "GRACE", timedelta(0))
+    monkeypatch.setattr(import_cleanup, "GRACE", timedelta(0))
     imports.remove_abandoned()
     assert_nothing_is_left(spooled)
 

@@ -115,7 +115,7 @@ def test_a_draft_that_fails_leaves_nothing_to_do(
     def full(*_: object, **__: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("scoring.engine.drafts.copying.insert", full)
+    monkeypatch.setattr("scoring.engine.drafts.case_copy.insert", full)
     with pytest.raises(OSError, match="disk full"):
         drafts.split_dataset(version, [1], "Part", "part", alice)
     assert not Job.objects.exists()

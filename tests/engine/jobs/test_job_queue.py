@@ -10,7 +10,7 @@ import pytest
 from django.utils.module_loading import import_string
 
 from scoring.engine.jobs import job_queue
-from scoring.engine.judges import connection_test
+from scoring.engine.tryout import connection_test
 from scoring.models import Job, JobKind, JobState, Team, User
 
 TEST = JobKind.TEST_CONNECTION

@@ -17,7 +17,7 @@ from pytest_django.fixtures import Settings
 from scoring.engine.drift import jobs, measure
 from scoring.engine.jobs import job_queue, lease
 from scoring.engine.jobs.runner import JobRunner
-from scoring.engine.processes.pool import Inline
+from scoring.engine.processes.process_pool import Inline
 from scoring.models import (
     Comparison,
     DatasetVersion,
@@ -33,7 +33,7 @@ from scoring.models import (
 from scoring.models.job import MAX_TRIES
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.engine.conftest import Site
-from tests.engine.judges.test_connection_test import connected
+from tests.engine.tryout.test_connection_test import connected
 from tests.stub.scenarios import RIGHT_KEY
 from tests.stub.server import Stub
 from tests.support.finished_runs import run_with

@@ -11,10 +11,10 @@ from scoring.engine.compare.comparison import figures_of
 from scoring.engine.compare.regressions import regressions_of
 from scoring.engine.jobs import job_queue
 from scoring.engine.judges.automatic_checks import check_now, follow_runs, judges_to_check
-from scoring.engine.processes.threads import Threads
+from scoring.engine.processes.thread_pool import Threads
 from scoring.engine.runs import follow_up
 from scoring.engine.runs.hooks import RUNS_ENDED
-from scoring.engine.worker.dispatch import work_on
+from scoring.engine.worker.run_dispatcher import work_on
 from scoring.models import Connection, Job, JobKind, JobState, JudgeNoise, Run, RunState, Team
 from tests.engine.conftest import MakeRun, MakeScorer, Site
 from tests.stub import Asked, Stub, wire

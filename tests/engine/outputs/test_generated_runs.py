@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from scoring.engine.outputs.generate import Recipe, planned_outputs
-from scoring.engine.processes.threads import Threads
-from scoring.engine.runs import plan
+from scoring.engine.outputs.generation import Recipe, planned_outputs
+from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.runs import planning
 from scoring.engine.runs.progress import progress_of
-from scoring.engine.worker.dispatch import work_on
+from scoring.engine.worker.run_dispatcher import work_on
 from scoring.models import Connection, ModelCall, Output, Run, RunState, Team
 from tests.conftest import MakeDataset
 from tests.engine.conftest import MakeScorer, Site
@@ -51,7 +51,7 @@ def make_generated(
         recipe = Recipe("stub-1", "Number {{ input.n }}.", connection=connection, trials=trials)
         outputs = planned_outputs(make_dataset(asked), recipe)
         scorer = make_scorer("exact_match")
-        return plan.new_run(outputs, scorers=[(scorer, 1.0)], budget_usd=budget_usd)
+        return planning.new_run(outputs, scorers=[(scorer, 1.0)], budget_usd=budget_usd)
 
     return make
 
@@ -104,7 +104,7 @@ def test_an_output_that_failed_is_an_error_and_is_made_by_a_retry(
     work_on(run, threads)
     (summary,) = (scorer.summary for scorer in run.scorers.all())
     assert (run.pass_count, run.error_count, summary.causes) == (19, 1, {"no_output": 1})
-    assert plan.retry_errors(run, by=None)
+    assert planning.retry_errors(run, by=None)
     work_on(run, threads)
     assert (run.pass_count, run.error_count, len(stub.requests)) == (20, 0, 21)
 
@@ -130,13 +130,13 @@ def test_a_cancelled_run_goes_on_where_it_stood(
 
     def cancel_soon() -> None:
         if len(stub.requests) > 30:
-            plan.cancel(Run.objects.get(pk=run.pk), by=None)
+            planning.cancel(Run.objects.get(pk=run.pk), by=None)
 
     work_on(run, threads, cancel_soon)
     assert run.state == RunState.CANCELLED
     asked = len(stub.requests)
     assert asked < 300
-    assert plan.resume(run, by=None)
+    assert planning.resume(run, by=None)
     work_on(run, threads)
     assert (run.state, run.pass_count) == ("finished", 300)
     assert len(stub.requests) == 300, "what was paid before the cancel is not paid again"
@@ -154,7 +154,7 @@ def test_another_run_wants_answers_of_its_own(
     recipe = Recipe("stub-1", kept.template, connection=kept.connection)
     outputs = planned_outputs(first.output_set.version, recipe)
     (scorer,) = (each.version.scorer for each in first.scorers.all())
-    second = plan.new_run(outputs, scorers=[(scorer, 1.0)])
+    second = planning.new_run(outputs, scorers=[(scorer, 1.0)])
     work_on(second, threads)
     assert (second.pass_count, len(stub.requests)) == (5, 10)
 

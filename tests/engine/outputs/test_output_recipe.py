@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scoring.core.contract import ConfigError
-from scoring.engine.outputs.generate import Recipe
+from scoring.engine.outputs.generation import Recipe
 from scoring.engine.outputs.output_recipe import check
 
 GOOD: dict[str, Any] = {"model": "m", "template": "Answer {{ input }}"}

@@ -9,10 +9,10 @@ import pytest
 
 from scoring.engine.processes import memory
 from scoring.engine.processes.memory import Memory
-from scoring.engine.processes.pool import Inline
-from scoring.engine.processes.threads import Threads
+from scoring.engine.processes.process_pool import Inline
+from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.worker.main import WorkerLoop
 from scoring.engine.worker.upload_runner import UploadRunner
-from scoring.engine.worker.worker import WorkerLoop
 from tests.engine.conftest import MakeRun, MakeScorer
 
 
@@ -63,7 +63,7 @@ def test_processes_of_a_pool_end_once_the_worker_is_idle(
     make_run: MakeRun, make_scorer: MakeScorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "IDLE_SECONDS", 0.0)
-    monkeypatch.setattr("scoring.engine.worker.worker.POLL_SECONDS", 0.01)
+    monkeypatch.setattr("scoring.engine.worker.main.POLL_SECONDS", 0.01)
     scoring, reading = Restarted(), Restarted()
     work = WorkerLoop(scoring, Threads(), reading)
     make_run(["yes"], make_scorer("exact_match"))

@@ -9,8 +9,8 @@ import pytest
 
 from scoring.engine.compare import report as compare_report
 from scoring.engine.compare.comparison import figures_of
-from scoring.engine.reports.release import build_release_report
 from scoring.engine.reports.release_figures import compute_figures, compute_states, digest_of
+from scoring.engine.reports.release_report import build_release_report
 from scoring.models import Review, Run, User
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import Given, run_with

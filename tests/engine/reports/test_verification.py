@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scoring.engine.reports.release import (
+from scoring.engine.reports.release_report import (
     build_release_report,
     render_release_report,
     report_json,

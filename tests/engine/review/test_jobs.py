@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.engine.drafts import copying
+from scoring.engine.drafts import case_copy
 from scoring.engine.jobs import job_queue
 from scoring.engine.jobs.progress import Progress
 from scoring.engine.review import corrections, jobs
@@ -124,7 +124,7 @@ def test_a_killed_worker_leaves_no_half_version(
     left = DatasetVersion.with_loading.create(
         dataset=approving, source_name=corrections.source_name(approving.latest)
     )
-    copying.store(left, list(copying.keyed_cases(approving.latest))[:1])
+    case_copy.store(left, list(case_copy.keyed_cases(approving.latest))[:1])
     Job.objects.filter(kind=JobKind.APPROVE_CORRECTIONS).update(tries=1)
     assert ended(JobKind.APPROVE_CORRECTIONS).answer == {"version": 2}
     assert not DatasetVersion.with_loading.filter(pk=left.pk).exists()

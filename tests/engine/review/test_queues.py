@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from scoring.engine.review.information import Candidate
+from scoring.engine.review.informative_outputs import Candidate
 from scoring.engine.review.queues import (
     QueueError,
     QueuePlan,

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from scoring.engine.imports.bodies import BodyError
+from scoring.engine.imports.json_body import BodyError
 from scoring.engine.review import review_import
 from scoring.engine.review.feedback import give_review
 from scoring.engine.review.queues import QueuePlan, create_queue

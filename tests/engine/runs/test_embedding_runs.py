@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from scoring.core.embed import local
-from scoring.core.embed.faults import MISSING
-from scoring.engine.processes.threads import Threads
-from scoring.engine.worker.dispatch import work_on
+from scoring.core.embeddings import local as embedding_local
+from scoring.core.embeddings.errors import MISSING
+from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.worker.run_dispatcher import work_on
 from scoring.models import Embedding, Run, Score
 from tests.engine.conftest import MakeRun, MakeScorer
 
@@ -40,7 +40,7 @@ def test_a_run_keeps_each_vector_once_and_a_re_run_computes_none(
     def nobody(*_: object) -> None:
         raise AssertionError("a kept vector was computed again")
 
-    monkeypatch.setattr(local.LocalModel, "compute", nobody)
+    monkeypatch.setattr(embedding_local.LocalModel, "compute", nobody)
     scorer.revise({"embedding_provider": "local", "aggregation": "mean"}, by=None)
     second = make_run(first.output_set, scorer, name="again")
     work_on(second, threads)
@@ -56,7 +56,7 @@ def test_a_worker_without_the_extra_says_how_to_install_it(
 ) -> None:
     run = make_run(OUTPUTS, make_scorer("reference_match"))
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    local._load_model.cache_clear()
+    embedding_local._load_model.cache_clear()
     work_on(run, threads)
     found = {(row.score, row.code, row.reason) for row in rows_of(run)}
     assert found == {(None, "embeddings_missing", MISSING)}

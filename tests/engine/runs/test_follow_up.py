@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from scoring.engine.compare import jobs as compare_jobs
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.pool import Inline
-from scoring.engine.worker.dispatch import work_on
+from scoring.engine.processes.process_pool import Inline
+from scoring.engine.worker.run_dispatcher import work_on
 from scoring.models import (
     AlertKind,
     AlertRule,

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from scoring.engine.processes.threads import Threads
-from scoring.engine.runs import plan
+from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.runs import planning
 from scoring.engine.runs.progress import progress_of
-from scoring.engine.worker import dispatch
-from scoring.engine.worker.dispatch import work_on
+from scoring.engine.worker import run_dispatcher
+from scoring.engine.worker.run_dispatcher import work_on
 from scoring.models import (
     Connection,
     Embedding,
@@ -106,7 +106,7 @@ class TestFaults:
         assert (run.judge_calls, run.judge_tokens_in, run.judge_tokens_out) == (500, 50_000, 10_000)
         assert run.judge_cost_usd == pytest.approx(500 * CALL_USD)
         stub.requests.clear()
-        assert plan.retry_errors(run, by=None)
+        assert planning.retry_errors(run, by=None)
         work_on(run, threads)
         assert len(stub.requests) == 3
         assert (run.pass_count, run.error_count, run.judge_calls) == (500, 0, 503)
@@ -119,7 +119,7 @@ class TestFaults:
         run = make_run(texts(2, empty=0), judge("sulky", "llm_judge", **rubric))
         work_on(run, threads)
         assert (len(stub.requests), run.error_count) == (6, 1)
-        plan.retry_errors(run, by=None)
+        planning.retry_errors(run, by=None)
         work_on(run, threads)
         assert (len(stub.requests), run.error_count) == (7, 0)
 
@@ -160,7 +160,7 @@ class TestFaults:
         threads: Threads,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr(dispatch, "TELL_SECONDS", 0.0)
+        monkeypatch.setattr(run_dispatcher, "TELL_SECONDS", 0.0)
         stub.play("slow", [wire.rate_limited("1"), wire.verdict("C")])
         run = make_run(texts(1), judge("slow"))
         causes = set()
@@ -196,10 +196,10 @@ class TestBudget:
         run.save()
         work_on(run, threads)
         assert (len(stub.requests), run.error_count) == (0, 100)
-        assert plan.retry_errors(run, by=None, budget_usd=40 * CALL_USD)
+        assert planning.retry_errors(run, by=None, budget_usd=40 * CALL_USD)
         work_on(run, threads)
         assert 40 <= len(stub.requests) <= 41 + CONCURRENCY
-        assert plan.retry_errors(run, by=None, budget_usd=200 * CALL_USD)
+        assert planning.retry_errors(run, by=None, budget_usd=200 * CALL_USD)
         work_on(run, threads)
         assert (len(stub.requests), run.pass_count, run.error_count) == (100, 100, 0)
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from scoring.engine import search
 from scoring.engine.compare import comparison
-from scoring.engine.runs import lifecycle, neighbours, plan, reuse
+from scoring.engine.runs import lifecycle, neighbours, planning, score_reuse
 from scoring.models import (
     Attempt,
     AuditEntry,
@@ -27,7 +27,7 @@ from scoring.models import (
     User,
 )
 from scoring.models.runs.case_history import read_case_history
-from scoring.models.runs.drift import runs_in_time
+from scoring.models.runs.run_drift import runs_in_time
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import EXACT, finished_run, queued_run
 
@@ -80,7 +80,7 @@ def test_a_deleted_run_is_nowhere_and_comes_back_whole(two: list[Run], alice: Us
     assert [seen.name for seen in read_case_history(after, "case-1").seen] == ["w46"]
     assert neighbours.baseline_of(after) is None
     assert search.search(before.team, "w45").runs == []
-    assert reuse.donors(after, list(after.scorers.all())) == {}
+    assert score_reuse.donors(after, list(after.scorers.all())) == {}
     lifecycle.restore(Run.with_deleted.get(pk=before.pk), alice)
     assert neighbours.baseline_of(after) == before
     assert comparison.compare_runs(before, after).figures["broke"] == 1
@@ -97,7 +97,7 @@ def test_a_run_at_work_is_not_deleted(make_dataset: MakeDataset, make_outputs: M
     run = queued_run(make_outputs(make_dataset([{}]), ["a"]))
     with pytest.raises(ValidationError, match="The run is queued: cancel it first"):
         lifecycle.delete(run, None)
-    assert plan.cancel(run, None)
+    assert planning.cancel(run, None)
     lifecycle.delete(run, None)
     assert not Run.objects.exists()
 

@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 
 from scoring.engine.compare.gates import check_gate, parse_gate
-from scoring.engine.reports.run import run_report
+from scoring.engine.reports.run_report import run_report
 from scoring.engine.reports.run_summary import Report, write_junit
 from scoring.engine.runs.summaries import summarise
 from scoring.models import Output, OutputSet, Run, RunSummary

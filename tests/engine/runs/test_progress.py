@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from scoring.engine.jobs import lease
-from scoring.engine.runs import plan
-from scoring.engine.runs.execute import execute
+from scoring.engine.runs import planning
+from scoring.engine.runs.execution import execute
 from scoring.engine.runs.progress import NO_WORKER, progress_of, worker_is_alive
 from scoring.models import OutputSet, Run, Shard, Worker
 from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def run(make_run: MakeRun, make_scorer: MakeScorer, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setattr(plan, "SHARD_OUTPUTS", 2)
+    monkeypatch.setattr(planning, "SHARD_OUTPUTS", 2)
     return make_run(["yes"] * 5, make_scorer("exact_match"))
 
 
@@ -28,7 +28,7 @@ def worker(seconds_ago: float, name: str = "elsewhere:1") -> None:
 
 def test_progress_is_counted_from_done_shards(run: Run) -> None:
     assert progress_of(run)[:2] == (0, 5)
-    plan.plan(run)
+    planning.plan(run)
     assert progress_of(run)[:2] == (0, 5)
     first, *_ = Shard.objects.all()
     execute(first.pk)
@@ -38,7 +38,7 @@ def test_progress_is_counted_from_done_shards(run: Run) -> None:
 
 
 def test_the_rate_is_that_of_the_latest_shards(run: Run) -> None:
-    plan.plan(run)
+    planning.plan(run)
     now = timezone.now()
     for number, seconds_ago in ((1, 4.0), (2, 2.0)):
         done = now - timedelta(seconds=seconds_ago)
@@ -49,7 +49,7 @@ def test_the_rate_is_that_of_the_latest_shards(run: Run) -> None:
 
 
 def test_one_done_shard_tells_no_rate(run: Run) -> None:
-    plan.plan(run)
+    planning.plan(run)
     Shard.objects.filter(number=1).update(done_at=timezone.now())
     assert progress_of(run)[4:6] == (None, None)
 
@@ -59,7 +59,7 @@ def test_a_retry_has_a_progress_of_its_own(
 ) -> None:
     run = make_run(["1", "error", "0"], make_scorer("spy"))
     finish(run)
-    plan.retry_errors(run, by=None)
+    planning.retry_errors(run, by=None)
     assert progress_of(run)[:3] == (0, 1, "queued")
 
 

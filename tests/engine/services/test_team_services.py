@@ -10,12 +10,12 @@ from pytest_django.fixtures import Settings
 from scoring.core import registry
 from scoring.core.config import Config
 from scoring.core.contract import Case, Result, ServiceError
-from scoring.core.embed.faults import EmbeddingError
+from scoring.core.embeddings.errors import EmbeddingError
 from scoring.core.services import Fault, Message, Question, Reply, current_services
-from scoring.engine.processes.pool import Inline
+from scoring.engine.processes.process_pool import Inline
 from scoring.engine.services import team_services
 from scoring.engine.services.team_services import Stopped, TeamServices, services_for, services_of
-from scoring.engine.worker.dispatch import work_on
+from scoring.engine.worker.run_dispatcher import work_on
 from scoring.models import CallPurpose, Connection, Embedding, ModelCall, Run, Team
 from tests.engine.conftest import MakeRun, MakeScorer, rows_of
 from tests.stub import Stub
@@ -168,7 +168,7 @@ def test_a_service_that_fails_as_a_whole_costs_no_row(
 
     kind = registry.ScorerType("failing", "", "", Config, fail, 0.5, "llm")
     monkeypatch.setitem(registry.CUSTOM_TYPES, "failing", kind)
-    monkeypatch.setattr("scoring.engine.runs.execute._configured", {})
+    monkeypatch.setattr("scoring.engine.runs.execution._configured", {})
     run = make_run(["a", "b"], make_scorer("failing"), make_scorer("exact_match"))
     work_on(run, Inline())
     assert run.state == "finished"

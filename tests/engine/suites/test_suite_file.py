@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from scoring.core.contract import ConfigError
-from scoring.core.files.suite_text import DescribedScorer, SuiteText, write_suite
+from scoring.core.files.suite_format import DescribedScorer, SuiteText, write_suite
 from scoring.engine.suites.suite_file import Plan, describe_suite, plan_from_file
 from scoring.models import (
     Scorer,

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from scoring.core.contract import forced_fail
-from scoring.engine.runs import plan
+from scoring.engine.runs import planning
 from scoring.engine.thresholds.distribution import distributions_of
 from scoring.engine.thresholds.flips import FlipCursor, Flips
 from scoring.models import Case, CaseVerdict, Run, Score
@@ -45,7 +45,9 @@ def test_flips_are_those_of_a_run_scored_with_the_new_threshold(
     thresholds = [0.0, 1.0, 4 / 9, *(random.random() for _ in range(7))]
     flipped_somewhere = set()
     for new in thresholds:
-        again = plan.new_run(first.output_set, scorers=[(scorer, new), (other, 1.0)], name="again")
+        again = planning.new_run(
+            first.output_set, scorers=[(scorer, new), (other, 1.0)], name="again"
+        )
         finish(again)
         flips = Flips(frozen, 0.5, new)
         wanted = changed(scorer_verdicts(first), scorer_verdicts(again))

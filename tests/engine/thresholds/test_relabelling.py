@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from scoring.core.contract import forced_fail
-from scoring.engine.runs import plan
+from scoring.engine.runs import planning
 from scoring.engine.thresholds.relabelling import (
     NothingToRelabelError,
     find_new_thresholds,
@@ -55,7 +55,9 @@ def test_labels_are_those_of_a_run_scored_with_the_new_thresholds(
     before = stored(first)
     for new in [0.0, 1.0, 4 / 9, *(random.random() for _ in range(3))]:
         suite.entries.get(scorer=scorer).change_threshold(new, by=None, reason="x")
-        again = plan.new_run(first.output_set, scorers=[(scorer, new), (other, 1.0)], name="again")
+        again = planning.new_run(
+            first.output_set, scorers=[(scorer, new), (other, 1.0)], name="again"
+        )
         finish(again)
         again.refresh_from_db()
         relabel = relabel_run(first, by=None)

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 import pytest
 from django.db import connection
 
-from scoring.engine.processes.pool import Inline
-from scoring.engine.processes.threads import Threads
-from scoring.engine.runs import plan
-from scoring.engine.worker import worker
-from scoring.engine.worker.worker import DatabaseChanges, WorkerLoop
+from scoring.engine.processes.process_pool import Inline
+from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.runs import planning
+from scoring.engine.worker import main as worker_main
+from scoring.engine.worker.main import DatabaseChanges, WorkerLoop
 from scoring.models import Run, RunState, Score, Team, Worker
 from tests.engine.conftest import MakeRun, MakeScorer
 from tests.support.waiting import wait_until
@@ -39,7 +39,7 @@ def locked() -> Iterator[None]:
 
 @pytest.fixture
 def work(threads: Threads, monkeypatch: pytest.MonkeyPatch) -> WorkerLoop:
-    monkeypatch.setattr(worker, "LOCKED_SECONDS", 0)
+    monkeypatch.setattr(worker_main, "LOCKED_SECONDS", 0)
     monkeypatch.setattr("scoring.engine.worker.shard_scheduler.PAUSE_SECONDS", 0.05)
     return WorkerLoop(Inline(), threads, Inline())
 
@@ -57,7 +57,7 @@ def test_a_run_is_finished_after_the_lock_whenever_that_came(
     monkeypatch: pytest.MonkeyPatch,
     rounds: int,
 ) -> None:
-    monkeypatch.setattr(plan, "SHARD_OUTPUTS", 2)
+    monkeypatch.setattr(planning, "SHARD_OUTPUTS", 2)
     run = make_run(["yes", "no", "yes", "no", "yes"], make_scorer("exact_match"))
     for _ in range(rounds):
         work.try_round()
@@ -98,7 +98,7 @@ def test_nothing_is_looked_for_while_nothing_is_stored(team: Team) -> None:
 def test_it_is_looked_for_now_and_then_all_the_same(
     team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(worker_main, "LOOK_SECONDS", 0.05)
     changes = DatabaseChanges()
     assert changes.are_due()
     wait_until(changes.are_due)

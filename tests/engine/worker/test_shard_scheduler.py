@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from scoring.core.services import Fault
-from scoring.engine.processes.pool import Inline, Pool
-from scoring.engine.processes.threads import Threads
-from scoring.engine.runs import plan, requirements
+from scoring.engine.processes.process_pool import Inline, Pool
+from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.runs import planning, requirements
 from scoring.engine.runs.progress import progress_of
-from scoring.engine.worker import dispatch, shard_scheduler
-from scoring.engine.worker.dispatch import Dispatcher, work_on
+from scoring.engine.worker import run_dispatcher, shard_scheduler
+from scoring.engine.worker.run_dispatcher import Dispatcher, work_on
 from scoring.engine.worker.shard_scheduler import ShardScheduler
 from scoring.models import ModelCall, Run, RunState, Score, Shard
 from tests.engine.conftest import MakeRun, MakeScorer, RunOfYes, rows_of, verdicts_of
@@ -32,8 +32,8 @@ SCORES = [0.001, 0.01, *(n / 1000 for n in range(2, 10))]  # case-1, case-10, ca
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(plan.SMALLER_SHARDS, "llm", 2)
-    monkeypatch.setattr(plan, "SHARD_OUTPUTS", 4)
+    monkeypatch.setitem(planning.SMALLER_SHARDS, "llm", 2)
+    monkeypatch.setattr(planning, "SHARD_OUTPUTS", 4)
 
 
 class Watched(Inline):
@@ -81,7 +81,7 @@ class TestPlaces:
         self, make_run: MakeRun, make_scorer: MakeScorer, model: Model
     ) -> None:
         for kind in ("exact_match", "verdict"):
-            plan.plan(make_run(TEXTS, make_scorer(kind)))
+            planning.plan(make_run(TEXTS, make_scorer(kind)))
         counts = Shard.objects.order_by("pk").values_list("output_count", flat=True)
         assert list(counts) == [4, 4, 2, 2, 2, 2, 2, 2]
 
@@ -147,7 +147,7 @@ class TestThreads:
 
         def cancel_at_the_fifth(_: str) -> None:
             if len(model.asked) == 5:
-                plan.cancel(Run.objects.get(), by=None)
+                planning.cancel(Run.objects.get(), by=None)
             if len(model.asked) >= 5:
                 wait_until(lambda: model.callers[0].is_stopped)
 
@@ -159,7 +159,7 @@ class TestThreads:
         assert (ModelCall.objects.count(), run.judge_calls) == (len(asked), len(asked))
         assert not Score.objects.filter(code="cancelled").exists()
         model.on_asked = lambda _: None
-        plan.resume(run, by=None)
+        planning.resume(run, by=None)
         work_on(run, threads)
         assert (run.state, sorted(model.asked)) == ("finished", sorted(TEXTS))
         assert [row[4] for row in rows_of(run)] == SCORES
@@ -191,7 +191,7 @@ class TestStandstill:
         model: Model,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr(dispatch, "TELL_SECONDS", 0.0)
+        monkeypatch.setattr(run_dispatcher, "TELL_SECONDS", 0.0)
         run = make_run(TEXTS[:8], make_scorer("verdict"))
         dispatcher = Dispatcher(Inline())
         dispatcher.take_waiting()
@@ -258,7 +258,7 @@ class TestEndless:
     def test_the_process_it_keeps_is_ended(
         self, run_of_yes: RunOfYes, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(dispatch, "SHARD_SECONDS", 0.5)
+        monkeypatch.setattr(run_dispatcher, "SHARD_SECONDS", 0.5)
         monkeypatch.setattr(shard_scheduler, "execute", endless)
         run = run_of_yes(1)
         seen: set[int] = set()

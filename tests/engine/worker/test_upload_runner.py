@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from scoring.engine import imports
-from scoring.engine.processes.pool import Inline
+from scoring.engine.processes.process_pool import Inline
 from scoring.engine.worker.upload_runner import UploadRunner
 from scoring.models import Upload, UploadState
 from scoring.models.job import MAX_TRIES

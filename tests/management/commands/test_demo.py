@@ -7,7 +7,7 @@ import sys
 import pytest
 from django.core.management import call_command
 
-from scoring.core.embed.local import LocalModel
+from scoring.core.embeddings.local import LocalModel
 from scoring.engine.demo import DEMO_SLUG
 from scoring.models import Member, User
 

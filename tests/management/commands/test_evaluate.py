@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from scoring.engine.runs import plan
+from scoring.engine.runs import planning
 from scoring.models import (
     Baseline,
     Dataset,
@@ -314,17 +314,17 @@ def test_a_run_already_held_by_a_worker_is_waited_for(
     outputs: OutputSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The worker finishes the run between our making it and our work on it."""
-    from scoring.engine.processes.pool import Inline
-    from scoring.engine.worker import dispatch
+    from scoring.engine.processes.process_pool import Inline
+    from scoring.engine.worker import run_dispatcher
 
-    ours = dispatch.Dispatcher.take
+    ours = run_dispatcher.Dispatcher.take
 
     def too_late(self: Any, run: Run) -> bool:
-        monkeypatch.setattr(dispatch.Dispatcher, "take", ours)
-        dispatch.work_on(Run.objects.get(), Inline())
+        monkeypatch.setattr(run_dispatcher.Dispatcher, "take", ours)
+        run_dispatcher.work_on(Run.objects.get(), Inline())
         return False
 
-    monkeypatch.setattr(dispatch.Dispatcher, "take", too_late)
+    monkeypatch.setattr(run_dispatcher.Dispatcher, "take", too_late)
     ended = evaluate("Answers")
     assert (ended.code, "3 pass" in ended.out) == (0, True)
 
@@ -341,7 +341,7 @@ class TestAsAProcess:
         make_outputs: MakeOutputs,
         make_scorer: MakeScorer,
     ) -> None:
-        count = plan.SHARD_OUTPUTS + 1
+        count = planning.SHARD_OUTPUTS + 1
         version = make_dataset([{"expected": "yes"}] * count)
         make_outputs(version, ["yes"] * count)
         Suite.objects.define(team, "s", [(make_scorer("exact_match"), None)])

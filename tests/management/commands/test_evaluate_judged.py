@@ -7,7 +7,7 @@ import json
 import pytest
 from pytest_django.fixtures import Settings
 
-from scoring.core.embed import local
+from scoring.core.embeddings import local as embedding_local
 from scoring.models import Connection, Dataset, Run, Scorer, Suite, Team
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.management.commands.test_evaluate import Ended, evaluate
@@ -99,8 +99,8 @@ def test_a_missing_extra_says_how_to_install_it(
     team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     suite_of(team, "reference_match", embedding_provider="local")
-    local._load_model.cache_clear()
-    monkeypatch.setattr(local, "is_installed", lambda: False)
+    embedding_local._load_model.cache_clear()
+    monkeypatch.setattr(embedding_local, "is_installed", lambda: False)
     ended = evaluate("Answers", "--junit", "/dev/null")
     assert ended.code == 0
     assert "4 embeddings_missing of judge, such as: local embeddings are not installed" in ended.out

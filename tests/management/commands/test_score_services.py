@@ -14,8 +14,8 @@ from django.core.management import call_command
 from pytest_django.fixtures import Settings
 
 from scoring.core import local_services
-from scoring.core.embed import local
-from scoring.core.embed.faults import MISSING
+from scoring.core.embeddings import local as embedding_local
+from scoring.core.embeddings.errors import MISSING
 from tests.stub import Stub
 from tests.stub.wire import verdict
 
@@ -85,7 +85,7 @@ def test_without_the_extra_the_command_that_installs_it_is_named(
     score: Score, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    local._load_model.cache_clear()
+    embedding_local._load_model.cache_clear()
     first, missing = score(*EMBED)
     assert (first["status"], first["metadata"]["code"]) == ("error", "embeddings_missing")
     assert first["reason"] == MISSING

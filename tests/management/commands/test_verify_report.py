@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.engine.reports.release import build_release_report, report_json
+from scoring.engine.reports.release_report import build_release_report, report_json
 from scoring.models import Review
 from tests.conftest import MakeDataset
 from tests.support.commands import call

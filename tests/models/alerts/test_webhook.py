@@ -11,7 +11,7 @@ from pytest_django.fixtures import Settings
 
 from scoring.engine.alerts import send_test
 from scoring.models import AlertRule, Dataset, User
-from scoring.models.encrypted_field import DecryptionError
+from scoring.models.encryption import DecryptionError
 from tests.conftest import MakeDataset
 
 HOOK = "https://hooks.example.org/T0/secret-path?token=abc"

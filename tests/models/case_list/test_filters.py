@@ -8,7 +8,7 @@ import pytest
 
 from scoring.models import Review, RunScorer, Verdict
 from scoring.models.case_list.filters import NO_FILTERS, CaseFilters
-from scoring.models.case_list.labels import LabelFilter
+from scoring.models.case_list.label_filter import LabelFilter
 from scoring.models.reviews.people_verdict import PeopleFilter, PeopleVerdict
 
 SCORER = RunScorer(name="close")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.core.charts.comparison import Span
+from scoring.core.charts.comparison_charts import Span
 from scoring.models import Verdict
 from scoring.models.case_paging import CasePosition
 from scoring.models.pairs.rows import Half, Pair, PairFilters, PairKind, Ranges

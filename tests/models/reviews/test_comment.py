@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scoring.engine.imports import removal
+from scoring.engine.imports import cleanup as import_cleanup
 from scoring.models import (
     AuditEntry,
     Comment,
@@ -123,6 +123,6 @@ def test_outputs_that_are_removed_take_along_what_people_said(
     run.delete()
     loading.state = OutputSetState.LOADING
     loading.save()
-    removal.remove_output_set(loading)
+    import_cleanup.remove_output_set(loading)
     assert list(Comment.with_deleted.all()) == [left]
     assert not Review.objects.exists()

@@ -15,7 +15,7 @@ from scoring.core.services import Answer, Available, Question, Reply, Vectors, u
 from scoring.models import ModelCall, Run, RunScorer, Score, Scorer
 from scoring.models.pairs.comparison import baseline_problem
 from scoring.models.runs.judge_models import judge_models
-from scoring.models.runs.rows import metadata_text
+from scoring.models.runs.result_rows import metadata_text
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import finished_run
 

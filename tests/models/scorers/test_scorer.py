@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from scoring.core.contract import ConfigError
-from scoring.core.embed.faults import MISSING
+from scoring.core.embeddings.errors import MISSING
 from scoring.models import AuditEntry, Scorer, Team, User
 from scoring.models.scorers.connection import Connection
 from scoring.models.scorers.scorer import StaleThresholdError

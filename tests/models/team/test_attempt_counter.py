@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from scoring.engine.worker import worker
+from scoring.engine.worker import main as worker_main
 from scoring.models import AttemptCounter
 from scoring.models.team.attempt_counter import (
     MOST_PER_ACCOUNT,
@@ -87,7 +87,7 @@ def test_the_worker_clears_counters_that_expired(db: None) -> None:
     AttemptCounter.objects.take([THREE])
     AttemptCounter.objects.take([OTHER])
     AttemptCounter.objects.filter(key=OTHER.key).update(expires_at=timezone.now())
-    worker.clean_up()
+    worker_main.clean_up()
     assert set(counts()) == {THREE.key}
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from scoring.models import Member, Role, Team, Token, User
 from scoring.models.team.team import has_accounts
 from tests.api.conftest import Api
-from tests.api.test_tokens import token
+from tests.api.test_authentication import token
 
 __all__ = ["token"]
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from scoring.engine.jobs import lease
-from scoring.engine.runs import plan
+from scoring.engine.runs import planning
 from scoring.engine.runs.summaries import summarise
 from scoring.models import (
     Connection,
@@ -41,7 +41,7 @@ def judged_run(
 ) -> Run:
     """A finished run whose only scorer, `judge`, said this of the outputs in turn; None failed."""
     run = queued_run(outputs, ("judge", "llm_judge", JUDGE | config), name=name)
-    plan.plan(run)
+    planning.plan(run)
     Shard.objects.filter(attempt__run=run).update(done_at=timezone.now())
     scores = (JUDGE | config)["choices"]
     ids = Output.objects.filter(output_set=outputs).order_by("pk").values_list("pk", flat=True)
@@ -50,7 +50,7 @@ def judged_run(
         for output, each in zip(ids, said, strict=True)
     )
     summarise(run)
-    plan.move(run, (RunState.RUNNING,), RunState.FINISHED)
+    planning.move(run, (RunState.RUNNING,), RunState.FINISHED)
     return run
 
 

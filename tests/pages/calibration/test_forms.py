@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalsite.pages.calibration.forms import sizes_of
-from scoring.engine.judges import noise
+from scoring.engine.judges import variance
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ def test_the_last_size_takes_all_of_few_outputs(scored: int, sizes: list[int]) -
 
 
 def test_no_check_takes_more_than_the_limit() -> None:
-    assert max(sizes_of(10 * noise.MAX_SAMPLE)) == noise.MAX_SAMPLE
+    assert max(sizes_of(10 * variance.MAX_SAMPLE)) == variance.MAX_SAMPLE

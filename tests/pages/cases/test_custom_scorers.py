@@ -12,7 +12,7 @@ from django.urls import reverse
 from scoring.core.contract import Result, scored
 from scoring.core.custom import custom_type
 from scoring.core.registry import CUSTOM_TYPES
-from scoring.engine.runs import execute
+from scoring.engine.runs import execution
 from tests.pages.conftest import MakeSet
 from tests.support.run_states import finished_run
 
@@ -30,7 +30,7 @@ def length_close(output: str, expected: str, *, characters: int = 10) -> Result:
 @pytest.fixture(autouse=True)
 def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CUSTOM_TYPES, "length_close", custom_type("length_close", length_close))
-    monkeypatch.setattr(execute, "_configured", {})
+    monkeypatch.setattr(execution, "_configured", {})
 
 
 def page(browser: Client, make_set: MakeSet, *scorers: Any) -> str:

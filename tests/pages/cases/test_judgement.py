@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from scoring.core.contract import Result, error
-from scoring.core.explain.codes import CODE_MEANINGS
+from scoring.core.explain.result_codes import CODE_MEANINGS
 from scoring.models import CallPurpose, Case, ModelCall, Output, Run, RunScorer, Score, Team, User
-from scoring.models.runs.rows import SCORE_COLUMNS, score_rows
+from scoring.models.runs.result_rows import SCORE_COLUMNS, score_rows
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import queued_run
 

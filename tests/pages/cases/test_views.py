@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evalsite.pages.cases.compared_texts import MODES
-from scoring.core.embed.local import LocalModel
+from scoring.core.embeddings.local import LocalModel
 from scoring.core.registry import all_types
 from scoring.core.textdiff.text_layout import LONG
 from scoring.models import Case, Output, OutputSet, Run, User

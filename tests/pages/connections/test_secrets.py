@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from scoring.engine.jobs import job_queue
-from scoring.engine.judges import connection_test
+from scoring.engine.tryout import connection_test
 from scoring.models import AuditEntry, Connection, Job, JobKind, User
 from tests.pages.connections.steps import (
     KEY,

@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from scoring.engine.processes.pool import Inline
-from scoring.engine.runs import plan
-from scoring.engine.runs.notices import notify_run_end
-from scoring.engine.worker import dispatch
+from scoring.engine.processes.process_pool import Inline
+from scoring.engine.runs import planning
+from scoring.engine.runs.notifications import notify_run_end
+from scoring.engine.worker import run_dispatcher
 from scoring.models import Notice, Run, RunState, Scorer, Team, Token, User
 from tests.pages.runs.steps import BrowserOf, MakeSet, url
 from tests.support.run_states import finished_run, queued_run
@@ -67,10 +67,10 @@ def test_who_starts_a_run_or_retries_it_is_known_as_program_or_person(
     alice: User, run: Run, team: Team
 ) -> None:
     closes = [(Scorer.objects.get(name="close"), 0.5)]
-    assert not plan.new_run(run.output_set, scorers=closes, by=alice).by_program
+    assert not planning.new_run(run.output_set, scorers=closes, by=alice).by_program
     alice.token = Token(user=alice, team=team)
-    assert plan.new_run(run.output_set, scorers=closes, by=alice).by_program
-    assert plan.retry_errors(run, alice)
+    assert planning.new_run(run.output_set, scorers=closes, by=alice).by_program
+    assert planning.retry_errors(run, alice)
     run.refresh_from_db()
     assert run.by_program
 
@@ -81,9 +81,9 @@ def test_whoever_scores_the_errors_again_is_told_in_place_of_who_started_the_run
     Run.objects.filter(pk=run.pk).update(created_by=bob)
     alices_polls = f'hx-get="{reverse("notices")}"'
     assert alices_polls not in alices.get(runs_page(run)).text
-    plan.retry_errors(run, alice)
+    planning.retry_errors(run, alice)
     assert alices_polls in alices.get(runs_page(run)).text
-    dispatch.work_on(run, Inline())
+    run_dispatcher.work_on(run, Inline())
     assert Notice.objects.get().user == alice
 
 
@@ -99,7 +99,7 @@ def test_a_run_that_nobody_started_is_told_to_nobody(run: Run) -> None:
 
 def test_the_worker_tells_the_end_with_the_end(alice: User, make_set: MakeSet) -> None:
     run = queued_run(make_set(["yes"]), by=alice)
-    dispatch.work_on(run, Inline())
+    run_dispatcher.work_on(run, Inline())
     assert Notice.objects.get().run == run
 
 

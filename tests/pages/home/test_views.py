@@ -16,10 +16,10 @@ from pytest_django import DjangoAssertNumQueries
 
 from evalsite.pages.home.views import LISTED
 from evalsite.pages.uploads.sample import sample_csv
-from evalsite.templatetags.look import NOTHING
+from evalsite.templatetags.formatting import NOTHING
 from scoring.engine.jobs import lease
+from scoring.engine.runs.latest_runs import latest_runs
 from scoring.engine.runs.progress import NO_WORKER
-from scoring.engine.runs.recent import latest_runs
 from scoring.engine.search import LIMIT
 from scoring.models import (
     Attempt,

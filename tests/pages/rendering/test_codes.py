@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evalsite.templatetags.codes import codes
-from scoring.core.explain.codes import CODE_MEANINGS
+from evalsite.templatetags.result_codes import codes
+from scoring.core.explain.result_codes import CODE_MEANINGS
 from scoring.engine.runs.summaries import summarise
 from scoring.models import Run, RunSummary, Score, Status, User
 from tests.support.html import on_one_line

@@ -9,7 +9,7 @@ from django.template import Context, Template
 
 from evalsite.pages.cases.table.case_table import ScoreCell
 from evalsite.pages.compare.pair_list import ScoreChange
-from evalsite.templatetags import comparison_filters, marks
+from evalsite.templatetags import comparison, marks
 from scoring.models import RunScorer
 
 VERDICTS = ("pass", "fail", "error", "skipped")
@@ -76,9 +76,9 @@ def test_a_cell_tells_what_its_scorer_said_and_escapes_it(
 def test_a_pairs_cells_tell_both_scores_and_the_third_scorer_needs_room(
     before: float | None, after: float | None, told: str
 ) -> None:
-    cells = comparison_filters.score_cells(
-        [ScoreChange('<"', before, after, (0.7, 0.7))] * 3
-    ).split("<td ")[1:]
+    cells = comparison.score_cells([ScoreChange('<"', before, after, (0.7, 0.7))] * 3).split(
+        "<td "
+    )[1:]
     assert all(told in cell and 'data-label="&lt;&quot;"' in cell for cell in cells)
     assert ["cell-wide" in cell for cell in cells] == [False, False, True]
 

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 
 from evalsite.pages.runs import bulk_actions
-from scoring.engine.runs import plan
-from scoring.engine.runs.execute import execute
+from scoring.engine.runs import planning
+from scoring.engine.runs.execution import execute
 from scoring.models import DraftEdit, Run, RunState, Score, Status, User
 from tests.pages.runs.steps import BrowserOf, MakeSet, keys, url
 from tests.support.browser_forms import as_sent, pressed_undo
@@ -98,7 +98,7 @@ def test_only_the_errors_of_these_cases_are_scored_again(
     failing.refresh_from_db()
     assert failing.state == RunState.QUEUED
     assert _rescored(failing) == wanted
-    assert plan.plan(failing).kind == "retry"
+    assert planning.plan(failing).kind == "retry"
     for shard in failing.attempts.last().shards.all():  # type: ignore[union-attr]
         execute(shard.pk)
 

@@ -10,8 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from scoring.engine.outputs.generate import Recipe, planned_outputs
-from scoring.engine.runs import plan
+from scoring.engine.outputs.generation import Recipe, planned_outputs
+from scoring.engine.runs import planning
 from scoring.models import (
     AuditEntry,
     Connection,
@@ -48,7 +48,7 @@ def generating(team: Team, make_dataset: MakeDataset) -> Run:
     )
     outputs = planned_outputs(make_dataset([{"input": "q"}] * 4), recipe)
     scorer = Scorer.objects.define(team, "same", "exact_match", {})
-    return plan.new_run(outputs, scorers=[(scorer, 1.0)], budget_usd=2.0)
+    return planning.new_run(outputs, scorers=[(scorer, 1.0)], budget_usd=2.0)
 
 
 def facts(answer: Any) -> str:
@@ -109,7 +109,7 @@ def test_outputs_that_came_from_outside_have_no_recipe(browser: Client, run: Run
 
 
 def test_the_stage_is_named_and_counted_in_outputs(browser: Client, generating: Run) -> None:
-    plan.plan(generating)
+    planning.plan(generating)
     page = facts(browser.get(url(generating)))
     assert "> Making outputs </h2>" in page
     assert "0 of 12 outputs made" in page
@@ -118,7 +118,7 @@ def test_the_stage_is_named_and_counted_in_outputs(browser: Client, generating: 
 def test_a_standstill_says_what_is_waited_for(browser: Client, generating: Run) -> None:
     from scoring.engine.jobs import lease
 
-    plan.plan(generating)
+    planning.plan(generating)
     lease.take(generating)
     Run.objects.filter(pk=generating.pk).update(standstill="rate-limited until 14:05")
     assert "Rate-limited until 14:05." in browser.get(url(generating)).text
@@ -154,7 +154,7 @@ def test_a_budget_that_is_no_amount_starts_nothing(browser: Client, run: Run, bu
 
 
 def test_the_page_of_a_run_at_work_needs_few_queries(browser: Client, generating: Run) -> None:
-    plan.plan(generating)
+    planning.plan(generating)
     with CaptureQueriesContext(connection) as captured:
         browser.get(url(generating))
     assert len(captured) <= 18

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from scoring.engine.drift import measure
-from scoring.engine.runs import plan
+from scoring.engine.runs import planning
 from scoring.engine.runs.progress import NO_WORKER
 from scoring.models import AuditEntry, Run, RunDrift, RunState, User
 from tests.conftest import MakeDataset, MakeOutputs
@@ -213,7 +213,7 @@ def test_an_editor_scores_only_the_errors_again(
     run.refresh_from_db()
     assert run.state == RunState.QUEUED
     assert run.attempts.last() is not None
-    assert plan.cancel(run, alice)
+    assert planning.cancel(run, alice)
 
 
 @pytest.mark.parametrize("verb", ["cancel", "resume"])

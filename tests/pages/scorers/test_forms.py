@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from evalsite.pages.scorers.model_fields import Offer
 from evalsite.pages.scorers.tree_forms import Tree
-from scoring.core.config_changes import spell_out_defaults
+from scoring.core.config_diff import spell_out_defaults
 from scoring.core.registry import all_types
 from scoring.core.services import Available
 from scoring.models import Scorer, Team

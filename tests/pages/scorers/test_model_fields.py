@@ -14,8 +14,8 @@ from django.urls import reverse
 from pytest_django.fixtures import Settings
 
 from evalsite.pages.scorers.model_fields import RangeField, ScoresField
-from scoring.core.embed import local
-from scoring.core.embed.faults import INSTALL
+from scoring.core.embeddings import local as embedding_local
+from scoring.core.embeddings.errors import INSTALL
 from scoring.models import Connection, Scorer, Team, User
 
 BrowserOf = Callable[[User], Client]
@@ -257,7 +257,7 @@ def test_an_unset_provider_says_what_it_means_here(
 def test_a_missing_extra_is_named_with_its_command(
     browser_of: BrowserOf, alice: User, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "is_installed", lambda: False)
+    monkeypatch.setattr(embedding_local, "is_installed", lambda: False)
     browser, url = browser_of(alice), new(team, "reference_match")
     assert f"<code>{INSTALL}</code>" in browser.get(url).text
     form = {"name": "near", "threshold": "0.7", "config-aggregation": "max"}

@@ -8,7 +8,7 @@ import pytest
 from django.test import RequestFactory
 
 from evalsite.pages.web.addresses import next_address, shown_path, shown_query
-from evalsite.pages.web.render import SignedInRequest
+from evalsite.pages.web.responses import SignedInRequest
 
 
 @pytest.mark.parametrize(

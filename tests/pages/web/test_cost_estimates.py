@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalsite.pages.web.cost_estimates import combine_estimates
-from scoring.engine.estimates.judge_calls import Estimate
+from scoring.engine.estimates.scoring_estimate import Estimate
 from tests.pages.runs.test_estimate import outputs
 
 __all__ = ["outputs"]

@@ -7,7 +7,7 @@ from typing import cast
 from django.test import RequestFactory
 
 from evalsite.pages.web.dataset_frame import dataset_frame
-from evalsite.pages.web.render import SignedInRequest
+from evalsite.pages.web.responses import SignedInRequest
 from scoring.models import Output, OutputSet, Run, User
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with

@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from evalsite.pages.web.job_status import JobStatus, open_job_status, progress_label
-from evalsite.templatetags.look import time_left
+from evalsite.templatetags.formatting import time_left
 from scoring.engine.jobs import lease
 from scoring.engine.jobs.progress import Progress
 from scoring.models import Job, JobKind, JobState, Team, Worker

@@ -17,7 +17,7 @@ from evalsite.pages.cases.thread import case_page_url, feedback_context
 from evalsite.pages.cases.views import parse_position
 from evalsite.pages.web.decorators import post_action
 from evalsite.pages.web.fields import LongTextField
-from evalsite.pages.web.render import SignedInRequest, render_page
+from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine.review import feedback
 from scoring.models import Comment, Role
 from scoring.models.reviews.comment import MAX_TEXT

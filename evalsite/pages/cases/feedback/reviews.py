@@ -17,7 +17,7 @@ from evalsite.pages.cases.views import case_context, find_blinding_task, parse_p
 from evalsite.pages.web.addresses import shown_query
 from evalsite.pages.web.decorators import post_action
 from evalsite.pages.web.fields import LongTextField
-from evalsite.pages.web.render import SignedInRequest, redirect_swap, render_page
+from evalsite.pages.web.responses import SignedInRequest, redirect_swap, render_page
 from scoring.engine.review.feedback import give_review
 from scoring.models import Output, Review, ReviewVerdict, Role, Run, User
 from scoring.models.reviews.review import MAX_NOTE

@@ -20,8 +20,8 @@ from evalsite.pages.cases.table.baseline_choice import AUTO, BaselineChoice
 from evalsite.pages.cases.table.columns import NAME, Columns
 from evalsite.pages.cases.table.filter_chips import describe_filters, describe_order
 from evalsite.pages.cases.table.forms import CaseForm
-from evalsite.pages.web.filters import Chip
-from evalsite.templatetags.look import NOTHING, count
+from evalsite.pages.web.search_forms import Chip
+from evalsite.templatetags.formatting import NOTHING, count
 from scoring.models import Run, RunScorer, Score, Status, Verdict
 from scoring.models.case_list.filters import NO_FILTERS
 from scoring.models.case_list.table import CasePage, CaseRow, CaseTable

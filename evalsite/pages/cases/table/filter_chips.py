@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalsite.templatetags.look import plain
+from evalsite.templatetags.formatting import plain
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.table import CaseOrder
 

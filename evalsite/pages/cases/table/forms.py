@@ -9,12 +9,12 @@ from django import forms
 
 from evalsite.pages.cases.table.baseline_choice import BaselineChoice
 from evalsite.pages.web.fields import PlaceField
-from evalsite.pages.web.filters import MAX_TEXT
+from evalsite.pages.web.search_forms import MAX_TEXT
 from scoring.engine.runs.confusion import labelled_counts
 from scoring.models import RunScorer, Verdict
-from scoring.models.case_list.changes import KINDS, Change
+from scoring.models.case_list.change_filter import KINDS, Change
 from scoring.models.case_list.filters import CaseFilters
-from scoring.models.case_list.labels import LabelFilter
+from scoring.models.case_list.label_filter import LabelFilter
 from scoring.models.case_list.table import CaseOrder
 from scoring.models.case_paging import CasePosition
 from scoring.models.pairs.rows import PairKind

@@ -11,7 +11,7 @@ from evalsite.pages.runs.forms import StartForm
 from scoring.core.contract import ConfigError
 from scoring.core.llm.prompt_template import PromptTemplate
 from scoring.engine.outputs import output_recipe
-from scoring.engine.outputs.generate import Recipe, planned_outputs
+from scoring.engine.outputs.generation import Recipe, planned_outputs
 from scoring.models import Connection, Dataset, OutputSet, User
 from scoring.models.runs.generation import MAX_TRIALS
 

@@ -15,12 +15,12 @@ from evalsite.pages.runs.generation.forms import GenerationForm
 from evalsite.pages.web.cost_estimates import CostEstimate, combine_estimates
 from evalsite.pages.web.decorators import form_page, get_page
 from evalsite.pages.web.job_status import JobStatus, open_job_status
-from evalsite.pages.web.render import SignedInRequest, redirect_browser, render_page
+from evalsite.pages.web.responses import SignedInRequest, redirect_browser, render_page
 from scoring.core.llm.prompt_template import PromptTemplate
-from scoring.engine.estimates.generation import estimate_generation
+from scoring.engine.estimates.generation_estimate import estimate_generation
 from scoring.engine.jobs import job_queue
-from scoring.engine.outputs import prompts
-from scoring.engine.outputs.prompts import FilledPrompt, MissingValues
+from scoring.engine.outputs import prompt_preview
+from scoring.engine.outputs.prompt_preview import FilledPrompt, MissingValues
 from scoring.engine.runs.progress import NO_WORKER, worker_is_alive
 from scoring.models import DatasetVersion, Job, JobKind, Role, User
 from scoring.models.scorers.connection import environment_endpoint
@@ -44,13 +44,13 @@ class Preview:
 
     @cached_property
     def prompts(self) -> list[FilledPrompt]:
-        return prompts.fill_prompts(self.version, self.template) if self.template else []
+        return prompt_preview.fill_prompts(self.version, self.template) if self.template else []
 
     @cached_property
     def lacking(self) -> MissingValues:
         if self.template is None:
             return MissingValues(0, ())
-        return prompts.find_missing_values(self.version, self.template)
+        return prompt_preview.find_missing_values(self.version, self.template)
 
     @property
     def shows_expected(self) -> bool:
@@ -104,7 +104,7 @@ def generate_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         return redirect_browser(request, reverse("run", args=[form.save(request.user).uuid]))
     context |= {
         "form": form,
-        "places": prompts.placeholders_of(version),
+        "places": prompt_preview.placeholders_of(version),
         "may_call": bool(form.connections) or environment_endpoint() is not None,
         "may_administer": access.has_role(request.user, dataset.team, Role.ADMIN),
     }

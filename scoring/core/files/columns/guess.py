@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from unicodedata import combining, normalize
 
-from scoring.core.files.columns.kinds import NUMBER, TRUTH, kind_of_column
+from scoring.core.files.columns.column_types import NUMBER, TRUTH, kind_of_column
 from scoring.core.files.columns.mapping import OUTPUT_WORDS, Mapping
 from scoring.core.files.columns.translated_names import (
     OTHER_LISTED_TAGS,
@@ -15,7 +15,7 @@ from scoring.core.files.columns.translated_names import (
     OTHER_OUTPUT_NAMES,
     OTHER_TRUE_ANSWERS,
 )
-from scoring.core.files.json.chats import split_chat
+from scoring.core.files.json.chat_messages import split_chat
 from scoring.core.files.rows import FileProblem, Row
 
 _CHATS: Final = ("messages", "conversations", "conversation")  # lists of messages

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from scoring.core.contract import Json
+from scoring.core.files.columns.column_types import EMPTY, TEXT, kind_of_column
 from scoring.core.files.columns.guess import is_known
-from scoring.core.files.columns.kinds import EMPTY, TEXT, kind_of_column
 
 _MAX_ROWS: Final = 100
 _SENTENCE_WORDS: Final = 4

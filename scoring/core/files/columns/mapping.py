@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple, Self
 
 from scoring.core.contract import CaseProblem, Json
 from scoring.core.files.case_keys import case_key
-from scoring.core.files.json.chats import Steps, drop_chat, split_steps
-from scoring.core.files.numbers import read_amount, read_count
+from scoring.core.files.json.chat_messages import Steps, drop_chat, split_steps
+from scoring.core.files.numeric_fields import read_amount, read_count
 from scoring.core.files.rows import MISSING, CellProblem, FileProblem, Missing, Row, RowProblem
 from scoring.core.json_text import parse, text_of
 

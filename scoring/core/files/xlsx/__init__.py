@@ -6,6 +6,6 @@ Written for this project because existing packages are slower or load the whole 
 docs/decisions/files.md. The elements are named by ECMA-376 part 1.
 """
 
-from scoring.core.files.xlsx.rows import read_sheets, read_xlsx
+from scoring.core.files.xlsx.reader import read_sheets, read_xlsx
 
 __all__ = ["read_sheets", "read_xlsx"]

@@ -5,11 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from scoring.core.files.rows import MAX_CELL, FileProblem
-from scoring.core.files.xlsx.feed import MAX_DEPTH, Handlers, Shortcut, local_name, refuse_deep
-from scoring.core.files.xlsx.letters import column_index
-from scoring.core.files.xlsx.plain_rows import plain_rows
-from scoring.core.files.xlsx.values import Cells, Values, cell_fault
+from scoring.core.files.xlsx.cell_values import Cells, Values, cell_fault
+from scoring.core.files.xlsx.column_letters import column_index
+from scoring.core.files.xlsx.fast_rows import plain_rows
 from scoring.core.files.xlsx.workbook import Workbook
+from scoring.core.files.xlsx.xml_stream import (
+    MAX_DEPTH,
+    Handlers,
+    Shortcut,
+    local_name,
+    refuse_deep,
+)
 
 _ROWS_DEPTH: Final = 2  # elements around a row
 

@@ -12,7 +12,14 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from scoring.core.files.decompression import Allowance
 from scoring.core.files.rows import FileProblem
-from scoring.core.files.xlsx.feed import MAX_DEPTH, Feed, Handlers, Start, local_name, refuse_deep
+from scoring.core.files.xlsx.xml_stream import (
+    MAX_DEPTH,
+    Feed,
+    Handlers,
+    Start,
+    local_name,
+    refuse_deep,
+)
 
 MAX_PARTS: Final = 10_000
 MAX_DIRECTORY: Final = 8 * 1024 * 1024  # bytes of the archive's table of contents

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from scoring.core.files import Row, RowProblem, detect, read_rows
-from tests.core.files.xlsx.test_rows import read
-from tests.core.files.xlsx.test_values import cell
+from tests.core.files.xlsx.test_cell_values import cell
+from tests.core.files.xlsx.test_reader import read
 from tests.support.workbooks import packed, parts_of, put, row_xml, simple, texts_xml, workbook
 
 

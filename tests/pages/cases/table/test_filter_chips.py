@@ -8,9 +8,9 @@ import pytest
 
 from evalsite.pages.cases.table.filter_chips import describe_filters, describe_order
 from scoring.models import Review, Run, RunScorer, Verdict
-from scoring.models.case_list.changes import Change
+from scoring.models.case_list.change_filter import Change
 from scoring.models.case_list.filters import CaseFilters
-from scoring.models.case_list.labels import LabelFilter
+from scoring.models.case_list.label_filter import LabelFilter
 from scoring.models.case_list.table import CaseOrder
 from scoring.models.pairs.rows import PairKind
 from scoring.models.reviews.people_verdict import PeopleFilter, PeopleVerdict

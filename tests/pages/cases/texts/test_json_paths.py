@@ -10,11 +10,11 @@ from django.template import Context, Template
 
 from evalsite.pages.cases.texts.json_leaves import Credit
 from evalsite.pages.cases.texts.json_paths import PathCell, PathTableRow, leaf_rows
-from evalsite.templatetags.paths import path_rows
+from evalsite.templatetags.json_table import path_rows
 from scoring.core.scorers.json_leaves import Leaf
 
 #: A row in the language of all other pages, for leaves that are shown whole.
-ROW: Final = """{% load look marks %}{% for row in rows %}<tr>
+ROW: Final = """{% load formatting marks %}{% for row in rows %}<tr>
 <th class="cell-title" scope="row"><span class="id">{{ row.path|visible }}</span></th>
 {% if shared %}<td data-label="change">
   {% for cell in row.change %}{% include leaf %}{% endfor %}</td>{% endif %}

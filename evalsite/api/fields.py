@@ -1,0 +1,264 @@
+"""How a request's body is read: strict JSON, strict types, no unknown fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, time
+from typing import IO, Any
+
+from django.conf import settings
+from django.http import HttpRequest, UnreadablePostError
+from django.http.multipartparser import MultiPartParser as DjangoMultiPartParser
+from django.utils.dateparse import parse_date, parse_datetime
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
+from rest_framework.parsers import BaseParser, DataAndFiles, MultiPartParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+
+from evalsite.api.errors import Problem, cut_short, field_problem, too_large, unread
+from evalsite.middleware.request_body import TOO_LARGE, is_cut_short
+from scoring.core import json_text
+
+NAME_LENGTH = 120
+
+
+class OnlyJson(BaseContentNegotiation):
+    """The API speaks JSON, whatever a client says it would like."""
+
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
+        return DefaultContentNegotiation().select_parser(request, parsers)
+
+    def select_renderer(
+        self,
+        request: Request,  # noqa: ARG002
+        renderers: Iterable[BaseRenderer],
+        format_suffix: str | None = None,  # noqa: ARG002
+    ) -> tuple[BaseRenderer, str]:
+        first = next(iter(renderers))
+        return first, first.media_type or ""
+
+
+class StrictJson(BaseParser):
+    """Reads what `scoring.core.json_text` accepts, up to a size."""
+
+    media_type = "application/json"
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,  # noqa: ARG002
+        parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002
+    ) -> Any:
+        limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        with _refuse_stalled_body():
+            body = stream.read(limit + 1)
+        if len(body) > limit:
+            raise too_large(limit)
+        try:
+            source = body.decode("utf-8-sig")
+        except UnicodeDecodeError as fault:
+            text = f"The body is not UTF-8 at byte {fault.start + 1:,}."
+            raise Problem(400, "encoding", text) from None
+        return json_text.parse(source, refuse_nul=True)
+
+
+class BoundedMultiPart(MultiPartParser):
+    """Reads a form with a file, unless it says beforehand that it is too large."""
+
+    FORM_BYTES = 1024**2  # what the other fields and the boundaries may add
+
+    def parse(
+        self,
+        stream: Any,
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        limit: int = settings.EVALSITE_MAX_UPLOAD_BYTES
+        request: Request = (parser_context or {})["request"]
+        if int(request.META.get("CONTENT_LENGTH") or 0) > limit + self.FORM_BYTES:
+            raise too_large(limit)
+        meta = {**request.META, "CONTENT_TYPE": media_type or ""}
+        with _refuse_stalled_body():
+            form = DjangoMultiPartParser(
+                meta, stream, request.upload_handlers, settings.DEFAULT_CHARSET
+            )
+            return DataAndFiles(*form.parse())
+
+
+def refuse_cut_form(request: Request) -> None:
+    """Raise the problem of a form that ended early, or lost a file that is too large."""
+    sent: HttpRequest = request._request
+    if TOO_LARGE in sent.META:
+        raise too_large(settings.EVALSITE_MAX_UPLOAD_BYTES)
+    if is_cut_short(sent):
+        raise cut_short()
+
+
+@contextmanager
+def _refuse_stalled_body() -> Iterator[None]:
+    """Raise the problem of a stalled body at once: the CSRF check would hide its cause."""
+    try:
+        yield
+    except UnreadablePostError as fault:
+        raise unread(fault) from None
+
+
+class Body(serializers.Serializer[Any]):
+    """A JSON object with these fields and no others."""
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        unknown = set(data) - set(self.fields) if isinstance(data, Mapping) else set()
+        faults: dict[str, Any] = {
+            str(name): [serializers.ErrorDetail("This field is unknown here.", "unknown_field")]
+            for name in sorted(unknown)
+        }
+        values: dict[str, Any] = {}
+        try:
+            values = super().to_internal_value(data)
+        except serializers.ValidationError as invalid:
+            if not isinstance(invalid.detail, dict):
+                raise
+            faults = {**invalid.detail, **faults}
+        if faults:
+            raise serializers.ValidationError(faults)
+        return values
+
+
+class Rows(serializers.ListField):
+    """Many objects of one kind, up to a number beyond which none of them is looked at."""
+
+    def __init__(self, *, most: int, beyond: str, **options: Any) -> None:
+        self.most, self.beyond = most, beyond
+        super().__init__(max_length=most, **options)
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if isinstance(data, list) and len(data) > self.most:
+            text = f"These are {len(data):,}; {self.most:,} are possible. {self.beyond}"
+            raise field_problem(413, self.field_name or "", "too_many_rows", text)
+        return super().to_internal_value(data)
+
+
+class Text(serializers.CharField):
+    """A text, kept character for character; numbers are not taken for texts."""
+
+    default_error_messages = {"invalid": "This is not a text."}
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"allow_blank": True, "trim_whitespace": False} | options)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Name(Text):
+    """What people call an object: not blank, without white space around it."""
+
+    def __init__(self, **options: Any) -> None:
+        own = {"allow_blank": False, "trim_whitespace": True, "max_length": NAME_LENGTH}
+        super().__init__(**own | options)
+
+
+class Whole(serializers.IntegerField):
+    """A whole number of JSON; not a text, not true."""
+
+    default_error_messages = {"invalid": "This is not a whole number."}
+
+    def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, bool) or not isinstance(data, int):
+            self.fail("invalid")
+        return data
+
+
+class Number(serializers.FloatField):
+    """A number of JSON that a float holds; not a text, not true."""
+
+    default_error_messages = {
+        "invalid": "This is not a number.",
+        "not_finite": "This number is too large.",
+    }
+
+    def to_internal_value(self, data: Any) -> float:
+        if isinstance(data, bool) or not isinstance(data, int | float):
+            self.fail("invalid")
+        try:
+            return float(data)
+        except OverflowError:
+            self.fail("not_finite")
+
+
+class Flag(serializers.BooleanField):
+    """true or false of JSON; texts and numbers are refused."""
+
+    default_error_messages = {"invalid": "This is neither true nor false."}
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid")
+        return data
+
+
+@extend_schema_field({})
+class AnyJson(serializers.Field[Any, Any, Any, Any]):
+    """Any JSON value, null included."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"allow_null": True} | options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        return data
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+@extend_schema_field({"type": "object", "additionalProperties": True})
+class JsonObject(AnyJson):
+    """A JSON object with any keys."""
+
+    default_error_messages = {"invalid": "This is not an object."}
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"allow_null": False} | options)
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            self.fail("invalid")
+        return data
+
+
+@extend_schema_field({"type": "string", "example": "2026-11-20", "description": "ISO 8601"})
+class Moment(Text):
+    """A day, which begins at midnight UTC, or a moment; without an offset it is UTC."""
+
+    default_error_messages = {
+        "invalid": "This is neither a date such as 2026-11-20 nor a time such as "
+        "2026-11-20T09:30:00Z."
+    }
+
+    def to_internal_value(self, data: Any) -> Any:
+        text = super().to_internal_value(data)
+        try:
+            return _in_utc(text)
+        except (ValueError, OverflowError):  # also a well formed day that no calendar has
+            self.fail("invalid")
+
+
+def interval(**options: Any) -> serializers.ListField:
+    """Low and high, or null."""
+    return serializers.ListField(
+        child=serializers.FloatField(), min_length=2, max_length=2, allow_null=True, **options
+    )
+
+
+def _in_utc(text: str) -> datetime:
+    moment = parse_datetime(text)
+    if moment is None and (day := parse_date(text)):
+        moment = datetime.combine(day, time())
+    if moment is None:
+        raise ValueError(text)
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

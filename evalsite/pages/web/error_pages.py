@@ -1,0 +1,108 @@
+"""Error pages for requests that cannot be read and for storage faults."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from errno import EBUSY
+from math import ceil
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
+from django.http.response import HttpResponseBase
+from django.template.loader import render_to_string
+from django.views.defaults import server_error
+
+from scoring.core import database_lock
+from scoring.core.files import disk_full
+from scoring.engine.tryout.queue import BusyError
+
+log = logging.getLogger(__name__)
+
+STALLED: Final = "stalled"
+BROKEN: Final = "broken_multipart"
+
+
+def bad_request(_request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400. Django's own view reads the form again, which may be what fails.
+
+    Django also reports a session that cannot be stored as a deleted one; that is a 503.
+    """
+    if database_lock.is_locked(exception):
+        return service_unavailable()
+    return _page(400, BROKEN if isinstance(exception, MultiPartParserError) else "")
+
+
+def incomplete_form() -> HttpResponse:
+    """400 for a form that ends early."""
+    return _page(400, BROKEN, is_cut=True)
+
+
+def request_timeout() -> HttpResponse:
+    """408 for a form that stops arriving."""
+    return _page(408, STALLED)
+
+
+def too_many_attempts(wait_seconds: int) -> HttpResponse:
+    """429 for too many sign-in attempts."""
+    context = {"wait_minutes": ceil(wait_seconds / 60)}
+    page = HttpResponse(render_to_string("429.html", context), status=429)
+    page.headers["Retry-After"] = str(wait_seconds)
+    return page
+
+
+def insufficient_storage() -> HttpResponse:
+    """507 for a full disk."""
+    return _page(507, disk_full.CODE)
+
+
+def service_unavailable(retry_seconds: int = database_lock.RETRY_SECONDS) -> HttpResponse:
+    """503 for a locked database, and for too many requests at once."""
+    response = _page(503, database_lock.CODE)
+    response["Retry-After"] = str(retry_seconds)
+    return response
+
+
+def unread_body(fault: OSError) -> HttpResponse:
+    """The response to a form whose body the server dropped, by the reason."""
+    if fault.errno == EBUSY:
+        return service_unavailable()
+    return insufficient_storage() if disk_full.is_full_disk(fault) else request_timeout()
+
+
+def internal_error(request: HttpRequest) -> HttpResponse:
+    """Django's `handler500`, called while the exception is handled: middleware can fail as well."""
+    return _answer_to(sys.exc_info()[1]) or server_error(request)
+
+
+class StorageFaultMiddleware:
+    """Middleware that answers a full disk with 507 and a locked database with 503."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self._get_response(request)
+
+    def process_exception(self, _: HttpRequest, fault: Exception) -> HttpResponse | None:
+        return _answer_to(fault)
+
+
+def _answer_to(fault: BaseException | None) -> HttpResponse | None:
+    """The response to a storage fault; None for any other exception."""
+    if isinstance(fault, BusyError):
+        return service_unavailable(fault.retry_seconds)
+    if fault and database_lock.is_locked(fault):
+        log.warning("The database is locked: %s", fault)
+        return service_unavailable()
+    if fault and disk_full.is_full_disk(fault):
+        log.error("There is no room left on the disk", exc_info=fault)
+        return insufficient_storage()
+    return None
+
+
+def _page(status: int, code: str, *, is_cut: bool = False) -> HttpResponse:
+    context = {"error_code": code, "is_cut": is_cut}
+    return HttpResponse(render_to_string(f"{status}.html", context), status=status)

@@ -1,0 +1,59 @@
+"""Sends one message by e-mail, where the site can."""
+
+from __future__ import annotations
+
+import smtplib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.core.mail.utils import DNS_NAME
+
+from scoring.engine.alerts.errors import SendError
+
+NO_MAIL: Final = "no mail is set up on this site (EVALSITE_MAIL_HOST)"
+SUBJECTS: Final = {
+    "alert.opened": "Alert",
+    "alert.again": "Still firing",
+    "alert.resolved": "Over",
+    "alert.test": "Test",
+}
+SUBJECT_CHARS: Final = 150
+
+
+def is_set_up() -> bool:
+    """Whether the site can send mail."""
+    return bool(settings.EVALSITE_MAIL_HOST)
+
+
+def send(address: str, event_id: str, message: Mapping[str, Any]) -> None:
+    """One mail, whose id is the event's: a repeated one is known by it. Raises SendError."""
+    if not is_set_up():
+        raise SendError(NO_MAIL, is_final=True)
+    mail = EmailMessage(
+        subject=_subject(message),
+        body=_body(message),
+        to=[address],
+        headers={"Message-ID": f"<{event_id}@{DNS_NAME}>"},
+    )
+    try:
+        mail.send()
+    except smtplib.SMTPRecipientsRefused:
+        raise SendError("the mail server refused the address") from None
+    except (smtplib.SMTPException, OSError) as fault:
+        raise SendError(f"the mail server could not be used ({type(fault).__name__})") from None
+
+
+def _subject(message: Mapping[str, Any]) -> str:
+    rule, words = message["rule"], SUBJECTS[message["event"]]
+    where = " · ".join(part for part in (message["dataset"]["name"], message["series"]) if part)
+    line = " ".join(f"{words}: {rule['condition']}, {where}".split())  # no line ends in a header
+    return line if len(line) <= SUBJECT_CHARS else f"{line[: SUBJECT_CHARS - 1]}…"
+
+
+def _body(message: Mapping[str, Any]) -> str:
+    run = message["run"]
+    lines = [message["text"], "", f"Drift: {message['url']}"]
+    lines += [f"Run {run['name']}: {run['url']}"] if run else []
+    return "\n".join([*lines, "", f"Sent by Evalsite for the team {message['team']}."])

@@ -1,0 +1,156 @@
+"""Evaluates the rules that are due, and opens, updates or resolves alerts.
+
+All that follows from an evaluation is written in one transaction: if the process dies before it,
+another worker evaluates again a minute later; if it dies after it, nothing is left to do.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from scoring.engine.alerts import messages
+from scoring.engine.alerts.conditions import evaluate_rule
+from scoring.engine.alerts.finding import Finding, Later
+from scoring.models import Alert, AlertRule, AlertState, AlertWatch, Event, Run, WatchState
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS: Final = 60  # an evaluation that takes longer was cut short
+AFTER_FAULT: Final = timedelta(minutes=10)
+AT_ONCE: Final = 100  # evaluations, and repeated notifications, in one round
+
+
+def follow_runs(series: Sequence[Run]) -> None:
+    """Make the alert rules of a series due: runs of it have ended, were deleted or restored."""
+    run = series[-1]
+    rules = list(AlertRule.objects.watching(run))
+    if rules:
+        AlertWatch.objects.look_at(rules, [run.output_set.series])
+        AlertWatch.objects.filter(rule__in=rules, series="").update(look_at=timezone.now())
+
+
+def evaluate_due() -> int:
+    """Evaluate every series whose time has come; how many."""
+    due = list(AlertWatch.objects.due()[:AT_ONCE])
+    return sum(evaluate_watch(watch) for watch in due)
+
+
+def evaluate_watch(watch: AlertWatch) -> bool:
+    """Evaluate the rule on one series, unless another worker does."""
+    now = timezone.now()
+    if not _reschedule(watch, now + timedelta(seconds=LOOK_SECONDS)):
+        return False
+    try:
+        joined = Alert.objects.select_related("baseline__output_set__version__dataset")
+        alert = joined.firing().filter(rule=watch.rule, series=watch.series).first()
+        finding = evaluate_rule(watch.rule, watch.series, now, alert.baseline if alert else None)
+        with transaction.atomic():
+            _store(watch, finding, now)
+    except Exception:
+        log.exception("alert rule %s could not be looked at", watch.rule.uuid)
+        _reschedule(watch, now + AFTER_FAULT)
+    return True
+
+
+def repeat_notifications() -> int:
+    """Notify again of alerts that go on; of how many."""
+    now = timezone.now()
+    living = Q(rule__deleted_at=None, rule__paused_at=None)
+    due = Alert.objects.firing().filter(living, tell_at__lte=now).order_by("tell_at")
+    ids = list(due.values_list("pk", flat=True)[:AT_ONCE])
+    if not ids:  # mostly, and joining as many tables takes longer than asking
+        return 0
+    alerts = Alert.objects.filter(pk__in=ids).select_related("rule__dataset__team", "run")
+    return sum(_repeat_notification(alert, now) for alert in alerts)
+
+
+def _repeat_notification(alert: Alert, now: datetime) -> bool:
+    times = {"told_at": now, "tell_at": next_notification(alert.rule, now)}
+    with transaction.atomic():
+        due = Alert.objects.unresolved().filter(pk=alert.pk, tell_at=alert.tell_at)
+        if not due.update(**times):
+            return False
+        if alert.rule.renotify_hours:
+            messages.notify(alert, Event.AGAIN, now)
+    return True
+
+
+def next_notification(rule: AlertRule, now: datetime) -> datetime | None:
+    return now + timedelta(hours=rule.renotify_hours) if rule.renotify_hours else None
+
+
+def _reschedule(watch: AlertWatch, look_at: datetime | None, **fields: Any) -> bool:
+    """Claim or end an evaluation; False if another worker has, or if a new one is due."""
+    unchanged = AlertWatch.objects.filter(pk=watch.pk, look_at=watch.look_at)
+    if not unchanged.update(look_at=look_at, **fields):
+        return False
+    watch.look_at = look_at
+    return True
+
+
+def _store(watch: AlertWatch, finding: Finding | Later, now: datetime) -> None:
+    if isinstance(finding, Later):
+        pause = finding.seconds and timedelta(seconds=finding.seconds)
+        _reschedule(watch, now + pause if pause else None)
+        return
+    fields = {"state": finding.state, "sentence": finding.sentence, "run": finding.run}
+    if not _reschedule(watch, finding.look_at, seen_at=now, **fields):
+        return
+    alert = Alert.objects.unresolved().filter(rule=watch.rule, series=watch.series).first()
+    if alert:
+        alert.rule = watch.rule
+    if finding.state not in (WatchState.FIRING, WatchState.UNDECIDED):
+        if alert:
+            _resolve(alert, finding, now)
+    elif alert:
+        _update(alert, finding, now)
+    else:
+        _fire(Alert(rule=watch.rule, series=watch.series, opened_at=now), finding, now)
+    if finding.run and not watch.series:
+        watch.delete()
+
+
+def _update(alert: Alert, finding: Finding, now: datetime) -> None:
+    """Bring an open alert up to date; it notifies only if it was undecided and now fires."""
+    is_firing, was_firing = finding.state == WatchState.FIRING, alert.state == AlertState.FIRING
+    if is_firing and not was_firing:
+        alert.acknowledged_at = alert.acknowledged_by = None
+        _fire(alert, finding, now)
+    elif was_firing and not is_firing:
+        alert.note = finding.sentence
+        alert.save(update_fields=["note"])
+    else:
+        _describe(alert, finding)
+        alert.save()
+
+
+def _fire(alert: Alert, finding: Finding, now: datetime) -> None:
+    """Of an undecided alert people are notified once."""
+    _describe(alert, finding)
+    alert.state = AlertState(finding.state)
+    alert.told_at = now
+    is_firing = alert.state == AlertState.FIRING
+    alert.tell_at = next_notification(alert.rule, now) if is_firing else None
+    alert.save()
+    messages.notify(alert, Event.OPENED, now)
+
+
+def _resolve(alert: Alert, finding: Finding, now: datetime) -> None:
+    alert.resolved_at = alert.told_at = now
+    alert.tell_at, alert.note = None, finding.sentence
+    alert.resolved_by_run = finding.run if finding.state == WatchState.FINE else None
+    alert.save()
+    messages.notify(alert, Event.RESOLVED, now)
+
+
+def _describe(alert: Alert, finding: Finding) -> None:
+    alert.run, alert.baseline = finding.run, finding.baseline
+    alert.sentence, alert.note = finding.sentence, ""
+    alert.value, alert.limit = finding.value, finding.limit

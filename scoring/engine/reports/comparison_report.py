@@ -1,0 +1,201 @@
+"""The report of a comparison: one baseline, its candidates, and what broke or was fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from django.template.loader import get_template
+
+from scoring.core.charts.comparison_charts import Dot, Scatter, Step, Steps, scatter, steps
+from scoring.core.textdiff.text_layout import TextLayout
+from scoring.engine.compare.figures import GRID, Figures, ScorerFigures
+from scoring.engine.compare.warnings import collect_warnings
+from scoring.engine.reports import html_document
+from scoring.engine.reports.case_texts import SAID_ROOM, ReadCase, difference, read, text_beside
+from scoring.models import Relabel, Run, Score
+from scoring.models.pairs.pairs import Pairs
+from scoring.models.pairs.rows import NO_FILTERS, Half, Pair, PairKind
+
+SHOWN: Final = 100  # cases of each list, parted among the candidates
+FEWEST: Final = 10  # of each candidate's
+
+
+class Change(NamedTuple):
+    """One scorer's answers in both runs, None where it gave none."""
+
+    name: str
+    before: Score | None
+    after: Score | None
+
+    @property
+    def delta(self) -> float | None:
+        if self.before is None or self.after is None:
+            return None
+        if self.before.score is None or self.after.score is None:
+            return None
+        return round(self.after.score - self.before.score, 12)
+
+
+@dataclass(frozen=True)
+class PairCase:
+    """A case in both runs, with what differs between its outputs."""
+
+    pair: Pair
+    old: ReadCase
+    new: ReadCase
+    changes: Sequence[Change]
+
+    @property
+    def expected(self) -> TextLayout | None:
+        return self.new.expected
+
+    @property
+    def before(self) -> TextLayout | None:
+        return text_beside(self.old.said, self.new.said, SAID_ROOM)
+
+    @property
+    def after(self) -> TextLayout | None:
+        return difference(self.old.said, self.new.said)
+
+
+@dataclass
+class ScorerCharts:
+    """One scorer's charts, as the compare page's templates take them."""
+
+    scorer: ScorerFigures
+
+    @cached_property
+    def scatter(self) -> Scatter:
+        cells = [(cell.x, cell.y, cell.cases) for cell in self.scorer.scatter]
+        return scatter(cells, GRID, self.scorer.thresholds)
+
+    @property
+    def dots(self) -> list[tuple[Dot, str]]:
+        """Each dot, leading nowhere."""
+        return [(dot, "") for dot in self.scatter.dots]
+
+    @cached_property
+    def steps(self) -> Steps:
+        return steps(self.scorer.histogram)
+
+    @property
+    def bars(self) -> list[tuple[Step, str]]:
+        """Each bar that stands for any case, leading nowhere."""
+        return [(bar, "") for bar in self.steps.bars if bar.cases]
+
+
+class CaseList(NamedTuple):
+    """Cases of one kind, each as HTML, of `total`; `is_full` where the file left some out."""
+
+    kind: PairKind
+    cases: list[str]
+    total: int
+    is_full: bool
+
+
+@dataclass
+class CandidateReport:
+    """A candidate beside the baseline, with its figures."""
+
+    baseline: Run
+    run: Run
+    figures: Figures
+    most: int
+    room: html_document.Room
+    without: frozenset[int] = frozenset()
+
+    @property
+    def charts(self) -> Iterator[ScorerCharts]:
+        """Of the scorers whose scores moved; of the others there is nothing to see."""
+        for scorer in self.figures.scorers:
+            if scorer.improved or scorer.regressed:
+                yield ScorerCharts(scorer)
+
+    @cached_property
+    def lists(self) -> list[CaseList]:
+        return [self._list(kind) for kind in (PairKind.BROKE, PairKind.FIXED)]
+
+    def _list(self, kind: PairKind) -> CaseList:
+        total = int(getattr(self.figures, kind.value))
+        if not total:
+            return CaseList(kind, [], 0, is_full=False)
+        template = get_template("reports/_pair.html")
+        cases = pair_cases(self.baseline, self.run, kind, self.most, self.without)
+        parts = list(self.room.filled(template.render({"case": case}) for case in cases))
+        if self.without:  # their number would tell what became of the cases that are left out
+            return CaseList(kind, parts, len(parts), is_full=False)
+        return CaseList(kind, parts, total, is_full=len(parts) < min(total, self.most))
+
+
+def pair_cases(
+    baseline: Run, run: Run, kind: PairKind, most: int, without: frozenset[int] = frozenset()
+) -> Iterator[PairCase]:
+    """The first pairs of a kind in the candidate's order, but for those of the outputs `without`;
+    three queries whatever their number.
+    """
+    filters = NO_FILTERS.leave_out(without)
+    both = [
+        (pair, pair.baseline, pair.candidate)
+        for pair in Pairs(baseline, run).page(kind, filters, size=most).rows
+        if pair.baseline and pair.candidate
+    ]
+    outputs = [half.output for _, old, new in both for half in (old, new)]
+    texts, scores = read(outputs), _scores(outputs, baseline, run)
+    for pair, old, new in both:
+        changes = _changes(scores, (baseline, old), (run, new))
+        yield PairCase(pair, texts[old.output], texts[new.output], changes)
+
+
+def comparison_report(
+    baseline: Run,
+    candidates: Sequence[tuple[Run, Figures]],
+    *,
+    address: str = "",
+    without: frozenset[int] = frozenset(),
+) -> str:
+    """The file: the candidates with their figures, each with what broke and what was fixed.
+
+    `address` is where the site shows the comparison, "" where that is not known. The cases of the
+    outputs `without` are left out.
+    """
+    room, most = html_document.Room(), max(FEWEST, SHOWN // len(candidates))
+    runs = [baseline, *(run for run, _ in candidates)]
+    context = {
+        "baseline": baseline,
+        "relabelled": Relabel.objects.of_runs(runs).values(),
+        "candidates": [
+            CandidateReport(baseline, run, figures, most, room, without)
+            for run, figures in candidates
+        ],
+        "dataset": baseline.output_set.version.dataset,
+        "address": address,
+        "left_out": len(without),
+        "warned": collect_warnings([(run.name, figures.warnings) for run, figures in candidates]),
+    }
+    return html_document.document("reports/comparison.html", context)
+
+
+def comparison_file_name(baseline: Run, runs: Sequence[Run]) -> str:
+    dataset = baseline.output_set.version.dataset
+    named = runs[0] if len(runs) == 1 else f"{len(runs)} runs"
+    return html_document.file_name(dataset, named, "compared with", baseline)
+
+
+_Scores = dict[tuple[int, int], dict[str, Score]]  # by run and output, then by the scorer's name
+
+
+def _scores(outputs: Sequence[int], *runs: Run) -> _Scores:
+    scores: _Scores = {}
+    rows = Score.objects.filter(scorer__run__in=runs, output__in=outputs).defer("metadata_json")
+    for score in rows.select_related("scorer").order_by("scorer__position"):
+        scores.setdefault((score.scorer.run_id, score.output_id), {})[score.scorer.name] = score
+    return scores
+
+
+def _changes(scores: _Scores, old: tuple[Run, Half], new: tuple[Run, Half]) -> list[Change]:
+    before, after = (scores.get((run.pk, half.output), {}) for run, half in (old, new))
+    names = dict.fromkeys([*after, *before])
+    return [Change(name, before.get(name), after.get(name)) for name in names]

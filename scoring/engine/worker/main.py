@@ -1,0 +1,205 @@
+"""The worker: one per data folder, it scores every run and reads every upload."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Final
+
+from django.conf import settings
+from django.db import OperationalError, connection
+from django.utils import timezone
+
+from scoring.core.database_lock import is_locked
+from scoring.core.embeddings import child_process
+from scoring.core.files.disk_full import is_full_disk
+from scoring.core.private_files import open_private
+from scoring.engine import alerts
+from scoring.engine.backups.integrity import open_site
+from scoring.engine.jobs import lease
+from scoring.engine.jobs.runner import JobRunner
+from scoring.engine.processes.memory import Memory
+from scoring.engine.processes.process_pool import Executor, Pool
+from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.runs import lifecycle
+from scoring.engine.worker.run_dispatcher import Dispatcher
+from scoring.engine.worker.upload_runner import UploadRunner
+from scoring.models import AttemptCounter, IdempotencyKey, Worker
+
+log = logging.getLogger(__name__)
+
+BEAT_SECONDS: Final = 5
+POLL_SECONDS: Final = 0.3  # how soon a new run or upload is noticed
+LOOK_SECONDS: Final = 6  # how long nothing is looked for where nothing was stored
+LOCKED_SECONDS: Final = 1
+STOP_SECONDS: Final = 5  # for shards under way when the worker is asked to stop
+NICE: Final = 10
+
+
+class AlreadyRunningError(Exception):
+    """Another worker works on this data folder."""
+
+
+@contextmanager
+def only_worker() -> Iterator[None]:
+    """Be the one worker of the data folder. Raises AlreadyRunningError."""
+    with open_private(settings.DATA_DIR / "worker.lock", "ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise AlreadyRunningError from None
+        yield
+
+
+class WorkerLoop:
+    """The worker's loop: runs, uploads, jobs, alerts and a heartbeat."""
+
+    def __init__(self, pool: Executor, threads: Executor, reading: Executor) -> None:
+        self.is_stopping = False
+        self._pool = pool
+        self._dispatcher = Dispatcher(pool, threads)
+        self._uploads = UploadRunner(reading, clean_up)
+        self._jobs = JobRunner()
+        self._alerts = alerts.AlertRunner()
+        self._changes = DatabaseChanges()
+        self._memory = Memory()
+        self._next_beat = self._next_minute = 0.0
+
+    def stop(self, *_: object) -> None:
+        """Finish what is under way; a signal handler, so it only sets a flag."""
+        self.is_stopping = True
+
+    def go_on(self) -> None:
+        """Work until asked to stop."""
+        while not self.is_stopping:
+            self.try_round()
+        self._dispatcher.stop(STOP_SECONDS)
+        self._uploads.stop()
+        self._jobs.stop()
+        self._alerts.stop()
+        Worker.objects.filter(name=lease.own_name()).delete()
+
+    def try_round(self) -> None:
+        """One round. If the database cannot be written, all runs are taken up again later."""
+        try:
+            self._round()
+        except OperationalError as fault:
+            if not (is_locked(fault) or is_full_disk(fault)):
+                raise
+            log.warning("the database cannot be written, trying again: %s", fault)
+            self._dispatcher.let_go()
+            time.sleep(LOCKED_SECONDS)
+
+    def _round(self) -> None:
+        self._tick()
+        if self._changes.are_due():
+            self._dispatcher.take_waiting()
+            self._jobs.step()
+            self._uploads.step()
+            self._alerts.step()
+        if self._dispatcher.is_idle:
+            if self._memory.release_when_idle():
+                self._pool.restart()  # its processes start again with the next run
+                self._uploads.end_idle_process()
+            time.sleep(POLL_SECONDS)
+        else:
+            self._dispatcher.step(POLL_SECONDS)
+            self._changes.expect()
+            self._memory.is_used()
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        if now >= self._next_beat:
+            self._next_beat = now + BEAT_SECONDS
+            beat()
+        if now >= self._next_minute:
+            self._next_minute = now + 60
+            Worker.objects.filter(seen_at__lt=timezone.now() - timedelta(days=1)).delete()
+
+
+class DatabaseChanges:
+    """Tells when to look for work: something was stored, or LOOK_SECONDS have passed.
+
+    SQLite says whether another connection has stored anything; for other databases it is assumed.
+    """
+
+    def __init__(self) -> None:
+        self._version: int | None = None
+        self._look_at = 0.0
+
+    def are_due(self) -> bool:
+        version = self._stored_version()
+        if version is not None and version == self._version and time.monotonic() < self._look_at:
+            return False
+        self._version, self._look_at = version, time.monotonic() + LOOK_SECONDS
+        return True
+
+    def expect(self) -> None:
+        """Look again at once: this connection may have stored something, which SQLite hides."""
+        self._look_at = 0.0
+
+    def _stored_version(self) -> int | None:
+        if connection.vendor != "sqlite":
+            return None
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA data_version")
+            return int(cursor.fetchone()[0])
+
+
+def clean_up() -> None:
+    """Remove what killed imports left and what has expired; in a pool process."""
+    from scoring.engine import imports
+    from scoring.engine.drafts import jobs
+
+    jobs.release_abandoned()
+    imports.remove_abandoned()
+    IdempotencyKey.objects.forget_old()
+    AttemptCounter.objects.forget_expired()
+    lifecycle.purge()
+    alerts.forget_old()
+
+
+def beat() -> None:
+    """Record that this worker is alive."""
+    now, name = timezone.now(), lease.own_name()
+    if not Worker.objects.filter(name=name).update(seen_at=now):
+        Worker.objects.create(name=name, seen_at=now, started_at=now)
+
+
+def end_with(fd: int) -> None:
+    """End this process at once when the other end of the pipe closes, for whatever reason."""
+
+    def watch() -> None:
+        while os.read(fd, 1):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def run_worker() -> None:
+    """Work until SIGTERM or SIGINT, at a lower priority than pages.
+
+    Raises AlreadyRunningError, UnsoundError.
+    """
+    os.nice(NICE)  # what it starts inherits it
+    processes = settings.EVALSITE_WORKER_PROCESSES
+    with (
+        only_worker(),
+        open_site(),
+        Pool(processes) as pool,
+        Pool(1) as reading,
+        Threads() as threads,
+    ):
+        child_process.use_child_process()
+        work = WorkerLoop(pool, threads, reading)
+        signal.signal(signal.SIGTERM, work.stop)
+        signal.signal(signal.SIGINT, work.stop)
+        work.go_on()

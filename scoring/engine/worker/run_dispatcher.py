@@ -1,0 +1,189 @@
+"""Works on runs: leases them, schedules their shards and finishes them."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, wait
+from typing import Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from scoring.engine.jobs import lease
+from scoring.engine.outputs import generation
+from scoring.engine.processes.process_pool import Executor
+from scoring.engine.runs import follow_up, notifications, planning
+from scoring.engine.runs.requirements import needs_services
+from scoring.engine.runs.summaries import summarise
+from scoring.engine.services.team_services import services_of
+from scoring.engine.worker.shard_scheduler import (
+    SHARD_SECONDS,
+    RunWork,
+    ShardScheduler,
+    all_futures,
+)
+from scoring.models import Attempt, OutputSetState, Run, RunState, Shard
+
+TELL_SECONDS: Final = 1.0  # how often the cause of a standstill is written
+
+
+class Dispatcher:
+    """Brings runs to their end: those that ask services in `threads`, all others in `pool`.
+
+    Without `threads` the pool does everything, and then it must be of this process.
+    """
+
+    def __init__(self, pool: Executor, threads: Executor | None = None) -> None:
+        self._computing = ShardScheduler(pool, SHARD_SECONDS)
+        self._asking = ShardScheduler(threads) if threads else self._computing
+        self._schedulers = list(dict.fromkeys([self._computing, self._asking]))
+        self._tell_at = 0.0
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._works()
+
+    def take(self, run: Run) -> bool:
+        """Lease the run and cut it into shards; False when another process works on it."""
+        if not lease.take(run):
+            return False
+        planning.plan(run)
+        shards = Shard.objects.filter(attempt__run=run, done_at=None)
+        work = RunWork(run, deque(shards.values_list("pk", flat=True)))
+        if needs_services(run):
+            work.services = services_of(run)
+            self._asking.works.append(work)
+        else:
+            self._computing.works.append(work)
+        return True
+
+    def take_waiting(self) -> None:
+        """Take every run that is ready and not leased, the oldest first."""
+        mine = [work.run.pk for work in self._works()]
+        ready = Run.objects.unfinished().exclude(output_set__state=OutputSetState.LOADING)
+        for run in ready.exclude(pk__in=mine).order_by("pk"):
+            self.take(run)
+
+    def step(self, timeout: float) -> None:
+        """Submit shards, wait for at least one to end, handle those that ended, finish runs."""
+        self._renew_leases()
+        self._write_standstills()
+        for scheduler in self._schedulers:
+            scheduler.submit_waiting()
+        wait(all_futures(self._schedulers), timeout, FIRST_COMPLETED)
+        for scheduler in self._schedulers:
+            scheduler.collect()
+            for work in scheduler.drained():
+                scheduler.works.remove(work)
+                if not _outputs_are_made(work.run):
+                    _finish(work.run)
+
+    def stop(self, seconds: float) -> None:
+        """Let shards under way end, for at most this long, then release every run."""
+        for work in self._works():
+            work.stop_asking()
+        wait(all_futures(self._schedulers), seconds)
+        for work in self._works():
+            work.hurry()
+            _write_standstill(work.run, "")
+            lease.release(work.run)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Forget every run, to take it up again from what is stored. Shards under way may still be
+        stored: one that is done twice changes nothing.
+        """
+        for work in self._works():
+            work.stop_asking()
+        for scheduler in self._schedulers:
+            scheduler.works.clear()
+            scheduler.tasks.clear()
+
+    def _works(self) -> list[RunWork]:
+        return [work for scheduler in self._schedulers for work in scheduler.works]
+
+    def _renew_leases(self) -> None:
+        """Renew leases, and submit nothing more of a run that is cancelled or lost."""
+        leased = Run.objects.filter(held_by=lease.own_name())
+        leased = leased.filter(pk__in=[work.run.pk for work in self._works()])
+        states = dict(leased.values_list("pk", "state"))
+        for scheduler in self._schedulers:
+            for work in list(scheduler.works):
+                if states.get(work.run.pk) != RunState.RUNNING:
+                    work.stop()
+                if work.run.pk not in states:
+                    scheduler.works.remove(work)
+                elif time.monotonic() - work.renewed_at > lease.RENEW_SECONDS:
+                    lease.renew(work.run)
+                    work.renewed_at = time.monotonic()
+
+    def _write_standstills(self) -> None:
+        """Write why runs stand still, where that has changed."""
+        if time.monotonic() < self._tell_at:
+            return
+        self._tell_at = time.monotonic() + TELL_SECONDS
+        for work in self._asking.works:
+            if work.services:
+                _write_standstill(work.run, work.services.standstill)
+
+
+def work_on(run: Run, pool: Executor, on_progress: Callable[[], None] = lambda: None) -> None:
+    """Score this run to its end; while another process has leased it, only wait for that one."""
+    dispatcher = Dispatcher(pool)
+    while run.is_unfinished:
+        if dispatcher.take(run):
+            try:
+                while not dispatcher.is_idle:
+                    dispatcher.step(timeout=0.2)
+                    on_progress()
+            finally:
+                dispatcher.stop(seconds=5)
+        else:
+            time.sleep(0.2)
+        on_progress()
+        if run.is_unfinished:  # another process may have ended it
+            run.refresh_from_db()
+
+
+def _write_standstill(run: Run, text: str) -> None:
+    text = text[:200]
+    if run.standstill != text:
+        run.standstill = text
+        Run.objects.filter(pk=run.pk).update(standstill=text)
+
+
+def _outputs_are_made(run: Run) -> bool:
+    """Whether the run has just made all its outputs; it is released, and scoring comes next."""
+    if not planning.is_generating(run):
+        return False
+    open_shards = Shard.objects.filter(attempt__run=run, done_at=None)
+    run.refresh_from_db(fields=["state"])
+    if open_shards.exists() or run.state != RunState.RUNNING:
+        return False
+    with transaction.atomic():
+        generation.finish(run.output_set)
+        Attempt.objects.filter(run=run, finished_at=None).update(finished_at=timezone.now())
+        lease.release(run)
+    return True
+
+
+def _finish(run: Run) -> None:
+    """Write the figures and the end state. A run that scored everything is finished, even where a
+    cancel came last. Notices and the follow-up job are created in the same transaction, so that
+    none is lost with this process; where another process has ended the run, none is repeated.
+    """
+    _write_standstill(run, "")
+    is_open = Shard.objects.filter(attempt__run=run, done_at=None).exists()
+    is_open |= planning.is_generating(run)
+    summarise(run)
+    with transaction.atomic():
+        end = RunState.CANCELLED if is_open else RunState.FINISHED
+        if not planning.move(run, (RunState.RUNNING, RunState.CANCELLING), end):
+            return
+        done = Attempt.objects.filter(run=run, finished_at=None)
+        if end == RunState.FINISHED:
+            done.update(finished_at=timezone.now())
+        notifications.notify_run_end(run)
+        follow_up.enqueue(run)

@@ -1,0 +1,99 @@
+"""Conditions on the scores of pairs: the cases behind a dot or a bar of a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from scoring.core.charts.comparison_charts import Span
+from scoring.models.pairs.rows import Ranges
+from scoring.models.runs.run import RunScorer
+from scoring.models.runs.score import CaseVerdict, Score
+
+SCORE_DIGITS: Final = 9  # as reported; means over trials are rounded alike
+CHANGE_DIGITS: Final = 12  # 0.8 - 0.7 and 0.9 - 0.8 are the same change
+
+_SCORES, _VERDICTS = (row._meta.db_table for row in (Score, CaseVerdict))
+SCORER_OF: Final = (
+    f"SELECT id FROM {RunScorer._meta.db_table} WHERE name = %(scorer)s AND run_id = "  # noqa: S608
+)
+
+
+def range_condition(ranges: Ranges, *, has_trials: bool) -> tuple[str, dict[str, Any]]:
+    """What the ranges ask of a pair with the rows `b` and `c`, beginning with AND, and its values.
+
+    With `has_trials` both runs may have several trials of a case.
+    """
+    if not any(ranges):
+        return "", {}
+    values = dict(_values(ranges))
+    if has_trials:
+        return f" AND EXISTS ({_over_trials(ranges)})", values
+    condition = "".join(f" AND {side}" for side in _of_sides(ranges))
+    if ranges.change:
+        condition += f" AND EXISTS ({_changed(ranges.change)})"
+    return condition, values
+
+
+def _of_sides(ranges: Ranges) -> Iterator[str]:
+    """Both sides by the index on scores, which holds their outputs."""
+    for side, name, span in (("b", "was", ranges.was), ("c", "now", ranges.now)):
+        if span:
+            scored = _is_score("s.score", name, span)
+            rows = f"{_SCORES} s WHERE s.scorer_id = ({SCORER_OF}%({side}_run)s) AND {scored}"
+            yield f"{side}.output_id IN (SELECT s.output_id FROM {rows})"  # noqa: S608
+
+
+def _changed(span: Span) -> str:
+    change = _rounded("cs.score - bs.score", CHANGE_DIGITS)
+    return f"SELECT 1 FROM {_both('b', 'c')} AND {_is_change(change, span)}"  # noqa: S608
+
+
+def _over_trials(ranges: Ranges) -> str:
+    """The means over the trials that have a score in both runs."""
+    was, now = (_rounded(f"AVG({side}s.score)", SCORE_DIGITS) for side in "bc")
+    change = _rounded("AVG(cs.score) - AVG(bs.score)", CHANGE_DIGITS)
+    conditions = [
+        *([_is_score(was, "was", ranges.was)] if ranges.was else []),
+        *([_is_score(now, "now", ranges.now)] if ranges.now else []),
+        *([_is_change(change, ranges.change)] if ranges.change else []),
+    ]
+    trials = (
+        f"SELECT 1 FROM {_VERDICTS} bt, {_VERDICTS} ct, {_both('bt', 'ct')} "  # noqa: S608
+        "AND bt.run_id = %(b_run)s AND bt.position = b.position "
+        "AND ct.run_id = %(c_run)s AND ct.position = c.position AND ct.trial = bt.trial"
+    )
+    return f"{trials} GROUP BY ct.position HAVING {' AND '.join(conditions)}"
+
+
+def _both(before: str, after: str) -> str:
+    """FROM and WHERE of the scores of two rows of verdicts, where both have one."""
+    return (
+        f"{_SCORES} bs, {_SCORES} cs WHERE bs.scorer_id = ({SCORER_OF}%(b_run)s) "
+        f"AND bs.output_id = {before}.output_id AND bs.score IS NOT NULL "
+        f"AND cs.scorer_id = ({SCORER_OF}%(c_run)s) "
+        f"AND cs.output_id = {after}.output_id AND cs.score IS NOT NULL"
+    )
+
+
+def _is_score(value: str, name: str, span: Span) -> str:
+    high = "<=" if span.high >= 1 else "<"
+    return f"{value} >= %({name}_low)s AND {value} {high} %({name}_high)s"
+
+
+def _is_change(value: str, span: Span) -> str:
+    low = ">=" if span.low > 0 or span.low <= -1 else ">"
+    high = "<=" if span.high < 0 or span.high >= 1 else "<"
+    return f"{value} {low} %(change_low)s AND {value} {high} %(change_high)s"
+
+
+def _rounded(value: str, digits: int) -> str:
+    """PostgreSQL rounds decimals only."""
+    return f"ROUND(CAST({value} AS NUMERIC), {digits})"
+
+
+def _values(ranges: Ranges) -> Iterator[tuple[str, float]]:
+    for name, span in ranges._asdict().items():
+        if span:
+            yield f"{name}_low", span.low
+            yield f"{name}_high", span.high

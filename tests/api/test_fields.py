@@ -1,0 +1,138 @@
+"""Bodies are read strictly: the types of JSON, no unknown fields, no more than may be sent."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail
+
+from evalsite.api.errors import Problem
+from evalsite.api.fields import (
+    NAME_LENGTH,
+    AnyJson,
+    Body,
+    Flag,
+    JsonObject,
+    Moment,
+    Name,
+    Number,
+    Rows,
+    StrictJson,
+    Text,
+    Whole,
+)
+
+Field = serializers.Field[Any, Any, Any, Any]
+EAST = timezone(timedelta(hours=2))
+
+VALID: list[tuple[Field, Any, Any]] = [
+    (Text(), "", ""),
+    (Text(), " a ", " a "),
+    (Name(), " a ", "a"),
+    (Name(), "x" * NAME_LENGTH, "x" * NAME_LENGTH),
+    (Whole(), -3, -3),
+    (Number(), 3, 3.0),
+    (Number(), 0.5, 0.5),
+    (Flag(), False, False),
+    (AnyJson(), None, None),
+    (AnyJson(), [1], [1]),
+    (JsonObject(), {}, {}),
+    (Moment(), "2026-11-20", datetime(2026, 11, 20, tzinfo=UTC)),
+    (Moment(), "2026-11-20T09:30:00", datetime(2026, 11, 20, 9, 30, tzinfo=UTC)),
+    (Moment(), "2026-11-20T09:30:00+02:00", datetime(2026, 11, 20, 9, 30, tzinfo=EAST)),
+    (Rows(child=Whole(), most=2, beyond=""), [1, 2], [1, 2]),
+]
+
+
+@pytest.mark.parametrize(("field", "sent", "value"), VALID)
+def test_a_value_of_the_right_type_is_taken(field: Field, sent: Any, value: Any) -> None:
+    taken = field.run_validation(sent)
+    assert (taken, type(taken)) == (value, type(value))
+
+
+INVALID: list[tuple[Field, Any, str]] = [
+    (Text(), 3, "invalid"),
+    (Text(), None, "null"),
+    (Name(), "", "blank"),
+    (Name(), "  ", "blank"),
+    (Name(), "x" * (NAME_LENGTH + 1), "max_length"),
+    (Whole(), "3", "invalid"),
+    (Whole(), True, "invalid"),
+    (Whole(), 3.0, "invalid"),
+    (Number(), "0.5", "invalid"),
+    (Number(), False, "invalid"),
+    (Number(), 10**400, "not_finite"),
+    (Flag(), 1, "invalid"),
+    (Flag(), "true", "invalid"),
+    (JsonObject(), [], "invalid"),
+    (JsonObject(), None, "null"),
+    (Moment(), "2026-02-30", "invalid"),
+    (Moment(), "yesterday", "invalid"),
+    (Moment(), "0001-01-01T00:00:00+02:00", "invalid"),
+]
+
+
+@pytest.mark.parametrize(("field", "sent", "code"), INVALID)
+def test_a_value_of_another_type_is_refused(field: Field, sent: Any, code: str) -> None:
+    with pytest.raises(serializers.ValidationError) as refused:
+        field.run_validation(sent)
+    assert refused.value.get_codes() == [code]
+
+
+class _Pair(Body):
+    name = Name()
+    size = Whole(required=False)
+
+
+@pytest.mark.parametrize(
+    ("sent", "codes"),
+    [
+        ({"name": "a", "sizes": 3}, {"sizes": ["unknown_field"]}),
+        ({"size": "3", "b": 1, "a": 1}, {
+            "name": ["required"],
+            "size": ["invalid"],
+            "a": ["unknown_field"],
+            "b": ["unknown_field"],
+        }),
+        ([], {"non_field_errors": ["invalid"]}),
+    ],
+)  # fmt: skip
+def test_every_fault_of_a_body_is_told_unknown_fields_too(sent: Any, codes: Any) -> None:
+    reader = _Pair(data=sent)
+    assert not reader.is_valid()
+    assert {
+        field: [detail.code for detail in details if isinstance(detail, ErrorDetail)]
+        for field, details in reader.errors.items()
+    } == codes
+
+
+def test_too_many_rows_are_not_looked_at() -> None:
+    with pytest.raises(Problem) as refused:
+        Rows(child=Whole(), most=2, beyond="Send fewer.").run_validation(["a", "b", "c"])
+    assert (refused.value.status_code, refused.value.code) == (413, "too_many_rows")
+    assert refused.value.message == "These are 3; 2 are possible. Send fewer."
+
+
+@pytest.mark.parametrize(
+    ("body", "limit", "code"),
+    [
+        (b'{"a": 1}', 8, None),
+        (b'\xef\xbb\xbf{"a": 1}', 99, None),
+        (b'{"a": 1}', 7, "too_large"),
+        (b'{"a": "\xff"}', 99, "encoding"),
+    ],
+)
+def test_json_is_read_up_to_a_size_and_as_utf_8(
+    settings: Any, body: bytes, limit: int, code: str | None
+) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = limit
+    if code is None:
+        assert StrictJson().parse(io.BytesIO(body)) == {"a": 1}
+        return
+    with pytest.raises(Problem) as refused:
+        StrictJson().parse(io.BytesIO(body))
+    assert refused.value.code == code

@@ -1,0 +1,256 @@
+"""The case table by what became of cases, against joining two runs in plain Python."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, Final
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from scoring.engine.compare.comparison import compare_runs
+from scoring.engine.runs.summaries import summarise
+from scoring.models import (
+    AuditEntry,
+    Case,
+    CaseVerdict,
+    Output,
+    OutputSet,
+    OutputSetState,
+    Review,
+    ReviewVerdict,
+    Run,
+    RunScorer,
+    RunState,
+    Score,
+    Scorer,
+    Status,
+    Team,
+    User,
+    Verdict,
+)
+from scoring.models.case_list import selection
+from scoring.models.case_list.change_filter import KINDS, Change
+from scoring.models.case_list.filters import CaseFilters
+from scoring.models.case_list.table import CaseOrder, CaseTable
+from scoring.models.case_paging import CasePosition
+from scoring.models.pairs.pair_index import kept_list
+from scoring.models.pairs.rows import PairKind
+from tests.conftest import MakeDataset
+
+CASES: Final = 40
+
+
+def _cases(numbers: list[int], text: str) -> list[dict[str, Any]]:
+    return [
+        {"key": f"q-{n}", "input": f"{text} {n % 3}", "tags": [f"tag {n % 2}"]} for n in numbers
+    ]
+
+
+def _run(team: Team, cases: list[Case], seed: int) -> Run:
+    """Two trials of each case; some outputs are missing. A score of 0, 0.5 or 1 by one scorer."""
+    coin = random.Random(seed)
+    outputs = OutputSet.objects.create(
+        version=cases[0].version, series="a", state=OutputSetState.READY
+    )
+    run = Run.objects.create(team=team, output_set=outputs, name="w", state=RunState.FINISHED)
+    scorer = Scorer.objects.filter(team=team).first() or Scorer.objects.define(
+        team, "close", "levenshtein", {}, 0.5
+    )
+    assert scorer.current
+    row = RunScorer.objects.create(run=run, version=scorer.current, name="close", threshold=0.5)
+    rows: list[Output | CaseVerdict | Score] = []
+    for case in coin.sample(cases, len(cases)):
+        for trial in range(coin.choice([1, 2, 2])):
+            rows += _outcome(run, row, case, trial, coin)
+    for model in (Output, CaseVerdict, Score):
+        model.objects.bulk_create(each for each in rows if isinstance(each, model))
+    for verdict in Verdict:
+        setattr(run, f"{verdict.label}_count", run.verdicts.filter(verdict=verdict).count())
+    run.save()
+    return run
+
+
+def _outcome(
+    run: Run, scorer: RunScorer, case: Case, trial: int, coin: random.Random
+) -> tuple[Output, CaseVerdict, Score]:
+    """The rows of one output, not stored yet."""
+    output = Output(output_set=run.output_set, case=case, trial=trial, text="said")
+    verdict = coin.choice([Verdict.PASS, Verdict.PASS, Verdict.FAIL, Verdict.FAIL, *Verdict])
+    told = CaseVerdict(run=run, output=output, position=case.position, trial=trial, verdict=verdict)
+    given: dict[str, Any] = {"status": Status.ERROR}
+    if verdict <= Verdict.FAIL:
+        score = coin.choice([0.5, 1.0]) if verdict == Verdict.PASS else 0.0
+        given = {"status": Status.SCORED, "score": score, "verdict": verdict}
+    return output, told, Score(scorer=scorer, output=output, **given)
+
+
+@pytest.fixture(params=["one version", "two versions"])
+def pair(request: pytest.FixtureRequest, team: Team, make_dataset: MakeDataset) -> tuple[Run, Run]:
+    """A baseline and a run; of two versions the second lacks cases, has new ones, and is mixed."""
+    old = make_dataset(_cases(list(range(CASES)), "How"))
+    new = old
+    if request.param == "two versions":
+        new = make_dataset(_cases([*range(CASES + 5, CASES, -1), *range(5, CASES)], "Why"))
+    return _run(team, list(old.cases.all()), 1), _run(team, list(new.cases.all()), 2)
+
+
+def _verdicts(run: Run) -> dict[tuple[str, int], int]:
+    rows = run.verdicts.values_list("output__case__key", "trial", "verdict")
+    return {(key, trial): verdict for key, trial, verdict in rows}
+
+
+def _kind(before: int, now: int) -> PairKind:
+    if min(before, now) > Verdict.FAIL:
+        return PairKind.NEITHER
+    if max(before, now) > Verdict.FAIL:
+        return PairKind.UNCLEAR
+    if before == now:
+        return PairKind.UNCHANGED
+    return PairKind.BROKE if now == Verdict.FAIL else PairKind.FIXED
+
+
+def _wanted(baseline: Run, run: Run, kind: PairKind) -> list[CaseVerdict]:
+    """In the run's order."""
+    before = _verdicts(baseline)
+    rows = run.verdicts.select_related("output__case").order_by("position", "trial")
+    partners = [(row, before.get((row.output.case.key, row.trial))) for row in rows]
+    return [row for row, old in partners if old is not None and _kind(old, row.verdict) == kind]
+
+
+def _places(rows: list[CaseVerdict]) -> list[CasePosition]:
+    return [CasePosition(row.position, row.trial) for row in rows]
+
+
+@pytest.mark.parametrize("few", [0, 2_000], ids=["walking", "picking first"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_of_change_shows_what_joining_in_python_shows(
+    pair: tuple[Run, Run], kind: PairKind, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selection, "FEW", few)
+    baseline, run = pair
+    scorers = list(run.scorers.all())
+    change, rows = Change(kind, baseline), _wanted(baseline, run, kind)
+    assert rows
+    by_tag = [row for row in rows if "tag 1" in row.output.case.tags]
+    by_score = [row for row in rows if row.output.scores.filter(score__gte=0.6).exists()]
+    tables = {
+        CaseFilters(change=change): rows,
+        CaseFilters(change=change, tag="tag 1"): by_tag,
+        CaseFilters(change=change, scorer=scorers[0], minimum=0.6): by_score,
+    }
+    for filters, wanted in tables.items():
+        table = CaseTable(run, scorers, filters)
+        assert [row.place for row in table.page(size=200).rows] == _places(wanted)
+        assert table.count in {None, len(wanted)}
+        sorted_table = CaseTable(run, scorers, filters, CaseOrder(scorers[0]))
+        found = [row.place for row in sorted_table.page(size=200).rows]
+        assert sorted(found) == sorted(_places(wanted))
+
+
+def test_a_change_contradicted_by_the_verdict_shows_nothing(pair: tuple[Run, Run]) -> None:
+    baseline, run = pair
+    filters = CaseFilters(verdict=Verdict.PASS, change=Change(PairKind.BROKE, baseline))
+    assert CaseTable(run, list(run.scorers.all()), filters).page().rows == []
+
+
+def finished_and_compared(pair: tuple[Run, Run]) -> tuple[Run, Run]:
+    Run.objects.update(finished_at=timezone.now())
+    for each in pair:
+        each.refresh_from_db()
+        summarise(each)
+    compare_runs(*pair)
+    return pair
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_kept_of_compared_runs_shows_the_same(
+    pair: tuple[Run, Run], kind: PairKind
+) -> None:
+    baseline, run = finished_and_compared(pair)
+    assert kept_list(baseline, run, kind).total is not None
+    table = CaseTable(run, list(run.scorers.all()), CaseFilters(change=Change(kind, baseline)))
+    wanted = _places(_wanted(baseline, run, kind))
+    with CaptureQueriesContext(connection) as queries:
+        assert [row.place for row in table.page(size=200).rows] == wanted
+    assert not any("CROSS JOIN" in query["sql"] for query in queries)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_how_many_changed_is_known_of_compared_runs_however_many(
+    pair: tuple[Run, Run], kind: PairKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    baseline, run = finished_and_compared(pair)
+    monkeypatch.setattr(selection, "FEW", 1)
+    scorers = list(run.scorers.all())
+    table = CaseTable(run, scorers, CaseFilters(change=Change(kind, baseline)))
+    count = len(_wanted(baseline, run, kind))
+    is_counted = kind != PairKind.UNCHANGED  # most cases are that, and nobody looks for the number
+    assert table.count == (count if is_counted else None)
+    narrowed = CaseFilters(change=Change(kind, baseline), tag="nowhere")
+    assert CaseTable(run, scorers, narrowed).count == 0
+
+
+def test_a_row_says_what_the_case_was_in_the_run_beside_it(pair: tuple[Run, Run]) -> None:
+    baseline, run = pair
+    before = _verdicts(baseline)
+    rows = CaseTable(run, list(run.scorers.all()), beside=baseline).page(size=200).rows
+    for row in rows:
+        old = before.get((row.key, row.place.trial))
+        assert row.earlier == (None if old is None else Verdict(old).label)
+
+
+def test_the_neighbours_of_a_case_are_those_of_the_filtered_table(pair: tuple[Run, Run]) -> None:
+    baseline, run = pair
+    filters = CaseFilters(change=Change(PairKind.BROKE, baseline))
+    table = CaseTable(run, list(run.scorers.all()), filters)
+    wanted = _places(_wanted(baseline, run, PairKind.BROKE))
+    assert table.neighbours(wanted[1])[:2] == (wanted[0], wanted[2])
+
+
+# Reviews.
+
+
+@pytest.mark.parametrize("few", [0, 2_000], ids=["walking", "picking first"])
+def test_reviewed_cases_are_those_that_anybody_reviewed(
+    pair: tuple[Run, Run], alice: User, bob: User, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selection, "FEW", few)
+    baseline, run = pair
+    scorers = list(run.scorers.all())
+    every = _places(list(run.verdicts.order_by("position", "trial")))
+    for place in every[3:6]:
+        for person in (alice, bob):
+            Review.objects.record(run, _output(run, place), ReviewVerdict.PASS, by=person)
+    Review.objects.record(baseline, _output(baseline, CasePosition(1)), ReviewVerdict.FAIL, by=bob)
+    for is_reviewed, wanted in ((True, every[3:6]), (False, every[:3] + every[6:])):
+        for order in (CaseOrder(), CaseOrder(scorers[0])):
+            table = CaseTable(
+                run, scorers, CaseFilters(reviewed=is_reviewed), order, counts_reviews=True
+            )
+            rows = table.page(size=200).rows
+            assert sorted(row.place for row in rows) == wanted
+            assert {row.reviews for row in rows} == {2 if is_reviewed else 0}
+
+
+def _output(run: Run, place: CasePosition) -> Output:
+    position, trial = place
+    return Output.objects.get(output_set=run.output_set, case__position=position, trial=trial)
+
+
+def test_a_person_has_one_review_of_an_output_and_every_word_is_audited(
+    pair: tuple[Run, Run], alice: User
+) -> None:
+    run = pair[1]
+    output = Output.objects.filter(output_set=run.output_set)[0]
+    Review.objects.record(run, output, ReviewVerdict.PASS, by=alice)
+    review = Review.objects.record(run, output, ReviewVerdict.FAIL, by=alice, note="It is rude.")
+    assert list(Review.objects.of_run(run)) == [review]
+    assert (review.get_verdict_display(), review.note) == ("fail", "It is rude.")
+    last, first = AuditEntry.objects.filter(action="review.said")
+    assert (first.old, first.new) == ({}, {"verdict": "pass", "note": ""})
+    assert last.old == first.new
+    assert last.new == {"verdict": "fail", "note": "It is rude."}
+    assert last.actor == alice
