@@ -64,14 +64,14 @@ def work_out(baseline: Any, candidate: Any) -> None:
 
 def lists(baseline: Any, candidate: Any, rounds: int) -> None:
     from scoring.models.case_paging import CasePosition
-    from scoring.models.pairs.pair_index import kept_list
+    from scoring.models.pairs.pair_index import indexed_list
     from scoring.models.pairs.pairs import Pairs
     from scoring.models.pairs.rows import PairFilters, PairKind
 
     pairs = Pairs(baseline, candidate)
 
     def page(kind: PairKind, filters: PairFilters, after: CasePosition | None = None) -> object:
-        kept = kept_list(baseline, candidate, kind, filters.scorer)
+        kept = indexed_list(baseline, candidate, kind, filters.scorer)
         return pairs.page(kind, filters, after=after, positions=kept.positions)
 
     middle = CasePosition(baseline.output_set.output_count // 2)
@@ -113,18 +113,18 @@ def make_runs(size: int) -> tuple[Any, Any, Any]:
     from rounds import make_suite
     from score_and_store import make_outputs
 
-    from scoring.engine.processes.process_pool import Pool
+    from scoring.engine.processes.process_pool import ProcessPool
     from scoring.engine.runs import planning
-    from scoring.engine.worker.run_dispatcher import work_on
+    from scoring.engine.worker.run_dispatcher import run_to_end
 
     suite = make_suite()
     first = make_outputs(size)
     tag(first.version)
     sets = [first, shifted(first, first.version), shifted(first, next_version(first.version))]
-    runs = [planning.new_run(outputs, suite=suite) for outputs in sets]
-    with Pool(os.cpu_count() or 1) as pool:
+    runs = [planning.create_run(outputs, suite=suite) for outputs in sets]
+    with ProcessPool(os.cpu_count() or 1) as pool:
         for run in runs:
-            work_on(run, pool)
+            run_to_end(run, pool)
     return runs[0], runs[1], runs[2]
 
 

@@ -53,10 +53,10 @@ def main() -> None:
 def timed(size: int, runs: int, rounds: int) -> list[str]:
     from django.db import connection
 
-    from scoring.engine.drift import measure
+    from scoring.engine.drift import measure_series
 
     dataset = make_series(size, runs)
-    measuring = time_round(lambda: measure(dataset, "a"))
+    measuring = time_round(lambda: measure_series(dataset, "a"))
     queries: list[Any] = []
 
     def counted(execute: Any, *statement: Any) -> Any:
@@ -72,13 +72,13 @@ def timed(size: int, runs: int, rounds: int) -> list[str]:
 
 def look(dataset: Any) -> None:
     """All that a page shows."""
-    from scoring.engine.drift import lines_of
-    from scoring.engine.drift.chart import chart_of, tag_lines
+    from scoring.engine.drift import drift_lines
+    from scoring.engine.drift.chart import build_chart, tag_lines
 
-    for line in lines_of(dataset):
+    for line in drift_lines(dataset):
         if not line.is_measured:
             raise SystemExit("the series is not measured")
-        chart_of(line), tag_lines(line), line.sentences
+        build_chart(line), tag_lines(line), line.sentences
 
 
 def make_series(size: int, runs: int, slug: str = "benchmark") -> Any:
@@ -110,7 +110,7 @@ def make_series(size: int, runs: int, slug: str = "benchmark") -> Any:
 
 
 def make_run(version: Any, cases: list[int], scorers: list[Any], week: int, level: float) -> None:
-    from scoring.engine.runs.summaries import summarise
+    from scoring.engine.runs.summaries import summarize_run
     from scoring.models import Output, OutputSet, Run, RunScorer, RunState, bulk
 
     chance = random.Random(week)
@@ -121,7 +121,7 @@ def make_run(version: Any, cases: list[int], scorers: list[Any], week: int, leve
     text = "the refund was issued on Monday and reached your account within three working days "
     rows = [(outputs.pk, case, 0, text + str(chance.random()), 0, "") for case in cases]
     columns = ("output_set_id", "case_id", "trial", "text", "is_json", "error")
-    bulk.insert(Output, columns, rows)
+    bulk.bulk_insert(Output, columns, rows)
     run = Run.objects.create(
         team=version.dataset.team, output_set=outputs, name=f"w{week}",
         state=RunState.FINISHED, finished_at=dated,
@@ -134,7 +134,7 @@ def make_run(version: Any, cases: list[int], scorers: list[Any], week: int, leve
         )
         insert_scores(of, made, verdicts)
     insert_verdicts(run, made, verdicts)
-    summarise(run)
+    summarize_run(run)
 
 
 def insert_scores(scorer: Any, outputs: list[int], verdicts: list[int]) -> None:
@@ -145,7 +145,7 @@ def insert_scores(scorer: Any, outputs: list[int], verdicts: list[int]) -> None:
         (scorer.pk, output, 0, 0.4 if failed else 0.9, failed, "", "", "{}")
         for output, failed in zip(outputs, verdicts, strict=True)
     ]
-    bulk.insert(Score, (*columns, "metadata_json"), rows)
+    bulk.bulk_insert(Score, (*columns, "metadata_json"), rows)
 
 
 def insert_verdicts(run: Any, outputs: list[int], verdicts: list[int]) -> None:
@@ -154,7 +154,7 @@ def insert_verdicts(run: Any, outputs: list[int], verdicts: list[int]) -> None:
     columns = ("run_id", "output_id", "position", "trial", "verdict", "missing_expected")
     places = enumerate(zip(outputs, verdicts, strict=True), start=1)
     rows = [(run.pk, output, place, 0, failed, 0) for place, (output, failed) in places]
-    bulk.insert(CaseVerdict, columns, rows)
+    bulk.bulk_insert(CaseVerdict, columns, rows)
 
 
 if __name__ == "__main__":

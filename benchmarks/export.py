@@ -80,7 +80,7 @@ def cells(rounds: list[Round]) -> list[str]:
 
 def exports() -> list[tuple[str, Callable[[], Any], str]]:
     """Of the newest run: what is exported, how it is begun, and as what."""
-    from scoring.engine.export import output_set_sheet, run_sheet, version_sheet
+    from scoring.engine.export import output_set_table, run_table, version_table
     from scoring.models import Run, Verdict
     from scoring.models.case_list.filters import CaseFilters
     from scoring.models.case_list.table import CaseOrder, CaseTable
@@ -93,16 +93,16 @@ def exports() -> list[tuple[str, Callable[[], Any], str]]:
     everything = CaseFilters()
     failed, found = CaseFilters(verdict=Verdict.FAIL), CaseFilters(text="Monday refund")
     whole: list[tuple[str, Callable[[], Any], str]] = [
-        ("run", lambda: run_sheet(table(everything)), kind) for kind in ("jsonl", "json", "csv")
+        ("run", lambda: run_table(table(everything)), kind) for kind in ("jsonl", "json", "csv")
     ]
     return [
         *whole,
-        ("run by score", lambda: run_sheet(table(everything, True)), "jsonl"),
-        ("run, failed cases", lambda: run_sheet(table(failed)), "jsonl"),
-        ("run, text search", lambda: run_sheet(table(found)), "jsonl"),
-        ("version", lambda: version_sheet(table(everything).run.output_set.version), "jsonl"),
-        ("version", lambda: version_sheet(table(everything).run.output_set.version), "csv"),
-        ("output set", lambda: output_set_sheet(table(everything).run.output_set), "jsonl"),
+        ("run by score", lambda: run_table(table(everything, True)), "jsonl"),
+        ("run, failed cases", lambda: run_table(table(failed)), "jsonl"),
+        ("run, text search", lambda: run_table(table(found)), "jsonl"),
+        ("version", lambda: version_table(table(everything).run.output_set.version), "jsonl"),
+        ("version", lambda: version_table(table(everything).run.output_set.version), "csv"),
+        ("output set", lambda: output_set_table(table(everything).run.output_set), "jsonl"),
     ]
 
 

@@ -28,7 +28,7 @@ with atheris.instrument_imports(include=["scoring.core"]):
         Row,
         RowProblem,
         Source,
-        detect,
+        detect_format,
         guess_mapping,
         read_rows,
     )
@@ -38,7 +38,7 @@ def one_input(content: bytes) -> None:
     name = NAMES[content[0] % len(NAMES)] if content else NAMES[0]
     source = Source(io.BytesIO(content[1:]), name)
     with suppress(FileProblem):
-        found = detect(source)
+        found = detect_format(source)
         mapping = guess_mapping(found.columns, found.sample, is_open=found.is_open)
         for row in islice(read_rows(source, found), 10_000):
             if isinstance(row, Row):

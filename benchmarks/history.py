@@ -104,7 +104,7 @@ def series_of(count: int) -> Any:
     """The dataset with so many runs, made where it is not there yet."""
     from drift import make_series
 
-    from scoring.engine.drift import measure as measure_drift
+    from scoring.engine.drift import measure_series as measure_drift
     from scoring.models import Dataset
 
     team = f"after-{count}"

@@ -171,7 +171,7 @@ def import_file(arguments: argparse.Namespace) -> None:
     connection.ensure_connection()
     before = peak_megabytes()
     clock = Clock()
-    loaded = imports.load_file(team, arguments.path, "Answers")
+    loaded = imports.import_file(team, arguments.path, "Answers")
     found = clock.stop()
     peak = peak_megabytes()
     figures = {

@@ -27,13 +27,13 @@ def main() -> None:
 
 
 def measure_runs(arguments: argparse.Namespace, url: str) -> None:
-    from scoring.engine.processes.thread_pool import Threads
+    from scoring.engine.processes.thread_pool import ThreadPool
     from scoring.models import Connection, Scorer, Team
 
     team = Team.objects.create(name="Benchmark", slug="benchmark")
     Connection.objects.define(team, "stub", url, concurrency=arguments.concurrency, by=None)
     scorer = Scorer.objects.define(team, "facts", "factuality", {"model": "stub-1"})
-    with Threads() as threads:
+    with ThreadPool() as threads:
         score(make_outputs(team, WARM_UP), scorer, threads)
         rounds = []
         for _ in range(arguments.rounds):
@@ -45,10 +45,10 @@ def measure_runs(arguments: argparse.Namespace, url: str) -> None:
 
 def score(outputs: Any, scorer: Any, threads: Any) -> None:
     from scoring.engine.runs import planning
-    from scoring.engine.worker.run_dispatcher import work_on
+    from scoring.engine.worker.run_dispatcher import run_to_end
 
-    run = planning.new_run(outputs, scorers=[(scorer, 0.5)])
-    work_on(run, threads)
+    run = planning.create_run(outputs, scorers=[(scorer, 0.5)])
+    run_to_end(run, threads)
     if run.pass_count != outputs.output_count:
         raise SystemExit(f"{run.pass_count} of {outputs.output_count} passed")
 

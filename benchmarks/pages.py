@@ -90,7 +90,7 @@ def make(size: int) -> Made:
     from drift import make_series
 
     from scoring.engine.compare.comparison import compare_runs
-    from scoring.engine.drift import measure as measure_drift
+    from scoring.engine.drift import measure_series as measure_drift
 
     run, same, other = make_runs(size)
     for candidate in (same, other):
@@ -175,10 +175,10 @@ def reviewed_queue(run: Any) -> Any:
 
     from scoring.engine.review.queues import QueuePlan, create_queue
     from scoring.models import QueueOrder, Review, ReviewVerdict, User
-    from scoring.models.reviews.queue import MOST_CASES
+    from scoring.models.reviews.queue import MAX_CASES
 
     user = User.objects.get(email="a@example.org")
-    for order, size in ((QueueOrder.VALUE, OPEN_TASKS), (QueueOrder.RANDOM, MOST_CASES)):
+    for order, size in ((QueueOrder.VALUE, OPEN_TASKS), (QueueOrder.RANDOM, MAX_CASES)):
         begun = perf_counter()
         queue = create_queue(run, QueuePlan("Review", [user], size, order), by=user)
         print(
@@ -236,13 +236,18 @@ def compare_pages(title: str, baseline: Any, candidate: Any) -> Iterator[tuple[s
 
 def rarest_bar(baseline: Any, candidate: Any) -> str:
     """What a link from the rarest bar of a histogram asks for."""
-    from scoring.core.charts.comparison_charts import steps
+    from scoring.core.charts.comparison_charts import change_histogram
     from scoring.engine.compare.comparison import compare_runs
     from scoring.engine.compare.figures import Figures
     from scoring.models.pairs.pair_index import change_text
 
     scorers = Figures.read(compare_runs(baseline, candidate).figures).scorers
-    bars = [(bar, each.name) for each in scorers for bar in steps(each.histogram).bars if bar.cases]
+    bars = [
+        (bar, each.name)
+        for each in scorers
+        for bar in change_histogram(each.histogram).bars
+        if bar.cases
+    ]
     bar, scorer = min(bars, key=lambda found: found[0].cases)
     return urlencode({"kind": "pairs", "scorer": scorer, "change": change_text(bar.change)})
 

@@ -97,14 +97,14 @@ def make_outputs(version: Any, number: int, characters: int) -> Any:
 
 
 def score_run(outputs: Any, suite: Any) -> None:
-    from scoring.engine.processes.process_pool import Inline
+    from scoring.engine.processes.process_pool import InlineExecutor
     from scoring.engine.runs import planning
-    from scoring.engine.worker.run_dispatcher import work_on
+    from scoring.engine.worker.run_dispatcher import run_to_end
     from scoring.models import OutputSet, Suite
 
     outputs = OutputSet.objects.select_related("version__dataset__team").get(pk=outputs.pk)
-    run = planning.new_run(outputs, suite=Suite.objects.get(pk=suite.pk))
-    work_on(run, Inline())
+    run = planning.create_run(outputs, suite=Suite.objects.get(pk=suite.pk))
+    run_to_end(run, InlineExecutor())
     if run.state != "finished" or run.error_count:
         raise SystemExit(f"the run is {run.state} with {run.error_count} errors")
 
@@ -115,16 +115,18 @@ def follow() -> None:
     from scoring.models import Job
 
     while waiting := Job.objects.unfinished().select_related("team").order_by("pk").first():
-        job_queue.run(waiting)
+        job_queue.run_job(waiting)
 
 
 def bare_scoring() -> float:
     """Processor seconds of the scorers alone, on the cases of the newest run."""
-    from scoring.engine.runs.execution import cases_of, configured_scorer
+    from scoring.engine.runs.execution import cases_of_outputs, configured_scorer
     from scoring.models import Run
 
     run = Run.objects.latest("pk")
-    cases = cases_of(list(run.output_set.outputs.order_by("pk").values_list("pk", flat=True)))
+    cases = cases_of_outputs(
+        list(run.output_set.outputs.order_by("pk").values_list("pk", flat=True))
+    )
     scorers = [configured_scorer(scorer) for scorer in run.scorers.select_related("version")]
     return min(cpu_of(lambda: [scorer.score(cases) for scorer in scorers]) for _ in range(5))
 

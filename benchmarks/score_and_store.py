@@ -53,7 +53,7 @@ def parse() -> argparse.Namespace:
 
 
 def measure_all(arguments: argparse.Namespace) -> None:
-    from scoring.engine.processes.process_pool import Pool
+    from scoring.engine.processes.process_pool import ProcessPool
     from scoring.engine.runs import planning
 
     if arguments.shard:
@@ -61,7 +61,7 @@ def measure_all(arguments: argparse.Namespace) -> None:
     print_head("characters", "cases", "cases/s", "CPU µs a case", "peak RSS per process, MB",
                "other programs")  # fmt: skip
     suite = make_suite()
-    with Pool(arguments.processes) as pool:
+    with ProcessPool(arguments.processes) as pool:
         score(make_outputs(2 * CHUNK, 100), suite, pool)  # starts the processes
         for characters in arguments.characters:
             for size in arguments.sizes + [1_000_000] * arguments.million:
@@ -81,7 +81,7 @@ def measure_size(size: int, characters: int, suite: Any, pool: Any, count: int) 
 def make_outputs(size: int, characters: int = 100) -> Any:
     """A ready output set over a new version of `size` cases."""
     from scoring.models import Case, Dataset, DatasetVersion, Output, OutputSet, Team
-    from scoring.models.bulk import insert
+    from scoring.models.bulk import bulk_insert
 
     name = f"{size} {time.monotonic_ns()}"
     dataset = Dataset.objects.create(team=Team.objects.get(), name=name)
@@ -93,14 +93,14 @@ def make_outputs(size: int, characters: int = 100) -> Any:
             (version.pk, n, f"q{n}", '"a question"', f'"{expected}"', *empty.values())
             for n, (expected, _) in rows
         ]
-        insert(Case, (*case_columns, *empty), cases)
+        bulk_insert(Case, (*case_columns, *empty), cases)
     version.publish(content_hash=name[:64], case_count=size)
     made = OutputSet.objects.create(version=version, series="a", state="ready", output_count=size)
     first = version.cases.order_by("position").values_list("pk", flat=True)[0]
     for rows in chunks(size, characters):
         outputs = [(made.pk, first + n - 1, 0, text, False, "") for n, (_, text) in rows]
         columns = ("output_set_id", "case_id", "trial", "text", "is_json", "error")
-        insert(Output, columns, outputs)
+        bulk_insert(Output, columns, outputs)
     return made
 
 

@@ -172,7 +172,7 @@ def keep_scoring(cases: int, stop: threading.Event) -> None:
     suite = Suite.objects.define(team, "load", [(scorer, None) for scorer in scorers])
     outputs = make_outputs(cases)
     while not stop.is_set():
-        run = planning.new_run(outputs, suite=suite)
+        run = planning.create_run(outputs, suite=suite)
         while not stop.is_set() and Run.objects.unfinished().filter(pk=run.pk).exists():
             time.sleep(0.2)
 

@@ -102,14 +102,14 @@ def write_file(folder: Path, size: int, seed: int, characters: int = 100) -> Pat
 
 def one_round(path: Path, suite: Any, processes: int) -> Halves:
     from scoring.engine import imports
-    from scoring.engine.processes.process_pool import Pool
+    from scoring.engine.processes.process_pool import ProcessPool
     from scoring.models import Team
 
     loaded: list[Any] = []
     importing = measure(
-        lambda: loaded.append(imports.load_file(Team.objects.get(), path, path.stem))
+        lambda: loaded.append(imports.import_file(Team.objects.get(), path, path.stem))
     )
-    with Pool(processes) as pool:
+    with ProcessPool(processes) as pool:
         scoring = measure(lambda: score(loaded[0].output_set, suite, pool))
         peak = max(peak_megabytes(pool))
     path.unlink()
@@ -118,10 +118,10 @@ def one_round(path: Path, suite: Any, processes: int) -> Halves:
 
 def score(outputs: Any, suite: Any, pool: Any) -> None:
     from scoring.engine.runs import planning
-    from scoring.engine.worker.run_dispatcher import work_on
+    from scoring.engine.worker.run_dispatcher import run_to_end
 
-    run = planning.new_run(outputs, suite=suite)
-    work_on(run, pool)
+    run = planning.create_run(outputs, suite=suite)
+    run_to_end(run, pool)
     if run.state != "finished" or run.error_count:
         raise SystemExit(f"the run is {run.state} with {run.error_count} errors")
 

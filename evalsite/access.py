@@ -56,7 +56,7 @@ from scoring.models.reviews.review import ReviewQuerySet
 from scoring.models.runs.run import RunQuerySet
 
 Row = TypeVar("Row", bound=models.Model)
-Given = TypeVar("Given", bound=models.QuerySet[Any])
+Rows = TypeVar("Rows", bound=models.QuerySet[Any])
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def run_access_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> RunA
     return RunAccess(user, member_role, run)
 
 
-def run_beside(opened: RunAccess, uid: uuid.UUID) -> Run:
+def paired_run_for(opened: RunAccess, uid: uuid.UUID) -> Run:
     """A run over the same dataset as the one that is opened, as `run_for`, by one query."""
     team, dataset = opened.run.team, opened.run.output_set.version.dataset
     runs = Run.objects.select_related("output_set__version")
@@ -215,7 +215,7 @@ def deleted_run_for(user: User, uid: uuid.UUID) -> Run:
     return _get_row(user, runs, uid, Role.EDITOR)
 
 
-def deleted_runs_of(team: Team) -> RunQuerySet:
+def deleted_runs_for(team: Team) -> RunQuerySet:
     """The deleted runs of a team from `team_for` that can still be brought back."""
     return Run.with_deleted.deleted().filter(team=team)
 
@@ -274,7 +274,7 @@ def reviews_of_run(opened: RunAccess) -> ReviewQuerySet:
     return _leave_out_blind(reviews, opened)
 
 
-def _leave_out_blind(rows: Given, opened: RunAccess) -> Given:
+def _leave_out_blind(rows: Rows, opened: RunAccess) -> Rows:
     """The rows, which are about outputs of the run, without those on outputs blind to the user."""
     if not opened.has_blind_outputs:
         return rows
@@ -376,7 +376,7 @@ def own_correction_for(user: User, uid: uuid.UUID) -> Correction:
     return correction
 
 
-def members_who_may(team: Team, role: Role) -> list[User]:
+def members_with_permission(team: Team, role: Role) -> list[User]:
     """The active members of a team with at least `role`, by e-mail address."""
     members = Member.objects.filter(team=team, role__gte=role, user__is_active=True)
     return [member.user for member in members.select_related("user").order_by("user__email")]
@@ -419,7 +419,7 @@ def run_scorer_for(user: User, uid: uuid.UUID, place: int, role: Role = Role.VIE
     return scorer
 
 
-def replies_of(run: Run, refs: Sequence[str]) -> dict[str, ModelCall]:
+def replies_to(run: Run, refs: Sequence[str]) -> dict[str, ModelCall]:
     """By their names the stored replies that belong to the run's team."""
     keys = {int(ref) for ref in refs if ref.isascii() and ref.isdecimal() and len(ref) < 19}
     calls = ModelCall.objects.filter(team=run.team_id, pk__in=keys)

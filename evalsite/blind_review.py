@@ -23,7 +23,7 @@ from scoring.engine.review.blind_outputs import (
     find_related_sets,
     list_outputs,
 )
-from scoring.engine.runs.neighbours import baseline_of
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import Output, ReviewTask, Run, User
 from scoring.models.case_list.filters import CaseFilters
 
@@ -67,7 +67,7 @@ def blind_outputs_in_queue(user: User, run: Run, filters: CaseFilters) -> frozen
     if not has_blind_outputs(user, run):
         return frozenset()
     change = filters.change and filters.change.against
-    baselines = {other for other in (change, baseline_of(run)) if other}
+    baselines = {other for other in (change, run_baseline(run)) if other}
     pairs = [blind_pairs(user, baseline, run).candidate for baseline in baselines]
     return blind_outputs(user, run).union(*pairs)
 

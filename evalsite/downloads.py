@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
-from scoring.engine.export import FILE_FORMATS, Sheet
+from scoring.engine.export import FILE_FORMATS, ExportTable
 
 
 def left_out_header(count: int) -> dict[str, str]:
@@ -13,8 +13,8 @@ def left_out_header(count: int) -> dict[str, str]:
     return {"X-Left-Out": str(count)} if count else {}
 
 
-def download(
-    request: HttpRequest, sheet: Sheet, file_format: str, *, is_verbatim: bool = False
+def stream_file(
+    request: HttpRequest, sheet: ExportTable, file_format: str, *, is_verbatim: bool = False
 ) -> StreamingHttpResponse:
     """The sheet as a file of one of FILE_FORMATS.
 

@@ -13,7 +13,7 @@ from scoring.core.private_files import make_private, open_private
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def flag(name: str, default: bool) -> bool:
+def read_flag(name: str, default: bool) -> bool:
     """True for 1, true, yes, on; False for 0, false, no, off or an empty value."""
     text = os.environ.get(name, "1" if default else "0").strip().lower()
     if text in {"1", "true", "yes", "on"}:
@@ -23,12 +23,12 @@ def flag(name: str, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name} is {text!r}; use 1 or 0")
 
 
-def listed(name: str, default: str = "") -> list[str]:
+def read_list(name: str, default: str = "") -> list[str]:
     """The comma-separated values of a variable, blanks dropped."""
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
 
 
-def whole_number(name: str, default: int, minimum: int = 1) -> int:
+def read_integer(name: str, default: int, minimum: int = 1) -> int:
     """A whole number of at least `minimum`."""
     text = os.environ.get(name, str(default))
     if not text.isdecimal() or int(text) < minimum:
@@ -36,7 +36,7 @@ def whole_number(name: str, default: int, minimum: int = 1) -> int:
     return int(text)
 
 
-def kept_secret(folder: Path, name: str) -> str:
+def read_or_create_secret(folder: Path, name: str) -> str:
     """The secret kept in `folder`/`name`, made on first use and readable by its owner only.
 
     Two processes starting together agree: the file is created exclusively and the loser reads
@@ -57,7 +57,7 @@ def kept_secret(folder: Path, name: str) -> str:
     return path.read_text()
 
 
-def one_line(name: str, default: str = "") -> str:
+def read_line(name: str, default: str = "") -> str:
     """A value that goes into an HTTP header: printable ASCII, white space around it dropped."""
     text = os.environ.get(name, default).strip()
     if any(not "!" <= character <= "~" for character in text):
@@ -65,7 +65,7 @@ def one_line(name: str, default: str = "") -> str:
     return text
 
 
-def one_of(name: str, *choices: str) -> str:
+def read_choice(name: str, *choices: str) -> str:
     """One of a few words, the first where the variable is not set."""
     text = os.environ.get(name, choices[0]).strip().lower()
     if text not in choices:
@@ -75,15 +75,15 @@ def one_of(name: str, *choices: str) -> str:
     return text
 
 
-def own_address(name: str) -> str:
+def read_url(name: str) -> str:
     """The site's own URL, without a slash at its end; "" where it is not set."""
-    url = one_line(name).rstrip("/")
+    url = read_line(name).rstrip("/")
     if url and not url.startswith(("https://", "http://")):
         raise ImproperlyConfigured(f"{name} is {url!r}; it begins with https:// or http://")
     return url
 
 
-def own_folder(name: str, default: Path) -> Path:
+def read_folder(name: str, default: Path) -> Path:
     """The folder, made if missing, for its owner alone whatever the umask.
 
     Others lose their rights in an existing folder that is this user's own.
@@ -97,8 +97,8 @@ def own_folder(name: str, default: Path) -> Path:
     return path
 
 
-DATA_DIR = own_folder("EVALSITE_DATA_DIR", ROOT / "var")
-DEBUG = flag("EVALSITE_DEBUG", False)
+DATA_DIR = read_folder("EVALSITE_DATA_DIR", ROOT / "var")
+DEBUG = read_flag("EVALSITE_DEBUG", False)
 given_secrets = {
     name: os.environ.get(variable, "")
     for name, variable in (
@@ -107,27 +107,27 @@ given_secrets = {
     )
 }
 SECRET_KEY, ENCRYPTION_KEY = (
-    text or kept_secret(DATA_DIR, name) for name, text in given_secrets.items()
+    text or read_or_create_secret(DATA_DIR, name) for name, text in given_secrets.items()
 )
 KEYS_GIVEN = [name for name, text in given_secrets.items() if text]  # the others lie in files
-ALLOWED_HOSTS = listed("EVALSITE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
-CSRF_TRUSTED_ORIGINS = listed("EVALSITE_CSRF_TRUSTED_ORIGINS")
-HTTPS = flag("EVALSITE_HTTPS", False)
-HSTS = one_of("EVALSITE_HSTS", "host", "subdomains", "preload")
-TRUSTED_PROXIES = whole_number("EVALSITE_TRUSTED_PROXIES", 0, minimum=0)
-SCORERS = listed("EVALSITE_SCORERS")
-WORKER_PROCESSES = whole_number("EVALSITE_WORKER_PROCESSES", os.cpu_count() or 1)
-JUDGE_CHECK_SAMPLE = whole_number("EVALSITE_JUDGE_CHECK_SAMPLE", 20, minimum=0)
-MAX_UPLOAD_MB = whole_number("EVALSITE_MAX_UPLOAD_MB", 512)
-MODEL_HOSTS = listed("EVALSITE_MODEL_HOSTS")
-MODEL_FOLDERS = listed("EVALSITE_MODEL_FOLDERS")
-WEBHOOK_HOSTS = listed("EVALSITE_WEBHOOK_HOSTS")
-URL = own_address("EVALSITE_URL")
-MAIL_HOST = one_line("EVALSITE_MAIL_HOST")
-MAIL_PORT = whole_number("EVALSITE_MAIL_PORT", 587)
-MAIL_SECURITY = one_of("EVALSITE_MAIL_SECURITY", "starttls", "tls", "none")
+ALLOWED_HOSTS = read_list("EVALSITE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = read_list("EVALSITE_CSRF_TRUSTED_ORIGINS")
+HTTPS = read_flag("EVALSITE_HTTPS", False)
+HSTS = read_choice("EVALSITE_HSTS", "host", "subdomains", "preload")
+TRUSTED_PROXIES = read_integer("EVALSITE_TRUSTED_PROXIES", 0, minimum=0)
+SCORERS = read_list("EVALSITE_SCORERS")
+WORKER_PROCESSES = read_integer("EVALSITE_WORKER_PROCESSES", os.cpu_count() or 1)
+JUDGE_CHECK_SAMPLE = read_integer("EVALSITE_JUDGE_CHECK_SAMPLE", 20, minimum=0)
+MAX_UPLOAD_MB = read_integer("EVALSITE_MAX_UPLOAD_MB", 512)
+MODEL_HOSTS = read_list("EVALSITE_MODEL_HOSTS")
+MODEL_FOLDERS = read_list("EVALSITE_MODEL_FOLDERS")
+WEBHOOK_HOSTS = read_list("EVALSITE_WEBHOOK_HOSTS")
+URL = read_url("EVALSITE_URL")
+MAIL_HOST = read_line("EVALSITE_MAIL_HOST")
+MAIL_PORT = read_integer("EVALSITE_MAIL_PORT", 587)
+MAIL_SECURITY = read_choice("EVALSITE_MAIL_SECURITY", "starttls", "tls", "none")
 MAIL_USER = os.environ.get("EVALSITE_MAIL_USER", "")
 MAIL_PASSWORD = os.environ.get("EVALSITE_MAIL_PASSWORD", "")
 MAIL_FROM = os.environ.get("EVALSITE_MAIL_FROM") or "Evalsite <evalsite@localhost>"
-OPENAI_API_KEY = one_line("OPENAI_API_KEY")
-OPENAI_BASE_URL = one_line("OPENAI_BASE_URL")
+OPENAI_API_KEY = read_line("OPENAI_API_KEY")
+OPENAI_BASE_URL = read_line("OPENAI_BASE_URL")

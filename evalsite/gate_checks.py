@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from evalsite.blind_review import blind_pairs
 from scoring.engine.compare.comparison import check_comparable
-from scoring.engine.compare.gates import COMPARED, Gate, GateCheck, Limits, check_gates
+from scoring.engine.compare.gates import COMPARED, Gate, GateCheck, GateLimits, check_gates
 from scoring.engine.compare.jobs import compare_or_enqueue
 from scoring.models import Output, Run, User
 from scoring.models.reviews.broken_cases import NO_WAIVERS, WaivedCase, WaiverUse
@@ -31,7 +31,7 @@ def needs_baseline(wanted: Sequence[Gate]) -> bool:
 
 
 def check_gates_for(
-    user: User, run: Run, baseline: Run | None, wanted: Sequence[Gate], limits: Limits
+    user: User, run: Run, baseline: Run | None, wanted: Sequence[Gate], limits: GateLimits
 ) -> ShownCheck | None:
     """The answers; None where large runs are not compared yet, which is then enqueued.
 

@@ -7,7 +7,7 @@ from django.utils.http import content_disposition_header
 
 from evalsite.blind_review import blind_pairs
 from scoring.engine.reports.release_report import ReportFile
-from scoring.engine.runs.neighbours import baseline_of
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import Run, RunState, User
 
 
@@ -28,7 +28,7 @@ def find_report_baseline(user: User, run: Run) -> Run:
     if run.state != RunState.FINISHED:
         text = f"The run is {run.state}: a release report needs a finished run."
         raise ReportRefusedError("run_unfinished", text)
-    baseline = baseline_of(run)
+    baseline = run_baseline(run)
     if baseline is None:
         text = "The series has no earlier finished run: a release report needs a baseline."
         raise ReportRefusedError("no_baseline", text)

@@ -147,7 +147,7 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_EMAIL_VERIFICATION = "none"
-ACCOUNT_ADAPTER = "evalsite.pages.account.adapters.InvitedOnly"
+ACCOUNT_ADAPTER = "evalsite.pages.account.adapters.InvitationAdapter"
 ACCOUNT_FORMS = {
     "login": "evalsite.pages.account.forms.SignInForm",
     "change_password": "evalsite.pages.account.forms.ChangePasswordForm",

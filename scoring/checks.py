@@ -60,7 +60,7 @@ def audit_triggers_exist(*, databases: Sequence[str] | None = None, **_: Any) ->
         return []
     if audit_triggers.CHECKPOINT not in connection.introspection.table_names():
         return []  # not set up yet
-    names = ", ".join(sorted(audit_triggers.missing(connection)))
+    names = ", ".join(sorted(audit_triggers.missing_triggers(connection)))
     hint = "manage.py verify_audit --restore-triggers makes them again."
     text = f"Triggers that keep the audit log append-only are missing: {names}."
     return [CheckWarning(text, hint=hint, id="evalsite.W003")] if names else []

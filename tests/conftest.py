@@ -114,7 +114,7 @@ def pytest_collection_finish() -> None:
 def _no_helper_stays() -> Iterator[None]:
     """The process that scores what is tried out serves all tests, and ends before they do."""
     yield
-    tryout.close()
+    tryout.close_helper()
 
 
 @pytest.fixture(scope="session", autouse=True)

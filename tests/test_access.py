@@ -77,7 +77,7 @@ def rows(team: Team, run: Run) -> dict[str, Any]:
         "alert_rule": rules[0],
         "deleted_alert_rule": rules[1],
         "alert": Alert.objects.create(rule=rules[0], sentence="It fell."),
-        "upload": Upload.objects.create(team=team, spool_name="a", size_bytes=1),
+        "upload": Upload.objects.create(team=team, stored_name="a", size_bytes=1),
         "connection": Connection.objects.define(team, "own", "https://api.example.org/v1", by=None),
         "job": Job.objects.create(team=team, kind=JobKind.TRY_SCORER),
     }
@@ -212,7 +212,7 @@ def test_runs_to_compare_are_the_team_s_in_the_order_asked_for(
     with pytest.raises(Http404):
         access.runs_for(alice, team, [run.uuid, theirs.uuid])
     Run.objects.filter(pk__in=[other.pk, theirs.pk]).update(deleted_at=timezone.now())
-    assert list(access.deleted_runs_of(team)) == [other]
+    assert list(access.deleted_runs_for(team)) == [other]
 
 
 def test_a_run_beside_another_is_over_the_same_dataset(
@@ -221,13 +221,13 @@ def test_a_run_beside_another_is_over_the_same_dataset(
     opened = access.run_access_for(alice, run.uuid)
     newer = make_outputs(make_dataset([{"key": "q1"}]), ["yes"])
     beside = Run.objects.create(team=run.team, output_set=newer, name="w47")
-    found = access.run_beside(opened, beside.uuid)
+    found = access.paired_run_for(opened, beside.uuid)
     assert (found, found.team, found.output_set.version) == (beside, run.team, newer.version)
     elsewhere = make_outputs(make_dataset([{"key": "q1"}], "Others"), ["yes"])
     other = Run.objects.create(team=run.team, output_set=elsewhere, name="w48")
     for uid in (other.uuid, uuid.uuid4()):
         with pytest.raises(Http404):
-            access.run_beside(opened, uid)
+            access.paired_run_for(opened, uid)
 
 
 def test_an_output_is_that_of_its_run(
@@ -328,5 +328,5 @@ def test_replies_are_the_team_s(team: Team, run: Run) -> None:
         ModelCall.objects.create(team=each, purpose="judge") for each in (team, elsewhere)
     )
     refs = [str(own.pk), str(theirs.pk), "x", "²", "9" * 19, ""]
-    assert access.replies_of(run, refs) == {str(own.pk): own}
-    assert access.replies_of(run, []) == {}
+    assert access.replies_to(run, refs) == {str(own.pk): own}
+    assert access.replies_to(run, []) == {}

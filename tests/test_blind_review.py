@@ -13,7 +13,7 @@ from evalsite.blind_review import (
 )
 from scoring.engine.review.carry_over import carry_over
 from scoring.models import Output, OutputSet, Run, User
-from scoring.models.case_list.change_filter import Change
+from scoring.models.case_list.change_filter import ChangeFilter
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.pairs.rows import PairKind
 from tests.conftest import MakeDataset, MakeOutputs
@@ -69,7 +69,7 @@ def test_a_queue_of_changed_cases_leaves_out_blind_pairs(
 ) -> None:
     ask_to_review(baseline, alice, "a")
     ask_to_review(candidate, alice, "b")
-    change = CaseFilters(change=Change(PairKind.BROKE, baseline))
+    change = CaseFilters(change=ChangeFilter(PairKind.BROKE, baseline))
     assert blind_outputs_in_queue(alice, candidate, change) == ids(candidate, "ab")
     assert blind_outputs_in_queue(bob, candidate, change) == set()
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from django.test import RequestFactory
 
-from evalsite.downloads import download
-from scoring.engine.export import Sheet
+from evalsite.downloads import stream_file
+from scoring.engine.export import ExportTable
 
 ROWS = [{"key": "a"}, {"key": "=1"}]
-SHEET = Sheet("Größe v1", 2, ["key"], lambda: iter(ROWS), lambda row: [row["key"]])
+SHEET = ExportTable("Größe v1", 2, ["key"], lambda: iter(ROWS), lambda row: [row["key"]])
 MARKED = '"key","_marked"\r\n"a",""\r\n"\'=1","[""key""]"\r\n'
 
 
@@ -24,7 +24,7 @@ MARKED = '"key","_marked"\r\n"a",""\r\n"\'=1","[""key""]"\r\n'
 def test_it_says_what_it_is(
     rf: RequestFactory, file_format: str, is_verbatim: bool, content_type: str, body: str
 ) -> None:
-    answer = download(rf.get("/"), SHEET, file_format, is_verbatim=is_verbatim)
+    answer = stream_file(rf.get("/"), SHEET, file_format, is_verbatim=is_verbatim)
     assert answer.headers["Content-Type"] == content_type
     assert answer.headers["X-Row-Count"] == "2"
     assert answer.headers["Cache-Control"] == "private, no-store"
@@ -34,5 +34,5 @@ def test_it_says_what_it_is(
 
 
 def test_asking_for_the_head_reads_nothing(rf: RequestFactory) -> None:
-    answer = download(rf.head("/"), SHEET, "csv")
+    answer = stream_file(rf.head("/"), SHEET, "csv")
     assert (answer.getvalue(), answer.headers["X-Row-Count"]) == (b"", "2")

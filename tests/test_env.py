@@ -26,24 +26,24 @@ def test_the_sites_own_address_has_no_slash_at_its_end(
     monkeypatch: pytest.MonkeyPatch, text: str, url: str
 ) -> None:
     monkeypatch.setenv("EVALSITE_URL", text)
-    assert env.own_address("EVALSITE_URL") == url
+    assert env.read_url("EVALSITE_URL") == url
 
 
 @pytest.mark.parametrize("text", ["evals.example.org", "ftp://x", "https://a b", "javascript:x"])
 def test_what_is_no_address_is_named(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("EVALSITE_URL", text)
     with pytest.raises(ImproperlyConfigured, match="EVALSITE_URL"):
-        env.own_address("EVALSITE_URL")
+        env.read_url("EVALSITE_URL")
 
 
 def test_one_of_a_few_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EVALSITE_MAIL_SECURITY", raising=False)
-    assert env.one_of("EVALSITE_MAIL_SECURITY", "starttls", "tls") == "starttls"
+    assert env.read_choice("EVALSITE_MAIL_SECURITY", "starttls", "tls") == "starttls"
     monkeypatch.setenv("EVALSITE_MAIL_SECURITY", " TLS ")
-    assert env.one_of("EVALSITE_MAIL_SECURITY", "starttls", "tls") == "tls"
+    assert env.read_choice("EVALSITE_MAIL_SECURITY", "starttls", "tls") == "tls"
     monkeypatch.setenv("EVALSITE_MAIL_SECURITY", "ssl3")
     with pytest.raises(ImproperlyConfigured, match="use starttls or tls"):
-        env.one_of("EVALSITE_MAIL_SECURITY", "starttls", "tls")
+        env.read_choice("EVALSITE_MAIL_SECURITY", "starttls", "tls")
 
 
 def settings_of(folder: Path, show: str, **environment: str) -> str:

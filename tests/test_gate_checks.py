@@ -6,7 +6,7 @@ import pytest
 
 from evalsite.gate_checks import ShownCheck, check_gates_for, needs_baseline
 from scoring.engine.compare.comparison import NotComparableError
-from scoring.engine.compare.gates import Limits, parse_gate
+from scoring.engine.compare.gates import GateLimits, parse_gate
 from scoring.engine.review.feedback import give_review
 from scoring.models import Comparison, Job, JobKind, ReviewVerdict, Run, RunState, User
 from tests.conftest import MakeDataset
@@ -29,7 +29,7 @@ def runs(make_dataset: MakeDataset, alice: User) -> tuple[Run, Run]:
 
 
 def check(user: User, runs: tuple[Run, Run]) -> ShownCheck:
-    shown = check_gates_for(user, runs[1], runs[0], [NONE, TESTED], Limits())
+    shown = check_gates_for(user, runs[1], runs[0], [NONE, TESTED], GateLimits())
     assert shown is not None
     return shown
 
@@ -65,7 +65,7 @@ def test_nothing_is_compared_for_gates_of_the_run_alone(runs: tuple[Run, Run], a
     alone = [parse_gate("pass_rate>=0.5")]
     assert not needs_baseline(alone)
     assert needs_baseline([*alone, NONE])
-    shown = check_gates_for(alice, runs[1], runs[0], alone, Limits())
+    shown = check_gates_for(alice, runs[1], runs[0], alone, GateLimits())
     assert shown is not None
     assert (shown.check.state, shown.check.baseline) == ("passed", None)
     assert not Comparison.objects.exists()
@@ -74,8 +74,8 @@ def test_nothing_is_compared_for_gates_of_the_run_alone(runs: tuple[Run, Run], a
 def test_large_runs_are_compared_by_the_worker(
     runs: tuple[Run, Run], alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.engine.compare.jobs.AT_ONCE", 0)
-    assert check_gates_for(alice, runs[1], runs[0], [NONE], Limits()) is None
+    monkeypatch.setattr("scoring.engine.compare.jobs.MAX_INLINE_PAIRS", 0)
+    assert check_gates_for(alice, runs[1], runs[0], [NONE], GateLimits()) is None
     assert Job.objects.get().kind == JobKind.COMPARE
     assert not Comparison.objects.exists()
 
@@ -84,4 +84,4 @@ def test_a_run_that_has_not_ended_has_no_answer(runs: tuple[Run, Run], alice: Us
     runs[1].state = RunState.RUNNING
     for baseline in (runs[0], None):
         with pytest.raises(NotComparableError, match="wait until it has finished"):
-            check_gates_for(alice, runs[1], baseline, [parse_gate("pass_rate>=0")], Limits())
+            check_gates_for(alice, runs[1], baseline, [parse_gate("pass_rate>=0")], GateLimits())

@@ -37,7 +37,7 @@ from scoring.engine.tryout.queue import BusyError
 
 log = logging.getLogger(__name__)
 
-MOST_LISTED: Final = 100
+MAX_LISTED: Final = 100
 NOTHING_HERE: Final = "There is nothing at this address, or it is not yours to see."
 
 #: Codes of Django REST framework under the names the whole site uses.
@@ -95,7 +95,7 @@ class Problem(exceptions.APIException):
 
     @property
     def body(self) -> dict[str, Any]:
-        listed = [fault.described() for fault in self.errors[:MOST_LISTED]]
+        listed = [fault.described() for fault in self.errors[:MAX_LISTED]]
         body = {"code": self.code, "message": self.message, "errors": listed}
         return body if self.object_id is None else {**body, "id": str(self.object_id)}
 
@@ -272,14 +272,14 @@ def _(fault: Exception) -> Problem:
     if "header size" in str(fault):
         text = "The head of a part is larger than 1,024 bytes. Give the file a shorter name."
         return Problem(400, "header_too_large", text)
-    return broken_form(f"{fault}")
+    return incomplete_form(f"{fault}")
 
 
 @problem_from_exception.register
 def _(fault: UnreadablePostError) -> Problem:
-    if disk_full.is_full_disk(fault):
+    if disk_full.is_disk_full(fault):
         return Problem(507, disk_full.CODE, disk_full.TEXT)
-    return unread(fault)
+    return unread_body(fault)
 
 
 @problem_from_exception.register(OSError)
@@ -288,13 +288,13 @@ def _(fault: Exception) -> Problem:
     if database_lock.is_locked(fault):
         log.warning("The database is locked: %s", fault)
         return busy()
-    if not disk_full.is_full_disk(fault):
+    if not disk_full.is_disk_full(fault):
         return _internal_error(fault)
     log.error("There is no room left on the disk", exc_info=fault)
     return Problem(507, disk_full.CODE, disk_full.TEXT)
 
 
-def broken_form(what: str) -> Problem:
+def incomplete_form(what: str) -> Problem:
     """A form that is not written as forms with several parts are."""
     text = f"The form cannot be read: {what.rstrip('.')}. Write it as multipart/form-data."
     return Problem(400, "broken_multipart", text)
@@ -306,7 +306,7 @@ def cut_short() -> Problem:
     return Problem(400, "broken_multipart", text)
 
 
-def stalled() -> Problem:
+def request_timeout() -> Problem:
     """A body whose end does not come."""
     text = "Nothing more of the body came, so the request was given up. Send it again."
     return Problem(408, "stalled", text)
@@ -317,11 +317,11 @@ def busy(text: str = database_lock.TEXT) -> Problem:
     return Problem(503, database_lock.CODE, text, retry_after=database_lock.RETRY_SECONDS)
 
 
-def unread(fault: OSError) -> Problem:
+def unread_body(fault: OSError) -> Problem:
     """The answer to a body that the server gave up, by the reason it gave."""
     if fault.errno == EBUSY:
         return busy("Too many large bodies at once. Send it again in a few seconds.")
-    return problem_from_exception(fault) if disk_full.is_full_disk(fault) else stalled()
+    return problem_from_exception(fault) if disk_full.is_disk_full(fault) else request_timeout()
 
 
 def too_large(limit_bytes: int) -> Problem:

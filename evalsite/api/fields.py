@@ -18,7 +18,7 @@ from rest_framework.parsers import BaseParser, DataAndFiles, MultiPartParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from evalsite.api.errors import Problem, cut_short, field_problem, too_large, unread
+from evalsite.api.errors import Problem, cut_short, field_problem, too_large, unread_body
 from evalsite.middleware.request_body import TOO_LARGE, is_cut_short
 from scoring.core import json_text
 
@@ -103,10 +103,10 @@ def _refuse_stalled_body() -> Iterator[None]:
     try:
         yield
     except UnreadablePostError as fault:
-        raise unread(fault) from None
+        raise unread_body(fault) from None
 
 
-class Body(serializers.Serializer[Any]):
+class BodySerializer(serializers.Serializer[Any]):
     """A JSON object with these fields and no others."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class Body(serializers.Serializer[Any]):
         return values
 
 
-class Rows(serializers.ListField):
+class ManyField(serializers.ListField):
     """Many objects of one kind, up to a number beyond which none of them is looked at."""
 
     def __init__(self, *, most: int, beyond: str, **options: Any) -> None:
@@ -141,7 +141,7 @@ class Rows(serializers.ListField):
         return super().to_internal_value(data)
 
 
-class Text(serializers.CharField):
+class TextField(serializers.CharField):
     """A text, kept character for character; numbers are not taken for texts."""
 
     default_error_messages = {"invalid": "This is not a text."}
@@ -155,7 +155,7 @@ class Text(serializers.CharField):
         return super().to_internal_value(data)
 
 
-class Name(Text):
+class NameField(TextField):
     """What people call an object: not blank, without white space around it."""
 
     def __init__(self, **options: Any) -> None:
@@ -163,7 +163,7 @@ class Name(Text):
         super().__init__(**own | options)
 
 
-class Whole(serializers.IntegerField):
+class IntegerField(serializers.IntegerField):
     """A whole number of JSON; not a text, not true."""
 
     default_error_messages = {"invalid": "This is not a whole number."}
@@ -174,7 +174,7 @@ class Whole(serializers.IntegerField):
         return data
 
 
-class Number(serializers.FloatField):
+class NumberField(serializers.FloatField):
     """A number of JSON that a float holds; not a text, not true."""
 
     default_error_messages = {
@@ -191,7 +191,7 @@ class Number(serializers.FloatField):
             self.fail("not_finite")
 
 
-class Flag(serializers.BooleanField):
+class BooleanField(serializers.BooleanField):
     """true or false of JSON; texts and numbers are refused."""
 
     default_error_messages = {"invalid": "This is neither true nor false."}
@@ -203,7 +203,7 @@ class Flag(serializers.BooleanField):
 
 
 @extend_schema_field({})
-class AnyJson(serializers.Field[Any, Any, Any, Any]):
+class JsonField(serializers.Field[Any, Any, Any, Any]):
     """Any JSON value, null included."""
 
     def __init__(self, **options: Any) -> None:
@@ -217,7 +217,7 @@ class AnyJson(serializers.Field[Any, Any, Any, Any]):
 
 
 @extend_schema_field({"type": "object", "additionalProperties": True})
-class JsonObject(AnyJson):
+class JsonObjectField(JsonField):
     """A JSON object with any keys."""
 
     default_error_messages = {"invalid": "This is not an object."}
@@ -232,7 +232,7 @@ class JsonObject(AnyJson):
 
 
 @extend_schema_field({"type": "string", "example": "2026-11-20", "description": "ISO 8601"})
-class Moment(Text):
+class DateTimeField(TextField):
     """A day, which begins at midnight UTC, or a moment; without an offset it is UTC."""
 
     default_error_messages = {
@@ -248,7 +248,7 @@ class Moment(Text):
             self.fail("invalid")
 
 
-def interval(**options: Any) -> serializers.ListField:
+def interval_field(**options: Any) -> serializers.ListField:
     """Low and high, or null."""
     return serializers.ListField(
         child=serializers.FloatField(), min_length=2, max_length=2, allow_null=True, **options

@@ -35,7 +35,7 @@ def idempotent(post: Post) -> Post:
     def once(view: ApiView, request: Request, **ids: Any) -> Response:
         if HEADER not in request.headers:
             return post(view, request, **ids)
-        digest = digest_of(request.data)
+        digest = request_digest(request.data)
         claim, is_own = _claim(request, digest)
         if not is_own:
             return _repeat_answer(claim, digest)
@@ -78,7 +78,7 @@ def _in_progress() -> Problem:
     return Problem(409, "in_progress", text, retry_after=1)
 
 
-def digest_of(sent: Any) -> str:
+def request_digest(sent: Any) -> str:
     """SHA-256 over a parsed body: equal values give equal digests, files count by content."""
     digest = hashlib.sha256()
     if not isinstance(sent, QueryDict):

@@ -15,14 +15,14 @@ from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
 from evalsite.api.errors import field_problem
-from evalsite.api.fields import Body, Text
+from evalsite.api.fields import BodySerializer, TextField
 from scoring.models.case_paging import CasePosition
 
-MOST_ROWS = 1_000
+MAX_ROWS = 1_000
 _PLACE: Final = re.compile(r"(after|before)-(\d{1,9})\.(\d{1,5})", re.ASCII)
 
 
-class Positioned(Protocol):
+class PositionedRow(Protocol):
     """A row of a list that is walked by places in a dataset."""
 
     @property
@@ -31,33 +31,33 @@ class Positioned(Protocol):
 
 class PositionedPage(Protocol):
     @property
-    def rows(self) -> Sequence[Positioned]: ...
+    def rows(self) -> Sequence[PositionedRow]: ...
     @property
     def has_previous(self) -> bool: ...
     @property
     def has_next(self) -> bool: ...
 
 
-def bad_cursor() -> Exception:
+def invalid_cursor() -> Exception:
     text = "This cursor is not one of ours. Take the next and previous addresses as they are."
     return field_problem(400, "cursor", "bad_cursor", text)
 
 
-class PageQuery(Body):
+class PageQuery(BodySerializer):
     """What the address of a list may ask; the list is walked by creation."""
 
-    team = Text(required=False)
-    cursor = Text(required=False)
-    page_size = serializers.IntegerField(required=False, min_value=1, max_value=MOST_ROWS)
+    team = TextField(required=False)
+    cursor = TextField(required=False)
+    page_size = serializers.IntegerField(required=False, min_value=1, max_value=MAX_ROWS)
 
 
-class PlacesQuery(Body):
+class PlacesQuery(BodySerializer):
     """What the address of a list that is walked by places in a dataset may ask."""
 
-    cursor = Text(
+    cursor = TextField(
         required=False, help_text="Where the page begins, as given in `next` and `previous`."
     )
-    page_size = serializers.IntegerField(default=50, min_value=1, max_value=MOST_ROWS)
+    page_size = serializers.IntegerField(default=50, min_value=1, max_value=MAX_ROWS)
 
 
 class PageShape(serializers.Serializer[object]):
@@ -76,7 +76,7 @@ class NewestFirst(CursorPagination):
     ordering = "-id"
     page_size = 50
     page_size_query_param = "page_size"
-    max_page_size = MOST_ROWS
+    max_page_size = MAX_ROWS
     cursor_query_description = "Where the page begins, as given in `next` and `previous`."
     page_size_query_description = "How many rows a page holds, at most 1,000. Defaults to 50."
 
@@ -90,7 +90,7 @@ class NewestFirst(CursorPagination):
         try:
             return super().paginate_queryset(queryset, request, view)
         except (NotFound, ValueError):  # ValueError: it decodes, but to no id
-            raise bad_cursor() from None
+            raise invalid_cursor() from None
 
 
 def parse_cursor(cursor: str | None) -> dict[str, CasePosition]:
@@ -99,7 +99,7 @@ def parse_cursor(cursor: str | None) -> dict[str, CasePosition]:
         return {}
     match = _PLACE.fullmatch(cursor)
     if match is None:
-        raise bad_cursor()
+        raise invalid_cursor()
     side, position, trial = match.groups()
     return {side: CasePosition(int(position), int(trial))}
 

@@ -15,11 +15,11 @@ _STEPS: Final = "steps"  # taken so far, in what the reader hands on to each rul
 _MAY_END: Final = ("paragraph", "reference", "blockquote", "list")  # blocks that another may end
 
 
-class TooMuchError(Exception):
+class MarkdownTooLargeError(Exception):
     """A text with more markup than a page sets, or so deep that the reader would drop some."""
 
 
-def commonmark() -> Any:
+def create_parser() -> Any:
     """A reader of CommonMark with tables and no HTML. What it renders needs an `env` of its own."""
     from markdown_it import MarkdownIt
 
@@ -33,9 +33,9 @@ def _block(state: Any, start: int, end: int, silent: bool) -> bool:
     """A rule that never applies, asked before every other."""
     _count(state.env)
     if state.level >= MAX_DEPTH:
-        raise TooMuchError
+        raise MarkdownTooLargeError
     if not silent and start + 1 < end and _cells(state, start, end) > MAX_CELLS:
-        raise TooMuchError
+        raise MarkdownTooLargeError
     return False
 
 
@@ -47,7 +47,7 @@ def _inline(state: Any, _: bool) -> bool:
 def _count(env: Any) -> None:
     env[_STEPS] = env.get(_STEPS, 0) + 1
     if env[_STEPS] > MAX_STEPS:
-        raise TooMuchError
+        raise MarkdownTooLargeError
 
 
 def _cells(state: Any, start: int, end: int) -> int:

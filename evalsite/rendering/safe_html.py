@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from django.utils.safestring import SafeString, mark_safe
 
-from evalsite.rendering.markdown_reader import commonmark
+from evalsite.rendering.markdown_reader import create_parser
 from scoring.core.textdiff.text_layout import Block, Span, Tag, mark_spans
 
 LEAF: Final = 300  # characters that a cell shows
@@ -40,27 +40,27 @@ def render_text(blocks: Iterable[Block], *, with_spaces: bool) -> SafeString:
     return mark_safe(html)  # noqa: S308  every text in it is escaped below
 
 
-def leaf(text: str | None, tag: Tag, *, with_spaces: bool, since: int = 0) -> str:
+def render_leaf(text: str | None, tag: Tag, *, with_spaces: bool, since: int = 0) -> str:
     """A JSON leaf from one of its characters on, truncated, or that there is none.
 
-    A span for `joined`.
+    A span for `join_safe`.
     """
     if text is None:
         return '<span class="muted">nothing</span>'
     element = tag or "span"
     rest = f"…{text[since:]}" if 0 < since < len(text) else text
     opening = rest if len(rest) <= LEAF else rest[: LEAF - 1] + "…"
-    return f'<{element} class="id">{line(opening, with_spaces)}</{element}>'
+    return f'<{element} class="id">{render_line(opening, with_spaces)}</{element}>'
 
 
-def line(text: str, with_spaces: bool = False) -> str:
-    """A short text with what cannot be seen marked; a span for `joined`."""
+def render_line(text: str, with_spaces: bool = False) -> str:
+    """A short text with what cannot be seen marked; a span for `join_safe`."""
     if text.isascii() and text.isprintable() and not with_spaces:
         return escape(text)
     return "".join(_span_html(span, with_spaces) for span in mark_spans(text))
 
 
-def joined(pieces: Iterable[str]) -> SafeString:
+def join_safe(pieces: Iterable[str]) -> SafeString:
     """Pieces whose makers have escaped every text in them, one after another."""
     return SafeString("".join(pieces))
 
@@ -118,7 +118,7 @@ def _spaced(markup: str) -> str:
 _SPACES: Final = "with_spaces"  # in what markdown-it hands on to each part
 
 
-def markdown(text: str, *, with_spaces: bool = False) -> SafeString:
+def render_markdown(text: str, *, with_spaces: bool = False) -> SafeString:
     """The text as CommonMark with tables. HTML in it is text; nothing is loaded from elsewhere.
 
     White space is marked as far as Markdown keeps it, which is not at the ends of lines.
@@ -141,7 +141,7 @@ def markdown(text: str, *, with_spaces: bool = False) -> SafeString:
 
 @cache
 def _commonmark() -> Any:
-    reader = commonmark()
+    reader = create_parser()
     for kind, rule in _RENDER_RULES.items():
         reader.add_render_rule(kind, rule)
     return reader
@@ -151,7 +151,7 @@ def _commonmark() -> Any:
 
 
 def _text(_: Any, tokens: Sequence[Any], index: int, __: Any, env: Mapping[str, Any]) -> str:
-    return line(tokens[index].content, env[_SPACES])
+    return render_line(tokens[index].content, env[_SPACES])
 
 
 def _inline_code(*arguments: Any) -> str:
@@ -163,7 +163,7 @@ def _code_block(*arguments: Any) -> str:
 
 
 def _soft_break(_: Any, __: Any, ___: Any, ____: Any, env: Mapping[str, Any]) -> str:
-    return line("\n", env[_SPACES])
+    return render_line("\n", env[_SPACES])
 
 
 def _hard_break(*arguments: Any) -> str:
@@ -172,8 +172,8 @@ def _hard_break(*arguments: Any) -> str:
 
 def _image(_: Any, tokens: Sequence[Any], index: int, __: Any, env: Mapping[str, Any]) -> str:
     """Its description and its address as text: a page requests nothing from other hosts."""
-    address = line(str(tokens[index].attrGet("src") or ""), env[_SPACES])
-    description = line(tokens[index].content, env[_SPACES])
+    address = render_line(str(tokens[index].attrGet("src") or ""), env[_SPACES])
+    description = render_line(tokens[index].content, env[_SPACES])
     return f'<span class="markdown-image">{description} (image: {address})</span>'
 
 

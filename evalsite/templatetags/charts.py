@@ -12,7 +12,7 @@ register = template.Library()
 
 
 @register.filter
-def part_of(length: float, whole: float) -> str:
+def length_share(length: float, whole: float) -> str:
     """A length along an axis of `whole` as a share: 24 of 96 → "25%"."""
     return f"{round(100 * length / whole, 3):g}%" if whole else "0%"
 

@@ -10,8 +10,8 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
 from evalsite.pages.compare.pair_list import ScoreChange
-from evalsite.rendering.safe_html import joined
-from evalsite.templatetags.formatting import NOTHING, score_beside, signed
+from evalsite.rendering.safe_html import join_safe
+from evalsite.templatetags.formatting import NOTHING, score_near_threshold, signed
 from scoring.core.wording.comparison import chance_text, p_text
 from scoring.core.wording.numbers import MINUS, change_text
 
@@ -55,7 +55,7 @@ def score_cells(changes: Iterable[ScoreChange]) -> SafeString:
 
     Set here and not by a template: with fifty rows its engine made the page an eighth slower.
     """
-    return joined(_cell(index, change) for index, change in enumerate(changes))
+    return join_safe(_cell(index, change) for index, change in enumerate(changes))
 
 
 def _cell(index: int, change: ScoreChange) -> str:
@@ -68,7 +68,7 @@ def _scores(change: ScoreChange) -> str:
     if change.before is None and change.after is None:
         return _NO_SCORES
     before, after = change.thresholds
-    scores = score_beside(change.before, before), score_beside(change.after, after)
+    scores = score_near_threshold(change.before, before), score_near_threshold(change.after, after)
     return f"{_ARROW.join(scores)} {_delta(change.delta)}"
 
 

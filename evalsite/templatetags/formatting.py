@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from evalsite.pages.web.undo import Undo, undo_from_message
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.core.textdiff.text_layout import plain_numbers
 from scoring.core.wording.numbers import MINUS, dollars_text, number_text, round_half_up, share_text
 
@@ -47,7 +47,7 @@ def score(value: float | None, decimals: int = 2) -> str:
 
 
 @register.filter
-def score_beside(value: float | None, threshold: float | None) -> str:
+def score_near_threshold(value: float | None, threshold: float | None) -> str:
     """A score with as many decimals, from 2 on, as show on which side of its threshold it lies.
 
     0.6996 beside 0.7 is "0.6996": set as "0.70" it would seem to have passed.
@@ -78,7 +78,7 @@ def dollars(value: float | None) -> str:
 @register.filter
 def plain(value: float | None) -> str:
     """A threshold or a setting, whole: 0.7 → "0.7", 1.0 → "1"."""
-    return NOTHING if value is None else text_of(value)
+    return NOTHING if value is None else to_text(value)
 
 
 @register.filter

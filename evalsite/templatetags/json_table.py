@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from evalsite.pages.cases.texts.json_leaves import Credit
 from evalsite.pages.cases.texts.json_paths import PathCell, PathTableRow, leaf_rows
 from evalsite.pages.cases.texts.row_limits import link_more_rows
-from evalsite.rendering.safe_html import joined, leaf, line
+from evalsite.rendering.safe_html import join_safe, render_leaf, render_line
 from evalsite.templatetags.formatting import score
 from evalsite.templatetags.marks import verdict_mark
 
@@ -49,7 +49,7 @@ def path_rows(
 ) -> SafeString:
     """A row for each path; the texts of the `shared` names have one cell for their change."""
     with_spaces = bool(context.get("marks_space"))
-    return joined(_row(row, shared, with_spaces) for row in rows)
+    return join_safe(_row(row, shared, with_spaces) for row in rows)
 
 
 def _row(row: PathTableRow, shared: Collection[str], with_spaces: bool) -> str:
@@ -57,12 +57,13 @@ def _row(row: PathTableRow, shared: Collection[str], with_spaces: bool) -> str:
     cells += [(cell.name, [cell]) for cell in row.cells if cell.name not in shared]
     texts = "".join(_CELL.format(name, _leaves(parts, with_spaces)) for name, parts in cells)
     credit_cells = "".join(_CREDIT.format(_credit(c, with_spaces)) for c in row.credits)
-    return f"<tr>{_HEAD.format(line(row.path))}{texts}{credit_cells}</tr>\n"
+    return f"<tr>{_HEAD.format(render_line(row.path))}{texts}{credit_cells}</tr>\n"
 
 
 def _leaves(cells: Iterable[PathCell], with_spaces: bool) -> str:
     return " ".join(
-        leaf(cell.text, cell.tag, with_spaces=with_spaces, since=cell.since) for cell in cells
+        render_leaf(cell.text, cell.tag, with_spaces=with_spaces, since=cell.since)
+        for cell in cells
     )
 
 
@@ -78,4 +79,4 @@ def _against(text: str | None, with_spaces: bool) -> str:
     if text is None:
         return ""
     cut = text if len(text) <= AGAINST else f"{text[: AGAINST - 1]}…"
-    return _MUTED.format(f'against <span class="id">{line(cut, with_spaces)}</span>')
+    return _MUTED.format(f'against <span class="id">{render_line(cut, with_spaces)}</span>')

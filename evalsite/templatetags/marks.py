@@ -17,7 +17,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from evalsite.pages.cases.table.case_table import ScoreCell
-from evalsite.rendering.safe_html import joined, line
+from evalsite.rendering.safe_html import join_safe, render_line
 from evalsite.templatetags.formatting import NOTHING, ago, exact
 from scoring.core.textdiff.text_layout import mark_spans
 
@@ -45,7 +45,7 @@ def score_mark(score: float, threshold: float, verdict: str) -> SafeString:
 @register.simple_tag
 def case_cells(cells: Iterable[ScoreCell]) -> SafeString:
     """A row's cells, one for each scorer that has a column."""
-    return joined(_CELL.format(escape(cell.scorer.name), _score_text(cell)) for cell in cells)
+    return join_safe(_CELL.format(escape(cell.scorer.name), _score_text(cell)) for cell in cells)
 
 
 def _score_text(cell: ScoreCell) -> str:
@@ -66,13 +66,13 @@ def time(when: datetime | None) -> SafeString:
     """How long ago it was, with the exact time as a title; app.js keeps it current."""
     iso = when.isoformat() if when else ""
     html = f'<time datetime="{iso}" title="{exact(when)}" data-ago>{ago(when)}</time>'
-    return joined((html,))  # dates have nothing to escape
+    return join_safe((html,))  # dates have nothing to escape
 
 
 @register.filter
 def visible(text: str) -> SafeString:
     """A text from outside, with what cannot be seen marked as in `cases/_visible_text.html`."""
-    return joined((line(text),))
+    return join_safe((render_line(text),))
 
 
 @register.filter

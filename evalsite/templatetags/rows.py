@@ -8,7 +8,7 @@ from django import template
 from django.template import engines
 from django.utils.safestring import SafeString
 
-from evalsite.rendering.safe_html import joined
+from evalsite.rendering.safe_html import join_safe
 
 register = template.Library()
 
@@ -16,4 +16,4 @@ register = template.Library()
 @register.simple_tag
 def rows(name: str, **context: Any) -> SafeString:
     """The table, which knows only what it is given here."""
-    return joined([engines["rows"].get_template(name).render(context)])
+    return join_safe([engines["rows"].get_template(name).render(context)])

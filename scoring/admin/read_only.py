@@ -130,7 +130,7 @@ _register(
 )
 _register(
     rows.Shard,
-    list_display=["attempt", "number", "output_count", "tries", "done_at"],
+    list_display=["attempt", "number", "output_count", "try_count", "done_at"],
     search_fields=["attempt__run__name"],
     list_select_related=["attempt__run"],
 )
@@ -301,12 +301,12 @@ _register(
     list_filter=["kind", "team"],
     search_fields=["dataset__name", "series", "scorer"],
     list_select_related=["dataset", "team"],
-    exclude=["sealed_webhook", "webhook_host", "webhook_last_four", "sealed_secret"],
+    exclude=["encrypted_webhook", "webhook_host", "webhook_last_four", "encrypted_secret"],
     readonly_fields=["webhook_shown"],
 )
 _register(
     rows.AlertWatch,
-    list_display=["rule", "series", "state", "run", "seen_at", "look_at"],
+    list_display=["rule", "series", "state", "run", "seen_at", "evaluate_at"],
     list_filter=["state"],
     search_fields=["rule__dataset__name", "series", "sentence"],
     list_select_related=["rule__dataset", "run"],
@@ -320,7 +320,7 @@ _register(
 )
 _register(
     rows.AlertDelivery,
-    list_display=["event", "channel", "target_shown", "state", "tries", "error", "happened_at"],
+    list_display=["event", "channel", "target_shown", "state", "try_count", "error", "happened_at"],
     list_filter=["state", "channel"],
     search_fields=["rule__dataset__name", "error"],
     list_select_related=["rule__dataset"],
@@ -359,7 +359,7 @@ _register(
     fields=["cache_key", "is_cut", "created_at"],
 )
 _register(
-    rows.JudgeNoise,
+    rows.JudgeVariance,
     list_display=["run", "version", "n", "errors", "mean_difference", "band", "flips"],
     search_fields=["run__name", "version__scorer__name"],
     list_select_related=["run__output_set__version__dataset", "version__scorer"],

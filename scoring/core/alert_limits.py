@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 
-class Bounds(NamedTuple):
+class LimitBounds(NamedTuple):
     """What a kind's limit may be, both ends included; `text` says it."""
 
     low: float
@@ -17,15 +17,15 @@ class Bounds(NamedTuple):
     may_be_none: bool = False
 
 
-LEAST: Final = 1e-9
+MIN_LIMIT: Final = 1e-9
 _SHARE: Final = "a number above 0 and up to 1"
 #: By kind; a kind that is left out has no limit.
-BOUNDS: Final[Mapping[str, Bounds]] = {
-    "mean_below": Bounds(LEAST, 1, _SHARE),
-    "pass_rate_below": Bounds(LEAST, 1, _SHARE),
-    "drop": Bounds(LEAST, 1, f"{_SHARE}, or nothing", may_be_none=True),
-    "regressions": Bounds(0, 1_000_000, "a whole number of cases, 0 or more", is_whole=True),
-    "no_data": Bounds(1, 365, "a whole number of days from 1 to 365", is_whole=True),
+BOUNDS: Final[Mapping[str, LimitBounds]] = {
+    "mean_below": LimitBounds(MIN_LIMIT, 1, _SHARE),
+    "pass_rate_below": LimitBounds(MIN_LIMIT, 1, _SHARE),
+    "drop": LimitBounds(MIN_LIMIT, 1, f"{_SHARE}, or nothing", may_be_none=True),
+    "regressions": LimitBounds(0, 1_000_000, "a whole number of cases, 0 or more", is_whole=True),
+    "no_data": LimitBounds(1, 365, "a whole number of days from 1 to 365", is_whole=True),
 }
 
 

@@ -27,7 +27,7 @@ from annotated_types import Ge, Gt, Le
 
 from scoring.core.contract import CaseProblem, ConfigError, Json
 from scoring.core.json_path import path_text
-from scoring.core.json_text import check as check_json
+from scoring.core.json_text import check_value as check_json
 
 Kind = Literal[
     "text",

@@ -24,10 +24,10 @@ class Missing:
         return False
 
 
-ABSENT: Final = Missing()
+MISSING: Final = Missing()
 
 
-class Change(NamedTuple):
+class SettingChange(NamedTuple):
     """One setting; ABSENT where only the other config has it.
 
     `path` names a part of a combination by its name: `scorers.accuracy.config.decimals`.
@@ -39,14 +39,14 @@ class Change(NamedTuple):
 
     @property
     def is_added(self) -> bool:
-        return self.old is ABSENT
+        return self.old is MISSING
 
     @property
     def is_removed(self) -> bool:
-        return self.new is ABSENT
+        return self.new is MISSING
 
 
-def find_changes(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[Change]:
+def find_changes(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[SettingChange]:
     """Changes in the order of the settings, new ones last; empty if the configs are equal."""
     return list(_diff_objects((), old, new))
 
@@ -90,7 +90,7 @@ def drop_defaults(type_name: str, config: Mapping[str, Json]) -> dict[str, Json]
     return short
 
 
-def drop_part_defaults(part: Mapping[str, Json]) -> dict[str, Json]:
+def drop_child_defaults(part: Mapping[str, Json]) -> dict[str, Json]:
     """One scorer of a combination without defaults, its config included."""
     return _short_part(part, drop_defaults(part["type"], part.get("config", {})))
 
@@ -107,30 +107,32 @@ def _short_part(part: Mapping[str, Json], config: Mapping[str, Json]) -> dict[st
 
 def _diff_objects(
     path: tuple[str, ...], old: Mapping[str, Json], new: Mapping[str, Json]
-) -> Iterator[Change]:
+) -> Iterator[SettingChange]:
     for name in {**old, **new}:
-        before, after = old.get(name, ABSENT), new.get(name, ABSENT)
+        before, after = old.get(name, MISSING), new.get(name, MISSING)
         if not _is_same(before, after):
             yield from _diff_values((*path, name), before, after)
 
 
-def _diff_values(path: tuple[str, ...], old: Json, new: Json) -> Iterator[Change]:
+def _diff_values(path: tuple[str, ...], old: Json, new: Json) -> Iterator[SettingChange]:
     """The changes between two values that differ."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         yield from _diff_objects(path, old, new)
     elif path[-1] == PARTS and _holds_parts(old) and _holds_parts(new):
         yield from _diff_parts(path, old, new)
     else:
-        yield Change(path_text(path), old, new)
+        yield SettingChange(path_text(path), old, new)
 
 
-def _diff_parts(path: tuple[str, ...], old: Sequence[Any], new: Sequence[Any]) -> Iterator[Change]:
+def _diff_parts(
+    path: tuple[str, ...], old: Sequence[Any], new: Sequence[Any]
+) -> Iterator[SettingChange]:
     before, after = _by_name(old), _by_name(new)
     yield from _diff_objects(path, before, after)
     old_order = [name for name in before if name in after]
     new_order = [name for name in after if name in before]
     if old_order != new_order:
-        yield Change(f"{path_text(path)}: {ORDER}", old_order, new_order)
+        yield SettingChange(f"{path_text(path)}: {ORDER}", old_order, new_order)
 
 
 def _by_name(parts: Sequence[Any]) -> dict[str, Any]:

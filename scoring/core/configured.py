@@ -9,9 +9,9 @@ from typing import Any
 
 from scoring.core.config import Config, config_mapping, read_config
 from scoring.core.contract import EMPTY, Case, ConfigError, Json, Result, ServiceError, error
-from scoring.core.json_text import text_of
-from scoring.core.registry import ASKING, ScorerType, scorer_type
-from scoring.core.services import Available
+from scoring.core.json_text import to_text
+from scoring.core.registry import SERVICE_FAMILIES, ScorerType, scorer_type
+from scoring.core.services import AvailableServices
 
 _SLACK = 1e-9  # float noise beyond 0 and 1 that rounding removes
 
@@ -35,7 +35,7 @@ class ConfiguredScorer:
         """Whether it asks for embeddings or replies of models."""
         if self.type.needs_services is not None:
             return self.type.needs_services(self.config)
-        return self.type.family in ASKING
+        return self.type.family in SERVICE_FAMILIES
 
     @property
     def is_quick(self) -> bool:
@@ -118,7 +118,7 @@ def configure_child(type_name: str, config: Mapping[str, Json]) -> ConfiguredSco
     return ConfiguredScorer(kind, read_config(kind.config, config), kind.default_threshold)
 
 
-def resolve_defaults(scorer: ConfiguredScorer, available: Available) -> ConfiguredScorer:
+def resolve_defaults(scorer: ConfiguredScorer, available: AvailableServices) -> ConfiguredScorer:
     """The scorer with a value for all that its config leaves open. Raises ConfigError."""
     if scorer.type.resolve_defaults is None:
         return scorer
@@ -148,9 +148,9 @@ def _with_verdict(
     if score >= threshold:
         return Result("scored", score, "pass", reason, metadata)
     if not reason:
-        reason = _below(score) + text_of(threshold)
+        reason = _below(score) + to_text(threshold)
     return Result("scored", score, "fail", reason, metadata)
 
 
 def _below(score: float) -> str:
-    return f"{text_of(score)} is below the threshold "
+    return f"{to_text(score)} is below the threshold "

@@ -32,7 +32,7 @@ from scoring.core.contract import (
     error,
     scored,
 )
-from scoring.core.json_text import check
+from scoring.core.json_text import check_value
 from scoring.core.registry import ScorerType, register
 from scoring.core.scorers.selection import TargetConfig, problem_result, select_target
 
@@ -214,7 +214,7 @@ def as_result(answer: Any) -> Result:
 
 def _check_result(result: Result) -> Result:
     try:
-        check(dict(result.metadata))
+        check_value(dict(result.metadata))
     except CaseProblem as problem:
         return error("invalid_result", f"metadata: {problem.text}")
     if result.status != "scored":

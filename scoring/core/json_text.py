@@ -55,10 +55,10 @@ def parse(text: str, *, refuse_nul: bool = False) -> Json:
     except RecursionError:
         raise _too_deep() from None
     except (_SuspectError, ValueError):  # ValueError: an integer of more than MAX_DIGITS digits
-        check(_parse_slowly(text), refuse_nul=refuse_nul)
+        check_value(_parse_slowly(text), refuse_nul=refuse_nul)
         raise CaseProblem("invalid_json", "the text cannot be read as JSON") from None
     if _needs_walk(text, refuse_nul):
-        check(value, refuse_nul=refuse_nul)
+        check_value(value, refuse_nul=refuse_nul)
     return value
 
 
@@ -83,7 +83,7 @@ def _flat_object(text: str) -> dict[str, Json] | None:
     return value if colons == len(value) <= MAX_KEYS else None
 
 
-def check(value: Json, *, refuse_nul: bool = False) -> None:
+def check_value(value: Json, *, refuse_nul: bool = False) -> None:
     """Raise the CaseProblem that `parse` would have raised for this already parsed value."""
     if not refuse_nul and _is_sound(value):
         return
@@ -98,7 +98,7 @@ def check(value: Json, *, refuse_nul: bool = False) -> None:
             raise CaseProblem("invalid_json", f"{kind} at {where} is not a JSON value", where)
 
 
-def text_of(value: Json) -> str:
+def to_text(value: Json) -> str:
     """The text that text scorers compare: 4.0 is "4", null is "", objects are `compact`."""
     if isinstance(value, str):
         return value
@@ -106,7 +106,7 @@ def text_of(value: Json) -> str:
 
 
 def compact(value: Json) -> str:
-    """Canonical JSON: sorted keys, no spaces, numbers as in `text_of`.
+    """Canonical JSON: sorted keys, no spaces, numbers as in `to_text`.
 
     Equal values give equal texts, so it serves comparing and hashing. It is no storage format:
     integers from 1e21 are written with an exponent. Raises CaseProblem too_deep or not_finite.

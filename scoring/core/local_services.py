@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from scoring.core.embeddings.cache import Embedder, MemoryCache, embed_texts
 from scoring.core.embeddings.errors import EmbeddingError
 from scoring.core.llm.endpoint import Endpoint
-from scoring.core.llm.reply_cache import RecentReplies
+from scoring.core.llm.reply_cache import MemoryReplyCache
 from scoring.core.services import (
     ENVIRONMENT,
     Answer,
-    Available,
-    Fault,
+    AvailableServices,
+    CallFailure,
     Provider,
     Question,
     Vectors,
@@ -30,7 +30,7 @@ class LocalServices:
     def __init__(self, endpoint: Endpoint | None = None) -> None:
         self.endpoint = endpoint
         self._vectors = MemoryCache()
-        self._replies = RecentReplies()
+        self._replies = MemoryReplyCache()
 
     def embed(
         self, texts: Sequence[str], *, provider: Provider, model: str, connection: str | None = None
@@ -46,15 +46,17 @@ class LocalServices:
 
         return JudgeClient(self._endpoint_of, self._replies).ask(questions)
 
-    def available(self) -> Available:
+    def available(self) -> AvailableServices:
         """The choices for a config that was never saved."""
-        return Available(has_environment_key=self.endpoint is not None)
+        return AvailableServices(has_environment_key=self.endpoint is not None)
 
-    def _endpoint_of(self, connection: str | None) -> Endpoint | Fault:
+    def _endpoint_of(self, connection: str | None) -> Endpoint | CallFailure:
         if connection not in (None, ENVIRONMENT):
-            return Fault("connection_missing", _no_team(connection), attempts=0, can_retry=False)
+            return CallFailure(
+                "connection_missing", _no_team(connection), attempts=0, can_retry=False
+            )
         if self.endpoint is None:
-            return Fault("no_key", NO_KEY, attempts=0, can_retry=False)
+            return CallFailure("no_key", NO_KEY, attempts=0, can_retry=False)
         return self.endpoint
 
     def _remote(self, model: str, connection: str | None) -> Embedder:
@@ -74,7 +76,7 @@ def _no_team(connection: str | None) -> str:
 _process_services = LocalServices()
 
 
-def configure(endpoint: Endpoint | None) -> None:
+def configure_local_services(endpoint: Endpoint | None) -> None:
     """Set the endpoint of this process's services; None for no endpoint."""
     _process_services.endpoint = endpoint
 

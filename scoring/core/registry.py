@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from scoring.core.config import Config
 from scoring.core.contract import Case, ConfigError, Json, Result
-from scoring.core.services import Available
+from scoring.core.services import AvailableServices
 
 #: The modules of the built-in types, in the order pages list them; imported on first use.
 SCORER_MODULES: Final = (
@@ -31,7 +31,7 @@ SCORER_MODULES: Final = (
 #: The function that registers the types of installed packages, imported on first use.
 PACKAGE_LOADER: Final = "scoring.core.custom.load_installed"
 
-ASKING: Final = frozenset({"embedding", "llm"})  # families whose scorers ask `services`
+SERVICE_FAMILIES: Final = frozenset({"embedding", "llm"})  # families whose scorers ask `services`
 MAX_FORMULA_TERMS: Final = 8  # written out in one line of arithmetic
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
@@ -75,7 +75,7 @@ Family = Literal["deterministic", "combinator", "custom", "embedding", "llm"]
 #: because a text says all that its value does; or as the value.
 ExpectedAs = Literal["text", "verbatim", "value"]
 ScoreMany = Callable[[Sequence[Case], Any], list[Result]]
-ResolveDefaults = Callable[[Any, Available], Config]
+ResolveDefaults = Callable[[Any, AvailableServices], Config]
 Explain = Callable[[StoredResult], Derivation | None]
 
 

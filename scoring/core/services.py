@@ -91,7 +91,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Fault:
+class CallFailure:
     """Why there is no reply: a stable code, what happened and what to do, attempts made.
 
     `can_retry` says whether asking again later may help.
@@ -103,7 +103,7 @@ class Fault:
     can_retry: bool = True
 
 
-Answer = Reply | Fault
+Answer = Reply | CallFailure
 OnProgress = Callable[[float], None]  # called with the share of a batch that is answered
 
 
@@ -120,7 +120,7 @@ class Services(Protocol):
 
 
 @dataclass(frozen=True)
-class Available:
+class AvailableServices:
     """The choices there are for what a scorer's config leaves open when it is saved.
 
     `connections` are the names of all connections of the team, `default_connection` is the name
@@ -150,7 +150,7 @@ class Available:
 class DefaultServices(Services, Protocol):
     """Services that also say what a scorer may choose from where there is no team."""
 
-    def available(self) -> Available:
+    def available(self) -> AvailableServices:
         """The choices for a config that was never saved."""
 
 

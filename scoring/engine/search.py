@@ -11,7 +11,7 @@ LIMIT = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResults:
     """What has the text in its name, at most LIMIT of each kind; `is_cut` where there is more."""
 
     datasets: list[Dataset] = field(default_factory=list)
@@ -32,10 +32,10 @@ class Found:
         return [(kind, count) for kind, count in counts.items() if count]
 
 
-def search(team: Team, text: str) -> Found:
+def search(team: Team, text: str) -> SearchResults:
     """What the team has with `text` in its name; nothing for no text."""
     if not text:
-        return Found()
+        return SearchResults()
     named = {"name__icontains": text}
     datasets = list(team.datasets.published().for_list().filter(**named)[: LIMIT + 1])
     runs = list(team.runs.for_list().filter(**named)[: LIMIT + 1])
@@ -43,4 +43,4 @@ def search(team: Team, text: str) -> Found:
     scorers = list(team.scorers.for_list().filter(**named)[: LIMIT + 1])
     suites = list(Suite.objects.filter(team=team, **named).for_list()[: LIMIT + 1])
     is_cut = max(len(datasets), len(runs), len(scorers), len(suites)) > LIMIT
-    return Found(datasets[:LIMIT], runs[:LIMIT], scorers[:LIMIT], suites[:LIMIT], is_cut)
+    return SearchResults(datasets[:LIMIT], runs[:LIMIT], scorers[:LIMIT], suites[:LIMIT], is_cut)

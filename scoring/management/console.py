@@ -29,7 +29,7 @@ class OperatorCommand(BaseCommand):
 
 
 @contextmanager
-def database_needed() -> Iterator[None]:
+def requires_database() -> Iterator[None]:
     """Report a database that is not set up, or cannot be used, as an error of usage."""
     try:
         yield
@@ -104,11 +104,11 @@ def checked_name(option: str, name: str, most: int = 120) -> str:
     return name
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
+def count_text(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {plural or noun + 's'}"
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+def text_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """Lines of aligned columns; the last one may have any width."""
     texts = [list(map(str, row)) for row in (head, *rows)]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)][:-1]

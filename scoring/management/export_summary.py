@@ -10,12 +10,12 @@ from scoring.core.files.writers import JsonText, cell_text
 from scoring.core.wording.numbers import number_text
 from scoring.engine.reports import run_summary
 from scoring.engine.reports.run_summary import Report, one_line
-from scoring.management.console import counted, table
+from scoring.management.console import count_text, text_table
 from scoring.models import Case, DatasetVersion, Status
 from scoring.models.case_list.table import CaseRow, CaseTable
 from scoring.models.runs.score import ScoreRow
 
-FIRST: Final = 20  # cases
+MAX_CASES: Final = 20  # cases
 WIDTH: Final = 60  # characters of a text
 _SIGNS: Final = re.compile(r"[&<>|\[\]*_`#@~\\]")  # what Markdown or a site's comments act on
 _UNSCORED: Final = {status.value: status.label for status in Status}
@@ -32,26 +32,26 @@ def as_table(source: CaseTable | DatasetVersion) -> str:
     else:
         run = source.run
         title = one_line(f"{run.output_set.version.dataset}: {run.name}, {run.state}")
-        start = f"{title}\n\n{run_summary.table(Report(run, None, None, ()))}"
+        start = f"{title}\n\n{run_summary.as_table(Report(run, None, None, ()))}"
         head, rows, foot = _of_run(source)
-    return "\n".join([start, *table(head, rows), "", foot]) + "\n"
+    return "\n".join([start, *text_table(head, rows), "", foot]) + "\n"
 
 
 def as_markdown(source: CaseTable | DatasetVersion) -> str:
     """The same, for a pull request."""
     if isinstance(source, DatasetVersion):
         return f"### {_escape(_describe(source))}\n\n{_markdown_table(_of_version(source))}"
-    figures = run_summary.markdown(Report(source.run, None, None, ()))
+    figures = run_summary.as_markdown(Report(source.run, None, None, ()))
     return f"{figures}\n{_markdown_table(_of_run(source))}"
 
 
 def _describe(version: DatasetVersion) -> str:
     source = f", from {version.source_name}" if version.source_name else ""
-    return one_line(f"{version}: {counted(version.case_count, 'case')}{source}")
+    return one_line(f"{version}: {count_text(version.case_count, 'case')}{source}")
 
 
 def _of_run(cases: CaseTable) -> Summary:
-    page = cases.page(size=FIRST)
+    page = cases.page(size=MAX_CASES)
     head = ("case", "verdict", *(scorer.name for scorer in cases.scorers), "output")
     if not page.rows:
         return head, [], "no case passes the filters"
@@ -74,7 +74,7 @@ def _score(score: ScoreRow | None) -> str:
 
 
 def _of_version(version: DatasetVersion) -> Summary:
-    cases = list(version.cases.order_by("position")[:FIRST])
+    cases = list(version.cases.order_by("position")[:MAX_CASES])
     rows = [[str(case.position), *map(_cut, _texts(case))] for case in cases]
     more = version.case_count - len(cases)
     foot = f"the first {len(cases)} of {version.case_count:,}" if more else "no more cases"

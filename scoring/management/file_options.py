@@ -6,15 +6,15 @@ from argparse import ArgumentParser, ArgumentTypeError
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from scoring.engine.imports.reader import Options
+    from scoring.engine.imports.reader import FileOptions
 
 DELIMITERS: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 QUOTES: Final = {"double": '"', "single": "'"}
 NAMES: Final = ("encoding", "delimiter", "quote", "header", "sheet", "skip_lines")
-MOST_SKIPPED: Final = 10_000  # lines
+MAX_SKIPPED: Final = 10_000  # lines
 
 
-def add_reading_options(parser: ArgumentParser) -> None:
+def add_file_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("--encoding", default="", help="such as cp1252, where the file is not UTF-8")
     add("--delimiter", default="", help="one sign or several, or tab")
@@ -31,9 +31,9 @@ def add_reading_options(parser: ArgumentParser) -> None:
 
 
 def _line_count(text: str) -> int:
-    if text.isdecimal() and len(text) < 10 and int(text) <= MOST_SKIPPED:
+    if text.isdecimal() and len(text) < 10 and int(text) <= MAX_SKIPPED:
         return int(text)
-    raise ArgumentTypeError(f"{text!r} is no number of lines from 0 to {MOST_SKIPPED:,}")
+    raise ArgumentTypeError(f"{text!r} is no number of lines from 0 to {MAX_SKIPPED:,}")
 
 
 def shown_column(column: str) -> str:
@@ -41,7 +41,7 @@ def shown_column(column: str) -> str:
     return column if column.isprintable() else repr(column)
 
 
-def reading_options(options: dict[str, Any]) -> Options:
+def file_options(options: dict[str, Any]) -> FileOptions:
     delimiter, quote = options["delimiter"], options["quote"]
     return {
         "encoding": options["encoding"],

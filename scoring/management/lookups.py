@@ -6,25 +6,25 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from scoring.engine.runs.neighbours import baseline_of
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.management.console import checked_name, usage_error
 from scoring.models import Dataset, DatasetVersion, Run, RunScorer, Team, Verdict
-from scoring.models.case_list.change_filter import Change
+from scoring.models.case_list.change_filter import ChangeFilter
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.table import CaseOrder, CaseTable
 from scoring.models.pairs.rows import PairKind
 
-LISTED: Final = 5  # runs of one name that an error tells apart
+MAX_LISTED: Final = 5  # runs of one name that an error tells apart
 
 
-def named_dataset(team: Team, name: str) -> Dataset:
+def get_dataset(team: Team, name: str) -> Dataset:
     dataset = team.datasets.filter(name=checked_name("--dataset", name)).first()
     if dataset is None:
         raise usage_error(f"the team {team.slug} has no dataset {name!r}")
     return dataset
 
 
-def named_run(team: Team, dataset: Dataset | None, name: str) -> Run:
+def get_run(team: Team, dataset: Dataset | None, name: str) -> Run:
     """The run of this id, else the newest of this name that has ended."""
     known = Run.objects.filter(team=team).select_related("output_set__version__dataset")
     if uid := _uuid(name):
@@ -39,12 +39,12 @@ def named_run(team: Team, dataset: Dataset | None, name: str) -> Run:
         raise usage_error(f"the {where} has no run {name!r} that has ended")
     datasets = {run.output_set.version.dataset.name for run in runs}
     if len(datasets) > 1:
-        names = ", ".join(sorted(datasets)[:LISTED])
+        names = ", ".join(sorted(datasets)[:MAX_LISTED])
         raise usage_error(f"several datasets have a run {name!r}: name one with --dataset: {names}")
     return runs[0]
 
 
-def named_version(dataset: Dataset, number: int | None) -> DatasetVersion:
+def get_version(dataset: Dataset, number: int | None) -> DatasetVersion:
     """The version of this number, the latest without one."""
     versions = dataset.versions.order_by("-number")
     version = (versions if number is None else versions.filter(number=number)).first()
@@ -56,7 +56,7 @@ def named_version(dataset: Dataset, number: int | None) -> DatasetVersion:
     return version
 
 
-def chosen_cases(run: Run, options: dict[str, Any]) -> CaseTable:
+def select_cases(run: Run, options: dict[str, Any]) -> CaseTable:
     """The run's cases that pass `verdict`, `scorer`, `min` …, in the order of `sort`."""
     scorers = list(run.scorers.with_summary())
     limits = {name: options[name] for name in ("min", "max") if options[name] is not None}
@@ -81,17 +81,17 @@ def chosen_cases(run: Run, options: dict[str, Any]) -> CaseTable:
     return CaseTable(run, scorers, filters, CaseOrder(sort, options["descending"]))
 
 
-def _change(run: Run, kind: str | None, name: str) -> Change | None:
+def _change(run: Run, kind: str | None, name: str) -> ChangeFilter | None:
     """What became of the cases since the run of this name, `auto` the run's baseline."""
     if kind is None:
         return None
     dataset = run.output_set.version.dataset
-    against = baseline_of(run) if name == "auto" else named_run(run.team, dataset, name)
+    against = run_baseline(run) if name == "auto" else get_run(run.team, dataset, name)
     if against is None:
         raise usage_error("--changed: the run has no baseline, name a run with --against")
     if against == run or against.output_set.version.dataset != dataset:
         raise usage_error(f"--against: {name!r} is not another run of the dataset {dataset}")
-    return Change(PairKind(kind), against)
+    return ChangeFilter(PairKind(kind), against)
 
 
 def _scorer(

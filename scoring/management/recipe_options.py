@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from django.core.management.base import CommandParser
 
-from scoring.engine.outputs.generation import Recipe
-from scoring.engine.outputs.output_recipe import check
+from scoring.engine.outputs.generation import OutputRecipe
+from scoring.engine.outputs.output_recipe import check_recipe
 from scoring.management.console import usage_error
 from scoring.models import Connection, Team
 
@@ -37,15 +37,15 @@ def check_recipe_options(options: dict[str, Any]) -> None:
         raise usage_error("--generate needs --prompt FILE or --prompt 'Answer: {{ input }}'")
 
 
-def recipe_of(team: Team, options: dict[str, Any]) -> Recipe:
+def read_recipe(team: Team, options: dict[str, Any]) -> OutputRecipe:
     """Raises CommandError, or ConfigError for a recipe that cannot be used."""
-    recipe = Recipe(
+    recipe = OutputRecipe(
         model=options["generate"],
         template=_prompt(options["prompt"]),
         connection=_connection(team, options["connection"]),
         trials=1 if options["trials"] is None else options["trials"],
     )
-    check(recipe)
+    check_recipe(recipe)
     return recipe
 
 

@@ -10,7 +10,7 @@ from django.db.migrations import CreateModel
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
-from scoring.models.team.audit_triggers import (removal_statements, statements)
+from scoring.models.team.audit_triggers import removal_statements, trigger_statements
 
 
 class CreateModels(Operation):
@@ -77,7 +77,7 @@ class InstallAuditTriggers(Operation):
         from_state: ProjectState,  # noqa: ARG002
         to_state: ProjectState,  # noqa: ARG002
     ) -> None:
-        schema_editor.deferred_sql.extend(statements(schema_editor.connection.vendor))
+        schema_editor.deferred_sql.extend(trigger_statements(schema_editor.connection.vendor))
 
     def database_backwards(
         self,

@@ -32,7 +32,7 @@ from scoring.models.reviews.review import Review, ReviewVerdict
 from scoring.models.reviews.saved_view import SavedView
 from scoring.models.reviews.waiver import Waiver
 from scoring.models.runs.generation import Generation
-from scoring.models.runs.model_call import CallPurpose, Embedding, JudgeNoise, ModelCall
+from scoring.models.runs.model_call import CallPurpose, Embedding, JudgeVariance, ModelCall
 from scoring.models.runs.relabel import Relabel
 from scoring.models.runs.release_decision import ReleaseDecision, ReleaseState
 from scoring.models.runs.run import (
@@ -107,7 +107,7 @@ __all__ = [
     "Job",
     "JobKind",
     "JobState",
-    "JudgeNoise",
+    "JudgeVariance",
     "LevelSums",
     "Member",
     "ModelCall",

@@ -12,7 +12,7 @@ from django.db import connection, models
 ROWS_PER_STATEMENT: Final = 100
 
 
-def insert(
+def bulk_insert(
     model: type[models.Model],
     columns: Sequence[str],
     rows: Sequence[Sequence[Any]],

@@ -19,7 +19,7 @@ class JobKind(models.TextChoices):
     PREVIEW_SCORER = "preview_scorer", "preview a scorer on a run"
     TEST_CONNECTION = "test_connection", "test a connection"
     TRY_PROMPT = "try_prompt", "try a prompt"
-    CHECK_NOISE = "check_noise", "check a judge's noise"
+    MEASURE_VARIANCE = "measure_variance", "check a judge's noise"
     COMPARE = "compare", "compare two runs"
     MEASURE_DRIFT = "measure_drift", "measure the drift of a series"
     PUBLISH_DRAFT = "publish_draft", "publish a draft"
@@ -37,8 +37,8 @@ class JobState(models.TextChoices):
     FAILED = "failed"
 
 
-KEPT_FOR: Final = timedelta(days=1)
-OPEN: Final = (JobState.WAITING, JobState.WORKING)
+RETENTION: Final = timedelta(days=1)
+UNFINISHED: Final = (JobState.WAITING, JobState.WORKING)
 #: They cost nothing and come to the same each time, so one that was cut short is begun again.
 REPEATABLE: Final = (
     *(JobKind.COMPARE, JobKind.MEASURE_DRIFT),
@@ -53,16 +53,16 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(team__in=Team.objects.of(user))
 
     def unfinished(self) -> Self:
-        return self.filter(state__in=OPEN)
+        return self.filter(state__in=UNFINISHED)
 
-    def latest_test_of(self, connection: Connection) -> Job | None:
+    def latest_connection_test(self, connection: Connection) -> Job | None:
         tests = self.filter(team=connection.team_id, kind=JobKind.TEST_CONNECTION)
         return tests.filter(request__connection=str(connection.uuid)).order_by("pk").last()
 
-    def forget_old(self) -> None:
+    def delete_expired(self) -> None:
         """Remove the jobs of more than KEPT_FOR ago, but for what still follows a change."""
-        to_do = models.Q(state__in=OPEN, kind__in=REPEATABLE)
-        self.filter(created_at__lt=timezone.now() - KEPT_FOR).exclude(to_do).delete()
+        to_do = models.Q(state__in=UNFINISHED, kind__in=REPEATABLE)
+        self.filter(created_at__lt=timezone.now() - RETENTION).exclude(to_do).delete()
 
 
 class Job(AddressedRow):
@@ -80,9 +80,9 @@ class Job(AddressedRow):
     request = models.JSONField(default=dict)
     answer = models.JSONField(default=dict)
     problem = models.TextField(default="", blank=True)
-    tries = models.PositiveSmallIntegerField(default=0, editable=False)
-    held_by = models.CharField(max_length=80, blank=True, default="")
-    held_until = models.DateTimeField(null=True, blank=True)
+    try_count = models.PositiveSmallIntegerField(default=0, editable=False)
+    lease_owner = models.CharField(max_length=80, blank=True, default="")
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
 
     objects = JobQuerySet.as_manager()
 
@@ -94,7 +94,7 @@ class Job(AddressedRow):
 
     @property
     def is_open(self) -> bool:
-        return self.state in OPEN
+        return self.state in UNFINISHED
 
     def tell(self, progress: Mapping[str, Any]) -> bool:
         """Store how far the worker is in place of the answer, until that is there. Returns False
@@ -104,9 +104,9 @@ class Job(AddressedRow):
         return bool(row.update(answer=progress))
 
     @property
-    def may_begin(self) -> bool:
+    def can_start(self) -> bool:
         """Whether it waits, or was cut short and can be begun again: one that ends its worker each
         time is not tried for ever.
         """
-        is_repeatable = self.kind in REPEATABLE and self.tries < MAX_TRIES
+        is_repeatable = self.kind in REPEATABLE and self.try_count < MAX_TRIES
         return self.state == JobState.WAITING or (self.is_open and is_repeatable)

@@ -66,8 +66,8 @@ def test_rows_are_shown_without_what_is_secret_and_cannot_be_changed(
         shown = admin.get(url)
         assert shown.status_code == 200
         assert "secret-path" not in shown.text
-        assert rule.sealed_secret not in shown.text
-        assert rule.sealed_webhook not in shown.text
+        assert rule.encrypted_secret not in shown.text
+        assert rule.encrypted_webhook not in shown.text
     if kind in {"alertrule", "alertdelivery"}:
         assert "hooks.example.org …path" in admin.get(page).text
     assert admin.post(page, {}).status_code == 403

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from scoring.models import Role, Scorer, Team, Token, User
-from scoring.models.team.attempt_counter import MOST_PER_ADDRESS
+from scoring.models.team.attempt_counter import MAX_PER_ADDRESS
 from tests.api.conftest import API, Api
 
 CLOSE = {"name": "close", "type": "levenshtein"}
@@ -37,8 +37,8 @@ def test_a_wrong_token_is_refused(db: None, header: str) -> None:
 
 def test_wrong_tokens_end_with_429_for_their_address(token: tuple[Token, str]) -> None:
     guesser = Api("evs_x")
-    codes = [guesser.get("scorers/").status_code for _ in range(MOST_PER_ADDRESS + 1)]
-    assert codes == [401] * MOST_PER_ADDRESS + [429]
+    codes = [guesser.get("scorers/").status_code for _ in range(MAX_PER_ADDRESS + 1)]
+    assert codes == [401] * MAX_PER_ADDRESS + [429]
     refused = guesser.get("scorers/")
     assert refused.json()["code"] == "too_many_requests"
     assert 0 < int(refused["Retry-After"]) <= 900

@@ -13,38 +13,38 @@ from rest_framework.exceptions import ErrorDetail
 from evalsite.api.errors import Problem
 from evalsite.api.fields import (
     NAME_LENGTH,
-    AnyJson,
-    Body,
-    Flag,
-    JsonObject,
-    Moment,
-    Name,
-    Number,
-    Rows,
+    BodySerializer,
+    BooleanField,
+    DateTimeField,
+    IntegerField,
+    JsonField,
+    JsonObjectField,
+    ManyField,
+    NameField,
+    NumberField,
     StrictJson,
-    Text,
-    Whole,
+    TextField,
 )
 
 Field = serializers.Field[Any, Any, Any, Any]
 EAST = timezone(timedelta(hours=2))
 
 VALID: list[tuple[Field, Any, Any]] = [
-    (Text(), "", ""),
-    (Text(), " a ", " a "),
-    (Name(), " a ", "a"),
-    (Name(), "x" * NAME_LENGTH, "x" * NAME_LENGTH),
-    (Whole(), -3, -3),
-    (Number(), 3, 3.0),
-    (Number(), 0.5, 0.5),
-    (Flag(), False, False),
-    (AnyJson(), None, None),
-    (AnyJson(), [1], [1]),
-    (JsonObject(), {}, {}),
-    (Moment(), "2026-11-20", datetime(2026, 11, 20, tzinfo=UTC)),
-    (Moment(), "2026-11-20T09:30:00", datetime(2026, 11, 20, 9, 30, tzinfo=UTC)),
-    (Moment(), "2026-11-20T09:30:00+02:00", datetime(2026, 11, 20, 9, 30, tzinfo=EAST)),
-    (Rows(child=Whole(), most=2, beyond=""), [1, 2], [1, 2]),
+    (TextField(), "", ""),
+    (TextField(), " a ", " a "),
+    (NameField(), " a ", "a"),
+    (NameField(), "x" * NAME_LENGTH, "x" * NAME_LENGTH),
+    (IntegerField(), -3, -3),
+    (NumberField(), 3, 3.0),
+    (NumberField(), 0.5, 0.5),
+    (BooleanField(), False, False),
+    (JsonField(), None, None),
+    (JsonField(), [1], [1]),
+    (JsonObjectField(), {}, {}),
+    (DateTimeField(), "2026-11-20", datetime(2026, 11, 20, tzinfo=UTC)),
+    (DateTimeField(), "2026-11-20T09:30:00", datetime(2026, 11, 20, 9, 30, tzinfo=UTC)),
+    (DateTimeField(), "2026-11-20T09:30:00+02:00", datetime(2026, 11, 20, 9, 30, tzinfo=EAST)),
+    (ManyField(child=IntegerField(), most=2, beyond=""), [1, 2], [1, 2]),
 ]
 
 
@@ -55,24 +55,24 @@ def test_a_value_of_the_right_type_is_taken(field: Field, sent: Any, value: Any)
 
 
 INVALID: list[tuple[Field, Any, str]] = [
-    (Text(), 3, "invalid"),
-    (Text(), None, "null"),
-    (Name(), "", "blank"),
-    (Name(), "  ", "blank"),
-    (Name(), "x" * (NAME_LENGTH + 1), "max_length"),
-    (Whole(), "3", "invalid"),
-    (Whole(), True, "invalid"),
-    (Whole(), 3.0, "invalid"),
-    (Number(), "0.5", "invalid"),
-    (Number(), False, "invalid"),
-    (Number(), 10**400, "not_finite"),
-    (Flag(), 1, "invalid"),
-    (Flag(), "true", "invalid"),
-    (JsonObject(), [], "invalid"),
-    (JsonObject(), None, "null"),
-    (Moment(), "2026-02-30", "invalid"),
-    (Moment(), "yesterday", "invalid"),
-    (Moment(), "0001-01-01T00:00:00+02:00", "invalid"),
+    (TextField(), 3, "invalid"),
+    (TextField(), None, "null"),
+    (NameField(), "", "blank"),
+    (NameField(), "  ", "blank"),
+    (NameField(), "x" * (NAME_LENGTH + 1), "max_length"),
+    (IntegerField(), "3", "invalid"),
+    (IntegerField(), True, "invalid"),
+    (IntegerField(), 3.0, "invalid"),
+    (NumberField(), "0.5", "invalid"),
+    (NumberField(), False, "invalid"),
+    (NumberField(), 10**400, "not_finite"),
+    (BooleanField(), 1, "invalid"),
+    (BooleanField(), "true", "invalid"),
+    (JsonObjectField(), [], "invalid"),
+    (JsonObjectField(), None, "null"),
+    (DateTimeField(), "2026-02-30", "invalid"),
+    (DateTimeField(), "yesterday", "invalid"),
+    (DateTimeField(), "0001-01-01T00:00:00+02:00", "invalid"),
 ]
 
 
@@ -83,9 +83,9 @@ def test_a_value_of_another_type_is_refused(field: Field, sent: Any, code: str) 
     assert refused.value.get_codes() == [code]
 
 
-class _Pair(Body):
-    name = Name()
-    size = Whole(required=False)
+class _Pair(BodySerializer):
+    name = NameField()
+    size = IntegerField(required=False)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,9 @@ def test_every_fault_of_a_body_is_told_unknown_fields_too(sent: Any, codes: Any)
 
 def test_too_many_rows_are_not_looked_at() -> None:
     with pytest.raises(Problem) as refused:
-        Rows(child=Whole(), most=2, beyond="Send fewer.").run_validation(["a", "b", "c"])
+        ManyField(child=IntegerField(), most=2, beyond="Send fewer.").run_validation(
+            ["a", "b", "c"]
+        )
     assert (refused.value.status_code, refused.value.code) == (413, "too_many_rows")
     assert refused.value.message == "These are 3; 2 are possible. Send fewer."
 

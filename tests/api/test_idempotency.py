@@ -68,7 +68,7 @@ def test_a_refused_role_leaves_no_key(bobs: Api) -> None:
 def test_while_the_first_works_the_second_is_told_to_wait(
     alices: Api, team: Team, alice: User
 ) -> None:
-    digest = idempotency.digest_of(CLOSE)
+    digest = idempotency.request_digest(CLOSE)
     IdempotencyKey.objects.claim(team, alice, "/api/v1/scorers/", "k-1", digest)
     response = post(alices)
     assert (response.status_code, response.json()["code"]) == (409, "in_progress")

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.test import APIRequestFactory
 
 from evalsite.api.errors import Problem
-from evalsite.api.pagination import MOST_ROWS, PageQuery, PlacesQuery, page_body, parse_cursor
+from evalsite.api.pagination import MAX_ROWS, PageQuery, PlacesQuery, page_body, parse_cursor
 from scoring.models.case_paging import CasePosition
 from scoring.models.runs.missing_outputs import MissingCase, MissingPage
 
@@ -63,7 +63,7 @@ def test_the_addresses_of_the_pages_around_keep_the_query(
 
 @pytest.mark.parametrize("query", [PageQuery, PlacesQuery])
 @pytest.mark.parametrize(
-    ("size", "is_valid"), [("0", False), ("1", True), (MOST_ROWS, True), (MOST_ROWS + 1, False)]
+    ("size", "is_valid"), [("0", False), ("1", True), (MAX_ROWS, True), (MAX_ROWS + 1, False)]
 )
 def test_a_page_has_one_to_a_thousand_rows(query: Any, size: Any, is_valid: bool) -> None:
     assert query(data={"page_size": size}).is_valid() == is_valid

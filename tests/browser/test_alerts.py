@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from scoring.engine.alerts import delivery as sending
 from scoring.engine.alerts import tick
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.models import Alert, AlertDelivery, AlertRule, DatasetVersion, Run, Team, User
 from tests.browser.actions import HANDS, ByKeys, ByMouse
 from tests.browser.compare_steps import in_both_schemes, stays
@@ -30,10 +30,10 @@ WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWi
 
 def work() -> None:
     """What the worker would do, in a thread as there: this one has the browser's event loop."""
-    with Threads(1) as threads:
+    with ThreadPool(1) as threads:
         threads.submit(tick).result(DEADLINE_SECONDS)
         for delivery in AlertDelivery.objects.due():
-            threads.submit(sending.send, delivery).result(DEADLINE_SECONDS)
+            threads.submit(sending.deliver, delivery).result(DEADLINE_SECONDS)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from scoring.engine.compare import jobs as compare_jobs
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.models import Job, Output, Run, Team, User
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset
@@ -136,14 +136,14 @@ def test_a_large_comparison_appears_once_it_is_there(
     runs: tuple[Run, Run],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compare_jobs, "AT_ONCE", 0)
+    monkeypatch.setattr(compare_jobs, "MAX_INLINE_PAIRS", 0)
     sign_in(alice)
     page.goto(address(*runs))
     expect(page.get_by_text("No worker: start")).to_be_visible()
     is_accessible(page)
-    with Threads(1) as threads:
+    with ThreadPool(1) as threads:
         for job in Job.objects.unfinished().select_related("team"):
-            threads.submit(job_queue.run, job).result(DEADLINE_SECONDS)
+            threads.submit(job_queue.run_job, job).result(DEADLINE_SECONDS)
     expect(page.get_by_text("55 of 60 cases broke").first).to_be_visible()
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from scoring.engine.compare import jobs as compare_jobs
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.models import Comparison, Job, JobState, Team, User
 from tests.browser.compare_steps import (
     Check,
@@ -202,7 +202,7 @@ def test_a_comparison_that_failed_is_asked_for_again(
     runs: Three,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compare_jobs, "AT_ONCE", 0)
+    monkeypatch.setattr(compare_jobs, "MAX_INLINE_PAIRS", 0)
     sign_in(alice)
     page.goto(runs.url)
     expect(page.get_by_text("No worker: start manage.py worker.")).to_be_visible()
@@ -212,8 +212,8 @@ def test_a_comparison_that_failed_is_asked_for_again(
     in_both_schemes(page, is_accessible)
     page.get_by_role("link", name="Compare again").click()
     expect(page.get_by_text("No worker: start manage.py worker.")).to_be_visible()
-    with Threads(1) as threads:
+    with ThreadPool(1) as threads:
         for job in Job.objects.unfinished().select_related("team"):
-            threads.submit(job_queue.run, job).result(DEADLINE_SECONDS)
+            threads.submit(job_queue.run_job, job).result(DEADLINE_SECONDS)
     expect(page.get_by_text("55 of 59 cases broke").first).to_be_visible()
     assert Comparison.objects.count() == 1

@@ -11,7 +11,7 @@ from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.models import Connection, Job, Team, User
 from tests.browser.walk import Walk
 from tests.stub.scenarios import RIGHT_KEY
@@ -23,9 +23,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 def work() -> None:
     """What the worker would do, in a thread as there: this one has the browser's event loop."""
-    with Threads(1) as threads:
+    with ThreadPool(1) as threads:
         for job in Job.objects.unfinished().select_related("team"):
-            threads.submit(job_queue.run, job).result(DEADLINE_SECONDS)
+            threads.submit(job_queue.run_job, job).result(DEADLINE_SECONDS)
 
 
 def test_a_connection_is_made_tested_and_removed_and_every_page_is_accessible(

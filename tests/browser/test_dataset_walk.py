@@ -46,7 +46,7 @@ def bench(
 def work() -> None:
     """The worker's next step, done here and now."""
     upload = Upload.objects.get()
-    step = imports.check if upload.state == "checking" else imports.load
+    step = imports.check_upload if upload.state == "checking" else imports.import_upload
     step(upload)
 
 

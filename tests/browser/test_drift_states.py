@@ -93,7 +93,7 @@ def test_figures_that_are_still_worked_out_are_announced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     weeks(version, 3)
-    monkeypatch.setattr(jobs, "AT_ONCE", 1)
+    monkeypatch.setattr(jobs, "MAX_INLINE_OUTPUTS", 1)
     sign_in(bob)
     page.goto(address(version, "?scorer=close"))
     expect(page.locator("#measuring")).to_contain_text("they appear when")
@@ -106,7 +106,7 @@ def test_choosing_a_scorer_and_the_end_of_the_measuring_stay_on_the_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     weeks(version, 3)
-    monkeypatch.setattr(jobs, "AT_ONCE", 1)
+    monkeypatch.setattr(jobs, "MAX_INLINE_OUTPUTS", 1)
     sign_in(bob)
     page.goto(address(version))
     page.evaluate("window.isSamePage = true")
@@ -116,7 +116,7 @@ def test_choosing_a_scorer_and_the_end_of_the_measuring_stay_on_the_page(
     expect(page).to_have_url(re.compile("scorer=same"))
     expect(page.locator("[data-says=drift]")).to_contain_text("same in bot")
     expect(scorer).to_be_focused()
-    job_queue.run(Job.objects.get())
+    job_queue.run_job(Job.objects.get())
     expect(page.locator("#measuring")).to_have_count(0)
     expect(page.locator(".drift-flips")).to_have_count(2)
     page.locator('[data-drift-mark][tabindex="0"]').focus()

@@ -13,8 +13,8 @@ from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.thread_pool import Threads
-from scoring.engine.worker.run_dispatcher import work_on
+from scoring.engine.processes.thread_pool import ThreadPool
+from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import Job, Run, Scorer, Suite, Team, User
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset
@@ -69,9 +69,9 @@ def try_one(page: Page, is_accessible: Callable[[Page], None]) -> None:
     work_begins()
     page.get_by_role("button", name="Try it on Paris").click()
     expect(page.get_by_text("The model is asked.")).to_be_visible()
-    with Threads(1) as threads:
+    with ThreadPool(1) as threads:
         for job in Job.objects.unfinished().select_related("team"):
-            threads.submit(job_queue.run, job).result(DEADLINE_SECONDS)
+            threads.submit(job_queue.run_job, job).result(DEADLINE_SECONDS)
     expect(page.get_by_role("region", name="Answer, scrollable")).to_have_text("Paris")
     expect(page.locator("#answer")).to_contain_text("$0.01")
     is_accessible(page)
@@ -79,8 +79,8 @@ def try_one(page: Page, is_accessible: Callable[[Page], None]) -> None:
 
 def work() -> Run:
     run = Run.objects.get()
-    with Threads() as threads:
-        work_on(run, threads)
+    with ThreadPool() as threads:
+        run_to_end(run, threads)
     return run
 
 

@@ -9,8 +9,8 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 from pytest_django.fixtures import Settings
 
-from scoring.engine.processes.thread_pool import Threads
-from scoring.engine.worker.run_dispatcher import work_on
+from scoring.engine.processes.thread_pool import ThreadPool
+from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import Run, Scorer, Suite, Team, User
 from tests.browser.actions import HANDS, Bench
 from tests.browser.compare_steps import in_both_schemes, stays
@@ -73,8 +73,8 @@ def fill_in(bench: Bench) -> None:
 
 def work() -> None:
     """The worker's part, done here and now."""
-    with Threads() as threads:
-        work_on(Run.objects.get(), threads)
+    with ThreadPool() as threads:
+        run_to_end(Run.objects.get(), threads)
 
 
 def test_outputs_are_made_previewed_scored_and_read(

@@ -11,8 +11,8 @@ from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.thread_pool import Threads
-from scoring.models import Job, JudgeNoise, Run, Team, User
+from scoring.engine.processes.thread_pool import ThreadPool
+from scoring.models import Job, JudgeVariance, Run, Team, User
 from tests.browser.walk import Walk
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.calibration.steps import at, connected, judged_run
@@ -27,9 +27,9 @@ COUNT = 6
 
 def work() -> None:
     """What the worker would do, in a thread as there: this one has the browser's event loop."""
-    with Threads(1) as threads:
+    with ThreadPool(1) as threads:
         for job in Job.objects.unfinished().select_related("team"):
-            threads.submit(job_queue.run, job).result(DEADLINE_SECONDS)
+            threads.submit(job_queue.run_job, job).result(DEADLINE_SECONDS)
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_a_judge_is_measured_and_every_state_is_accessible(
     expect(page.get_by_text("−1.000")).to_be_visible()  # noqa: RUF001  a true minus sign
     is_accessible(page)
     assert len(stub.asked("changed")) == COUNT
-    assert JudgeNoise.objects.get().requested_by == alice
+    assert JudgeVariance.objects.get().requested_by == alice
 
 
 def test_without_scripts_it_is_read_by_reloading(

@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
-from scoring.engine.compare.comparison import figures_of
+from scoring.engine.compare.comparison import compute_figures
 from scoring.engine.reports.comparison_report import comparison_report
 from scoring.engine.reports.run_report import run_report
 from scoring.models import Output, Run, User
@@ -111,7 +111,7 @@ def pair(make_dataset: MakeDataset) -> tuple[Run, Run]:
 @pytest.fixture
 def files(texts: Run, pair: tuple[Run, Run]) -> dict[str, str]:
     old, new = pair
-    figures = figures_of(old, new)
+    figures = compute_figures(old, new)
     return {
         "run": run_report(texts),
         "one": comparison_report(old, [(new, figures)]),

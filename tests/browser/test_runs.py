@@ -10,8 +10,8 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from scoring.engine.runs import planning
-from scoring.engine.runs.execution import execute
-from scoring.engine.runs.summaries import summarise
+from scoring.engine.runs.execution import execute_shard
+from scoring.engine.runs.summaries import summarize_run
 from scoring.models import OutputSet, Run, RunState, Scorer, Suite, User
 from tests.browser.compare_steps import in_both_schemes
 from tests.conftest import MakeDataset, MakeOutputs
@@ -139,13 +139,13 @@ def test_a_run_shows_its_progress_and_stops_asking_when_it_has_ended(
     expect(page.get_by_text("Nothing scored yet")).to_be_visible()
     report = page.get_by_role("link", name="HTML report")
     expect(report).to_have_count(0)
-    for shard in planning.plan(run).shards.all():
-        execute(shard.pk)
+    for shard in planning.plan_attempt(run).shards.all():
+        execute_shard(shard.pk)
     expect(page.get_by_text("60 of 60 outputs scored")).to_be_visible()
     text = page.get_by_label("Text in output")
     text.press_sequentially("not sent yet")
-    summarise(run)
-    planning.move(run, (RunState.RUNNING,), RunState.FINISHED)
+    summarize_run(run)
+    planning.change_state(run, (RunState.RUNNING,), RunState.FINISHED)
     expect(page.get_by_role("heading", name="Cases by verdict")).to_be_visible()
     expect(page.locator("#cases tbody tr")).to_have_count(50)
     expect(report).to_be_visible()

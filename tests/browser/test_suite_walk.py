@@ -10,7 +10,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from scoring.core.files.suite_format import read_suite
-from scoring.engine.suites.suite_file import Plan
+from scoring.engine.suites.suite_file import ImportPlan
 from scoring.models import Dataset, Scorer, Suite, Team, User
 from tests.browser.actions import HANDS, Bench
 from tests.browser.compare_steps import in_both_schemes, stays
@@ -77,7 +77,7 @@ def accept_a_proposal(bench: Bench, text: str, check: Check) -> None:
     """A file with another threshold, which a command has left; a missing reason is named."""
     described = read_suite(text.replace("0.9", "0.8"), spelling="json")
     suite = Suite.objects.get(name="release")
-    Plan(suite.team, described, "release.json").propose(None)
+    ImportPlan(suite.team, described, "release.json").propose(None)
     bench.page.goto(reverse("suite", args=[suite.uuid]))
     proposal = bench.region("release.json")
     in_both_schemes(bench.page, check)

@@ -54,7 +54,7 @@ def choose(page: Page, path: Path) -> Upload:
 def work(upload: Upload) -> None:
     """The worker's next step, done here and now."""
     upload.refresh_from_db()
-    step = imports.check if upload.state == "checking" else imports.load
+    step = imports.check_upload if upload.state == "checking" else imports.import_upload
     step(upload)
 
 

@@ -17,7 +17,7 @@ from django.test import Client
 
 from scoring.engine import imports
 from scoring.engine.jobs.runner import JobRunner
-from scoring.engine.processes.process_pool import Inline
+from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.models import (
     Connection,
     Draft,
@@ -176,7 +176,7 @@ def _with_an_old_threshold(desk: Desk) -> None:
 
 def _run_jobs(_: Desk) -> None:
     """As the worker does."""
-    runner = JobRunner(Inline())
+    runner = JobRunner(InlineExecutor())
     runner.step()
     runner.step()  # collects what the first one began
 
@@ -235,7 +235,7 @@ def _checked(desk: Desk) -> None:
     _sent_file(desk)
     desk.send("upload", _mapping(desk))
     desk.house["upload"].refresh_from_db()
-    imports.check(desk.house["upload"])
+    imports.check_upload(desk.house["upload"])
 
 
 def _second_connection(desk: Desk) -> None:
@@ -246,7 +246,7 @@ def _second_connection(desk: Desk) -> None:
 
 def _load(desk: Desk) -> None:
     desk.house["upload"].refresh_from_db()
-    imports.load(desk.house["upload"])
+    imports.import_upload(desk.house["upload"])
 
 
 def _noticed(desk: Desk) -> None:

@@ -47,9 +47,9 @@ def house(
     version = make_dataset([{"input": "q", "expected": "a"}, {"input": "r", "expected": "b"}])
     scorer = Scorer.objects.define(team, "same", "exact_match", {}, by=alice)
     suite = Suite.objects.define(team, "release", [(scorer, None)], alice)
-    run = planning.new_run(make_outputs(version, ["a", "b"]), suite=suite, by=alice)
+    run = planning.create_run(make_outputs(version, ["a", "b"]), suite=suite, by=alice)
     upload = Upload.objects.create(
-        team=team, file_name="cases.csv", spool_name="none", size_bytes=1, created_by=alice
+        team=team, file_name="cases.csv", stored_name="none", size_bytes=1, created_by=alice
     )
     url = "https://api.example.org/v1"
     connection = Connection.objects.define(team, "own", url, key="sk-0123456789", by=alice)
@@ -58,7 +58,7 @@ def house(
     asked = {"run": str(run.uuid), "type": "exact_match", "config": {}, "threshold": 1.0}
     asked |= {"held": None, "outputs": [], "near": 0, "left_out": 0}
     preview = Job.objects.create(team=team, kind=JobKind.PREVIEW_SCORER, request=asked)
-    deleted = planning.new_run(make_outputs(version, ["a", "b"]), suite=suite, by=alice)
+    deleted = planning.create_run(make_outputs(version, ["a", "b"]), suite=suite, by=alice)
     Run.objects.filter(pk=deleted.pk).update(deleted_at=timezone.now())
     rules = [
         AlertRule.objects.define(team, version.dataset, by=alice, kind="no_data", limit=days).rule
@@ -81,7 +81,7 @@ def house(
         )
         for text, author in (('"b"', alice), ('"c"', None))
     )
-    disputed = planning.new_run(make_outputs(version, ["a", "b"]), suite=suite, by=alice)
+    disputed = planning.create_run(make_outputs(version, ["a", "b"]), suite=suite, by=alice)
     for verdict in (ReviewVerdict.PASS, ReviewVerdict.FAIL):
         Review.objects.create(
             output=disputed.output_set.outputs.get(case__position=1),

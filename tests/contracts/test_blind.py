@@ -19,8 +19,8 @@ from scoring.engine.review.feedback import give_review
 from scoring.engine.review.queues import close_queue
 from scoring.engine.review.review_import import import_reviews
 from scoring.engine.runs import planning
-from scoring.engine.runs.execution import execute
-from scoring.engine.runs.summaries import summarise
+from scoring.engine.runs.execution import execute_shard
+from scoring.engine.runs.summaries import summarize_run
 from scoring.models import (
     Adjudication,
     Comment,
@@ -51,11 +51,11 @@ RANGE = {"scorer": "same", "min": "0.1", "max": "0.2"}
 
 
 def scored_run(outputs: Any, house: dict[str, Any], name: str) -> Run:
-    run = planning.new_run(outputs, suite=house["suite"], name=name)
-    for shard in planning.plan(run).shards.all():
-        execute(shard.pk)
-    summarise(run)
-    planning.move(run, (RunState.RUNNING,), RunState.FINISHED)
+    run = planning.create_run(outputs, suite=house["suite"], name=name)
+    for shard in planning.plan_attempt(run).shards.all():
+        execute_shard(shard.pk)
+    summarize_run(run)
+    planning.change_state(run, (RunState.RUNNING,), RunState.FINISHED)
     run.refresh_from_db()
     return run
 
@@ -76,7 +76,7 @@ def secret(
     Score.objects.filter(output=output).update(
         score=float(JUDGED), verdict=Verdict.FAIL, reason=REASON, code=CODE
     )
-    summarise(run)
+    summarize_run(run)
     row = {"key": "case-1", "reviewer": "Jo Doe", "verdict": "fail", "note": NOTE}
     import_reviews(run, [row, row | {"reviewer": "Sue", "verdict": "pass"}], by=None)
     Comment.objects.add(run, output, NOTE, by=User.objects.create_user("jo@example.org"))

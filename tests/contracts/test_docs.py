@@ -88,9 +88,9 @@ def test_every_page_the_readme_links_to_is_there() -> None:
         assert (DOCS.parent / target).exists(), target
 
 
-SOURCES = ("core/llm/*.py", "core/scorers/judge.py", "engine/services/team_services.py")
+SOURCES = ("core/llm/*.py", "core/scorers/llm_judge.py", "engine/services/team_services.py")
 STATED = re.compile(
-    r'(?:Fault|UnusableReply)\(\s*"(\w+)"|problem\(place, "(\w+)"'
+    r'(?:CallFailure|UnusableReply)\(\s*"(\w+)"|call_problem\(target, "(\w+)"'
     r'|return "(\w+)"|^    "(\w+)",$',
     re.MULTILINE,
 )

@@ -12,11 +12,11 @@ import pytest
 from django.core.management import call_command
 from scipy.stats import binomtest
 
-from scoring.engine.demo.load import load
+from scoring.engine.demo.load import create_demo
 from scoring.engine.demo.story import REGRESSION, UNREPAIRED
-from scoring.engine.drift import Line
-from scoring.engine.drift.chart import chart_of, tag_lines
-from scoring.engine.drift.jobs import lines_for
+from scoring.engine.drift import DriftLine
+from scoring.engine.drift.chart import build_chart, tag_lines
+from scoring.engine.drift.jobs import lines_or_enqueue
 from scoring.models import Dataset
 from tests.support import oracles
 from tests.support.module_rows import kept
@@ -98,7 +98,7 @@ def test_a_scorers_flips_are_told_beside_one_that_always_fails(facts: Path, tmp_
         words = ("--outputs", path, "--suite", str(suite), "--series", "a", "--dated", dated)
         call_command("evaluate", "BFCL", *words, "--json", stdout=StringIO())
     (dataset,) = Dataset.objects.all()
-    told = {line.scorer: line for line in lines_for(dataset, None)}
+    told = {line.scorer: line for line in lines_or_enqueue(dataset, None)}
     before, after = (passes(facts, FLAT, dated) for dated in DATES)
     last = told["same"].points[-1]
     assert (last.pairs, last.fixed, last.broke) == (
@@ -120,14 +120,14 @@ def is_called_out(line: dict[str, Any]) -> bool:
 
 @kept
 def demo() -> None:
-    load(datetime(2026, 11, 20, 15, 30, tzinfo=UTC))
+    create_demo(datetime(2026, 11, 20, 15, 30, tzinfo=UTC))
 
 
 @pytest.fixture
-def told() -> list[Line]:
+def told() -> list[DriftLine]:
     """The lines of the demo."""
     demo()
-    return [line for dataset in Dataset.objects.all() for line in lines_for(dataset, None)]
+    return [line for dataset in Dataset.objects.all() for line in lines_or_enqueue(dataset, None)]
 
 
 SHOWS_IT: Final = {
@@ -139,7 +139,7 @@ SHOWS_IT: Final = {
 }
 
 
-def test_the_demos_regressions_and_the_repair_are_found(told: list[Line]) -> None:
+def test_the_demos_regressions_and_the_repair_are_found(told: list[DriftLine]) -> None:
     lines = [line for line in told if line.scorer in SHOWS_IT]
     assert {line.scorer for line in lines} == set(SHOWS_IT)
     for line in lines:
@@ -154,7 +154,9 @@ def test_the_demos_regressions_and_the_repair_are_found(told: list[Line]) -> Non
         assert any(f"back at it since {back.label}." in text for text in line.sentences)
 
 
-def test_most_of_the_demos_flips_are_at_the_regressions_and_the_repair(told: list[Line]) -> None:
+def test_most_of_the_demos_flips_are_at_the_regressions_and_the_repair(
+    told: list[DriftLine],
+) -> None:
     by_scorer = {line.scorer: line for line in told}
     for scorer in ("close enough", "fields right"):
         broke = [point.broke or 0 for point in by_scorer[scorer].points]
@@ -164,7 +166,7 @@ def test_most_of_the_demos_flips_are_at_the_regressions_and_the_repair(told: lis
     assert fixed.index(max(fixed)) == REGRESSION[-1] + 1
 
 
-def test_a_scorer_that_always_passes_is_not_blamed_for_flips(told: list[Line]) -> None:
+def test_a_scorer_that_always_passes_is_not_blamed_for_flips(told: list[DriftLine]) -> None:
     (line,) = (line for line in told if line.scorer == "short enough")
     assert {point.pass_rate for point in line.points} == {1.0}
     assert max(point.cases.broke for point in line.points if point.cases) >= 5
@@ -172,7 +174,7 @@ def test_a_scorer_that_always_passes_is_not_blamed_for_flips(told: list[Line]) -
     assert not any("hardly moved" in text for text in line.sentences)
 
 
-def test_the_tag_that_the_regression_hits_falls_furthest(told: list[Line]) -> None:
+def test_the_tag_that_the_regression_hits_falls_furthest(told: list[DriftLine]) -> None:
     (line,) = (line for line in told if line.scorer == "no dead end")
     falls = {}
     for tag in tag_lines(line):
@@ -184,9 +186,9 @@ def test_the_tag_that_the_regression_hits_falls_furthest(told: list[Line]) -> No
     assert max(falls, key=lambda tag: falls[tag]) == "billing"
 
 
-def test_the_demos_charts_mark_the_runs_beyond_the_limits(told: list[Line]) -> None:
+def test_the_demos_charts_mark_the_runs_beyond_the_limits(told: list[DriftLine]) -> None:
     for line in told:
-        chart = chart_of(line)
+        chart = build_chart(line)
         assert [mark.run for mark in chart.marks] == [point.run for point in line.points]
         outside = [mark.place for mark in chart.marks if mark.is_outside]
         assert outside == [each.place for each in line.outside]

@@ -18,10 +18,10 @@ from django.test import Client
 from django.urls import reverse
 from sklearn import metrics
 
-from scoring.engine.judges.quality import judge_quality, label_places, other_runs
-from scoring.engine.processes.thread_pool import Threads
-from scoring.engine.runs.planning import new_run
-from scoring.engine.worker.run_dispatcher import work_on
+from scoring.engine.judges.quality import judge_quality, label_paths, other_runs
+from scoring.engine.processes.thread_pool import ThreadPool
+from scoring.engine.runs.planning import create_run
+from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import (
     Connection,
     DatasetVersion,
@@ -54,8 +54,8 @@ def rows(facts: Path) -> list[Row]:
 
 
 @pytest.fixture
-def threads() -> Iterator[Threads]:
-    with Threads() as threads:
+def threads() -> Iterator[ThreadPool]:
+    with ThreadPool() as threads:
         yield threads
 
 
@@ -92,7 +92,7 @@ class Replay:
     def __init__(self, team: Team, rows: list[Row], version: DatasetVersion, stub: Stub) -> None:
         self.team, self.rows, self.version, self.stub = team, rows, version, stub
 
-    def runs(self, judge: str, threads: Threads, *, is_raw: bool = False) -> tuple[Run, Run]:
+    def runs(self, judge: str, threads: ThreadPool, *, is_raw: bool = False) -> tuple[Run, Run]:
         url = self.stub.play("replay", replayed(self.rows, judge, is_raw=is_raw))
         Connection.objects.define(self.team, "replay", url, by=None)
         config = {
@@ -104,10 +104,10 @@ class Replay:
         }
         scorer = Scorer.objects.define(self.team, judge, "llm_judge", config)
         made = [
-            new_run(self._outputs(order), scorers=[(scorer, 0.5)]) for order in (AS_IS, SWAPPED)
+            create_run(self._outputs(order), scorers=[(scorer, 0.5)]) for order in (AS_IS, SWAPPED)
         ]
         for run in made:
-            work_on(run, threads)
+            run_to_end(run, threads)
         return made[0], made[1]
 
     def _outputs(self, order: str) -> OutputSet:
@@ -165,7 +165,7 @@ def same_places(rows: list[Row], judge: str) -> Counter[str]:
 @pytest.mark.parametrize("judge", JUDGES)
 def test_agreement_and_bias_are_those_counted_over_the_file(
     replay: Replay,
-    threads: Threads,
+    threads: ThreadPool,
     rows: list[Row],
     judge: str,
     bob: User,
@@ -199,7 +199,7 @@ def test_agreement_and_bias_are_those_counted_over_the_file(
 @pytest.mark.slow
 @pytest.mark.parametrize("judge", ["GPT-4/Vanilla", "GPT-4/CoT"])
 def test_replies_as_they_were_recorded_are_errors_and_never_scores(
-    replay: Replay, threads: Threads, judge: str
+    replay: Replay, threads: ThreadPool, judge: str
 ) -> None:
     for run in replay.runs(judge, threads, is_raw=True):
         (summary,) = (scorer.summary for scorer in run.scorers.all())
@@ -219,7 +219,7 @@ def test_the_structured_replies_say_what_was_recorded(rows: list[Row], judge: st
 
 @pytest.mark.slow
 def test_the_judge_never_sees_the_label(
-    replay: Replay, threads: Threads, rows: list[Row], stub: Stub
+    replay: Replay, threads: ThreadPool, rows: list[Row], stub: Stub
 ) -> None:
     as_is, swapped = replay.runs("GPT-4/Vanilla", threads)
     assert len(stub.requests) == 2 * len(rows)
@@ -227,7 +227,7 @@ def test_the_judge_never_sees_the_label(
     documents = [json.loads(asked.user) for asked in stub.requests]
     assert {tuple(document["metadata"]) for document in documents} == {("subset",)}
     own = judge_of(as_is)
-    assert label_places(own)[0] == (LABEL, 50)
+    assert label_paths(own)[0] == (LABEL, 50)
     assert list(other_runs(own)) == [swapped]
 
 

@@ -17,7 +17,7 @@ from scoring.core.config import config_schema
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case, Json, Result
 from scoring.core.explain.explanation import explain
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.core.registry import scorer_type
 from scoring.engine.runs import execution
 from scoring.engine.tryout import tryout
@@ -36,7 +36,7 @@ from typing import Annotated, Final
 
 from scoring.core.config import About
 from scoring.core.contract import Case, Result, scored
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text as text_of
 from scoring.core.registry import Derivation, Example, ScorerType, StoredResult
 from scoring.core.scorers.selection import TAKES_PARTS, TargetConfig, score_each
 
@@ -145,6 +145,6 @@ def test_a_run_scores_with_it(
     version = make_dataset([{"input": "q"}, {"input": "r"}])
     run = finished_run(make_outputs(version, ["one two", "one two three"]), definition)
     scores = Score.objects.order_by("output__case__position").values_list("score", flat=True)
-    assert [text_of(score) for score in scores] == ["1", "0"]
+    assert [to_text(score) for score in scores] == ["1", "0"]
     page = browser.get(reverse("run_case", args=[run.uuid, 2]))
     assert "3 words, 2 allowed" in page.text

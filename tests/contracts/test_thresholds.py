@@ -22,12 +22,12 @@ from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
 
-from scoring.core.files.suite_format import DescribedScorer, SuiteText
+from scoring.core.files.suite_format import DescribedScorer, SuiteDocument
 from scoring.engine.jobs.runner import JobRunner
-from scoring.engine.processes.process_pool import Inline
+from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.runs import planning
-from scoring.engine.suites.proposals import plan_of
-from scoring.engine.suites.suite_file import Plan
+from scoring.engine.suites.proposals import plan_proposal
+from scoring.engine.suites.suite_file import ImportPlan
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import (
     AuditEntry,
@@ -224,8 +224,8 @@ def delete_in_djangos_admin(walker: Walker, reason: str) -> None:
 
 def accept_a_proposal(walker: Walker, reason: str) -> None:
     """One that a command has left, which is the operator's."""
-    described = SuiteText("release", (DescribedScorer("close", "levenshtein", {}, 0.5),))
-    plan = Plan(walker.team, described, "release.yaml")
+    described = SuiteDocument("release", (DescribedScorer("close", "levenshtein", {}, 0.5),))
+    plan = ImportPlan(walker.team, described, "release.yaml")
     if proposal := plan.propose(None):
         fields = {"decision": "accept", "reason": reason, "shown": plan.signature}
         walker.post("decide_proposal", proposal.uuid, **fields)
@@ -234,7 +234,7 @@ def accept_a_proposal(walker: Walker, reason: str) -> None:
 def propose_and_accept(walker: Walker, reason: str) -> None:
     walker.import_file("", CLOSE | {"threshold": 0.5})
     for proposal in SuiteProposal.objects.open():
-        shown = plan_of(proposal).signature
+        shown = plan_proposal(proposal).signature
         fields = {"decision": "accept", "reason": reason, "shown": shown}
         walker.post("decide_proposal", proposal.uuid, **fields)
 
@@ -311,7 +311,7 @@ def walker(team: Team, make_dataset: MakeDataset, make_outputs: MakeOutputs) -> 
     suite = Suite.objects.define(team, "release", [(close, 0.9), (same, None)])
     version = make_dataset([{"input": "q", "expected": "a"}])
     suite.assign_to(version.dataset, by=None)
-    planning.new_run(make_outputs(version, ["a"]), suite=suite)
+    planning.create_run(make_outputs(version, ["a"]), suite=suite)
     return Walker(Client(), team, version.dataset, close, same)
 
 
@@ -422,7 +422,7 @@ def relabel_by_the_api(walker: Walker, run: Run) -> None:
 def relabel_the_suite(walker: Walker, _run: Run) -> None:
     url = reverse("relabel_suite", args=[walker.suite.uuid, walker.close.uuid])
     walker.browser.post(url)
-    runner = JobRunner(Inline())
+    runner = JobRunner(InlineExecutor())
     runner.step()
     runner.step()  # collects what the first one began
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.core.config_diff import (
-    ABSENT,
-    Change,
+    MISSING,
+    SettingChange,
+    drop_child_defaults,
     drop_defaults,
-    drop_part_defaults,
     find_changes,
     spell_out_defaults,
 )
@@ -33,23 +33,23 @@ def of(*parts: dict[str, Any]) -> dict[str, Any]:
         ({"decimals": 2}, {"decimals": 2}, []),
         ({"decimals": 2}, {"decimals": 3}, [("decimals", 2, 3)]),
         ({"decimals": 2}, {"decimals": None}, [("decimals", 2, None)]),
-        ({}, {"mode": "any"}, [("mode", ABSENT, "any")]),
-        ({"mode": "any"}, {}, [("mode", "any", ABSENT)]),
+        ({}, {"mode": "any"}, [("mode", MISSING, "any")]),
+        ({"mode": "any"}, {}, [("mode", "any", MISSING)]),
         ({"negate": True}, {"negate": 1}, [("negate", True, 1)]),
         ({"n": 1}, {"n": 1.0}, []),
         ({"flags": [True]}, {"flags": [1]}, [("flags", [True], [1])]),
         ({"choices": {"yes": 1, "no": 0}}, {"choices": {"yes": 0.5, "maybe": 0}},
-         [("choices.yes", 1, 0.5), ("choices.no", 0, ABSENT), ("choices.maybe", ABSENT, 0)]),
+         [("choices.yes", 1, 0.5), ("choices.no", 0, MISSING), ("choices.maybe", MISSING, 0)]),
         ({"schema": {"type": "object"}}, {"schema": None}, [("schema", {"type": "object"}, None)]),
         ({"odd key": 1}, {"odd key": 2}, [('["odd key"]', 1, 2)]),
         (of(part("a", pattern="x")), of(part("a", pattern="y")),
          [("scorers.a.config.pattern", "x", "y")]),
-        (of(part("b")), of(part("a"), part("b")), [("scorers.a", ABSENT, part("a"))]),
-        (of(part("a"), part("b")), of(part("b")), [("scorers.a", part("a"), ABSENT)]),
+        (of(part("b")), of(part("a"), part("b")), [("scorers.a", MISSING, part("a"))]),
+        (of(part("a"), part("b")), of(part("b")), [("scorers.a", part("a"), MISSING)]),
         (of(part("a"), part("b")), of(part("b"), part("a")),
          [("scorers: order of the scorers", ["a", "b"], ["b", "a"])]),
         (of(part(""), part("")), of(part(""), part("", pattern="x")),
-         [('scorers["regex 2"].config.pattern', ABSENT, "x")]),
+         [('scorers["regex 2"].config.pattern', MISSING, "x")]),
         (of(part("m", "all", **of(part("a", pattern="x")))),
          of(part("m", "all", **of(part("a", pattern="y")))),
          [("scorers.m.config.scorers.a.config.pattern", "x", "y")]),
@@ -58,7 +58,7 @@ def of(*parts: dict[str, Any]) -> dict[str, Any]:
 def test_each_setting_that_differs_is_named(
     old: dict[str, Any], new: dict[str, Any], found: list[tuple[str, Any, Any]]
 ) -> None:
-    assert find_changes(old, new) == [Change(*one) for one in found]
+    assert find_changes(old, new) == [SettingChange(*one) for one in found]
 
 
 JSON = st.recursive(
@@ -140,7 +140,7 @@ def test_a_config_is_shortened_by_its_defaults(
 
 def test_a_part_is_read_without_its_defaults() -> None:
     spelled = part("a", "levenshtein", decimals=2, max_chars=5)
-    assert drop_part_defaults(spelled) == {
+    assert drop_child_defaults(spelled) == {
         "name": "a",
         "type": "levenshtein",
         "config": {"max_chars": 5},

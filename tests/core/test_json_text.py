@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.core.contract import CaseProblem
-from scoring.core.json_text import MAX_DIGITS, MAX_KEYS, check, compact, parse, text_of
+from scoring.core.json_text import MAX_DIGITS, MAX_KEYS, check_value, compact, parse, to_text
 
 MOST_KEYS = dict.fromkeys(map(str, range(MAX_KEYS)))
 JSON = st.recursive(
@@ -108,7 +108,7 @@ def test_a_nul_is_refused_only_on_request() -> None:
 )
 def test_parsed_values_are_checked_alike(value: Any, code: str) -> None:
     with pytest.raises(CaseProblem) as caught:
-        check(value)
+        check_value(value)
     assert caught.value.code == code
 
 
@@ -116,7 +116,7 @@ def test_a_value_that_contains_itself_is_too_deep() -> None:
     loop: list[Any] = []
     loop.append(loop)
     with pytest.raises(CaseProblem) as caught:
-        check(loop)
+        check_value(loop)
     assert caught.value.code == "too_deep"
 
 
@@ -151,7 +151,7 @@ def test_a_value_that_contains_itself_is_too_deep() -> None:
     ],
 )
 def test_text_of_a_value(value: Any, text: str) -> None:
-    assert text_of(value) == text
+    assert to_text(value) == text
 
 
 @pytest.mark.parametrize("value", [math.nan, -math.inf, [math.nan]])

@@ -17,11 +17,11 @@ from tests.stub.server import Stub
 @pytest.fixture
 def stub() -> Iterator[Stub]:
     with Stub() as running:
-        local_services.configure(
+        local_services.configure_local_services(
             Endpoint("environment", running.url(), allowed_hosts=running.hosts)
         )
         yield running
-    local_services.configure(None)
+    local_services.configure_local_services(None)
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ from django.db import connection
 from scoring.core import registry
 from scoring.core.config import Config
 from scoring.core.contract import Case, Result, error, scored, skipped
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import planning
-from scoring.engine.runs.execution import execute
-from scoring.engine.runs.summaries import summarise
+from scoring.engine.runs.execution import execute_shard
+from scoring.engine.runs.summaries import summarize_run
 from scoring.models import (
     CaseVerdict,
     OutputSet,
@@ -53,8 +53,8 @@ def stub(stub: Stub, settings: LazySettings) -> Stub:
 
 
 @pytest.fixture
-def threads() -> Iterator[Threads]:
-    with Threads() as threads:
+def threads() -> Iterator[ThreadPool]:
+    with ThreadPool() as threads:
         yield threads
 
 
@@ -84,7 +84,7 @@ def make_run(team: Team, make_dataset: MakeDataset, make_outputs: MakeOutputs) -
             outputs = make_outputs(make_dataset(cases), outputs)
         entries = [(scorer, None) for scorer in scorers]
         suite = Suite.objects.define(team, f"suite {Suite.objects.count()}", entries)
-        return planning.new_run(outputs, suite=suite, name=name)
+        return planning.create_run(outputs, suite=suite, name=name)
 
     return make
 
@@ -153,16 +153,16 @@ def spy(monkeypatch: pytest.MonkeyPatch) -> Spy:
 
 def run_all(run: Run) -> None:
     """Plan the run and execute its open shards here and now, without finishing it."""
-    planning.plan(run)
+    planning.plan_attempt(run)
     for shard in Shard.objects.filter(attempt__run=run, done_at=None):
-        execute(shard.pk)
+        execute_shard(shard.pk)
 
 
 def finish(run: Run) -> None:
     """Score the run to its end, as a worker would."""
     run_all(run)
-    summarise(run)
-    planning.move(run, (RunState.RUNNING,), RunState.FINISHED)
+    summarize_run(run)
+    planning.change_state(run, (RunState.RUNNING,), RunState.FINISHED)
 
 
 def rows_of(run: Run) -> list[tuple[Any, ...]]:

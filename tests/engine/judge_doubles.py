@@ -13,9 +13,9 @@ from scoring.core import registry, services
 from scoring.core.config import Config
 from scoring.core.contract import Case, Result, error, scored
 from scoring.core.llm.endpoint import Endpoint, Price
-from scoring.core.services import Answer, Fault, Message, OnProgress, Question, Reply
+from scoring.core.services import Answer, CallFailure, Message, OnProgress, Question, Reply
 from scoring.engine.services import team_services
-from scoring.engine.services.reply_store import Budget, KeptReplies
+from scoring.engine.services.reply_store import RunBudget, StoredReplies
 from tests.support.waiting import DEADLINE_SECONDS
 
 STUB = Endpoint("stub", "http://stub/v1", prices={"m": Price(1.0, 1.0)})
@@ -26,11 +26,11 @@ class Model:
     """Answers a text with itself, or as told. `asked` are all calls that were made, in order."""
 
     asked: list[str] = field(default_factory=list)
-    faults: dict[str, Fault] = field(default_factory=dict)
+    faults: dict[str, CallFailure] = field(default_factory=dict)
     cost_usd: float = 0.001
-    endpoint: Endpoint | Fault = STUB
+    endpoint: Endpoint | CallFailure = STUB
     on_asked: Callable[[str], object] = field(default=lambda _: None)
-    standstill: str = ""
+    stall_reason: str = ""
     may_answer: Event = field(default_factory=Event)
     callers: list[FakeCaller] = field(default_factory=list)
 
@@ -38,12 +38,14 @@ class Model:
         self.may_answer.set()
         self.lock = Lock()
 
-    def caller(self, endpoints: object, kept: KeptReplies, budget: Budget | None) -> FakeCaller:
+    def caller(
+        self, endpoints: object, kept: StoredReplies, budget: RunBudget | None
+    ) -> FakeCaller:
         made = FakeCaller(self, kept, budget)
         self.callers.append(made)
         return made
 
-    def called(self, text: str) -> Reply | Fault:
+    def called(self, text: str) -> Reply | CallFailure:
         with self.lock:
             self.asked.append(text)
         self.on_asked(text)
@@ -56,13 +58,13 @@ class Model:
 class FakeCaller:
     """Asks one question after the other, by the contract of the real caller."""
 
-    def __init__(self, model: Model, kept: KeptReplies, budget: Budget | None) -> None:
+    def __init__(self, model: Model, kept: StoredReplies, budget: RunBudget | None) -> None:
         self._model, self._kept, self._budget = model, kept, budget
         self.is_stopped = False
 
     @property
-    def standstill(self) -> str:
-        return self._model.standstill
+    def stall_reason(self) -> str:
+        return self._model.stall_reason
 
     def ask(
         self, questions: Sequence[Question], on_progress: OnProgress | None = None
@@ -75,9 +77,9 @@ class FakeCaller:
 
     def _answer(self, question: Question) -> Answer:
         if self.is_stopped:
-            return Fault("cancelled", "the run was cancelled", attempts=0)
+            return CallFailure("cancelled", "the run was cancelled", attempts=0)
         if self._budget and not self._budget.may_spend():
-            return Fault("budget_reached", "the budget is spent", attempts=0)
+            return CallFailure("budget_reached", "the budget is spent", attempts=0)
         try:
             answer = self._model.called(question.messages[0].content)
             if isinstance(answer, Reply):
@@ -99,7 +101,7 @@ def verdict(cases: Sequence[Case], config: Config) -> list[Result]:
 
 
 def _result(answer: Answer) -> Result:
-    if isinstance(answer, Fault):
+    if isinstance(answer, CallFailure):
         return error(answer.code, answer.text)
     return scored(float(answer.text), "", {"cost_usd": answer.cost_usd, "refs": [answer.ref]})
 
@@ -121,6 +123,6 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Model:
     made = Model()
     monkeypatch.setitem(registry.CUSTOM_TYPES, "verdict", VERDICT)
     monkeypatch.setattr("scoring.engine.runs.execution._configured", {})
-    monkeypatch.setattr(team_services, "new_caller", made.caller)
-    monkeypatch.setattr(team_services, "endpoint_of", lambda *_: made.endpoint)
+    monkeypatch.setattr(team_services, "new_client", made.caller)
+    monkeypatch.setattr(team_services, "read_endpoint", lambda *_: made.endpoint)
     return made

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.engine.search import LIMIT, Found, search
+from scoring.engine.search import LIMIT, SearchResults, search
 from scoring.models import Dataset, Scorer, Suite, Team
 from tests.conftest import MakeDataset
 
@@ -19,7 +19,7 @@ def test_what_a_team_has_of_a_name_is_found(team: Team, make_dataset: MakeDatase
     found = search(team, "answer")
     assert (found.datasets, found.scorers, found.suites) == ([dataset], [scorer], [suite])
     assert (found.counts, found.is_cut) == ([("dataset", 1), ("scorer", 1), ("suite", 1)], False)
-    assert search(team, "") == Found()
+    assert search(team, "") == SearchResults()
 
 
 @pytest.mark.parametrize(("count", "is_cut"), [(LIMIT, False), (LIMIT + 1, True)])

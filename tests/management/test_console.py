@@ -13,10 +13,10 @@ from django.db import DatabaseError, OperationalError
 from scoring.management.console import (
     check_writable,
     checked_name,
-    counted,
-    database_needed,
+    count_text,
     parse_date,
-    table,
+    requires_database,
+    text_table,
 )
 
 
@@ -76,7 +76,7 @@ def test_a_file_is_tried_without_leaving_one(tmp_path: Path) -> None:
     ],
 )
 def test_a_database_that_is_not_there_is_an_error_of_usage(fault: Exception, said: str) -> None:
-    with pytest.raises(CommandError, match=said) as raised, database_needed():
+    with pytest.raises(CommandError, match=said) as raised, requires_database():
         raise fault
     assert raised.value.returncode == 2
 
@@ -85,13 +85,13 @@ def test_a_database_that_is_not_there_is_an_error_of_usage(fault: Exception, sai
     ("count", "text"), [(0, "0 cases"), (1, "1 case"), (2, "2 cases"), (1_000, "1,000 cases")]
 )
 def test_what_is_counted_has_its_number(count: int, text: str) -> None:
-    assert counted(count, "case") == text
-    assert counted(2, "entry", "entries") == "2 entries"
+    assert count_text(count, "case") == text
+    assert count_text(2, "entry", "entries") == "2 entries"
 
 
 def test_columns_of_a_table_are_aligned_but_for_the_last() -> None:
     rows = [("long name", 1, "x" * 90), ("b", 1_000, "")]
-    assert table(("name", "n", "text"), rows) == [
+    assert text_table(("name", "n", "text"), rows) == [
         "name       n     text",
         "long name  1     " + "x" * 90,
         "b          1000",

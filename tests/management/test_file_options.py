@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scoring.management.file_options import add_reading_options, reading_options, shown_column
+from scoring.management.file_options import add_file_options, file_options, shown_column
 
 NOTHING = {
     "encoding": "",
@@ -21,8 +21,8 @@ NOTHING = {
 
 def read(*words: str) -> dict[str, Any]:
     parser = ArgumentParser()
-    add_reading_options(parser)
-    return dict(reading_options(vars(parser.parse_args(words))))
+    add_file_options(parser)
+    return dict(file_options(vars(parser.parse_args(words))))
 
 
 @pytest.mark.parametrize(

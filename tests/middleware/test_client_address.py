@@ -8,7 +8,7 @@ from pytest_django.fixtures import Settings
 
 from evalsite.middleware.client_address import client_address
 from scoring.models import User
-from scoring.models.team.attempt_counter import MOST_PER_ACCOUNT
+from scoring.models.team.attempt_counter import MAX_PER_ACCOUNT
 from tests.conftest import PASSWORD
 from tests.pages.account.steps import sign_in
 
@@ -57,7 +57,7 @@ def test_only_trusted_proxies_name_the_address(
     settings: Settings, alice: User, proxies: int, forwarded: str, expected: int
 ) -> None:
     settings.EVALSITE_TRUSTED_PROXIES = proxies
-    for number in range(MOST_PER_ACCOUNT):
+    for number in range(MAX_PER_ACCOUNT):
         sign_in(alice.email, headers={"X-Forwarded-For": forwarded.format(number)})
     last = sign_in(alice.email, headers={"X-Forwarded-For": forwarded.format(99)})
     assert last.status_code == expected

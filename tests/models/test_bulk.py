@@ -4,7 +4,7 @@ import pytest
 from django.db import IntegrityError
 
 from scoring.models import Case
-from scoring.models.bulk import ROWS_PER_STATEMENT, insert
+from scoring.models.bulk import ROWS_PER_STATEMENT, bulk_insert
 from tests.conftest import MakeDataset
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ def rows(version_id: int, count: int) -> list[tuple[object, ...]]:
 @pytest.mark.parametrize("count", [0, 1, ROWS_PER_STATEMENT, 2 * ROWS_PER_STATEMENT + 3])
 def test_every_row_arrives_once_and_unchanged(make_dataset: MakeDataset, count: int) -> None:
     version = make_dataset([])
-    insert(Case, COLUMNS, rows(version.pk, count))
+    bulk_insert(Case, COLUMNS, rows(version.pk, count))
     stored = version.cases.values_list("position", "key", "input_json")
     assert list(stored) == [(n, f"k{n}", '"100 %s"') for n in range(1, count + 1)]
 
@@ -35,9 +35,9 @@ def test_every_row_arrives_once_and_unchanged(make_dataset: MakeDataset, count: 
 def test_a_taken_key_is_left_out_only_on_request(make_dataset: MakeDataset) -> None:
     version = make_dataset([{"key": "k2", "input": "mine"}])
     wanted = rows(version.pk, ROWS_PER_STATEMENT + 1)
-    insert(Case, COLUMNS, wanted, ignore_existing=True)
-    insert(Case, COLUMNS, wanted, ignore_existing=True)
+    bulk_insert(Case, COLUMNS, wanted, ignore_existing=True)
+    bulk_insert(Case, COLUMNS, wanted, ignore_existing=True)
     assert version.cases.count() == ROWS_PER_STATEMENT
     assert version.cases.get(key="k2").input == "mine"
     with pytest.raises(IntegrityError):
-        insert(Case, COLUMNS, wanted)
+        bulk_insert(Case, COLUMNS, wanted)

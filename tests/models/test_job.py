@@ -8,11 +8,11 @@ import pytest
 from django.utils import timezone
 
 from scoring.models import Job, JobKind, JobState, Team
-from scoring.models.job import KEPT_FOR, MAX_TRIES
+from scoring.models.job import MAX_TRIES, RETENTION
 
 
 @pytest.mark.parametrize(
-    ("kind", "state", "tries", "may_begin"),
+    ("kind", "state", "try_count", "can_start"),
     [
         (JobKind.TRY_SCORER, JobState.WAITING, 0, True),
         (JobKind.TRY_SCORER, JobState.WORKING, 1, False),
@@ -24,9 +24,9 @@ from scoring.models.job import KEPT_FOR, MAX_TRIES
     ],
 )
 def test_only_what_is_repeatable_is_begun_again(
-    kind: JobKind, state: JobState, tries: int, may_begin: bool
+    kind: JobKind, state: JobState, try_count: int, can_start: bool
 ) -> None:
-    assert Job(kind=kind, state=state, tries=tries).may_begin == may_begin
+    assert Job(kind=kind, state=state, try_count=try_count).can_start == can_start
 
 
 def test_progress_is_kept_while_the_job_is_worked_on(team: Team) -> None:
@@ -51,7 +51,7 @@ def test_of_old_jobs_only_what_follows_a_change_is_still_done(
 ) -> None:
     for days in (0, 1):
         job = Job.objects.create(team=team, kind=kind, state=state)
-        created = timezone.now() - days * (KEPT_FOR + timedelta(minutes=1))
+        created = timezone.now() - days * (RETENTION + timedelta(minutes=1))
         Job.objects.filter(pk=job.pk).update(created_at=created)
-    Job.objects.forget_old()
+    Job.objects.delete_expired()
     assert Job.objects.count() == (1 if is_forgotten else 2)

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from scoring.engine.compare.comparison import compare_runs
-from scoring.engine.drift import measure
+from scoring.engine.drift import measure_series
 from scoring.models import Run, User
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
@@ -45,7 +45,7 @@ def made(make_dataset: MakeDataset, count: int) -> Runs:
     )
     for candidate in (same, other):
         compare_runs(baseline, candidate)
-    measure(versions[0].dataset, "a")
+    measure_series(versions[0].dataset, "a")
     return Runs(baseline, same, other)
 
 

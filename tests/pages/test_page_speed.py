@@ -19,7 +19,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from scoring.engine.compare.comparison import compare_runs
-from scoring.engine.drift import measure
+from scoring.engine.drift import measure_series
 from scoring.models import DatasetVersion, Run, User
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week, scorer_of
@@ -60,7 +60,7 @@ def large_runs(make_dataset: MakeDataset) -> Pair:
         )
     )
     compare_runs(*runs)
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     return runs
 
 
@@ -69,7 +69,7 @@ def series_of(make_dataset: MakeDataset, count: int) -> Run:
     cases = [{"key": f"q{n}", "tags": ["billing"]} for n in range(4)]
     version = make_dataset(cases, name=f"{count} runs")
     run = add_weeks(version, count)
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     return run
 
 
@@ -153,8 +153,8 @@ def test_a_longer_history_takes_no_more_queries(
     browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both are longer than what is read of a series at once."""
-    monkeypatch.setattr("evalsite.pages.drift.views.MOST_RUNS", 4)
-    monkeypatch.setattr("scoring.engine.drift.series_status.MOST_STOPS", 4)
+    monkeypatch.setattr("evalsite.pages.drift.views.MAX_RUNS", 4)
+    monkeypatch.setattr("scoring.engine.drift.series_status.MAX_STOPS", 4)
     browser, counts = browser_of(bob), []
     for count in (6, 30):
         found = addresses(series_of(make_dataset, count))

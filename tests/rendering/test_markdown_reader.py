@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalsite.pages.cases.texts.case_texts import MarkdownText, render_value
-from evalsite.rendering.safe_html import markdown, render_text
-from scoring.core.textdiff.text_layout import LONG, TextLayout
+from evalsite.rendering.safe_html import render_markdown, render_text
+from scoring.core.textdiff.text_layout import SHOWN_CHARS, TextLayout
 from tests.support.html import Reader
 from tests.support.payloads import MARKDOWN, MARKUP
 from tests.support.speed import assert_within
@@ -102,7 +102,7 @@ def test_marks_of_white_space_change_nothing_else(text: str) -> None:
 def test_white_space_is_marked_as_far_as_markdown_keeps_it(
     text: str, kinds: list[tuple[str, str]]
 ) -> None:
-    html = markdown(text, with_spaces=True)
+    html = render_markdown(text, with_spaces=True)
     assert re.findall(r'<span class="gap-(\w+)">(\s+)</span>', html) == kinds
 
 
@@ -132,11 +132,11 @@ def test_white_space_is_marked_as_far_as_markdown_keeps_it(
     ],
 )
 def test_markdown_is_read_as_people_mean_it(text: str, html: str) -> None:
-    assert markdown(text).strip() == html
+    assert render_markdown(text).strip() == html
 
 
 def test_tables_are_tables() -> None:
-    elements = [tag for tag, _ in Reader(markdown("|a|b|\n|-|-:|\n|1|2|")).elements]
+    elements = [tag for tag, _ in Reader(render_markdown("|a|b|\n|-|-:|\n|1|2|")).elements]
     assert elements == ["table", "thead", "tr", "th", "th", "tbody", "tr", "td", "td"]
 
 
@@ -144,7 +144,7 @@ def test_tables_are_tables() -> None:
     "text", ["\u202e", "&#x202e;", "`\u202e`", "```\n\u202e\n```", "![\u202e](x)"]
 )
 def test_no_invisible_character_hides_in_markdown(text: str) -> None:
-    html = markdown(text)
+    html = render_markdown(text)
     assert "\u202e" not in Reader(html).text
     assert "right-to-left override" in html
 
@@ -158,19 +158,24 @@ WORST = [
 
 @pytest.mark.timing
 @pytest.mark.parametrize(
-    "text", [*(unit * LONG for unit in WORST), f"{HEAD}{'|' * LONG}", HEAD + "|\n" * LONG]
+    "text",
+    [
+        *(unit * SHOWN_CHARS for unit in WORST),
+        f"{HEAD}{'|' * SHOWN_CHARS}",
+        HEAD + "|\n" * SHOWN_CHARS,
+    ],
 )
 def test_the_worst_texts_take_no_fifth_of_a_second(text: str) -> None:
     """The slowest took a second before there were limits, and most of them a tenth."""
-    assert_within(0.2, partial(render_value, text[:LONG]))
+    assert_within(0.2, partial(render_value, text[:SHOWN_CHARS]))
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "[" * LONG,
-        "a\n" * (LONG // 2),
-        (HEAD + "|\n" * LONG)[:LONG],
+        "[" * SHOWN_CHARS,
+        "a\n" * (SHOWN_CHARS // 2),
+        (HEAD + "|\n" * SHOWN_CHARS)[:SHOWN_CHARS],
         ">" * 30 + " lost",
         "".join("  " * depth + "- lost\n" for depth in range(30)),
     ],
@@ -206,9 +211,9 @@ def test_a_table_that_people_read_stays_one(rows: int) -> None:
 
 
 def test_a_long_text_is_cut_and_other_values_stay_json() -> None:
-    long = render_value("word " * LONG)
+    long = render_value("word " * SHOWN_CHARS)
     assert isinstance(long, MarkdownText)
-    assert (long.hidden, long.is_empty) == (4 * LONG, False)
-    assert len(re.sub("<.*?>", "", long.html)) <= LONG + 1
+    assert (long.hidden, long.is_empty) == (4 * SHOWN_CHARS, False)
+    assert len(re.sub("<.*?>", "", long.html)) <= SHOWN_CHARS + 1
     assert render_value("").is_empty
     assert isinstance(render_value({"a": "**b**"}), TextLayout)

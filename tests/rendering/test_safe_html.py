@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evalsite.rendering.safe_html import render_text
 from scoring.core.textdiff.diff import Mode
 from scoring.core.textdiff.side_by_side import TextComparison
-from scoring.core.textdiff.text_layout import LONG, Block, layout_text, mark_spans
+from scoring.core.textdiff.text_layout import SHOWN_CHARS, Block, layout_text, mark_spans
 from tests.support.payloads import MARKUP
 
 TEXT = "two  words\tand\n<b>a</b> tail "
@@ -83,7 +83,7 @@ def test_white_space_is_marked_on_request_and_never_replaced() -> None:
     assert "gap-" not in render_text(layout_text(TEXT).blocks, with_spaces=False)
 
 
-@pytest.mark.parametrize("text", ["\r\n\u00a0 x\t\t", " " * LONG, "é\u2028 \n", ""])
+@pytest.mark.parametrize("text", ["\r\n\u00a0 x\t\t", " " * SHOWN_CHARS, "é\u2028 \n", ""])
 def test_marked_white_space_loses_nothing(text: str) -> None:
     assert read(render_text(layout_text(text).blocks, with_spaces=True)) == text
 

@@ -50,4 +50,4 @@ def tampered(sql: str) -> None:
     for statement in audit_triggers.removal_statements(connection.vendor):
         run_sql(statement)
     run_sql(sql)
-    audit_triggers.install(connection)
+    audit_triggers.install_triggers(connection)

@@ -27,4 +27,4 @@ def empty_tables() -> None:
     try:
         connection.ops.execute_sql_flush(statements)
     finally:
-        audit_triggers.install(connection)
+        audit_triggers.install_triggers(connection)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from django.utils import timezone
 
-from scoring.engine.runs.summaries import summarise
+from scoring.engine.runs.summaries import summarize_run
 from scoring.models import (
     CaseVerdict,
     DatasetVersion,
@@ -70,7 +70,7 @@ def run_with(
     )
     outputs.output_count = len(made)
     outputs.save()
-    summarise(run)
+    summarize_run(run)
     Run.objects.filter(pk=run.pk).update(finished_at=timezone.now())
     run.refresh_from_db()
     return run

@@ -15,7 +15,7 @@ from scoring.core.llm.client_pool import ClientPool
 from scoring.core.llm.endpoint import Endpoint, Price
 from scoring.core.llm.judge_client import JudgeClient
 from scoring.core.llm.rate_limiter import Clock
-from scoring.core.services import Answer, Fault, Message, Question, Reply, use_services
+from scoring.core.services import Answer, CallFailure, Message, Question, Reply, use_services
 from tests.stub import Stub
 
 NOON = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
@@ -131,7 +131,7 @@ class Bench:
         }
         return Endpoint("main", **{**given, **settings})
 
-    def caller(self, endpoint: Endpoint | Fault, budget: Purse | None = None) -> JudgeClient:
+    def caller(self, endpoint: Endpoint | CallFailure, budget: Purse | None = None) -> JudgeClient:
         return JudgeClient(lambda _: endpoint, self.kept, budget, pool=self.pool)
 
     def results(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from scoring.engine.runs import planning
-from scoring.engine.runs.execution import execute
-from scoring.engine.runs.summaries import summarise
+from scoring.engine.runs.execution import execute_shard
+from scoring.engine.runs.summaries import summarize_run
 from scoring.models import OutputSet, Run, RunState, Scorer, Team, User
 
 Definition = tuple[str, str, dict[str, Any]]  # name, type, config
@@ -23,16 +23,16 @@ def queued_run(
     team = outputs.version.dataset.team
     scorers = [_scorer(team, *definition) for definition in definitions or (CLOSE,)]
     pairs: Sequence[tuple[Scorer, float]] = [(scorer, scorer.threshold) for scorer in scorers]
-    return planning.new_run(outputs, scorers=pairs, name=name, by=by)
+    return planning.create_run(outputs, scorers=pairs, name=name, by=by)
 
 
 def finished_run(outputs: OutputSet, *definitions: Definition, name: str = "w46") -> Run:
     """A run that is scored and summed up."""
     run = queued_run(outputs, *definitions, name=name)
-    for shard in planning.plan(run).shards.all():
-        execute(shard.pk)
-    summarise(run)
-    planning.move(run, (RunState.RUNNING,), RunState.FINISHED)
+    for shard in planning.plan_attempt(run).shards.all():
+        execute_shard(shard.pk)
+    summarize_run(run)
+    planning.change_state(run, (RunState.RUNNING,), RunState.FINISHED)
     return run
 
 

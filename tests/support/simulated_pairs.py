@@ -11,9 +11,14 @@ import numpy as np
 
 from scoring.core.wording.comparison import UnjudgedCases
 from scoring.engine.compare.claims import correct_claims
-from scoring.engine.compare.columns import MatchedCases, Tags
+from scoring.engine.compare.columns import MatchedCases, TagColumns
 from scoring.engine.compare.figures import Figures
-from scoring.engine.compare.scores import PairedScores, compare_scores, slices_of, verdict_flips
+from scoring.engine.compare.scores import (
+    PairedScores,
+    compare_scores,
+    compare_slices,
+    verdict_flips,
+)
 from scoring.models import Verdict
 
 STEPS: Final = 20  # of graded scores from 0 to 1
@@ -117,15 +122,15 @@ def _figures(setting: Setting, before: np.ndarray, after: np.ndarray) -> Figures
         p=p,
         has_one_scorer=len(before) == 1,
         scorers=tuple(scorer.figures for scorer in scores),
-        slices=tuple(slices_of(scores)),
+        slices=tuple(compare_slices(scores)),
         warnings=(),
     )
 
 
-def _tags(setting: Setting) -> Tags:
+def _tags(setting: Setting) -> TagColumns:
     names = [f"tag {number}" for number in range(setting.tags)]
     codes = np.arange(setting.cases + 1, dtype=np.int32) % max(1, setting.tags)
-    return Tags(names, codes, [frozenset([name]) for name in names] or [frozenset()])
+    return TagColumns(names, codes, [frozenset([name]) for name in names] or [frozenset()])
 
 
 def _scorer(number: int) -> Any:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from evalsite.templatetags.charts import anchor, part_of
+from evalsite.templatetags.charts import anchor, length_share
 
 
 @pytest.mark.parametrize(
     ("length", "whole", "text"), [(24, 96, "25%"), (0, 96, "0%"), (1, 3, "33.333%"), (5, 0, "0%")]
 )
 def test_a_length_is_a_share_of_its_axis(length: float, whole: float, text: str) -> None:
-    assert part_of(length, whole) == text
+    assert length_share(length, whole) == text
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_a_score_has_its_decimals(value: float | None, decimals: int, text: str)
 def test_a_score_shows_its_side_of_the_threshold(
     value: float | None, threshold: float | None, text: str
 ) -> None:
-    assert formatting.score_beside(value, threshold) == text
+    assert formatting.score_near_threshold(value, threshold) == text
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from evalsite.api.fields import Body, Flag, Number, Text, Whole
+from evalsite.api.fields import BodySerializer, BooleanField, IntegerField, NumberField, TextField
 from evalsite.api.pagination import PageQuery
 from scoring.core.alert_limits import BOUNDS
 from scoring.models import Alert, AlertKind, AlertRule, AlertWatch, WatchState, WebhookFormat
 from scoring.models.alerts.alert import STATES
-from scoring.models.alerts.rule import MOST_EMAILS, MOST_HOURS
+from scoring.models.alerts.rule import MAX_EMAILS, MAX_REMINDER_HOURS
 
 LIMIT_HELP = "By kind: " + "; ".join(f"{kind}: {bound.text}" for kind, bound in BOUNDS.items())
 KIND_NAMES = [str(kind) for kind in AlertKind]
@@ -26,31 +26,33 @@ class AlertQuery(PageQuery):
     state = serializers.ChoiceField(STATE_NAMES, required=False, help_text="Defaults to all.")
 
 
-class RuleSettings(Body):
+class RuleSettings(BodySerializer):
     """What a rule may be told; what is left out keeps its value, or takes the default."""
 
     kind = serializers.ChoiceField(KIND_NAMES, required=False)
-    series = Text(required=False, max_length=120, help_text="Left out, every series by itself.")
-    scorer = Text(
+    series = TextField(
+        required=False, max_length=120, help_text="Left out, every series by itself."
+    )
+    scorer = TextField(
         required=False,
         max_length=120,
         help_text="A scorer's name; left out, the cases' verdicts over all scorers.",
     )
-    limit = Number(required=False, allow_null=True, help_text=LIMIT_HELP)
-    renotify_hours = Whole(
+    limit = NumberField(required=False, allow_null=True, help_text=LIMIT_HELP)
+    renotify_hours = IntegerField(
         required=False,
         min_value=0,
-        max_value=MOST_HOURS,
+        max_value=MAX_REMINDER_HOURS,
         help_text="People are told again after so long while it fires; 0 tells once.",
     )
-    by_site = Flag(required=False, help_text="Told in the site.")
+    by_site = BooleanField(required=False, help_text="Told in the site.")
     emails = serializers.ListField(
-        child=Text(max_length=254),
+        child=TextField(max_length=254),
         required=False,
-        max_length=MOST_EMAILS,
+        max_length=MAX_EMAILS,
         help_text="Addresses of members of the team.",
     )
-    webhook_url = Text(
+    webhook_url = TextField(
         required=False,
         max_length=500,
         help_text="Alerts are posted there; never shown again. Empty for none.",
@@ -68,7 +70,9 @@ class NewAlertRule(RuleSettings):
 
 
 class ChangedAlertRule(RuleSettings):
-    paused = Flag(required=False, help_text="A paused rule looks at nothing and tells nobody.")
+    paused = BooleanField(
+        required=False, help_text="A paused rule looks at nothing and tells nobody."
+    )
 
 
 class WatchShape(serializers.ModelSerializer[AlertWatch]):

@@ -6,16 +6,16 @@ from typing import Any
 
 from rest_framework import serializers
 
-from evalsite.api.fields import interval
+from evalsite.api.fields import interval_field
 
 
-def unit(**options: Any) -> serializers.FloatField:
+def unit_field(**options: Any) -> serializers.FloatField:
     return serializers.FloatField(min_value=0, max_value=1, **options)
 
 
 class EstimateShape(serializers.Serializer[object]):
     value = serializers.FloatField()
-    interval = interval(help_text="With 95 % confidence; null where there is none.")
+    interval = interval_field(help_text="With 95 % confidence; null where there is none.")
 
 
 class ReviewedShape(serializers.Serializer[object]):
@@ -50,9 +50,9 @@ class ConfusionShape(serializers.Serializer[object]):
 
 
 class BestThresholdShape(serializers.Serializer[object]):
-    threshold = unit()
+    threshold = unit_field()
     kappa = serializers.FloatField()
-    as_good = interval(
+    as_good = interval_field(
         help_text="Thresholds above the first up to the second that these reviews cannot tell "
         "from the best."
     )
@@ -84,10 +84,10 @@ class ScorerCalibrationShape(serializers.Serializer[object]):
     confusion = ConfusionShape()
     agreement = EstimateShape(allow_null=True)
     kappa = EstimateShape(allow_null=True)
-    precision = unit(allow_null=True)
-    recall = unit(allow_null=True)
-    f1 = unit(allow_null=True)
-    threshold = unit()
+    precision = unit_field(allow_null=True)
+    recall = unit_field(allow_null=True)
+    f1 = unit_field(allow_null=True)
+    threshold = unit_field()
     best_threshold = BestThresholdShape(allow_null=True)
     is_best = serializers.BooleanField(help_text="The highest kappa of several scorers.")
     is_as_good = serializers.BooleanField(help_text="These reviews cannot tell it from the best.")

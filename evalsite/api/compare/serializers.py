@@ -7,18 +7,18 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from evalsite.api.fields import AnyJson, Body, Text, interval
+from evalsite.api.fields import BodySerializer, JsonField, TextField, interval_field
 from evalsite.api.pagination import PageShape, PlacesQuery
 from evalsite.api.runs.serializers import RelabelShape
 from scoring.core.stats.paired_tests import Method
 from scoring.models import Output, Verdict
-from scoring.models.pairs.rows import Half, Pair, PairFilters, PairKind, PairPage
+from scoring.models.pairs.rows import Pair, PairFilters, PairKind, PairPage, RunSide
 from scoring.models.reviews.broken_cases import BrokenCases, CaseState
 
-MOST_ROWS = 200  # their outputs come whole
+MAX_ROWS = 200  # their outputs come whole
 
 
-class CompareQuery(Body):
+class CompareQuery(BodySerializer):
     """Two runs of one dataset, by their ids."""
 
     baseline = serializers.UUIDField()
@@ -29,15 +29,15 @@ class CasesQuery(CompareQuery, PlacesQuery):
     kind = serializers.ChoiceField(
         PairKind.choices, default=PairKind.BROKE, help_text="What became of the case."
     )
-    scorer = Text(required=False, help_text="By name: its verdicts decide, not the cases'.")
-    tag = Text(required=False, max_length=200)
-    search = Text(
+    scorer = TextField(required=False, help_text="By name: its verdicts decide, not the cases'.")
+    tag = TextField(required=False, max_length=200)
+    search = TextField(
         required=False, max_length=200, help_text="A text in an output, key, input or expected."
     )
     state = serializers.ChoiceField(
         CaseState.choices, required=False, help_text="What was decided of a broken case."
     )
-    page_size = serializers.IntegerField(default=50, min_value=1, max_value=MOST_ROWS)
+    page_size = serializers.IntegerField(default=50, min_value=1, max_value=MAX_ROWS)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         is_broken = attrs["kind"] == PairKind.BROKE and not attrs.get("scorer")
@@ -61,14 +61,14 @@ class CasesQuery(CompareQuery, PlacesQuery):
         return PairFilters(*(values.get(name, "") for name in ("scorer", "tag", "search")))
 
 
-def both(child: Any, help_text: str, **more: Any) -> serializers.ListField:
+def both_runs_field(child: Any, help_text: str, **more: Any) -> serializers.ListField:
     """The baseline's and the candidate's."""
     return serializers.ListField(
         child=child, min_length=2, max_length=2, help_text=help_text, **more
     )
 
 
-def probability(help_text: str) -> serializers.FloatField:
+def probability_field(help_text: str) -> serializers.FloatField:
     return serializers.FloatField(min_value=0, max_value=1, allow_null=True, help_text=help_text)
 
 
@@ -82,22 +82,22 @@ class FlipsShape(serializers.Serializer[object]):
     n = serializers.IntegerField(min_value=0, help_text="Outputs scored in both runs.")
     broke = serializers.IntegerField(min_value=0)
     fixed = serializers.IntegerField(min_value=0)
-    p = probability("Of McNemar's exact test; with several trials of a permutation of cases.")
-    p_corrected = probability(CORRECTED)
+    p = probability_field("Of McNemar's exact test; with several trials of a permutation of cases.")
+    p_corrected = probability_field(CORRECTED)
 
 
 class ChangeShape(serializers.Serializer[object]):
     """One scorer that both runs have, candidate minus baseline."""
 
     name = serializers.CharField()
-    versions = both(serializers.IntegerField(min_value=1), "Of the scorer.")
-    thresholds = both(serializers.FloatField(), "That the verdicts rest on.")
+    versions = both_runs_field(serializers.IntegerField(min_value=1), "Of the scorer.")
+    thresholds = both_runs_field(serializers.FloatField(), "That the verdicts rest on.")
     n = serializers.IntegerField(min_value=0, help_text="Cases with a score in both runs.")
-    means = both(serializers.FloatField(), "Over those cases.", allow_null=True)
+    means = both_runs_field(serializers.FloatField(), "Over those cases.", allow_null=True)
     delta = serializers.FloatField(allow_null=True, help_text="The mean difference.")
-    interval = interval()
-    p = probability("That chance alone makes so large a difference.")
-    p_corrected = probability(CORRECTED)
+    interval = interval_field()
+    p = probability_field("That chance alone makes so large a difference.")
+    p_corrected = probability_field(CORRECTED)
     detectable = serializers.FloatField(
         allow_null=True,
         help_text="The smallest true difference shown with 80 % power after correction.",
@@ -119,10 +119,10 @@ class SliceShape(serializers.Serializer[object]):
     scorer = serializers.CharField()
     n = serializers.IntegerField(min_value=0)
     delta = serializers.FloatField()
-    interval = interval()
-    p = probability("")
-    q = probability("By Benjamini and Hochberg, over all slices.")
-    q_corrected = probability("The same, corrected for the other claims, too.")
+    interval = interval_field()
+    p = probability_field("")
+    q = probability_field("By Benjamini and Hochberg, over all slices.")
+    q_corrected = probability_field("The same, corrected for the other claims, too.")
     method = serializers.ChoiceField(METHODS)
 
 
@@ -153,9 +153,9 @@ class CompareShape(serializers.Serializer[object]):
     edited = serializers.IntegerField(
         min_value=0, help_text="Pairs whose input or expected differs between dataset versions."
     )
-    p = probability("That chance alone breaks and fixes so unevenly.")
-    p_corrected = probability(CORRECTED)
-    slices_p_corrected = probability("That no slice changed; null without slices.")
+    p = probability_field("That chance alone breaks and fixes so unevenly.")
+    p_corrected = probability_field(CORRECTED)
+    slices_p_corrected = probability_field("That no slice changed; null without slices.")
     claims = serializers.IntegerField(
         min_value=0, help_text="Means, flips, cases and slices whose p are corrected together."
     )
@@ -173,7 +173,7 @@ class WaitingShape(serializers.Serializer[object]):
 
 class HalfShape(serializers.Serializer[object]):
     verdict = serializers.ChoiceField([verdict.label for verdict in Verdict])
-    output = AnyJson(help_text="A text or a JSON value; null where nothing was produced.")
+    output = JsonField(help_text="A text or a JSON value; null where nothing was produced.")
 
 
 class PairShape(serializers.Serializer[object]):
@@ -212,7 +212,7 @@ def _pair_body(row: Pair, outputs: dict[int, Output], broken: BrokenCases | None
     }
 
 
-def _half(half: Half | None, outputs: dict[int, Output]) -> dict[str, Any] | None:
+def _half(half: RunSide | None, outputs: dict[int, Output]) -> dict[str, Any] | None:
     if half is None:
         return None
     return {"verdict": half.verdict.label, "output": outputs[half.output].value}

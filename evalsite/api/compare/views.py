@@ -28,7 +28,7 @@ from scoring.engine.compare.claims import read_figures
 from scoring.engine.compare.comparison import NotComparableError, check_comparable
 from scoring.engine.compare.jobs import compare_or_enqueue
 from scoring.models import Run
-from scoring.models.pairs.pair_index import kept_list
+from scoring.models.pairs.pair_index import indexed_list
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import PairKind
 from scoring.models.reviews.broken_cases import BrokenCases
@@ -83,7 +83,7 @@ class ComparedCases(ApiView):
             query.filters_for(broken).leave_out(without.outputs),
             **parse_cursor(asked.get("cursor")),
             size=asked["page_size"],
-            positions=kept_list(baseline, candidate, kind, query.filters.scorer).positions,
+            positions=indexed_list(baseline, candidate, kind, query.filters.scorer).positions,
         )
         has_states = kind == PairKind.BROKE and not query.filters.scorer
         bodies = pair_bodies(page, broken if has_states else None)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from evalsite.api.feedback.serializers import NewFeedback
-from evalsite.api.fields import AnyJson, Body, Text
+from evalsite.api.fields import BodySerializer, JsonField, TextField
 from evalsite.api.pagination import PageQuery
 from scoring.models import Correction, CorrectionState
 from scoring.models.reviews.correction import MAX_REASON
 
-MOST: int = 1_000  # corrections that one call decides
+MAX_CORRECTIONS: int = 1_000  # corrections that one call decides
 
 
 class CorrectionQuery(PageQuery):
@@ -21,22 +21,26 @@ class CorrectionQuery(PageQuery):
 
 
 class NewCorrection(NewFeedback):
-    expected = AnyJson(help_text="The value to expect: a text or any JSON value; null for nothing.")
-    note = Text(required=False, default="", max_length=MAX_REASON)
+    expected = JsonField(
+        help_text="The value to expect: a text or any JSON value; null for nothing."
+    )
+    note = TextField(required=False, default="", max_length=MAX_REASON)
 
 
-class CorrectionDecision(Body):
+class CorrectionDecision(BodySerializer):
     dataset = serializers.UUIDField()
     corrections = serializers.ListField(
-        child=serializers.UUIDField(), allow_empty=False, max_length=MOST
+        child=serializers.UUIDField(), allow_empty=False, max_length=MAX_CORRECTIONS
     )
     decision = serializers.ChoiceField(["approve", "reject"])
-    reason = Text(required=False, default="", max_length=MAX_REASON, help_text="Needed to reject.")
+    reason = TextField(
+        required=False, default="", max_length=MAX_REASON, help_text="Needed to reject."
+    )
 
 
 class CorrectionShape(serializers.ModelSerializer[Correction]):
     id = serializers.UUIDField(source="uuid")
-    expected = AnyJson()
+    expected = JsonField()
     base_version = serializers.IntegerField(source="base.number")
     author = serializers.SerializerMethodField()
     decided_by = serializers.SerializerMethodField()

@@ -7,29 +7,29 @@ from typing import Any
 from rest_framework import serializers
 
 from evalsite.api.datasets.case_serializers import NewCase
-from evalsite.api.fields import Body, Name, Rows, Text
+from evalsite.api.fields import BodySerializer, ManyField, NameField, TextField
 from scoring.core import json_text
 from scoring.core.contract import CaseProblem
 from scoring.models import Dataset, DatasetVersion, Upload, UploadState
 
-MOST_CASES = 10_000
-MOST_SKIPPED = 10_000  # lines
+MAX_CASES = 10_000
+MAX_SKIPPED = 10_000  # lines
 
 
-class NewVersion(Body):
-    cases = Rows(
+class NewVersion(BodySerializer):
+    cases = ManyField(
         child=NewCase(),
         allow_empty=False,
-        most=MOST_CASES,
+        most=MAX_CASES,
         beyond="Send them as a file instead.",
     )
 
 
 class NewDataset(NewVersion):
-    name = Name()
+    name = NameField()
 
 
-class JsonText(Text):
+class JsonText(TextField):
     """JSON inside a form's field."""
 
     default_error_messages = {"not_an_object": "This is not a JSON object."}
@@ -53,7 +53,7 @@ def _columns(value: Any) -> list[str]:
     return columns
 
 
-class NewFile(Body):
+class NewFile(BodySerializer):
     """A multipart form with a file in it."""
 
     file = serializers.FileField(
@@ -66,15 +66,15 @@ class NewFile(Body):
         help_text='Which column holds what: {"input": "question", "id": "nr"}; what is left out '
         "is guessed.",
     )
-    encoding = Text(required=False, help_text="Such as cp1252; left out, what the file tells.")
-    delimiter = Text(
+    encoding = TextField(required=False, help_text="Such as cp1252; left out, what the file tells.")
+    delimiter = TextField(
         required=False,
         help_text="What divides the columns of CSV, one sign or several; left out, a guess.",
     )
     skip_lines = serializers.IntegerField(
         required=False,
         min_value=0,
-        max_value=MOST_SKIPPED,
+        max_value=MAX_SKIPPED,
         help_text="How many lines above the header are skipped.",
     )
     skip_bad_rows = serializers.BooleanField(
@@ -83,7 +83,7 @@ class NewFile(Body):
 
 
 class NewDatasetFile(NewFile):
-    name = Name()
+    name = NameField()
 
 
 class FaultShape(serializers.Serializer[object]):

@@ -69,7 +69,7 @@ class DatasetList(ListView):
 
     def _load_file(self, team: Team, wanted: dict[str, Any]) -> Response:
         name, choices = wanted["name"], wanted.get("mapping", {})
-        upload = imports.receive(
+        upload = imports.store_upload(
             team, wanted["file"], kind=UploadKind.DATASET, by=self.user, dataset_name=name
         )
         options = {name: wanted[name] for name in _OPTIONS if wanted.get(name)}
@@ -83,7 +83,7 @@ class DatasetList(ListView):
                 upload.save()
                 imports.request_load(upload, skips_bad_rows=wanted.get("skip_bad_rows", False))
         except BaseException:
-            imports.cancel(upload)
+            imports.cancel_upload(upload)
             raise
         return Response(DatasetShape(dataset).data, 202)
 
@@ -147,7 +147,7 @@ def _with_notes(dataset: Dataset) -> dict[str, Any]:
 
 def _check_mapping(upload: Upload, choices: dict[str, list[str]], options: dict[str, Any]) -> None:
     """Raise FileProblem for a file or a mapping that cannot be used."""
-    preview = imports.preview(upload, choices, **options)
+    preview = imports.preview_upload(upload, choices, **options)
     detected = preview.detected
     if problem := detected.problem:
         raise FileProblem(problem.code, problem.message, line=problem.line, column=problem.column)

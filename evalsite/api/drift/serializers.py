@@ -7,20 +7,20 @@ from typing import Any
 from rest_framework import serializers
 
 from evalsite.api.errors import Problem
-from evalsite.api.fields import Body, Text, interval
+from evalsite.api.fields import BodySerializer, TextField, interval_field
 from evalsite.api.runs.serializers import RelabelShape
 from scoring.core.wording.drift_status import Status
-from scoring.engine.drift import Line, report
+from scoring.engine.drift import DriftLine, report
 
 
-class DriftQuery(Body):
+class DriftQuery(BodySerializer):
     """Names one line; scorer and series may be left out where there is only one."""
 
     dataset = serializers.UUIDField()
-    scorer = Text(required=False, help_text="A scorer's name.")
-    series = Text(required=False)
+    scorer = TextField(required=False, help_text="A scorer's name.")
+    series = TextField(required=False)
 
-    def chosen(self, lines: list[Line]) -> Line | None:
+    def chosen(self, lines: list[DriftLine]) -> DriftLine | None:
         """The line among all of the dataset's; None where it has none at all. Raises a problem
         where the address names none or several.
         """
@@ -28,7 +28,7 @@ class DriftQuery(Body):
             lines = self._filter_lines(name, lines)
         return lines[0] if lines else None
 
-    def _filter_lines(self, name: str, lines: list[Line]) -> list[Line]:
+    def _filter_lines(self, name: str, lines: list[DriftLine]) -> list[DriftLine]:
         known = sorted({getattr(line, name) for line in lines})
         wanted = self.validated_data.get(name)
         if wanted is None and len(known) > 1:
@@ -47,7 +47,7 @@ class PointShape(serializers.Serializer[object]):
     dated = serializers.DateTimeField()
     n = serializers.IntegerField(min_value=0, help_text="Outputs that were scored.")
     mean = serializers.FloatField(allow_null=True)
-    interval = interval()
+    interval = interval_field()
     pass_rate = serializers.FloatField(allow_null=True)
     fixed = serializers.IntegerField(
         allow_null=True, help_text="Cases the scorer failed at the point before and passes here."
@@ -128,7 +128,7 @@ class DriftShape(serializers.Serializer[object]):
     )
 
 
-def drift_body(line: Line | None, asked: dict[str, Any]) -> dict[str, Any]:
+def drift_body(line: DriftLine | None, asked: dict[str, Any]) -> dict[str, Any]:
     """A line as DriftShape describes it; without any the empty one."""
     if line:
         return report.as_json(line, report.read_relabels([line]))

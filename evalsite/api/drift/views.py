@@ -9,7 +9,7 @@ from evalsite import access
 from evalsite.api.base import ApiView
 from evalsite.api.drift.serializers import DriftQuery, DriftShape, drift_body
 from evalsite.api.openapi.descriptions import describe
-from scoring.engine.drift.jobs import lines_for
+from scoring.engine.drift.jobs import lines_or_enqueue
 
 
 class Drift(ApiView):
@@ -23,4 +23,4 @@ class Drift(ApiView):
         query = self.parse_query(request, DriftQuery)
         asked = query.validated_data
         dataset = self.look_up("dataset", asked["dataset"], access.dataset_for)
-        return Response(drift_body(query.chosen(lines_for(dataset, self.user)), asked))
+        return Response(drift_body(query.chosen(lines_or_enqueue(dataset, self.user)), asked))

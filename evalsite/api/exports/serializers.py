@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from evalsite.api.fields import AnyJson, Body, JsonObject
+from evalsite.api.fields import BodySerializer, JsonField, JsonObjectField
 from evalsite.api.results.serializers import OutcomeShape, ResultsQuery, ScoreShape
 from scoring.engine.export import FILE_FORMATS
 
@@ -30,7 +30,7 @@ class Verbatim(serializers.BooleanField):
         super().__init__(default=False, help_text=help_text, **options)
 
 
-class ExportQuery(Body):
+class ExportQuery(BodySerializer):
     """How cases are exported."""
 
     format = Format()
@@ -48,11 +48,11 @@ class ResultsExportQuery(ResultsQuery):
 
 class ExportedCaseShape(serializers.Serializer[object]):
     key = serializers.CharField()
-    input = AnyJson()
-    expected = AnyJson(required=False, help_text="Not there where the case has none.")
+    input = JsonField()
+    expected = JsonField(required=False, help_text="Not there where the case has none.")
     references = serializers.ListField(child=serializers.CharField(allow_blank=True))
     tags = serializers.ListField(child=serializers.CharField(allow_blank=True))
-    metadata = JsonObject()
+    metadata = JsonObjectField()
 
 
 class ExportedScoreShape(ScoreShape):

@@ -19,9 +19,9 @@ from evalsite.api.exports.serializers import (
     ResultsExportQuery,
 )
 from evalsite.api.openapi.descriptions import describe
-from evalsite.api.results.views import blind_in, requested_change
-from evalsite.downloads import download
-from scoring.engine.export import run_sheet, version_sheet
+from evalsite.api.results.views import blind_positions, requested_change
+from evalsite.downloads import stream_file
+from scoring.engine.export import run_table, version_table
 from scoring.models.case_list.table import CaseTable
 
 ROW_COUNT = OpenApiParameter(
@@ -55,10 +55,10 @@ class ResultExport(ApiView):
         asked = query.validated_data
         scorers = list(run.scorers.all())
         chosen = query.chosen(scorers, requested_change(self, run, query))
-        hidden, unpaired = blind_in(self, run, chosen[0])
+        hidden, unpaired = blind_positions(self, run, chosen[0])
         table = CaseTable(run, scorers, *chosen, hidden=hidden, unpaired=unpaired, masks=False)
-        sheet = run_sheet(table)
-        return download(request, sheet, asked["format"], is_verbatim=asked["verbatim"])
+        sheet = run_table(table)
+        return stream_file(request, sheet, asked["format"], is_verbatim=asked["verbatim"])
 
 
 class VersionExport(ApiView):
@@ -69,5 +69,5 @@ class VersionExport(ApiView):
         """All cases in the version's order; sent or uploaded again, they are the same cases."""
         version = access.version_for(self.user, uid, number)
         asked = self.parse_query(request, ExportQuery).validated_data
-        sheet = version_sheet(version)
-        return download(request, sheet, asked["format"], is_verbatim=asked["verbatim"])
+        sheet = version_table(version)
+        return stream_file(request, sheet, asked["format"], is_verbatim=asked["verbatim"])

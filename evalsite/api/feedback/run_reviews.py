@@ -22,7 +22,7 @@ from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import REVIEWS, request_example
 from evalsite.blind_review import blind_outputs
-from evalsite.downloads import download
+from evalsite.downloads import stream_file
 from scoring.engine.review.review_export import review_sheet
 from scoring.engine.review.review_import import NamedReview, ReviewReport, import_reviews
 from scoring.models import Role
@@ -37,7 +37,7 @@ class RunReviews(ApiView):
         opened = access.run_access_for(self.user, uid)
         asked = self.parse_query(request, ExportQuery).validated_data
         sheet = review_sheet(opened.run, access.exportable_reviews_of_run(opened))
-        return download(request, sheet, asked["format"], is_verbatim=asked["verbatim"])
+        return stream_file(request, sheet, asked["format"], is_verbatim=asked["verbatim"])
 
     @describe(
         request=NewReviews, responses=ImportedReviewsShape, examples=[request_example(REVIEWS)]

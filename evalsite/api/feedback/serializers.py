@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from evalsite.api.fields import Body, JsonObject, Rows, Text, Whole
+from evalsite.api.fields import BodySerializer, IntegerField, JsonObjectField, ManyField, TextField
 from evalsite.api.pagination import PageQuery
-from evalsite.api.runs.serializers import LARGEST_TRIAL
-from scoring.engine.review.review_import import MOST
+from evalsite.api.runs.serializers import MAX_TRIAL
+from scoring.engine.review.review_import import MAX_REVIEWS
 from scoring.models import Adjudication, Comment, Review, ReviewVerdict
 from scoring.models.data.dataset import KEY_LENGTH
 from scoring.models.reviews.comment import MAX_TEXT
@@ -20,24 +20,24 @@ class FeedbackQuery(PageQuery):
     """Of which run's outputs, or of which of its cases, something was said."""
 
     run = serializers.UUIDField()
-    key = Text(required=False, max_length=KEY_LENGTH, help_text="Only of this case.")
+    key = TextField(required=False, max_length=KEY_LENGTH, help_text="Only of this case.")
 
 
-class NewFeedback(Body):
+class NewFeedback(BodySerializer):
     """Names an output by its run, its case and its trial."""
 
     run = serializers.UUIDField()
-    key = Text(allow_blank=False, max_length=KEY_LENGTH, help_text="The case's key.")
-    trial = Whole(required=False, default=0, min_value=0, max_value=LARGEST_TRIAL)
+    key = TextField(allow_blank=False, max_length=KEY_LENGTH, help_text="The case's key.")
+    trial = IntegerField(required=False, default=0, min_value=0, max_value=MAX_TRIAL)
 
 
 class NewReview(NewFeedback):
     verdict = serializers.ChoiceField(VERDICTS)
-    note = Text(required=False, default="", max_length=MAX_NOTE)
+    note = TextField(required=False, default="", max_length=MAX_NOTE)
 
 
 class NewAdjudication(NewReview):
-    seen = Whole(
+    seen = IntegerField(
         required=False,
         default=0,
         min_value=0,
@@ -46,7 +46,7 @@ class NewAdjudication(NewReview):
 
 
 class NewComment(NewFeedback):
-    text = Text(allow_blank=False, max_length=MAX_TEXT)
+    text = TextField(allow_blank=False, max_length=MAX_TEXT)
 
     def validate_text(self, text: str) -> str:
         if not text.strip():
@@ -109,12 +109,12 @@ class CommentShape(serializers.ModelSerializer[Comment]):
         return comment.author.email if comment.author else None
 
 
-class NewReviews(Body):
+class NewReviews(BodySerializer):
     """Reviews of people, of this site or not, on the outputs of one run."""
 
-    reviews = Rows(
-        child=JsonObject(),
-        most=MOST,
+    reviews = ManyField(
+        child=JsonObjectField(),
+        most=MAX_REVIEWS,
         beyond="Send them in several calls.",
         allow_empty=False,
         help_text=(

@@ -7,26 +7,26 @@ from uuid import UUID
 
 from rest_framework import serializers
 
-from evalsite.api.fields import Body, Text
+from evalsite.api.fields import BodySerializer, TextField
 from scoring.engine.compare.gates import DEFAULT_DROP, DEFAULT_UNJUDGED
 
 AUTO: Final = "auto"
-MOST: Final = 20  # gates
+MAX_GATES: Final = 20  # gates
 STATES: Final = ["passed", "failed", "undecided"]
 MAX_GATE: Final = 200  # characters
 
 
-class GateQuery(Body):
+class GateQuery(BodySerializer):
     """The gates, as `evaluate --gate` takes them, and what they are checked by."""
 
     gate = serializers.ListField(
-        child=Text(allow_blank=False, max_length=MAX_GATE),
+        child=TextField(allow_blank=False, max_length=MAX_GATE),
         min_length=1,
-        max_length=MOST,
+        max_length=MAX_GATES,
         help_text="`pass_rate>=0.9`, `mean.SCORER>=0.8`, `regressions<=0` or `no_regression`; "
         "repeat it for several.",
     )
-    baseline = Text(
+    baseline = TextField(
         default=AUTO,
         help_text="A run of the dataset, by its id. `auto`, the default, is the pinned baseline, "
         "else the previous finished run of the series.",

@@ -18,10 +18,10 @@ from evalsite.api.openapi.descriptions import describe
 from evalsite.downloads import left_out_header
 from evalsite.gate_checks import ShownCheck, check_gates_for, needs_baseline
 from scoring.engine.compare.comparison import NotComparableError
-from scoring.engine.compare.gates import Gate, GateError, Limits, parse_gate
+from scoring.engine.compare.gates import Gate, GateError, GateLimits, parse_gate
 from scoring.engine.compare.regressions import waivers_json
 from scoring.engine.reports.run_summary import gate_json
-from scoring.engine.runs.neighbours import baseline_of
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import Run
 
 
@@ -45,7 +45,7 @@ class RunGate(ApiView):
                 run,
                 self._find_baseline(run, gates, wanted["baseline"]),
                 gates,
-                Limits(wanted["max_errors"], wanted["min_drop"]),
+                GateLimits(wanted["max_errors"], wanted["min_drop"]),
             )
         except NotComparableError as fault:
             raise not_comparable(fault, "baseline") from None
@@ -57,7 +57,7 @@ class RunGate(ApiView):
 
     def _find_baseline(self, run: Run, gates: list[Gate], uid: uuid.UUID | None) -> Run | None:
         if uid is None:
-            return baseline_of(run) if needs_baseline(gates) else None
+            return run_baseline(run) if needs_baseline(gates) else None
         baseline = self.look_up("baseline", uid, access.run_for)
         check_runs(baseline, run)
         return baseline

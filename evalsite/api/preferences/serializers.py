@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from evalsite.api.feedback.serializers import NewFeedback
-from evalsite.api.fields import Text
+from evalsite.api.fields import TextField
 from evalsite.api.pagination import PageQuery
 from scoring.models import Preference, PreferenceVerdict
 from scoring.models.reviews.review import MAX_NOTE
@@ -23,7 +23,7 @@ class PreferenceQuery(PageQuery):
 class NewPreference(NewFeedback):
     baseline = serializers.UUIDField(help_text="The run whose output it is compared with.")
     verdict = serializers.ChoiceField(VERDICTS, help_text="Of the run's output, the candidate's.")
-    note = Text(required=False, default="", max_length=MAX_NOTE)
+    note = TextField(required=False, default="", max_length=MAX_NOTE)
 
 
 class PreferenceShape(serializers.ModelSerializer[Preference]):

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from evalsite.api.fields import Body, Text
+from evalsite.api.fields import BodySerializer, TextField
 from scoring.models import ReleaseDecision, ReleaseState
 from scoring.models.runs.release_decision import MAX_REASON
 
 REPORT_FORMATS = ["json", "html"]
 
 
-def count(help_text: str) -> serializers.IntegerField:
+def count_field(help_text: str) -> serializers.IntegerField:
     """A count that is null without a baseline."""
     return serializers.IntegerField(min_value=0, allow_null=True, help_text=help_text)
 
 
-class NewReleaseDecision(Body):
+class NewReleaseDecision(BodySerializer):
     """Whether the run may be released, and why."""
 
     state = serializers.ChoiceField(ReleaseState.values)
-    reason = Text(allow_blank=False, max_length=MAX_REASON)
+    reason = TextField(allow_blank=False, max_length=MAX_REASON)
     seen = serializers.UUIDField(
         required=False,
         allow_null=True,
@@ -38,12 +38,12 @@ class EvidenceShape(serializers.Serializer[object]):
     skipped = serializers.IntegerField(min_value=0)
     missing_outputs = serializers.IntegerField(min_value=0)
     baseline = serializers.CharField(allow_null=True, help_text="Its name at the time.")
-    broke = count("Since the baseline.")
-    fixed = count("Since the baseline.")
-    open = count("Broken cases of which nothing was decided.")
-    accepted = count("Broken cases.")
-    rejected = count("Broken cases.")
-    waived = count("Broken cases.")
+    broke = count_field("Since the baseline.")
+    fixed = count_field("Since the baseline.")
+    open = count_field("Broken cases of which nothing was decided.")
+    accepted = count_field("Broken cases.")
+    rejected = count_field("Broken cases.")
+    waived = count_field("Broken cases.")
     sentence = serializers.CharField(
         allow_blank=True, help_text="Of the comparison; empty where there was none yet."
     )
@@ -79,7 +79,7 @@ class ReleaseDecisionShape(serializers.ModelSerializer[ReleaseDecision]):
         read_only_fields = fields
 
 
-class ReportQuery(Body):
+class ReportQuery(BodySerializer):
     """The file that is wanted."""
 
     format = serializers.ChoiceField(REPORT_FORMATS, default="json")

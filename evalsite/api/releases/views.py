@@ -26,7 +26,7 @@ from evalsite.api.releases.serializers import (
 from evalsite.release_reports import ReportRefusedError, find_report_baseline, report_response
 from scoring.engine.compare.jobs import compare_or_enqueue
 from scoring.engine.reports.release_report import build_release_report, report_file
-from scoring.engine.runs.neighbours import baseline_of
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.engine.signoff.evidence import gather_evidence
 from scoring.models import ReleaseDecision, ReleaseState, Role
 from scoring.models.runs.release_decision import (
@@ -63,7 +63,7 @@ class ReleaseDecisionList(ListView):
         """
         run = access.run_for(self.user, uid, Role.ADMIN)
         wanted = self.parse_body(NewReleaseDecision)
-        baseline = baseline_of(run)
+        baseline = run_baseline(run)
         seen = str(wanted["seen"] or "") if "seen" in wanted else None
         try:
             decision = ReleaseDecision.objects.decide(

@@ -7,10 +7,10 @@ from typing import Any
 from rest_framework import serializers
 
 from evalsite.api.errors import Problem
-from evalsite.api.fields import AnyJson, JsonObject, Text
+from evalsite.api.fields import JsonField, JsonObjectField, TextField
 from evalsite.api.pagination import PageShape, PlacesQuery
 from scoring.models import RunScorer, Verdict
-from scoring.models.case_list.change_filter import KINDS, Change
+from scoring.models.case_list.change_filter import CHANGE_KINDS, ChangeFilter
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.table import CaseOrder
 
@@ -18,7 +18,7 @@ RELABELLED_HELP = "By the thresholds of the run's later labels; null without any
 ORDERINGS = ["position", "score", "-score"]
 
 
-def unit(help_text: str) -> serializers.FloatField:
+def unit_field(help_text: str) -> serializers.FloatField:
     """A score in an address."""
     return serializers.FloatField(min_value=0, max_value=1, required=False, help_text=help_text)
 
@@ -31,18 +31,18 @@ class ResultsQuery(PlacesQuery):
         required=False,
         help_text="The case's verdict; with `scorer`, that scorer's.",
     )
-    scorer = Text(
+    scorer = TextField(
         required=False,
         help_text="A scorer of the run, by name. Left out, the only one if there is one.",
     )
-    min = unit("The lowest score of `scorer` that is wanted.")
-    max = unit("The highest score of `scorer` that is wanted.")
-    tag = Text(required=False, max_length=200)
-    search = Text(
+    min = unit_field("The lowest score of `scorer` that is wanted.")
+    max = unit_field("The highest score of `scorer` that is wanted.")
+    tag = TextField(required=False, max_length=200)
+    search = TextField(
         required=False, max_length=200, help_text="A text in output, key, input or expected."
     )
     change = serializers.ChoiceField(
-        [(kind.value, kind.label) for kind in KINDS],
+        [(kind.value, kind.label) for kind in CHANGE_KINDS],
         required=False,
         help_text="What became of the case since `baseline`.",
     )
@@ -73,7 +73,7 @@ class ResultsQuery(PlacesQuery):
         return values
 
     def chosen(
-        self, scorers: list[RunScorer], change: Change | None
+        self, scorers: list[RunScorer], change: ChangeFilter | None
     ) -> tuple[CaseFilters, CaseOrder]:
         """Filters and order among the run's scorers. Raises a problem for an unknown scorer."""
         asked = self.validated_data
@@ -133,7 +133,7 @@ class ScoreShape(serializers.Serializer[object]):
         ["pass", "fail"], allow_null=True, help_text=f"Of the score. {RELABELLED_HELP}"
     )
     reason = serializers.CharField(allow_blank=True)
-    metadata = JsonObject()
+    metadata = JsonObjectField()
 
 
 class OutcomeShape(serializers.Serializer[object]):
@@ -145,7 +145,7 @@ class OutcomeShape(serializers.Serializer[object]):
         allow_null=True,
         help_text=f"Of the case. {RELABELLED_HELP}",
     )
-    output = AnyJson(help_text="A text or a JSON value; null where nothing was produced.")
+    output = JsonField(help_text="A text or a JSON value; null where nothing was produced.")
     scores = ScoreShape(many=True)
 
 

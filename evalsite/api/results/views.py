@@ -19,9 +19,9 @@ from evalsite.api.results.serializers import MissingsShape, OutcomesShape, Resul
 from evalsite.blind_review import blind_outputs, blind_pairs
 from evalsite.downloads import left_out_header
 from scoring.engine.compare.comparison import NotComparableError, check_comparable
-from scoring.engine.runs.neighbours import baseline_of
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import Relabel, Run, RunScorer
-from scoring.models.case_list.change_filter import Change
+from scoring.models.case_list.change_filter import ChangeFilter
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.table import CaseRow, CaseTable
 from scoring.models.pairs.rows import PairKind
@@ -42,7 +42,7 @@ class ResultList(ApiView):
         asked = query.validated_data
         scorers = list(run.scorers.all())
         chosen = query.chosen(scorers, requested_change(self, run, query))
-        hidden, unpaired = blind_in(self, run, chosen[0])
+        hidden, unpaired = blind_positions(self, run, chosen[0])
         table = CaseTable(
             run, scorers, *chosen, is_whole=True, hidden=hidden, unpaired=unpaired, masks=False
         )
@@ -67,7 +67,7 @@ class MissingOutputList(ApiView):
         return Response(page_body(request, page, [row._asdict() for row in page.rows]))
 
 
-def blind_in(
+def blind_positions(
     view: ApiView, run: Run, filters: CaseFilters
 ) -> tuple[frozenset[int], frozenset[int]]:
     """The run's outputs that the user is yet to review, and those they may not see compared."""
@@ -78,12 +78,12 @@ def blind_in(
     return pairs.own, pairs.candidate
 
 
-def requested_change(view: ApiView, run: Run, query: ResultsQuery) -> Change | None:
+def requested_change(view: ApiView, run: Run, query: ResultsQuery) -> ChangeFilter | None:
     """The change that is asked for. Raises the problem where there is no run to tell it from."""
     kind, named = (query.validated_data.get(name) for name in ("change", "baseline"))
     if kind is None:
         return None
-    baseline = view.look_up("baseline", named, access.run_for) if named else baseline_of(run)
+    baseline = view.look_up("baseline", named, access.run_for) if named else run_baseline(run)
     if baseline is None:
         text = "The series has no earlier run to tell a change from: name a baseline."
         raise field_problem(422, "change", "baseline_required", text)
@@ -94,7 +94,7 @@ def requested_change(view: ApiView, run: Run, query: ResultsQuery) -> Change | N
         check_comparable(baseline, run)
     except NotComparableError as fault:
         raise not_comparable(fault, "baseline") from None
-    return Change(PairKind(kind), baseline)
+    return ChangeFilter(PairKind(kind), baseline)
 
 
 def _outcome_body(

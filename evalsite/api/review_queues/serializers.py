@@ -6,16 +6,23 @@ from typing import Any
 
 from rest_framework import serializers
 
-from evalsite.api.fields import AnyJson, Body, JsonObject, Name, Text, Whole
+from evalsite.api.fields import (
+    BodySerializer,
+    IntegerField,
+    JsonField,
+    JsonObjectField,
+    NameField,
+    TextField,
+)
 from scoring.engine.review.pairwise import CHOICES
 from scoring.models import QueueOrder, ReviewVerdict
-from scoring.models.reviews.queue import MOST_CASES, MOST_REVIEWERS_PER_CASE
+from scoring.models.reviews.queue import MAX_CASES, MAX_REVIEWERS_PER_CASE
 from scoring.models.reviews.review import MAX_NOTE
 
 VERDICTS = [verdict.code for verdict in ReviewVerdict]
 
 
-class NewQueue(Body):
+class NewQueue(BodySerializer):
     """Outputs of a run that people are asked to review."""
 
     run = serializers.UUIDField()
@@ -27,14 +34,14 @@ class NewQueue(Body):
             "this run's, without names."
         ),
     )
-    name = Name(required=False, help_text="Left out, made of the run's name.")
+    name = NameField(required=False, help_text="Left out, made of the run's name.")
     order = serializers.ChoiceField(
         QueueOrder.choices,
         required=False,
         help_text="Left out, `value`; pairs are always drawn at random.",
     )
-    cases = Whole(
-        default=100, min_value=1, max_value=MOST_CASES, help_text="At most so many cases, or pairs."
+    cases = IntegerField(
+        default=100, min_value=1, max_value=MAX_CASES, help_text="At most so many cases, or pairs."
     )
     reviewers = serializers.ListField(
         child=serializers.EmailField(),
@@ -43,9 +50,9 @@ class NewQueue(Body):
         max_length=100,
         help_text="Addresses of members who may review. Left out, you alone.",
     )
-    reviewers_per_case = Whole(default=1, min_value=1, max_value=MOST_REVIEWERS_PER_CASE)
+    reviewers_per_case = IntegerField(default=1, min_value=1, max_value=MAX_REVIEWERS_PER_CASE)
     due_on = serializers.DateField(required=False, allow_null=True, default=None)
-    filters = JsonObject(
+    filters = JsonObjectField(
         required=False, help_text="As the address of the run's `results/` has them, by name."
     )
 
@@ -82,14 +89,14 @@ class QueueProgressShape(QueueShape):
     progress = ReviewerProgressShape(many=True)
 
 
-class NewAnswer(Body):
+class NewAnswer(BodySerializer):
     """What a task asks for: a verdict or, of a pair, a choice."""
 
     verdict = serializers.ChoiceField(VERDICTS, required=False, help_text="Of an output.")
     choice = serializers.ChoiceField(
         [(choice, choice) for choice in CHOICES], required=False, help_text="The better of a pair."
     )
-    note = Text(required=False, default="", max_length=MAX_NOTE)
+    note = TextField(required=False, default="", max_length=MAX_NOTE)
 
 
 class TaskShape(serializers.Serializer[object]):
@@ -107,11 +114,11 @@ class OpenedTaskShape(TaskShape):
     `choice` those of a pair.
     """
 
-    input = AnyJson()
-    expected = AnyJson(help_text="Null where nothing is expected.")
-    output = AnyJson(required=False)
-    left = AnyJson(required=False)
-    right = AnyJson(required=False)
+    input = JsonField()
+    expected = JsonField(help_text="Null where nothing is expected.")
+    output = JsonField(required=False)
+    left = JsonField(required=False)
+    right = JsonField(required=False)
     verdict = serializers.ChoiceField(
         VERDICTS, required=False, allow_null=True, help_text="Yours, if you have given one."
     )

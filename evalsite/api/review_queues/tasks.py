@@ -20,7 +20,7 @@ from evalsite.api.openapi.examples import CHOICE, request_example
 from evalsite.api.pagination import NewestFirst
 from evalsite.api.review_queues.serializers import NewAnswer, OpenedTaskShape, TaskShape
 from scoring.engine.review.feedback import give_review
-from scoring.engine.review.pairwise import OutputPair, pair_of
+from scoring.engine.review.pairwise import OutputPair, task_pair
 from scoring.models import Preference, Review, ReviewTask, ReviewVerdict, Role
 
 
@@ -85,7 +85,7 @@ def _prefer(opened: TaskAccess, wanted: dict[str, Any]) -> None:
 
 
 def _pair(opened: TaskAccess) -> OutputPair:
-    pair = pair_of(opened.queue, opened.task)
+    pair = task_pair(opened.queue, opened.task)
     if pair is None:
         raise Http404
     return pair

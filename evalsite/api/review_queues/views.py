@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from evalsite import access
 from evalsite.api.base import ApiView, ListView
 from evalsite.api.errors import Problem, field_problem
-from evalsite.api.fields import Body
+from evalsite.api.fields import BodySerializer
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import QUEUE, request_example
@@ -34,7 +34,7 @@ from scoring.engine.review.queues import (
     QueuePlan,
     close_queue,
     create_queue,
-    progress_of,
+    queue_progress,
 )
 from scoring.models import QueueOrder, ReviewQueue, Role, Run, User
 from scoring.models.case_list.filters import NO_FILTERS, CaseFilters
@@ -112,7 +112,7 @@ class QueueList(ListView):
             return [self.user]
         members = {
             member.email.casefold(): member
-            for member in access.members_who_may(run.team, Role.REVIEWER)
+            for member in access.members_with_permission(run.team, Role.REVIEWER)
         }
         chosen: dict[int, User] = {}
         for number, email in enumerate(emails):
@@ -158,7 +158,7 @@ class QueueClosing(ApiView):
     def post(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
         """Take its open tasks off everybody's list; editors may. Reviews stay."""
         queue = access.review_queue_for(self.user, uid, Role.EDITOR)
-        self.parse_body(Body)
+        self.parse_body(BodySerializer)
         close_queue(queue, self.user)
         return Response(_body(queue))
 
@@ -170,5 +170,5 @@ def _page_value(name: str, value: Any) -> str:
 
 
 def _body(queue: ReviewQueue) -> dict[str, Any]:
-    progress = ReviewerProgressShape(progress_of(queue), many=True).data
+    progress = ReviewerProgressShape(queue_progress(queue), many=True).data
     return {**QueueShape(queue).data, "progress": progress}

@@ -11,74 +11,76 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from evalsite.api.fields import (
-    AnyJson,
-    Body,
-    Flag,
-    JsonObject,
-    Moment,
-    Name,
-    Number,
-    Rows,
-    Text,
-    Whole,
-    interval,
+    BodySerializer,
+    BooleanField,
+    DateTimeField,
+    IntegerField,
+    JsonField,
+    JsonObjectField,
+    ManyField,
+    NameField,
+    NumberField,
+    TextField,
+    interval_field,
 )
 from scoring.core.llm.prompt_template import MAX_CHARACTERS
 from scoring.engine.outputs.output_recipe import PARAMETERS
-from scoring.engine.runs.progress import progress_of
+from scoring.engine.runs.progress import run_progress
 from scoring.engine.thresholds.description import describe_relabel
 from scoring.models import Relabel, Run, RunScorer, RunState, RunSummary, Verdict
 from scoring.models.data.dataset import KEY_LENGTH
 from scoring.models.runs.generation import MAX_TRIALS
 
-MOST_OUTPUTS = 10_000
-LARGEST_TRIAL = 32_767
-LARGEST_COUNT = 2_147_483_647
-MOST_SCORERS = 100
+MAX_OUTPUTS = 10_000
+MAX_TRIAL = 32_767
+MAX_COUNT = 2_147_483_647
+MAX_SCORERS = 100
 
 
-class NewOutput(Body):
-    key = Text(allow_blank=False, max_length=KEY_LENGTH, help_text="The case's key.")
-    output = AnyJson(
+class NewOutput(BodySerializer):
+    key = TextField(allow_blank=False, max_length=KEY_LENGTH, help_text="The case's key.")
+    output = JsonField(
         required=False, help_text="A text or a JSON value. Absent or null, nothing was produced."
     )
-    error = Text(required=False, help_text="Why nothing was produced.")
-    trial = Whole(required=False, min_value=0, max_value=LARGEST_TRIAL)
-    latency_ms = Number(required=False, allow_null=True, min_value=0)
-    tokens_in = Whole(required=False, allow_null=True, min_value=0, max_value=LARGEST_COUNT)
-    tokens_out = Whole(required=False, allow_null=True, min_value=0, max_value=LARGEST_COUNT)
-    cost_usd = Number(required=False, allow_null=True, min_value=0)
+    error = TextField(required=False, help_text="Why nothing was produced.")
+    trial = IntegerField(required=False, min_value=0, max_value=MAX_TRIAL)
+    latency_ms = NumberField(required=False, allow_null=True, min_value=0)
+    tokens_in = IntegerField(required=False, allow_null=True, min_value=0, max_value=MAX_COUNT)
+    tokens_out = IntegerField(required=False, allow_null=True, min_value=0, max_value=MAX_COUNT)
+    cost_usd = NumberField(required=False, allow_null=True, min_value=0)
 
 
-def outputs_field(**options: Any) -> Rows:
-    return Rows(
+def outputs_field(**options: Any) -> ManyField:
+    return ManyField(
         child=NewOutput(),
-        most=MOST_OUTPUTS,
+        most=MAX_OUTPUTS,
         beyond="Send the rest to the run's outputs/ in further requests.",
         **options,
     )
 
 
-class NewRecipe(Body):
+class NewRecipe(BodySerializer):
     """How the run makes its outputs by calling a model."""
 
-    connection = Name(
+    connection = NameField(
         required=False, max_length=100, help_text="By name. Left out, the team's default one."
     )
-    model = Name(max_length=200)
-    template = Text(
+    model = NameField(max_length=200)
+    template = TextField(
         allow_blank=False,
         max_length=MAX_CHARACTERS,
         help_text="The user's message; places such as `{{ input }}` are filled from each case.",
     )
-    system = Text(required=False, max_length=MAX_CHARACTERS, help_text="Sent as it is.")
-    parameters = JsonObject(
+    system = TextField(required=False, max_length=MAX_CHARACTERS, help_text="Sent as it is.")
+    parameters = JsonObjectField(
         required=False, help_text=f"Any of {', '.join(PARAMETERS)}. Left out, the model's own."
     )
-    trials = Whole(required=False, min_value=1, max_value=MAX_TRIALS, help_text="Outputs a case.")
+    trials = IntegerField(
+        required=False, min_value=1, max_value=MAX_TRIALS, help_text="Outputs a case."
+    )
 
 
-class NewRun(Body):
+class NewRun(BodySerializer):
     dataset = serializers.UUIDField(help_text="Its latest version is scored.")
     suite = serializers.UUIDField(
         required=False, help_text="What to score with. Left out, the dataset's own suite."
@@ -87,36 +89,36 @@ class NewRun(Body):
         child=serializers.UUIDField(),
         required=False,
         allow_empty=False,
-        max_length=MOST_SCORERS,
+        max_length=MAX_SCORERS,
         help_text="Scorers with their default thresholds, in place of a suite.",
     )
-    name = Name(required=False, help_text="Left out, the series.")
-    series = Name(
+    name = NameField(required=False, help_text="Left out, the series.")
+    series = NameField(
         required=False,
         help_text="Runs of one series make one drift line. Left out, the model that is called, "
         "else the label `model`, else the run's name.",
     )
-    dated = Moment(required=False, help_text="When the outputs were made. Left out, now.")
-    labels = JsonObject(required=False, help_text="Texts of your own, such as the commit.")
+    dated = DateTimeField(required=False, help_text="When the outputs were made. Left out, now.")
+    labels = JsonObjectField(required=False, help_text="Texts of your own, such as the commit.")
     outputs = outputs_field(required=False)
     generate = NewRecipe(
         required=False, help_text="In place of outputs: the run makes them, then scores them."
     )
-    budget_usd = Number(
+    budget_usd = NumberField(
         required=False,
         allow_null=True,
         min_value=0,
         help_text="Once this much is spent no model is called. Left out, there is no limit.",
     )
-    final = Flag(
+    final = BooleanField(
         required=False,
         help_text="false keeps the run open for further outputs. Left out, true with outputs.",
     )
 
 
-class MoreOutputs(Body):
+class MoreOutputs(BodySerializer):
     outputs = outputs_field()
-    final = Flag(required=False, default=False, help_text="true starts scoring.")
+    final = BooleanField(required=False, default=False, help_text="true starts scoring.")
 
 
 class ProgressShape(serializers.Serializer[object]):
@@ -153,7 +155,7 @@ class FiguresShape(serializers.Serializer[object]):
     )
     skipped = serializers.IntegerField(min_value=0, allow_null=True)
     mean = serializers.FloatField(allow_null=True)
-    interval = interval(help_text="95 %, around the mean.")
+    interval = interval_field(help_text="95 %, around the mean.")
     pass_rate = serializers.FloatField(allow_null=True, help_text="Of the scored ones.")
     threshold = serializers.FloatField()
     problems = serializers.DictField(
@@ -224,14 +226,14 @@ class StateShape(serializers.Serializer[object]):
     judges = JudgesShape(allow_null=True, help_text="null without judges or before the end.")
 
 
-def page_of(request: HttpRequest | Request, run: Run) -> str:
+def page_url(request: HttpRequest | Request, run: Run) -> str:
     """The address of the run's page."""
     return request.build_absolute_uri(reverse("run", args=[run.uuid]))
 
 
 def state_body(run: Run) -> dict[str, Any]:
     """A run as StateShape describes it."""
-    progress = progress_of(run)
+    progress = run_progress(run)
     return {
         "id": str(run.uuid),
         "state": progress.state,
@@ -289,7 +291,7 @@ class RunShape(serializers.ModelSerializer[Run]):
     version = serializers.IntegerField(source="output_set.version.number")
     series = serializers.CharField(source="output_set.series")
     dated = serializers.DateTimeField(source="output_set.dated")
-    labels = JsonObject(source="output_set.labels")
+    labels = JsonObjectField(source="output_set.labels")
     is_baseline = serializers.BooleanField(help_text="Whether its series is compared with it.")
     url = serializers.SerializerMethodField()
 
@@ -313,4 +315,4 @@ class RunShape(serializers.ModelSerializer[Run]):
 
     @extend_schema_field({"type": "string", "format": "uri"})
     def get_url(self, run: Run) -> str:
-        return page_of(self.context["request"], run)
+        return page_url(self.context["request"], run)

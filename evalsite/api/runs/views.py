@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from evalsite import access
 from evalsite.api.base import ApiView, ListView
 from evalsite.api.errors import Fault, Problem, field_problem, missing_problem, validation_problem
-from evalsite.api.fields import Body
+from evalsite.api.fields import BodySerializer
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import (
@@ -33,16 +33,16 @@ from evalsite.api.runs.serializers import (
     RunShape,
     StartedShape,
     StateShape,
-    page_of,
+    page_url,
     state_body,
 )
 from evalsite.api.scorers.views import named_scorers
 from scoring.core.contract import ConfigError
 from scoring.engine import imports
-from scoring.engine.outputs.generation import Recipe, planned_outputs
-from scoring.engine.outputs.output_recipe import check
+from scoring.engine.outputs.generation import OutputRecipe, create_output_set
+from scoring.engine.outputs.output_recipe import check_recipe
 from scoring.engine.runs import planning
-from scoring.engine.runs.progress import progress_of
+from scoring.engine.runs.progress import run_progress
 from scoring.engine.thresholds.relabelling import (
     NothingToRelabelError,
     relabel_run,
@@ -91,7 +91,7 @@ class RunList(ListView):
         with transaction.atomic():
             output_set = _new_set(version, wanted, self.user, recipe)
             stored = imports.store_outputs(output_set, outputs) if recipe is None else NOTHING
-            run = planning.new_run(
+            run = planning.create_run(
                 output_set,
                 suite=suite,
                 scorers=scorers,
@@ -177,7 +177,9 @@ class RunAction(ApiView):
     @idempotent
     def post(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
         run = access.run_for(self.user, uid, Role.EDITOR)
-        self.parse_body(Body)  # nothing is taken, and what is sent all the same is refused
+        self.parse_body(
+            BodySerializer
+        )  # nothing is taken, and what is sent all the same is refused
         self.act(run)
         return Response(state_body(run))
 
@@ -194,14 +196,16 @@ class RunCancel(RunAction):
     """Ends the run; what is scored stays. A run that has ended stays as it is."""
 
     def act(self, run: Run) -> None:
-        planning.cancel(run, self.user)
+        planning.cancel_run(run, self.user)
 
 
 class RunRetry(RunAction):
     """Scores the errors of a finished run again, and goes on with a cancelled one."""
 
     def act(self, run: Run) -> None:
-        if planning.retry_errors(run, self.user) is None and not planning.resume(run, self.user):
+        if planning.retry_errors(run, self.user) is None and not planning.resume_run(
+            run, self.user
+        ):
             text = "The run is not cancelled and has no errors to score again."
             raise Problem(409, "nothing_to_retry", text, object_id=run.uuid)
 
@@ -217,7 +221,7 @@ class RunRelabel(ApiView):
         Nothing is scored. Scores and stored verdicts stay, and everything else uses those.
         """
         run = access.run_for(self.user, uid, Role.ADMIN)
-        self.parse_body(Body)
+        self.parse_body(BodySerializer)
         try:
             relabel_run(run, by=self.user)
         except NothingToRelabelError as refused:
@@ -231,7 +235,7 @@ class RunRelabel(ApiView):
         return Response(status=204)
 
 
-def _recipe(wanted: dict[str, Any], version: DatasetVersion) -> Recipe | None:
+def _recipe(wanted: dict[str, Any], version: DatasetVersion) -> OutputRecipe | None:
     """How the outputs are to be made; None where they are sent."""
     sent: dict[str, Any] | None = wanted.get("generate")
     if sent is None:
@@ -244,9 +248,9 @@ def _recipe(wanted: dict[str, Any], version: DatasetVersion) -> Recipe | None:
     if name is not None and connection is None:
         text = f"The team has no connection called {name}. Name another one, or leave it out."
         raise field_problem(422, "generate.connection", "not_found", text)
-    recipe = Recipe(**sent | {"connection": connection})
+    recipe = OutputRecipe(**sent | {"connection": connection})
     try:
-        check(recipe)
+        check_recipe(recipe)
     except ConfigError as fault:
         faults = [
             Fault(f"generate.{name}", "config_error", text)
@@ -258,12 +262,12 @@ def _recipe(wanted: dict[str, Any], version: DatasetVersion) -> Recipe | None:
 
 
 def _new_set(
-    version: DatasetVersion, wanted: dict[str, Any], by: User, recipe: Recipe | None
+    version: DatasetVersion, wanted: dict[str, Any], by: User, recipe: OutputRecipe | None
 ) -> OutputSet:
     if recipe is not None:
         fields = ("name", "series", "labels", "dated")
         options = {field: wanted[field] for field in fields if field in wanted}
-        return planned_outputs(version, recipe, by=by, **options)
+        return create_output_set(version, recipe, by=by, **options)
     labels, name = wanted.get("labels", {}), wanted.get("name", "")
     series = wanted.get("series") or labels.get("model") or name or version.dataset.name
     options = {field: wanted[field] for field in ("labels", "dated") if field in wanted}
@@ -291,10 +295,10 @@ def _start(run: Run, by: User) -> None:
 
 
 def _started(request: Request, run: Run) -> dict[str, Any]:
-    done, total, *_ = progress_of(run)
+    done, total, *_ = run_progress(run)
     return {
         "id": str(run.uuid),
         "state": run.state,
         "progress": {"done": done, "total": total},
-        "url": page_of(request, run),
+        "url": page_url(request, run),
     }

@@ -5,22 +5,22 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from evalsite.api.datasets.case_serializers import CaseToScore
-from evalsite.api.fields import Body, JsonObject, Number, Rows, Text
+from evalsite.api.fields import BodySerializer, JsonObjectField, ManyField, NumberField, TextField
 
-MOST_CASES = 1_000
-
-
-class ScorerConfig(Body):
-    type = Text(max_length=60, help_text="A deterministic scorer type, such as levenshtein.")
-    config = JsonObject(required=False)
-    threshold = Number(required=False, allow_null=True)
+MAX_CASES = 1_000
 
 
-class ScoreBody(Body):
+class ScorerConfig(BodySerializer):
+    type = TextField(max_length=60, help_text="A deterministic scorer type, such as levenshtein.")
+    config = JsonObjectField(required=False)
+    threshold = NumberField(required=False, allow_null=True)
+
+
+class ScoreBody(BodySerializer):
     scorer = ScorerConfig()
-    cases = Rows(
+    cases = ManyField(
         child=CaseToScore(),
-        most=MOST_CASES,
+        most=MAX_CASES,
         beyond="Send the rest in another request, or make a dataset and a run.",
     )
 
@@ -31,7 +31,7 @@ class ResultShape(serializers.Serializer[object]):
     score = serializers.FloatField(allow_null=True, min_value=0, max_value=1)
     verdict = serializers.ChoiceField(["pass", "fail"], allow_null=True)
     reason = serializers.CharField(allow_blank=True)
-    metadata = JsonObject(help_text="The arithmetic behind the score; `code` names a problem.")
+    metadata = JsonObjectField(help_text="The arithmetic behind the score; `code` names a problem.")
 
 
 class ResultsShape(serializers.Serializer[object]):

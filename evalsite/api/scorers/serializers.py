@@ -7,17 +7,17 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from evalsite.api.fields import Body, JsonObject, Name, Number, Text
+from evalsite.api.fields import BodySerializer, JsonObjectField, NameField, NumberField, TextField
 from scoring.models import Scorer, Suite, SuiteEntry
 
 
-class NewScorer(Body):
-    name = Name()
-    type = Text(max_length=60, help_text="A scorer type, such as levenshtein.")
-    config = JsonObject(
+class NewScorer(BodySerializer):
+    name = NameField()
+    type = TextField(max_length=60, help_text="A scorer type, such as levenshtein.")
+    config = JsonObjectField(
         required=False, help_text="The type's settings; missing ones take defaults."
     )
-    threshold = Number(
+    threshold = NumberField(
         required=False,
         allow_null=True,
         help_text="From 0 to 1: a score of at least this passes. Left out, the type's default.",
@@ -39,9 +39,9 @@ class ScorerShape(serializers.ModelSerializer[Scorer]):
         return scorer.current.config if scorer.current else {}
 
 
-class NewEntry(Body):
+class NewEntry(BodySerializer):
     scorer = serializers.UUIDField()
-    threshold = Number(
+    threshold = NumberField(
         required=False,
         allow_null=True,
         min_value=0,
@@ -50,8 +50,8 @@ class NewEntry(Body):
     )
 
 
-class NewSuite(Body):
-    name = Name()
+class NewSuite(BodySerializer):
+    name = NameField()
     entries = serializers.ListField(child=NewEntry(), allow_empty=False, max_length=100)
 
 

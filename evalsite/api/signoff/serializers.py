@@ -5,10 +5,10 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from evalsite.api.compare.serializers import CompareQuery
-from evalsite.api.fields import Body, Text, Whole
+from evalsite.api.fields import BodySerializer, IntegerField, TextField
 from evalsite.api.pagination import PageQuery
-from evalsite.api.runs.serializers import LARGEST_TRIAL
-from scoring.engine.signoff.case_actions import MOST
+from evalsite.api.runs.serializers import MAX_TRIAL
+from scoring.engine.signoff.case_actions import MAX_CASES
 from scoring.models import CaseDecisionState, Waiver
 from scoring.models.data.dataset import KEY_LENGTH
 from scoring.models.reviews.broken_cases import CaseState
@@ -23,18 +23,18 @@ class WaiverQuery(PageQuery):
     """Which of a team's waivers are listed."""
 
     dataset = serializers.UUIDField(required=False)
-    key = Text(required=False, max_length=KEY_LENGTH, help_text="Only of this case.")
+    key = TextField(required=False, max_length=KEY_LENGTH, help_text="Only of this case.")
     state = serializers.ChoiceField(STATES, required=False, help_text="Defaults to all.")
 
 
-class NewWaiver(Body):
+class NewWaiver(BodySerializer):
     """What may fail, until when, why, and who answers for it."""
 
     dataset = serializers.UUIDField()
-    key = Text(allow_blank=False, max_length=KEY_LENGTH, help_text="The case's key.")
+    key = TextField(allow_blank=False, max_length=KEY_LENGTH, help_text="The case's key.")
     scorer = serializers.UUIDField(help_text="The scorer that the case may fail.")
     until = serializers.DateField(help_text="The last day on which it holds.")
-    reason = Text(allow_blank=False, max_length=MAX_WAIVER_REASON)
+    reason = TextField(allow_blank=False, max_length=MAX_WAIVER_REASON)
     owner = serializers.EmailField(
         required=False, help_text="A reviewer of the team. Defaults to you."
     )
@@ -73,9 +73,9 @@ class WaiverShape(serializers.ModelSerializer[Waiver]):
         read_only_fields = fields
 
 
-class DecidedCase(Body):
-    key = Text(allow_blank=False, max_length=KEY_LENGTH)
-    trial = Whole(required=False, default=0, min_value=0, max_value=LARGEST_TRIAL)
+class DecidedCase(BodySerializer):
+    key = TextField(allow_blank=False, max_length=KEY_LENGTH)
+    trial = IntegerField(required=False, default=0, min_value=0, max_value=MAX_TRIAL)
     seen = serializers.ChoiceField(
         CaseState.values,
         required=False,
@@ -88,8 +88,8 @@ class NewDecisions(CompareQuery):
     """What is decided of some broken cases of a comparison."""
 
     state = serializers.ChoiceField([*CaseDecisionState.values, OPEN])
-    cases = serializers.ListField(child=DecidedCase(), min_length=1, max_length=MOST)
-    reason = Text(required=False, default="", max_length=MAX_REASON)
+    cases = serializers.ListField(child=DecidedCase(), min_length=1, max_length=MAX_CASES)
+    reason = TextField(required=False, default="", max_length=MAX_REASON)
 
 
 class DecisionsShape(serializers.Serializer[object]):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from evalsite.api.fields import Body, Number, Text
+from evalsite.api.fields import BodySerializer, NumberField, TextField
 from evalsite.api.pagination import PageShape, PlacesQuery
 
 SUITE_HELP = "One with the scorer. Left out, the scorer's default is meant."
 THRESHOLD_HELP = "From 0 to 1: a score of at least this passes."
 
 
-class ThresholdsQuery(Body):
+class ThresholdsQuery(BodySerializer):
     suite = serializers.UUIDField()
 
 
@@ -25,12 +25,12 @@ class ThresholdPreviewQuery(PlacesQuery):
     )
 
 
-class NewThreshold(Body):
+class NewThreshold(BodySerializer):
     suite = serializers.UUIDField(required=False, help_text=SUITE_HELP)
     scorer = serializers.UUIDField()
-    threshold = Number(min_value=0, max_value=1, help_text=THRESHOLD_HELP)
-    reason = Text(allow_blank=False, trim_whitespace=True, help_text="Kept in the history.")
-    seen = Number(
+    threshold = NumberField(min_value=0, max_value=1, help_text=THRESHOLD_HELP)
+    reason = TextField(allow_blank=False, trim_whitespace=True, help_text="Kept in the history.")
+    seen = NumberField(
         required=False,
         min_value=0,
         max_value=1,

@@ -17,7 +17,7 @@ from evalsite.api.errors import Problem, missing_problem
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import THRESHOLD, request_example
-from evalsite.api.pagination import bad_cursor
+from evalsite.api.pagination import invalid_cursor
 from evalsite.api.thresholds.serializers import (
     NewThreshold,
     ThresholdChangeShape,
@@ -129,7 +129,7 @@ def _flips(
     side, _, text = (cursor or "").partition("-")
     parsed = FlipCursor.parse(text)
     if cursor is not None and (parsed is None or side not in {"after", "before"}):
-        raise bad_cursor()
+        raise invalid_cursor()
     if chosen is None or not chosen.counts.flips:
         return FlipPage([])
     return chosen.flips.page(**({side: parsed} if parsed else {}), size=size, without=hidden)

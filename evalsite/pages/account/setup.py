@@ -22,8 +22,8 @@ from scoring.models.team.team import (
     SETUP_LINK_HOURS,
     AlreadySetUpError,
     has_accounts,
+    is_setup_token_valid,
     lock_setup,
-    setup_token_is_good,
 )
 
 NEW_PASSWORD = forms.PasswordInput(attrs={"autocomplete": "new-password"})
@@ -89,7 +89,7 @@ class FirstPersonForm(forms.Form):
 @sensitive_post_parameters()
 def setup(request: HttpRequest, token: str) -> HttpResponse:
     """Make the superuser and sign in; a link that was used or is too old says so."""
-    if not setup_token_is_good(token):
+    if not is_setup_token_valid(token):
         return _closed(request)
     form = FirstPersonForm(request.POST or None)
     if form.is_valid():

@@ -17,14 +17,14 @@ from scoring.engine.alerts import mail_is_set_up
 from scoring.engine.alerts.past_runs import PastRuns, check_past_runs
 from scoring.models import AlertKind, AlertRule, Dataset, Member, Team, User, WebhookFormat
 from scoring.models.alerts.rule import (
-    MOST_HOURS,
+    MAX_REMINDER_HOURS,
     SETTINGS,
     WATCHED,
     RuleExistsError,
     series_by_scorer,
     series_names,
 )
-from scoring.models.alerts.webhook import MOST_URL_CHARS
+from scoring.models.alerts.webhook import MAX_URL_CHARS
 
 EVERY_SERIES: Final = "Each series separately"
 ALL_SCORERS: Final = "all scorers: the cases' verdicts"
@@ -138,7 +138,7 @@ class AlertRuleForm(HostForm):
     webhook_url = forms.CharField(
         label="Webhook URL",
         required=False,
-        max_length=MOST_URL_CHARS,
+        max_length=MAX_URL_CHARS,
         widget=UnshownInput(attrs=MONO | {"inputmode": "url"}),
         help_text="Each alert is posted there, signed with a secret that is shown once.",
     )
@@ -154,7 +154,7 @@ class AlertRuleForm(HostForm):
         label="Remind every (hours)",
         initial=24,
         min_value=0,
-        max_value=MOST_HOURS,
+        max_value=MAX_REMINDER_HOURS,
         widget=forms.TextInput(attrs=NUMBER),
         help_text="While the alert is active and not acknowledged. 0 notifies once.",
     )

@@ -24,14 +24,14 @@ from scoring.models import (
 )
 
 #: The verdict that a state looks like, and its mark; the worst first.
-LOOKS: Final = {
+STATE_MARKS: Final = {
     WatchState.FIRING: ("fail", "✕"),
     WatchState.UNDECIDED: ("error", "!"),
     WatchState.FINE: ("pass", "✓"),
     WatchState.SILENT: ("skipped", NOTHING),
     WatchState.NEW: ("skipped", NOTHING),
 }
-MOST_FAILURES: Final = 500
+MAX_FAILURES: Final = 500
 
 
 class StateCount(NamedTuple):
@@ -135,7 +135,7 @@ def _count_states(watches: Sequence[AlertWatch]) -> list[StateCount]:
         StateCount(
             *look, WatchState(state).label, len(by_state[state]), by_state[state][0].sentence
         )
-        for state, look in LOOKS.items()
+        for state, look in STATE_MARKS.items()
         if by_state[state]
     ]
 
@@ -151,5 +151,5 @@ def _find_failures(rules: Sequence[AlertRule]) -> dict[int, AlertDelivery]:
     )
     failed = AlertDelivery.objects.filter(rule__in=rules).exclude(channel=Channel.SITE)
     failed = failed.exclude(state=DeliveryState.SENT).exclude(error="")
-    newest = failed.exclude(Exists(later)).select_related("rule").order_by("-pk")[:MOST_FAILURES]
+    newest = failed.exclude(Exists(later)).select_related("rule").order_by("-pk")[:MAX_FAILURES]
     return {delivery.rule_id: delivery for delivery in reversed(newest)}

@@ -18,9 +18,9 @@ from evalsite.pages.alerts.rows import alert_rows, describe_channels, list_open_
 from evalsite.pages.web.addresses import next_address
 from evalsite.pages.web.decorators import form_page, get_page, post_action
 from evalsite.pages.web.responses import SignedInRequest, render_page
-from scoring.engine.alerts import send_test
-from scoring.engine.alerts.runner import KEPT_FOR
-from scoring.engine.runs.progress import NO_WORKER, worker_is_alive
+from scoring.engine.alerts import queue_test_message
+from scoring.engine.alerts.runner import RULE_RETENTION
+from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
 from scoring.models import Alert, AlertRule, DeliveryState, Event, Notice, Role, Team
 from scoring.models.encryption import DecryptionError, decrypt, encrypt
 
@@ -148,7 +148,7 @@ def test_alert_rule(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Let the worker send a test message by each of the rule's channels."""
     rule = access.alert_rule_for(request.user, uid)
     if rule.has_webhook or rule.emails:
-        send_test(rule, by=request.user)
+        queue_test_message(rule, by=request.user)
     else:
         messages.info(request, "The rule has neither a webhook nor an address to try.")
     return redirect("alert_rule", uid)
@@ -183,7 +183,7 @@ def _rule_context(request: SignedInRequest, rule: AlertRule) -> dict[str, Any]:
         "tests": latest,
         "is_testing": is_testing,
         "test_targets": describe_channels(rule, but_site=True),
-        "cause": NO_WORKER if is_testing and not worker_is_alive() else None,
+        "cause": NO_WORKER if is_testing and not is_worker_alive() else None,
     }
 
 
@@ -219,5 +219,5 @@ def _just_deleted(team: Team, uid: str | None) -> dict[str, object]:
         deleted = AlertRule.with_deleted.deleted().filter(team=team, uuid=uid)
         rule = deleted.select_related("dataset").first()
         if rule and rule.deleted_at:
-            return {"deleted": rule, "kept_until": rule.deleted_at + KEPT_FOR}
+            return {"deleted": rule, "kept_until": rule.deleted_at + RULE_RETENTION}
     return {}

@@ -9,10 +9,10 @@ from django import forms
 from django.db import transaction
 
 from evalsite.templatetags.formatting import count, dollars
-from scoring.engine.estimates.scoring_estimate import Estimate
+from scoring.engine.estimates.scoring_estimate import CostEstimate
 from scoring.engine.jobs import job_queue
 from scoring.engine.judges import variance
-from scoring.engine.judges.quality import JudgeQuality, judge_quality, label_places, other_runs
+from scoring.engine.judges.quality import JudgeQuality, judge_quality, label_paths, other_runs
 from scoring.models import AuditEntry, Job, JobKind, Run, RunScorer, User
 
 SIZES: Final = (20, 50, 100, 200, 500)
@@ -42,7 +42,7 @@ class QualityForm(forms.Form):
     def __init__(self, *args: Any, scorer: RunScorer, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._scorer = scorer
-        places = label_places(scorer)
+        places = label_paths(scorer)
         paths = [place.path for place in places]
         self._likeliest = next((place.path for place in places if place.fitting), "")
         label, swapped = self.fields["label"], self.fields["swapped"]
@@ -69,17 +69,17 @@ class QualityForm(forms.Form):
         return same.select_related("run", "version").get()
 
 
-class NoiseForm(forms.Form):
+class VarianceForm(forms.Form):
     """How many of a run's outputs to judge again; `estimate` is that of a check of usual size."""
 
     sample = forms.TypedChoiceField(coerce=int, label="Outputs to judge again")
 
     def __init__(
-        self, *args: Any, scorer: RunScorer, scored: int, estimate: Estimate | None = None
+        self, *args: Any, scorer: RunScorer, scored: int, estimate: CostEstimate | None = None
     ) -> None:
         super().__init__(*args)
         self._scorer = scorer
-        sizes = sizes_of(scored)
+        sizes = sample_sizes(scored)
         basis = min(variance.SAMPLE, scored)
         names = [_label(size, size / basis, estimate) if estimate else str(size) for size in sizes]
         self.fields["sample"].choices = list(zip(sizes, names, strict=True))  # type: ignore[attr-defined]
@@ -92,16 +92,16 @@ class NoiseForm(forms.Form):
         team = scorer.run.team
         with transaction.atomic():
             AuditEntry.objects.record(team, by, "judge.checked", scorer.version, new=payload)
-            return job_queue.enqueue_for(JobKind.CHECK_NOISE, team, by, payload)
+            return job_queue.enqueue_once(JobKind.MEASURE_VARIANCE, team, by, payload)
 
 
-def sizes_of(scored: int) -> Sequence[int]:
+def sample_sizes(scored: int) -> Sequence[int]:
     """The sample sizes to choose from; the largest is all outputs, up to the limit."""
     most = min(scored, variance.MAX_SAMPLE)
     return [*(size for size in SIZES if size < most), most]
 
 
-def _label(size: int, factor: float, estimate: Estimate) -> str:
+def _label(size: int, factor: float, estimate: CostEstimate) -> str:
     calls = round(factor * estimate.calls)
     cost = estimate.cost_usd
     price = "price not known" if cost is None else f"about {dollars(factor * cost)}"

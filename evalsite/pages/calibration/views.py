@@ -14,7 +14,7 @@ from django.shortcuts import redirect
 
 from evalsite import access
 from evalsite.pages.calibration.figures import calibration_figures, left_out_counts
-from evalsite.pages.calibration.forms import NoiseForm, QualityForm
+from evalsite.pages.calibration.forms import QualityForm, VarianceForm
 from evalsite.pages.thresholds.run_thresholds import RunThresholds
 from evalsite.pages.web.decorators import get_page, post_action
 from evalsite.pages.web.job_status import JobStatus, open_job_status
@@ -23,10 +23,10 @@ from scoring.core.stats.agreement import PositionBias
 from scoring.core.stats.descriptive import Estimate, rate_estimate
 from scoring.engine.calibration.people import people_agreement
 from scoring.engine.calibration.scorers import calibrate_run
-from scoring.engine.estimates.scoring_estimate import Estimate as CostEstimate
+from scoring.engine.estimates.scoring_estimate import CostEstimate
 from scoring.engine.judges import variance
 from scoring.engine.judges.quality import METADATA, Judge, JudgeQuality, is_judge
-from scoring.models import Job, JudgeNoise, Review, Role, RunScorer
+from scoring.models import Job, JudgeVariance, Review, Role, RunScorer
 
 MAX_SIDE: Final = 12  # labels of a matrix that is still read
 NAMES: Final = ("first", "second")
@@ -121,9 +121,9 @@ class NoisePanel:
         return open_job_status(self.job)
 
     @cached_property
-    def check(self) -> JudgeNoise | None:
+    def check(self) -> JudgeVariance | None:
         """The newest check of this version of the judge, on any run."""
-        return JudgeNoise.objects.latest_for(self.scorer.version)
+        return JudgeVariance.objects.latest_for(self.scorer.version)
 
     @property
     def band_here(self) -> float | None:
@@ -143,16 +143,16 @@ class NoisePanel:
         return not self.scorer.run.is_unfinished and self.scored >= variance.MIN_SAMPLE
 
     @cached_property
-    def form(self) -> NoiseForm | None:
+    def form(self) -> VarianceForm | None:
         """The sample sizes with their estimated costs; None if no check can be started."""
         if not self.may_edit or self.job_status or not self.is_possible:
             return None
-        return NoiseForm(scorer=self.scorer, scored=self.scored, estimate=self.estimate)
+        return VarianceForm(scorer=self.scorer, scored=self.scored, estimate=self.estimate)
 
     @cached_property
     def estimate(self) -> CostEstimate:
         """The estimate of a check of the usual size; its `problems` say why it would fail."""
-        return variance.estimate_check(self.scorer)
+        return variance.estimate_variance(self.scorer)
 
 
 @get_page
@@ -207,7 +207,7 @@ def check_noise(request: SignedInRequest, uid: uuid.UUID, place: int) -> HttpRes
     elif panel.job_status:
         messages.info(request, "A check of this judge is under way already.")
     else:
-        form = NoiseForm(request.POST, scorer=scorer, scored=panel.scored)
+        form = VarianceForm(request.POST, scorer=scorer, scored=panel.scored)
         if form.is_valid():
             form.save(request.user)
         else:

@@ -15,15 +15,15 @@ from django.http import Http404, QueryDict
 from evalsite import access
 from evalsite.access import OutputAccess
 from evalsite.blind_review import blind_pairs_among
-from evalsite.pages.cases.display_options import KEPT as DISPLAY_KEPT
+from evalsite.pages.cases.display_options import REMEMBERED as DISPLAY_KEPT
 from evalsite.pages.cases.table.baseline_choice import AUTO, BaselineChoice
 from evalsite.pages.cases.table.case_table import Neighbours
-from evalsite.pages.compare.forms import KINDS, PairForm
-from evalsite.pages.compare.links import KEPT, case_url, compare_url
+from evalsite.pages.compare.forms import KINDS, PairListForm
+from evalsite.pages.compare.links import LIST_PARAMS, case_url, compare_url
 from scoring.engine.runs.missing_case import missing_case_reason
 from scoring.models import CaseVerdict, Output, Run, RunScorer, Score, Verdict
 from scoring.models.case_paging import PAGE_SIZE, CasePosition
-from scoring.models.pairs.pair_index import NOTHING_KEPT, KeptList, kept_list
+from scoring.models.pairs.pair_index import NOT_INDEXED, IndexedList, indexed_list
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import PairKind
 
@@ -88,10 +88,10 @@ class BaselineOutput:
         return case_url(self.baseline, position, "")
 
     @cached_property
-    def form(self) -> PairForm:
+    def form(self) -> PairListForm:
         """The list that the address names; a scorer is taken by its name."""
         runs = self.baseline, self.run
-        form = PairForm(self.query, scorers=[self.query.get("scorer", "")], runs=runs)
+        form = PairListForm(self.query, scorers=[self.query.get("scorer", "")], runs=runs)
         form.full_clean()
         return form
 
@@ -110,7 +110,7 @@ class BaselineOutput:
     def _list_url(self, position: CasePosition, before: CasePosition | None) -> str:
         """The comparison, with the list that the case was opened from and its row in sight."""
         url = compare_url(self.run.team, self.baseline, [self.run])
-        chosen = self._query_string(KEPT)
+        chosen = self._query_string(LIST_PARAMS)
         number = self._number or 0
         start = f"&after={before.written}&n={number}" if before and number > PAGE_SIZE else ""
         return f"{url}&{chosen}{start}#case-{position.written}" if chosen else url
@@ -138,12 +138,12 @@ class BaselineOutput:
         return self.form.chosen_kind if self.form.is_valid() else None
 
     @cached_property
-    def _kept_list(self) -> KeptList:
+    def _kept_list(self) -> IndexedList:
         kind = self._kind
         if kind is None:
-            return NOTHING_KEPT
+            return NOT_INDEXED
         listed = self.form.filters.listed(kind)
-        return kept_list(self.baseline, self.run, kind, listed.scorer, listed.ranges.change)
+        return indexed_list(self.baseline, self.run, kind, listed.scorer, listed.ranges.change)
 
     @property
     def _number(self) -> int | None:
@@ -167,7 +167,7 @@ class BaselineOutput:
         step: int,
         viewing: Sequence[str] = ("between", "diff", *DISPLAY_KEPT),
     ) -> str:
-        kept = self._query_string((self.PARAMETER, *KEPT, *viewing))
+        kept = self._query_string((self.PARAMETER, *LIST_PARAMS, *viewing))
         number = f"&n={self._number + step}" if self._number else ""
         return case_url(self._page, position, kept + number)
 
@@ -224,7 +224,7 @@ def find_missing_output(opened: OutputAccess, query: QueryDict) -> MissingOutput
 def _get_partner_run(opened: OutputAccess, uuid: str) -> Run:
     """The run of this id, which must be one over the same dataset. Raises Http404."""
     try:
-        return access.run_beside(opened, UUID(uuid))
+        return access.paired_run_for(opened, UUID(uuid))
     except ValueError:
         raise Http404 from None
 

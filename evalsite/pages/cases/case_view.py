@@ -11,7 +11,7 @@ from evalsite.pages.cases.compared_texts import ComparedTexts, TextOptions
 from evalsite.pages.cases.history import History
 from evalsite.pages.cases.judgement import Judgement
 from evalsite.pages.cases.labels import NEW, CaseLabel, RunLabels, label_case
-from evalsite.pages.cases.texts.edits import Edit, text_edits
+from evalsite.pages.cases.texts.edits import TextEdit, text_edits
 from evalsite.pages.cases.texts.row_limits import RowLimits
 from scoring.engine.runs.missing_case import missing_case_reason
 from scoring.models import CaseVerdict, Output, Run, RunScorer
@@ -96,7 +96,7 @@ class CaseView:
         return label_case(verdict, later, is_later_shown=False)
 
     @cached_property
-    def edits(self) -> list[Edit]:
+    def edits(self) -> list[TextEdit]:
         """How the case differs from the baseline's, which has another dataset version."""
         other = self.baseline.output if self.baseline else None
         return text_edits(other.case, self.output.case) if other else []

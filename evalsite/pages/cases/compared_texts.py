@@ -14,13 +14,13 @@ from scoring.core.contract import Case as ScoredCase
 from scoring.core.contract import Json
 from scoring.core.explain.text_matches import (
     MarkedText,
-    Search,
+    TextSearch,
     find_searches,
+    has_text_search,
     mark_searches,
-    searches_texts,
 )
 from scoring.core.textdiff.diff import Mode
-from scoring.core.textdiff.json_diff import PathRow, compare_paths
+from scoring.core.textdiff.json_diff import LeafRow, compare_paths
 from scoring.core.textdiff.side_by_side import TextComparison, compare_third_text
 from scoring.core.textdiff.text_layout import (
     TextLayout,
@@ -177,17 +177,17 @@ class ComparedTexts:
         return {name: value for name, value in parsed.items() if value is not None}
 
     @cached_property
-    def path_rows(self) -> list[PathRow]:
+    def path_rows(self) -> list[LeafRow]:
         """The values of all structures, path by path."""
         return compare_paths(list(self.structures.values()))
 
-    def path_rows_of(self, names: Sequence[str]) -> list[PathRow]:
+    def path_rows_of(self, names: Sequence[str]) -> list[LeafRow]:
         """The values of the structures of these names, path by path."""
         columns = [list(self.structures).index(name) for name in names]
         if columns == list(range(len(self.structures))):
             return self.path_rows
         return [
-            PathRow(path, tuple(leaves[column] for column in columns))
+            LeafRow(path, tuple(leaves[column] for column in columns))
             for path, leaves in self.path_rows
         ]
 
@@ -204,11 +204,11 @@ class ComparedTexts:
         return {
             scorer.name
             for scorer in self.scorers
-            if searches_texts(scorer.version.type, scorer.version.config)
+            if has_text_search(scorer.version.type, scorer.version.config)
         }
 
     @cached_property
-    def searches(self) -> list[Search]:
+    def searches(self) -> list[TextSearch]:
         """What the scorers look for in the output."""
         versions = [(scorer.name, scorer.version) for scorer in self.scorers]
         return [

@@ -21,7 +21,7 @@ from scoring.core.textdiff.text_layout import display_text
 from scoring.models import Case
 from scoring.models.reviews.correction import MAX_REASON
 
-MOST_FOLDED: Final = 20_000  # characters of an expected value that pages carry in a folded form
+MAX_FOLDED: Final = 20_000  # characters of an expected value that pages carry in a folded form
 
 
 class CorrectionForm(forms.Form):
@@ -70,5 +70,5 @@ class CorrectionForm(forms.Form):
 
 def folded_form(case: Case) -> CorrectionForm | None:
     """The form for a page that shows more than it; None for an expected value that is too long."""
-    is_long = len(case.expected_json or "") > MOST_FOLDED
+    is_long = len(case.expected_json or "") > MAX_FOLDED
     return None if is_long else CorrectionForm(case=case)

@@ -28,7 +28,7 @@ _KINDS: Final[Mapping[str, OptionKind]] = {
 }
 
 #: The parameters that say how the texts are shown, whichever texts they are.
-KEPT: Final = ("space", "layout", "view")
+REMEMBERED: Final = ("space", "layout", "view")
 
 
 class OptionChoice(NamedTuple):

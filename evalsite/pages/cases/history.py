@@ -14,7 +14,7 @@ from scoring.models.case_paging import CasePosition
 from scoring.models.runs.case_history import CaseHistory, CaseOutcome, read_case_history
 from scoring.models.runs.later_verdicts import read_later_outcomes
 
-SHOWN: Final = 50  # runs in the strip at first
+MAX_RUNS: Final = 50  # runs in the strip at first
 ALL: Final = "all"  # said by `history` in the address
 
 
@@ -73,7 +73,7 @@ class History:
     @cached_property
     def marks(self) -> Sequence[HistoryMark]:
         """Of the latest runs, or of those around this one where it is older; of all on request."""
-        size = self.count if self.has_all else SHOWN
+        size = self.count if self.has_all else MAX_RUNS
         first = max(0, self.count - size)
         if self._index is not None and self._index < first:
             first = max(0, self._index - size // 2)

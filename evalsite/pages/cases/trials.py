@@ -16,7 +16,7 @@ from scoring.models import Output, RunScorer
 from scoring.models.case_list.table import CaseRow, CaseTable
 from scoring.models.case_paging import CasePosition
 
-MOST: Final = 50  # trials that are listed
+MAX_TRIALS: Final = 50  # trials that are listed
 SCORERS: Final = 6
 
 
@@ -55,7 +55,7 @@ def list_trials(
     position, shown = output.case.position, scorers[:SCORERS]
     read = scorers if labels else shown  # the later verdict of a case needs all of them
     table = CaseTable(run, read, hidden=opened.blind_outputs, masks=False)
-    page = table.page(after=CasePosition(position, -1), size=MOST)
+    page = table.page(after=CasePosition(position, -1), size=MAX_TRIALS)
     rows = [row for row in page.rows if row.place.position == position]
     path = reverse("run_case", args=[run.uuid, position])
     trials = []

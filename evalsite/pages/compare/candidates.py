@@ -10,7 +10,7 @@ from scoring.engine.compare import comparison as comparisons
 from scoring.engine.compare import jobs as compare_jobs
 from scoring.engine.compare.claims import correct_claims
 from scoring.engine.compare.figures import Figures
-from scoring.engine.jobs.progress import Progress
+from scoring.engine.jobs.progress import JobProgress
 from scoring.models import Comparison, Job, Run, User
 
 
@@ -22,7 +22,7 @@ class Candidate:
     run: Run
     comparison: Comparison | None
     problem: str = ""
-    progress: Progress | None = None  # of a comparison that the worker has begun
+    progress: JobProgress | None = None  # of a comparison that the worker has begun
     figures: Figures | None = None  # with the claims of all candidates corrected together
 
     @property

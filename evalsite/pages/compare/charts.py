@@ -8,12 +8,19 @@ from functools import cached_property
 from typing import NamedTuple
 
 from evalsite.pages.compare.pair_list import PairList
-from scoring.core.charts.comparison_charts import Dot, Scatter, Step, Steps, scatter, steps
+from scoring.core.charts.comparison_charts import (
+    ChangeBar,
+    ChangeHistogram,
+    Dot,
+    Scatter,
+    change_histogram,
+    scatter_chart,
+)
 from scoring.engine.compare.excluded_cases import (
-    NOTHING_LEFT_OUT,
-    LeftOut,
-    count_left_out,
-    leave_out,
+    NOTHING_EXCLUDED,
+    ExcludedCounts,
+    count_excluded,
+    exclude_cases,
 )
 from scoring.engine.compare.figures import GRID, Cell, ScorerFigures
 from scoring.models.case_paging import CasePosition
@@ -49,7 +56,7 @@ class PairCharts:
     @cached_property
     def scorer(self) -> ScorerFigures | None:
         """The scorer without the cases that are left out."""
-        return self._whole and leave_out(self._whole, self._left_out)
+        return self._whole and exclude_cases(self._whole, self._left_out)
 
     @property
     def left_out(self) -> int:
@@ -57,13 +64,13 @@ class PairCharts:
         return self._left_out.number
 
     @cached_property
-    def _left_out(self) -> LeftOut:
+    def _left_out(self) -> ExcludedCounts:
         if self._whole is None:
-            return NOTHING_LEFT_OUT
+            return NOTHING_EXCLUDED
         runs = self.cases.baseline, self.cases.candidate
-        return count_left_out(*runs, self._whole.name, self.cases.without)
+        return count_excluded(*runs, self._whole.name, self.cases.without)
 
-    def switches(self) -> Iterator[ScorerChoice]:
+    def scorer_choices(self) -> Iterator[ScorerChoice]:
         for scorer in self.scorers:
             url = self.cases.changed(chart=scorer.name)
             yield ScorerChoice(scorer.name, f"{url}#charts", scorer == self._whole)
@@ -73,7 +80,7 @@ class PairCharts:
         if self.scorer is None:
             return None
         cells = [(cell.x, cell.y, cell.cases) for cell in self.scorer.scatter]
-        return scatter(cells, GRID, self.scorer.thresholds)
+        return scatter_chart(cells, GRID, self.scorer.thresholds)
 
     @cached_property
     def dots(self) -> list[tuple[Dot, str]]:
@@ -86,11 +93,11 @@ class PairCharts:
         ]
 
     @cached_property
-    def steps(self) -> Steps | None:
-        return steps(self.scorer.histogram) if self.scorer else None
+    def steps(self) -> ChangeHistogram | None:
+        return change_histogram(self.scorer.histogram) if self.scorer else None
 
     @cached_property
-    def bars(self) -> list[tuple[Step, str]]:
+    def bars(self) -> list[tuple[ChangeBar, str]]:
         """Each bar that stands for any case, with the address of the list of its cases."""
         if self.steps is None or self.scorer is None:
             return []

@@ -16,19 +16,19 @@ from django.db.models import Q
 from django.http import QueryDict
 from django.utils import timezone
 
-from evalsite.pages.web.fields import PlaceField
+from evalsite.pages.web.fields import PositionField
 from evalsite.pages.web.search_forms import MAX_TEXT
-from scoring.core.charts.comparison_charts import Span
-from scoring.engine.runs.neighbours import baseline_of
+from scoring.core.charts.comparison_charts import ScoreRange
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import Dataset, Role, Run, Team, User
-from scoring.models.pairs.rows import PairFilters, PairKind, Ranges
+from scoring.models.pairs.rows import PairFilters, PairKind, ScoreRanges
 from scoring.models.reviews.broken_cases import BrokenCases, CaseState
 from scoring.models.reviews.waiver import MAX_REASON, Terms
 from scoring.models.runs.run import RunQuerySet
 
-MOST: Final = 10  # candidates beside one baseline
-OFFERED: Final = 50  # runs of a dataset at first, the newest
-MOST_OFFERED: Final = 500  # on request
+MAX_RUNS: Final = 10  # candidates beside one baseline
+INITIAL_OFFERED: Final = 50  # runs of a dataset at first, the newest
+MAX_OFFERED: Final = 500  # on request
 KINDS: Final[dict[PairKind, str]] = {
     PairKind.BROKE: "Broke",
     PairKind.FIXED: "Fixed",
@@ -68,8 +68,8 @@ class RunsForm(forms.Form):
         texts = list(dict.fromkeys(self.data.getlist("candidate")))  # type: ignore[attr-defined]
         if not texts:
             raise forms.ValidationError("Choose the run to compare with the baseline.")
-        if len(texts) > MOST:
-            raise forms.ValidationError(f"Choose at most {MOST} runs: {len(texts)} are chosen.")
+        if len(texts) > MAX_RUNS:
+            raise forms.ValidationError(f"Choose at most {MAX_RUNS} runs: {len(texts)} are chosen.")
         field = forms.UUIDField()
         return [field.clean(text) for text in texts]
 
@@ -126,7 +126,7 @@ class OfferedRuns:
         """The newest runs, then those that are chosen already or pinned, whatever their age and
         even if they are archived.
         """
-        limit = MOST_OFFERED if self.has_all else OFFERED
+        limit = MAX_OFFERED if self.has_all else INITIAL_OFFERED
         newest = list(self._listed.for_list()[:limit])
         is_chosen = Q(is_baseline=True) | Q(uuid__in=self._chosen)
         chosen = self._ended.for_list().filter(is_chosen)
@@ -141,7 +141,9 @@ class OfferedRuns:
     @property
     def lacks_older(self) -> bool:
         """Whether some are left out for their age alone."""
-        return not self.has_all and len(self.runs) >= OFFERED and self.count > len(self.runs)
+        return (
+            not self.has_all and len(self.runs) >= INITIAL_OFFERED and self.count > len(self.runs)
+        )
 
     @property
     def _listed(self) -> RunQuerySet:
@@ -169,7 +171,7 @@ class ChoiceForm(forms.Form):
     candidate = forms.MultipleChoiceField(
         label="Candidates",
         widget=forms.CheckboxSelectMultiple,
-        help_text=f"One run, or up to {MOST}.",
+        help_text=f"One run, or up to {MAX_RUNS}.",
     )
 
     def __init__(self, query: QueryDict, runs: Sequence[Run]) -> None:
@@ -188,7 +190,7 @@ class RangeField(forms.Field):
         super().__init__(required=False)
         self.minimum = minimum
 
-    def to_python(self, value: Any) -> Span | None:
+    def to_python(self, value: Any) -> ScoreRange | None:
         if not value:
             return None
         try:
@@ -198,18 +200,18 @@ class RangeField(forms.Field):
         if not self.minimum <= low < high <= 1:
             text = f"Write a range as two numbers from {self.minimum:g} to 1, such as 0.2..0.24."
             raise forms.ValidationError(text)
-        return Span(low, high)
+        return ScoreRange(low, high)
 
 
-class PairForm(forms.Form):
+class PairListForm(forms.Form):
     """Which pairs of two runs are listed, and where in the list to begin."""
 
     kind = forms.ChoiceField(required=False, choices=list(KINDS.items()), widget=forms.HiddenInput)
     scorer = forms.ChoiceField(required=False, label="Verdict of")
     tag = forms.CharField(max_length=MAX_TEXT, required=False, strip=False)
     q = forms.CharField(max_length=MAX_TEXT, required=False, strip=False, label="Text")
-    after = PlaceField(required=False)
-    before = PlaceField(required=False)
+    after = PositionField(required=False)
+    before = PositionField(required=False)
     n = forms.IntegerField(required=False, min_value=1)
     state = forms.ChoiceField(
         required=False, label="Sign-off", choices=[("", "any"), *CaseState.choices]
@@ -257,8 +259,8 @@ class PairForm(forms.Form):
         return is_broken and not self.cleaned_data.get("scorer")
 
     @property
-    def ranges(self) -> Ranges:
-        return Ranges(*(self.cleaned_data.get(name) for name in Ranges._fields))
+    def ranges(self) -> ScoreRanges:
+        return ScoreRanges(*(self.cleaned_data.get(name) for name in ScoreRanges._fields))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
@@ -311,7 +313,7 @@ def _initial_choice(query: QueryDict, runs: Sequence[Run]) -> dict[str, Any]:
     known = {str(run.uuid): run for run in runs}
     candidates = [uid for uid in query.getlist("candidate") if uid in known]
     newest = known[candidates[0]] if candidates else next(iter(runs), None)
-    baseline = known.get(query.get("baseline", "")) or (newest and baseline_of(newest))
+    baseline = known.get(query.get("baseline", "")) or (newest and run_baseline(newest))
     if baseline and str(baseline.uuid) not in known:  # it is archived
         baseline = next((run for run in runs if run != newest), None)
     chosen = candidates or ([str(newest.uuid)] if newest and newest != baseline else [])

@@ -13,7 +13,14 @@ from scoring.models import Run, Team
 from scoring.models.case_paging import CasePosition
 
 RANGES: Final = ("was", "now", "change")  # of the scores of one scorer
-KEPT: Final = ("kind", "scorer", "tag", "q", "state", *RANGES)  # what names a list within two runs
+LIST_PARAMS: Final = (
+    "kind",
+    "scorer",
+    "tag",
+    "q",
+    "state",
+    *RANGES,
+)  # what names a list within two runs
 
 
 def compare_url(team: Team, baseline: Run, candidates: Sequence[Run], name: str = "compare") -> str:

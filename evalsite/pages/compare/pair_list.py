@@ -12,17 +12,17 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from evalsite.pages.compare.case_states import CaseStates, ListedState, StateLink
-from evalsite.pages.compare.forms import KINDS, OPENED, RANGE_SIGN, PairForm
-from evalsite.pages.compare.links import KEPT, RANGES, case_url, change_query
+from evalsite.pages.compare.forms import KINDS, OPENED, RANGE_SIGN, PairListForm
+from evalsite.pages.compare.links import LIST_PARAMS, RANGES, case_url, change_query
 from evalsite.pages.compare.relabelled_runs import LaterVerdicts
 from evalsite.pages.web.search_forms import Chip
 from evalsite.templatetags.formatting import plain, signed
-from scoring.core.charts.comparison_charts import Span
+from scoring.core.charts.comparison_charts import ScoreRange
 from scoring.core.textdiff.first_difference import DifferenceExcerpt, first_difference
 from scoring.models import Output, Relabel, Run
 from scoring.models.case_paging import OPENING_LENGTH, PAGE_SIZE, CasePosition
 from scoring.models.pairs.excerpts import OUTPUT_LENGTH, PairRow, read_pair_rows
-from scoring.models.pairs.pair_index import kept_list
+from scoring.models.pairs.pair_index import indexed_list
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import NO_FILTERS, PairKind, PairPage
 from scoring.models.reviews.broken_cases import CaseState
@@ -93,8 +93,8 @@ class PairList:
         return list(self.thresholds)
 
     @cached_property
-    def form(self) -> PairForm:
-        form = PairForm(self.query, scorers=self.scorers, runs=(self.baseline, self.candidate))
+    def form(self) -> PairListForm:
+        form = PairListForm(self.query, scorers=self.scorers, runs=(self.baseline, self.candidate))
         form.full_clean()
         return form
 
@@ -118,7 +118,7 @@ class PairList:
 
     @property
     def unfiltered(self) -> str:
-        return self.changed(**dict.fromkeys(KEPT[1:]))
+        return self.changed(**dict.fromkeys(LIST_PARAMS[1:]))
 
     @property
     def ranges(self) -> list[tuple[str, str]]:
@@ -126,7 +126,7 @@ class PairList:
         return [(name, range_text(span)) for name, span in self._spans]
 
     @property
-    def chips(self) -> list[Chip]:
+    def filter_chips(self) -> list[Chip]:
         """The ranges in words, each with the address without it."""
         return [
             Chip(self._describe_range(name, span), f"{self.changed(**{name: None})}#cases")
@@ -134,16 +134,16 @@ class PairList:
         ]
 
     @property
-    def _spans(self) -> list[tuple[str, Span]]:
+    def _spans(self) -> list[tuple[str, ScoreRange]]:
         return [(name, span) for name, span in self.form.ranges._asdict().items() if span]
 
-    def _describe_range(self, name: str, span: Span) -> str:
+    def _describe_range(self, name: str, span: ScoreRange) -> str:
         verbs = {"was": "was", "now": "is", "change": "changed by"}
         show = signed if name == "change" else plain
         limits = f"{show(span.low)} to {show(span.high)}"
         return f"{self.form.filters.scorer} {verbs[name]} {limits}"
 
-    def range_url(self, scorer: str, **spans: Span) -> str:
+    def range_url(self, scorer: str, **spans: ScoreRange) -> str:
         """The address of all pairs whose scores by this scorer lie in these ranges."""
         changes = dict.fromkeys(("tag", "q", "state", *RANGES))
         changes |= {name: range_text(span) for name, span in spans.items()}
@@ -167,7 +167,7 @@ class PairList:
         if not (listed.scorer or self.counts[self.kind]):
             return []
         runs = self.baseline, self.candidate
-        return kept_list(*runs, self.kind, listed.scorer, listed.ranges.change).positions
+        return indexed_list(*runs, self.kind, listed.scorer, listed.ranges.change).positions
 
     @property
     def columns(self) -> Sequence[str]:
@@ -273,9 +273,9 @@ class PairList:
         is_missing = self.kind == PairKind.ONLY_BASELINE
         other = {"absent": self.candidate} if is_missing else {"against": self.baseline}
         query = {name: str(run.uuid) for name, run in other.items()} | {"kind": self.kind.value}
-        for name in KEPT[1:]:
+        for name in LIST_PARAMS[1:]:
             if value := self.form.cleaned_data.get(name):
-                query[name] = range_text(value) if isinstance(value, Span) else value
+                query[name] = range_text(value) if isinstance(value, ScoreRange) else value
         return urlencode(query)
 
     @cached_property
@@ -298,6 +298,6 @@ class PairList:
         ]
 
 
-def range_text(span: Span) -> str:
+def range_text(span: ScoreRange) -> str:
     """A range as addresses write it."""
     return f"{span.low:g}{RANGE_SIGN}{span.high:g}"

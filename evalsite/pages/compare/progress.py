@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import ceil
 
 from evalsite.pages.compare.candidates import Candidate
-from evalsite.pages.web.job_status import STANDSTILL, progress_label
-from scoring.engine.compare.jobs import progress_of
-from scoring.engine.runs.progress import NO_WORKER, worker_is_alive
+from evalsite.pages.web.job_status import STALLED, progress_label
+from scoring.engine.compare.jobs import comparison_progress
+from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
 from scoring.models import Run
 
 
@@ -42,7 +42,7 @@ class ComparisonProgress:
     def progress_label(self) -> str:
         """The progress in a few words that seldom change."""
         if self.cause:
-            return STANDSTILL
+            return STALLED
         return progress_label(None if self.share is None else self.share / len(self.candidates))
 
     @property
@@ -52,9 +52,9 @@ class ComparisonProgress:
 
 def get_comparison_progress(baseline: Run, candidates: Sequence[Candidate]) -> ComparisonProgress:
     """The progress of all candidates, which also sets that of each."""
-    cause = "" if worker_is_alive() else NO_WORKER
+    cause = "" if is_worker_alive() else NO_WORKER
     runs = [candidate.run for candidate in candidates]
-    by_run = {} if cause else progress_of(baseline, runs)
+    by_run = {} if cause else comparison_progress(baseline, runs)
     for candidate in candidates:
         candidate.progress = by_run.get(candidate.run.pk)
     return ComparisonProgress(candidates, cause)

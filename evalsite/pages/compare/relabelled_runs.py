@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from scoring.models import Relabel, Run, Verdict
-from scoring.models.pairs.rows import Half, Pair
+from scoring.models.pairs.rows import Pair, RunSide
 from scoring.models.runs.later_verdicts import read_later_verdicts
 
 
@@ -46,5 +46,5 @@ class LaterVerdicts:
         stored = [half.verdict for _, half in shown]
         return [] if later == stored else [verdict.label for verdict in later]
 
-    def _find(self, run: int, half: Half) -> Verdict:
+    def _find(self, run: int, half: RunSide) -> Verdict:
         return self._later.get((run, half.output), half.verdict)

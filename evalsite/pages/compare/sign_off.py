@@ -17,17 +17,17 @@ from django.urls import reverse
 
 from evalsite import access
 from evalsite.blind_review import blind_pairs
-from evalsite.pages.compare.forms import PairForm, WaiverForm
+from evalsite.pages.compare.forms import PairListForm, WaiverForm
 from evalsite.pages.compare.links import compare_url
 from evalsite.pages.compare.refused_sign_off import RefusedSignOff
 from evalsite.pages.compare.views import show_comparison
 from evalsite.pages.web.decorators import post_action
-from evalsite.pages.web.fields import PlaceField
+from evalsite.pages.web.fields import PositionField
 from evalsite.pages.web.responses import SignedInRequest
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine.compare.comparison import NotComparableError, check_comparable
 from scoring.engine.signoff.case_actions import (
-    MOST,
+    MAX_CASES,
     ComparedCases,
     StaleSignOffError,
     StateChange,
@@ -45,7 +45,9 @@ from scoring.models.reviews.case_decision import MAX_REASON
 
 NOTHING: Final = "No broken case is selected or listed. Nothing was changed."
 SALT: Final = "evalsite.sign_off.undo"
-TOO_MANY: Final = f"At most {MOST:,} cases can be signed off at once. Select some, or list fewer."
+TOO_MANY: Final = (
+    f"At most {MAX_CASES:,} cases can be signed off at once. Select some, or list fewer."
+)
 
 
 class SignOffForm(forms.Form):
@@ -98,7 +100,7 @@ def sign_off_cases(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     pairs = _chosen_pairs(request, baseline, candidate, query)
     cases = ComparedCases(baseline, candidate, pairs)
     here = f"{_list_url(baseline, candidate, query)}#cases"
-    if problem := NOTHING if not pairs else TOO_MANY if len(pairs) > MOST else "":
+    if problem := NOTHING if not pairs else TOO_MANY if len(pairs) > MAX_CASES else "":
         messages.info(request, problem)
         return redirect(here)
     if form.cleaned_data["do"] == "undo":
@@ -169,19 +171,19 @@ def _chosen_pairs(
     for name in ("after", "before", "n"):
         query.pop(name, None)
     names = candidate.scorers.values_list("name", flat=True)
-    form = PairForm(query, scorers=list(names), runs=(baseline, candidate))
+    form = PairListForm(query, scorers=list(names), runs=(baseline, candidate))
     form.full_clean()
     is_listed = not form.errors and form.has_states and not ticked
     filters = form.filters.leave_out(without) if is_listed else NO_FILTERS
-    page = pairs.page(PairKind.BROKE, filters, size=MOST + 1) if is_listed else None
+    page = pairs.page(PairKind.BROKE, filters, size=MAX_CASES + 1) if is_listed else None
     return list(page.rows) if page else []
 
 
 def _places(texts: list[str]) -> set[Any]:
     """The places that the ticks name; those that cannot be read are left out."""
-    field = PlaceField()
+    field = PositionField()
     places = set()
-    for text in texts[: MOST + 1]:
+    for text in texts[: MAX_CASES + 1]:
         try:
             places.add(field.clean(text))
         except ValidationError:

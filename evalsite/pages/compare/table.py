@@ -11,7 +11,7 @@ from evalsite.pages.compare.candidates import Candidate
 from scoring.engine.compare.figures import ScorerFigures
 from scoring.engine.compare.warnings import RunWarning, collect_warnings
 
-MOST_COLUMNS: Final = 6
+MAX_COLUMNS: Final = 6
 
 
 class CandidateRow(NamedTuple):
@@ -33,7 +33,7 @@ class CompareTable:
 
     @property
     def columns(self) -> list[str]:
-        return self.names[:MOST_COLUMNS]
+        return self.names[:MAX_COLUMNS]
 
     @property
     def more(self) -> int:

@@ -97,7 +97,7 @@ class ConnectionForm(HostForm):
         self.fields["key"].help_text = _key_help(connection)
         if connection:
             del self.fields["name"]
-        if not (connection and connection.sealed_key):
+        if not (connection and connection.encrypted_key):
             del self.fields["forget_key"]
 
     def clean_base_url(self) -> str:
@@ -146,6 +146,6 @@ class ConnectionForm(HostForm):
 def _key_help(connection: Connection | None) -> str:
     if connection is None:
         return "Stored encrypted and never shown again. A server of your own may need none."
-    if not connection.sealed_key:
+    if not connection.encrypted_key:
         return "None is stored. It is stored encrypted and never shown again."
     return f"Stored: {connection.key_shown}. Left empty, it stays; a new base URL needs it again."

@@ -78,7 +78,7 @@ def changes(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         kind = _choose_kind(request.GET.get("kind", ""), counts)
         cases = changes.few_or_all(kind, counts.count(kind))
         page = keyset_page(cases, "position", request.GET, size=PAGE_SIZE)
-        rows = [(row, list_edits(row)) for row in changes.beside(kind, page.rows)]
+        rows = [(row, list_edits(row)) for row in changes.with_other_version(kind, page.rows)]
         context |= {"changes": changes, "counts": counts, "kind": kind, "page": page, "rows": rows}
         context["kinds"] = [(choice, counts.count(choice)) for choice in ChangeKind]
     return render_page(request, "datasets/changes.html", context)
@@ -106,7 +106,7 @@ def _split(form: SplitForm, version: DatasetVersion, request: SignedInRequest) -
     if cleaned["tag"]:
         cases = cases.tagged(cleaned["tag"])
     n = cleaned["n"] or version.case_count
-    positions = drafts.sample_of(cases, n, cleaned["seed"])
+    positions = drafts.sample_positions(cases, n, cleaned["seed"])
     source = form.describe_source(version, len(positions))
     try:
         dataset = drafts.split_dataset(version, positions, cleaned["name"], source, request.user)

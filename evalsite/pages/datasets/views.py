@@ -16,8 +16,8 @@ from evalsite.pages.web.decorators import get_page
 from evalsite.pages.web.exports import send_export
 from evalsite.pages.web.keyset import keyset_page
 from evalsite.pages.web.responses import SignedInRequest, render_page, text_response
-from evalsite.pages.web.search_forms import CaseFilters
-from scoring.engine.export import output_set_sheet, version_sheet
+from evalsite.pages.web.search_forms import CaseSearchForm
+from scoring.engine.export import output_set_table, version_table
 from scoring.models import Dataset, DatasetVersion, Role, TagIndex, VersionDuplicates
 from scoring.models.runs.relabel import attach_later_labels
 
@@ -38,7 +38,7 @@ def datasets(request: SignedInRequest, slug: str) -> HttpResponse:
 def cases(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """The cases of one version, by default the latest."""
     dataset = access.dataset_for(request.user, uid)
-    filters = CaseFilters(request.GET)
+    filters = CaseSearchForm(request.GET)
     version = _version(dataset, filters)
     context = dataset_frame(request, dataset, "cases") | {"version": version, "filters": filters}
     if version:
@@ -85,7 +85,7 @@ def output_sets(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpResponse:
     """One case with its neighbours in the filtered list."""
     dataset = access.dataset_for(request.user, uid)
-    filters = CaseFilters(request.GET)
+    filters = CaseSearchForm(request.GET)
     version = _version(dataset, filters)
     if version is None:
         raise Http404
@@ -111,16 +111,16 @@ def case(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpRespons
 @get_page
 def export_version(request: SignedInRequest, uid: uuid.UUID, number: int) -> HttpResponseBase:
     """All cases of a dataset version as a file."""
-    return send_export(request, version_sheet(access.version_for(request.user, uid, number)))
+    return send_export(request, version_table(access.version_for(request.user, uid, number)))
 
 
 @get_page
 def export_outputs(request: SignedInRequest, uid: uuid.UUID) -> HttpResponseBase:
     """All outputs of an output set as a file."""
-    return send_export(request, output_set_sheet(access.output_set_for(request.user, uid)))
+    return send_export(request, output_set_table(access.output_set_for(request.user, uid)))
 
 
-def _version(dataset: Dataset, filters: CaseFilters) -> DatasetVersion | None:
+def _version(dataset: Dataset, filters: CaseSearchForm) -> DatasetVersion | None:
     """The version that the address names, else the latest; None while the first one loads."""
     filters.is_valid()
     if "version" in filters.errors:

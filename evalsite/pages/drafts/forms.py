@@ -11,7 +11,7 @@ from scoring.core.contract import CaseProblem, Json
 from scoring.core.files import MISSING
 from scoring.core.json_text import parse
 from scoring.core.textdiff.text_layout import display_text
-from scoring.engine.drafts import CaseTexts, StaleError
+from scoring.engine.drafts import EditConflictError, EditedCase
 from scoring.models import Case, DraftEdit
 from scoring.models.data.dataset import KEY_LENGTH, CaseContent
 
@@ -98,13 +98,13 @@ class CaseForm(forms.Form):
         return tuple(line.strip() for line in text.split("\n") if line.strip())
 
     @property
-    def texts(self) -> CaseTexts:
+    def texts(self) -> EditedCase:
         data = self.cleaned_data
-        return CaseTexts(
+        return EditedCase(
             data["input"], data["expected"], self._reference_texts, data["metadata"], data["tags"]
         )
 
-    def show_other_edit(self, stale: StaleError, version: int | None) -> None:
+    def show_other_edit(self, stale: EditConflictError, version: int | None) -> None:
         """Show another editor's change; the next submit overwrites it."""
         seen = stale.edit.revision if stale.edit else 0
         self.data = dict(self.data.items()) | {"seen": str(seen), "version": str(version)}

@@ -28,7 +28,7 @@ MAX_TICKED: Final = 500
 
 
 @dataclass(frozen=True)
-class Tagging:
+class TagAction:
     """A tag to add to cases, at its `places` if there are any, or to remove.
 
     `cases` has the position of each in the version by its key.
@@ -93,7 +93,7 @@ class TagForm(forms.Form):
         return "Write the tag." if name == "tag" else str(errors[0])
 
 
-class TaggedForm(forms.Form):
+class UndoTagForm(forms.Form):
     """Cases to undo a tagging of: their positions in a version, by the tag's place in their tags.
 
     Positions are short whatever the keys are, and no later version changes them.
@@ -164,11 +164,11 @@ def apply_sent_tagging(
     request: SignedInRequest, dataset: Dataset, path: str, fields: Mapping[str, str]
 ) -> None:
     """Apply the tagging that was posted, by ticks or by an Undo."""
-    form_class = TaggedForm if "cases_by_place" in request.POST else TagForm
-    form: TaggedForm | TagForm = form_class(request.POST, dataset=dataset)
+    form_class = UndoTagForm if "cases_by_place" in request.POST else TagForm
+    form: UndoTagForm | TagForm = form_class(request.POST, dataset=dataset)
     if form.is_valid():
         tag, on = form.cleaned_data["tag"], "off" not in request.POST
-        tagging = Tagging(tag, form.tagged_version, form.cases, form.places, on)
+        tagging = TagAction(tag, form.tagged_version, form.cases, form.places, on)
         apply_tagging(request, dataset, tagging, path, fields)
     else:
         messages.error(request, form.problem)
@@ -177,7 +177,7 @@ def apply_sent_tagging(
 def apply_tagging(
     request: SignedInRequest,
     dataset: Dataset,
-    tagging: Tagging,
+    tagging: TagAction,
     path: str,
     fields: Mapping[str, str],
 ) -> None:
@@ -191,7 +191,7 @@ def apply_tagging(
     if not changed:
         messages.info(request, tagging.describe(0))
         return
-    undo = {"tag": tag, **TaggedForm.write_fields(tagging.version, tagging.cases, changed)}
+    undo = {"tag": tag, **UndoTagForm.write_fields(tagging.version, tagging.cases, changed)}
     if tagging.on:
         undo["off"] = "1"
     add_undo_message(request, tagging.describe(len(changed)), path, {**fields, **undo})

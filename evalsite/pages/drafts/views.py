@@ -21,8 +21,8 @@ from evalsite.pages.web.keyset import keyset_page
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine import drafts
-from scoring.engine.drafts import ContentError, DraftError, StaleError, jobs
-from scoring.engine.runs.progress import NO_WORKER, worker_is_alive
+from scoring.engine.drafts import ContentError, DraftError, EditConflictError, jobs
+from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
 from scoring.models import Case, Dataset, DatasetVersion, Draft, DraftEdit, EditKind, Role
 from scoring.models.data.dataset import CaseContent
 from scoring.models.data.version_changes import edited_fields
@@ -79,7 +79,7 @@ def revert_draft_case(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     key = request.POST.get("key", "")
     before, _ = _find_case(dataset, key)
     with _show_refusal(request):
-        drafts.revert(_get_open_draft(dataset), key)
+        drafts.revert_case(_get_open_draft(dataset), key)
         if before:
             text = f"The draft leaves case {key} as it was."
             add_undo_message(request, text, *_undo_form(dataset, key, before))
@@ -107,7 +107,7 @@ def publish_draft(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 
 def _publish(request: SignedInRequest, draft: Draft, message: str) -> HttpResponse:
     """Redirect to the changes of the new version, or to the draft while the worker makes it."""
-    version = jobs.request_publish(draft, message, request.user)
+    version = jobs.publish_or_enqueue(draft, message, request.user)
     if version is None:
         return redirect("draft", draft.dataset.uuid)
     messages.success(request, f"Version {version.number} is published.")
@@ -124,7 +124,7 @@ def move_draft(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     dataset = access.dataset_for(request.user, uid, Role.EDITOR)
     with _show_refusal(request):
         text = "The draft now edits the latest version."
-        if conflicts := drafts.rebase(_get_open_draft(dataset), request.user):
+        if conflicts := drafts.rebase_draft(_get_open_draft(dataset), request.user):
             text += (
                 f" {conflicts:,} of its cases changed there, too: look at them and save them again."
             )
@@ -137,7 +137,7 @@ def discard_draft(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Discard the draft; its page offers to undo that."""
     dataset = access.dataset_for(request.user, uid, Role.EDITOR)
     with _show_refusal(request):
-        drafts.discard(_get_open_draft(dataset), request.user)
+        drafts.discard_draft(_get_open_draft(dataset), request.user)
     return redirect("draft", uid)
 
 
@@ -150,7 +150,7 @@ def restore_draft(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         if draft is None or not draft.is_discarded:
             raise DraftError("There is no discarded draft to bring back.")
         draft.dataset = dataset
-        drafts.restore(draft, request.user)
+        drafts.restore_draft(draft, request.user)
     return redirect("draft", uid)
 
 
@@ -193,14 +193,14 @@ def _draft_context(request: SignedInRequest, dataset: Dataset, form: forms.Form)
         version=draft.based_on_id, key__in=[edit.key for edit in page.rows]
     )
     cases = {case.key: case for case in edited}
-    publishing = jobs.progress_of(draft) if draft.is_publishing else None
+    publishing = jobs.publish_progress(draft) if draft.is_publishing else None
     return context | {
         "form": form,
         "page": page,
         "rows": [_edit_row(edit, cases.get(edit.key)) for edit in page.rows],
         "counts": draft.counts(),
         "publishing": publishing,
-        "standstill": NO_WORKER if publishing and not worker_is_alive() else "",
+        "standstill": NO_WORKER if publishing and not is_worker_alive() else "",
     }
 
 
@@ -273,7 +273,7 @@ def _save(form: CaseForm, dataset: Dataset, key: str, request: SignedInRequest) 
                 drafts.add_case(draft, form.texts, request.user, data["key"])
     except ContentError as refused:
         form.add_errors(refused.problems)
-    except StaleError as stale:
+    except EditConflictError as stale:
         version = _edited_version(dataset)
         form.show_other_edit(stale, version.number if version else None)
         form.add_error(None, str(stale))

@@ -15,14 +15,14 @@ from evalsite.pages.alerts.rows import AlertRow
 from evalsite.pages.drift import marks as drift_marks
 from evalsite.pages.drift.later_rates import LaterRate, LaterRates
 from evalsite.pages.drift.marks import ChartPoint
-from evalsite.templatetags.charts import part_of
+from evalsite.templatetags.charts import length_share
 from evalsite.templatetags.formatting import NOTHING, count, plain, score, share
 from scoring.core.charts.drift_chart import DriftChart, FlipBar, Mark
 from scoring.core.charts.small_charts import Sparkline, sparkline
-from scoring.engine.drift import Line, Point
-from scoring.engine.drift.chart import chart_of, tag_lines
+from scoring.engine.drift import DriftLine, Point
+from scoring.engine.drift.chart import build_chart, tag_lines
 
-CROWDED = 30  # marks that leave no room for large ones
+MAX_LARGE_MARKS = 30  # marks that leave no room for large ones
 GRID = 0.1  # the axis of small multiples begins at a multiple of it
 
 
@@ -61,14 +61,14 @@ class DriftFigure:
     are re-labelled.
     """
 
-    line: Line
+    line: DriftLine
     slug: str  # of the team
     alerts: Sequence[AlertRow] = ()
     later_rates: LaterRates = field(default_factory=dict)
 
     @cached_property
     def chart(self) -> DriftChart:
-        return chart_of(self.line)
+        return build_chart(self.line)
 
     @property
     def own_query(self) -> str:
@@ -112,7 +112,7 @@ class DriftFigure:
 
     @property
     def is_crowded(self) -> bool:
-        return len(self.chart.marks) > CROWDED
+        return len(self.chart.marks) > MAX_LARGE_MARKS
 
     @property
     def middle(self) -> float:
@@ -232,7 +232,7 @@ class DriftFigure:
         notes = [*self.line.notes[mark.place], *(["an alert fires"] if is_firing else [])]
         return ChartPoint(
             mark=mark,
-            x=part_of(mark.x, self.chart.width),
+            x=length_share(mark.x, self.chart.width),
             classes=_mark_classes(mark),
             bar=bar,
             run_url=links.run_url,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from scoring.engine.drift import Line, report
+from scoring.engine.drift import DriftLine, report
 
 
 class LaterRate(NamedTuple):
@@ -19,7 +19,7 @@ class LaterRate(NamedTuple):
 LaterRates = Mapping[tuple[str, str], LaterRate]
 
 
-def read_later_rates(lines: Sequence[Line]) -> LaterRates:
+def read_later_rates(lines: Sequence[DriftLine]) -> LaterRates:
     """Of the points of the lines whose runs are re-labelled.
 
     One query, none where no run is of a suite.

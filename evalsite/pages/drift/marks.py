@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from django.utils.safestring import SafeString
 
-from evalsite.rendering.safe_html import joined
+from evalsite.rendering.safe_html import join_safe
 from scoring.core.charts.drift_chart import FlipBar, Mark
 
 MARK: Final = (
@@ -59,7 +59,7 @@ def draw_marks(points: Iterable[ChartPoint]) -> SafeString:
     """Every run with a mean: a dot, or a diamond where the level changed, with a ring outside
     limits and a flag where an alert fires.
     """
-    return joined(_draw_mark(point) for point in points if point.mark.y is not None)
+    return join_safe(_draw_mark(point) for point in points if point.mark.y is not None)
 
 
 def _draw_mark(point: ChartPoint) -> str:
@@ -74,7 +74,7 @@ def _draw_mark(point: ChartPoint) -> str:
 
 def draw_steps(points: Iterable[ChartPoint]) -> SafeString:
     """The lines from run to run, each a link to their comparison."""
-    return joined(
+    return join_safe(
         STEP.format(
             escape(point.compare_url), escape(point.flips_text or point.mark.label),
             escape(point.flips_text), point.segment,
@@ -86,7 +86,7 @@ def draw_steps(points: Iterable[ChartPoint]) -> SafeString:
 
 def draw_bars(points: Iterable[ChartPoint], height: float) -> SafeString:
     """Cases fixed, upwards, and broken, downwards, in a panel of this height."""
-    return joined(
+    return join_safe(
         BAR.format(
             url=escape(point.compare_url), text=escape(point.flips_text), bar=bar, height=height
         )

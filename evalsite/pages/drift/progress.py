@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from evalsite.pages.compare.links import change_query
 from evalsite.pages.web.responses import SignedInRequest
-from scoring.engine.drift import Line, jobs
-from scoring.engine.jobs.progress import Progress
-from scoring.engine.runs.progress import NO_WORKER, worker_is_alive
+from scoring.engine.drift import DriftLine, jobs
+from scoring.engine.jobs.progress import JobProgress
+from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
 
-AGAIN = "again"  # in the address: to measure again after a failure
+RETRY = "again"  # in the address: to measure again after a failure
 
 
 class DriftProgress(NamedTuple):
@@ -22,12 +22,14 @@ class DriftProgress(NamedTuple):
 
     problem: str
     cause: str
-    progress: Progress | None
+    progress: JobProgress | None
     here: str
     again: str
 
 
-def get_drift_progress(request: SignedInRequest, lines: Sequence[Line]) -> DriftProgress | None:
+def get_drift_progress(
+    request: SignedInRequest, lines: Sequence[DriftLine]
+) -> DriftProgress | None:
     """None where all lines are measured."""
     waiting = {line.series: line.dataset for line in lines if not line.is_measured}
     if not waiting:
@@ -36,8 +38,8 @@ def get_drift_progress(request: SignedInRequest, lines: Sequence[Line]) -> Drift
     problem = next((job.problem for job in failed if job), "")
     return DriftProgress(
         problem,
-        "" if problem or worker_is_alive() else NO_WORKER,
-        jobs.progress_of(lines[0].dataset, waiting),
-        here=f"{request.path}{change_query(request.GET, AGAIN)}".rstrip("?"),
-        again=f"{request.path}{change_query(request.GET, **{AGAIN: '1'})}",
+        "" if problem or is_worker_alive() else NO_WORKER,
+        jobs.measurement_progress(lines[0].dataset, waiting),
+        here=f"{request.path}{change_query(request.GET, RETRY)}".rstrip("?"),
+        again=f"{request.path}{change_query(request.GET, **{RETRY: '1'})}",
     )

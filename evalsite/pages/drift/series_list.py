@@ -8,17 +8,17 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from scoring.core.charts.small_charts import Sparkline, sparkline
-from scoring.engine.drift.series_status import Standing, standings
+from scoring.engine.drift.series_status import SeriesStatus, series_statuses
 from scoring.models import Dataset, Team
 
-FEWEST_TESTED = 2  # runs
+MIN_TESTED = 2  # runs
 GRID = 0.1  # the axis of all rows begins at a multiple of it
 
 
 class SeriesRow(NamedTuple):
     """`points` is the change in percentage points; `quiet` is the text without drift."""
 
-    standing: Standing
+    standing: SeriesStatus
     url: str
     chart: Sparkline
     points: float | None
@@ -27,7 +27,7 @@ class SeriesRow(NamedTuple):
 
 def list_series(of: Team | Dataset) -> list[SeriesRow]:
     """All series of the team or dataset, the worst first, over one axis."""
-    series = standings(of)
+    series = series_statuses(of)
     rates = [rate for standing in series for rate in standing.rates if rate is not None]
     low = min(min(rates, default=0.0) // GRID * GRID, 1 - GRID)
     return [
@@ -42,18 +42,18 @@ def list_series(of: Team | Dataset) -> list[SeriesRow]:
     ]
 
 
-def drift_url(standing: Standing) -> str:
+def drift_url(standing: SeriesStatus) -> str:
     """The dataset's drift page, with this series alone."""
     query = urlencode({"series": standing.series})
     return f"{reverse('dataset_drift', args=[standing.dataset])}?{query}"
 
 
-def _describe_quiet(standing: Standing) -> str:
+def _describe_quiet(standing: SeriesStatus) -> str:
     runs = standing.comparable
     is_changed = runs < len(standing.stops)
     since = " since a scorer or the dataset changed" if is_changed else ""
-    if runs < FEWEST_TESTED:
-        return f"Not enough runs{since}: {runs} of {FEWEST_TESTED}."
+    if runs < MIN_TESTED:
+        return f"Not enough runs{since}: {runs} of {MIN_TESTED}."
     if not standing.is_judged:
         return "Not measured yet."
     return f"No significant change{since}."

@@ -15,14 +15,14 @@ from scoring.engine.compare.gates import (
     NO_REGRESSION,
     Gate,
     GateError,
-    Limits,
+    GateLimits,
     check_scorers,
     parse_gate,
 )
 from scoring.models import Run
 
 AUTO: Final = "auto"
-MOST: Final = 20  # gates
+MAX_GATES: Final = 20  # gates
 MAX_GATE: Final = 200  # characters
 
 
@@ -78,7 +78,7 @@ class GateForm(forms.Form):
     @property
     def rows(self) -> list[str]:
         """What the inputs hold, of which the last is empty."""
-        return [*self.texts[:MOST], ""] if self.texts else ["", ""]
+        return [*self.texts[:MAX_GATES], ""] if self.texts else ["", ""]
 
     @property
     def has_limits(self) -> bool:
@@ -93,14 +93,16 @@ class GateForm(forms.Form):
         return ["pass_rate>=0.9", "regressions<=0", NO_REGRESSION, *means]
 
     @property
-    def limits(self) -> Limits:
-        return Limits(self.cleaned_data["max_errors"], self.cleaned_data["min_drop"])
+    def limits(self) -> GateLimits:
+        return GateLimits(self.cleaned_data["max_errors"], self.cleaned_data["min_drop"])
 
     def clean_gate(self) -> list[Gate]:
         if not self.texts:
             raise forms.ValidationError("Enter a gate.")
-        if len(self.texts) > MOST:
-            raise forms.ValidationError(f"At most {MOST} gates; these are {len(self.texts):,}.")
+        if len(self.texts) > MAX_GATES:
+            raise forms.ValidationError(
+                f"At most {MAX_GATES} gates; these are {len(self.texts):,}."
+            )
         if longest := next((text for text in self.texts if len(text) > MAX_GATE), ""):
             raise forms.ValidationError(
                 f"A gate has at most {MAX_GATE} characters: {longest[:40]}…"

@@ -20,15 +20,15 @@ from evalsite.pages.compare.progress import get_comparison_progress
 from evalsite.pages.gates.forms import AUTO, GateForm
 from evalsite.pages.web.decorators import get_page
 from evalsite.pages.web.responses import SignedInRequest, render_page, retarget_page
-from scoring.engine.compare.gates import Outcome, State
+from scoring.engine.compare.gates import GateOutcome, State
 from scoring.engine.reports.run_summary import value_text
-from scoring.engine.runs.neighbours import baseline_of
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import Run, User
 from scoring.models.case_paging import CasePosition
 from scoring.models.reviews.broken_cases import WaivedCase
 
-SHOWN: Final = 100  # waived cases of each list
-LOOKS: Final[dict[State, tuple[str, str]]] = {
+MAX_CASES: Final = 100  # waived cases of each list
+STATE_MARKS: Final[dict[State, tuple[str, str]]] = {
     "passed": ("pass", "✓"),
     "failed": ("fail", "✕"),
     "undecided": ("error", "!"),
@@ -38,7 +38,7 @@ LOOKS: Final[dict[State, tuple[str, str]]] = {
 class Answer(NamedTuple):
     """One gate as the page shows it; `cases` are those worth more trials, each with its page."""
 
-    outcome: Outcome
+    outcome: GateOutcome
     value: str
     look: str
     mark: str
@@ -86,7 +86,7 @@ class GateResult:
     @property
     def look(self) -> tuple[str, str]:
         """Of all gates together."""
-        return LOOKS[self.shown.check.state]
+        return STATE_MARKS[self.shown.check.state]
 
     @cached_property
     def answers(self) -> list[Answer]:
@@ -98,19 +98,19 @@ class GateResult:
         used, expired = self.shown.waivers
         titles = ("Waivers used", used), ("Expired waivers (cases count again)", expired)
         return [
-            (title, [WaivedRow(case, self._url(case.pair.place)) for case in cases[:SHOWN]],
-             max(0, len(cases) - SHOWN))
+            (title, [WaivedRow(case, self._url(case.pair.place)) for case in cases[:MAX_CASES]],
+             max(0, len(cases) - MAX_CASES))
             for title, cases in titles
             if cases
         ]  # fmt: skip
 
-    def _answer(self, outcome: Outcome) -> Answer:
+    def _answer(self, outcome: GateOutcome) -> Answer:
         regressions = self.shown.check.regressions
         flips = regressions.flips if regressions and outcome.cases else None
         cases = flips.unstable if flips else ()
         links = [(case.key, self._url(CasePosition(case.position))) for case in cases]
         more = flips.unstable_count - len(cases) if flips else 0
-        return Answer(outcome, value_text(outcome), *LOOKS[outcome.state], links, more)
+        return Answer(outcome, value_text(outcome), *STATE_MARKS[outcome.state], links, more)
 
     def _url(self, place: CasePosition) -> str:
         check = self.shown.check
@@ -127,7 +127,7 @@ def run_gate(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     if run.is_unfinished:
         return render_page(request, "gates/page.html", context)
     offered = OfferedRuns(run.output_set.version.dataset, request.GET)
-    auto = baseline_of(run)
+    auto = run_baseline(run)
     form = GateForm(request.GET, run=run, runs=offered.runs, auto=auto)
     context["form"] = form
     parts: list[str] = []

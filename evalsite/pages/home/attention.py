@@ -11,16 +11,16 @@ from django.urls import reverse
 
 from evalsite.pages.alerts.rows import AlertRow, list_open_alerts
 from evalsite.pages.drift.series_list import drift_url
-from scoring.engine.drift.broken_cases import Regression, regressions
-from scoring.engine.drift.series_status import Standing, standings
+from scoring.engine.drift.broken_cases import Regression, latest_regressions
+from scoring.engine.drift.series_status import SeriesStatus, series_statuses
 from scoring.engine.signoff.evidence import count_unsigned
 from scoring.models import Team
 
-LISTED = 8  # of each kind
+MAX_LISTED = 8  # of each kind
 
 
 class DriftingSeries(NamedTuple):
-    standing: Standing
+    standing: SeriesStatus
     url: str
 
 
@@ -40,12 +40,12 @@ class AttentionList:
 
     @cached_property
     def alerts(self) -> list[AlertRow]:
-        return list_open_alerts(self.team, LISTED)
+        return list_open_alerts(self.team, MAX_LISTED)
 
     @cached_property
     def drifting(self) -> list[DriftingSeries]:
         drifting = [standing for standing in self._standings if standing.is_drifting]
-        return [DriftingSeries(standing, drift_url(standing)) for standing in drifting[:LISTED]]
+        return [DriftingSeries(standing, drift_url(standing)) for standing in drifting[:MAX_LISTED]]
 
     @cached_property
     def broken(self) -> list[BrokenRun]:
@@ -53,14 +53,14 @@ class AttentionList:
         show the reason.
         """
         path = reverse("compare", args=[self.team.slug])
-        found = regressions(self._standings)
+        found = latest_regressions(self._standings)
         unsigned_runs = (
             BrokenRun(broken, unsigned, f"{path}?baseline={broken.baseline}&candidate={broken.run}")
             for broken, unsigned in zip(found, count_unsigned(found), strict=True)
             if unsigned
         )
-        return list(islice(unsigned_runs, LISTED))
+        return list(islice(unsigned_runs, MAX_LISTED))
 
     @cached_property
-    def _standings(self) -> list[Standing]:
-        return standings(self.team)
+    def _standings(self) -> list[SeriesStatus]:
+        return series_statuses(self.team)

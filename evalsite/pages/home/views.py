@@ -20,7 +20,7 @@ from scoring.engine.search import LIMIT
 from scoring.engine.search import search as search_team
 from scoring.models import Role, Team
 
-LISTED = 8
+MAX_LISTED = 8
 TEAM_KEY = "team"
 
 
@@ -41,7 +41,7 @@ def team_home(request: SignedInRequest, slug: str) -> HttpResponse:
     team = opened.team
     if request.session.get(TEAM_KEY) != slug:
         request.session[TEAM_KEY] = slug
-    latest = latest_runs(team, LISTED)
+    latest = latest_runs(team, MAX_LISTED)
     context = {
         "team": team,
         **opened.permissions,
@@ -49,7 +49,7 @@ def team_home(request: SignedInRequest, slug: str) -> HttpResponse:
         "attention": AttentionList(team),
         "running": latest.running,
         "runs": latest.ended,
-        "datasets": team.datasets.published().for_list()[:LISTED],
+        "datasets": team.datasets.published().for_list()[:MAX_LISTED],
         # Queried only where the first steps are shown.
         "has_scorers": team.scorers.exists,
         "may_load_demo": lambda: not Team.objects.filter(slug=DEMO_SLUG).exists(),
@@ -60,12 +60,12 @@ def team_home(request: SignedInRequest, slug: str) -> HttpResponse:
 @post_action
 def load_demo(request: SignedInRequest) -> HttpResponse:
     """Create the demo team with queued runs; its creator administers it."""
-    from scoring.engine.demo.load import load
+    from scoring.engine.demo.load import create_demo
 
     if not request.user.memberships.filter(role__gte=Role.EDITOR).exists():
         raise PermissionDenied("This needs the role editor in a team.")
     if not Team.objects.filter(slug=DEMO_SLUG).exists():
-        load(timezone.now(), admins=[request.user], by=request.user, scores=False)
+        create_demo(timezone.now(), admins=[request.user], by=request.user, scores=False)
     return redirect("team_home", access.team_for(request.user, DEMO_SLUG).slug)
 
 

@@ -11,7 +11,7 @@ from django.db.models import F
 from evalsite.access import TeamAccess
 from scoring.models import Correction, Notice, ReviewQueue, ReviewTask, SuiteProposal, User
 
-LISTED: Final = 8  # of each kind
+MAX_LISTED: Final = 8  # of each kind
 
 
 @dataclass
@@ -38,7 +38,7 @@ class WaitingList:
             .select_related("run")
             .only("uuid", "name", "due_on", "closed_at", "baseline", "run__name")
         )
-        return list(waiting.order_by(F("due_on").asc(nulls_last=True), "pk")[:LISTED])
+        return list(waiting.order_by(F("due_on").asc(nulls_last=True), "pk")[:MAX_LISTED])
 
     @cached_property
     def notices(self) -> list[Notice]:
@@ -50,7 +50,7 @@ class WaitingList:
             return []
         unread = Notice.objects.filter(user=self._user, read_at=None, run__team=self.opened.team)
         linked = unread.filter(run__deleted_at=None).exclude(path="")
-        return list(linked.order_by("-pk")[:LISTED])
+        return list(linked.order_by("-pk")[:MAX_LISTED])
 
     @cached_property
     def proposals(self) -> list[SuiteProposal]:
@@ -58,7 +58,7 @@ class WaitingList:
         if not self.opened.permissions["may_administer"]:
             return []
         proposals = SuiteProposal.objects.filter(suite__team=self.opened.team).open()
-        return list(proposals.select_related("suite", "proposed_by")[:LISTED])
+        return list(proposals.select_related("suite", "proposed_by")[:MAX_LISTED])
 
     @cached_property
     def corrections(self) -> list[Correction]:
@@ -67,7 +67,7 @@ class WaitingList:
             return []
         if not Correction.objects.open().filter(dataset__team=self.opened.team).exists():
             return []
-        return list(Correction.objects.waiting_for(self._user, self.opened.team)[:LISTED])
+        return list(Correction.objects.waiting_for(self._user, self.opened.team)[:MAX_LISTED])
 
     def __bool__(self) -> bool:
         return bool(self.queues or self.corrections or self.proposals or self.notices)

@@ -15,7 +15,7 @@ from django.urls import reverse
 from evalsite import access
 from evalsite.access import OutputAccess
 from evalsite.pages.cases.correction_form import CorrectionForm
-from evalsite.pages.cases.texts.edits import Edit, text_edits
+from evalsite.pages.cases.texts.edits import TextEdit, text_edits
 from evalsite.pages.cases.views import parse_position
 from evalsite.pages.review.correction_jobs import CorrectionJobs
 from evalsite.pages.review.forms import DecisionForm
@@ -30,7 +30,7 @@ from scoring.engine.review.jobs import approve_or_enqueue, carry_over_or_enqueue
 from scoring.models import Correction, CorrectionState, Dataset, Notice, Role
 from scoring.models.reviews.correction import DecidedError
 
-LISTED: Final = 100  # open corrections, which are decided together
+MAX_OPEN: Final = 100  # open corrections, which are decided together
 LATEST_DECIDED: Final = 50
 RUNS: Final = 20  # over older versions
 
@@ -39,7 +39,7 @@ class ListedCorrection(NamedTuple):
     """A correction with its value beside the present one, or the one that its author saw."""
 
     correction: Correction
-    edits: Sequence[Edit]
+    edits: Sequence[TextEdit]
     position: int | None
     is_outdated: bool
     is_own: bool
@@ -163,7 +163,7 @@ def _decide(request: SignedInRequest, dataset: Dataset, sent: dict[str, Any]) ->
 def _render_list(request: SignedInRequest, dataset: Dataset, status: int = 200) -> HttpResponse:
     rows = Correction.objects.for_list().filter(dataset=dataset)
     open_rows, decided = rows.open(), rows.exclude(state=CorrectionState.OPEN)
-    listed = _list(request, dataset, open_rows[:LISTED])
+    listed = _list(request, dataset, open_rows[:MAX_OPEN])
     has_approved = decided.filter(state=CorrectionState.APPROVED).exists()
     jobs, permissions = CorrectionJobs(dataset), access.permissions(request.user, dataset.team)
     context = {

@@ -27,7 +27,7 @@ from scoring.models import Adjudication, Output, ReviewVerdict, Role
 from scoring.models.case_paging import CasePosition
 from scoring.models.reviews.adjudication import AdjudicationError, StaleAdjudicationError
 
-LISTED: Final = 200  # disagreements of a kind
+MAX_LISTED: Final = 200  # disagreements of a kind
 
 
 class Opened(NamedTuple):
@@ -80,8 +80,8 @@ def list_disagreements(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse
         "run": opened.run,
         "open_count": len(open_ones),
         "decided_count": len(decided),
-        "open": _rows(disagreements, [each.output for each in open_ones[:LISTED]]),
-        "decided": _rows(disagreements, [each.output for each in decided[:LISTED]]),
+        "open": _rows(disagreements, [each.output for each in open_ones[:MAX_LISTED]]),
+        "decided": _rows(disagreements, [each.output for each in decided[:MAX_LISTED]]),
         "hidden_count": disagreements.hidden_count,
         **opened.permissions,
     }

@@ -27,7 +27,7 @@ from scoring.models import (
 from scoring.models.case_list.filters import NO_FILTERS, CaseFilters
 from scoring.models.reviews.correction import MAX_REASON
 from scoring.models.reviews.failure_tag import MAX_NAME
-from scoring.models.reviews.queue import MOST_CASES, MOST_REVIEWERS_PER_CASE
+from scoring.models.reviews.queue import MAX_CASES, MAX_REVIEWERS_PER_CASE
 from scoring.models.reviews.review import MAX_NOTE, MAX_REVIEWER
 
 TAG_EXISTS: Final = "The team has this tag already."
@@ -53,13 +53,13 @@ class QueueForm(forms.Form):
         ),
     )
     case_count = forms.IntegerField(
-        label="Cases", min_value=1, max_value=MOST_CASES, initial=_USUAL_COUNT
+        label="Cases", min_value=1, max_value=MAX_CASES, initial=_USUAL_COUNT
     )
     reviewers = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple)
     reviewers_per_case = forms.IntegerField(
         label="Reviews per case",
         min_value=1,
-        max_value=MOST_REVIEWERS_PER_CASE,
+        max_value=MAX_REVIEWERS_PER_CASE,
         initial=1,
         help_text="Independent reviewers who see each case.",
     )

@@ -19,8 +19,8 @@ from evalsite.pages.web.responses import SignedInRequest, render_page, text_resp
 from evalsite.pages.web.undo import add_undo_message
 from scoring.core.textdiff.text_layout import TextLayout, display_text, layout_text
 from scoring.engine.review import queues
-from scoring.engine.review.pairwise import CHOICES, OutputPair, pair_of
-from scoring.engine.runs.neighbours import baseline_of
+from scoring.engine.review.pairwise import CHOICES, OutputPair, task_pair
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import Output, Preference, Role, Run
 from scoring.models.reviews.preference import StalePreferenceError
 
@@ -53,7 +53,7 @@ def new_pairwise_queue(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse
     if baseline is None:
         messages.info(request, "Choose the run to compare with.")
         return redirect(reverse("compare", args=[run.team.slug]))
-    people = access.members_who_may(run.team, Role.REVIEWER)
+    people = access.members_with_permission(run.team, Role.REVIEWER)
     form = PairwiseQueueForm(
         request.POST or None,
         run=run,
@@ -71,7 +71,7 @@ def new_pairwise_queue(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse
 
 def compare_pair(request: SignedInRequest, opened: TaskAccess) -> HttpResponse:
     """The two outputs of a task; a choice leads to the next pair."""
-    pair = pair_of(opened.queue, opened.task)
+    pair = task_pair(opened.queue, opened.task)
     if pair is None:
         return _render_incomplete(request, opened)
     if name := request.GET.get("whole"):
@@ -93,7 +93,7 @@ def compare_pair(request: SignedInRequest, opened: TaskAccess) -> HttpResponse:
 
 def undo_preference(request: SignedInRequest, opened: TaskAccess) -> HttpResponse:
     """Clear the choice just made and show the pair again, with the note that was written."""
-    pair = pair_of(opened.queue, opened.task)
+    pair = task_pair(opened.queue, opened.task)
     if pair is None:
         raise Http404
     outputs = (pair.candidate, pair.baseline)
@@ -106,7 +106,7 @@ def undo_preference(request: SignedInRequest, opened: TaskAccess) -> HttpRespons
 def _baseline(request: SignedInRequest, run: Run) -> Run | None:
     """The run of the same dataset that the address names, else the run's own baseline."""
     if "baseline" not in request.GET:
-        return baseline_of(run)
+        return run_baseline(run)
     try:
         uid = uuid.UUID(request.GET["baseline"])
     except ValueError:

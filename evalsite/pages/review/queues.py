@@ -24,7 +24,7 @@ from scoring.engine.review.pairwise import find_results
 from scoring.models import Correction, ReviewQueue, Role
 from scoring.models.case_list.filters import NO_FILTERS
 
-LISTED = 50  # closed queues
+MAX_CLOSED = 50  # closed queues
 
 
 @get_page
@@ -39,7 +39,7 @@ def review(request: SignedInRequest, slug: str) -> HttpResponse:
         "own": [queue for queue in open_queues if queue.own_open],  # type: ignore[attr-defined]
         "others": [queue for queue in open_queues if not queue.own_open],  # type: ignore[attr-defined]
         "corrections": list(Correction.objects.count_open(opened.team)),
-        "closed": list(listed.exclude(closed_at=None)[:LISTED]),
+        "closed": list(listed.exclude(closed_at=None)[:MAX_CLOSED]),
         **opened.permissions,
     }
     return render_page(request, "review/list.html", context)
@@ -54,7 +54,7 @@ def new_queue(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     scorers = list(run.scorers.select_related("version"))
     cases = open_case_list(opened, scorers, request.GET, choice)
     is_filtered = cases.form.is_valid()
-    people = access.members_who_may(run.team, Role.REVIEWER)
+    people = access.members_with_permission(run.team, Role.REVIEWER)
     filters = cases.form.filters if is_filtered else NO_FILTERS
     blind = blind_outputs_in_queue(request.user, run, filters)
     form = QueueForm(
@@ -74,7 +74,7 @@ def new_queue(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         "team": run.team,
         "run": run,
         "form": form,
-        "chips": cases.chips() if is_filtered else (),
+        "chips": cases.filter_chips() if is_filtered else (),
         "left_out": len(blind) if filters.tells_verdicts else 0,
     }
     return render_page(request, "review/new.html", context, status=422 if form.errors else 200)
@@ -120,7 +120,7 @@ def reassign_tasks(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 def _render_queue(
     request: SignedInRequest, found: ReviewQueue, form: ReassignForm | None = None
 ) -> HttpResponse:
-    progress = queues.progress_of(found)
+    progress = queues.queue_progress(found)
     own = next((each for each in progress if each.reviewer == request.user), None)
     context: dict[str, Any] = {
         "team": found.team,
@@ -152,8 +152,8 @@ def _has_preferences(request: SignedInRequest, found: ReviewQueue) -> bool:
 
 
 def _reassign_form(found: ReviewQueue, data: Any = None) -> ReassignForm:
-    busy = [each.reviewer for each in queues.progress_of(found) if not each.is_done]
-    people = access.members_who_may(found.team, Role.REVIEWER)
+    busy = [each.reviewer for each in queues.queue_progress(found) if not each.is_done]
+    people = access.members_with_permission(found.team, Role.REVIEWER)
     return ReassignForm(data, reviewers=busy, people=people)
 
 

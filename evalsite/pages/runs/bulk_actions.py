@@ -15,16 +15,16 @@ from evalsite import access
 from evalsite.access import RunAccess
 from evalsite.pages.cases.table.baseline_choice import get_baseline_choice
 from evalsite.pages.cases.table.case_table import CaseList, open_case_list
-from evalsite.pages.drafts.tagging import Tagging, apply_sent_tagging, apply_tagging
+from evalsite.pages.drafts.tagging import TagAction, apply_sent_tagging, apply_tagging
 from evalsite.pages.web.decorators import post_action
 from evalsite.pages.web.responses import SignedInRequest
 from scoring.engine.runs import planning
 from scoring.models import Output, Role, Run
 
-LISTED: Final = "listed"  # the cases to which the list is limited, of which some may be ticked
-OWN: Final = ("csrfmiddlewaretoken", "do", "new_tag", LISTED)
+ALL_LISTED: Final = "listed"  # the cases to which the list is limited, of which some may be ticked
+OWN: Final = ("csrfmiddlewaretoken", "do", "new_tag", ALL_LISTED)
 WRITES: Final = {"retry", "tag", "retag"}
-MOST_TAGGED: Final = 5_000
+MAX_TAGGED: Final = 5_000
 EXPORTS: Final = {"csv", "jsonl", "json"}
 
 
@@ -54,14 +54,14 @@ def _show_run(run: Run, query: str) -> HttpResponse:
 def _posted_cases(request: SignedInRequest, opened: RunAccess) -> CaseList:
     run, query = opened.run, request.POST.copy()
     if not any(query.getlist("place")):
-        query.setlist("place", query.getlist(LISTED))
+        query.setlist("place", query.getlist(ALL_LISTED))
     baseline_choice = get_baseline_choice(request.user, run, query)
     return open_case_list(opened, list(run.scorers.with_summary()), query, baseline_choice)
 
 
 def _table_query(cases: CaseList) -> str:
     """The query string of the table as it was, whatever was ticked there."""
-    listed = [("place", text) for text in cases.query.getlist(LISTED)]
+    listed = [("place", text) for text in cases.query.getlist(ALL_LISTED)]
     return urlencode(cases.kept(*OWN, "place") + listed)
 
 
@@ -75,16 +75,16 @@ def _retry(request: SignedInRequest, run: Run, cases: CaseList) -> None:
 def _tag(request: SignedInRequest, run: Run, cases: CaseList) -> None:
     """Tag these cases in the draft of the dataset's next version."""
     new_tag = request.POST.get("new_tag", "").strip()
-    outputs = list(cases.table.output_ids()[: MOST_TAGGED + 1]) if cases.form.is_valid() else []
+    outputs = list(cases.table.output_ids()[: MAX_TAGGED + 1]) if cases.form.is_valid() else []
     if not new_tag or not outputs:
         messages.info(request, "Name a tag, and tick a case or list some.")
         return
-    if len(outputs) > MOST_TAGGED:
-        messages.error(request, f"At most {MOST_TAGGED:,} cases are tagged at once: list fewer.")
+    if len(outputs) > MAX_TAGGED:
+        messages.error(request, f"At most {MAX_TAGGED:,} cases are tagged at once: list fewer.")
         return
     version = run.output_set.version
     rows = Output.objects.filter(pk__in=outputs).order_by("case__position")
-    tagging = Tagging(new_tag, version, dict(rows.values_list("case__key", "case__position")))
+    tagging = TagAction(new_tag, version, dict(rows.values_list("case__key", "case__position")))
     apply_tagging(request, version.dataset, tagging, *_undo(run, _table_query(cases)))
 
 

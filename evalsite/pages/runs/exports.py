@@ -15,7 +15,7 @@ from evalsite.pages.cases.table.case_table import open_case_list
 from evalsite.pages.web.decorators import get_page
 from evalsite.pages.web.exports import QUERY_NAMES, send_export
 from evalsite.pages.web.responses import SignedInRequest, html_file_response
-from scoring.engine.export import run_sheet
+from scoring.engine.export import run_table
 from scoring.engine.reports import run_report as run_reports
 
 
@@ -30,7 +30,7 @@ def export_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponseBase:
     if not cases.form.is_valid():
         query = cases.changed(**dict.fromkeys(QUERY_NAMES))
         return redirect(f"{reverse('run', args=[uid])}{query}")
-    return send_export(request, run_sheet(cases.table))
+    return send_export(request, run_table(cases.table))
 
 
 @get_page

@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.db import models, transaction
 
-from scoring.engine.runs.planning import new_run
+from scoring.engine.runs.planning import create_run
 from scoring.models import Dataset, IdempotencyKey, OutputSet, Run, Scorer, Suite, Team, User
 from scoring.models.runs.run import RunQuerySet
 
@@ -149,7 +149,7 @@ class StartForm(forms.Form):
 
     def _start(self, by: User) -> Run:
         cleaned = self.cleaned_data
-        return new_run(
+        return create_run(
             self.output_set(by),
             suite=cleaned["suite"],
             scorers=[(scorer, scorer.threshold) for scorer in cleaned["scorers"]],

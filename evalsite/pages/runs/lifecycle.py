@@ -14,14 +14,14 @@ from django.urls import reverse
 from evalsite import access
 from evalsite.pages.web.decorators import form_page, post_action
 from evalsite.pages.web.responses import SignedInRequest, redirect_browser, render_page
-from evalsite.pages.web.stale_forms import SharedForm
+from evalsite.pages.web.stale_forms import ConflictForm
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine.runs import lifecycle
 from scoring.models import AuditEntry, Role, Run, User
 from scoring.models.team.audit_entry import AuditQuerySet
 
 
-class RunDetailsForm(SharedForm):
+class RunDetailsForm(ConflictForm):
     """A run's name and note."""
 
     run: Run
@@ -43,7 +43,7 @@ class RunDetailsForm(SharedForm):
         if self.is_stale(by):
             return False
         name, note = (self.cleaned_data[name] for name in ("name", "note"))
-        lifecycle.edit(self.run, name=name, note=note.replace("\r\n", "\n"), by=by)
+        lifecycle.edit_run(self.run, name=name, note=note.replace("\r\n", "\n"), by=by)
         return True
 
 
@@ -63,7 +63,7 @@ def edit_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 @post_action
 def archive_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     run = access.run_for(request.user, uid, Role.EDITOR)
-    lifecycle.archive(run, request.user)
+    lifecycle.archive_run(run, request.user)
     text = "The run is archived: lists show it only when asked to."
     add_undo_message(request, text, reverse("unarchive_run", args=[uid]))
     return redirect("run", uid)
@@ -72,7 +72,7 @@ def archive_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 @post_action
 def unarchive_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     run = access.run_for(request.user, uid, Role.EDITOR)
-    lifecycle.unarchive(run, request.user)
+    lifecycle.unarchive_run(run, request.user)
     messages.success(request, "The run is out of the archive: lists show it again.")
     return redirect("run", uid)
 
@@ -82,7 +82,7 @@ def delete_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Delete the run, which another tab may have done, and offer Undo on the list of runs."""
     try:
         run = access.run_for(request.user, uid, Role.EDITOR)
-        lifecycle.delete(run, request.user)
+        lifecycle.delete_run(run, request.user)
     except Http404:
         run = access.deleted_run_for(request.user, uid)
     except ValidationError as refused:
@@ -96,7 +96,7 @@ def restore_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Restore the run, also if it is restored already."""
     try:
         run = access.deleted_run_for(request.user, uid)
-        lifecycle.restore(run, request.user)
+        lifecycle.restore_run(run, request.user)
     except Http404:
         run = access.run_for(request.user, uid, Role.EDITOR)
     messages.success(request, f"{run.name} is back.")

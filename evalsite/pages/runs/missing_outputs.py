@@ -13,7 +13,7 @@ from evalsite import access
 from evalsite.pages.web.decorators import get_page
 from evalsite.pages.web.keyset import keyset_page
 from evalsite.pages.web.responses import SignedInRequest, render_page
-from scoring.engine.runs.neighbours import baseline_of
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import Case, Output, Run
 from scoring.models.runs.missing_outputs import missing_cases
 
@@ -32,7 +32,7 @@ def missing_outputs(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     run = access.run_for(request.user, uid)
     cases = missing_cases(run).only("key", "position")
     page = keyset_page(cases, "position", request.GET)
-    baseline = None if run.is_unfinished else baseline_of(run)
+    baseline = None if run.is_unfinished else run_baseline(run)
     context = {
         "team": run.team,
         "run": run,

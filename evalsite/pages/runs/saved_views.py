@@ -23,7 +23,7 @@ from scoring.models.reviews.saved_view import MAX_QUERY
 
 #: The parameters that a view saves. A view is for any run, so the run to compare with and the
 #: cursor are left out.
-KEPT = (
+SAVED_PARAMS = (
     "verdict",
     "scorer",
     "min",
@@ -55,7 +55,7 @@ class ViewForm(forms.Form):
         """Only the parameters that a view saves, always in the same order."""
         query = QueryDict(self.cleaned_data["query"].removeprefix("?"))
         saved = urlencode(
-            [(name, value) for name in KEPT for value in query.getlist(name) if value]
+            [(name, value) for name in SAVED_PARAMS for value in query.getlist(name) if value]
         )
         if len(saved) > MAX_QUERY:
             raise ValidationError("The filters are too long to be kept: shorten their texts.")

@@ -14,17 +14,17 @@ from evalsite.pages.cases.labels import RunLabels
 from evalsite.pages.thresholds.run_thresholds import RunThresholds
 from evalsite.templatetags.formatting import count, plain
 from scoring.core.charts.small_charts import Bar
-from scoring.core.stats.confusion_matrix import Confusion
+from scoring.core.stats.confusion_matrix import ConfusionMatrix
 from scoring.core.stats.corrected_rate import CorrectedRate
 from scoring.core.stats.trials import REDUCTIONS
 from scoring.engine.calibration.sample import CorrectedPassRate
 from scoring.engine.judges.quality import is_judge
-from scoring.engine.runs.confusion import OTHER, confusion_of
+from scoring.engine.runs.confusion import OTHER_LABEL, read_confusion_matrix
 from scoring.engine.runs.scorer_figures import AT_K, MEAN, RunFigure
 from scoring.models import RunScorer
 
 
-class Unsteady(NamedTuple):
+class FlakyCases(NamedTuple):
     """How many cases are unsteady, and the query that shows them."""
 
     number: int
@@ -112,21 +112,21 @@ class ScorerFigure(RunFigure):
         return None if is_known else threshold
 
     @property
-    def unsteady(self) -> Unsteady | None:
+    def unsteady(self) -> FlakyCases | None:
         """Cases of which some trials pass and others fail; None without any."""
         number = self.unsteady_count
-        return Unsteady(number, self._query(unsteady="on")) if number else None
+        return FlakyCases(number, self._query(unsteady="on")) if number else None
 
     @cached_property
-    def confusion(self) -> Confusion | None:
+    def confusion(self) -> ConfusionMatrix | None:
         """Of a scorer with classes."""
-        return confusion_of(self.summary.classes) if self.summary else None
+        return read_confusion_matrix(self.summary.classes) if self.summary else None
 
     def matrix(self) -> Iterator[tuple[str, list[MatrixCell]]]:
         """The confusion matrix: a row of cells for each expected label, OTHER for other texts."""
         if self.confusion is None:
             return
-        labels = [*self.confusion.labels, *([OTHER] if self.confusion.has_others else [])]
+        labels = [*self.confusion.labels, *([OTHER_LABEL] if self.confusion.has_others else [])]
         for expected, counts in zip(labels, self.confusion.counts, strict=False):
             yield (
                 expected,
@@ -134,7 +134,7 @@ class ScorerFigure(RunFigure):
                     MatrixCell(
                         number,
                         self._query(expected=expected, answered=answered),
-                        expected == answered != OTHER,
+                        expected == answered != OTHER_LABEL,
                     )
                     for answered, number in zip(labels, counts, strict=False)
                 ],

@@ -20,17 +20,17 @@ from evalsite.pages.runs.forms import RetryForm, RunFilters, RunForm
 from evalsite.pages.runs.scorer_figures import scorer_figures, trial_figures
 from evalsite.pages.signoff.releases import RunRelease
 from evalsite.pages.thresholds.run_thresholds import RunThresholds
-from evalsite.pages.web.cost_estimates import CostEstimate, combine_estimates
+from evalsite.pages.web.cost_estimates import TotalCostEstimate, combine_estimates
 from evalsite.pages.web.decorators import form_page, get_page, post_action
 from evalsite.pages.web.keyset import keyset_page
 from evalsite.pages.web.responses import SignedInRequest, redirect_browser, render_page
 from scoring.engine.calibration.sample import calibrate_sample
 from scoring.engine.compare import jobs as compare_jobs
-from scoring.engine.estimates.scoring_estimate import estimate
+from scoring.engine.estimates.scoring_estimate import estimate_scoring
 from scoring.engine.review.review_state import read_review_state
 from scoring.engine.runs import planning
 from scoring.engine.runs.lifecycle import restorable_until
-from scoring.engine.runs.progress import progress_of
+from scoring.engine.runs.progress import run_progress
 from scoring.engine.runs.scorer_figures import MEAN
 from scoring.engine.suites.suggested_suite import create_suggested_suite
 from scoring.models import Alert, Notice, Role, Run, RunDrift, RunState, SavedView, Team
@@ -43,7 +43,7 @@ def runs(request: SignedInRequest, slug: str) -> HttpResponse:
     """A team's runs, newest first."""
     team = access.team_for(request.user, slug)
     form = RunFilters(request.GET, team=team)
-    listed = form.applied_to(Run.objects.filter(team=team), access.deleted_runs_of(team))
+    listed = form.applied_to(Run.objects.filter(team=team), access.deleted_runs_for(team))
     deleted = _find_deleted(team, request.GET.get("undo", ""))
     page = keyset_page(listed.for_list(), "-id", request.GET)
     attach_later_labels(page.rows)
@@ -65,7 +65,7 @@ def _find_deleted(team: Team, text: str) -> Run | None:
         uid = uuid.UUID(text)
     except ValueError:
         return None
-    return access.deleted_runs_of(team).filter(uuid=uid).first()
+    return access.deleted_runs_for(team).filter(uuid=uid).first()
 
 
 @form_page
@@ -86,10 +86,14 @@ def new_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return render_page(request, "runs/new.html", context, parts=["estimate"], status=status)
 
 
-def _cost_estimate(form: RunForm) -> CostEstimate | None:
+def _cost_estimate(form: RunForm) -> TotalCostEstimate | None:
     """What the judges of the chosen scorers will cost; None where none is chosen."""
     outputs, scorers = form.cleaned_data.get("outputs"), form.chosen_scorers()
-    return combine_estimates(judges=estimate(outputs, scorers)) if outputs and scorers else None
+    return (
+        combine_estimates(judges=estimate_scoring(outputs, scorers))
+        if outputs and scorers
+        else None
+    )
 
 
 @post_action
@@ -130,7 +134,7 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         "has_alerts": Alert.objects.filter(run=run).exists(),
         "costs": RunCosts(run, figures),
         "trial_figures": trial_figures(figures),
-        "progress": progress_of(run) if run.is_unfinished else None,
+        "progress": run_progress(run) if run.is_unfinished else None,
         "figures": figures,
         "threshold_changes": thresholds.changes() if thresholds else (),
         "labels": labels,
@@ -156,7 +160,7 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 @post_action
 def cancel_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     run = access.run_for(request.user, uid, Role.EDITOR)
-    if not planning.cancel(run, request.user):
+    if not planning.cancel_run(run, request.user):
         messages.info(request, "There was nothing to cancel.")
     return redirect("run", uid)
 
@@ -164,7 +168,7 @@ def cancel_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 @post_action
 def resume_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     run = access.run_for(request.user, uid, Role.EDITOR)
-    if not planning.resume(run, request.user):
+    if not planning.resume_run(run, request.user):
         messages.info(request, "This run is not cancelled, so it cannot be resumed.")
     return redirect("run", uid)
 

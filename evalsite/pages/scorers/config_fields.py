@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 
 from evalsite.pages.scorers.model_fields import (
-    Offer,
+    ModelOptions,
     RangeField,
     ScoresField,
     connection_field,
@@ -125,7 +125,7 @@ class ConfigForm(forms.Form):
     """The settings of one scorer type."""
 
     kind: ScorerType
-    offer: Callable[[], Offer]  # called only where a setting depends on it
+    offer: Callable[[], ModelOptions]  # called only where a setting depends on it
 
     def add_settings(self, config: Mapping[str, Any] | None) -> None:
         """A field for each setting, the required ones first, holding this config or defaults."""

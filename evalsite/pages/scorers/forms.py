@@ -11,9 +11,9 @@ from django import forms
 from django.db import IntegrityError, models, transaction
 
 from evalsite.pages.scorers.config_fields import ConfigForm, JsonTextField
-from evalsite.pages.scorers.model_fields import Offer
+from evalsite.pages.scorers.model_fields import ModelOptions
 from evalsite.pages.scorers.tree_forms import Problem, Tree, fits_tree, types_at
-from evalsite.pages.web.stale_forms import SEEN, SharedForm
+from evalsite.pages.web.stale_forms import SEEN, ConflictForm
 from scoring.core.config_diff import spell_out_defaults
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import ConfigError
@@ -34,7 +34,7 @@ def free_name(name: str, others: models.QuerySet[Any], own: models.Model | None)
     return name
 
 
-class ScorerForm(ConfigForm, SharedForm):
+class ScorerForm(ConfigForm, ConflictForm):
     """Name, threshold and config of one scorer of one type.
 
     The config has a field for each setting and, in a combination, a tree of forms; or it is one
@@ -62,7 +62,7 @@ class ScorerForm(ConfigForm, SharedForm):
         **kwargs: Any,
     ) -> None:
         self.team, self.kind, self.scorer, self._needs_name = team, kind, scorer, True
-        self.offer = cache(lambda: Offer.for_team(team))
+        self.offer = cache(lambda: ModelOptions.for_team(team))
         super().__init__(*args, **kwargs)
         if scorer:  # its threshold changes with a reason, not in passing
             del self.fields["threshold"]

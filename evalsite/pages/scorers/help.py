@@ -13,7 +13,7 @@ from scoring.core.config import config_fields
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import ConfigError, Json, Result, ServiceError
 from scoring.core.explain.explanation import Explanation, explain
-from scoring.core.registry import ASKING, Example, ScorerType, all_types, scorer_type
+from scoring.core.registry import SERVICE_FAMILIES, Example, ScorerType, all_types, scorer_type
 from scoring.engine.tryout import tryout
 from scoring.engine.tryout.queue import BusyError
 
@@ -57,7 +57,7 @@ def scorer_help(request: SignedInRequest, type_name: str) -> HttpResponse:
 
 def _explain_example(kind: ScorerType, index: int) -> WorkedExample:
     example = kind.examples[index]
-    if kind.family in ASKING:
+    if kind.family in SERVICE_FAMILIES:
         return WorkedExample(example, None)
     name, config, case = kind.name, example.config, example.case
     try:

@@ -13,8 +13,8 @@ from django.utils.safestring import SafeString
 
 from scoring.core.config import FieldSpec
 from scoring.core.embeddings.errors import MISSING
-from scoring.core.json_text import text_of
-from scoring.core.services import ENVIRONMENT, Available
+from scoring.core.json_text import to_text
+from scoring.core.services import ENVIRONMENT, AvailableServices
 from scoring.models import Connection, Team
 
 EMPTY_ROWS: Final = 3
@@ -33,14 +33,14 @@ _ROW: Final = (
 
 
 @dataclass(frozen=True)
-class Offer:
+class ModelOptions:
     """The models that a team can call; `models` are those of its connections."""
 
-    available: Available
+    available: AvailableServices
     models: Sequence[str]
 
     @classmethod
-    def for_team(cls, team: Team) -> Offer:
+    def for_team(cls, team: Team) -> ModelOptions:
         rows = Connection.objects.filter(team=team).values_list("offered", flat=True)
         models = {str(model["name"]) for offered in rows for model in offered}
         return cls(Connection.objects.available_to(team), sorted(models))
@@ -66,7 +66,7 @@ def _submitted_values(data: Any, name: str) -> list[str]:
 
 
 def _display_value(value: Any) -> str:
-    return value if isinstance(value, str) else text_of(value)
+    return value if isinstance(value, str) else to_text(value)
 
 
 class ScoresInput(forms.Widget):
@@ -187,12 +187,12 @@ class SuggestionInput(forms.TextInput):
         return format_html('{}<datalist id="{}">{}</datalist>', field, known, options)
 
 
-def model_field(spec: FieldSpec, offer: Offer) -> forms.Field:
+def model_field(spec: FieldSpec, offer: ModelOptions) -> forms.Field:
     widget = SuggestionInput(offer.models)
     return forms.CharField(required=spec.required, max_length=200, widget=widget)
 
 
-def connection_field(offer: Offer, current: str | None) -> forms.Field:
+def connection_field(offer: ModelOptions, current: str | None) -> forms.Field:
     """The team's connections, and the scorer's current one even if it no longer exists."""
     default = f"{offer.default}, the usual one" if offer.default else "there is none yet"
     choices = [("", f"not set: {default}")]
@@ -206,7 +206,7 @@ def _connection_label(name: str) -> str:
     return "environment: the site's own endpoint" if name == ENVIRONMENT else name
 
 
-def provider_field(spec: FieldSpec, offer: Offer) -> forms.Field:
+def provider_field(spec: FieldSpec, offer: ModelOptions) -> forms.Field:
     """Says which provider an unset one means here, and whether `local` is installed."""
     default = f"openai, through {offer.default}" if offer.default else "local"
     choices = [("", f"not set: {default}"), *((name, name) for name in spec.choices)]

@@ -16,13 +16,13 @@ from django.urls import reverse
 from evalsite.access import job_for, runs_for
 from evalsite.blind_review import blind_outputs
 from evalsite.pages.scorers.forms import ScorerForm
-from evalsite.pages.web.cost_estimates import CostEstimate, combine_estimates
+from evalsite.pages.web.cost_estimates import TotalCostEstimate, combine_estimates
 from evalsite.pages.web.decorators import get_page
 from evalsite.pages.web.job_status import JobStatus, open_job_status
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import ConfigError, Result, ServiceError
-from scoring.engine.runs.progress import NO_WORKER, worker_is_alive
+from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
 from scoring.engine.tryout import preview
 from scoring.engine.tryout.preview import Config, Row, Sample
 from scoring.models import Job, JobKind, Role, Run, RunScorer, User
@@ -56,7 +56,7 @@ class Preview:
     saved: str = ""
     problems: Sequence[tuple[str, str]] = ()
     notice: str = ""
-    cost_estimate: CostEstimate | None = None
+    cost_estimate: TotalCostEstimate | None = None
     job: Job | None = None
 
     @cached_property
@@ -163,7 +163,7 @@ class PreviewPanel:
         run_scorer = preview.find_scorer(run, self._form.scorer)
         if run_scorer:
             config = config._replace(threshold=run_scorer.threshold)
-        sample = preview.sample_of(run, run_scorer)
+        sample = preview.sample_outputs(run, run_scorer)
         needs_services = configure_scorer(*config).needs_services
         if not sample.outputs:
             return Preview(run, config, sample, notice="The run has no output to score.")
@@ -196,7 +196,7 @@ class PreviewPanel:
             notice = f"{len(sample.outputs)} cases are scored by the worker when you say so."
             costs = combine_estimates(judges=estimate)
             return Preview(run, config, sample, notice=notice, cost_estimate=costs)
-        if not worker_is_alive():
+        if not is_worker_alive():
             return Preview(run, config, notice=f"Not scored, for there is {NO_WORKER}.")
         open_jobs = Job.objects.unfinished().filter(requested_by=self._user)
         if open_jobs.filter(kind=JobKind.PREVIEW_SCORER).exists():
@@ -226,7 +226,7 @@ def load_preview(job: Job, user: User) -> Preview:
     if job.problem:
         return Preview(run, config, sample, notice=f"No preview: {job.problem}.", job=job)
     run_scorer = run.scorers.filter(pk=payload["held"]).select_related("version").first()
-    after = preview.results_of(job)
+    after = preview.job_results(job)
     before: Sequence[Result | None] = [None] * len(after)
     saved = ""
     if run_scorer:

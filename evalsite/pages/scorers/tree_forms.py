@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple
 from django import forms
 
 from evalsite.pages.scorers.config_fields import CONFIG, ConfigForm
-from evalsite.pages.scorers.model_fields import Offer
+from evalsite.pages.scorers.model_fields import ModelOptions
 from scoring.core.configured import configure_child
 from scoring.core.contract import ConfigError
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.core.registry import ScorerType, all_types
 from scoring.core.scorers.combinations import MAX_DEPTH, MAX_WEIGHT, CombineConfig
 
@@ -45,12 +45,12 @@ class NodeForm(ConfigForm):
         data: Any,
         *,
         kind: ScorerType,
-        offer: Callable[[], Offer],
+        offer: Callable[[], ModelOptions],
         part: Mapping[str, Any],
         token: str,
     ) -> None:
         self.kind, self.offer = kind, offer
-        start = {"name": part.get("name", ""), "weight": text_of(part.get("weight", 1))}
+        start = {"name": part.get("name", ""), "weight": to_text(part.get("weight", 1))}
         super().__init__(data, prefix=f"n{token}", initial=start, auto_id="id_%s")
         self.fields["name"].widget.attrs["placeholder"] = kind.name
         self.add_settings(part.get("config"))
@@ -197,7 +197,7 @@ def show_error(parts: Sequence[Node], match: re.Match[str], texts: Sequence[str]
 class Tree:
     """The parts of a combination that is being edited."""
 
-    def __init__(self, kind: ScorerType, offer: Callable[[], Offer]) -> None:
+    def __init__(self, kind: ScorerType, offer: Callable[[], ModelOptions]) -> None:
         self.kind, self._offer, self._is_checked = kind, offer, False
         self.parts: list[Node] = []
         self.errors: list[str] = []  # of the combination as a whole
@@ -205,7 +205,10 @@ class Tree:
 
     @classmethod
     def from_config(
-        cls, kind: ScorerType, offer: Callable[[], Offer], scorers: Sequence[Mapping[str, Any]]
+        cls,
+        kind: ScorerType,
+        offer: Callable[[], ModelOptions],
+        scorers: Sequence[Mapping[str, Any]],
     ) -> Tree:
         """The tree of a config whose types are all known, see `fits_tree`."""
         tree = cls(kind, offer)
@@ -213,7 +216,7 @@ class Tree:
         return tree
 
     @classmethod
-    def from_data(cls, kind: ScorerType, offer: Callable[[], Offer], data: Any) -> Tree:
+    def from_data(cls, kind: ScorerType, offer: Callable[[], ModelOptions], data: Any) -> Tree:
         """The tree of a submitted form; malformed lines are ignored."""
         tree, types = cls(kind, offer), all_types()
         nodes: dict[str, Node | None] = {ROOT: None}

@@ -12,7 +12,7 @@ from django.db.models import Q
 from evalsite.pages.scorers.config_fields import JsonTextField, LinesField
 from scoring.core.contract import Case as ScoredCase
 from scoring.core.contract import CaseProblem, Json
-from scoring.core.json_text import parse, text_of
+from scoring.core.json_text import parse, to_text
 from scoring.core.registry import ScorerType, scorer_type
 from scoring.core.scorers.answers import AnswersConfig
 from scoring.core.textdiff.text_layout import display_text
@@ -31,12 +31,12 @@ MAX_CHARS: Final = 10_000  # of each text
 DATASETS, CASES = 4, 5  # how many datasets are offered, and how many cases of each
 
 
-def reads_texts(type_name: str, config: Mapping[str, Any]) -> bool:
+def compares_texts(type_name: str, config: Mapping[str, Any]) -> bool:
     """Whether a scorer takes the expected value verbatim, at any depth of a combination."""
     kind = scorer_type(type_name)
     if kind.family != "combinator":
         return kind.expected_as != "value"
-    return all(reads_texts(part["type"], part.get("config", {})) for part in config["scorers"])
+    return all(compares_texts(part["type"], part.get("config", {})) for part in config["scorers"])
 
 
 def splits_lists(type_name: str, config: Mapping[str, Any]) -> bool:
@@ -72,7 +72,7 @@ class ReferencesField(LinesField):
     def to_python(self, value: Any) -> Any:
         listed = _parse_structure(value or "")
         if isinstance(listed, list):
-            return [text_of(item) for item in listed]
+            return [to_text(item) for item in listed]
         return super().to_python(value)
 
 
@@ -86,9 +86,9 @@ class MetadataField(JsonTextField):
         return metadata
 
 
-class TryForm(forms.Form):
+class TryoutForm(forms.Form):
     """Input, output and expected as typed. An object or a list is JSON, all else is a text; what
-    is expected is a text in any case where the scorer `reads_texts`.
+    is expected is a text in any case where the scorer `compares_texts`.
     """
 
     prefix = "try"
@@ -157,7 +157,7 @@ class Prefill(NamedTuple):
     is_cut: bool
 
 
-def prefill_of(case: ScoredCase, kind: ScorerType) -> Prefill:
+def prefill_from(case: ScoredCase, kind: ScorerType) -> Prefill:
     """A case as the fields hold it; what is expected as its text where that may be compared."""
     is_text = kind.expected_as == "text" or kind.family == "combinator"
     expected = "" if case.expected is None else _expected_text(case.expected, is_text=is_text)
@@ -171,7 +171,7 @@ def prefill_of(case: ScoredCase, kind: ScorerType) -> Prefill:
 
 def _expected_text(expected: Json, *, is_text: bool) -> str:
     try:
-        return text_of(expected) if is_text else display_text(expected)
+        return to_text(expected) if is_text else display_text(expected)
     except CaseProblem:
         return display_text(expected)
 
@@ -232,7 +232,7 @@ def _with_output(case: Case) -> ScoredCase:
     )
 
 
-def example_of(kind: ScorerType) -> ScoredCase:
+def example_case(kind: ScorerType) -> ScoredCase:
     """A worked example, for a team without cases: one of the usual config, if there is one."""
     usual = (example.case for example in kind.examples if not example.config)
     return next(usual, kind.examples[0].case if kind.examples else ScoredCase(output=""))

@@ -19,10 +19,10 @@ from evalsite.pages.scorers.forms import ScorerForm
 from evalsite.pages.scorers.tryout_form import (
     OwnCases,
     Prefill,
-    TryForm,
-    example_of,
-    prefill_of,
-    reads_texts,
+    TryoutForm,
+    compares_texts,
+    example_case,
+    prefill_from,
     splits_lists,
 )
 from evalsite.pages.web.decorators import get_page
@@ -32,19 +32,19 @@ from scoring.core.config import config_fields
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case, ConfigError, Json, Result, ServiceError
 from scoring.core.explain.explanation import Explanation, explain
-from scoring.core.registry import ASKING, ScorerType
+from scoring.core.registry import SERVICE_FAMILIES, ScorerType
 from scoring.engine.jobs import job_queue
-from scoring.engine.runs.progress import NO_WORKER, worker_is_alive
+from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
 from scoring.engine.tryout import tryout
-from scoring.engine.tryout.connection_test import case_of
+from scoring.engine.tryout.connection_test import case_from_json
 from scoring.models import Job, JobKind, Role, User
 
 #: Values of the parameter `try`: the fields changed, the button was pressed, a case was chosen.
 TYPED, NOW, CASE = "typed", "now", "case"
-BELOW: Final = " is below the threshold "  # the reason of a plain fail
-AT_ONCE: Final = 3  # a person's tries that wait for the worker
+BELOW_THRESHOLD: Final = " is below the threshold "  # the reason of a plain fail
+MAX_OPEN_TRYOUTS: Final = 3  # a person's tries that wait for the worker
 ASK: Final = "This scorer asks a model or needs vectors. It is scored when you press Try it."
-TOO_MANY: Final = f"{AT_ONCE} of your tries are still under way. Wait until one has ended."
+TOO_MANY: Final = f"{MAX_OPEN_TRYOUTS} of your tries are still under way. Wait until one has ended."
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class TryoutScore:
         """The result's reason, where it says more than the explanation."""
         reason, why = self.result.reason, self.explanation
         is_detailed = bool(why.similarities or (why.judgement and why.judgement.value))
-        return "" if is_detailed or reason in why.found or BELOW in reason else reason
+        return "" if is_detailed or reason in why.found or BELOW_THRESHOLD in reason else reason
 
 
 @dataclass(frozen=True)
@@ -114,11 +114,11 @@ class TryoutPanel:
         return str(self._posted.get("try-from", "" if self._posted else self._own.first))
 
     @cached_property
-    def fields(self) -> TryForm:
+    def fields(self) -> TryoutForm:
         """The case as typed, else one of the team's, else the type's example."""
         if self._posted and self._picked is None:
-            return TryForm(self._posted)
-        return TryForm(initial=self._prefill.values)
+            return TryoutForm(self._posted)
+        return TryoutForm(initial=self._prefill.values)
 
     @property
     def is_cut(self) -> bool:
@@ -143,7 +143,7 @@ class TryoutPanel:
         is_open = form.scorer is None and any(
             spec.required for spec in config_fields(form.kind.config)
         )
-        return not is_open and form.kind.family not in ASKING
+        return not is_open and form.kind.family not in SERVICE_FAMILIES
 
     @property
     def status(self) -> int:
@@ -158,7 +158,7 @@ class TryoutPanel:
     @cached_property
     def _prefill(self) -> Prefill:
         kind = self._form.kind
-        return prefill_of(self._picked or example_of(kind), kind)
+        return prefill_from(self._picked or example_case(kind), kind)
 
     def _run_tryout(self) -> Tryout:
         self._form.forgo_name()
@@ -174,12 +174,12 @@ class TryoutPanel:
             return Tryout(notice=f"No score: {error.text}.")
 
     @cached_property
-    def _typed(self) -> TryForm:
+    def _typed(self) -> TryoutForm:
         """The fields as sent; those of a case that was picked, as if they had been sent."""
         if self._picked is None:
             return self.fields
-        blank = TryForm(initial=self._prefill.values)
-        return TryForm({field.html_name: field.value() or "" for field in blank})
+        blank = TryoutForm(initial=self._prefill.values)
+        return TryoutForm({field.html_name: field.value() or "" for field in blank})
 
     def _problems(self) -> tuple[tuple[str, str], ...]:
         """The errors in the fields of the scorer and of the case."""
@@ -191,12 +191,12 @@ class TryoutPanel:
         return tuple(own)
 
 
-def _try_scorer(form: ScorerForm, typed: TryForm, by: User, *, is_pressed: bool) -> Tryout:
+def _try_scorer(form: ScorerForm, typed: TryoutForm, by: User, *, is_pressed: bool) -> Tryout:
     """Score the case, or let the worker do so. Raises ConfigError, ServiceError."""
     kind, config, threshold = form.kind, form.config(), form.effective_threshold()
     needs_worker = _needs_worker(kind, config)
     case = typed.case(
-        is_text=reads_texts(kind.name, config), has_lists=splits_lists(kind.name, config)
+        is_text=compares_texts(kind.name, config), has_lists=splits_lists(kind.name, config)
     )
     if not needs_worker:
         (result,) = tryout.score(kind.name, config, threshold, [case], by.pk)
@@ -206,19 +206,19 @@ def _try_scorer(form: ScorerForm, typed: TryForm, by: User, *, is_pressed: bool)
     sent |= {"references": list(case.references), "metadata": dict(case.metadata)}
     request = {"type": kind.name, "config": config, "threshold": threshold, "case": sent}
     if not is_pressed:  # what was typed right before the button was pressed may be sent after it
-        same = job_queue.latest_of(JobKind.TRY_SCORER, form.team, by, request)
+        same = job_queue.latest_job(JobKind.TRY_SCORER, form.team, by, request)
         return load_tryout(same) if same else Tryout(notice=ASK)
-    if not worker_is_alive():
+    if not is_worker_alive():
         return Tryout(notice=f"Not scored, for there is {NO_WORKER}.")
     open_jobs = Job.objects.unfinished().filter(requested_by=by, kind=JobKind.TRY_SCORER)
-    if open_jobs.count() >= AT_ONCE:
+    if open_jobs.count() >= MAX_OPEN_TRYOUTS:
         return Tryout(notice=TOO_MANY)
-    return Tryout(job=job_queue.enqueue_for(JobKind.TRY_SCORER, form.team, by, request))
+    return Tryout(job=job_queue.enqueue_once(JobKind.TRY_SCORER, form.team, by, request))
 
 
 def _needs_worker(kind: ScorerType, config: Mapping[str, Json]) -> bool:
     if kind.family != "combinator":
-        return kind.family in ASKING
+        return kind.family in SERVICE_FAMILIES
     return configure_scorer(kind.name, config).needs_services
 
 
@@ -243,6 +243,6 @@ def load_tryout(job: Job) -> Tryout:
         return Tryout(problems=problems, notice=notice, job=job)
     request, values = job.request, job.answer["result"]
     result = Result(*(values[name] for name in Result._fields))
-    case = case_of(request["case"])
+    case = case_from_json(request["case"])
     scored = TryoutScore(request["type"], request["config"], request["threshold"], case, result)
     return Tryout(scored, job=job)

@@ -19,13 +19,13 @@ HEADINGS: Final[dict[Family, str]] = {
 }
 
 
-class Group(NamedTuple):
+class TypeGroup(NamedTuple):
     heading: str
     types: Sequence[ScorerType]
 
 
 @dataclass(frozen=True)
-class TypeChoice:
+class TypePicker:
     """The types that match `text`: each of its words begins a word of the type's name or label.
 
     If none does, those that match with their summary included; all types without a text.
@@ -40,10 +40,10 @@ class TypeChoice:
         return by_name or [kind for kind, name in names if self._matches(f"{name} {kind.summary}")]
 
     @property
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[TypeGroup]:
         """Under the headings of their families, without empty ones."""
         groups = (
-            Group(heading, [kind for kind in self.types if kind.family == family])
+            TypeGroup(heading, [kind for kind in self.types if kind.family == family])
             for family, heading in HEADINGS.items()
         )
         return [group for group in groups if group.types]

@@ -10,7 +10,12 @@ from typing import Final, NamedTuple
 from django.db.models import Count, Q, QuerySet
 from django.http import QueryDict
 
-from scoring.core.config_diff import Change, drop_part_defaults, find_changes, spell_out_defaults
+from scoring.core.config_diff import (
+    SettingChange,
+    drop_child_defaults,
+    find_changes,
+    spell_out_defaults,
+)
 from scoring.core.contract import Json
 from scoring.models import Dataset, RunScorer, Scorer, ScorerVersion, SuiteEntry, ThresholdChange
 
@@ -25,23 +30,25 @@ class Comparison(NamedTuple):
     new: ScorerVersion
 
     @property
-    def changes(self) -> list[Change]:
-        return changes_between(self.old, self.new) if self.old else []
+    def changes(self) -> list[SettingChange]:
+        return list_changes(self.old, self.new) if self.old else []
 
 
-def changes_between(old: ScorerVersion, new: ScorerVersion) -> list[Change]:
+def list_changes(old: ScorerVersion, new: ScorerVersion) -> list[SettingChange]:
     """The changes of the config, with defaults spelled out, so that omitting one is no change.
 
     A part of a combination that was added or removed is shown without its defaults.
     """
     configs = (spell_out_defaults(version.type, version.config) for version in (old, new))
     changes = find_changes(*configs)
-    return [Change(path, _shorten(before), _shorten(after)) for path, before, after in changes]
+    return [
+        SettingChange(path, _shorten(before), _shorten(after)) for path, before, after in changes
+    ]
 
 
 def _shorten(value: Json) -> Json:
     is_part = isinstance(value, dict) and {"type", "config", "weight"} <= value.keys()
-    return drop_part_defaults(value) if is_part else value
+    return drop_child_defaults(value) if is_part else value
 
 
 @dataclass(frozen=True)
@@ -94,7 +101,7 @@ class Versions:
 
 
 @dataclass(frozen=True)
-class Uses:
+class ScorerUses:
     """The suites and runs that use a scorer, and the datasets that those suites score."""
 
     scorer: Scorer

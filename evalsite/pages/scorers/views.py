@@ -14,8 +14,8 @@ from evalsite.access import has_role, permissions, scorer_for, team_for
 from evalsite.pages.scorers.forms import ScorerForm
 from evalsite.pages.scorers.previews import PreviewPanel
 from evalsite.pages.scorers.tryouts import TryoutPanel
-from evalsite.pages.scorers.type_picker import TypeChoice
-from evalsite.pages.scorers.versions import Uses, Versions
+from evalsite.pages.scorers.type_picker import TypePicker
+from evalsite.pages.scorers.versions import ScorerUses, Versions
 from evalsite.pages.web.decorators import form_page, get_page
 from evalsite.pages.web.responses import SignedInRequest, redirect_browser, render_page
 from evalsite.pages.web.search_forms import SearchForm
@@ -26,7 +26,11 @@ from scoring.models import Role, Scorer, Suite
 
 MAX_CALIBRATED: Final = 5  # versions
 PARTS: Final = ("settings", "try", "tried", "previewed")
-ASIDE: Final = {"tree", "try", "preview"}  # what a form is sent with when it is not to be saved
+UNSAVED_ACTIONS: Final = {
+    "tree",
+    "try",
+    "preview",
+}  # what a form is sent with when it is not to be saved
 
 
 @get_page
@@ -46,7 +50,7 @@ def scorers(request: SignedInRequest, slug: str) -> HttpResponse:
 def choose_type(request: SignedInRequest, slug: str) -> HttpResponse:
     """The first step to a new scorer: which type, or straight on to the first that is named."""
     team = team_for(request.user, slug, Role.EDITOR)
-    choice = TypeChoice(SearchForm(request.GET).text)
+    choice = TypePicker(SearchForm(request.GET).text)
     if "open" in request.GET and choice.first:
         return redirect_browser(request, reverse("new_scorer", args=[slug, choice.first.name]))
     context = {"team": team, "choice": choice}
@@ -75,7 +79,7 @@ def scorer(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         "scorer": found,
         "type": _type_or_none(found.type),
         "versions": Versions(found, request.GET),
-        "uses": Uses(found),
+        "uses": ScorerUses(found),
         "calibrations": calibrate_versions(found)[:MAX_CALIBRATED],
         "may_edit": has_role(request.user, found.team, Role.EDITOR),
     }
@@ -114,7 +118,7 @@ def _shown(request: SignedInRequest, form: ScorerForm) -> HttpResponse:
 
 def is_saving(posted: QueryDict) -> bool:
     """Whether the form is sent to be saved, and not to be tried or changed."""
-    return bool(posted) and not posted.keys() & ASIDE
+    return bool(posted) and not posted.keys() & UNSAVED_ACTIONS
 
 
 def _type_or_404(name: str) -> ScorerType:

@@ -23,7 +23,7 @@ from evalsite.pages.web.undo import add_undo_message
 from evalsite.release_reports import ReportRefusedError, find_report_baseline, report_response
 from scoring.engine.compare.jobs import compare_or_enqueue
 from scoring.engine.reports.release_report import build_release_report, report_file
-from scoring.engine.runs.neighbours import baseline_of
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.engine.signoff.evidence import count_states, gather_evidence
 from scoring.models import ReleaseDecision, ReleaseState, Role, Run, RunState
 from scoring.models.reviews.broken_cases import StateCounts
@@ -74,7 +74,7 @@ def run_release(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     role = Role.ADMIN if request.method == "POST" else Role.VIEWER
     opened = access.run_access_for(request.user, uid, role)
     run = opened.run
-    baseline = baseline_of(run)
+    baseline = run_baseline(run)
     form = ReleaseForm(request.POST if request.method == "POST" else None)
     status = 200
     if form.is_valid():

@@ -11,11 +11,16 @@ from django.db import IntegrityError, transaction
 
 from evalsite.pages.scorers.forms import free_name
 from evalsite.pages.web.fields import code_area
-from evalsite.pages.web.stale_forms import SharedForm
+from evalsite.pages.web.stale_forms import ConflictForm
 from scoring.core.contract import ConfigError
-from scoring.core.files.suite_format import MAX_CHARS, SuiteText, read_suite, spelling_of
-from scoring.core.json_text import text_of
-from scoring.engine.suites.suite_file import Plan
+from scoring.core.files.suite_format import (
+    MAX_CHARS,
+    SuiteDocument,
+    detect_suite_format,
+    read_suite,
+)
+from scoring.core.json_text import to_text
+from scoring.engine.suites.suite_file import ImportPlan
 from scoring.models import AuditEntry, Scorer, Suite, SuiteEntry, Team, User
 from scoring.models.scorers.scorer import REASON_NEEDED, UNIT
 from scoring.models.scorers.suite import UNUSED, Entry
@@ -26,7 +31,7 @@ RENAMED_BY: Final = "Only an administrator can rename a suite that runs or datas
 
 
 @dataclass(frozen=True)
-class Row:
+class SuiteRow:
     """A scorer of the team and the field of its threshold, None if the user may not change it."""
 
     scorer: Scorer
@@ -35,7 +40,7 @@ class Row:
     threshold: forms.BoundField | None
 
 
-class SuiteForm(SharedForm):
+class SuiteForm(ConflictForm):
     """A suite's name and its scorers, each with its threshold.
 
     Once a run or a dataset uses the suite, only who `may_administer` renames it and changes a
@@ -80,7 +85,7 @@ class SuiteForm(SharedForm):
 
     def _threshold_field(self, scorer: Scorer) -> forms.FloatField:
         known = self._known.get(scorer.pk)
-        default = text_of(scorer.threshold if known is None else known)
+        default = to_text(scorer.threshold if known is None else known)
         attrs = {"step": "any", "placeholder": default, "class": "short"}
         attrs["aria-label"] = f"Threshold of {scorer.name}"
         return forms.FloatField(
@@ -89,18 +94,18 @@ class SuiteForm(SharedForm):
             max_value=1,
             validators=UNIT,
             label=f"Threshold of {scorer.name}",
-            initial=None if known is None else text_of(known),
+            initial=None if known is None else to_text(known),
             widget=forms.NumberInput(attrs=attrs),
         )
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[SuiteRow]:
         """The team's scorers, those of the suite first."""
         chosen = {str(value) for value in self["scorers"].value() or ()}
         first = {str(value) for value in self.initial.get("scorers", ())}
         for scorer in sorted(self._scorers, key=lambda s: str(s.uuid) not in first):
             name = f"{THRESHOLD}{scorer.uuid}"
             field = self[name] if name in self.fields else None
-            yield Row(scorer, str(scorer.uuid) in chosen, self._known.get(scorer.pk), field)
+            yield SuiteRow(scorer, str(scorer.uuid) in chosen, self._known.get(scorer.pk), field)
 
     def audited(self) -> AuditQuerySet:
         return AuditEntry.objects.about(
@@ -153,7 +158,7 @@ class SuiteForm(SharedForm):
 def copied_values(suite: Suite) -> dict[str, Any]:
     """What the form of a new suite begins with when it copies this one."""
     entries = list(suite.entries.select_related("scorer"))
-    thresholds = {f"{THRESHOLD}{e.scorer.uuid}": text_of(e.threshold) for e in entries}
+    thresholds = {f"{THRESHOLD}{e.scorer.uuid}": to_text(e.threshold) for e in entries}
     name = f"Copy of {suite.name}"[:120]
     return {"name": name, "scorers": [e.scorer.uuid for e in entries], **thresholds}
 
@@ -199,7 +204,7 @@ class SuiteImportForm(forms.Form):
                 self.add_error(None, [f"{prefix}{text}" for text in texts])
         return self.cleaned_data
 
-    def _read(self) -> SuiteText:
+    def _read(self) -> SuiteDocument:
         """A new file takes precedence over the text and the names of an earlier one."""
         file, text, file_name = self.cleaned_data["file"], self.cleaned_data["text"], ""
         if file:
@@ -208,7 +213,7 @@ class SuiteImportForm(forms.Form):
             raise ConfigError({"suite": ["Choose a file, or paste its text."]})
         self.source = text
         stem = file_name.rpartition(".")[0]
-        spelling = spelling_of(file_name.lower(), text)
+        spelling = detect_suite_format(file_name.lower(), text)
         suite = read_suite(text, spelling=spelling, name=stem, where="The suite")
         if file:
             return suite.renamed("", {})
@@ -216,10 +221,10 @@ class SuiteImportForm(forms.Form):
         return suite.renamed(self.cleaned_data["name"], names)
 
     @property
-    def plan(self) -> Plan | None:
+    def plan(self) -> ImportPlan | None:
         """What importing would do; None unless the form is valid."""
         suite = self.cleaned_data.get("suite") if self.is_bound and self.is_valid() else None
         if suite is None:
             return None
         file = self.cleaned_data["file"]
-        return Plan(self.team, suite, file.name if file else self.cleaned_data["file_name"])
+        return ImportPlan(self.team, suite, file.name if file else self.cleaned_data["file_name"])

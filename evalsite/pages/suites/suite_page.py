@@ -11,8 +11,8 @@ from django.http import HttpResponse
 from evalsite.access import permissions
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.contract import ConfigError
-from scoring.engine.suites.proposals import plan_of
-from scoring.engine.suites.suite_file import Plan
+from scoring.engine.suites.proposals import plan_proposal
+from scoring.engine.suites.suite_file import ImportPlan
 from scoring.models import Suite, SuiteProposal
 from scoring.models.scorers.scorer import REASON_NEEDED
 
@@ -34,7 +34,7 @@ class DecisionForm(forms.Form):
     )
     shown = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, sent: Any, *, proposal: SuiteProposal, plan: Plan | None) -> None:
+    def __init__(self, sent: Any, *, proposal: SuiteProposal, plan: ImportPlan | None) -> None:
         super().__init__(sent, auto_id=f"id_{proposal.uuid}_%s")
         self._plan = plan
 
@@ -56,7 +56,7 @@ class ProposalCard:
 
     proposal: SuiteProposal
     form: DecisionForm
-    plan: Plan | None
+    plan: ImportPlan | None
     problem: str = ""
 
     @property
@@ -69,7 +69,7 @@ def proposal_card(proposal: SuiteProposal, sent: Any = None) -> ProposalCard:
     """The card of a proposal, with the decision that was sent, if any."""
     plan, problem = None, ""
     try:
-        plan = plan_of(proposal)
+        plan = plan_proposal(proposal)
         if plan.clashes:
             plan, problem = None, "A scorer of the team has a name of the file and another type."
     except ConfigError as error:

@@ -18,11 +18,11 @@ from evalsite.pages.suites.suite_page import render_suite_page
 from evalsite.pages.web.decorators import form_page, get_page
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.contract import ConfigError
-from scoring.core.files.suite_format import Spelling, write_suite
-from scoring.engine.suites.suite_file import Plan, describe_suite
+from scoring.core.files.suite_format import SuiteFormat, write_suite
+from scoring.engine.suites.suite_file import ImportPlan, describe_suite
 from scoring.models import Role, Suite, Team
 
-TYPES: Final[dict[Spelling, str]] = {"json": "application/json", "yaml": "application/yaml"}
+TYPES: Final[dict[SuiteFormat, str]] = {"json": "application/json", "yaml": "application/yaml"}
 MOVED: Final = "Something has changed since you looked. This is what the import would do now."
 
 
@@ -76,7 +76,7 @@ def edit_suite(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 def export_suite(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """The suite as a file for import and `evaluate --suite`."""
     suite = suite_for(request.user, uid)
-    spelling: Spelling = "json" if request.GET.get("as") == "json" else "yaml"
+    spelling: SuiteFormat = "json" if request.GET.get("as") == "json" else "yaml"
     text = write_suite(describe_suite(suite), spelling)
     name = f"{slugify(suite.name) or 'suite'}.{spelling}"
     disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
@@ -113,7 +113,7 @@ def import_suite(request: SignedInRequest, slug: str) -> HttpResponse:
     return render_page(request, "suites/import.html", context, status=422 if form.errors else 200)
 
 
-def _obstacle(request: SignedInRequest, plan: Plan) -> str:
+def _obstacle(request: SignedInRequest, plan: ImportPlan) -> str:
     """Why the plan cannot be carried out as it is; "" if it can."""
     if plan.clashes:
         return "Give the scorers marked as taken other names."
@@ -121,7 +121,7 @@ def _obstacle(request: SignedInRequest, plan: Plan) -> str:
     return MOVED if "import" in request.POST and is_other else ""
 
 
-def _import(request: SignedInRequest, form: SuiteImportForm, plan: Plan) -> Suite | None:
+def _import(request: SignedInRequest, form: SuiteImportForm, plan: ImportPlan) -> Suite | None:
     try:
         return plan.carry_out(request.user, form.cleaned_data["reason"])
     except ConfigError as error:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from django import forms
 from django.core.exceptions import ValidationError
 
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.engine.thresholds.flips import FlipCursor
 from scoring.models import Scorer, SuiteEntry, ThresholdChange, User
 from scoring.models.scorers.scorer import REASON_NEEDED, UNIT, StaleThresholdError
@@ -67,7 +67,7 @@ class ChangeForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         if self.cleaned_data.get("old") != self.subject.threshold and "old" in self.cleaned_data:
-            raise forms.ValidationError(STALE.format(text_of(self.subject.threshold)), "stale")
+            raise forms.ValidationError(STALE.format(to_text(self.subject.threshold)), "stale")
         return self.cleaned_data
 
     def save(self, by: User) -> ThresholdChange | None:
@@ -82,7 +82,7 @@ class ChangeForm(forms.Form):
         except StaleThresholdError as stale:
             if stale.current is None:
                 raise
-            text = STALE.format(text_of(stale.current))
+            text = STALE.format(to_text(stale.current))
             self.add_error(None, forms.ValidationError(text, "stale"))
         except ValidationError as refused:
             self.add_error(None, refused.messages)

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from scoring.models import Relabel, Run, RunScorer, SuiteEntry, ThresholdChange
 
-MOST_LISTED: Final = 20
+MAX_LISTED: Final = 20
 
 
 class RunThresholds:
@@ -46,4 +46,4 @@ class RunThresholds:
         changes = ThresholdChange.objects.filter(
             suite=self.run.suite_id, changed_at__gt=self.run.created_at
         )
-        return changes.select_related("scorer", "changed_by")[:MOST_LISTED]
+        return changes.select_related("scorer", "changed_by")[:MAX_LISTED]

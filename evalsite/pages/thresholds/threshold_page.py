@@ -12,13 +12,13 @@ from django.urls import reverse
 
 from evalsite.blind_review import blind_outputs
 from scoring.core.charts.threshold_chart import ThresholdChart, threshold_chart
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.engine.thresholds.flips import FlipCursor, FlipPage, FlippedCase
 from scoring.engine.thresholds.preview import Preview, RunPreview
 from scoring.models import User
 
-MOST_CHECKED: Final = 2_000  # flips whose case verdicts are counted on a page
-COARSE: Final = 5  # thousandths: the steps of all curves but the latest
+MAX_CHECKED: Final = 2_000  # flips whose case verdicts are counted on a page
+COARSE_STEP: Final = 5  # thousandths: the steps of all curves but the latest
 TENTHS: Final = [n / 10 for n in range(11)]
 
 
@@ -61,7 +61,7 @@ class ThresholdPage:
     @cached_property
     def chart(self) -> ThresholdChart:
         curves = [
-            run.distribution.curve(COARSE if number else 1)
+            run.distribution.curve(COARSE_STEP if number else 1)
             for number, run in enumerate(self.preview.runs)
         ]
         return threshold_chart(curves, self.preview.old, self.preview.new)
@@ -76,7 +76,7 @@ class ThresholdPage:
     def case_verdicts_text(self) -> str:
         """How many case verdicts change with the flips; empty where there are none or many."""
         run = self.chosen
-        is_countable = run is not None and 0 < run.counts.flips <= MOST_CHECKED
+        is_countable = run is not None and 0 < run.counts.flips <= MAX_CHECKED
         return run.case_verdicts_sentence if run and is_countable else ""
 
     @cached_property
@@ -113,7 +113,7 @@ class ThresholdPage:
 
     def run_query(self, run: RunPreview) -> str:
         """The query string that lists the flips of a run."""
-        query = {"threshold": text_of(self.preview.new), "run": str(run.run.uuid)}
+        query = {"threshold": to_text(self.preview.new), "run": str(run.run.uuid)}
         return f"?{urlencode(query)}"
 
     def runs(self) -> list[tuple[RunPreview, str]]:

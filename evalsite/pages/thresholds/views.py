@@ -15,7 +15,7 @@ from evalsite.pages.thresholds.relabel_panel import RelabelPanel
 from evalsite.pages.thresholds.threshold_page import ThresholdPage
 from evalsite.pages.web.decorators import form_page
 from evalsite.pages.web.responses import SignedInRequest, render_page
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.engine.thresholds.preview import Preview
 from scoring.models import Role, Scorer, SuiteEntry
 from scoring.models.scorers.scorer import StaleThresholdError
@@ -79,5 +79,5 @@ def _redirect_from(subject: SuiteEntry | Scorer) -> HttpResponse:
 def _query(request: SignedInRequest, subject: SuiteEntry | Scorer) -> QueryDict:
     """What is asked for, from the present threshold on."""
     query = (request.POST or request.GET).copy()
-    query.setdefault("threshold", text_of(subject.threshold))
+    query.setdefault("threshold", to_text(subject.threshold))
     return query

@@ -11,10 +11,10 @@ from django import forms
 from django.core.files.base import ContentFile, File
 from django.http import QueryDict
 
-from scoring.core.files import Detected, FileProblem
+from scoring.core.files import DetectedFormat, FileProblem
 from scoring.core.files.columns.table_header import divides_columns
 from scoring.engine import imports
-from scoring.engine.imports.reader import Options
+from scoring.engine.imports.reader import FileOptions
 from scoring.models import Dataset, Team, Upload, UploadKind, UploadState, User
 
 PASTED_NAME: Final = "pasted rows"
@@ -139,7 +139,7 @@ class NewUploadForm(forms.Form):
         names = ("file", "kind", "dataset", "dataset_name", "series", "dated")
         values = {name: self.cleaned_data[name] for name in names}
         try:
-            return imports.receive(self.team, by=by, **values)
+            return imports.store_upload(self.team, by=by, **values)
         except FileProblem as problem:
             self.add_error("file", f"{problem.text} ({problem.code})")
             return None
@@ -168,7 +168,7 @@ def _stem(file: File[bytes] | None) -> str:
     return PurePath(name.removesuffix(".gz")).stem.strip()[:120] or "Dataset"
 
 
-class ReadingForm(forms.Form):
+class FileOptionsForm(forms.Form):
     """How to read the file, where what was detected is wrong."""
 
     sheet = forms.CharField(max_length=255, required=False, widget=forms.Select)
@@ -199,7 +199,7 @@ class ReadingForm(forms.Form):
         return form._limit(_file_format(upload), upload.detected.get("sheets", ()))
 
     @classmethod
-    def from_detected(cls, detected: Detected, paths: str = "") -> Self:
+    def from_detected(cls, detected: DetectedFormat, paths: str = "") -> Self:
         """The form that says how the file was read, with the paths that were asked for."""
         names = ("encoding", "delimiter", "quote", "sheet", "skip_lines")
         options = {name: getattr(detected, name) for name in names}
@@ -228,19 +228,19 @@ class ReadingForm(forms.Form):
         return urlencode({**self.data, "header": "yes"})
 
     @property
-    def asked_paths(self) -> list[str]:
+    def requested_paths(self) -> list[str]:
         """The paths of the field, where they are separated by commas."""
         text = self.cleaned_data.get("paths", "") if self.is_valid() else ""
         return [path.strip() for path in text.split(",") if path.strip()][:MAX_PATHS]
 
     @property
-    def options(self) -> Options:
+    def options(self) -> FileOptions:
         """What was chosen, "" for what is to be detected."""
         cleaned = self.cleaned_data if self.is_valid() else {}
-        options = {name: cleaned.get(name, "") for name in Options.__annotations__}
+        options = {name: cleaned.get(name, "") for name in FileOptions.__annotations__}
         options["delimiter"] = TABULATOR.get(options["delimiter"], options["delimiter"])
         options["skip_lines"] = cleaned.get("skip_lines") or 0
-        return cast("Options", options)
+        return cast("FileOptions", options)
 
 
 def encoding_label(name: str) -> str:

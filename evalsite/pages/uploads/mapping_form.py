@@ -9,10 +9,10 @@ from django import forms
 
 from scoring.core.contract import Json
 from scoring.core.files import MISSING, FileProblem, Mapping
-from scoring.core.files.columns.column_types import kind_of_column
+from scoring.core.files.columns.column_types import column_type
 from scoring.engine import imports
 from scoring.engine.imports import Preview
-from scoring.engine.imports.reader import Options
+from scoring.engine.imports.reader import FileOptions
 from scoring.models import Upload, UploadKind
 
 _OUTPUT_FIELDS: Final = {
@@ -67,7 +67,7 @@ class MappingForm(forms.Form):
         *args: Any,
         upload: Upload,
         preview: Preview,
-        options: Options,
+        options: FileOptions,
         paths: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
@@ -109,7 +109,7 @@ class MappingForm(forms.Form):
         """The choice for each column with its kind of values and examples."""
         for place, column in enumerate(self.columns):
             values = self._values(column)
-            yield self[_name(place)], kind_of_column(values), values[:_EXAMPLES]
+            yield self[_name(place)], column_type(values), values[:_EXAMPLES]
 
     @property
     def several_outputs(self) -> list[str]:

@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 
 from evalsite.middleware.request_body import BODY, TOO_LARGE, BodyWatcher, is_cut_short, watch_body
 from evalsite.pages.web.error_pages import incomplete_form, insufficient_storage, unread_body
-from scoring.core.files.disk_full import is_full_disk
+from scoring.core.files.disk_full import is_disk_full
 
 _READ_BYTES: Final = 64 * 1024
 
@@ -72,7 +72,7 @@ class IncompleteFormCheck:
 
 def _no_room_for(body: BodyWatcher, fault: OSError) -> HttpResponse:
     """Reads the rest, so that the sender gets an answer; raises what is no full disk."""
-    if not is_full_disk(fault):
+    if not is_disk_full(fault):
         raise fault
     with suppress(OSError):
         while body.read(_READ_BYTES):

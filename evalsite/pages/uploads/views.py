@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.http import content_disposition_header
 
 from evalsite import access
-from evalsite.pages.uploads.forms import ImportForm, NewUploadForm, ReadingForm, encoding_label
+from evalsite.pages.uploads.forms import FileOptionsForm, ImportForm, NewUploadForm, encoding_label
 from evalsite.pages.uploads.mapping_form import MappingForm
 from evalsite.pages.uploads.size_limit import is_too_large
 from evalsite.pages.web.decorators import form_page, post_action
@@ -22,7 +22,7 @@ from evalsite.pages.web.responses import SignedInRequest, redirect_swap, render_
 from scoring.core.files import FileProblem
 from scoring.core.files.columns.table_header import name_delimiter
 from scoring.engine import imports
-from scoring.engine.runs.progress import NO_WORKER, worker_is_alive
+from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
 from scoring.models import OutputSet, Role, Upload, UploadKind, UploadState
 
 WAITING = (UploadState.RECEIVED, UploadState.CHECKED)
@@ -82,7 +82,7 @@ def load_upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 def cancel_upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Cancel the upload and remove what was read of it."""
     upload = access.upload_for(request.user, uid)
-    if not imports.cancel(upload):
+    if not imports.cancel_upload(upload):
         messages.info(request, f"{upload.file_name} had ended already.")
     return redirect("upload", uid)
 
@@ -94,7 +94,7 @@ def _next_step(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
         context["may_import"] = ImportForm.is_possible(upload)
         return context | {"unlike": _unlike_latest(upload)}
     if upload.is_working:
-        cause = None if worker_is_alive() else NO_WORKER
+        cause = None if is_worker_alive() else NO_WORKER
         return {"cause": cause, "stage": imports.stage_of(upload)}
     return {"output_sets": _output_sets(upload)}
 
@@ -118,10 +118,10 @@ def _output_sets(upload: Upload) -> list[OutputSet]:
 
 def _mapping(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
     """The beginning of the file and the form for its columns, or the problem that prevents both."""
-    reading = ReadingForm.from_request(upload, request.POST or request.GET)
+    reading = FileOptionsForm.from_request(upload, request.POST or request.GET)
     options = reading.options
     try:
-        preview = imports.preview(upload, **options)
+        preview = imports.preview_upload(upload, **options)
     except FileProblem as fault:
         return {"reading": reading, "fault": fault}
     except FileNotFoundError:
@@ -132,10 +132,12 @@ def _mapping(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
         upload=upload,
         preview=preview,
         options=options,
-        paths=reading.asked_paths,
+        paths=reading.requested_paths,
     )
     return {
-        "reading": ReadingForm.from_detected(preview.detected, ", ".join(reading.asked_paths)),
+        "reading": FileOptionsForm.from_detected(
+            preview.detected, ", ".join(reading.requested_paths)
+        ),
         "preview": preview,
         "encoding": encoding_label(preview.detected.encoding),
         "delimiter": name_delimiter(preview.detected.delimiter),

@@ -12,7 +12,7 @@ from scoring.models import Notice, Team, User
 
 THEMES = {"light", "dark"}
 #: Which link of the bar an address belongs to, by its first word behind the team.
-PARTS: Final = {
+SECTIONS: Final = {
     "datasets": "datasets",
     "uploads": "datasets",
     "prompts": "datasets",
@@ -23,7 +23,7 @@ PARTS: Final = {
     "reviews": "review",
     "scorers": "scorers",
     "suites": "scorers",
-    "tries": "scorers",
+    "try_count": "scorers",
     "previews": "scorers",
 }
 _FIRST: Final = re.compile(r"(?:/teams/[^/]+)?/([a-z]+)/")
@@ -40,17 +40,17 @@ def page_frame(request: HttpRequest) -> dict[str, Any]:
     has_notices = user is not None and getattr(user, "has_notices", False)
     return {
         "theme": theme if theme in THEMES else "",
-        "bar_part": bar_section(request.path),
+        "bar_part": site_section(request.path),
         "team": None,
         "notices": SimpleLazyObject(lambda: _unread(user)) if user and has_notices else (),
         "teams": Team.objects.of(user) if user and user.is_authenticated else Team.objects.none(),
     }
 
 
-def bar_section(path: str) -> str:
-    """The section of the bar that the address belongs to, from `PARTS`; "" for none."""
+def site_section(path: str) -> str:
+    """The section of the bar that the address belongs to, from `SECTIONS`; "" for none."""
     first = _FIRST.match(path)
-    return PARTS.get(first[1], "") if first else ""
+    return SECTIONS.get(first[1], "") if first else ""
 
 
 def _unread(user: User) -> list[Notice]:

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from scoring.core.services import ENVIRONMENT
-from scoring.engine.estimates.scoring_estimate import Estimate
+from scoring.engine.estimates.scoring_estimate import CostEstimate
 
 
 class CallEstimate(NamedTuple):
     """One kind of calls."""
 
     title: str
-    estimate: Estimate
+    estimate: CostEstimate
 
 
 @dataclass(frozen=True)
-class CostEstimate:
+class TotalCostEstimate:
     """The estimates of all kinds of calls that a run would make."""
 
     lines: Sequence[CallEstimate]
@@ -53,12 +53,12 @@ class CostEstimate:
             yield _unpriced(model, connection)
 
 
-def combine_estimates(**estimates: Estimate) -> CostEstimate | None:
+def combine_estimates(**estimates: CostEstimate) -> TotalCostEstimate | None:
     """By the names of the kinds of calls; None where there would be none."""
     lines = [
-        CallEstimate(title, found) for title, found in estimates.items() if found != Estimate()
+        CallEstimate(title, found) for title, found in estimates.items() if found != CostEstimate()
     ]
-    return CostEstimate(lines) if lines else None
+    return TotalCostEstimate(lines) if lines else None
 
 
 def _unpriced(model: str, connection: str) -> str:

@@ -69,7 +69,7 @@ def unread_body(fault: OSError) -> HttpResponse:
     """The response to a form whose body the server dropped, by the reason."""
     if fault.errno == EBUSY:
         return service_unavailable()
-    return insufficient_storage() if disk_full.is_full_disk(fault) else request_timeout()
+    return insufficient_storage() if disk_full.is_disk_full(fault) else request_timeout()
 
 
 def internal_error(request: HttpRequest) -> HttpResponse:
@@ -97,7 +97,7 @@ def _answer_to(fault: BaseException | None) -> HttpResponse | None:
     if fault and database_lock.is_locked(fault):
         log.warning("The database is locked: %s", fault)
         return service_unavailable()
-    if fault and disk_full.is_full_disk(fault):
+    if fault and disk_full.is_disk_full(fault):
         log.error("There is no room left on the disk", exc_info=fault)
         return insufficient_storage()
     return None

@@ -56,7 +56,7 @@ class HostForm(forms.Form):
             raise forms.ValidationError(refused.text) from None
 
 
-class PlaceField(forms.Field):
+class PositionField(forms.Field):
     """The position of a case as addresses write it: `173`, or `173.2` for a later trial."""
 
     def to_python(self, value: Any) -> CasePosition | None:

@@ -9,7 +9,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from scoring.engine.runs.progress import worker_is_alive
+from scoring.engine.runs.progress import is_worker_alive
 
 
 @never_cache
@@ -24,6 +24,6 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 
 def _database_and_worker() -> tuple[bool, bool]:
     try:
-        return True, worker_is_alive()
+        return True, is_worker_alive()
     except DatabaseError:
         return False, False

@@ -8,18 +8,18 @@ from typing import Final
 
 from django.utils import timezone
 
-from scoring.engine.jobs.progress import Progress
-from scoring.engine.runs.progress import standstill_of
+from scoring.engine.jobs.progress import JobProgress
+from scoring.engine.runs.progress import job_stall_reason
 from scoring.models import Job, JobState
 
-NOT_BEGUN: Final = "not begun"
-STANDSTILL: Final = "standing still"
+NOT_STARTED: Final = "not begun"
+STALLED: Final = "standing still"
 QUARTERS: Final = ("begun", "a quarter done", "half done", "three quarters done")
 
 
 def progress_label(share: float | None) -> str:
     """The progress in words that change at most once a quarter, for screen readers."""
-    return NOT_BEGUN if share is None else QUARTERS[min(int(share * 4), 3)]
+    return NOT_STARTED if share is None else QUARTERS[min(int(share * 4), 3)]
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class JobStatus:
     @cached_property
     def cause(self) -> str:
         """Why the job does not progress; "" while it does."""
-        return standstill_of(self.job)
+        return job_stall_reason(self.job)
 
     @cached_property
-    def progress(self) -> Progress | None:
+    def progress(self) -> JobProgress | None:
         """None before the worker reports any, and for jobs that report none."""
-        return None if self.cause else Progress.of(self.job)
+        return None if self.cause else JobProgress.of(self.job)
 
     @property
     def seconds(self) -> int:
@@ -46,9 +46,9 @@ class JobStatus:
     @property
     def progress_label(self) -> str:
         if self.cause:
-            return STANDSTILL
+            return STALLED
         if self.progress is None:
-            return NOT_BEGUN if self.job.state == JobState.WAITING else QUARTERS[0]
+            return NOT_STARTED if self.job.state == JobState.WAITING else QUARTERS[0]
         return progress_label(self.progress.share)
 
 

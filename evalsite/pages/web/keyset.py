@@ -10,7 +10,7 @@ from django.http import QueryDict
 
 from evalsite.pages.web.fields import whole_number
 
-SIZE = 50
+PAGE_SIZE = 50
 
 Row = TypeVar("Row", bound=models.Model)
 
@@ -25,7 +25,7 @@ class KeysetPage(Generic[Row]):
 
 
 def keyset_page(
-    rows: models.QuerySet[Row], order: str, query: QueryDict, size: int = SIZE
+    rows: models.QuerySet[Row], order: str, query: QueryDict, size: int = PAGE_SIZE
 ) -> KeysetPage[Row]:
     """The page that `after` or `before` in the query asks for.
 

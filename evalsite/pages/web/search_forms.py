@@ -29,7 +29,7 @@ class SearchForm(forms.Form):
         return self.cleaned_data["q"] if self.is_valid() else ""
 
 
-class CaseFilters(forms.Form):
+class CaseSearchForm(forms.Form):
     """The filter of cases and the dataset version; without a number, the latest."""
 
     q = forms.CharField(max_length=MAX_TEXT, required=False)

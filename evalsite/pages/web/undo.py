@@ -10,8 +10,8 @@ from django.contrib import messages
 from django.contrib.messages.storage.base import Message
 from django.http import HttpRequest
 
-MOST_KEPT: Final = 250_000  # characters of a form that a message carries to the next page
-NO_UNDO: Final = f"There is no Undo: what it would bring back is over {MOST_KEPT:,} characters."
+MAX_FIELDS: Final = 250_000  # characters of a form that a message carries to the next page
+NO_UNDO: Final = f"There is no Undo: what it would bring back is over {MAX_FIELDS:,} characters."
 
 
 class Undo(NamedTuple):
@@ -30,7 +30,7 @@ def add_undo_message(
     """
     written = {name: str(value) for name, value in (fields or {}).items()}
     kept = json.dumps([path, written])
-    if len(kept) <= MOST_KEPT:
+    if len(kept) <= MAX_FIELDS:
         messages.success(request, text, extra_tags=kept)
     else:
         messages.success(request, f"{text} {NO_UNDO}")

@@ -8,13 +8,13 @@ from typing import Final, Literal, NamedTuple
 
 from scoring.core.charts.small_charts import round_length
 
-Way = Literal["up", "down", "same"]
+Direction = Literal["up", "down", "same"]
 
-SMALLEST: Final = 0.3  # radius of a dot of one case, as a share of half a cell
-LOWEST: Final = 1.5  # height of a bar that stands for anything at all
+MIN_RADIUS: Final = 0.3  # radius of a dot of one case, as a share of half a cell
+MIN_BAR_HEIGHT: Final = 1.5  # height of a bar that stands for anything at all
 
 
-class Span(NamedTuple):
+class ScoreRange(NamedTuple):
     """Scores or changes from `low` to `high`."""
 
     low: float
@@ -30,9 +30,9 @@ class Dot:
     cy: float
     radius: float
     cases: int
-    before: Span
-    after: Span
-    way: Way
+    before: ScoreRange
+    after: ScoreRange
+    direction: Direction
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Scatter:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ChangeBar:
     """Cases whose score changed by `change`; a bar that is cut off does not show their number."""
 
     x: float
@@ -55,16 +55,16 @@ class Step:
     width: float
     height: float
     cases: int
-    change: Span
-    way: Way
+    change: ScoreRange
+    direction: Direction
     is_cut: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class ChangeHistogram:
     width: float
     height: float
-    bars: tuple[Step, ...]
+    bars: tuple[ChangeBar, ...]
 
     @property
     def tallest(self) -> int:
@@ -77,7 +77,7 @@ class Steps:
         return sum(bar.cases for bar in self.bars if bar.is_cut)
 
 
-def scatter(
+def scatter_chart(
     cells: Sequence[tuple[int, int, int]],
     grid: int,
     thresholds: tuple[float, float],
@@ -92,7 +92,9 @@ def scatter(
     return Scatter(size, length, dots, round_length(before_x), round_length(after_y))
 
 
-def steps(counts: Sequence[int], *, width: float = 320.0, height: float = 120.0) -> Steps:
+def change_histogram(
+    counts: Sequence[int], *, width: float = 320.0, height: float = 120.0
+) -> ChangeHistogram:
     """Bars from a fall by 1 to a rise by 1; the middle one, of cases that hardly moved, is cut
     off where it would make the others invisible.
     """
@@ -102,42 +104,42 @@ def steps(counts: Sequence[int], *, width: float = 320.0, height: float = 120.0)
     bars = []
     for place, cases in enumerate(counts):
         share = min(1.0, cases / scale)
-        bar_height = round_length(max(LOWEST, share * height)) if cases else 0.0
+        bar_height = round_length(max(MIN_BAR_HEIGHT, share * height)) if cases else 0.0
         bars.append(
-            Step(
+            ChangeBar(
                 x=round_length(place * step + 0.5),
                 y=round_length(height - bar_height),
                 width=round_length(step - 1),
                 height=bar_height,
                 cases=cases,
                 change=change_span(place, middle),
-                way=_way(middle, place),
+                direction=_way(middle, place),
                 is_cut=cases > scale,
             )
         )
-    return Steps(width, height, tuple(bars))
+    return ChangeHistogram(width, height, tuple(bars))
 
 
-def change_span(place: int, middle: int) -> Span:
+def change_span(place: int, middle: int) -> ScoreRange:
     """The changes that a bar counts, by its index; the bar at `middle` stands for no change."""
     low, high = ((2 * (place - middle) + side) / (2 * middle or 1) for side in (-1, 1))
-    return Span(max(-1.0, low), min(1.0, high))
+    return ScoreRange(max(-1.0, low), min(1.0, high))
 
 
 def _dot(place: int, cell: tuple[int, int, int], most: int, grid: int, length: float) -> Dot:
     x, y, cases = cell
-    share = SMALLEST + (1 - SMALLEST) * ((cases - 1) / (most - 1)) ** 0.5 if most > 1 else 0.5
+    share = MIN_RADIUS + (1 - MIN_RADIUS) * ((cases - 1) / (most - 1)) ** 0.5 if most > 1 else 0.5
     return Dot(
         place=place,
         cx=round_length((x + 0.5) * length),
         cy=round_length((grid - y - 0.5) * length),
         radius=round_length(length / 2 * share),
         cases=cases,
-        before=Span(x / grid, (x + 1) / grid),
-        after=Span(y / grid, (y + 1) / grid),
-        way=_way(x, y),
+        before=ScoreRange(x / grid, (x + 1) / grid),
+        after=ScoreRange(y / grid, (y + 1) / grid),
+        direction=_way(x, y),
     )
 
 
-def _way(before: int, after: int) -> Way:
+def _way(before: int, after: int) -> Direction:
     return "up" if after > before else "down" if after < before else "same"

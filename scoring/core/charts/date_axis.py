@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import islice, takewhile
 from typing import Final, NamedTuple
 
-MOST_TICKS: Final = 8
+MAX_TICKS: Final = 8
 
 _HOURS: Final = (1, 3, 6, 12)
 _DAYS: Final = (1, 2, 7, 14)
@@ -20,7 +20,7 @@ class DateTick(NamedTuple):
     text: str
 
 
-def date_ticks(first: datetime, last: datetime, most: int = MOST_TICKS) -> list[DateTick]:
+def date_ticks(first: datetime, last: datetime, most: int = MAX_TICKS) -> list[DateTick]:
     """At most `most` round dates from `first` to `last`, the finest that are few enough; at least
     one, which is `first` itself where no round date lies between.
     """

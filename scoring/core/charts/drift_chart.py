@@ -16,14 +16,14 @@ from typing import Final, NamedTuple
 from scoring.core.charts.date_axis import date_ticks
 from scoring.core.charts.small_charts import round_length
 
-LEAST_SPAN: Final = 0.1  # of the axis of means
+MIN_SPAN: Final = 0.1  # of the axis of means
 EDGE: Final = 12.0  # between the first and last marks and the sides
 GRAIN: Final = 0.05  # the axis of means ends at a multiple of it
-MOST_BAR: Final = 14.0  # width
-LEAST_BAR: Final = 1.0  # width, and height of a bar that stands for anything
+MAX_BAR_HEIGHT: Final = 14.0  # width
+MIN_BAR_HEIGHT: Final = 1.0  # width, and height of a bar that stands for anything
 
 
-class Reading(NamedTuple):
+class ChartReading(NamedTuple):
     """One run on the line; None is a figure that is not there."""
 
     run: str
@@ -83,7 +83,7 @@ class FlipBar:
     run: str
 
 
-class Rule(NamedTuple):
+class BreakLine(NamedTuple):
     """A vertical line between a run and the one before, with what changed there."""
 
     x: float
@@ -120,7 +120,7 @@ class DriftChart:
     threshold_line: str
     baseline_y: float | None
     limits: Band | None
-    rules: tuple[Rule, ...]
+    rules: tuple[BreakLine, ...]
     bars: tuple[FlipBar, ...]
     most_flips: int  # that half the middle panel's height stands for
     similarity_lines: tuple[str, ...]
@@ -130,7 +130,7 @@ class DriftChart:
 
 
 def drift_chart(
-    readings: Sequence[Reading],
+    readings: Sequence[ChartReading],
     limits: Span | None = None,
     baseline: float | None = None,
     *,
@@ -186,7 +186,7 @@ def value_ticks(low: float, high: float) -> list[float]:
     return [round(place * step, 2) for place in range(first, floor(high / step + 1e-9) + 1)]
 
 
-def _spread_over_dates(readings: Sequence[Reading], width: float) -> list[float]:
+def _spread_over_dates(readings: Sequence[ChartReading], width: float) -> list[float]:
     """The x of each reading, by its date; evenly where all have the same."""
     if not readings:
         return []
@@ -197,7 +197,7 @@ def _spread_over_dates(readings: Sequence[Reading], width: float) -> list[float]
     return [round_length(EDGE + inner * (n / last if last else 0.5)) for n in range(last + 1)]
 
 
-def _axis_ends(readings: Sequence[Reading], limits: Span | None) -> tuple[float, float]:
+def _axis_ends(readings: Sequence[ChartReading], limits: Span | None) -> tuple[float, float]:
     """Lower and upper end of the axis of means: all that is drawn fits, within 0..1."""
     values = [
         v for r in readings for v in (r.mean, r.pass_rate, *(r.interval or ())) if v is not None
@@ -205,12 +205,12 @@ def _axis_ends(readings: Sequence[Reading], limits: Span | None) -> tuple[float,
     values += [r.threshold for r in readings] + (list(limits[:3]) if limits else [])
     low, high = min(values, default=0.0), max(values, default=1.0)
     low, high = floor(low / GRAIN + 1e-9) * GRAIN, ceil(high / GRAIN - 1e-9) * GRAIN
-    if high - low < LEAST_SPAN:
-        low, high = low - LEAST_SPAN / 2, high + LEAST_SPAN / 2
-    return round(max(0.0, min(low, 1 - LEAST_SPAN)), 2), round(min(1.0, max(high, LEAST_SPAN)), 2)
+    if high - low < MIN_SPAN:
+        low, high = low - MIN_SPAN / 2, high + MIN_SPAN / 2
+    return round(max(0.0, min(low, 1 - MIN_SPAN)), 2), round(min(1.0, max(high, MIN_SPAN)), 2)
 
 
-def _split_at_cuts(readings: Sequence[Reading]) -> list[list[int]]:
+def _split_at_cuts(readings: Sequence[ChartReading]) -> list[list[int]]:
     parts: list[list[int]] = [[]]
     for place, reading in enumerate(readings):
         if reading.is_cut_off:
@@ -239,7 +239,7 @@ def _lines(
 
 
 def _outlines(
-    readings: Sequence[Reading],
+    readings: Sequence[ChartReading],
     parts: Iterable[Sequence[int]],
     xs: Sequence[float],
     y: Callable[[float], float],
@@ -256,7 +256,7 @@ def _outlines(
 
 
 def _threshold_line(
-    readings: Sequence[Reading], xs: Sequence[float], y: Callable[[float], float], width: float
+    readings: Sequence[ChartReading], xs: Sequence[float], y: Callable[[float], float], width: float
 ) -> str:
     """The threshold from side to side, with a step half-way to the run it changed with."""
     if not readings:
@@ -270,7 +270,7 @@ def _threshold_line(
     return " ".join(f"{x},{height}" for x, height in points)
 
 
-def _mark(reading: Reading, place: int, x: float, y: Callable[[float], float]) -> Mark:
+def _mark(reading: ChartReading, place: int, x: float, y: Callable[[float], float]) -> Mark:
     return Mark(
         x=x,
         y=None if reading.mean is None else y(reading.mean),
@@ -288,24 +288,26 @@ def _band(limits: Span, xs: Sequence[float], y: Callable[[float], float]) -> Ban
     return Band(x, round_length(xs[-1] - x), low_y=y(limits.low), high_y=y(limits.high))
 
 
-def _rules(readings: Sequence[Reading], xs: Sequence[float]) -> Iterable[Rule]:
+def _rules(readings: Sequence[ChartReading], xs: Sequence[float]) -> Iterable[BreakLine]:
     for place, reading in enumerate(readings):
         if place and reading.breaks:
             x = round_length((xs[place - 1] + xs[place]) / 2)
-            yield Rule(x, reading.breaks, reading.run, reading.is_cut_off)
+            yield BreakLine(x, reading.breaks, reading.run, reading.is_cut_off)
 
 
 def _bars(
-    readings: Sequence[Reading], xs: Sequence[float], most: int, height: float
+    readings: Sequence[ChartReading], xs: Sequence[float], most: int, height: float
 ) -> Iterable[FlipBar]:
     gaps = [after - before for before, after in pairwise(xs)]
-    width = round_length(min(MOST_BAR, max(LEAST_BAR, 0.6 * min(gaps, default=MOST_BAR))))
+    width = round_length(
+        min(MAX_BAR_HEIGHT, max(MIN_BAR_HEIGHT, 0.6 * min(gaps, default=MAX_BAR_HEIGHT)))
+    )
     middle = height / 2
     for place, reading in enumerate(readings):
         if reading.fixed is None or reading.broke is None:
             continue
         up, down = (
-            round_length(max(LEAST_BAR, middle * count / most)) if count else 0.0
+            round_length(max(MIN_BAR_HEIGHT, middle * count / most)) if count else 0.0
             for count in (reading.fixed, reading.broke)
         )
         yield FlipBar(
@@ -315,7 +317,7 @@ def _bars(
         )  # fmt: skip
 
 
-def _date_ticks(readings: Sequence[Reading], xs: Sequence[float]) -> tuple[Tick, ...]:
+def _date_ticks(readings: Sequence[ChartReading], xs: Sequence[float]) -> tuple[Tick, ...]:
     if not readings:
         return ()
     first, last = readings[0].dated, readings[-1].dated

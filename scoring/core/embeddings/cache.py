@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 DTYPE: Final = "<f4"
-KEEP_EVERY: Final = 512  # texts computed between two writes to the cache
+SAVE_EVERY: Final = 512  # texts computed between two writes to the cache
 MEMORY_BYTES: Final = 128 * 1024 * 1024
 NORMALISATION: Final = "l2"  # changes with the way in which a vector is brought to length 1
 
@@ -39,7 +39,7 @@ def text_key_function(provider: str, model: str, revision: str) -> Callable[[str
     return key
 
 
-class KeptVector(NamedTuple):
+class CachedVector(NamedTuple):
     """Little-endian float32 values of length 1, empty for a text that has no vector."""
 
     vector: bytes
@@ -49,9 +49,9 @@ class KeptVector(NamedTuple):
 class VectorCache(Protocol):
     """Stores vectors. Thread-safe."""
 
-    def get_many(self, keys: Sequence[str]) -> Mapping[str, KeptVector]: ...
+    def get_many(self, keys: Sequence[str]) -> Mapping[str, CachedVector]: ...
 
-    def put_many(self, kept: Mapping[str, KeptVector]) -> None: ...
+    def put_many(self, kept: Mapping[str, CachedVector]) -> None: ...
 
 
 class Embedder(Protocol):
@@ -92,7 +92,7 @@ def embed_texts(
             missing = [key for key in keys.values() if key not in vectors]
             vectors.update(cache.get_many(missing))
             wanted = {text: key for text, key in keys.items() if key not in vectors}
-            for block in _compute(wanted, embedder, embedder.step if on_progress else KEEP_EVERY):
+            for block in _compute(wanted, embedder, embedder.step if on_progress else SAVE_EVERY):
                 cache.put_many(block)
                 vectors.update(block)
                 if on_progress:
@@ -103,12 +103,12 @@ def embed_texts(
 
 def _compute(
     wanted: Mapping[str, str], embedder: Embedder, size: int
-) -> Iterator[dict[str, KeptVector]]:
+) -> Iterator[dict[str, CachedVector]]:
     """The vectors by key, in blocks of that size; texts of similar length share a block."""
     texts = iter(sorted(wanted, key=len))
     while block := list(islice(texts, size)):
         matrix, is_cut = embedder.compute(block)
-        rows = map(KeptVector, _pack(matrix, len(block)), is_cut)
+        rows = map(CachedVector, _pack(matrix, len(block)), is_cut)
         yield dict(zip((wanted[text] for text in block), rows, strict=True))
 
 
@@ -124,7 +124,7 @@ def _pack(matrix: np.ndarray, rows: int) -> list[bytes]:
     return [row.tobytes() if length else b"" for row, length in zip(packed, lengths, strict=True)]
 
 
-def _matrix(rows: Sequence[KeptVector]) -> np.ndarray:
+def _matrix(rows: Sequence[CachedVector]) -> np.ndarray:
     import numpy as np
 
     width = max((len(row.vector) for row in rows), default=0)
@@ -141,16 +141,16 @@ class MemoryCache:
     def __init__(self, room_bytes: int = MEMORY_BYTES) -> None:
         self._room_bytes = room_bytes
         self._lock = Lock()
-        self._kept: OrderedDict[str, KeptVector] = OrderedDict()
+        self._kept: OrderedDict[str, CachedVector] = OrderedDict()
 
-    def get_many(self, keys: Sequence[str]) -> Mapping[str, KeptVector]:
+    def get_many(self, keys: Sequence[str]) -> Mapping[str, CachedVector]:
         with self._lock:
             vectors = {key: self._kept[key] for key in keys if key in self._kept}
             for key in vectors:
                 self._kept.move_to_end(key)
             return vectors
 
-    def put_many(self, kept: Mapping[str, KeptVector]) -> None:
+    def put_many(self, kept: Mapping[str, CachedVector]) -> None:
         with self._lock:
             for key, row in kept.items():
                 if key not in self._kept:
@@ -161,6 +161,6 @@ class MemoryCache:
                 self._room_bytes += _size_bytes(dropped)
 
 
-def _size_bytes(row: KeptVector) -> int:
+def _size_bytes(row: CachedVector) -> int:
     """About what a vector takes in memory, its key included."""
     return len(row.vector) + 300

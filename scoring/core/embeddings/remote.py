@@ -112,7 +112,7 @@ class RemoteModel:
             try:
                 return await self._attempt(pool, pooled, texts)
             except CallProblem as problem:
-                if attempt >= problem.tries:
+                if attempt >= problem.try_count:
                     raise
                 if problem.retry_after_seconds is not None:
                     pooled.limiter.pause(problem.retry_after_seconds)
@@ -144,10 +144,10 @@ class RemoteModel:
 
 
 def _no_vectors(target: CallTarget) -> CallProblem:
-    from scoring.core.llm.errors import problem
+    from scoring.core.llm.errors import call_problem
 
     what = f"no embeddings of {target.model!r} at this URL; check the base URL and the model"
-    return problem(target, "not_an_api", what)
+    return call_problem(target, "not_an_api", what)
 
 
 def _parts(texts: Sequence[str]) -> Iterator[list[str]]:

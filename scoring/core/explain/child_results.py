@@ -12,7 +12,7 @@ from scoring.core.scorers.combinations import CombineConfig
 MAX_CHARS: Final = 20_000  # of output and expected text up to which parts are scored again
 
 
-def complete_parts(scorer: ConfiguredScorer, case: Case, result: Result) -> Result:
+def complete_child_results(scorer: ConfiguredScorer, case: Case, result: Result) -> Result:
     """A stored result with every part of its combination.
 
     Missing parts are scored again, unless one of them is slow, calls a model or is a custom one.
@@ -28,7 +28,7 @@ def complete_parts(scorer: ConfiguredScorer, case: Case, result: Result) -> Resu
     return result._replace(metadata=again.metadata) if again else result
 
 
-def complete_part(scorer: ConfiguredScorer, case: Case, result: Result) -> Result:
+def complete_child_result(scorer: ConfiguredScorer, case: Case, result: Result) -> Result:
     """The result of a part with reason and metadata, where its row stored the score alone.
 
     Under the same conditions, for each part by itself.

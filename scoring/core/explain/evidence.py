@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from scoring.core.config import Config
 from scoring.core.contract import Case, Json, Result
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.core.llm.judge_scale import Choices, Scale
 from scoring.core.scorers import llm_judge, reference_match
 from scoring.core.wording.numbers import dollars_text
@@ -35,7 +35,7 @@ class Similarity(NamedTuple):
     is_closest: bool
 
 
-class Step(NamedTuple):
+class ScaleStep(NamedTuple):
     """A choice of a judge's scale, what it scores, and whether it was chosen."""
 
     label: str
@@ -43,10 +43,10 @@ class Step(NamedTuple):
     is_chosen: bool
 
 
-class Sample(NamedTuple):
+class JudgeSample(NamedTuple):
     """One reply and its score, None where the reply is off the scale."""
 
-    said: str
+    text: str
     score: float | None
 
 
@@ -57,11 +57,11 @@ class JudgeEvidence(NamedTuple):
     "" for a type whose question is fixed.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[ScaleStep, ...]
     value: str
     span: str
     reasons: str
-    samples: tuple[Sample, ...]
+    samples: tuple[JudgeSample, ...]
     reduce: str
     facts: tuple[tuple[str, str], ...]
     refs: tuple[str, ...]
@@ -96,12 +96,12 @@ def judge_evidence(config: Config | None, result: Result) -> JudgeEvidence | Non
     if "attempts" not in facts:
         return None
     value = facts.get(scale.key)
-    answer = "" if value is None else text_of(value)
+    answer = "" if value is None else to_text(value)
     steps = scale.scores.items() if isinstance(scale, Choices) and answer else ()
     meanings = FACTS if isinstance(config, llm_judge.FactualityConfig) else {}
     return JudgeEvidence(
         steps=tuple(
-            Step(
+            ScaleStep(
                 f"{label}: {meanings[label]}" if label in meanings else label,
                 score,
                 label == answer,
@@ -110,7 +110,7 @@ def judge_evidence(config: Config | None, result: Result) -> JudgeEvidence | Non
         ),
         value=answer,
         span="" if isinstance(scale, Choices) else scale.words(),
-        reasons=text_of(facts.get("reasons", "")),
+        reasons=to_text(facts.get("reasons", "")),
         samples=_samples(facts, scale),
         reduce=getattr(config, "reduce", ""),
         facts=tuple(_call_facts(facts)),
@@ -119,12 +119,12 @@ def judge_evidence(config: Config | None, result: Result) -> JudgeEvidence | Non
     )
 
 
-def _samples(facts: Mapping[str, Json], scale: Scale) -> tuple[Sample, ...]:
+def _samples(facts: Mapping[str, Json], scale: Scale) -> tuple[JudgeSample, ...]:
     """Each of several samples; a single one is the value itself."""
     values = list(facts.get("samples", ()))[:MAX_SAMPLES]
     if len(values) < 2:
         return ()
-    return tuple(Sample(text_of(value), _score(value, scale)) for value in values)
+    return tuple(JudgeSample(to_text(value), _score(value, scale)) for value in values)
 
 
 def _score(value: Json, scale: Scale) -> float | None:
@@ -146,9 +146,9 @@ _FORMATS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
 def _call_facts(facts: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """What is known of the calls, in words."""
     if facts.get("answers"):
-        yield "right answers", text_of(facts["answers"])
+        yield "right answers", to_text(facts["answers"])
     if facts.get("model"):
-        yield "model", text_of(facts["model"])
+        yield "model", to_text(facts["model"])
     for key, (name, format_number) in _FORMATS.items():
         value = facts.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool):

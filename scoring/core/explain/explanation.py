@@ -13,14 +13,14 @@ from typing import Final, NamedTuple
 from scoring.core.config import Config
 from scoring.core.configured import ConfiguredScorer, configure_scorer
 from scoring.core.contract import Case, ConfigError, Json, Result
-from scoring.core.explain.child_results import complete_part, complete_parts
+from scoring.core.explain.child_results import complete_child_result, complete_child_results
 from scoring.core.explain.evidence import (
     JudgeEvidence,
     Similarity,
     judge_evidence,
     similarity_evidence,
 )
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.core.registry import Derivation, StoredResult
 from scoring.core.scorers import json_comparison
 from scoring.core.scorers.answers import (
@@ -92,7 +92,7 @@ def explain(
 def _explain(
     scorer: ConfiguredScorer, case: Case, result: Result, later: LaterVerdict | None = None
 ) -> Explanation:
-    result = complete_parts(scorer, case, result)
+    result = complete_child_results(scorer, case, result)
     answered = _case_answered(scorer.config, case, result)
     stored = StoredResult(scorer.config, answered or case, result)
     if result.score is None or result.code:
@@ -125,7 +125,7 @@ def _problem(result: Result) -> Explanation:
     if result.score is None:
         verdict = f"{result.status}: no score, left out of mean and pass rate"
     else:
-        verdict = f"{text_of(result.score)}, whatever the threshold → {result.verdict}"
+        verdict = f"{to_text(result.score)}, whatever the threshold → {result.verdict}"
     return Explanation(verdict, (result.reason,) if result.reason else ())
 
 
@@ -136,9 +136,9 @@ def _explain_verdict(
     start = f"{derivation.formula} = " if derivation.formula else ""
     limit, verdict = later or (threshold, result.verdict)
     sign = "≥" if score >= limit else "<"
-    line = f"{start}{score_text(score, limit)} {sign} {text_of(limit)} → {verdict}"
+    line = f"{start}{score_text(score, limit)} {sign} {to_text(limit)} → {verdict}"
     if later:
-        line += f" (re-labelled; scored with {text_of(threshold)} → {result.verdict})"
+        line += f" (re-labelled; scored with {to_text(threshold)} → {result.verdict})"
     return Explanation(line, tuple(derivation.findings))
 
 
@@ -147,7 +147,7 @@ def _derive(scorer: ConfiguredScorer, stored: StoredResult) -> Derivation:
     derivation = derivation or _describe_facts(stored)
     if not getattr(stored.config, "negate", False):
         return derivation
-    before = text_of(1 - (stored.result.score or 0.0))
+    before = to_text(1 - (stored.result.score or 0.0))
     findings = (*derivation.findings, "negate: the opposite is wanted")
     return Derivation(findings, f"1 {MINUS} {before}")
 
@@ -166,7 +166,7 @@ def _describe_facts(stored: StoredResult) -> Derivation:
 def _fact_text(value: Json) -> str:
     """A fact in few characters: a number rounded, a text as it is, else its JSON."""
     if isinstance(value, float):
-        return text_of(round(value, SCORE_DECIMALS) or value)
+        return to_text(round(value, SCORE_DECIMALS) or value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= MAX_FACT else f"{text[:MAX_FACT]}…"
 
@@ -190,7 +190,7 @@ def _children(stored: StoredResult) -> tuple[Child, ...]:
     children = []
     for entry in stored.facts.get("children", ()):
         if scorer := scorers.get(entry["name"]):
-            result = complete_part(scorer, stored.case, _stored_result(entry))
+            result = complete_child_result(scorer, stored.case, _stored_result(entry))
             children.append(Child(entry["name"], _explain(scorer, stored.case, result)))
     return tuple(children)
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from scoring.core.configured import ConfiguredScorer, configure_scorer
 from scoring.core.contract import Case, CaseProblem, ConfigError, Json, Result
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.core.registry import find_type
 from scoring.core.scorers.answers import find_answers
 from scoring.core.scorers.combinations import CombineConfig
@@ -28,7 +28,7 @@ from scoring.core.textdiff.side_by_side import (
 )
 from scoring.core.textdiff.text_layout import TextLayout
 
-MOST: Final = 500  # places of one text or pattern
+MAX_MATCHES: Final = 500  # places of one text or pattern
 MAX_CHARS: Final = 200_000  # of an output that are searched
 MAX_WANTED: Final = 100  # texts that one scorer looks for
 SECONDS: Final = 0.2  # for one pattern
@@ -38,7 +38,7 @@ _EMPTY: Final = "found, as an empty text, which has no mark"
 CharRange = tuple[int, int]
 
 
-class Search(NamedTuple):
+class TextSearch(NamedTuple):
     """What one scorer looked for in a text, and where it is. `problem` names what is incomplete.
 
     `part` names the part of a JSON output that the text is, "" for all of it.
@@ -65,19 +65,19 @@ class MarkedText(NamedTuple):
     text: TextLayout
 
 
-def searches_texts(type_name: str, config: Mapping[str, Json]) -> bool:
+def has_text_search(type_name: str, config: Mapping[str, Json]) -> bool:
     """Whether the scorer, or a part of it, looks for texts or patterns."""
     kind = find_type(type_name)
     parts = config.get("scorers", ())
     return (kind is not None and issubclass(kind.config, IncludesConfig | RegexConfig)) or any(
-        isinstance(part, Mapping) and searches_texts(part.get("type", ""), part.get("config", {}))
+        isinstance(part, Mapping) and has_text_search(part.get("type", ""), part.get("config", {}))
         for part in (parts if isinstance(parts, Sequence) else ())
     )
 
 
 def find_searches(
     name: str, type_name: str, config: Mapping[str, Json], case: Case
-) -> list[Search]:
+) -> list[TextSearch]:
     """Everything the scorer and its parts look for; nothing where its type has changed since."""
     try:
         scorer = configure_scorer(type_name, config)
@@ -86,15 +86,15 @@ def find_searches(
     return list(_search(name, scorer, case))
 
 
-def mark_searches(searches: Iterable[Search]) -> list[MarkedText]:
+def mark_searches(searches: Iterable[TextSearch]) -> list[MarkedText]:
     """Each searched text once, with all matches in it marked."""
-    by_text: dict[tuple[str, str], list[Search]] = {}
+    by_text: dict[tuple[str, str], list[TextSearch]] = {}
     for search in searches:
         by_text.setdefault((search.part, search.text), []).append(search)
     return [MarkedText(part, _mark(text, group)) for (part, text), group in by_text.items()]
 
 
-def _search(name: str, scorer: ConfiguredScorer, case: Case) -> Iterator[Search]:
+def _search(name: str, scorer: ConfiguredScorer, case: Case) -> Iterator[TextSearch]:
     config = scorer.config
     if isinstance(config, CombineConfig):
         for child in config.children:
@@ -103,17 +103,19 @@ def _search(name: str, scorer: ConfiguredScorer, case: Case) -> Iterator[Search]
         yield from _search_target(name, config, case)
 
 
-def _search_target(name: str, config: IncludesConfig | RegexConfig, case: Case) -> Iterator[Search]:
+def _search_target(
+    name: str, config: IncludesConfig | RegexConfig, case: Case
+) -> Iterator[TextSearch]:
     key = config.target_output_key
     part = "" if key == WHOLE else key if isinstance(key, str) else ", ".join(key)
     try:
         if isinstance(config, IncludesConfig) and not config.values:
-            yield from _search_answers(Search(name, "", part, ""), config, case)
+            yield from _search_answers(TextSearch(name, "", part, ""), config, case)
             return
         chosen = select_target(case, config)
         if isinstance(chosen, Result):
             return
-        blank = Search(name, "", part, text_of(chosen.output))
+        blank = TextSearch(name, "", part, to_text(chosen.output))
         if isinstance(config, RegexConfig):
             yield _search_pattern(blank, config)
         else:
@@ -123,22 +125,22 @@ def _search_target(name: str, config: IncludesConfig | RegexConfig, case: Case) 
         return  # the score says so
 
 
-def _search_answers(blank: Search, config: IncludesConfig, case: Case) -> Iterator[Search]:
+def _search_answers(blank: TextSearch, config: IncludesConfig, case: Case) -> Iterator[TextSearch]:
     """A search for each right answer."""
     found = find_answers(case, config)
     if isinstance(found, Result):
         return
-    blank = blank._replace(text=text_of(found.output))
+    blank = blank._replace(text=to_text(found.output))
     for answer in found.usable[:MAX_WANTED]:
         yield _search_text(blank, expected_text(answer.value), config)
 
 
-def _search_pattern(blank: Search, config: RegexConfig) -> Search:
+def _search_pattern(blank: TextSearch, config: RegexConfig) -> TextSearch:
     flags = f" {config.flags}" if config.flags else ""
     search = blank._replace(wanted=f"{config.pattern}{flags}")
     try:
         pattern = compile_pattern(config.pattern, config.flags)
-        spans, is_all = pattern.places(blank.text[:MAX_CHARS], MOST, SECONDS)
+        spans, is_all = pattern.places(blank.text[:MAX_CHARS], MAX_MATCHES, SECONDS)
     except (CaseProblem, ConfigError):
         return search._replace(problem="takes too long to be marked on a page")
     places = [(start, end) for start, end in spans if end > start]
@@ -148,19 +150,19 @@ def _search_pattern(blank: Search, config: RegexConfig) -> Search:
     return search._replace(places=places, is_found=bool(spans), problem=problem)
 
 
-def _search_text(blank: Search, wanted: str, config: IncludesConfig) -> Search:
+def _search_text(blank: TextSearch, wanted: str, config: IncludesConfig) -> TextSearch:
     text, sought = blank.text, wanted
     if not config.case_sensitive:
         text, sought = text.lower(), wanted.lower()
     matches = re.finditer(re.escape(sought), text[:MAX_CHARS]) if sought else iter(())
-    places = [match.span() for match in islice(matches, MOST)]
+    places = [match.span() for match in islice(matches, MAX_MATCHES)]
     if len(blank.text) != len(text):
         places = _places_before_lowering(blank.text, places)
     return blank._replace(
         wanted=quote_excerpt(wanted),
         places=places,
         is_found=sought in text,
-        problem=_cut(blank.text) if len(places) < MOST else _ONLY_FIRST,
+        problem=_cut(blank.text) if len(places) < MAX_MATCHES else _ONLY_FIRST,
     )
 
 
@@ -174,12 +176,12 @@ def _cut(text: str) -> str:
     return f"marked in the first {MAX_CHARS:,} characters" if len(text) > MAX_CHARS else ""
 
 
-def _mark(text: str, searches: Sequence[Search]) -> TextLayout:
+def _mark(text: str, searches: Sequence[TextSearch]) -> TextLayout:
     blocks = list(build_blocks(fold_fragments(_fragments(text, searches)), "unmatched"))
     return TextLayout(blocks, len(text) - sum(map(block_length, blocks)))
 
 
-def _fragments(text: str, searches: Sequence[Search]) -> Iterator[Fragment]:
+def _fragments(text: str, searches: Sequence[TextSearch]) -> Iterator[Fragment]:
     """The text cut where a place begins or ends; a mark where several overlap bears all names."""
     changes = sorted(
         (offset, is_start, search.name)

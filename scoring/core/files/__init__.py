@@ -1,9 +1,15 @@
 """Readers of uploaded files: a file in, a stream of rows, cases and problems out."""
 
-from scoring.core.files.case_keys import CaseKeys, PlacedKey, case_key
+from scoring.core.files.case_keys import AssignedKey, CaseKeys, case_key
 from scoring.core.files.columns.guess import displaced_fields, guess_mapping, map_options
 from scoring.core.files.columns.mapping import MappedCase, Mapping, OutputText
-from scoring.core.files.format_detection import Detected, Format, Header, detect, read_rows
+from scoring.core.files.format_detection import (
+    DetectedFormat,
+    Format,
+    Header,
+    detect_format,
+    read_rows,
+)
 from scoring.core.files.near_duplicates import NearDuplicates
 from scoring.core.files.notes import Note, Notes
 from scoring.core.files.rows import MISSING, FileProblem, Missing, Row, RowProblem
@@ -11,8 +17,9 @@ from scoring.core.files.source import Source, open_source
 
 __all__ = [
     "MISSING",
+    "AssignedKey",
     "CaseKeys",
-    "Detected",
+    "DetectedFormat",
     "FileProblem",
     "Format",
     "Header",
@@ -23,12 +30,11 @@ __all__ = [
     "Note",
     "Notes",
     "OutputText",
-    "PlacedKey",
     "Row",
     "RowProblem",
     "Source",
     "case_key",
-    "detect",
+    "detect_format",
     "displaced_fields",
     "guess_mapping",
     "map_options",

@@ -53,7 +53,7 @@ _NO_TEXT: Final = frozenset({"Cc", "Cn", "Co", "Cs"})  # Unicode's categories
 _ASCII: Final = re.compile(r"[\t-~]")
 
 
-def refuse_foreign(head: bytes, name: str) -> None:
+def refuse_binary(head: bytes, name: str) -> None:
     """Raise FileProblem `type_mismatch` when the first bytes are those of no text format."""
     kind, advice = _kind_of(head)
     if kind:

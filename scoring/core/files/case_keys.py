@@ -18,7 +18,7 @@ def case_key(case_input: Json) -> str:
     return sha256(compact(case_input).encode()).hexdigest()[:16]
 
 
-class PlacedKey(NamedTuple):
+class AssignedKey(NamedTuple):
     """`is_new` is False for a further trial of a case that an earlier row already gave."""
 
     key: str
@@ -38,7 +38,7 @@ class CaseKeys:
         self._outputs = FirstLines() if has_trials else self._cases
         self._repeats: dict[str, int] = {}
 
-    def place_id(self, key: str, line: int, trial: int = 0) -> PlacedKey | RowProblem:
+    def place_id(self, key: str, line: int, trial: int = 0) -> AssignedKey | RowProblem:
         if first := self._outputs.add(f"{key}\n{trial}" if self._has_trials else key, line):
             again = f", trial {trial}," if self._has_trials else ""
             text = (
@@ -46,15 +46,15 @@ class CaseKeys:
                 "Give each case an id of its own, or map a trial column."
             )
             return RowProblem(line, "", "duplicate_case", text)
-        return PlacedKey(key, not self._has_trials or not self._cases.add(key, line))
+        return AssignedKey(key, not self._has_trials or not self._cases.add(key, line))
 
-    def place_hash(self, key: str, line: int, trial: int = 0) -> PlacedKey:
+    def place_hash(self, key: str, line: int, trial: int = 0) -> AssignedKey:
         output_key = f"{key}\n{trial}" if self._has_trials else key
         if not self._outputs.add(output_key, line):
-            return PlacedKey(key, not self._has_trials or not self._cases.add(key, line))
+            return AssignedKey(key, not self._has_trials or not self._cases.add(key, line))
         count = self._repeats[output_key] = self._repeats.get(output_key, 1) + 1
         numbered = f"{key}#{count}"
-        return PlacedKey(numbered, not self._cases.add(numbered, line))
+        return AssignedKey(numbered, not self._cases.add(numbered, line))
 
 
 class FirstLines:

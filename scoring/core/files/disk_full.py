@@ -19,7 +19,7 @@ _SQLITE: Final = "SQLITE_FULL"
 _POSTGRESQL: Final = "53100"  # disk_full, in appendix A of its manual
 
 
-def is_full_disk(fault: BaseException) -> bool:
+def is_disk_full(fault: BaseException) -> bool:
     """Whether it is the system's error, or Django's for that of a database."""
     cause = fault.__cause__ or fault
     return (
@@ -30,12 +30,12 @@ def is_full_disk(fault: BaseException) -> bool:
 
 
 @contextmanager
-def full_disk_told() -> Iterator[None]:
+def reporting_disk_full() -> Iterator[None]:
     """Raises FileProblem `disk_full` where there was no room."""
     try:
         yield
     except Exception as fault:
-        if is_full_disk(fault):
+        if is_disk_full(fault):
             raise FileProblem(CODE, TEXT) from None
         raise
 

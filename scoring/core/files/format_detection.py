@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from scoring.core.contract import CaseProblem
-from scoring.core.files.binary_detection import refuse_foreign
+from scoring.core.files.binary_detection import refuse_binary
 from scoring.core.files.columns.guess import is_known
 from scoring.core.files.columns.header_detection import looks_like_values
 from scoring.core.files.columns.table_header import check_delimiter
@@ -53,7 +53,7 @@ _CUT_CODES: Final = frozenset({"no_rows", "unclosed_quote", "invalid_json", "enc
 
 
 @dataclass(frozen=True, slots=True)
-class Detected:
+class DetectedFormat:
     """`columns` of JSON are the keys of the sample, those of inner objects as `outer.inner`.
 
     `delimiter` and `quote` are "" where there are none, `quote` is "none" where quotes are text.
@@ -87,7 +87,7 @@ class Detected:
         return not self.is_table and not self.is_whole
 
 
-def detect(
+def detect_format(
     origin: Path | Source,
     *,
     kind: Format | None = None,
@@ -97,7 +97,7 @@ def detect(
     header: Header = "",
     sheet: str = "",
     skip_lines: int = 0,
-) -> Detected:
+) -> DetectedFormat:
     """Looks at the beginning of a file; a Source can still be read from its start afterwards.
 
     Options win over what the beginning says. Raises FileProblem for what shows there already.
@@ -109,7 +109,7 @@ def detect(
         return _detect(source, options) if header else _guess_header(source, options)
 
 
-def _guess_header(source: Source, options: _Options) -> Detected:
+def _guess_header(source: Source, options: _Options) -> DetectedFormat:
     """With a header, unless the first row looks like values."""
     headless = options._replace(has_header=False)
     try:
@@ -128,11 +128,11 @@ def _guess_header(source: Source, options: _Options) -> Detected:
     return detected
 
 
-def _detect(source: Source, options: _Options) -> Detected:
+def _detect(source: Source, options: _Options) -> DetectedFormat:
     head = source.peek(_HEAD)
     if head and is_workbook(head, source.name):
         return _detect_workbook(source, options)
-    refuse_foreign(head, source.name)
+    refuse_binary(head, source.name)
     codec, mark_length = detect_encoding(head, options.encoding)
     if not head[mark_length:]:
         raise FileProblem("empty_file", "The file is empty. Choose another one.")
@@ -150,7 +150,7 @@ def _detect(source: Source, options: _Options) -> Detected:
 
 
 def read_rows(
-    origin: Path | Source, detected: Detected, notes: Notes | None = None
+    origin: Path | Source, detected: DetectedFormat, notes: Notes | None = None
 ) -> Iterator[Row | RowProblem]:
     """Every row or row problem, in order; memory stays flat. Notes are added to `notes`.
 
@@ -160,7 +160,7 @@ def read_rows(
         yield from _rows(source, detected, notes or Notes())
 
 
-def _rows(source: Source, detected: Detected, notes: Notes) -> Iterator[Row | RowProblem]:
+def _rows(source: Source, detected: DetectedFormat, notes: Notes) -> Iterator[Row | RowProblem]:
     has_header, skip_lines = detected.has_header, detected.skip_lines
     if detected.format == "csv":
         dialect = Dialect(detected.delimiter, detected.quote)
@@ -209,7 +209,7 @@ class _Options(NamedTuple):
     skip_lines: int
 
 
-def _detect_workbook(source: Source, options: _Options) -> Detected:
+def _detect_workbook(source: Source, options: _Options) -> DetectedFormat:
     sheets, sheet, columns = read_sheets(
         source.as_file(),
         options.sheet,
@@ -217,7 +217,7 @@ def _detect_workbook(source: Source, options: _Options) -> Detected:
         skip_lines=options.skip_lines,
         suits=_are_known,
     )
-    blank = Detected(
+    blank = DetectedFormat(
         *("xlsx", "", "", "", _usable(columns), (), True, options.has_header, sheet, sheets),
         skip_lines=options.skip_lines,
     )
@@ -239,7 +239,7 @@ def _are_known(columns: Sequence[str]) -> bool:
     return all(columns) and any(map(is_known, columns))
 
 
-def _detect_text(source: Source, options: _Options) -> Detected:
+def _detect_text(source: Source, options: _Options) -> DetectedFormat:
     head = source.peek(_HEAD)
     lines, are_all = _first_lines(head, options)
     kind = options.kind or _format_of(source.name, lines)
@@ -250,7 +250,7 @@ def _detect_text(source: Source, options: _Options) -> Detected:
         dialect = guess_dialect(lines, options.dialect, is_whole=is_whole, is_tsv=is_tsv)
         delimiter, quote = dialect
     has_header = options.has_header or kind != "csv"
-    blank = Detected(
+    blank = DetectedFormat(
         *(kind, options.encoding, delimiter, quote, (), (), source.is_whole),
         has_header=has_header,
         skip_lines=options.skip_lines if kind != "json" else 0,
@@ -308,7 +308,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _add_sample(head: bytes, blank: Detected) -> Detected:
+def _add_sample(head: bytes, blank: DetectedFormat) -> DetectedFormat:
     """Add the first rows, and whether they are all rows of the file."""
     rows: list[Row] = []
     notes, problem = Notes(), None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 if TYPE_CHECKING:
     import numpy as np
 
-NEAR: Final = 0.9  # normalised Indel similarity from which two texts are near duplicates
+MIN_SIMILARITY: Final = 0.9  # normalised Indel similarity from which two texts are near duplicates
 MAX_TEXTS: Final = 20_000  # later ones are not looked at
 _COMPARED: Final = 1_000  # characters of each text
 _PIECE: Final = 4  # bytes
@@ -58,7 +58,7 @@ class NearDuplicates:
             return
         for earlier in self._candidates(index, plain):
             other = self._texts[earlier]
-            if similarity := self._similarity(plain, other, score_cutoff=NEAR):
+            if similarity := self._similarity(plain, other, score_cutoff=MIN_SIMILARITY):
                 self.found.append(NearDuplicate(index + 1, earlier + 1, similarity))
                 return
 

@@ -41,7 +41,7 @@ class RowProblem(NamedTuple):
     message: str
 
     @property
-    def said(self) -> str:
+    def short_message(self) -> str:
         """The message without line and column, to be shown beside them."""
         for prefix in (f"Line {self.line:,}, column {self.column}: ", f"Line {self.line:,}: "):
             if self.message.startswith(prefix):

@@ -12,9 +12,9 @@ from tempfile import TemporaryFile
 from typing import BinaryIO, Final, cast
 from weakref import finalize
 
-from scoring.core.files.binary_detection import BOMS, guess_encoding, refuse_foreign
+from scoring.core.files.binary_detection import BOMS, guess_encoding, refuse_binary
 from scoring.core.files.decompression import Allowance, Gunzip
-from scoring.core.files.disk_full import close_quietly, full_disk_told
+from scoring.core.files.disk_full import close_quietly, reporting_disk_full
 from scoring.core.files.rows import EncodingProblem, FileProblem
 
 PACKED: Final = ".gz"
@@ -99,9 +99,9 @@ class Source:
             allowance = Allowance()
             while chunk := self.read(_COPIED):
                 allowance.spend(len(chunk))
-                with full_disk_told():
+                with reporting_disk_full():
                     copy.write(chunk)
-            with full_disk_told():
+            with reporting_disk_full():
                 copy.flush()
             self._file = cast("BinaryIO", copy)
         return self._file
@@ -157,7 +157,7 @@ def is_workbook(head: bytes, name: str) -> bool:
     if head.startswith(_OLD_OFFICE):
         raise _unsupported(name, "is encrypted with a password, or an old XLS workbook")
     if not head.startswith(_ZIP):
-        refuse_foreign(head, name)
+        refuse_binary(head, name)
         text = (
             f"“{name}” is called an Excel workbook and is none. Give it the ending of its format."
         )

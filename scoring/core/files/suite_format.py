@@ -11,14 +11,14 @@ from scoring.core.config_diff import drop_defaults
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import CaseProblem, ConfigError, Json
 from scoring.core.files.yaml_text import parse_yaml, write_yaml
-from scoring.core.json_text import check, parse
+from scoring.core.json_text import check_value, parse
 
 MAX_CHARS: Final = 500_000
 MAX_SCORERS: Final = 200
 MAX_NAME: Final = 120
 _KEYS: Final = {"name", "type", "config", "threshold"}
 
-Spelling = Literal["json", "yaml"]
+SuiteFormat = Literal["json", "yaml"]
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class DescribedScorer:
 
 
 @dataclass(frozen=True)
-class SuiteText:
+class SuiteDocument:
     """A suite as a text describes it. The names in it differ."""
 
     name: str
     scorers: tuple[DescribedScorer, ...]
 
-    def renamed(self, name: str, names: Mapping[int, str]) -> SuiteText:
+    def renamed(self, name: str, names: Mapping[int, str]) -> SuiteDocument:
         """The suite under another name, its scorers under `names` by their index; "" is no name.
 
         Raises ConfigError where two scorers would then have one name.
@@ -48,10 +48,10 @@ class SuiteText:
             for index, scorer in enumerate(self.scorers)
         )
         _refuse_repeated_names(scorers)
-        return SuiteText(_short(name or self.name), scorers)
+        return SuiteDocument(_short(name or self.name), scorers)
 
 
-def spelling_of(file_name: str, text: str) -> Spelling:
+def detect_suite_format(file_name: str, text: str) -> SuiteFormat:
     """By the ending of the file's name, else by how the text begins."""
     if file_name.endswith((".yaml", ".yml")):
         return "yaml"
@@ -59,7 +59,9 @@ def spelling_of(file_name: str, text: str) -> Spelling:
     return "json" if is_json else "yaml"
 
 
-def read_suite(text: str, *, spelling: Spelling, name: str = "", where: str = "it") -> SuiteText:
+def read_suite(
+    text: str, *, spelling: SuiteFormat, name: str = "", where: str = "it"
+) -> SuiteDocument:
     """The suite that a text describes, every scorer of it checked.
 
     Without a name of its own it is called `name`. Raises ConfigError, naming each bad field;
@@ -69,7 +71,7 @@ def read_suite(text: str, *, spelling: Spelling, name: str = "", where: str = "i
         raise _problem(f"{where} is longer than {MAX_CHARS:,} characters")
     try:
         content = parse(text) if spelling == "json" else parse_yaml(text)
-        check(content, refuse_nul=True)
+        check_value(content, refuse_nul=True)
     except CaseProblem as fault:
         raise _problem(f"{where} cannot be read as {spelling.upper()}: {fault}") from None
     items = content.get("scorers") if isinstance(content, dict) else None
@@ -81,10 +83,10 @@ def read_suite(text: str, *, spelling: Spelling, name: str = "", where: str = "i
         raise ConfigError({key: ["is not known in a suite file"] for key in sorted(unknown)})
     scorers = tuple(_read_scorer(index, item) for index, item in enumerate(items))
     _refuse_repeated_names(scorers)
-    return SuiteText(_short(str(content.get("name") or name or "suite")), scorers)
+    return SuiteDocument(_short(str(content.get("name") or name or "suite")), scorers)
 
 
-def write_suite(suite: SuiteText, spelling: Spelling) -> str:
+def write_suite(suite: SuiteDocument, spelling: SuiteFormat) -> str:
     """The text that `read_suite` reads, without settings that hold their defaults."""
     content = {"name": suite.name, "scorers": list(map(_scorer_fields, suite.scorers))}
     if spelling == "yaml":

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from scoring.core.contract import CaseProblem, Json
-from scoring.core.json_text import MAX_DEPTH, MAX_DIGITS, check
+from scoring.core.json_text import MAX_DEPTH, MAX_DIGITS, check_value
 
 if TYPE_CHECKING:
     import yaml
@@ -47,7 +47,7 @@ def parse_yaml(text: str) -> Json:
         raise CaseProblem("invalid_yaml", _describe(fault)) from None
     except (UnicodeError, ValueError, RecursionError) as fault:
         raise CaseProblem("invalid_yaml", f"it cannot be read: {fault}") from None
-    check(value)
+    check_value(value)
     return value
 
 

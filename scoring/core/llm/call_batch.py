@@ -16,11 +16,11 @@ from scoring.core.llm.errors import MAX_WAIT_SECONDS, CallProblem
 from scoring.core.llm.judge_reply import reply_problem
 from scoring.core.llm.rate_limiter import backoff_seconds
 from scoring.core.llm.reply_cache import Budget, ReplyCache
-from scoring.core.services import Answer, Fault, Question, Reply
+from scoring.core.services import Answer, CallFailure, Question, Reply
 
 BARS_ENDPOINT: Final = frozenset({"key_refused", "quota_exhausted", "endpoint_unreachable"})
-LASTS: Final = frozenset({"key_refused", "quota_exhausted", "model_missing"})
-NO_BUDGET: Final = Fault(
+LASTING_CODES: Final = frozenset({"key_refused", "quota_exhausted", "model_missing"})
+NO_BUDGET: Final = CallFailure(
     "budget_reached",
     "the run's budget is spent; raise it and retry the errors",
     attempts=0,
@@ -28,7 +28,7 @@ NO_BUDGET: Final = Fault(
 )
 
 #: Faults by endpoint and model; the model "" stands for all of them.
-KnownFaults = dict[tuple[Endpoint, str], Fault]
+KnownFailures = dict[tuple[Endpoint, str], CallFailure]
 
 _ranks = count()
 
@@ -43,7 +43,7 @@ class PendingCall:
     answer: Answer | None = None
 
 
-class Batch:
+class CallBatch:
     """Runs calls on the pool's loop, as many at once as the endpoint's rate limiter allows.
 
     A fault that every other call would meet too (a refused key, an exhausted quota, a missing
@@ -58,12 +58,12 @@ class Batch:
         pool: ClientPool,
         cache: ReplyCache,
         budget: Budget | None,
-        barred: KnownFaults | None = None,
+        barred: KnownFailures | None = None,
     ) -> None:
         self._calls, self._pool = calls, pool
         self._cache, self._budget = cache, budget
         self._lasting = {} if barred is None else barred
-        self._barred: KnownFaults = {}
+        self._barred: KnownFailures = {}
         self._clients: list[PooledClient] = []
         self._waiting: set[asyncio.Task[None] | None] = set()
         # The oldest batch goes first. With equal turns all batches would end together, and no call
@@ -72,8 +72,8 @@ class Batch:
         self._is_stopped = False
 
     @property
-    def standstill(self) -> str:
-        return next((text for pooled in self._clients if (text := pooled.limiter.standstill)), "")
+    def stall_reason(self) -> str:
+        return next((text for pooled in self._clients if (text := pooled.limiter.stall_reason)), "")
 
     async def run(self) -> None:
         """Answer the calls. Raises what writing a reply raises, once calls under way have ended."""
@@ -132,7 +132,7 @@ class Batch:
             try:
                 return await self._attempt(call, pooled, attempt)
             except CallProblem as problem:
-                if attempt >= problem.tries:
+                if attempt >= problem.try_count:
                     return self._give_up(call, problem, attempt)
                 if problem.retry_after_seconds is not None:
                     pooled.limiter.pause(problem.retry_after_seconds)  # for all calls
@@ -172,7 +172,7 @@ class Batch:
             if self._budget:
                 self._budget.end()
 
-    def _start_problem(self, call: PendingCall) -> Fault | None:
+    def _start_problem(self, call: PendingCall) -> CallFailure | None:
         """Why the call must not begin; None where it may, and it then counts against the budget."""
         for model in ("", call.question.model):
             key = call.endpoint, model
@@ -190,14 +190,14 @@ class Batch:
         ref = await self._pool.write(lambda: keep(key, question, reply, code))
         return replace(reply, ref=ref)
 
-    def _give_up(self, call: PendingCall, problem: CallProblem, attempts: int) -> Fault:
+    def _give_up(self, call: PendingCall, problem: CallProblem, attempts: int) -> CallFailure:
         """The fault after the last attempt; further calls that would meet it are barred."""
         fault = problem.fault
         is_pause = (problem.retry_after_seconds or 0) > MAX_WAIT_SECONDS
         if is_pause or fault.code in BARS_ENDPOINT or fault.code == "model_missing":
             model = call.question.model if fault.code == "model_missing" else ""
             self._barred[call.endpoint, model] = fault
-            if fault.code in LASTS:
+            if fault.code in LASTING_CODES:
                 self._lasting[call.endpoint, model] = fault
         text = f"{fault.text} (tried {attempts} times)" if attempts > 1 else fault.text
         return replace(fault, attempts=attempts, text=text)

@@ -17,8 +17,8 @@ from scoring.core.llm.endpoint import Endpoint
 from scoring.core.llm.errors import (
     CallProblem,
     CallTarget,
+    call_problem,
     classify_error,
-    problem,
     read_error_body,
     whole_characters,
 )
@@ -92,11 +92,11 @@ class Client:
             response = error.response
         except (TimeoutError, APITimeoutError):
             what = f"no whole reply within {limit} seconds; try again or raise the time limit"
-            raise problem(target, "timeout", what) from None
+            raise call_problem(target, "timeout", what) from None
         except APIConnectionError as fault:
             raise _connection_problem(target, fault) from None
         except GuardError as fault:
-            raise problem(target, fault.code, fault.text, tries=1) from None
+            raise call_problem(target, fault.code, fault.text, try_count=1) from None
         latency_ms = (time.perf_counter() - started) * 1000
         return HttpAnswer(response.status_code, response.headers, response.content, latency_ms)
 
@@ -169,11 +169,11 @@ def _connection_problem(target: CallTarget, fault: APIConnectionError) -> CallPr
 
     cause = fault.__cause__
     if isinstance(cause, GuardError):
-        return problem(target, cause.code, cause.text, tries=1)
+        return call_problem(target, cause.code, cause.text, try_count=1)
     if isinstance(cause, httpx2.ConnectError):
         what = f"nobody answers at its address ({str(cause)[:120]}); check the base URL"
-        return problem(target, "endpoint_unreachable", what)
-    return problem(target, "endpoint_failed", "it broke off the connection; try again later")
+        return call_problem(target, "endpoint_unreachable", what)
+    return call_problem(target, "endpoint_failed", "it broke off the connection; try again later")
 
 
 def _refused_parameter(answer: HttpAnswer, body: Mapping[str, Json], question: Question) -> str:
@@ -205,7 +205,7 @@ def _completion(target: CallTarget, answer: HttpAnswer, clock: Clock) -> dict[st
         raise classify_error(target, status, answer.headers, answer.body, clock.utc())
     kind = answer.headers.get("content-type", "").split(";")[0] or "no type"
     what = f"its answer ({kind}) is no chat completion; check the base URL"
-    raise problem(target, "not_an_api", what)
+    raise call_problem(target, "not_an_api", what)
 
 
 def _object(value: Json) -> dict[str, Json]:

@@ -15,7 +15,7 @@ from math import isfinite
 from typing import Any, Final, NamedTuple
 
 from scoring.core.contract import Json
-from scoring.core.services import Fault
+from scoring.core.services import CallFailure
 
 MAX_ATTEMPTS: Final = 5
 SLOW_ATTEMPTS: Final = 2  # of calls that time out: each costs a minute, and perhaps money
@@ -54,7 +54,7 @@ class CallProblem(Exception):  # noqa: N818 - the word the project uses
 
     def __init__(
         self,
-        fault: Fault,
+        fault: CallFailure,
         retry_after_seconds: float | None = None,
         *,
         is_pressure: bool = False,
@@ -63,7 +63,7 @@ class CallProblem(Exception):  # noqa: N818 - the word the project uses
         super().__init__(fault.text)
         self.fault, self.retry_after_seconds = fault, retry_after_seconds
         self.is_pressure = is_pressure
-        self.tries = _TRIES.get(fault.code, 1) if tries is None else tries
+        self.try_count = _TRIES.get(fault.code, 1) if tries is None else tries
 
 
 class ErrorBody(NamedTuple):
@@ -83,9 +83,9 @@ class CallTarget(NamedTuple):
     model: str
 
 
-def problem(target: CallTarget, code: str, what: str, **more: Any) -> CallProblem:
+def call_problem(target: CallTarget, code: str, what: str, **more: Any) -> CallProblem:
     """A problem whose text names the endpoint."""
-    fault = Fault(code, f"{target.name}: {what}", can_retry=_TRIES.get(code, 1) > 1)
+    fault = CallFailure(code, f"{target.name}: {what}", can_retry=_TRIES.get(code, 1) > 1)
     return CallProblem(fault, **more)
 
 
@@ -98,12 +98,14 @@ def classify_error(
     wait = retry_after_seconds(headers, now)
     if code == "rate_limited" and wait is not None and wait > MAX_WAIT_SECONDS:
         what = f"rate-limited until {_until(now, wait)}, too long to wait; retry the errors then"
-        return problem(target, code, what, retry_after_seconds=wait, is_pressure=True, tries=1)
+        return call_problem(
+            target, code, what, retry_after_seconds=wait, is_pressure=True, try_count=1
+        )
     if wait is not None:
         wait = min(wait, MAX_WAIT_SECONDS)
     is_pressure = code == "rate_limited" or status == 503
     what = _text(code, status, target, error)
-    return problem(target, code, what, retry_after_seconds=wait, is_pressure=is_pressure)
+    return call_problem(target, code, what, retry_after_seconds=wait, is_pressure=is_pressure)
 
 
 def read_error_body(body: bytes) -> ErrorBody:

@@ -8,14 +8,14 @@ from concurrent.futures import wait
 from dataclasses import replace
 from typing import Final
 
-from scoring.core.llm.call_batch import Batch, KnownFaults, PendingCall
+from scoring.core.llm.call_batch import CallBatch, KnownFailures, PendingCall
 from scoring.core.llm.client_pool import ClientPool, shared_pool
 from scoring.core.llm.endpoint import Endpoint
 from scoring.core.llm.reply_cache import Budget, ReplyCache, reply_key
-from scoring.core.services import Answer, Fault, OnProgress, Question, Reply
+from scoring.core.services import Answer, CallFailure, OnProgress, Question, Reply
 
 PROGRESS_SECONDS: Final = 0.5  # between two reports of a batch's progress
-CANCELLED: Final = Fault("cancelled", "the calls were stopped before this one", attempts=0)
+CANCELLED: Final = CallFailure("cancelled", "the calls were stopped before this one", attempts=0)
 
 
 class JudgeClient:
@@ -28,7 +28,7 @@ class JudgeClient:
 
     def __init__(
         self,
-        endpoints: Callable[[str | None], Endpoint | Fault],
+        endpoints: Callable[[str | None], Endpoint | CallFailure],
         cache: ReplyCache,
         budget: Budget | None = None,
         *,
@@ -36,14 +36,14 @@ class JudgeClient:
     ) -> None:
         self._endpoints, self._cache, self._budget = endpoints, cache, budget
         self._own_pool = pool
-        self._batches: set[Batch] = set()
-        self._barred: KnownFaults = {}
+        self._batches: set[CallBatch] = set()
+        self._barred: KnownFailures = {}
         self._is_stopped = False
 
     @property
-    def standstill(self) -> str:
+    def stall_reason(self) -> str:
         """Why calls pause; empty while calls are made or none is needed."""
-        texts = (batch.standstill for batch in tuple(self._batches))
+        texts = (batch.stall_reason for batch in tuple(self._batches))
         return next(filter(None, texts), "")
 
     def ask(
@@ -75,7 +75,7 @@ class JudgeClient:
 
     def _run(self, calls: list[PendingCall], on_progress: OnProgress | None, cached: int) -> None:
         pool = self._own_pool or shared_pool()
-        batch = Batch(calls, pool, self._cache, self._budget, self._barred)
+        batch = CallBatch(calls, pool, self._cache, self._budget, self._barred)
         self._batches.add(batch)
         if self._is_stopped:  # since the check in `ask`
             batch.stop()
@@ -92,20 +92,20 @@ class JudgeClient:
             self._batches.discard(batch)
 
 
-def _call(question: Question, endpoint: Endpoint | Fault) -> PendingCall | Fault:
-    if isinstance(endpoint, Fault):
+def _call(question: Question, endpoint: Endpoint | CallFailure) -> PendingCall | CallFailure:
+    if isinstance(endpoint, CallFailure):
         return endpoint
     return PendingCall(question, endpoint, reply_key(endpoint.base_url, question))
 
 
 def _answers(
-    calls: Iterable[PendingCall | Fault],
+    calls: Iterable[PendingCall | CallFailure],
     cached: Mapping[str, Reply],
     by_key: Mapping[str, PendingCall],
 ) -> Iterable[Answer]:
     """The second of two equal questions is answered from the first, at no cost."""
     for call in calls:
-        if isinstance(call, Fault):
+        if isinstance(call, CallFailure):
             yield call
         elif call.key in cached:
             yield cached[call.key]

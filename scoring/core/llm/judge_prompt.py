@@ -10,7 +10,7 @@ import json
 from typing import Final
 
 from scoring.core.contract import Case, CaseProblem, Json, OutsideProblem
-from scoring.core.json_text import check, unmark_json
+from scoring.core.json_text import check_value, unmark_json
 from scoring.core.llm.judge_scale import Scale
 from scoring.core.services import Message
 
@@ -41,7 +41,7 @@ def build_messages(task: str, scale: Scale, case: Case) -> tuple[Message, ...]:
 def case_document(case: Case) -> str:
     """The case as one JSON document; what it lacks is left out. Raises CaseProblem."""
     output = unmark_json(case.output)
-    check(output)
+    check_value(output)
     context = {
         "input": unmark_json(case.input),
         "expected": unmark_json(case.expected),
@@ -49,7 +49,7 @@ def case_document(case: Case) -> str:
         "metadata": dict(case.metadata) or None,
     }
     try:
-        check(context)
+        check_value(context)
     except CaseProblem as problem:
         raise OutsideProblem(problem.code, f"the case: {problem.text}") from None
     fields: dict[str, Json] = {key: value for key, value in context.items() if value is not None}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from scoring.core.contract import Json
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 
 MINUS: Final = "\N{MINUS SIGN}"
 REASONS: Final = {"type": "string", "description": "Why, in one to three sentences."}
@@ -34,7 +34,7 @@ class Choices:
         return isinstance(value, str) and value in self.scores
 
     def words(self) -> str:
-        return ", ".join(f"{label} {text_of(score)}" for label, score in self.scores.items())
+        return ", ".join(f"{label} {to_text(score)}" for label, score in self.scores.items())
 
     def arithmetic(self, _: str | float) -> str:
         """A choice is no arithmetic: its score is stated."""
@@ -53,7 +53,7 @@ class Range:
         return _schema("number", {"type": "number", "minimum": self.low, "maximum": self.high})
 
     def ask(self) -> str:
-        span = f"<a number from {text_of(self.low)} to {text_of(self.high)}>"
+        span = f"<a number from {to_text(self.low)} to {to_text(self.high)}>"
         return f'{{"reasons": "<why, in one to three sentences>", "number": {span}}}'
 
     def score(self, value: str | float) -> float:
@@ -63,12 +63,12 @@ class Range:
         return isinstance(value, int | float) and self.low <= value <= self.high
 
     def words(self) -> str:
-        return f"{text_of(self.low)} to {text_of(self.high)}, mapped to 0 to 1"
+        return f"{to_text(self.low)} to {to_text(self.high)}, mapped to 0 to 1"
 
     def arithmetic(self, value: str | float) -> str:
         """How an answer becomes its score, as people read it."""
-        low, high = text_of(self.low), text_of(self.high)
-        return f"({text_of(value)} {MINUS} {low}) / ({high} {MINUS} {low})"
+        low, high = to_text(self.low), to_text(self.high)
+        return f"({to_text(value)} {MINUS} {low}) / ({high} {MINUS} {low})"
 
     def number(self, score: float) -> float:
         """The number a score stands for, without float noise."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from scoring.core.contract import Case, CaseProblem, Json
 from scoring.core.json_path import Path, parse_path, path_text
-from scoring.core.json_text import parse, text_of
+from scoring.core.json_text import parse, to_text
 
 MAX_CHARACTERS: Final = 50_000
 FIELDS: Final = ("input", "expected", "references", "metadata", "tags", "key")
@@ -83,4 +83,4 @@ def _text_at(values: Mapping[str, Json], path: Path) -> str:
     except (CaseProblem, LookupError, TypeError):
         text = f"the case has nothing at {path_text(path)}"
         raise CaseProblem("place_empty", text) from None
-    return text_of(value)
+    return to_text(value)

@@ -47,7 +47,7 @@ class RateLimiter:
         self._arrivals = count()
 
     @property
-    def standstill(self) -> str:
+    def stall_reason(self) -> str:
         """`rate-limited until 14:05 UTC` while all calls pause, else empty. Thread-safe."""
         left = self._opens_at - self._clock.monotonic()
         if left <= 0:

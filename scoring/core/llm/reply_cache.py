@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from scoring.core.services import Question, Reply
 
-MAX_KEPT: Final = 10_000  # replies in memory
+MAX_REPLIES: Final = 10_000  # replies in memory
 
 
 def reply_key(base_url: str, question: Question) -> str:
@@ -55,10 +55,10 @@ class Budget(Protocol):
         """A call that began has ended, with a reply or without."""
 
 
-class RecentReplies:
+class MemoryReplyCache:
     """The newest replies, in memory. Thread-safe: each step is atomic."""
 
-    def __init__(self, most: int = MAX_KEPT) -> None:
+    def __init__(self, most: int = MAX_REPLIES) -> None:
         self._replies: OrderedDict[str, Reply] = OrderedDict()
         self._most = most
 

@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Final, NamedTuple
 
 from scoring.core.config import About
 from scoring.core.contract import Case, CaseProblem, Json, Result, forced_fail, scored
-from scoring.core.json_text import JsonText, parse, text_of
+from scoring.core.json_text import JsonText, parse, to_text
 from scoring.core.scorers.selection import (
     WHOLE,
     ReferenceConfig,
@@ -343,5 +343,5 @@ def _quote(text: str) -> str:
 
 def _short_text(value: Json) -> dict[str, Json]:
     """The text of an answer as metadata, where it is short."""
-    text = text_of(value)
+    text = to_text(value)
     return {"answer_text": str(text)} if len(text) <= MAX_TEXT else {}

@@ -25,9 +25,9 @@ from scoring.core.contract import (
     scored,
     skipped,
 )
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.core.registry import Derivation, Example, ScorerType, StoredResult
-from scoring.core.services import Available
+from scoring.core.services import AvailableServices
 from scoring.core.wording.numbers import TIMES, number_text, score_text
 
 MAX_DEPTH: Final = 8
@@ -91,7 +91,7 @@ class CombineConfig(Config):
         return tuple(children)
 
 
-def resolve_defaults(config: CombineConfig, available: Available) -> CombineConfig:
+def resolve_defaults(config: CombineConfig, available: AvailableServices) -> CombineConfig:
     """The config with the defaults of all children resolved, to any depth. Raises ConfigError.
 
     A child that leaves nothing open stays as it was written.
@@ -121,7 +121,7 @@ def _errors_of_child(index: int) -> Iterator[None]:
         raise ConfigError(errors) from None
 
 
-class Part(NamedTuple):
+class ChildScore(NamedTuple):
     """One child's score of one case."""
 
     child: Child
@@ -130,7 +130,7 @@ class Part(NamedTuple):
     code: str  # not empty when the score was forced to 0
 
 
-Merge = Callable[[Sequence[Part]], tuple[float, str]]
+Merge = Callable[[Sequence[ChildScore]], tuple[float, str]]
 
 
 def all_of(cases: Sequence[Case], config: CombineConfig) -> list[Result]:
@@ -148,20 +148,20 @@ def weighted(cases: Sequence[Case], config: CombineConfig) -> list[Result]:
     return _score_children(cases, config, _mean)
 
 
-def _lowest(parts: Sequence[Part]) -> tuple[float, str]:
+def _lowest(parts: Sequence[ChildScore]) -> tuple[float, str]:
     reasons = [part.reason for part in parts if part.reason]
     return min(part.score for part in parts), "; ".join(reasons)
 
 
-def _highest(parts: Sequence[Part]) -> tuple[float, str]:
+def _highest(parts: Sequence[ChildScore]) -> tuple[float, str]:
     best = max(parts, key=lambda part: part.score)  # the first of equals
     return best.score, best.reason
 
 
-def _mean(parts: Sequence[Part]) -> tuple[float, str]:
+def _mean(parts: Sequence[ChildScore]) -> tuple[float, str]:
     total = fsum(part.score * part.child.weight for part in parts)
     shown = (
-        f"{part.child.name}: {number_text(part.score)} (w={text_of(part.child.weight)})"
+        f"{part.child.name}: {number_text(part.score)} (w={to_text(part.child.weight)})"
         for part in parts
     )
     return total / fsum(part.child.weight for part in parts), ", ".join(shown)
@@ -175,13 +175,13 @@ def _score_children(cases: Sequence[Case], config: CombineConfig, merge: Merge) 
 def _merge_results(children: Sequence[Child], results: Sequence[Result], merge: Merge) -> Result:
     pairs = list(zip(children, results, strict=True))
     metadata = {"children": [_child_metadata(*pair) for pair in pairs]}
-    parts: list[Part] = []
+    parts: list[ChildScore] = []
     for child, result in pairs:
         if result.status == "error":
             reason = f"{child.name}: {result.reason}"
             return error("child_failed", reason[:MAX_REASON], metadata)
         if result.score is not None:
-            parts.append(Part(child, result.score, result.reason, result.code))
+            parts.append(ChildScore(child, result.score, result.reason, result.code))
     if not parts:
         return skipped("all_skipped", "every scorer of the combination was skipped", metadata)
     score, reason = merge(parts)
@@ -256,8 +256,8 @@ def explain_weighted(stored: StoredResult) -> Derivation:
     weights = {child.name: child.weight for child in stored.config.children}
 
     def mean(parts: _NamedScores) -> str:
-        terms = (f"{score_text(score)} {TIMES} {text_of(weights[name])}" for name, score in parts)
-        total = text_of(fsum(weights[name] for name, _ in parts))
+        terms = (f"{score_text(score)} {TIMES} {to_text(weights[name])}" for name, score in parts)
+        total = to_text(fsum(weights[name] for name, _ in parts))
         return f"({' + '.join(terms)}) / {total}"
 
     return _explain(stored, mean)

@@ -17,7 +17,7 @@ from scoring.core.contract import (
     Result,
     scored,
 )
-from scoring.core.json_text import text_of, unmark_json
+from scoring.core.json_text import to_text, unmark_json
 from scoring.core.registry import Derivation, Example, ScorerType, StoredResult
 from scoring.core.scorers.cel.functions import EvaluationError
 from scoring.core.scorers.cel.lexer import SyntaxProblemError
@@ -85,7 +85,7 @@ class _Variables(dict[str, Any]):
             self[name] = list(_references(self.case.references, self.key))
             return self[name]
         output = self.case.output
-        self[name] = text_of(unmark_json(output)) if name == "output" else output_json(output)
+        self[name] = to_text(unmark_json(output)) if name == "output" else output_json(output)
         return self[name]
 
 
@@ -105,7 +105,7 @@ def _score(value: Json) -> float:
         kind = "null" if value is None else type(value).__name__
         raise OutsideProblem("not_a_score", f"the expression gives {kind}, not a number or boolean")
     if not 0 <= value <= 1:
-        raise OutsideProblem("score_out_of_range", f"{text_of(value)} is not between 0 and 1")
+        raise OutsideProblem("score_out_of_range", f"{to_text(value)} is not between 0 and 1")
     return float(value)
 
 

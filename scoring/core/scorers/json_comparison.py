@@ -34,8 +34,8 @@ from scoring.core.scorers.json_leaves import (
     FoundLeaf,
     Leaf,
     Rules,
-    as_leaves,
     compare,
+    to_leaves,
     total_credit,
 )
 from scoring.core.scorers.selection import (
@@ -53,7 +53,9 @@ from scoring.core.wording.numbers import score_text
 
 WORST_LEAVES: Final = 5
 VALUE_LENGTH: Final = 40  # of a value in the stored metadata
-LAID_OUT: Final = 200_000  # characters of a text up to which a page tells what its leaves scored
+MAX_TABLE_TEXT: Final = (
+    200_000  # characters of a text up to which a page tells what its leaves scored
+)
 
 EQUAL: Final = scored(1.0)
 NOT_EQUAL: Final = scored(0.0, "the JSON values differ")
@@ -165,38 +167,38 @@ def explain_json_similarity(stored: StoredResult) -> Derivation | None:
     matched = score_text(facts["matched"], facts["total"])
     findings = ["matched leaves / all leaves of the expected value"]
     values = stored.case.output, stored.case.expected
-    if why := why_not_by_leaf(*values, stored.config, facts["matched"]):
+    if why := leaf_table_problem(*values, stored.config, facts["matched"]):
         findings.append(why)
     return Derivation(findings, f"{matched} / {facts['total']}")
 
 
-def is_laid_out(output: Json, expected: Json) -> bool:
+def has_leaf_table(output: Json, expected: Json) -> bool:
     """Whether neither is too long a text for a table of its leaves."""
     texts = (value for value in (output, expected) if isinstance(value, str))
-    return all(len(text) <= LAID_OUT for text in texts)
+    return all(len(text) <= MAX_TABLE_TEXT for text in texts)
 
 
 def leaf_table(output: Json, expected: Json, config: JsonSimilarityConfig) -> list[Leaf]:
     """Every leaf of the expected value with its credit, for the page of a case.
 
-    Empty where the values cannot be compared, or where one of them is not `is_laid_out`.
+    Empty where the values cannot be compared, or where one of them is not `has_leaf_table`.
     """
-    if not is_laid_out(output, expected):
+    if not has_leaf_table(output, expected):
         return []
     try:
         target = select_target(Case(output, expected), config)
         if isinstance(target, Result):
             return []
-        return as_leaves(_compare(target, config.rules()))
+        return to_leaves(_compare(target, config.rules()))
     except CaseProblem:
         return []
 
 
-def why_not_by_leaf(
+def leaf_table_problem(
     output: Json, expected: Json, config: JsonSimilarityConfig, matched: float
 ) -> str:
     """Why the leaves are not shown side by side; "" where they are."""
-    if not is_laid_out(output, expected):
+    if not has_leaf_table(output, expected):
         return "too long to be laid out leaf by leaf"
     if matched or not isinstance(output, str):
         return ""
@@ -227,7 +229,7 @@ def _compare(case: Case, rules: Rules) -> list[FoundLeaf]:
 def _score_partly(matched: float, leaves: list[FoundLeaf]) -> Result:
     total = len(leaves)
     worst = sorted((leaf for leaf in leaves if leaf[-1] < 1), key=itemgetter(-1))[:WORST_LEAVES]
-    metadata = {"matched": matched, "total": total, "worst": list(map(_shorten, as_leaves(worst)))}
+    metadata = {"matched": matched, "total": total, "worst": list(map(_shorten, to_leaves(worst)))}
     reason = f"Matched leaves: {score_text(matched, total)}, Total leaves: {total}"
     return scored(matched / total, reason, metadata)
 

@@ -72,7 +72,7 @@ def total_credit(leaves: list[FoundLeaf]) -> float:
     return fsum(map(itemgetter(3), leaves))
 
 
-def as_leaves(leaves: Iterable[FoundLeaf]) -> list[Leaf]:
+def to_leaves(leaves: Iterable[FoundLeaf]) -> list[Leaf]:
     """Found leaves in a form to show."""
     texts = _TrailTexts()
     return [

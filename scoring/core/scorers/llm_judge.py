@@ -30,7 +30,7 @@ from scoring.core.contract import (
     scored,
     skipped,
 )
-from scoring.core.json_text import text_of, unmark_json
+from scoring.core.json_text import to_text, unmark_json
 from scoring.core.llm.judge_prompt import build_messages
 from scoring.core.llm.judge_reply import JudgeVerdict, UnusableReply, read_verdict
 from scoring.core.llm.judge_scale import Choices, Range, Scale
@@ -53,7 +53,7 @@ from scoring.core.scorers.selection import (
     problem_result,
     select_target,
 )
-from scoring.core.services import Answer, Available, Fault, Message, Question, Reply
+from scoring.core.services import Answer, AvailableServices, CallFailure, Message, Question, Reply
 from scoring.core.wording.numbers import score_text
 
 Reduce = Literal["median", "mean", "majority"]
@@ -198,7 +198,7 @@ class LlmJudgeConfig(ModelConfig):
 AnyModelConfig = TypeVar("AnyModelConfig", bound=ModelConfig)
 
 
-def resolve_defaults(config: AnyModelConfig, available: Available) -> AnyModelConfig:
+def resolve_defaults(config: AnyModelConfig, available: AvailableServices) -> AnyModelConfig:
     """The config with its connection chosen, where there is any. Raises ConfigError."""
     return replace(config, connection=available.choose_connection(config.connection))
 
@@ -322,7 +322,7 @@ def _merge_answers(answers: Sequence[Answer], plan: _Plan, facts: Mapping[str, J
 
 
 def _read_sample(answer: Answer, scale: Scale) -> _Sample | UnusableReply:
-    if isinstance(answer, Fault):
+    if isinstance(answer, CallFailure):
         return UnusableReply(answer.code, answer.text)
     verdict = read_verdict(answer, scale.schema())
     if isinstance(verdict, UnusableReply):
@@ -343,7 +343,7 @@ def _score_samples(samples: Sequence[_Sample], costs: Mapping[str, Json], plan: 
         **costs,
         "samples": [sample.verdict.value for sample in samples],
     }
-    return scored(score, f"{text_of(value)}: {reasons}"[:MAX_REASON], metadata)
+    return scored(score, f"{to_text(value)}: {reasons}"[:MAX_REASON], metadata)
 
 
 def _reduce_scores(samples: Sequence[_Sample], reduce: Reduce) -> float:
@@ -386,7 +386,7 @@ def _join_lines(text: str) -> str:
 def _check_scores(choices: Mapping[str, float]) -> None:
     for label, score in choices.items():
         if not 0 <= score <= 1:
-            text = f"the score of {label!r} is {text_of(score)}; it must be from 0 to 1"
+            text = f"the score of {label!r} is {to_text(score)}; it must be from 0 to 1"
             raise ConfigError({"choices": [text]})
 
 
@@ -414,11 +414,11 @@ def explain_judge(stored: StoredResult) -> Derivation | None:
     facts, scale = stored.facts, stored.config.scale()
     if scale.key not in facts:
         return None
-    findings = [f"scale: {scale.words()}", f"{scale.key}: {text_of(facts[scale.key])}"]
+    findings = [f"scale: {scale.words()}", f"{scale.key}: {to_text(facts[scale.key])}"]
     samples = facts.get("samples", ())
     wanted = getattr(stored.config, "samples", 1)
     if wanted > 1:
-        findings.append(f"{wanted} samples: {', '.join(map(text_of, samples))}")
+        findings.append(f"{wanted} samples: {', '.join(map(to_text, samples))}")
     if reasons := facts.get("reasons"):
         findings.append(f"{facts.get('model', 'the judge')}: {reasons}")
     if wanted == 1 and scale.knows(facts[scale.key]):

@@ -13,7 +13,7 @@ from annotated_types import Ge
 
 from scoring.core.config import About
 from scoring.core.contract import Case, CaseProblem, Json, OutsideProblem, Result, scored
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.core.registry import Derivation, Example, ScorerType, StoredResult
 from scoring.core.scorers.answers import (
     BEST_ANSWER,
@@ -29,7 +29,7 @@ from scoring.core.wording.numbers import MINUS, TIMES
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 MAX_LENGTH: Final = 400  # characters of a written number
 MAX_EXPONENT: Final = 400
-LARGEST: Final = Decimal(sys.float_info.max)
+MAX_NUMBER: Final = Decimal(sys.float_info.max)
 _EXACT: Final = Context(prec=2_000)  # more digits than two allowed numbers can need
 _ROUGH: Final = Context(prec=30)
 
@@ -70,15 +70,15 @@ def explain_numeric(stored: StoredResult) -> Derivation | None:
     facts, config = stored.facts, stored.config
     if "difference" not in facts:
         return None
-    expected, output = text_of(facts["expected"]), text_of(facts["output"])
-    difference = text_of(facts["difference"])
+    expected, output = to_text(facts["expected"]), to_text(facts["output"])
+    difference = to_text(facts["difference"])
     if config.tolerance is not None:
         sign = "≤" if stored.result.score else ">"
-        allowed = text_of(config.tolerance) + (f" {TIMES} |{expected}|" if config.relative else "")
+        allowed = to_text(config.tolerance) + (f" {TIMES} |{expected}|" if config.relative else "")
         return Derivation([f"|{expected} {MINUS} {output}| = {difference} {sign} {allowed}"])
     if not facts["expected"] and not facts["output"]:
         return Derivation(["both numbers are 0"])
-    sizes = f"{text_of(abs(facts['expected']))} + {text_of(abs(facts['output']))}"
+    sizes = f"{to_text(abs(facts['expected']))} + {to_text(abs(facts['output']))}"
     return Derivation(
         [f"e expected, o output: 1 {MINUS} |e {MINUS} o| / (|e| + |o|)"],
         f"1 {MINUS} {difference} / ({sizes})",
@@ -90,13 +90,13 @@ def read_number(value: Json) -> Decimal:
 
     Raises CaseProblem `not_a_number` or `number_too_long`.
     """
-    text = text_of(value)
+    text = to_text(value)
     digits = text.strip()
     if isinstance(value, bool) or not _NUMBER.fullmatch(digits):
         raise CaseProblem("not_a_number", f"{quote_excerpt(text)} is not a number")
     if len(digits) <= MAX_LENGTH:
         number = Decimal(digits)
-        if abs(number.adjusted()) <= MAX_EXPONENT and number.copy_abs() <= LARGEST:
+        if abs(number.adjusted()) <= MAX_EXPONENT and number.copy_abs() <= MAX_NUMBER:
             return number
     raise CaseProblem("number_too_long", f"{quote_excerpt(text)} is too long a number")
 

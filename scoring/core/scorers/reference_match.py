@@ -26,7 +26,7 @@ from scoring.core.contract import (
 )
 from scoring.core.embeddings.errors import MISSING
 from scoring.core.embeddings.model_folders import folder_problem
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.core.registry import (
     MAX_FORMULA_TERMS,
     Derivation,
@@ -43,7 +43,7 @@ from scoring.core.scorers.selection import (
     quote_excerpt,
     select_target,
 )
-from scoring.core.services import Available, Provider, Vectors
+from scoring.core.services import AvailableServices, Provider, Vectors
 from scoring.core.wording.numbers import score_text
 
 if TYPE_CHECKING:
@@ -102,7 +102,9 @@ class ReferenceMatchConfig(ReferenceConfig):
     ] = None
 
 
-def resolve_defaults(config: ReferenceMatchConfig, available: Available) -> ReferenceMatchConfig:
+def resolve_defaults(
+    config: ReferenceMatchConfig, available: AvailableServices
+) -> ReferenceMatchConfig:
     """The config with provider, model and connection chosen. Raises ConfigError."""
     has_endpoint = config.connection or available.endpoint_names
     provider = config.embedding_provider or ("openai" if has_endpoint else "local")
@@ -154,7 +156,7 @@ def select_texts(case: Case, config: ReferenceMatchConfig) -> _Texts | Result:
             return selected
         if not references:
             return forced_fail("expected_missing", "no references and no expected output")
-        return _Texts(text_of(selected.output), references)
+        return _Texts(to_text(selected.output), references)
     except CaseProblem as problem:
         return problem_result(problem)
 
@@ -245,7 +247,7 @@ def _reason(aggregation: str, similarities: Sequence[float], winner: int, score:
 def floor_text(similarity: float) -> str:
     """Four decimals, rounded down, so that a fail never shows as its threshold."""
     scale = 10**SHOWN_DECIMALS
-    return text_of(floor(_round(similarity) * scale + 1e-6) / scale)
+    return to_text(floor(_round(similarity) * scale + 1e-6) / scale)
 
 
 def _round(similarity: float) -> float:
@@ -265,7 +267,7 @@ def explain_reference_match(stored: StoredResult) -> Derivation | None:
         findings.append("the output is longer than the model's window and was cut")
     if cut := facts.get("cut_references"):
         findings.append(f"references longer than the model's window, and so cut: {cut:,}")
-    if made_by := [text_of(facts[name]) for name in ("provider", "model") if name in facts]:
+    if made_by := [to_text(facts[name]) for name in ("provider", "model") if name in facts]:
         findings.append(f"vectors by {' '.join(made_by)}")
     return Derivation(findings, _formula(stored, count))
 

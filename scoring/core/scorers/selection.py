@@ -24,7 +24,7 @@ from scoring.core.contract import (
     scored,
 )
 from scoring.core.json_path import parse_path
-from scoring.core.json_text import JsonText, check, parse, text_of, unmark_json
+from scoring.core.json_text import JsonText, check_value, parse, to_text, unmark_json
 from scoring.core.registry import StoredResult
 
 WHOLE: Final = "*"
@@ -188,7 +188,7 @@ def expected_json(expected: Json, *, or_text: bool = False) -> Json:
 
 def _json_value(value: Json, or_text: bool) -> Json:
     if isinstance(value, JsonText) or not isinstance(value, str):
-        check(value)
+        check_value(value)
         return unmark_json(value)
     try:
         return parse(value)
@@ -201,7 +201,7 @@ def _json_value(value: Json, or_text: bool) -> Json:
 def expected_text(expected: Json) -> str:
     """The text of an expected value."""
     try:
-        return text_of(expected)
+        return to_text(expected)
     except CaseProblem as problem:
         code, text = f"expected_{problem.code}", f"expected has no text: {problem.text}"
         raise OutsideProblem(code, text) from None

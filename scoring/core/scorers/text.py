@@ -11,7 +11,7 @@ from annotated_types import Ge, Le
 
 from scoring.core.config import About
 from scoring.core.contract import Case, ConfigError, Result, scored
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.core.registry import Derivation, Example, ScorerType, StoredResult
 from scoring.core.scorers.answers import (
     BEST_ANSWER,
@@ -71,7 +71,7 @@ def exact_match(cases: Sequence[Case], config: ExactMatchConfig) -> list[Result]
     """1.0 when both texts are equal."""
 
     def compare(case: Case) -> Result:
-        output, expected = text_of(case.output), expected_text(case.expected)
+        output, expected = to_text(case.output), expected_text(case.expected)
         if not config.case_sensitive:
             output, expected = output.lower(), expected.lower()
         if config.trim:
@@ -115,7 +115,7 @@ def includes(cases: Sequence[Case], config: IncludesConfig) -> list[Result]:
     """1.0 when the expected text, or all or any of `values`, is inside the output."""
 
     def search(case: Case) -> Result:
-        output = _fold(text_of(case.output), config)
+        output = _fold(to_text(case.output), config)
         wanted = config.values or (expected_text(case.expected),)
         missing = [value for value in wanted if _fold(value, config) not in output]
         if not missing or (config.mode == "any" and len(missing) < len(wanted)):
@@ -133,8 +133,8 @@ def explain_includes(stored: StoredResult) -> Derivation | None:
     chosen = select_target(stored.case, config)
     if isinstance(chosen, Result):
         return None
-    wanted = config.values or (text_of(chosen.expected),)
-    output = _fold(text_of(chosen.output), config)
+    wanted = config.values or (to_text(chosen.expected),)
+    output = _fold(to_text(chosen.output), config)
     is_included = [_fold(value, config) in output for value in wanted]
     findings = [
         f"{quote_excerpt(value)} {'found' if included else 'not found'}"
@@ -180,7 +180,7 @@ def regex(cases: Sequence[Case], config: RegexConfig) -> list[Result]:
     not_found = scored(0.0, f"no match for {quote_excerpt(config.pattern)}")
 
     def search(case: Case) -> Result:
-        return FOUND if pattern.is_in(text_of(case.output)) else not_found
+        return FOUND if pattern.is_in(to_text(case.output)) else not_found
 
     return apply_negate(score_each(search, cases, config), config)
 
@@ -225,7 +225,7 @@ def levenshtein(cases: Sequence[Case], config: LevenshteinConfig) -> list[Result
     def compare(case: Case) -> Result:
         output, expected = case.output, case.expected
         if not (isinstance(output, str) and isinstance(expected, str)):
-            output, expected = text_of(output), expected_text(expected)
+            output, expected = to_text(output), expected_text(expected)
         if not keeps_case:
             output, expected = output.lower(), expected.lower()
         longest = max(len(output), len(expected))

@@ -76,10 +76,10 @@ _CELLS: Final = ((True, True), (True, False), (False, True), (False, False))
 
 def verdict_table(pairs: Iterable[tuple[bool, bool]]) -> VerdictTable:
     """From the scorer's verdict and people's on each output, True for pass."""
-    return table_of_counts(Counter(pairs))
+    return table_from_counts(Counter(pairs))
 
 
-def table_of_counts(counts: Counter[tuple[bool, bool]]) -> VerdictTable:
+def table_from_counts(counts: Counter[tuple[bool, bool]]) -> VerdictTable:
     """From how many outputs have the scorer's verdict and people's, True for pass."""
     return VerdictTable(*(counts[cell] for cell in _CELLS))
 

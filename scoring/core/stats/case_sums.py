@@ -17,7 +17,7 @@ from scoring.core.stats.descriptive import t_quantile
 if TYPE_CHECKING:
     import numpy as np
 
-WIDEST: Final = 40  # deviations of a count of successes; its probability beyond them is nil
+MAX_DEVIATIONS: Final = 40  # deviations of a count of successes; its probability beyond them is nil
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def tail_probabilities(
     variance = float((shares * (1 - shares)) @ sizes)
     total = int(sizes.sum())
     length = 1
-    while length < min(total + 1, int(WIDEST * np.sqrt(variance)) + 64):
+    while length < min(total + 1, int(MAX_DEVIATIONS * np.sqrt(variance)) + 64):
         length *= 2
     first = 0 if total < length else int(shares @ sizes) - length // 2
     turns = np.exp(-2j * np.pi * np.arange(length // 2 + 1) / length)

@@ -17,15 +17,15 @@ from typing import Final, NamedTuple
 from scoring.core.stats.case_sums import CaseSums, change_p
 from scoring.core.stats.paired_tests import holm
 
-FEWEST: Final = 8  # runs that limits need, and that make a level the usual one
-LATEST: Final = 20  # runs that limits look back on
+MIN_RUNS: Final = 8  # runs that limits need, and that make a level the usual one
+WINDOW: Final = 20  # runs that limits look back on
 LINE_LEVEL: Final = 0.0025  # of a run's test: over 20 runs that makes 5 % for a line
 PAGE_LEVEL: Final = 0.005  # of all tests of a page's newest runs together
 SAME_LEVEL: Final = 0.05  # a run that the test rejects less clearly may belong to a level
 _SPREAD: Final = 2.66  # 3 / 1.128, the expected range of two normal values in deviations
 
 
-class Limits(NamedTuple):
+class ControlLimits(NamedTuple):
     """What the next run of an unchanged system will hardly leave; from the latest `n` runs."""
 
     centre: float
@@ -57,7 +57,7 @@ class DecidedRun(NamedTuple):
     p_corrected: float | None = None
 
 
-class Change(NamedTuple):
+class ChangePoint(NamedTuple):
     """The level changed with the run at `place`: it is the first of the new level."""
 
     place: int
@@ -78,30 +78,30 @@ class LevelPeriod:
 
     @property
     def is_usual(self) -> bool:
-        return len(self.runs) >= FEWEST
+        return len(self.runs) >= MIN_RUNS
 
     def take_back(self, others: Sequence[LevelPeriod]) -> None:
         """Runs of other levels lie in between. The second time they are its usual variation."""
         between = sorted(place for other in others for place in (*other.runs, *other.left))
-        if self.is_varied or any(place >= between[0] - LATEST for place in self.left):
+        if self.is_varied or any(place >= between[0] - WINDOW for place in self.left):
             self.runs = sorted([*self.runs, *self.left, *between])
             self.left, self.is_varied = [], True
         else:
             self.left += between
 
 
-def control_limits(values: Sequence[float]) -> Limits | None:
+def control_limits(values: Sequence[float]) -> ControlLimits | None:
     """The individuals chart of the runs of one period, oldest first; None below FEWEST.
 
     Centre ± 2.66 times the mean moving range: NIST/SEMATECH e-Handbook of Statistical Methods,
     6.3.2.2. Means and rates lie in 0..1, so the limits do.
     """
-    if len(values) < FEWEST:
+    if len(values) < MIN_RUNS:
         return None
-    latest = values[-LATEST:]
+    latest = values[-WINDOW:]
     centre = fmean(latest)
     reach = _SPREAD * fmean(abs(one - other) for one, other in pairwise(latest))
-    return Limits(centre, max(0.0, centre - reach), min(1.0, centre + reach), len(latest))
+    return ControlLimits(centre, max(0.0, centre - reach), min(1.0, centre + reach), len(latest))
 
 
 def find_periods(runs: Sequence[DecidedRun]) -> list[LevelPeriod]:
@@ -118,11 +118,11 @@ def find_periods(runs: Sequence[DecidedRun]) -> list[LevelPeriod]:
     return periods
 
 
-def find_changes(runs: Sequence[DecidedRun], periods: Sequence[LevelPeriod]) -> list[Change]:
+def find_changes(runs: Sequence[DecidedRun], periods: Sequence[LevelPeriod]) -> list[ChangePoint]:
     """Where one period follows another, oldest first, with the mean of each one's runs."""
     levels = [fmean(runs[place].mean for place in period.runs) for period in periods]
     return [
-        Change(period.runs[0], before, after, runs[period.runs[0]].p_corrected or 0.0)
+        ChangePoint(period.runs[0], before, after, runs[period.runs[0]].p_corrected or 0.0)
         for period, (before, after) in zip(periods[1:], pairwise(levels), strict=True)
     ]
 

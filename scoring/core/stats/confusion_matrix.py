@@ -30,7 +30,7 @@ class ClassRates(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Confusion:
+class ConfusionMatrix:
     """Cases counted by expected label (rows) and answered label (columns).
 
     `counts` has a row and a column more than `labels`: the last ones are of all other texts.

@@ -40,7 +40,7 @@ def mean_estimate(n: int, total: float, squares: float, level: float = LEVEL) ->
     return Estimate(mean, (_clip(mean - reach), _clip(mean + reach)))
 
 
-def estimate_of_moments(n: int, mean: float | None, variance: float | None) -> Estimate | None:
+def estimate_from_moments(n: int, mean: float | None, variance: float | None) -> Estimate | None:
     """As `mean_estimate`, from the sample mean and variance; None where nothing was scored."""
     if mean is None:
         return None
@@ -71,11 +71,11 @@ def histogram(scores: Iterable[float]) -> list[int]:
     """How many scores lie in each of 20 equal bins over 0..1; 1.0 counts in the last."""
     counts = [0] * BINS
     for score in scores:
-        counts[bin_of(score)] += 1
+        counts[find_bin(score)] += 1
     return counts
 
 
-def bin_of(score: float) -> int:
+def find_bin(score: float) -> int:
     return min(int(score * BINS), BINS - 1)
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 ALPHA: Final = 0.05  # two-sided
-MOST_CASES: Final = 10_000_000  # searched for
-MOST_TRIALS: Final = 20  # the same
+MAX_CASES: Final = 10_000_000  # searched for
+MAX_TRIALS: Final = 20  # the same
 #: Flips that are added to those counted before the power is estimated: a share estimated from few
 #: flips is too small in every other comparison, and the test would find less than was promised.
 ADDED_FLIPS: Final = 2.0
@@ -94,7 +94,7 @@ def cases_needed(discordance: float, drop: float, more_than: int = 0) -> int | N
     high = max(8.0, 2.0 * more_than)
     while not finds(high):
         high *= 2
-        if high > MOST_CASES:
+        if high > MAX_CASES:
             return None
     return ceil(_smallest(finds, float(more_than), high))
 
@@ -105,7 +105,7 @@ def trials_needed(n: int, discordance: float, drop: float) -> int | None:
 
     By chance the mean over so many more trials changes as many times less, in the mean square.
     """
-    enough = range(1, MOST_TRIALS + 1)
+    enough = range(1, MAX_TRIALS + 1)
     return next((k for k in enough if drop_power(n, discordance / k, drop) >= POWER), None)
 
 

@@ -19,11 +19,11 @@ def count_by_step(scores: Mapping[float, int]) -> list[int]:
     """
     counts = [0] * len(EDGES)
     for score, count in scores.items():
-        counts[step_of(score)] += count
+        counts[find_step(score)] += count
     return counts
 
 
-def step_of(score: float) -> int:
+def find_step(score: float) -> int:
     """The place of a score, or of a threshold, among the counts."""
     return bisect_right(EDGES, score) - 1
 
@@ -49,7 +49,7 @@ class ScoreDistribution:
         `partial` has, by threshold, the scores from the threshold to below the next edge.
         """
         at_least = list(accumulate(reversed(counts)))[::-1]
-        above = {t: at_least[step_of(t) + 1] for t in partial or {}}
+        above = {t: at_least[find_step(t) + 1] for t in partial or {}}
         exact = {t: above[t] + count for t, count in (partial or {}).items()}
         return cls(at_least, forced, exact)
 
@@ -62,7 +62,7 @@ class ScoreDistribution:
 
         Exact at the edges of steps and at the thresholds in `exact`; raises KeyError at others.
         """
-        step = step_of(threshold)
+        step = find_step(threshold)
         reached = self.at_least[step] if EDGES[step] == threshold else self.exact[threshold]
         return reached if threshold > 0 else reached - self.forced
 

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from scoring.core.textdiff.diff import common_start
 
-LEAD: Final = 16  # characters kept before the first difference
-CUT: Final = "…"
+CONTEXT_CHARS: Final = 16  # characters kept before the first difference
+ELLIPSIS: Final = "…"
 _LAST_WORD: Final = re.compile(r"\w*$")
 
 
@@ -33,7 +33,11 @@ def first_difference(
     rests = before[start:], after[start:]
     may_go_on = max(len(before), len(after)) >= whole
     end = 0 if may_go_on else _start(*(rest[::-1] for rest in rests))
-    lead = before[:start] if start <= 2 * LEAD else CUT + before[start - LEAD : start]
+    lead = (
+        before[:start]
+        if start <= 2 * CONTEXT_CHARS
+        else ELLIPSIS + before[start - CONTEXT_CHARS : start]
+    )
     first, second = (_cut(lead, rest, len(rest) - end, room) for rest in rests)
     return first, second
 

@@ -8,8 +8,8 @@ from typing import Final
 
 CONTEXT: Final = 240  # characters kept at most beside what differs
 LINES: Final = 3  # or so many lines, the shorter of both
-LEAST: Final = 300  # characters that a fold hides at least, or
-LEAST_LINES: Final = 6
+MIN_FOLDED: Final = 300  # characters that a fold hides at least, or
+MIN_FOLDED_LINES: Final = 6
 
 _END: Final = re.compile("\n")
 
@@ -36,7 +36,7 @@ def amount_text(text: str, what: str) -> str:
 
 
 def _is_worth_it(folded: str) -> bool:
-    return len(folded) >= LEAST or folded.count("\n") >= LEAST_LINES
+    return len(folded) >= MIN_FOLDED or folded.count("\n") >= MIN_FOLDED_LINES
 
 
 def _start(text: str) -> int:

@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 from scoring.core.contract import Json
 from scoring.core.json_path import StepTexts, whole_path
-from scoring.core.textdiff.text_layout import plain_number, scalar_text
+from scoring.core.textdiff.text_layout import format_scalar, plain_number
 
 
-class PathRow(NamedTuple):
+class LeafRow(NamedTuple):
     """A leaf in each of the values, as JSON; None where a value has nothing at the path."""
 
     path: str
     leaves: tuple[str | None, ...]
 
 
-def compare_paths(values: Sequence[Json]) -> list[PathRow]:
+def compare_paths(values: Sequence[Json]) -> list[LeafRow]:
     """Every leaf of any value, in the first one's order; empty objects and arrays are leaves too.
 
     Numbers that are equal are written alike: 880.0 is 880.
@@ -28,13 +28,13 @@ def compare_paths(values: Sequence[Json]) -> list[PathRow]:
         _gather(value, "", leaves, known)
     paths = dict.fromkeys(path for leaves in columns for path in leaves)
     return [
-        PathRow(whole_path(path), tuple([leaves.get(path) for leaves in columns])) for path in paths
+        LeafRow(whole_path(path), tuple([leaves.get(path) for leaves in columns])) for path in paths
     ]
 
 
-def leaf_text(value: Json) -> str:
+def format_leaf(value: Json) -> str:
     """A leaf as a table of paths writes it."""
-    return scalar_text(plain_number(value))
+    return format_scalar(plain_number(value))
 
 
 def _gather(value: Json, path: str, leaves: dict[str, str], known: StepTexts) -> None:
@@ -45,4 +45,4 @@ def _gather(value: Json, path: str, leaves: dict[str, str], known: StepTexts) ->
         for place, part in enumerate(value):
             _gather(part, path + known[place], leaves, known)
     else:
-        leaves[path] = leaf_text(value)
+        leaves[path] = format_leaf(value)

@@ -8,7 +8,9 @@ from typing import Final
 TABLE: Final = 2_000  # pairs of lines up to which every line is compared with every other
 WINDOW: Final = 12  # in more of them, lines of either side that are compared with each other
 OPENING: Final = 400  # characters of a line that tell what it is like
-ALIKE: Final = 0.5  # share of characters in common from which two lines may belong together
+MIN_SIMILARITY: Final = (
+    0.5  # share of characters in common from which two lines may belong together
+)
 
 Pair = tuple[int, int]
 
@@ -34,7 +36,7 @@ def match_lines(removed: Sequence[str], added: Sequence[str]) -> list[Pair]:
 
 
 def _align(left: Sequence[str], right: Sequence[str]) -> list[Pair]:
-    """The pairs in order whose similarity beyond `ALIKE` is the greatest in sum."""
+    """The pairs in order whose similarity beyond `MIN_SIMILARITY` is the greatest in sum."""
     from rapidfuzz.distance import LCSseq
 
     similarity = LCSseq.normalized_similarity
@@ -42,7 +44,7 @@ def _align(left: Sequence[str], right: Sequence[str]) -> list[Pair]:
     for line in left:
         above, here = best[-1], [0.0]
         for column, other in enumerate(right):
-            gain = max(0.0, similarity(line, other, score_cutoff=ALIKE) - ALIKE)
+            gain = max(0.0, similarity(line, other, score_cutoff=MIN_SIMILARITY) - MIN_SIMILARITY)
             here.append(max(above[column + 1], here[column], above[column] + gain))
         best.append(here)
     return _trace_back(best)

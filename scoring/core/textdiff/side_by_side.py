@@ -11,9 +11,9 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from scoring.core.textdiff.diff import Diff, Mode, diff
-from scoring.core.textdiff.folding import LEAST_LINES, amount_text, fold_text
+from scoring.core.textdiff.folding import MIN_FOLDED_LINES, amount_text, fold_text
 from scoring.core.textdiff.text_layout import (
-    LONG,
+    SHOWN_CHARS,
     Block,
     Tag,
     TextLayout,
@@ -156,7 +156,7 @@ def fold_fragments(fragments: Iterable[Fragment]) -> Iterator[Fragment]:
     listed = list(fragments)
     last = len(listed) - 1
     for place, fragment in enumerate(listed):
-        if fragment.tag or fragment.is_kept or not last or len(fragment.text) < LEAST_LINES:
+        if fragment.tag or fragment.is_kept or not last or len(fragment.text) < MIN_FOLDED_LINES:
             yield fragment
             continue
         ends = fold_text(fragment.text, keeps_start=place > 0, keeps_end=place < last)
@@ -170,7 +170,7 @@ def build_blocks(fragments: Iterable[Fragment], what: str) -> Iterator[Block]:
 
     `what` is the adjective for folded text, such as "unchanged". Hidden text is at the end.
     """
-    left = right = LONG
+    left = right = SHOWN_CHARS
     folded_room = FOLDED
     for fragment in fragments:
         if fragment.tag != "ins" and not (left and right):

@@ -15,9 +15,11 @@ from scoring.core.contract import CaseProblem, Json
 from scoring.core.json_text import parse
 from scoring.core.textdiff.diff import MAX_CHARS, Segment, mark_invisible
 
-LONG: Final = 20_000  # characters that a page shows of one text
-TALL: Final = 4_000  # characters from which a text scrolls in a window of its own
-TALL_FOLDED: Final = 8_000  # the same of one that is folded: what is left of it is what matters
+SHOWN_CHARS: Final = 20_000  # characters that a page shows of one text
+TALL_CHARS: Final = 4_000  # characters from which a text scrolls in a window of its own
+TALL_CHARS_FOLDED: Final = (
+    8_000  # the same of one that is folded: what is left of it is what matters
+)
 EXACT: Final = 2**53  # below it every whole number has its own float
 _SHORT: Final = {"\r": "CR", "\n": "↵ LF"}  # what a mark shows where it is not the code point
 _LINE_FEED: Final = "U+000A line feed"
@@ -76,7 +78,7 @@ class TextLayout:
     @property
     def is_tall(self) -> bool:
         in_sight = [block for block in self.blocks if not block.folded]
-        most = TALL if len(in_sight) == len(self.blocks) else TALL_FOLDED
+        most = TALL_CHARS if len(in_sight) == len(self.blocks) else TALL_CHARS_FOLDED
         return sum(len(span.text) for block in in_sight for span in block.spans) > most
 
     @property
@@ -86,7 +88,7 @@ class TextLayout:
 
 def layout_text(text: str) -> TextLayout:
     """The text, or the start of a long one, with what cannot be seen marked."""
-    cut = text[:LONG]
+    cut = text[:SHOWN_CHARS]
     return TextLayout([Block("", mark_spans(cut))], len(text) - len(cut))
 
 
@@ -95,7 +97,7 @@ def display_text(value: Json) -> str:
     return value if isinstance(value, str) else _indent(value, "\n")
 
 
-def scalar_text(value: Json) -> str:
+def format_scalar(value: Json) -> str:
     """A value as JSON on a line; the usual texts and numbers without the way through `json`."""
     kind = type(value)
     if kind is str:
@@ -106,7 +108,7 @@ def scalar_text(value: Json) -> str:
 def _indent(value: Json, line_start: str) -> str:
     """As `json.dumps` with an indent of 2, which takes three times as long."""
     if not (value and isinstance(value, dict | list)):
-        return scalar_text(value)
+        return format_scalar(value)
     inner = f"{line_start}  "
     if isinstance(value, list):
         return f"[{','.join([inner + _indent(part, inner) for part in value])}{line_start}]"

@@ -10,7 +10,7 @@ from typing import Final
 
 from scoring.core.textdiff.text_layout import Block, Span, TextLayout
 
-AROUND: Final = 120  # characters kept on either side of what differs
+CONTEXT_CHARS: Final = 120  # characters kept on either side of what differs
 _TAGS: Final = 11  # bytes of <ins></ins>
 _MARK: Final = 45  # bytes of the element around the name of what cannot be seen
 _NOTHING: Final = Span("")
@@ -30,11 +30,13 @@ def truncate_layout(text: TextLayout, room: int) -> TextLayout:
 def _skip_middle(block: Block) -> Iterator[Block]:
     """The block, without the middle of a long one that is the same in both texts."""
     length = sum(len(span.text) for span in block.spans)
-    if block.tag or length <= 3 * AROUND:
+    if block.tag or length <= 3 * CONTEXT_CHARS:
         yield block
         return
-    yield block._replace(spans=_slice_spans(block.spans, 0, AROUND))
-    yield Block("", _slice_spans(block.spans, length - AROUND, length), length - 2 * AROUND)
+    yield block._replace(spans=_slice_spans(block.spans, 0, CONTEXT_CHARS))
+    yield Block(
+        "", _slice_spans(block.spans, length - CONTEXT_CHARS, length), length - 2 * CONTEXT_CHARS
+    )
 
 
 def _slice_spans(spans: Iterable[Span], start: int, end: int) -> list[Span]:

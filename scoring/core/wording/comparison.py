@@ -16,10 +16,10 @@ from scoring.core.stats.paired_tests import POWER, Flips
 from scoring.core.wording.numbers import MINUS, SMALL, round_half_up, short_text
 
 ALPHA: Final = 0.05
-LEAST_P: Final = 0.001  # a smaller one is only said to be smaller
+MIN_SHOWN_P: Final = 0.001  # a smaller one is only said to be smaller
 
 
-class Finding(NamedTuple):
+class ScorerFinding(NamedTuple):
     """What was found of one scorer. `n` counts cases, `mean` is their mean difference.
 
     `p` of the mean and `flips_p` of the flips are corrected for `claims`; None where not tested.
@@ -80,7 +80,7 @@ class UnjudgedCases(NamedTuple):
 ALL_JUDGED: Final = UnjudgedCases()
 
 
-def scorer_sentence(finding: Finding) -> str:
+def scorer_sentence(finding: ScorerFinding) -> str:
     """What is known about the change of one scorer's mean, and of its verdicts where they differ
     from that.
     """
@@ -95,7 +95,7 @@ def scorer_sentence(finding: Finding) -> str:
 
 
 def whole_sentence(
-    changes: Changes, findings: Sequence[Finding], unjudged: UnjudgedCases = ALL_JUDGED
+    changes: Changes, findings: Sequence[ScorerFinding], unjudged: UnjudgedCases = ALL_JUDGED
 ) -> str:
     """What became of the cases, how many could not be judged, and what changed significantly."""
     pairs, broke, fixed = changes.flips
@@ -115,8 +115,8 @@ def whole_sentence(
 
 def chance_text(p: float) -> str:
     """Three decimals, or as many as tell a p from ALPHA below it and from 1: "0.500", "< 0.001"."""
-    if p < LEAST_P:
-        return f"< {LEAST_P}"
+    if p < MIN_SHOWN_P:
+        return f"< {MIN_SHOWN_P}"
     texts = (round_half_up(p, decimals) for decimals in range(3, 9))
     right = (text for text in texts if (float(text) <= ALPHA) == (p <= ALPHA))
     return next((text for text in right if (float(text) < 1) == (p < 1)), round_half_up(p, 9))
@@ -133,7 +133,7 @@ def size_text(value: float) -> str:
     return f"{Decimal(f'{size:.1g}'):f}" if size < SMALL else short_text(size)
 
 
-def _mean_text(finding: Finding) -> str:
+def _mean_text(finding: ScorerFinding) -> str:
     moved = f"{_movement(finding.mean or 0.0)}{_interval(finding)}"
     p = _p(finding.p, finding.claims)
     if finding.is_significant:
@@ -149,7 +149,7 @@ def _mean_text(finding: Finding) -> str:
     return text
 
 
-def _flips_beside_mean(finding: Finding) -> str:
+def _flips_beside_mean(finding: ScorerFinding) -> str:
     """The verdicts, where their test says another thing than that of the mean."""
     if finding.flips_p is None or finding.has_significant_flips == finding.is_significant:
         return ""
@@ -160,7 +160,7 @@ def _flips_beside_mean(finding: Finding) -> str:
     return f"; its verdicts show no significant difference: {_flips_with_p(finding)}"
 
 
-def _flips_beside_no_change(finding: Finding) -> str:
+def _flips_beside_no_change(finding: ScorerFinding) -> str:
     """Equal scores with other verdicts: their thresholds differ."""
     if finding.has_significant_flips:
         return f", but {_significant_flips(finding)}"
@@ -169,11 +169,11 @@ def _flips_beside_no_change(finding: Finding) -> str:
     return ""
 
 
-def _significant_flips(finding: Finding) -> str:
+def _significant_flips(finding: ScorerFinding) -> str:
     return f"the change of its verdicts is statistically significant: {_flips_with_p(finding)}"
 
 
-def _flips_with_p(finding: Finding) -> str:
+def _flips_with_p(finding: ScorerFinding) -> str:
     return f"{_flips(finding.flips)} ({_p(finding.flips_p, finding.claims)})"
 
 
@@ -191,7 +191,7 @@ def _movement(mean: float) -> str:
     return f"{'rose' if mean > 0 else 'fell'} by {size_text(mean)}"
 
 
-def _interval(finding: Finding) -> str:
+def _interval(finding: ScorerFinding) -> str:
     """The 95 % interval of what the verb says: of the fall where the mean fell."""
     interval, mean = finding.interval, finding.mean or 0.0
     if interval is None:
@@ -209,7 +209,7 @@ def _p(p: float | None, claims: int) -> str:
     return f"{p_text(p)}{after}" if p is not None else "not tested"
 
 
-def _noise(finding: Finding) -> str:
+def _noise(finding: ScorerFinding) -> str:
     if finding.noise is None:
         return ""
     reach = size_text(finding.noise)
@@ -233,7 +233,7 @@ def _unjudged_text(unjudged: UnjudgedCases) -> str:
     return ", ".join(str(part) for part in parts if part)
 
 
-def _movers_text(findings: Sequence[Finding], changes: Changes) -> str:
+def _movers_text(findings: Sequence[ScorerFinding], changes: Changes) -> str:
     """The scorers whose mean changed significantly, and those of which only the verdicts did;
     the verdicts of a run's only scorer are those of its cases, which come first in the sentence.
     """

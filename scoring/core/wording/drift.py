@@ -9,20 +9,20 @@ from typing import Final, NamedTuple
 from scoring.core.stats.change_points import (
     LINE_LEVEL,
     PAGE_LEVEL,
-    Change,
+    ChangePoint,
+    ControlLimits,
     DecidedRun,
     LevelPeriod,
-    Limits,
     Outcome,
 )
 from scoring.core.wording.comparison import ALPHA, p_text
 from scoring.core.wording.drift_status import join_names
 from scoring.core.wording.numbers import MINUS, PER_CENT, number_text, round_half_up, share_text
 
-HARDLY: Final = 0.02  # a mean that moves by less has hardly moved
-LESS_DISTINCT: Final = 0.2
-LATEST_SHOWN: Final = 3
-FEWEST_SAME: Final = 20  # outputs from which a common text is reported
+NEGLIGIBLE_CHANGE: Final = 0.02  # a mean that moves by less has hardly moved
+DISTINCT_DROP: Final = 0.2
+MAX_CHANGES_SHOWN: Final = 3
+MIN_SAME: Final = 20  # outputs from which a common text is reported
 MOSTLY_SAME: Final = 0.9
 
 
@@ -63,9 +63,9 @@ class Level(NamedTuple):
 
     newest: DecidedRun | None
     tested: int
-    stretch: LevelPeriod
-    changes: Sequence[Change]
-    limits: Limits | None
+    period: LevelPeriod
+    changes: Sequence[ChangePoint]
+    limits: ControlLimits | None
     detectable: float | None = None
 
 
@@ -91,7 +91,7 @@ def drift_sentences(
 
 def same_text(sampled: int, commonest: int) -> str:
     """Which share of the outputs is one text, where that is nearly all of them; else empty."""
-    if sampled < FEWEST_SAME or commonest < MOSTLY_SAME * sampled:
+    if sampled < MIN_SAME or commonest < MOSTLY_SAME * sampled:
         return ""
     count = f"all {sampled:,}" if commonest == sampled else f"{commonest:,} of {sampled:,}"
     return f"{count} outputs looked at are the same text"
@@ -117,14 +117,14 @@ def _mean_sentence(
 def _test_sentence(points: Sequence[DescribedRun], level: Level) -> Iterator[str]:
     """What the test of the newest run says, unless its level changed."""
     last = points[-1].label
-    if points[-1].mean is None or not level.stretch.runs:
+    if points[-1].mean is None or not level.period.runs:
         return
     if level.newest is None:
         yield f"{last} is not tested against earlier runs yet."
     elif level.newest.outcome == Outcome.STEADY and level.newest.p_corrected is None:
         yield f"{last} has too few cases in common with earlier runs to test for a change."
     elif level.newest.outcome == Outcome.STEADY:
-        first = points[level.stretch.runs[0]].label
+        first = points[level.period.runs[0]].label
         runs = first if level.tested == 1 else f"the {level.tested:,} runs since {first}"
         yield _steady_sentence(last, runs, level.newest)
 
@@ -142,27 +142,27 @@ def _steady_sentence(last: str, runs: str, newest: DecidedRun) -> str:
 
 def _change_sentences(points: Sequence[DescribedRun], level: Level) -> Iterator[str]:
     """The latest first."""
-    for change in list(level.changes)[-LATEST_SHOWN:][::-1]:
+    for change in list(level.changes)[-MAX_CHANGES_SHOWN:][::-1]:
         verb = "decreased" if change.after < change.before else "increased"
         yield (
             f"The level {verb} with {points[change.place].label}: "
             f"from {number_text(change.before, 3)} to {number_text(change.after, 3)} "
             f"({p_text(change.p)})."
         )
-    earlier = len(level.changes) - LATEST_SHOWN
+    earlier = len(level.changes) - MAX_CHANGES_SHOWN
     if earlier > 0:
         yield f"It changed {earlier:,} {'time' if earlier == 1 else 'times'} before."
 
 
 def _return_sentences(points: Sequence[DescribedRun], level: Level) -> Iterator[str]:
     """Runs at another level between runs of this one."""
-    stretch = level.stretch
+    stretch = level.period
     if stretch.is_varied:
         yield (
             "The level changed and came back more than once, so that all runs since "
             f"{points[stretch.runs[0]].label} count as its usual variation."
         )
-    shown = stretch.left[-LATEST_SHOWN:]
+    shown = stretch.left[-MAX_CHANGES_SHOWN:]
     first = (points[stretch.runs[0]].mean or 0.0) if shown else 0.0
     for is_below in (True, False):
         names = [
@@ -181,7 +181,7 @@ def _limit_sentences(points: Sequence[DescribedRun], level: Level) -> Iterator[s
     limits, last = level.limits, points[-1]
     if limits:
         span = f"{number_text(limits.low, 3)} to {number_text(limits.high, 3)}"
-        since = points[level.stretch.runs[0]].label
+        since = points[level.period.runs[0]].label
         yield f"Control limits of the latest {limits.n} runs since {since}: {span}."
     elif last.step and last.mean is not None:
         yield _step_sentence(last, last.step)
@@ -215,10 +215,10 @@ def _flip_sentences(
         for place in range(1, len(points))
         if place not in parted and has_unusual_flips(points[place])
     ]
-    for place in places[-LATEST_SHOWN:]:
+    for place in places[-MAX_CHANGES_SHOWN:]:
         yield _flip_sentence(scorer, points[place - 1], points[place])
-    if len(places) > LATEST_SHOWN:
-        yield f"The same is true of {len(places) - LATEST_SHOWN:,} earlier steps."
+    if len(places) > MAX_CHANGES_SHOWN:
+        yield f"The same is true of {len(places) - MAX_CHANGES_SHOWN:,} earlier steps."
 
 
 def has_unusual_flips(point: DescribedRun) -> bool:
@@ -228,7 +228,7 @@ def has_unusual_flips(point: DescribedRun) -> bool:
 
 def _flip_sentence(scorer: str, before: DescribedRun, after: DescribedRun) -> str:
     one, other = before.mean or 0.0, after.mean or 0.0
-    is_flat = abs(other - one) < HARDLY
+    is_flat = abs(other - one) < NEGLIGIBLE_CHANGE
     means = f"{number_text(one, 3)} to {number_text(other, 3)}"
     moved = f"the mean hardly moved ({means}), but" if is_flat else f"the mean moved ({means}), and"
     fixed, broke = after.fixed or 0, after.broke or 0
@@ -251,7 +251,7 @@ def _text_sentences(points: Sequence[DescribedRun], reference: str) -> Iterator[
         similarity = number_text(last.similarity)
         yield f"The similarity of its outputs to those of {reference} is {similarity}."
     earlier = [point.distinct for point in points[:-1] if point.distinct is not None]
-    if earlier and last.distinct is not None and earlier[0] - last.distinct >= LESS_DISTINCT:
+    if earlier and last.distinct is not None and earlier[0] - last.distinct >= DISTINCT_DROP:
         were, now = share_text(earlier[0], 0), share_text(last.distinct, 0)
         yield f"Outputs are more alike: {now} are unique, {were} in {points[0].label}."
     same = [
@@ -259,8 +259,8 @@ def _text_sentences(points: Sequence[DescribedRun], reference: str) -> Iterator[
         for point in points
         if (text := same_text(point.sampled, point.commonest))
     ]
-    for label, text in same[-LATEST_SHOWN:]:
+    for label, text in same[-MAX_CHANGES_SHOWN:]:
         yield f"In {label} {text}."
-    if len(same) > LATEST_SHOWN:
-        names = join_names([label for label, _ in same[:-LATEST_SHOWN]])
+    if len(same) > MAX_CHANGES_SHOWN:
+        names = join_names([label for label, _ in same[:-MAX_CHANGES_SHOWN]])
         yield f"The same is true of {names}."

@@ -7,8 +7,8 @@ from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
 from scoring.core.stats.change_points import (
-    FEWEST,
-    Change,
+    MIN_RUNS,
+    ChangePoint,
     DecidedRun,
     LevelPeriod,
     find_changes,
@@ -16,7 +16,7 @@ from scoring.core.stats.change_points import (
 )
 from scoring.core.wording.numbers import number_text
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 
 class Status(StrEnum):
@@ -28,7 +28,7 @@ class Status(StrEnum):
     DECREASED = "decreased"
 
 
-class Weight(IntEnum):
+class Severity(IntEnum):
     """How much attention a piece of news needs."""
 
     ROSE = 1
@@ -36,10 +36,10 @@ class Weight(IntEnum):
     DRIFTS = 3
 
 
-class News(NamedTuple):
+class DriftStatus(NamedTuple):
     """`text` continues a sentence that begins with the names of the scorers."""
 
-    weight: Weight
+    weight: Severity
     text: str
 
 
@@ -47,11 +47,11 @@ class LineStatus(NamedTuple):
     """`stretch` is the period of the newest run; `changes` are those of level, oldest first."""
 
     status: Status
-    stretch: LevelPeriod
-    changes: Sequence[Change]
+    period: LevelPeriod
+    changes: Sequence[ChangePoint]
 
     @property
-    def change(self) -> Change | None:
+    def change(self) -> ChangePoint | None:
         """What the status follows from."""
         has_moved = self.status in (Status.INCREASED, Status.DECREASED)
         return self.changes[-1] if has_moved else None
@@ -70,33 +70,37 @@ def find_line_status(runs: Sequence[DecidedRun], count: int) -> LineStatus:
     return LineStatus(Status.DECREASED if is_down else Status.INCREASED, stretch, changes)
 
 
-def find_news(labels: Sequence[str], runs: Sequence[DecidedRun]) -> News | None:
+def find_drift_status(labels: Sequence[str], runs: Sequence[DecidedRun]) -> DriftStatus | None:
     """Of the comparable runs with these names, oldest first; None without news."""
     line = find_line_status(runs, len(labels))
     if change := line.change:
         before, after = number_text(change.before, 3), number_text(change.after, 3)
         text = f"{line.status} with {labels[change.place]}: {before} → {after}"
-        return News(Weight.DRIFTS if line.status == Status.DECREASED else Weight.ROSE, text)
-    return _find_return(labels, runs, line.stretch) if line.status == Status.STEADY else None
+        return DriftStatus(
+            Severity.DRIFTS if line.status == Status.DECREASED else Severity.ROSE, text
+        )
+    return _find_return(labels, runs, line.period) if line.status == Status.STEADY else None
 
 
 def _find_return(
     labels: Sequence[str], runs: Sequence[DecidedRun], stretch: LevelPeriod
-) -> News | None:
+) -> DriftStatus | None:
     """The latest runs below the level, which was reached again less than FEWEST runs ago."""
     back = max((place for place in stretch.runs if place - 1 in stretch.left), default=0)
-    if not back or len(runs) - back >= FEWEST:
+    if not back or len(runs) - back >= MIN_RUNS:
         return None
-    left = [place for place in stretch.left if back - FEWEST < place < back]
+    left = [place for place in stretch.left if back - MIN_RUNS < place < back]
     names = [labels[place] for place in left if runs[place].mean < runs[back].mean]
     if not names:
         return None
-    return News(Weight.PAST, f"decreased in {join_names(names)}, back since {labels[back]}")
+    return DriftStatus(
+        Severity.PAST, f"decreased in {join_names(names)}, back since {labels[back]}"
+    )
 
 
 def join_names(names: Sequence[str]) -> str:
     """In a sentence: "a", "a and b", "a, b and c", "a, b and 2 more"."""
-    shown = list(names if len(names) <= MOST_NAMED else names[: MOST_NAMED - 1])
+    shown = list(names if len(names) <= MAX_NAMED else names[: MAX_NAMED - 1])
     more = len(names) - len(shown)
     last = f"{more:,} more" if more else shown.pop()
     return f"{', '.join(shown)} and {last}" if shown else last

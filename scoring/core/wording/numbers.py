@@ -11,7 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Final
 
-MOST_DECIMALS: Final = 9  # as many as reported scores have
+MAX_DECIMALS: Final = 9  # as many as reported scores have
 SCORE_DECIMALS: Final = 4
 SMALL: Final = 0.001
 MINUS: Final = "\N{MINUS SIGN}"
@@ -20,7 +20,7 @@ PER_CENT: Final = "\N{NARROW NO-BREAK SPACE}%"
 _TYPEABLE: Final = str.maketrans({MINUS: "-", PER_CENT[0]: " "})
 _ONE: Final = Decimal(1)
 _HUNDRED: Final = Decimal(100)
-_STEPS: Final = [Decimal(1).scaleb(-places) for places in range(MOST_DECIMALS + 1)]
+_STEPS: Final = [Decimal(1).scaleb(-places) for places in range(MAX_DECIMALS + 1)]
 
 
 @lru_cache(maxsize=4096)  # a page has hundreds of numbers, most of them a few times
@@ -81,11 +81,11 @@ def to_ascii(text: str) -> str:
 
 def to_decimal(value: float) -> Decimal:
     """The intended number: sums of floats are inexact beyond MOST_DECIMALS."""
-    return Decimal(repr(round(float(value), MOST_DECIMALS)))
+    return Decimal(repr(round(float(value), MAX_DECIMALS)))
 
 
 def _shorten(value: Decimal, decimals: int, whole: Decimal, limit: Decimal) -> Decimal:
-    for places in range(decimals, MOST_DECIMALS):
+    for places in range(decimals, MAX_DECIMALS):
         short = _round(value, places)
         is_same_side = (short < whole) == (value < whole) and (short < limit) == (value < limit)
         if is_same_side and bool(short) == bool(value):

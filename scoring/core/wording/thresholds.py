@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.core.wording.numbers import share_text
 
 
@@ -47,8 +47,8 @@ def change_sentence(run: str, old: float, new: float, counts: PassCounts) -> str
     before, after = rate_texts(counts.rate_before, counts.rate_after)
     if new == old:
         passed = f"{counts.before:,} of {counts.scored:,}"
-        return f"At {text_of(old)}, {passed} cases of {run} pass: {before}."
-    start = f"At {text_of(new)} instead of {text_of(old)}, "
+        return f"At {to_text(old)}, {passed} cases of {run} pass: {before}."
+    start = f"At {to_text(new)} instead of {to_text(old)}, "
     if not counts.flips:
         return f"{start}no case of {run} would change; the pass rate stays {before}."
     way = "fail instead of pass" if counts.to_fail else "pass instead of fail"

@@ -12,20 +12,20 @@ from django.utils import timezone
 from scoring.core.wording.comparison import ALPHA
 from scoring.core.wording.numbers import plain_share
 from scoring.engine.alerts.finding import (
-    MOST_UNJUDGED,
-    SAME,
+    MAX_UNSCORED_SHARE,
+    TOLERANCE,
+    EvaluateLater,
     Finding,
-    Later,
     count_judged,
-    silent,
-    undecided,
-    unjudged,
+    silent_finding,
+    too_many_unscored,
+    undecided_finding,
 )
 from scoring.engine.compare import comparison
 from scoring.engine.compare import jobs as compare_jobs
 from scoring.engine.compare.claims import read_figures
 from scoring.engine.compare.figures import Figures, ScorerFigures
-from scoring.engine.compare.regressions import regressions_of
+from scoring.engine.compare.regressions import count_regressions
 from scoring.models import (
     AlertKind,
     AlertRule,
@@ -39,7 +39,7 @@ from scoring.models import (
 from scoring.models.reviews.broken_cases import BrokenCases, WaivedFlips, waived_flips
 
 NONE_WAIVED: Final = WaivedFlips()
-ASK_AGAIN_SECONDS: Final = 5  # while the worker still compares
+RETRY_SECONDS: Final = 5  # while the worker still compares
 
 
 class PairedRuns(NamedTuple):
@@ -55,20 +55,20 @@ class PairedRuns(NamedTuple):
         return f"{self.run.name} against {self.baseline.name}"
 
 
-def compare_with_baseline(rule: AlertRule, run: Run, since: Run | None) -> Finding | Later:
+def compare_with_baseline(rule: AlertRule, run: Run, since: Run | None) -> Finding | EvaluateLater:
     """The rule's outcome by the stored comparison; a missing one is enqueued and awaited."""
-    baseline = baseline_of(run, rule.scorer, since)
+    baseline = alert_baseline(run, rule.scorer, since)
     if baseline is None:
-        return silent(f"There is no earlier run to compare {run.name} with.", run)
+        return silent_finding(f"There is no earlier run to compare {run.name} with.", run)
     if baseline.is_unfinished:
-        return Later()
+        return EvaluateLater()
     stored = comparison.stored_comparison(baseline, run)
     if stored is None:
         if failed := compare_jobs.failed_job(baseline, run):
             problem = f"{run.name} could not be compared: {failed.problem.rstrip('.')}."
-            return undecided(problem, run)
+            return undecided_finding(problem, run)
         compare_jobs.enqueue_comparison(baseline, run, None)
-        return Later(ASK_AGAIN_SECONDS)
+        return EvaluateLater(RETRY_SECONDS)
     return find_in_comparison(rule, run, baseline, stored)
 
 
@@ -78,11 +78,11 @@ def find_in_comparison(rule: AlertRule, run: Run, baseline: Run, stored: Compari
     scorer = next((scorer for scorer in figures.scorers if scorer.name == rule.scorer), None)
     runs = PairedRuns(run, baseline, figures, scorer)
     problem = _problem(rule, runs)
-    finding = undecided(problem, run) if problem else KINDS[rule.kind](rule, runs)
+    finding = undecided_finding(problem, run) if problem else CONDITIONS[rule.kind](rule, runs)
     return finding._replace(baseline=baseline)
 
 
-def baseline_of(run: Run, scorer: str, since: Run | None = None) -> Run | None:
+def alert_baseline(run: Run, scorer: str, since: Run | None = None) -> Run | None:
     """The run pinned for the series, else the one `since` which an alert goes on, else the newest
     finished one over earlier outputs, of those that have the scorer: a run over the same outputs
     again is no step in time.
@@ -112,7 +112,7 @@ def earlier_run(run: Run, scorer: str) -> Run | None:
     return ordered.select_related("output_set__version__dataset").first()
 
 
-def drop(rule: AlertRule, runs: PairedRuns) -> Finding:
+def mean_drop(rule: AlertRule, runs: PairedRuns) -> Finding:
     """Firing where the run is worse than its baseline by a significant difference, and by the
     limit at least: a scorer's mean, by more than a judge wavers by itself, or the cases' verdicts.
     Either is significant as on the compare page: after the correction of all claims there.
@@ -120,7 +120,7 @@ def drop(rule: AlertRule, runs: PairedRuns) -> Finding:
     fall, is_significant, sentence = (
         _fall_of_mean(runs.scorer) if runs.scorer else _fall_of_cases(runs.figures)
     )
-    is_enough = fall > 0 and fall >= (rule.limit or 0.0) - SAME
+    is_enough = fall > 0 and fall >= (rule.limit or 0.0) - TOLERANCE
     state = WatchState.FIRING if is_significant and is_enough else WatchState.FINE
     sentence = f"{runs.names}: {sentence}"
     if is_significant and fall > 0 and not is_enough:
@@ -193,7 +193,7 @@ def _problem(rule: AlertRule, runs: PairedRuns) -> str:
     summaries = {summary.scorer.run_id: summary for summary in rows.select_related("scorer")}
     for run in runs[:2]:
         summary = summaries[run.pk]
-        if problem := unjudged(run, summary.n, summary.n - summary.scored):
+        if problem := too_many_unscored(run, summary.n, summary.n - summary.scored):
             return problem
     return ""
 
@@ -204,21 +204,21 @@ def _unknown_cases(runs: PairedRuns) -> str:
     """
     for run in (runs.run, runs.baseline):
         _, judged, n = count_judged(run)
-        if judged and (problem := unjudged(run, n, n - judged)):
+        if judged and (problem := too_many_unscored(run, n, n - judged)):
             return problem
     figures = runs.figures
     alone = figures.only_baseline + figures.only_candidate
     n, unknown = figures.pairs + alone, figures.pairs - figures.judged + alone
-    if figures.judged and unknown / n <= MOST_UNJUDGED:
+    if figures.judged and unknown / n <= MAX_UNSCORED_SHARE:
         return ""
-    counts = regressions_of(runs.run, runs.baseline)
-    if figures.judged and counts.unknown / counts.n <= MOST_UNJUDGED:
+    counts = count_regressions(runs.run, runs.baseline)
+    if figures.judged and counts.unknown / counts.n <= MAX_UNSCORED_SHARE:
         return ""
     note = counts.note or "no case has a verdict in both runs"
-    return f"{runs.names}: {note}, over {plain_share(MOST_UNJUDGED)}."
+    return f"{runs.names}: {note}, over {plain_share(MAX_UNSCORED_SHARE)}."
 
 
-KINDS: Final[dict[str, Callable[[AlertRule, PairedRuns], Finding]]] = {
-    AlertKind.DROP: drop,
+CONDITIONS: Final[dict[str, Callable[[AlertRule, PairedRuns], Finding]]] = {
+    AlertKind.DROP: mean_drop,
     AlertKind.REGRESSIONS: regressions,
 }

@@ -10,15 +10,15 @@ from scoring.core.wording.comparison import p_text
 from scoring.core.wording.drift_status import Status
 from scoring.core.wording.numbers import number_text
 from scoring.engine.alerts import comparison_conditions
-from scoring.engine.alerts.comparison_conditions import ASK_AGAIN_SECONDS
+from scoring.engine.alerts.comparison_conditions import RETRY_SECONDS
 from scoring.engine.alerts.finding import (
+    EvaluateLater,
     Finding,
-    Later,
-    below,
+    below_finding,
     count_judged,
-    silent,
-    undecided,
-    unjudged,
+    silent_finding,
+    too_many_unscored,
+    undecided_finding,
 )
 from scoring.engine.drift import jobs
 from scoring.models import AlertKind, AlertRule, Dataset, Run, RunScorer, RunState, WatchState
@@ -29,7 +29,7 @@ _OVER_DATASET: Final = "output_set__version__dataset"
 
 def evaluate_rule(
     rule: AlertRule, series: str, now: datetime, since: Run | None = None
-) -> Finding | Later:
+) -> Finding | EvaluateLater:
     """Evaluate the rule on the series' newest run, without scoring or comparing anything anew.
 
     `since` is the baseline of an open alert: where none is pinned, runs are compared with it until
@@ -38,29 +38,29 @@ def evaluate_rule(
     Only the newest run by its outputs' date counts, so runs of the past that arrive late never
     fire. A rule over all series that was made before any run waits under the series "".
     """
-    run = runs_of(rule.dataset, series).exclude(state=RunState.CANCELLED).first()
+    run = series_runs(rule.dataset, series).exclude(state=RunState.CANCELLED).first()
     if run and not series:
         return Finding(WatchState.FINE, "Runs have come: each series is watched by itself.", run)
     if rule.kind == AlertKind.NO_DATA:
         return find_missing_run(rule, series, now)
     if run is None or run.is_unfinished:
-        return Later() if run else silent("No run has finished yet.")
+        return EvaluateLater() if run else silent_finding("No run has finished yet.")
     scorer = None
     if rule.scorer:
         scorer = newest_scorer(run, rule.scorer)
         if scorer is None:
             return not_scored(rule, run)
         run = scorer.run
-    if rule.kind in comparison_conditions.KINDS:
+    if rule.kind in comparison_conditions.CONDITIONS:
         return comparison_conditions.compare_with_baseline(rule, run, since)
-    return KINDS[rule.kind](rule, run, scorer)
+    return CONDITIONS[rule.kind](rule, run, scorer)
 
 
 def not_scored(rule: AlertRule, run: Run) -> Finding:
-    return undecided(f"{run.name} was not scored by {rule.scorer}.", run)
+    return undecided_finding(f"{run.name} was not scored by {rule.scorer}.", run)
 
 
-def runs_of(dataset: Dataset, series: str) -> RunQuerySet:
+def series_runs(dataset: Dataset, series: str) -> RunQuerySet:
     """Newest first by their outputs' date; without a series those of the whole dataset."""
     runs = Run.objects.of_dataset(dataset).select_related(_OVER_DATASET)
     runs = runs.filter(output_set__series=series) if series else runs
@@ -70,7 +70,7 @@ def runs_of(dataset: Dataset, series: str) -> RunQuerySet:
 def find_missing_run(rule: AlertRule, series: str, now: datetime) -> Finding:
     """Firing where the newest run is older than the rule's days, by its outputs' date."""
     days = int(rule.limit or 0)
-    run = runs_of(rule.dataset, series).filter(state=RunState.FINISHED).first()
+    run = series_runs(rule.dataset, series).filter(state=RunState.FINISHED).first()
     since = rule.created_at
     if run:  # a date in the future would hide that runs are missing
         since = min(run.output_set.dated, run.finished_at or run.output_set.dated)
@@ -79,7 +79,7 @@ def find_missing_run(rule: AlertRule, series: str, now: datetime) -> Finding:
     if now < due:
         return Finding(WatchState.FINE, _fine(run, due), run, age, days, due)
     if run and not rule.series and due < rule.created_at:
-        return silent(f"The series had ended with {run.name} before it was watched.", run)
+        return silent_finding(f"The series had ended with {run.name} before it was watched.", run)
     return Finding(WatchState.FIRING, missing_text(run, series, int(age)), run, age, days)
 
 
@@ -112,10 +112,10 @@ def mean_below(rule: AlertRule, run: Run, scorer: RunScorer | None) -> Finding:
     if scorer is None:
         raise AssertionError("a rule of this kind names a scorer")
     summary = scorer.summary
-    if problem := unjudged(run, summary.n, summary.n - summary.scored):
-        return undecided(problem, run)
+    if problem := too_many_unscored(run, summary.n, summary.n - summary.scored):
+        return undecided_finding(problem, run)
     mean, counts = summary.mean or 0.0, (summary.scored, summary.n)
-    return below(f"The mean of {rule.scorer}", run, mean, rule.limit or 0.0, counts)
+    return below_finding(f"The mean of {rule.scorer}", run, mean, rule.limit or 0.0, counts)
 
 
 def pass_rate_below(rule: AlertRule, run: Run, scorer: RunScorer | None) -> Finding:
@@ -126,27 +126,29 @@ def pass_rate_below(rule: AlertRule, run: Run, scorer: RunScorer | None) -> Find
     else:
         passed, judged, n = count_judged(run)
         words = "The pass rate"
-    if problem := unjudged(run, n, n - judged):
-        return undecided(problem, run)
-    return below(words, run, passed / judged, rule.limit or 0.0, (judged, n), is_share=True)
+    if problem := too_many_unscored(run, n, n - judged):
+        return undecided_finding(problem, run)
+    return below_finding(words, run, passed / judged, rule.limit or 0.0, (judged, n), is_share=True)
 
 
-def out_of_limits(rule: AlertRule, run: Run, _: RunScorer | None) -> Finding | Later:
+def out_of_limits(rule: AlertRule, run: Run, _: RunScorer | None) -> Finding | EvaluateLater:
     """Firing while the level of the drift line is decreased, as the drift page shows it, until
     enough runs have made the new level the usual one.
     """
     series = run.output_set.series
-    (line,) = jobs.lines_for(rule.dataset, None, scorers=[rule.scorer], series=[series])
+    (line,) = jobs.lines_or_enqueue(rule.dataset, None, scorers=[rule.scorer], series=[series])
     point, standing = line.points[-1], line.standing
-    if problem := unjudged(run, point.n + point.unscored, point.unscored):
-        return undecided(problem, run)
+    if problem := too_many_unscored(run, point.n + point.unscored, point.unscored):
+        return undecided_finding(problem, run)
     if not line.is_tested:
         if failed := jobs.failed_job(rule.dataset, series):
             problem = f"{run.name} could not be measured: {failed.problem.rstrip('.')}."
-            return undecided(problem, run)
-        return Later(ASK_AGAIN_SECONDS)
+            return undecided_finding(problem, run)
+        return EvaluateLater(RETRY_SECONDS)
     if standing.status == Status.UNTESTED:
-        return silent("There is no earlier comparable run to test the newest one against.", run)
+        return silent_finding(
+            "There is no earlier comparable run to test the newest one against.", run
+        )
     mean, change = point.mean or 0.0, standing.change
     start = f"The mean of {rule.scorer} is {number_text(mean, 3)} in {run.name} (n = {point.n:,}): "
     if change is None or standing.status != Status.DECREASED:
@@ -159,7 +161,9 @@ def out_of_limits(rule: AlertRule, run: Run, _: RunScorer | None) -> Finding | L
     return Finding(WatchState.FIRING, sentence, run, mean, change.before)
 
 
-KINDS: Final[dict[str, Callable[[AlertRule, Run, RunScorer | None], Finding | Later]]] = {
+CONDITIONS: Final[
+    dict[str, Callable[[AlertRule, Run, RunScorer | None], Finding | EvaluateLater]]
+] = {
     AlertKind.MEAN_BELOW: mean_below,
     AlertKind.PASS_RATE_BELOW: pass_rate_below,
     AlertKind.OUT_OF_LIMITS: out_of_limits,

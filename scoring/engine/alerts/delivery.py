@@ -24,7 +24,7 @@ PAUSES_SECONDS: Final = (10, 60, 300, 1_800, 7_200, 21_600)
 ERROR_CHARS: Final = 300
 
 
-def send(delivery: AlertDelivery) -> bool:
+def deliver(delivery: AlertDelivery) -> bool:
     """Try once, unless another worker does; False then."""
     if not _claim(delivery):
         return False
@@ -43,12 +43,12 @@ def send(delivery: AlertDelivery) -> bool:
 
 def _claim(delivery: AlertDelivery) -> bool:
     until = timezone.now() + timedelta(seconds=CLAIM_SECONDS)
-    tries = delivery.tries + 1
+    tries = delivery.try_count + 1
     waiting = AlertDelivery.objects.filter(pk=delivery.pk, state=DeliveryState.WAITING)
     unclaimed = waiting.filter(next_try_at=delivery.next_try_at)
-    if not unclaimed.update(next_try_at=until, tries=tries):
+    if not unclaimed.update(next_try_at=until, try_count=tries):
         return False
-    delivery.next_try_at, delivery.tries = until, tries
+    delivery.next_try_at, delivery.try_count = until, tries
     return True
 
 
@@ -57,7 +57,7 @@ def _send_message(delivery: AlertDelivery) -> None:
     if delivery.channel == Channel.EMAIL:
         if delivery.target not in member_emails(delivery.rule, [delivery.target]):
             raise SendError("the address is no member's any more", is_final=True)
-        email.send(delivery.target, str(delivery.uuid), delivery.message)
+        email.send_email(delivery.target, str(delivery.uuid), delivery.message)
         return
     rule = delivery.rule
     if rule.webhook_target != delivery.target:
@@ -70,21 +70,21 @@ def _send_message(delivery: AlertDelivery) -> None:
     timestamp = int(timezone.now().timestamp())
     event_id = str(delivery.uuid)
     content = format_message(rule.webhook_format, event_id, delivery.message)
-    webhook.send(url, secret, event_id, content, timestamp)
+    webhook.send_webhook(url, secret, event_id, content, timestamp)
 
 
 def _fail(delivery: AlertDelivery, why: str, *, is_final: bool = False) -> None:
     """Store why, and try again later unless that was the last try."""
     error = why[:ERROR_CHARS]
-    if is_final or delivery.tries > len(PAUSES_SECONDS):
+    if is_final or delivery.try_count > len(PAUSES_SECONDS):
         log.warning("alert message %s was given up: %s", delivery.uuid, error)
         _update(delivery, state=DeliveryState.FAILED, error=error, next_try_at=None)
         return
-    pause = timedelta(seconds=PAUSES_SECONDS[delivery.tries - 1])
+    pause = timedelta(seconds=PAUSES_SECONDS[delivery.try_count - 1])
     _update(delivery, error=error, next_try_at=timezone.now() + pause)
 
 
 def _update(delivery: AlertDelivery, **fields: object) -> None:
     """Unless another worker has taken it over meanwhile."""
     waiting = AlertDelivery.objects.filter(pk=delivery.pk, state=DeliveryState.WAITING)
-    waiting.filter(tries=delivery.tries).update(**fields)
+    waiting.filter(try_count=delivery.try_count).update(**fields)

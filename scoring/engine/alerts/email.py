@@ -22,14 +22,14 @@ SUBJECTS: Final = {
 SUBJECT_CHARS: Final = 150
 
 
-def is_set_up() -> bool:
+def is_configured() -> bool:
     """Whether the site can send mail."""
     return bool(settings.EVALSITE_MAIL_HOST)
 
 
-def send(address: str, event_id: str, message: Mapping[str, Any]) -> None:
+def send_email(address: str, event_id: str, message: Mapping[str, Any]) -> None:
     """One mail, whose id is the event's: a repeated one is known by it. Raises SendError."""
-    if not is_set_up():
+    if not is_configured():
         raise SendError(NO_MAIL, is_final=True)
     mail = EmailMessage(
         subject=_subject(message),

@@ -17,14 +17,14 @@ from django.utils import timezone
 
 from scoring.engine.alerts import messages
 from scoring.engine.alerts.conditions import evaluate_rule
-from scoring.engine.alerts.finding import Finding, Later
+from scoring.engine.alerts.finding import EvaluateLater, Finding
 from scoring.models import Alert, AlertRule, AlertState, AlertWatch, Event, Run, WatchState
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS: Final = 60  # an evaluation that takes longer was cut short
-AFTER_FAULT: Final = timedelta(minutes=10)
-AT_ONCE: Final = 100  # evaluations, and repeated notifications, in one round
+EVALUATION_SECONDS: Final = 60  # an evaluation that takes longer was cut short
+RETRY_AFTER: Final = timedelta(minutes=10)
+BATCH_SIZE: Final = 100  # evaluations, and repeated notifications, in one round
 
 
 def follow_runs(series: Sequence[Run]) -> None:
@@ -32,20 +32,20 @@ def follow_runs(series: Sequence[Run]) -> None:
     run = series[-1]
     rules = list(AlertRule.objects.watching(run))
     if rules:
-        AlertWatch.objects.look_at(rules, [run.output_set.series])
-        AlertWatch.objects.filter(rule__in=rules, series="").update(look_at=timezone.now())
+        AlertWatch.objects.schedule(rules, [run.output_set.series])
+        AlertWatch.objects.filter(rule__in=rules, series="").update(evaluate_at=timezone.now())
 
 
 def evaluate_due() -> int:
     """Evaluate every series whose time has come; how many."""
-    due = list(AlertWatch.objects.due()[:AT_ONCE])
+    due = list(AlertWatch.objects.due()[:BATCH_SIZE])
     return sum(evaluate_watch(watch) for watch in due)
 
 
 def evaluate_watch(watch: AlertWatch) -> bool:
     """Evaluate the rule on one series, unless another worker does."""
     now = timezone.now()
-    if not _reschedule(watch, now + timedelta(seconds=LOOK_SECONDS)):
+    if not _reschedule(watch, now + timedelta(seconds=EVALUATION_SECONDS)):
         return False
     try:
         joined = Alert.objects.select_related("baseline__output_set__version__dataset")
@@ -55,7 +55,7 @@ def evaluate_watch(watch: AlertWatch) -> bool:
             _store(watch, finding, now)
     except Exception:
         log.exception("alert rule %s could not be looked at", watch.rule.uuid)
-        _reschedule(watch, now + AFTER_FAULT)
+        _reschedule(watch, now + RETRY_AFTER)
     return True
 
 
@@ -63,8 +63,8 @@ def repeat_notifications() -> int:
     """Notify again of alerts that go on; of how many."""
     now = timezone.now()
     living = Q(rule__deleted_at=None, rule__paused_at=None)
-    due = Alert.objects.firing().filter(living, tell_at__lte=now).order_by("tell_at")
-    ids = list(due.values_list("pk", flat=True)[:AT_ONCE])
+    due = Alert.objects.firing().filter(living, remind_at__lte=now).order_by("remind_at")
+    ids = list(due.values_list("pk", flat=True)[:BATCH_SIZE])
     if not ids:  # mostly, and joining as many tables takes longer than asking
         return 0
     alerts = Alert.objects.filter(pk__in=ids).select_related("rule__dataset__team", "run")
@@ -72,9 +72,9 @@ def repeat_notifications() -> int:
 
 
 def _repeat_notification(alert: Alert, now: datetime) -> bool:
-    times = {"told_at": now, "tell_at": next_notification(alert.rule, now)}
+    times = {"notified_at": now, "remind_at": next_notification(alert.rule, now)}
     with transaction.atomic():
-        due = Alert.objects.unresolved().filter(pk=alert.pk, tell_at=alert.tell_at)
+        due = Alert.objects.unresolved().filter(pk=alert.pk, remind_at=alert.remind_at)
         if not due.update(**times):
             return False
         if alert.rule.renotify_hours:
@@ -88,20 +88,20 @@ def next_notification(rule: AlertRule, now: datetime) -> datetime | None:
 
 def _reschedule(watch: AlertWatch, look_at: datetime | None, **fields: Any) -> bool:
     """Claim or end an evaluation; False if another worker has, or if a new one is due."""
-    unchanged = AlertWatch.objects.filter(pk=watch.pk, look_at=watch.look_at)
-    if not unchanged.update(look_at=look_at, **fields):
+    unchanged = AlertWatch.objects.filter(pk=watch.pk, evaluate_at=watch.evaluate_at)
+    if not unchanged.update(evaluate_at=look_at, **fields):
         return False
-    watch.look_at = look_at
+    watch.evaluate_at = look_at
     return True
 
 
-def _store(watch: AlertWatch, finding: Finding | Later, now: datetime) -> None:
-    if isinstance(finding, Later):
+def _store(watch: AlertWatch, finding: Finding | EvaluateLater, now: datetime) -> None:
+    if isinstance(finding, EvaluateLater):
         pause = finding.seconds and timedelta(seconds=finding.seconds)
         _reschedule(watch, now + pause if pause else None)
         return
     fields = {"state": finding.state, "sentence": finding.sentence, "run": finding.run}
-    if not _reschedule(watch, finding.look_at, seen_at=now, **fields):
+    if not _reschedule(watch, finding.evaluate_at, seen_at=now, **fields):
         return
     alert = Alert.objects.unresolved().filter(rule=watch.rule, series=watch.series).first()
     if alert:
@@ -135,16 +135,16 @@ def _fire(alert: Alert, finding: Finding, now: datetime) -> None:
     """Of an undecided alert people are notified once."""
     _describe(alert, finding)
     alert.state = AlertState(finding.state)
-    alert.told_at = now
+    alert.notified_at = now
     is_firing = alert.state == AlertState.FIRING
-    alert.tell_at = next_notification(alert.rule, now) if is_firing else None
+    alert.remind_at = next_notification(alert.rule, now) if is_firing else None
     alert.save()
     messages.notify(alert, Event.OPENED, now)
 
 
 def _resolve(alert: Alert, finding: Finding, now: datetime) -> None:
-    alert.resolved_at = alert.told_at = now
-    alert.tell_at, alert.note = None, finding.sentence
+    alert.resolved_at = alert.notified_at = now
+    alert.remind_at, alert.note = None, finding.sentence
     alert.resolved_by_run = finding.run if finding.state == WatchState.FINE else None
     alert.save()
     messages.notify(alert, Event.RESOLVED, now)

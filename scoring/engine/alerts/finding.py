@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 from scoring.core.wording.numbers import plain_share, share_text, short_text
 from scoring.models import Run, WatchState
 
-MOST_UNJUDGED: Final = 0.05  # of cases; above it a figure is not to be gone by, as with gates
-SAME: Final = 1e-9  # a figure so near its limit is at it
+MAX_UNSCORED_SHARE: Final = 0.05  # of cases; above it a figure is not to be gone by, as with gates
+TOLERANCE: Final = 1e-9  # a figure so near its limit is at it
 
 
 class Finding(NamedTuple):
@@ -25,27 +25,27 @@ class Finding(NamedTuple):
     run: Run | None = None
     value: float | None = None
     limit: float | None = None
-    look_at: datetime | None = None
+    evaluate_at: datetime | None = None
     baseline: Run | None = None
 
 
-class Later(NamedTuple):
+class EvaluateLater(NamedTuple):
     """Evaluate again in so many seconds, or when the next run has ended."""
 
     seconds: float | None = None
 
 
-def silent(why: str, run: Run | None = None) -> Finding:
+def silent_finding(why: str, run: Run | None = None) -> Finding:
     """There is nothing to evaluate, which is no fault."""
     return Finding(WatchState.SILENT, why, run)
 
 
-def undecided(why: str, run: Run) -> Finding:
+def undecided_finding(why: str, run: Run) -> Finding:
     """There is a run without a usable figure."""
     return Finding(WatchState.UNDECIDED, why, run)
 
 
-def below(
+def below_finding(
     words: str,
     run: Run,
     value: float,
@@ -60,7 +60,7 @@ def below(
     """
     n, total = counts
     state, relation = WatchState.FINE, "not below"
-    if value < limit - SAME:
+    if value < limit - TOLERANCE:
         state, relation = WatchState.FIRING, "below"
     shown, shown_limit = short_text(value, limit=limit), f"{limit:g}"
     if is_share:
@@ -70,14 +70,14 @@ def below(
     return Finding(state, sentence, run, value, limit)
 
 
-def unjudged(run: Run, n: int, unscored: int) -> str:
+def too_many_unscored(run: Run, n: int, unscored: int) -> str:
     """Why too many cases are without a figure; "" where enough have one."""
     if not n:
         return f"Nothing was scored in {run.name}."
-    if unscored / n <= MOST_UNJUDGED:
+    if unscored / n <= MAX_UNSCORED_SHARE:
         return ""
     causes = "have no output, have an error or were skipped"
-    over = plain_share(MOST_UNJUDGED)
+    over = plain_share(MAX_UNSCORED_SHARE)
     return f"{unscored:,} of {n:,} cases of {run.name} {causes}, over {over}."
 
 

@@ -35,13 +35,13 @@ def notify(alert: Alert, event: Event, now: datetime) -> None:
     """
     if alert.rule.by_site:
         _replace_notices(alert)
-    _create_deliveries(alert.rule, channels_of(alert.rule), event, now, alert)
+    _create_deliveries(alert.rule, rule_channels(alert.rule), event, now, alert)
 
 
-def send_test(rule: AlertRule, *, by: User | None) -> list[AlertDelivery]:
+def queue_test_message(rule: AlertRule, *, by: User | None) -> list[AlertDelivery]:
     """Messages that say they are a test, by webhook and e-mail; the worker sends them."""
     AuditEntry.objects.record(rule.team, by, "alert_rule.tested", rule)
-    channels = [pair for pair in channels_of(rule) if pair[0] != Channel.SITE]
+    channels = [pair for pair in rule_channels(rule) if pair[0] != Channel.SITE]
     return _create_deliveries(rule, channels, Event.TEST, timezone.now())
 
 
@@ -56,8 +56,8 @@ def _create_deliveries(
     message = {
         "event": f"alert.{event}",
         "at": now.isoformat(),
-        "text": sentence_of(alert) if alert else TEST_SENTENCE,
-        **about(rule, alert),
+        "text": alert_sentence(alert) if alert else TEST_SENTENCE,
+        **alert_payload(rule, alert),
     }
     common = {"rule": rule, "alert": alert, "event": event, "happened_at": now, "message": message}
     sent = {"state": DeliveryState.SENT, "sent_at": now}
@@ -73,7 +73,7 @@ def _create_deliveries(
     )
 
 
-def channels_of(rule: AlertRule) -> list[tuple[Channel, str]]:
+def rule_channels(rule: AlertRule) -> list[tuple[Channel, str]]:
     """Where messages go now. Whether an address is still a member's is checked on sending."""
     emails = [(Channel.EMAIL, address) for address in rule.emails]
     site = [(Channel.SITE, "")] if rule.by_site else []
@@ -81,7 +81,7 @@ def channels_of(rule: AlertRule) -> list[tuple[Channel, str]]:
     return [*site, *webhook, *emails]
 
 
-def sentence_of(alert: Alert) -> str:
+def alert_sentence(alert: Alert) -> str:
     """The latest state of an alert, in words."""
     where = f"{alert.rule.dataset.name}{alert.series and f' · {alert.series}'}"
     if alert.is_open:
@@ -91,7 +91,7 @@ def sentence_of(alert: Alert) -> str:
     return f"{where}: the alert is closed, for nothing can be told any more. {alert.note}"
 
 
-def about(rule: AlertRule, alert: Alert | None) -> dict[str, Any]:
+def alert_payload(rule: AlertRule, alert: Alert | None) -> dict[str, Any]:
     """Rule, alert and runs as messages and `manage.py alerts` show them."""
     return {
         "team": rule.team.slug,
@@ -146,7 +146,7 @@ def _replace_notices(alert: Alert) -> None:
     """One for each member, in the place of an older unread one of the same alert."""
     Notice.objects.filter(alert=alert, read_at=None).delete()
     users = User.objects.filter(memberships__team=alert.rule.team_id, is_active=True)
-    text = sentence_of(alert)
+    text = alert_sentence(alert)
     text = text if len(text) <= NOTICE_CHARS else f"{text[: NOTICE_CHARS - 1]}…"
     run = _newest_run(alert)
     Notice.objects.bulk_create(Notice(user=user, run=run, alert=alert, text=text) for user in users)

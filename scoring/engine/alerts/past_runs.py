@@ -14,18 +14,18 @@ from scoring.core.wording.comparison import p_text
 from scoring.core.wording.numbers import number_text
 from scoring.engine.alerts import comparison_conditions
 from scoring.engine.alerts.conditions import (
-    KINDS,
+    CONDITIONS,
     missing_text,
     newest_scorer,
     not_scored,
-    runs_of,
+    series_runs,
 )
-from scoring.engine.alerts.finding import Finding, silent
+from scoring.engine.alerts.finding import Finding, silent_finding
 from scoring.engine.compare.comparison import stored_comparison
-from scoring.engine.drift import lines_of
+from scoring.engine.drift import drift_lines
 from scoring.models import AlertKind, AlertRule, Run, RunState, WatchState
 
-MOST_RUNS: Final = 20
+MAX_RUNS: Final = 20
 
 
 class PastRuns(NamedTuple):
@@ -47,7 +47,7 @@ class PastRuns(NamedTuple):
         return [each for each in self.findings if each.state == WatchState.UNDECIDED]
 
 
-def check_past_runs(rule: AlertRule, most: int = MOST_RUNS) -> PastRuns:
+def check_past_runs(rule: AlertRule, most: int = MAX_RUNS) -> PastRuns:
     """Try a rule, saved or not, on each of the newest finished runs as if it were the newest.
 
     Of outputs that were scored several times the newest run counts. A run is compared with the
@@ -65,7 +65,7 @@ def check_past_runs(rule: AlertRule, most: int = MOST_RUNS) -> PastRuns:
 
 def _newest_runs(rule: AlertRule, most: int) -> list[Run]:
     runs: dict[int, Run] = {}
-    newest = runs_of(rule.dataset, rule.series).filter(state=RunState.FINISHED)
+    newest = series_runs(rule.dataset, rule.series).filter(state=RunState.FINISHED)
     for run in newest[: 2 * most]:
         runs.setdefault(run.output_set_id, run)
     return list(runs.values())[:most]
@@ -77,18 +77,18 @@ def _find(rule: AlertRule, run: Run) -> Finding | None:
     if rule.scorer and scorer is None:
         return not_scored(rule, run)
     run = scorer.run if scorer else run
-    if rule.kind not in comparison_conditions.KINDS:
-        found = KINDS[rule.kind](rule, run, scorer)
+    if rule.kind not in comparison_conditions.CONDITIONS:
+        found = CONDITIONS[rule.kind](rule, run, scorer)
         return found if isinstance(found, Finding) else None
     baseline = _baseline_then(rule, run)
     if baseline is None:
-        return silent("There is no earlier run to compare it with.", run)
+        return silent_finding("There is no earlier run to compare it with.", run)
     stored = stored_comparison(baseline, run)
     return comparison_conditions.find_in_comparison(rule, run, baseline, stored) if stored else None
 
 
 def _baseline_then(rule: AlertRule, run: Run) -> Run | None:
-    baseline = comparison_conditions.baseline_of(run, rule.scorer)
+    baseline = comparison_conditions.alert_baseline(run, rule.scorer)
     if baseline and baseline.output_set.dated <= run.output_set.dated:
         return baseline
     return comparison_conditions.earlier_run(run, rule.scorer)
@@ -116,7 +116,7 @@ def _find_decreases(rule: AlertRule, runs: Sequence[Run]) -> PastRuns:
     series = {run.output_set.series for run in runs}
     by_id = {run.pk: run for run in runs}
     findings, unknown = {}, set(by_id)
-    for line in lines_of(rule.dataset, scorers=[rule.scorer], series=series):
+    for line in drift_lines(rule.dataset, scorers=[rule.scorer], series=series):
         if line.is_judged:
             unknown -= {run.run for run in line.runs}
         for change in line.changes:

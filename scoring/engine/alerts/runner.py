@@ -14,16 +14,16 @@ from django.utils import timezone
 from scoring.engine.alerts import delivery, evaluation
 from scoring.engine.jobs.tasks import RunningTasks
 from scoring.engine.processes.process_pool import Executor
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.models import AlertDelivery, AlertRule, AuditEntry, DeliveryState
 
 log = logging.getLogger(__name__)
 
 TICK_SECONDS: Final = 5
-AT_ONCE: Final = 4  # messages under way: one that nobody takes holds up no other
+MAX_CONCURRENT: Final = 4  # messages under way: one that nobody takes holds up no other
 STOP_SECONDS: Final = 5
-KEPT_FOR: Final = timedelta(days=7)  # a deleted rule can be brought back
-SENT_KEPT_FOR: Final = timedelta(days=90)
+RULE_RETENTION: Final = timedelta(days=7)  # a deleted rule can be brought back
+DELIVERY_RETENTION: Final = timedelta(days=90)
 
 
 def tick() -> int:
@@ -37,8 +37,8 @@ class AlertRunner:
     """
 
     def __init__(self, threads: Executor | None = None) -> None:
-        self._threads = threads or Threads(AT_ONCE + 1)
-        self._deliveries: RunningTasks[AlertDelivery] = RunningTasks(self._threads, AT_ONCE)
+        self._threads = threads or ThreadPool(MAX_CONCURRENT + 1)
+        self._deliveries: RunningTasks[AlertDelivery] = RunningTasks(self._threads, MAX_CONCURRENT)
         self._tick: Future[int] | None = None
         self._next = 0.0
 
@@ -52,7 +52,7 @@ class AlertRunner:
             self._tick = self._threads.submit(tick)
         due = AlertDelivery.objects.due().exclude(pk__in=self._deliveries.ids)
         for message in due[: self._deliveries.free]:
-            self._deliveries.start(message, delivery.send, message)
+            self._deliveries.start(message, delivery.deliver, message)
 
     def stop(self) -> None:
         """Give messages under way a moment: one that is cut short is sent again."""
@@ -78,12 +78,14 @@ def _log(fault: BaseException | None) -> None:
         log.warning("alerts: %s", fault)
 
 
-def forget_old() -> None:
+def purge_old() -> None:
     """Remove for good the rules deleted more than KEPT_FOR ago, and what was sent long ago."""
     now = timezone.now()
-    for rule in AlertRule.with_deleted.filter(deleted_at__lt=now - KEPT_FOR).select_related("team"):
+    for rule in AlertRule.with_deleted.filter(deleted_at__lt=now - RULE_RETENTION).select_related(
+        "team"
+    ):
         with transaction.atomic():
             AuditEntry.objects.record(rule.team, None, "alert_rule.purged", rule)
             rule.delete()
     sent = AlertDelivery.objects.exclude(state=DeliveryState.WAITING)
-    sent.filter(happened_at__lt=now - SENT_KEPT_FOR).delete()
+    sent.filter(happened_at__lt=now - DELIVERY_RETENTION).delete()

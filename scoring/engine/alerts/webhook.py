@@ -22,7 +22,9 @@ from scoring.engine.alerts.errors import SendError
 TIMEOUT_SECONDS: Final = 10
 
 
-def send(url: str, secret: str, event_id: str, content: Mapping[str, Any], timestamp: int) -> None:
+def send_webhook(
+    url: str, secret: str, event_id: str, content: Mapping[str, Any], timestamp: int
+) -> None:
     """POST the content as JSON. Raises SendError unless the answer is 2xx."""
     body = json.dumps(content, ensure_ascii=False).encode()
     headers = {

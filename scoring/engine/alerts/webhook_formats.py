@@ -18,8 +18,8 @@ TITLES: Final = {
     "alert.test": "Test of an alert rule",
 }
 #: Slack takes 3,000 characters in a text and 2,000 in a field, an escaped one counting up to five.
-MOST_CHARS: Final = 600
-MOST_FIELD_CHARS: Final = 300
+MAX_CHARS: Final = 600
+MAX_FIELD_CHARS: Final = 300
 _SLACK_ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _CARD_TYPE: Final = "application/vnd.microsoft.card.adaptive"
 _CARD_SCHEMA: Final = "http://adaptivecards.io/schemas/adaptive-card.json"
@@ -43,7 +43,7 @@ def _slack(_: str, message: Message) -> dict[str, Any]:
     https://docs.slack.dev/messaging/formatting-message-text
     """
     title = TITLES[message["event"]]
-    text = escape_slack(truncate(message["text"], MOST_CHARS))
+    text = escape_slack(truncate(message["text"], MAX_CHARS))
     fields = [_slack_text(f"{name}: {value}") for name, value in _facts(message)]
     blocks: list[dict[str, Any]] = [
         {"type": "header", "text": _slack_text(title)},
@@ -61,7 +61,7 @@ def escape_slack(text: str) -> str:
 
 
 def _slack_text(text: str) -> dict[str, Any]:
-    shown = escape_slack(truncate(text, MOST_FIELD_CHARS))
+    shown = escape_slack(truncate(text, MAX_FIELD_CHARS))
     return {"type": "plain_text", "text": shown, "emoji": False}
 
 
@@ -81,7 +81,7 @@ def _teams(_: str, message: Message) -> dict[str, Any]:
         "msteams": {"width": "Full"},
         "body": [
             _text_runs({"text": TITLES[message["event"]], "weight": "Bolder", "size": "Medium"}),
-            _text_runs({"text": truncate(message["text"], MOST_CHARS)}),
+            _text_runs({"text": truncate(message["text"], MAX_CHARS)}),
             *facts,
         ],
         "actions": [
@@ -105,7 +105,7 @@ def _facts(message: Message) -> list[tuple[str, str]]:
         ("Run", run["name"] if run else ""),
         ("Baseline", baseline["name"] if baseline else ""),
     ]
-    return [(name, truncate(value, MOST_FIELD_CHARS)) for name, value in facts if value]
+    return [(name, truncate(value, MAX_FIELD_CHARS)) for name, value in facts if value]
 
 
 def _links(message: Message) -> list[tuple[str, str]]:

@@ -57,7 +57,7 @@ def make_backup(
         sources = {name: folder / name for name in names} | {DATABASE: copy}
         manifest = Manifest(
             made_at=timezone.now().isoformat(),
-            migrations=migrations_of(copy),
+            migrations=applied_migrations(copy),
             files={name: describe(path) for name, path in sources.items()},
             keys_elsewhere=sorted(keys_elsewhere),
         )
@@ -66,7 +66,7 @@ def make_backup(
     return manifest
 
 
-def migrations_of(database: Path) -> list[str]:
+def applied_migrations(database: Path) -> list[str]:
     """The migrations of the app `scoring` that a database has, in the order of its names."""
     with closing(sqlite3.connect(database, timeout=20)) as opened:
         try:

@@ -22,7 +22,7 @@ from scoring.engine.backups.archive import (
     open_members,
     read_manifest,
 )
-from scoring.engine.backups.backup import migrations_of
+from scoring.engine.backups.backup import applied_migrations
 from scoring.engine.backups.integrity import (
     DATABASE,
     UNSOUND,
@@ -47,7 +47,7 @@ def restore_backup(source: Path, folder: Path, *, spool: Path) -> Manifest:
             _check_unused(folder, spool)
             with _staging(folder) as stage:
                 manifest = _unpack(source, stage)
-                _check_upgradable(migrations_of(stage / DATABASE))
+                _check_upgradable(applied_migrations(stage / DATABASE))
                 if damage := find_damage(stage / DATABASE):
                     raise BackupError(f"its database is damaged ({damage})")
                 _move_in(stage, folder, manifest)

@@ -6,8 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
-INITIAL: Final = "0001_initial_schema"
-SQUASHED: Final = "0001_squashed_"  # named by its last step, each of which is recorded too
+INITIAL: Final = "0001_schema"  # a name that no earlier version used
 FOLDER: Final = Path(__file__).resolve().parents[2] / "migrations"
 
 
@@ -25,7 +24,6 @@ def find_upgrade_problem(applied: Collection[str]) -> str:
             "its database is too old to be upgraded: export its datasets and outputs with the "
             "version that made it, and import them into a new data folder"
         )
-    steps = {name for name in applied if not name.startswith(SQUASHED)}
-    if newer := sorted(steps - known_migrations()):
+    if newer := sorted(set(applied) - known_migrations()):
         return f"its database is of a newer Evalsite ({newer[-1]}): use that version"
     return ""

@@ -69,7 +69,7 @@ class People:
         return {verdict: self.counts[verdict] for verdict in others if self.counts[verdict]}
 
 
-def people_of(reviews: ReviewQuerySet) -> People:
+def read_people(reviews: ReviewQuerySet) -> People:
     return People({each.output: each for each in reviewed_outputs(reviews)})
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from django.core.cache import cache
 from django.db.models import Count, Exists, Max, Min, OuterRef, Sum
 
-from scoring.core.stats.calibration import VerdictTable, table_of_counts
+from scoring.core.stats.calibration import VerdictTable, table_from_counts
 from scoring.core.stats.corrected_rate import (
     CorrectedRate,
     corrected_rate,
@@ -120,4 +120,4 @@ def _count_labels(
         columns = rows.order_by().values_list("scorer", "verdict").annotate(number=Count("score"))
         for scorer, verdict, number in columns:
             counts[scorer][verdict == PeopleVerdict.PASS, people == PeopleVerdict.PASS] += number
-    return {scorer: table_of_counts(each) for scorer, each in counts.items()}
+    return {scorer: table_from_counts(each) for scorer, each in counts.items()}

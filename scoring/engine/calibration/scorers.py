@@ -16,7 +16,7 @@ from scoring.core.stats.calibration import (
     kappa_difference,
     verdict_table,
 )
-from scoring.engine.calibration.people import People, people_of
+from scoring.engine.calibration.people import People, read_people
 from scoring.engine.calibration.sample import (
     CorrectedPassRate,
     corrected_pass_rate,
@@ -147,7 +147,7 @@ class VersionCalibration(Calibration):
 
 def calibrate_run(run: Run, scorers: Iterable[RunScorer]) -> RunCalibration:
     """The given scorers of the run, of `with_summary`, against the reviews of its outputs."""
-    people, drawn = people_of(Review.objects.of_run(run)), frozenset(sampled_outputs(run))
+    people, drawn = read_people(Review.objects.of_run(run)), frozenset(sampled_outputs(run))
     queues = ReviewQueue.objects.random_of(run).values_list("pk", flat=True)
     in_turn = tasks_in_turn(list(queues)) if drawn else ReviewTask.objects.none()
     sample = frozenset(in_turn.values_list("output", flat=True))
@@ -176,7 +176,7 @@ def calibrate_versions(scorer: Scorer) -> list[VersionCalibration]:
     reviewed = set(reviews.values_list("output_set", flat=True).distinct())
     runs = [each for each in runs if each.run.output_set_id in reviewed]
     newest = sorted(runs, key=lambda each: -each.run_id)[:MAX_RUNS]
-    decided = people_of(reviews).decided if newest else {}
+    decided = read_people(reviews).decided if newest else {}
     by_version: dict[ScorerVersion, list[RunScorer]] = defaultdict(list)
     for each in newest:
         by_version[each.version].append(each)

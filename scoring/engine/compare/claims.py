@@ -16,7 +16,7 @@ from scoring.core.stats.corrections import (
     correct_family,
 )
 from scoring.core.stats.paired_tests import Flips, detectable_difference
-from scoring.core.wording.comparison import Changes, Finding, scorer_sentence, whole_sentence
+from scoring.core.wording.comparison import Changes, ScorerFinding, scorer_sentence, whole_sentence
 from scoring.engine.compare.figures import Figures, ScorerFigures
 from scoring.models import Comparison
 
@@ -59,9 +59,9 @@ def _correct(figures: Figures, pair: CorrectedPair, claims: int) -> Figures:
     return replace(corrected, sentence=whole_sentence(changes, findings, figures.unjudged))
 
 
-def _finding(scorer: ScorerFigures, corrected: CorrectedScorer, claims: int) -> Finding:
+def _finding(scorer: ScorerFigures, corrected: CorrectedScorer, claims: int) -> ScorerFinding:
     error = scorer.standard_error
-    return Finding(
+    return ScorerFinding(
         name=scorer.name,
         n=scorer.n,
         mean=scorer.delta,
@@ -77,7 +77,7 @@ def _finding(scorer: ScorerFigures, corrected: CorrectedScorer, claims: int) -> 
     )
 
 
-def _correct_scorer(scorer: ScorerFigures, finding: Finding) -> ScorerFigures:
+def _correct_scorer(scorer: ScorerFigures, finding: ScorerFinding) -> ScorerFigures:
     return replace(
         scorer,
         p_corrected=finding.p,

@@ -19,7 +19,7 @@ from scoring.models.pairs.pairs import CHUNK, Pairs
 if TYPE_CHECKING:
     import numpy as np
 
-MOST_TAGS: Final = 40  # the commonest ones
+MAX_TAGS: Final = 40  # the commonest ones
 
 #: Of `Match`, in its order.
 _MATCH: Final = {
@@ -108,7 +108,7 @@ def _scored_outputs(scorer: RunScorer) -> Iterator[tuple[Any, ...]]:
 
 
 @dataclass(frozen=True)
-class Tags:
+class TagColumns:
     """The commonest tags of a dataset version's cases, in the order of their names.
 
     `codes` has a number for each position, counted from 0; `tag_sets` are the tags by that number.
@@ -125,7 +125,7 @@ class Tags:
         return np.asarray(np.array([tag in tags for tags in self.tag_sets])[self.codes])
 
 
-def tags_of(run: Run) -> Tags:
+def tag_columns(run: Run) -> TagColumns:
     """The tags of the cases of the run's dataset version."""
     import numpy as np
 
@@ -139,8 +139,8 @@ def tags_of(run: Run) -> Tags:
     counts: Counter[str] = Counter()
     for tags, count in zip(tag_sets, np.bincount(codes).tolist(), strict=True):
         counts.update(dict.fromkeys(tags, count))
-    commonest = sorted(counts, key=lambda tag: (-counts[tag], tag))[:MOST_TAGS]
-    return Tags(sorted(commonest), codes, tag_sets)
+    commonest = sorted(counts, key=lambda tag: (-counts[tag], tag))[:MAX_TAGS]
+    return TagColumns(sorted(commonest), codes, tag_sets)
 
 
 def _chunks(rows: Iterable[tuple[Any, ...]], columns: dict[str, str]) -> Iterator[np.ndarray]:

@@ -7,13 +7,18 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from scoring.engine.compare.claims import correct_claims
-from scoring.engine.compare.columns import match_cases, tags_of
+from scoring.engine.compare.columns import match_cases, tag_columns
 from scoring.engine.compare.figures import SHAPE, Figures
-from scoring.engine.compare.pair_index import build_pair_index, count_alone, counts_of, unjudged_of
-from scoring.engine.compare.scores import compare_scorer, scorers_of, slices_of
-from scoring.engine.compare.stages import stages_of
+from scoring.engine.compare.pair_index import (
+    build_pair_index,
+    count_pairs,
+    count_unjudged,
+    count_unpaired,
+)
+from scoring.engine.compare.scores import compare_scorer, compare_slices, scorer_pairs
+from scoring.engine.compare.stages import comparison_stages
 from scoring.engine.compare.verdict_changes import compare_verdicts, gate_figures
-from scoring.engine.compare.warnings import warnings_of
+from scoring.engine.compare.warnings import comparison_warnings
 from scoring.engine.jobs.progress import ReportProgress, StageProgress, ignore_progress
 from scoring.models import Comparison, Run
 from scoring.models.pairs.pair_index import PairIndex
@@ -67,7 +72,7 @@ def compare_runs(
     return stored_comparison(baseline, candidate) or _store_comparison(baseline, candidate, tell)
 
 
-def figures_of(baseline: Run, candidate: Run) -> Figures:
+def compute_figures(baseline: Run, candidate: Run) -> Figures:
     """The figures of the two runs, computed anew and not stored."""
     (figures,) = correct_claims([_compute(baseline, candidate, ignore_progress)[0]])
     return figures
@@ -77,25 +82,25 @@ def _compute(
     baseline: Run, candidate: Run, tell: ReportProgress
 ) -> tuple[Figures, list[PairIndex]]:
     """The figures with uncorrected claims, and index rows that belong to no comparison yet."""
-    pairs, scorers = Pairs(baseline, candidate), scorers_of(baseline, candidate)
-    stages = StageProgress(stages_of(pairs, [scorer.name for scorer in scorers]), tell)
+    pairs, scorers = Pairs(baseline, candidate), scorer_pairs(baseline, candidate)
+    stages = StageProgress(comparison_stages(pairs, [scorer.name for scorer in scorers]), tell)
     columns = match_cases(pairs, stages.begin(candidate.output_set.version.case_count))
     count = len(columns.positions)
     stages.begin()
-    tags, counts = tags_of(candidate), counts_of(pairs, columns)
+    tags, counts = tag_columns(candidate), count_pairs(pairs, columns)
     # One scorer at a time, so that the scores of one are held in memory and not those of all.
     scores = [compare_scorer(scorer, columns, tags, stages.begin(count)) for scorer in scorers]
     stages.begin()
     flips = compare_verdicts(columns)
     figures = Figures(
         **counts._asdict(),
-        unjudged=unjudged_of(columns),
+        unjudged=count_unjudged(columns),
         p=flips.p,
         has_one_scorer=len(scorers) == baseline.scorers.count() == candidate.scorers.count() == 1,
         scorers=tuple(scorer.figures for scorer in scores),
-        slices=tuple(slices_of(scores)),
-        warnings=tuple(warnings_of(pairs, scorers, counts.edited)),
-        gate=gate_figures(columns, flips, count_alone(baseline, candidate, counts)),
+        slices=tuple(compare_slices(scores)),
+        warnings=tuple(comparison_warnings(pairs, scorers, counts.edited)),
+        gate=gate_figures(columns, flips, count_unpaired(baseline, candidate, counts)),
     )
     return figures, list(build_pair_index(pairs, columns, counts, scores))
 

@@ -26,7 +26,7 @@ _HALF = DELTA_BINS // 2
 _BAR_EDGES = [(2 * step - 1) / (2 * _HALF) for step in range(1, _HALF + 1)]
 
 
-class LeftOut(NamedTuple):
+class ExcludedCounts(NamedTuple):
     """Cases with a score in both runs: how many, and how many in each cell and bar of the charts.
 
     Cells are numbered as in `Cell`, bars from the greatest fall to the greatest rise.
@@ -39,26 +39,28 @@ class LeftOut(NamedTuple):
     bars: Mapping[int, int]
 
 
-NOTHING_LEFT_OUT = LeftOut(0, 0, 0, {}, {})
+NOTHING_EXCLUDED = ExcludedCounts(0, 0, 0, {}, {})
 
 
-def count_left_out(baseline: Run, candidate: Run, scorer: str, outputs: Collection[int]) -> LeftOut:
+def count_excluded(
+    baseline: Run, candidate: Run, scorer: str, outputs: Collection[int]
+) -> ExcludedCounts:
     """What the cases of these outputs, of either run, are in the charts of a scorer.
 
     One query for as long as the runs and the outputs stay the same, none without outputs.
     """
     if not outputs:
-        return NOTHING_LEFT_OUT
+        return NOTHING_EXCLUDED
     runs = [(run.uuid, run.finished_at) for run in (baseline, candidate)]
     key = "left-out:" + sha256(repr((runs, scorer, sorted(outputs))).encode()).hexdigest()
-    left_out: LeftOut | None = cache.get(key)
+    left_out: ExcludedCounts | None = cache.get(key)
     if left_out is None:
         left_out = _count(_mean_scores(baseline, candidate, scorer, outputs))
         cache.set(key, left_out)
     return left_out
 
 
-def leave_out(scorer: ScorerFigures, left_out: LeftOut) -> ScorerFigures:
+def exclude_cases(scorer: ScorerFigures, left_out: ExcludedCounts) -> ScorerFigures:
     """The figures with charts and counts that lack these cases."""
     cells = (
         cell._replace(cases=cell.cases - left_out.cells.get((cell.x, cell.y), 0))
@@ -95,9 +97,9 @@ def _mean_scores(
     return [(fmean(sides[0][key]), fmean(sides[1][key])) for key in both]
 
 
-def _count(scores: Collection[tuple[float, float]]) -> LeftOut:
+def _count(scores: Collection[tuple[float, float]]) -> ExcludedCounts:
     moves = [round(after - before, CHANGE_DIGITS) for before, after in scores]
-    return LeftOut(
+    return ExcludedCounts(
         number=len(scores),
         improved=sum(move > 0 for move in moves),
         regressed=sum(move < 0 for move in moves),

@@ -36,7 +36,7 @@ _GATE: Final = re.compile(
 NO_REGRESSION: Final = "no_regression"
 DEFAULT_UNJUDGED: Final = 0.05  # of the outputs: over it gates are undecided
 DEFAULT_DROP: Final = 0.1  # of the share of cases that pass: found with POWER, else undecided
-NAMED: Final = 5  # cases worth more trials
+MAX_NAMED: Final = 5  # cases worth more trials
 #: Metrics that need a baseline.
 COMPARED: Final = ("regressions", NO_REGRESSION)
 
@@ -69,7 +69,7 @@ class Gate:
         return COMPARISONS[self.comparison](value, self.limit)
 
 
-class Measure(NamedTuple):
+class GateMeasure(NamedTuple):
     """The value a gate limits, None when there is none, and how many of `n` are unjudged."""
 
     value: float | None
@@ -77,7 +77,7 @@ class Measure(NamedTuple):
     unjudged: int
 
 
-class Outcome(NamedTuple):
+class GateOutcome(NamedTuple):
     """A gate's answer. `why` says what it rests on or lacks; it is empty for a plain answer.
 
     `figures` are what the test of `no_regression` could find, for JSON; None of other gates.
@@ -113,7 +113,7 @@ def parse_gate(text: str) -> Gate:
     return Gate(text.strip(), metric, scorer, match["comparison"], limit)
 
 
-class Limits(NamedTuple):
+class GateLimits(NamedTuple):
     """Gates are undecided over `max_unjudged`, a share of outputs without a verdict; `drop` is the
     fall of the share of passes that `no_regression` is to find.
     """
@@ -135,7 +135,7 @@ class GateCheck(NamedTuple):
     run: Run
     baseline: Run | None
     regressions: Regressions | None
-    outcomes: list[Outcome]
+    outcomes: list[GateOutcome]
 
     @property
     def state(self) -> State:
@@ -148,7 +148,7 @@ def check_gates(
     run: Run,
     baseline: Run | None,
     wanted: Sequence[Gate],
-    limits: Limits,
+    limits: GateLimits,
     *,
     without: Collection[int] = (),
 ) -> GateCheck:
@@ -160,10 +160,12 @@ def check_gates(
     check_scorers(wanted, run.scorers.values_list("name", flat=True), f"the run {run}")
     regressions = None
     if baseline:
-        from scoring.engine.compare.regressions import regressions_of  # builds wait for its imports
+        from scoring.engine.compare.regressions import (
+            count_regressions,  # builds wait for its imports
+        )
 
         is_tested = any(gate.metric == NO_REGRESSION for gate in wanted)
-        regressions = regressions_of(run, baseline, is_tested=is_tested)
+        regressions = count_regressions(run, baseline, is_tested=is_tested)
         if regressions.flips and without:
             regressions = regressions._replace(flips=regressions.flips.leave_out(without))
     outcomes = [check_gate(gate, run, regressions, *limits) for gate in wanted]
@@ -179,16 +181,16 @@ def check_scorers(wanted: Iterable[Gate], names: Iterable[str], whose: str) -> N
             raise GateError(f"{gate.text}: {text}")
 
 
-def decide(gate: Gate, measure: Measure, max_unjudged: float) -> Outcome:
+def decide_gate(gate: Gate, measure: GateMeasure, max_unjudged: float) -> GateOutcome:
     """Passed, failed, or undecided when more than this share has no verdict."""
     value, n, unjudged = measure
     if n and unjudged / n > max_unjudged:
         causes = "have no output, have an error or were skipped"
         why = f"{unjudged:,} of {n:,} {causes}, over {max_unjudged:.4g}"
-        return Outcome(gate, "undecided", value, why)
+        return GateOutcome(gate, "undecided", value, why)
     if value is None or n == 0:
-        return Outcome(gate, "undecided", None, "nothing was scored")
-    return Outcome(gate, "passed" if gate.holds(value) else "failed", value)
+        return GateOutcome(gate, "undecided", None, "nothing was scored")
+    return GateOutcome(gate, "passed" if gate.holds(value) else "failed", value)
 
 
 def check_gate(
@@ -197,15 +199,15 @@ def check_gate(
     regressions: Regressions | None,
     max_unjudged: float,
     drop: float = DEFAULT_DROP,
-) -> Outcome:
+) -> GateOutcome:
     """The gate's answer for a finished run; without a baseline nothing has regressed. `drop` is
     what `no_regression` is to find.
     """
-    measured = measure(gate, run, regressions)
+    measured = measure_gate(gate, run, regressions)
     needs_baseline = gate.metric in COMPARED
     if needs_baseline and regressions and (why := _explain_unknown(regressions, max_unjudged)):
-        return Outcome(gate, "undecided", measured.value, why)
-    outcome = decide(gate, measured, max_unjudged)
+        return GateOutcome(gate, "undecided", measured.value, why)
+    outcome = decide_gate(gate, measured, max_unjudged)
     if not needs_baseline or outcome.why:
         return outcome
     if regressions is None:
@@ -230,11 +232,11 @@ def _explain_unknown(regressions: Regressions, max_unknown: float) -> str:
     return f"{note}, over {max_unknown:.4g}" if unknown / n > max_unknown else ""
 
 
-def _test_flips(gate: Gate, regressions: Regressions, drop: float) -> Outcome:
+def _test_flips(gate: Gate, regressions: Regressions, drop: float) -> GateOutcome:
     """Failed by a significant drop; else passed where `drop` would have been found with POWER."""
     flips = regressions.flips
     if flips is None or flips.p is None:
-        return Outcome(gate, "undecided", None, NO_PAIR)
+        return GateOutcome(gate, "undecided", None, NO_PAIR)
     state = flips.state(drop)
     parts = [f"{flips.broke:,} broke, {flips.fixed:,} fixed", regressions.note]
     parts += [_power_text(flips, drop)]
@@ -242,7 +244,9 @@ def _test_flips(gate: Gate, regressions: Regressions, drop: float) -> Outcome:
     if state == "undecided":
         parts += [_needs_text(flips, drop)]
         cases = _cases_text(flips)
-    return Outcome(gate, state, flips.p, "; ".join(filter(None, parts)), flips.as_json(drop), cases)
+    return GateOutcome(
+        gate, state, flips.p, "; ".join(filter(None, parts)), flips.as_json(drop), cases
+    )
 
 
 def _power_text(flips: FlipTest, drop: float) -> str:
@@ -269,18 +273,18 @@ def _cases_text(flips: FlipTest) -> str:
     """The first cases that are worth more trials."""
     if not flips.unstable:
         return ""
-    named = flips.unstable_keys[:NAMED]
+    named = flips.unstable_keys[:MAX_NAMED]
     more = flips.unstable_count - len(named)
     return f"worth more trials: {', '.join(named)}{f' and {more:,} more' if more else ''}"
 
 
-def measure(gate: Gate, run: Run, regressions: Regressions | None) -> Measure:
+def measure_gate(gate: Gate, run: Run, regressions: Regressions | None) -> GateMeasure:
     """The gate's figure from the run's summaries and what is known of its regressions."""
     if gate.metric == "mean":
         summary = RunSummary.objects.filter(scorer__run=run, scorer__name=gate.scorer).first()
         if summary is None:  # cancelled before it began
-            return Measure(None, 0, 0)
-        return Measure(summary.mean, summary.n, summary.n - summary.scored)
+            return GateMeasure(None, 0, 0)
+        return GateMeasure(summary.mean, summary.n, summary.n - summary.scored)
     passed, n = run.pass_count or 0, run.expected_count
     judged = passed + (run.fail_count or 0)
     value: float | None
@@ -290,7 +294,7 @@ def measure(gate: Gate, run: Run, regressions: Regressions | None) -> Measure:
         value = regressions.flips.p if regressions and regressions.flips else 1.0
     else:
         value = regressions.unwaived if regressions else 0
-    return Measure(value, n, n - judged)
+    return GateMeasure(value, n, n - judged)
 
 
 def _number(text: str) -> float | None:

@@ -12,15 +12,18 @@ from django.db.models.functions import Cast, Replace
 
 from scoring.engine.compare import comparison
 from scoring.engine.jobs import job_queue
-from scoring.engine.jobs.job_queue import JobProblem
-from scoring.engine.jobs.progress import Progress
-from scoring.engine.runs.neighbours import baseline_of, next_run
+from scoring.engine.jobs.job_queue import JobError
+from scoring.engine.jobs.progress import JobProgress
+from scoring.engine.runs.neighbours import next_run, run_baseline
 from scoring.models import Comparison, Job, JobKind, JobState, Run, RunState, User
-from scoring.models.job import OPEN
+from scoring.models.job import UNFINISHED
 from scoring.models.pairs.pair_index import PairIndex
 
-AT_ONCE: Final = 1_000  # pairs that are compared while somebody waits
-ASKED: Final = (*OPEN, JobState.FAILED)  # states of a job that is not enqueued once more
+MAX_INLINE_PAIRS: Final = 1_000  # pairs that are compared while somebody waits
+REQUESTED_STATES: Final = (
+    *UNFINISHED,
+    JobState.FAILED,
+)  # states of a job that is not enqueued once more
 
 
 def compare_or_enqueue(baseline: Run, candidate: Run, by: User | None) -> Comparison | None:
@@ -40,23 +43,23 @@ def compare_or_enqueue(baseline: Run, candidate: Run, by: User | None) -> Compar
 def run_comparison(job: Job) -> dict[str, Any]:
     """Compare the two runs of a job, whose request is {baseline, candidate}, two UUIDs.
 
-    While it runs, the job's answer has the fields of `Progress`; in the end it is empty.
+    While it runs, the job's answer has the fields of `JobProgress`; in the end it is empty.
     """
     runs = Run.objects.filter(team=job.team).select_related("output_set__version__dataset")
     baseline = runs.filter(uuid=UUID(job.request["baseline"])).first()
     candidate = runs.filter(uuid=UUID(job.request["candidate"])).first()
     if baseline is None or candidate is None:
-        raise JobProblem("one of the runs is no longer there")
+        raise JobError("one of the runs is no longer there")
     try:
         comparison.compare_runs(baseline, candidate, lambda progress: job.tell(progress._asdict()))
     except comparison.NotComparableError as fault:
-        raise JobProblem(fault.text) from None
+        raise JobError(fault.text) from None
     return {}
 
 
 def is_small(baseline: Run, candidate: Run) -> bool:
     """Whether there cannot be more pairs than are compared at once."""
-    return min(baseline.case_count or 0, candidate.case_count or 0) <= AT_ONCE
+    return min(baseline.case_count or 0, candidate.case_count or 0) <= MAX_INLINE_PAIRS
 
 
 def failed_job(baseline: Run, candidate: Run) -> Job | None:
@@ -67,7 +70,7 @@ def failed_job(baseline: Run, candidate: Run) -> Job | None:
     return latest if latest and latest.state == JobState.FAILED else None
 
 
-def progress_of(baseline: Run, candidates: Sequence[Run]) -> dict[int, Progress]:
+def comparison_progress(baseline: Run, candidates: Sequence[Run]) -> dict[int, JobProgress]:
     """By the candidate's id; without those that no worker is comparing at the moment."""
     jobs = Job.objects.filter(
         team=candidates[0].team_id, kind=JobKind.COMPARE, state=JobState.WORKING
@@ -78,11 +81,11 @@ def progress_of(baseline: Run, candidates: Sequence[Run]) -> dict[int, Progress]
         for job in jobs
         if job.request["baseline"] == str(baseline.uuid)
         and job.request["candidate"] in by_candidate
-        and (progress := Progress.of(job))
+        and (progress := JobProgress.of(job))
     }
 
 
-def follow_runs(series: Sequence[Run]) -> None:
+def compare_ended_runs(series: Sequence[Run]) -> None:
     """Enqueue comparisons after runs of one series, in the order of time, have ended.
 
     Of several runs that ended together only the newest and large ones are compared: small runs of
@@ -102,10 +105,10 @@ def enqueue_after(run: Run) -> None:
     """
     if run.state != RunState.FINISHED:
         return
-    if baseline := baseline_of(run):
+    if baseline := run_baseline(run):
         job_queue.enqueue(JobKind.COMPARE, run.team, _request(baseline, run))
     following = next_run(run)
-    if following and baseline_of(following) == run:
+    if following and run_baseline(following) == run:
         job_queue.enqueue(JobKind.COMPARE, run.team, _request(run, following))
 
 
@@ -141,7 +144,7 @@ def _bare(uuid: Any) -> Replace:
 
 
 def enqueue_comparison(baseline: Run, candidate: Run, by: User | None) -> None:
-    job_queue.enqueue_for(JobKind.COMPARE, candidate.team, by, _request(baseline, candidate))
+    job_queue.enqueue_once(JobKind.COMPARE, candidate.team, by, _request(baseline, candidate))
 
 
 def _request(baseline: Run, candidate: Run) -> dict[str, str]:

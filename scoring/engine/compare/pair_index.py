@@ -14,14 +14,14 @@ from scoring.models import Case, CaseVerdict, Run, Verdict
 from scoring.models.pairs.pair_index import PairIndex, change_text
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import Counts, PairKind
-from scoring.models.pairs.search import FEW
-from scoring.models.pairs.sql import ALONE
+from scoring.models.pairs.search import MAX_POSITIONS
+from scoring.models.pairs.sql import UNPAIRED_KINDS
 
 if TYPE_CHECKING:
     import numpy as np
 
 
-def counts_of(pairs: Pairs, columns: MatchedCases) -> Counts:
+def count_pairs(pairs: Pairs, columns: MatchedCases) -> Counts:
     """As `pairs.counts()`, without joining all cases once more."""
     import numpy as np
 
@@ -31,7 +31,7 @@ def counts_of(pairs: Pairs, columns: MatchedCases) -> Counts:
     return pairs.counts_of({divmod(code, kinds): count for code, count in enumerate(counts)})
 
 
-def unjudged_of(columns: MatchedCases) -> UnjudgedCases:
+def count_unjudged(columns: MatchedCases) -> UnjudgedCases:
     """The pairs with an error or a skip on at least one side."""
     before, after = columns.verdicts
     was_lost, is_lost = before > Verdict.FAIL, after > Verdict.FAIL
@@ -44,7 +44,7 @@ def unjudged_of(columns: MatchedCases) -> UnjudgedCases:
     return UnjudgedCases(*(int(mask.sum()) for mask in masks))
 
 
-def count_alone(baseline: Run, candidate: Run, counts: Counts) -> int:
+def count_unpaired(baseline: Run, candidate: Run, counts: Counts) -> int:
     """Outputs in one run only of cases that both dataset versions have."""
     alone = _alone(baseline, candidate) if counts.only_baseline else 0
     return alone + (_alone(candidate, baseline) if counts.only_candidate else 0)
@@ -66,10 +66,12 @@ def build_pair_index(
     }
     for kind, mask in masks.items():
         yield _index_row(kind, columns.positions[mask])
-    for kind in (*ALONE, PairKind.EDITED):
+    for kind in (*UNPAIRED_KINDS, PairKind.EDITED):
         total = getattr(counts, kind.value)
-        positions = pairs.positions(kind) if 0 < total <= FEW else []
-        yield PairIndex(kind=kind, total=total, positions=positions if total <= FEW else None)
+        positions = pairs.positions(kind) if 0 < total <= MAX_POSITIONS else []
+        yield PairIndex(
+            kind=kind, total=total, positions=positions if total <= MAX_POSITIONS else None
+        )
     for scorer in scorers:
         name = scorer.figures.name
         yield _index_row(PairKind.BROKE, scorer.broke, name)
@@ -82,7 +84,7 @@ def _index_row(
     kind: PairKind, positions: np.ndarray, scorer: str = "", change: str = ""
 ) -> PairIndex:
     """The row for a list of pairs with these positions; those of many are not kept."""
-    few = sorted(set(positions.tolist())) if len(positions) <= FEW else None
+    few = sorted(set(positions.tolist())) if len(positions) <= MAX_POSITIONS else None
     total = len(positions)
     return PairIndex(kind=kind, scorer=scorer, change=change, total=total, positions=few)
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from scoring.engine.compare.columns import match_cases
 from scoring.engine.compare.comparison import stored_comparison
 from scoring.engine.compare.figures import Figures
-from scoring.engine.compare.pair_index import count_alone
-from scoring.engine.compare.scores import scorers_of
+from scoring.engine.compare.pair_index import count_unpaired
+from scoring.engine.compare.scores import scorer_pairs
 from scoring.engine.compare.verdict_changes import FlipTest, read_flip_test, run_flip_test
-from scoring.engine.compare.warnings import warnings_of
+from scoring.engine.compare.warnings import comparison_warnings
 from scoring.models import Comparison, Run
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.reviews.broken_cases import NO_WAIVERS, BrokenCases, WaivedCase, WaiverUse
@@ -79,7 +79,7 @@ def _waived_json(case: WaivedCase) -> dict[str, Any]:
     return {"key": case.pair.key, "trial": case.trial, "waivers": waivers}
 
 
-def regressions_of(run: Run, baseline: Run, *, is_tested: bool = False) -> Regressions:
+def count_regressions(run: Run, baseline: Run, *, is_tested: bool = False) -> Regressions:
     """Of the cases of both runs, matched by key and trial, with the comparison's warnings.
 
     From the stored comparison where there is one, else counted.
@@ -109,12 +109,12 @@ def _read(stored: Comparison, run: Run, is_tested: bool) -> Regressions:
 def _count(baseline: Run, run: Run, is_tested: bool) -> Regressions:
     pairs = Pairs(baseline, run)
     counts = pairs.counts()
-    alone = count_alone(baseline, run, counts)
+    alone = count_unpaired(baseline, run, counts)
     return Regressions(
         broke=counts.broke,
         n=counts.pairs + alone,
         unclear=counts.pairs - counts.judged,
         alone=alone,
-        warnings=tuple(warnings_of(pairs, scorers_of(baseline, run), counts.edited)),
+        warnings=tuple(comparison_warnings(pairs, scorer_pairs(baseline, run), counts.edited)),
         flips=run_flip_test(match_cases(pairs), run) if is_tested else None,
     )

@@ -22,7 +22,7 @@ HEAD: Final = (
 SUMMARY_HEAD: Final = ("run", "pairs", "broke", "fixed", "inconclusive", "only in one")
 SLICES_HEAD: Final = ("tag", "scorer", "n", "change [95 %]", "q corr.")
 NOT_IN_JSON: Final = {"histogram", "scatter", "standard_error", "is_one_claim"}
-NAMED: Final = 20  # cases of a list that are named by their keys
+MAX_NAMED: Final = 20  # cases of a list that are named by their keys
 
 
 class ComparedRun(NamedTuple):
@@ -33,20 +33,20 @@ class ComparedRun(NamedTuple):
     figures: Figures
 
 
-def tables(runs: Sequence[ComparedRun]) -> str:
+def as_tables(runs: Sequence[ComparedRun]) -> str:
     """For a terminal: of several candidates a line each, then each one's part."""
     summary = "\n".join([_summary_title(runs), "", *align_columns(_summary_rows(runs))]) + "\n"
-    return "\n".join([*([summary] if len(runs) > 1 else []), *map(table, runs)])
+    return "\n".join([*([summary] if len(runs) > 1 else []), *map(as_table, runs)])
 
 
-def markdowns(runs: Sequence[ComparedRun]) -> str:
+def as_markdowns(runs: Sequence[ComparedRun]) -> str:
     """The same, for a pull request."""
     rows = "\n".join(markdown_table(_summary_rows(runs)))
     summary = f"### {_summary_title(runs)}\n\n{rows}\n"
-    return "\n".join([*([summary] if len(runs) > 1 else []), *map(markdown, runs)])
+    return "\n".join([*([summary] if len(runs) > 1 else []), *map(as_markdown, runs)])
 
 
-def table(run: ComparedRun) -> str:
+def as_table(run: ComparedRun) -> str:
     """For a terminal: the whole in a sentence, warnings, a line per scorer, slices that moved."""
     parts = [[_title(run), run.figures.sentence, *_warnings(run)]]
     parts += [align_columns(rows) for rows in _tables(run.figures)]
@@ -54,7 +54,7 @@ def table(run: ComparedRun) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
-def markdown(run: ComparedRun) -> str:
+def as_markdown(run: ComparedRun) -> str:
     """The same, for a pull request."""
     head = [f"### {_title(run)}", run.figures.sentence]
     tables = ["\n".join(markdown_table(rows)) for rows in _tables(run.figures)]
@@ -171,7 +171,7 @@ def _list_flips(run: ComparedRun) -> Iterator[str]:
     pairs = Pairs(run.baseline, run.candidate)
     for kind in (PairKind.BROKE, PairKind.FIXED):
         if count := int(getattr(run.figures, kind.value)):
-            rows = pairs.page(kind, size=NAMED).rows
+            rows = pairs.page(kind, size=MAX_NAMED).rows
             keys = [f"{row.key} (trial {row.place.trial})" if row.place.trial else row.key
                     for row in rows]  # fmt: skip
             more = count - len(rows)

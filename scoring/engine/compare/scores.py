@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from scoring.core.charts.comparison_charts import Span, change_span
+from scoring.core.charts.comparison_charts import ScoreRange, change_span
 from scoring.core.stats.paired_tests import Difference, Flips, benjamini_hochberg, difference
-from scoring.engine.compare.columns import MatchedCases, Tags, read_scores
+from scoring.engine.compare.columns import MatchedCases, TagColumns, read_scores
 from scoring.engine.compare.figures import DELTA_BINS, GRID, Cell, FlipFigures, ScorerFigures, Slice
-from scoring.engine.jobs.progress import ReportShare, part_of
-from scoring.models import JudgeNoise, Run, RunScorer, Verdict
+from scoring.engine.jobs.progress import ReportShare, scale_share
+from scoring.models import JudgeVariance, Run, RunScorer, Verdict
 from scoring.models.pairs.score_ranges import CHANGE_DIGITS, SCORE_DIGITS
 
 if TYPE_CHECKING:
     import numpy as np
 
 READING: Final = 0.85  # share of the time that a scorer takes; the rest is arithmetic
-FEWEST: Final = 5  # cases of a tag that make a slice
-RARE: Final = 2_000  # cases of a bar, up to which their positions are indexed
+MIN_SLICE_CASES: Final = 5  # cases of a tag that make a slice
+MAX_INDEXED: Final = 2_000  # cases of a bar, up to which their positions are indexed
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class ScorerPair:
         return self.before.version_id == self.after.version_id
 
 
-def scorers_of(baseline: Run, candidate: Run) -> list[ScorerPair]:
+def scorer_pairs(baseline: Run, candidate: Run) -> list[ScorerPair]:
     """The scorers that both runs have by name, in the candidate's order."""
     old = {scorer.name: scorer for scorer in baseline.scorers.select_related("version__scorer")}
     new = candidate.scorers.select_related("version__scorer")
@@ -61,18 +61,18 @@ class ScorerComparison(NamedTuple):
     slices: list[tuple[str, Difference]]  # by tag
     broke: np.ndarray
     fixed: np.ndarray
-    moved: list[tuple[Span, np.ndarray]]
+    moved: list[tuple[ScoreRange, np.ndarray]]
 
 
 def compare_scorer(
-    scorers: ScorerPair, pairs: MatchedCases, tags: Tags, report: ReportShare
+    scorers: ScorerPair, pairs: MatchedCases, tags: TagColumns, report: ReportShare
 ) -> ScorerComparison:
     """Read the scores of both runs and compare them; `report` takes the share that is done."""
     import numpy as np
 
     half = READING / 2
     old, new = (
-        read_scores(scorer, outputs, part_of(report, side * half, half))
+        read_scores(scorer, outputs, scale_share(report, side * half, half))
         for side, (scorer, outputs) in enumerate(
             zip((scorers.before, scorers.after), pairs.outputs, strict=True)
         )
@@ -84,7 +84,7 @@ def compare_scorer(
     return compare_scores(scorers, scores, tags)
 
 
-def compare_scores(scorers: ScorerPair, scores: PairedScores, tags: Tags) -> ScorerComparison:
+def compare_scores(scorers: ScorerPair, scores: PairedScores, tags: TagColumns) -> ScorerComparison:
     before, after = scores.means
     change = difference(before, after)
     flips, p_of_flips = flip_test(*scores.passed, scores.cases)
@@ -120,7 +120,7 @@ def _noise(scorers: ScorerPair, n: int) -> float | None:
     """Of the version that scored both runs; two versions differ by more than noise."""
     if not scorers.is_same_version:
         return None
-    noise = JudgeNoise.objects.latest_for(scorers.after.version)
+    noise = JudgeVariance.objects.latest_for(scorers.after.version)
     return noise.band_for(n) if noise else None
 
 
@@ -185,13 +185,13 @@ class PairedScores:
 
         return tuple(np.bincount(self._bins, minlength=DELTA_BINS).tolist())
 
-    def moved(self) -> Iterator[tuple[Span, np.ndarray]]:
+    def moved(self) -> Iterator[tuple[ScoreRange, np.ndarray]]:
         """The range of each bar of at most RARE cases, with the positions of its pairs."""
         import numpy as np
 
         positions = self.pairs.positions
         for number, count in enumerate(self.histogram):
-            if 0 < count <= RARE:
+            if 0 < count <= MAX_INDEXED:
                 cases = positions[self._first[self._bins == number]]
                 pairs = cases if self.pairs.trials <= 1 else positions[np.isin(positions, cases)]
                 yield change_span(number, DELTA_BINS // 2), pairs
@@ -279,13 +279,13 @@ def _judged(pairs: MatchedCases) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return before[judged] == Verdict.PASS, after[judged] == Verdict.PASS, pairs.cases[judged]
 
 
-def slices_of(scorers: Sequence[ScorerComparison]) -> list[Slice]:
+def compare_slices(scorers: Sequence[ScorerComparison]) -> list[Slice]:
     """For each of the commonest tags and each scorer, where at least FEWEST cases have scores."""
     large = [
         (tag, scorer.figures.name, of)
         for slices in zip(*(scorer.slices for scorer in scorers), strict=True)
         for scorer, (tag, of) in zip(scorers, slices, strict=True)
-        if of.n >= FEWEST
+        if of.n >= MIN_SLICE_CASES
     ]
     qs = benjamini_hochberg([of.p if of.p is not None else 1.0 for *_, of in large])
     return [

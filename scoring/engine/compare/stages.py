@@ -16,7 +16,7 @@ SCORING: Final = (1.7, 1.7)
 KEEPING: Final = (0.2, 1.4)
 
 
-def stages_of(pairs: Pairs, scorers: Sequence[str]) -> Iterator[Stage]:
+def comparison_stages(pairs: Pairs, scorers: Sequence[str]) -> Iterator[Stage]:
     """In the order in which they are gone through; of the scorers that both runs have, by name."""
     version = 0 if pairs.is_same_version else 1
     yield Stage("matching cases", MATCHING[version])

@@ -21,12 +21,12 @@ from scoring.core.stats.paired_tests import POWER
 from scoring.engine.compare.columns import MatchedCases
 from scoring.engine.compare.figures import GateFigures
 from scoring.engine.compare.scores import PassShares, pass_shares, verdict_flips
-from scoring.models import Case, JudgeNoise, Run
+from scoring.models import Case, JudgeVariance, Run
 
 if TYPE_CHECKING:
     import numpy as np
 
-LISTED: Final = 20  # keys of cases
+MAX_LISTED: Final = 20  # keys of cases
 
 
 class UnstableCase(NamedTuple):
@@ -127,7 +127,7 @@ def read_flip_test(
     """The test of a run by what is kept of it, with what its judges and cases are called now."""
     if p is None:
         return FlipTest()
-    judge_flips = judge_flips_of(run)
+    judge_flips = count_judge_flips(run)
     return FlipTest(
         n=kept.cases,
         broke=broke,
@@ -152,7 +152,7 @@ def gate_figures(columns: MatchedCases, flips: FlipTest, alone: int = 0) -> Gate
         change=flips.change,
         discordance=flips.discordance,
         trials=columns.trials,
-        unstable=tuple(unstable[:LISTED].tolist()),
+        unstable=tuple(unstable[:MAX_LISTED].tolist()),
         unstable_count=len(unstable),
     )
 
@@ -168,14 +168,14 @@ def compare_verdicts(columns: MatchedCases) -> FlipTest:
     return FlipTest(len(change), broke, fixed, p, mean, squares)
 
 
-def judge_flips_of(run: Run) -> float | None:
+def count_judge_flips(run: Run) -> float | None:
     """The share of case verdicts that change when the run's judges are asked again, by the latest
     A/A check of each and its threshold; None where no judge was checked.
 
     Judges are taken to waver independently, and a case to flip whenever one does.
     """
     scorers = run.scorers.select_related("version")
-    checks = [(JudgeNoise.objects.latest_for(s.version), s.threshold) for s in scorers]
+    checks = [(JudgeVariance.objects.latest_for(s.version), s.threshold) for s in scorers]
     shares = [check.flip_share(threshold) for check, threshold in checks if check]
     return 1 - prod(1 - share for share in shares) if shares else None
 

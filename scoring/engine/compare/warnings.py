@@ -17,7 +17,7 @@ MODEL_SETTINGS: Final = {
     "embedding_provider": "provider",
 }
 DEFAULT: Final = "the default"
-MOST_NAMED: Final = 3
+MAX_NAMED: Final = 3
 
 
 class RunWarning(NamedTuple):
@@ -37,7 +37,7 @@ def collect_warnings(candidates: Sequence[tuple[str, Sequence[str]]]) -> list[Ru
     return [RunWarning(names, text, len(names) == len(candidates)) for text, names in runs.items()]
 
 
-def warnings_of(pairs: Pairs, scorers: Sequence[ScorerPair], edited: int) -> Iterator[str]:
+def comparison_warnings(pairs: Pairs, scorers: Sequence[ScorerPair], edited: int) -> Iterator[str]:
     """Sentences for the top of a page. `edited` pairs differ between two dataset versions."""
     old, new = pairs.baseline, pairs.candidate
     for run in {old.pk: old, new.pk: new}.values():
@@ -120,8 +120,8 @@ def _judges(run: Run) -> list[str]:
 
 
 def _join(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join([*names[:MOST_NAMED], *([f"{more:,} more"] if more > 0 else [])])
+    more = len(names) - MAX_NAMED
+    return ", ".join([*names[:MAX_NAMED], *([f"{more:,} more"] if more > 0 else [])])
 
 
 def _warn_of_trials(old: Run, new: Run) -> Iterator[str]:

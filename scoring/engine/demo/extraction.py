@@ -5,7 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from scoring.engine.demo.story import UNREPAIRED, DemoCase, DemoDataset, DemoScorer, chance, slips
+from scoring.engine.demo.story import (
+    UNREPAIRED,
+    DemoCase,
+    DemoDataset,
+    DemoScorer,
+    is_wrong_answer,
+    seeded_random,
+)
 
 _COMPANIES = (
     ("Northwind Paper", "GB", "GBP"),
@@ -29,7 +36,7 @@ _CASES = 60
 
 
 def _invoice(number: int) -> dict[str, Any]:
-    draw = chance("invoice", number)
+    draw = seeded_random("invoice", number)
     company, country, currency = draw.choice(_COMPANIES)
     goods = draw.sample(_GOODS, draw.randint(1, 4))
     items: list[dict[str, Any]] = [
@@ -78,11 +85,11 @@ def _cases() -> list[DemoCase]:
 def _answer(case: DemoCase, week: int) -> str:
     """The invoice as JSON. In the bad week long invoices lose items and thousands their comma."""
     read = json.loads(json.dumps(case.expected))
-    if slips(case, week, usual=0.1, broken=0.85, hit_tag="long", bad_weeks=UNREPAIRED):
+    if is_wrong_answer(case, week, usual=0.1, broken=0.85, hit_tag="long", bad_weeks=UNREPAIRED):
         if week in UNREPAIRED:
             read["items"] = read["items"][:2]
             read["total"] = f"{read['total']:,.2f}"
-        elif chance(case.key, "how").random() < 0.2:
+        elif seeded_random(case.key, "how").random() < 0.2:
             return f"Here is the invoice you asked for:\n\n{json.dumps(read, indent=2)}"
         else:
             day, month = read["date"][8:], read["date"][5:7]

@@ -16,15 +16,15 @@ from scoring.engine.demo.extraction import EXTRACTION
 from scoring.engine.demo.people import create_people
 from scoring.engine.demo.questions import QUESTIONS
 from scoring.engine.demo.reviews import add_preferences, add_reviews, draw_own_queue
-from scoring.engine.demo.stored_replies import connect, store_replies
-from scoring.engine.demo.story import WEEKS, DemoDataset, mondays
+from scoring.engine.demo.stored_replies import add_connection, store_replies
+from scoring.engine.demo.story import WEEKS, DemoDataset, latest_mondays
 from scoring.engine.demo.support import SUPPORT
 from scoring.engine.imports import close_outputs, store_cases, store_outputs
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.process_pool import Inline
+from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.runs import planning
-from scoring.engine.runs.requirements import families, families_of
-from scoring.engine.worker.run_dispatcher import work_on
+from scoring.engine.runs.requirements import run_families, scorer_families
+from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import (
     AuditEntry,
     DatasetVersion,
@@ -44,7 +44,7 @@ RUNS: Final = WEEKS * len(STORIES)
 
 
 @transaction.atomic
-def load(
+def create_demo(
     now: datetime,
     *,
     admins: Iterable[User] = (),
@@ -55,22 +55,22 @@ def load(
     """The demo team, created whole or not at all; a team of that address is left as it is.
 
     With `scores` the runs are scored here and now, but for those that embed texts: loading the
-    model takes longer than all the rest, so they wait for `finish` or the worker, as all do without
-    `scores`. `now` only sets the runs' dates: the last twelve Mondays. `on_run` is called after
-    each run that is scored.
+    model takes longer than all the rest, so they wait for `score_demo_runs` or the worker, as all
+    do without `scores`. `now` only sets the runs' dates: the last twelve Mondays. `on_run` is
+    called after each run that is scored.
     """
     team, is_new = Team.objects.get_or_create(slug=DEMO_SLUG, defaults={"name": "Demo team"})
     if is_new:
         Member.objects.bulk_create(Member(team=team, user=p, role=Role.ADMIN) for p in admins)
         AuditEntry.objects.record(team, by, "team.created", team, new={"name": team.name})
-        connect(team, by)
-        stories = [_create_runs(story, team, mondays(now), by) for story in STORIES]
+        add_connection(team, by)
+        stories = [_create_runs(story, team, latest_mondays(now), by) for story in STORIES]
         weeks = list[tuple[Run, ...]]()
         for week in zip(*stories, strict=True):  # week by week, as it would be
             weeks.append(week)
             for run in week:
-                if scores and "embedding" not in families_of(run):
-                    work_on(run, Inline())
+                if scores and "embedding" not in run_families(run):
+                    run_to_end(run, InlineExecutor())
                     on_run()
         if weeks:
             _add_reviews(team, weeks, by)
@@ -87,12 +87,12 @@ def _add_reviews(team: Team, weeks: Sequence[Sequence[Run]], by: User | None) ->
     draw_own_queue(team)
 
 
-def finish(team: Team, on_run: Callable[[], None] = lambda: None) -> None:
+def score_demo_runs(team: Team, on_run: Callable[[], None] = lambda: None) -> None:
     """Score the waiting runs in this process, or wait for the worker that has begun one. Then
     measure what the home page shows of them.
     """
     for run in team.runs.unfinished().order_by("pk"):
-        work_on(run, Inline())
+        run_to_end(run, InlineExecutor())
         on_run()
     job_queue.run_waiting(team, JobKind.FOLLOW_UP, JobKind.MEASURE_DRIFT)
 
@@ -109,7 +109,7 @@ def _create_runs(
     suite.assign_to(version.dataset, by=by)
     for week, dated in enumerate(dates):
         outputs = _outputs(story, version, week, dated, by)
-        run = planning.new_run(outputs, suite=suite, name=f"{dated:%G-w%V}", by=by)
+        run = planning.create_run(outputs, suite=suite, name=f"{dated:%G-w%V}", by=by)
         if story.judged:
             store_replies(run, story.cases, story.judged)
         yield run
@@ -119,7 +119,7 @@ def _suite(story: DemoDataset, team: Team, by: User | None) -> Suite:
     scorers = [
         (Scorer.objects.define(team, s.name, s.type, s.config, s.threshold, by), s.threshold)
         for s in story.scorers
-        if embedding_local.is_installed() or "embedding" not in families(s.type, s.config)
+        if embedding_local.is_installed() or "embedding" not in scorer_families(s.type, s.config)
     ]
     return Suite.objects.define(team, story.suite, scorers, by)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from scoring.engine.demo.people import DemoPerson
-from scoring.engine.demo.story import DemoCase, chance
+from scoring.engine.demo.story import DemoCase, seeded_random
 from scoring.models import PreferenceVerdict, ReviewVerdict
 
 HEDGE: Final = "as far as is known"
@@ -45,7 +45,7 @@ class Choice(NamedTuple):
 
 def review_answer(case: DemoCase, output: str, person: DemoPerson) -> Opinion:
     """What the person says of an answer to a short question."""
-    draw = chance(case.key, output, person.email)
+    draw = seeded_random(case.key, output, person.email)
     if case.key in _AMBIGUOUS and draw.random() < _SAYS_AMBIGUOUS:
         return Opinion(ReviewVerdict.BAD_CASE, _AMBIGUOUS[case.key])
     if not _is_right(case, output):
@@ -74,7 +74,7 @@ def compare_answers(case: DemoCase, texts: tuple[str, str], person: DemoPerson) 
     if candidate != baseline:
         note = "The other one leaves out a step or gets it wrong."
         return Choice(PreferenceVerdict.BETTER if candidate else PreferenceVerdict.WORSE, note)
-    draw = chance(case.key, *texts, person.email)
+    draw = seeded_random(case.key, *texts, person.email)
     if draw.random() < _SAME:
         return Choice(PreferenceVerdict.SAME)
     is_shorter = len(texts[0]) < len(texts[1])

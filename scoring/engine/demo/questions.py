@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from scoring.engine.demo.story import REGRESSION, DemoCase, DemoDataset, DemoScorer, chance, slips
+from scoring.engine.demo.story import (
+    REGRESSION,
+    DemoCase,
+    DemoDataset,
+    DemoScorer,
+    is_wrong_answer,
+    seeded_random,
+)
 
 #: A line holds key, topic, question, answer, a mistake, and the accepted wordings.
 _FACTS = """
@@ -82,17 +89,17 @@ def _cases() -> list[DemoCase]:
 
 def _answer(case: DemoCase, week: int) -> str:
     """One sentence. A slip is a mistake people make, too; in the bad weeks history turns vague."""
-    if slips(case, week, usual=0.09, broken=1.1, hit_tag="history"):
+    if is_wrong_answer(case, week, usual=0.09, broken=1.1, hit_tag="history"):
         if week in REGRESSION:
             return "I am not sure. Different sources give different answers to this question."
         return _FORMS[week % 2].format(answer=_MISTAKES[case.key])
-    return chance(case.key, week, "form").choice(_FORMS).format(answer=case.expected)
+    return seeded_random(case.key, week, "form").choice(_FORMS).format(answer=case.expected)
 
 
 def _again(case: DemoCase) -> list[str]:
     """Two further trials: at the hardest cases the model guesses anew each time."""
-    guesses = chance(case.key, "hardness").random() < GUESSED
-    draws = [chance(case.key, "trial", trial) for trial in range(1, TRIALS)]
+    guesses = seeded_random(case.key, "hardness").random() < GUESSED
+    draws = [seeded_random(case.key, "trial", trial) for trial in range(1, TRIALS)]
     return [
         draw.choice(_FORMS).format(
             answer=_MISTAKES[case.key] if guesses and draw.random() < 0.5 else case.expected

@@ -40,7 +40,7 @@ class DemoScorer:
     threshold: float
 
 
-Judged = Callable[[DemoCase, str], Reply]
+ScoredAnswer = Callable[[DemoCase, str], Reply]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class DemoDataset:
     scorers: Sequence[DemoScorer]
     answer: Callable[[DemoCase, int], str]
     again: Callable[[DemoCase], Sequence[str]] | None = None
-    judged: Judged | None = None
+    judged: ScoredAnswer | None = None
     bad_weeks: range = REGRESSION
 
     def outputs(self, case: DemoCase, week: int) -> list[str]:
@@ -73,12 +73,12 @@ class DemoDataset:
         return f"v{5 + sum(week >= change for change in changes)}"
 
 
-def chance(*names: object) -> random.Random:
+def seeded_random(*names: object) -> random.Random:
     """A source of chance that depends on nothing but these names."""
     return random.Random("/".join(str(name) for name in names))  # noqa: S311  not for secrets
 
 
-def slips(
+def is_wrong_answer(
     case: DemoCase,
     week: int,
     *,
@@ -92,13 +92,13 @@ def slips(
     A case is as hard as its key says, with a little weekly luck; so the same cases fail again and
     again, and in the bad weeks those with `hit_tag` fail at the rate `broken`.
     """
-    hardness = chance(case.key, "hardness").random()
-    luck = chance(case.key, week, "luck").uniform(-0.03, 0.03)
+    hardness = seeded_random(case.key, "hardness").random()
+    luck = seeded_random(case.key, week, "luck").uniform(-0.03, 0.03)
     is_hit = week in bad_weeks and hit_tag in case.tags
     return hardness + luck < (broken if is_hit else usual - 0.004 * week)
 
 
-def mondays(now: datetime) -> list[datetime]:
+def latest_mondays(now: datetime) -> list[datetime]:
     """Nine in the morning on the last twelve Mondays up to `now`, oldest first."""
     last = now - timedelta(days=now.weekday())
     last = last.replace(hour=9, minute=0, second=0, microsecond=0)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from scoring.engine.demo.story import DemoCase, DemoDataset, DemoScorer, chance, slips
+from scoring.engine.demo.story import (
+    DemoCase,
+    DemoDataset,
+    DemoScorer,
+    is_wrong_answer,
+    seeded_random,
+)
 from scoring.engine.demo.support_judge import (
     CHOICES,
     CONNECTION,
@@ -76,9 +82,9 @@ def _cases() -> list[DemoCase]:
 def _answer(case: DemoCase, week: int) -> str:
     """The agreed answer in this week's words; a slip loses the end, a fact, or the way on."""
     agreed = str(case.expected)
-    if slips(case, week, usual=0.14, broken=0.8, hit_tag="billing"):
+    if is_wrong_answer(case, week, usual=0.14, broken=0.8, hit_tag="billing"):
         return _slipped(case, agreed, week)
-    opening = chance(case.key, week, "opening").choice(_OPENINGS)
+    opening = seeded_random(case.key, week, "opening").choice(_OPENINGS)
     if agreed.startswith(("Yes.", "No.")):
         opening = ""
     return opening + (agreed.replace(", then ", " > ") if week % 3 == 2 else agreed)

@@ -6,7 +6,7 @@ import json
 from typing import Final
 
 from scoring.core.services import Reply
-from scoring.engine.demo.story import DemoCase, chance
+from scoring.engine.demo.story import DemoCase, seeded_random
 
 CONNECTION: Final = "Stored replies of the demo"
 URL: Final = "https://stored-replies.invalid/v1"  # by definition of .invalid nobody is there
@@ -31,7 +31,7 @@ _CHATTY = 0.015
 
 def judge_reply(case: DemoCase, output: str) -> Reply:
     """The reply to one output; now and then one that no score can be read from, as models do."""
-    draw = chance(case.key, output, "reply").random()
+    draw = seeded_random(case.key, output, "reply").random()
     if "security" in case.tags and draw < _REFUSED_OF_SECURITY:
         return _reply("", refusal="I can't judge advice on getting into somebody's account.")
     choice, reasons = _verdict(case, output)

@@ -1,35 +1,35 @@
 """Editing cases in the browser: a draft collects the edits, publishing makes them a version."""
 
-from scoring.engine.drafts.case_content import CaseTexts, ContentError
+from scoring.engine.drafts.case_content import ContentError, EditedCase
 from scoring.engine.drafts.edits import (
     DraftError,
-    StaleError,
+    EditConflictError,
     add_case,
     delete_case,
-    discard,
+    discard_draft,
     open_draft,
-    restore,
-    revert,
+    restore_draft,
+    revert_case,
     save_case,
 )
-from scoring.engine.drafts.publishing import publish, rebase
-from scoring.engine.drafts.split import sample_of, split_dataset
+from scoring.engine.drafts.publishing import publish_draft, rebase_draft
+from scoring.engine.drafts.split import sample_positions, split_dataset
 from scoring.engine.drafts.tagging import tag_cases
 
 __all__ = [
-    "CaseTexts",
     "ContentError",
     "DraftError",
-    "StaleError",
+    "EditConflictError",
+    "EditedCase",
     "add_case",
     "delete_case",
-    "discard",
+    "discard_draft",
     "open_draft",
-    "publish",
-    "rebase",
-    "restore",
-    "revert",
-    "sample_of",
+    "publish_draft",
+    "rebase_draft",
+    "restore_draft",
+    "revert_case",
+    "sample_positions",
     "save_case",
     "split_dataset",
     "tag_cases",

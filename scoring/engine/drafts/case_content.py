@@ -9,7 +9,7 @@ from scoring.core import json_text
 from scoring.core.contract import CaseProblem, Json
 from scoring.core.files import MISSING, Missing
 from scoring.core.files.rows import MAX_CELL
-from scoring.engine.imports.reader import json_of
+from scoring.engine.imports.reader import exact_json
 from scoring.models.data.dataset import CaseContent
 
 Content = tuple[str, str | None, str, str, str]  # CONTENT: input, expected, references, …
@@ -24,7 +24,7 @@ class ContentError(Exception):
 
 
 @dataclass(frozen=True)
-class CaseTexts:
+class EditedCase:
     """A case's content. Input and expected are any JSON value; expected may be MISSING."""
 
     input: Json
@@ -53,25 +53,25 @@ class CaseTexts:
         if problems:
             raise ContentError(problems)
         return (
-            json_of(self.input),
-            None if isinstance(self.expected, Missing) else json_of(self.expected),
-            json_of(list(self.references)),
-            json_of(self.metadata or {}),
-            json_of(list(_distinct(self.tags))),
+            exact_json(self.input),
+            None if isinstance(self.expected, Missing) else exact_json(self.expected),
+            exact_json(list(self.references)),
+            exact_json(self.metadata or {}),
+            exact_json(list(_distinct(self.tags))),
         )
 
 
 def with_tags(content: Content, tags: list[str]) -> Content:
-    return (*content[:-1], json_of(list(_distinct(tags))))
+    return (*content[:-1], exact_json(list(_distinct(tags))))
 
 
 def _problem(value: Any) -> str:
     value = list(value) if isinstance(value, tuple) else value
     try:
-        json_text.check(value, refuse_nul=True)
+        json_text.check_value(value, refuse_nul=True)
     except CaseProblem as fault:
         return f"{fault.text[:1].upper()}{fault.text[1:]}."
-    size = len(value) if isinstance(value, str) else len(json_of(value))
+    size = len(value) if isinstance(value, str) else len(exact_json(value))
     if size > MAX_CELL:
         return f"This is {size:,} characters long; {MAX_CELL:,} are possible."
     return ""

@@ -14,22 +14,22 @@ from django.db import transaction
 
 from scoring.engine.imports.case_writer import CASE_COLUMNS, ROWS_PER_TRANSACTION
 from scoring.models import Case, DatasetVersion
-from scoring.models.bulk import insert
+from scoring.models.bulk import bulk_insert
 
-Keyed = tuple[str, str, str | None, str, str, str]  # key, then CONTENT
+KeyedCase = tuple[str, str, str | None, str, str, str]  # key, then CONTENT
 
 _COLUMNS: Final = CASE_COLUMNS[1:]
 _LONG_NUMBER: Final = re.compile(r"\d{19}")
 
 
-class Copied(NamedTuple):
+class CopyResult(NamedTuple):
     """How many cases were stored, and the version's content hash."""
 
     case_count: int
     content_hash: str
 
 
-def keyed_cases(version: DatasetVersion) -> Iterator[Keyed]:
+def iterate_cases(version: DatasetVersion) -> Iterator[KeyedCase]:
     """Every case of a version in order, read in chunks so that no cursor stays open."""
     rows = Case.objects.filter(version=version).order_by("position").values_list(*_COLUMNS)
     last = 0
@@ -38,19 +38,19 @@ def keyed_cases(version: DatasetVersion) -> Iterator[Keyed]:
         yield from (row[1:] for row in chunk)
 
 
-def store(version: DatasetVersion, cases: Iterable[Keyed]) -> Copied:
+def store_copies(version: DatasetVersion, cases: Iterable[KeyedCase]) -> CopyResult:
     """Store these as all cases of the version, in this order."""
     digest, count, rest = sha256(), 0, iter(cases)
     while chunk := list(islice(rest, ROWS_PER_TRANSACTION)):
         rows = [(version.pk, position, *case) for position, case in enumerate(chunk, count + 1)]
         with transaction.atomic():
-            insert(Case, CASE_COLUMNS, rows)
+            bulk_insert(Case, CASE_COLUMNS, rows)
         digest.update(_canonical_bytes(chunk))
         count += len(chunk)
-    return Copied(count, digest.hexdigest())
+    return CopyResult(count, digest.hexdigest())
 
 
-def _canonical_bytes(cases: Iterable[Keyed]) -> bytes:
+def _canonical_bytes(cases: Iterable[KeyedCase]) -> bytes:
     """The bytes that the import of a file digests for the same cases."""
     parts: list[str] = []
     for key, value, expected, references, metadata, tags in cases:

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from scoring.core.files.case_keys import case_key
-from scoring.engine.drafts.case_content import CaseTexts, Content
+from scoring.engine.drafts.case_content import Content, EditedCase
 from scoring.models import AuditEntry, Case, Dataset, Draft, DraftEdit, DraftState, EditKind, User
 from scoring.models.data.dataset import CONTENT, KEY_LENGTH
 
@@ -20,7 +20,7 @@ class DraftError(Exception):
     """The edit is not possible; the text says why and what to do."""
 
 
-class StaleError(DraftError):
+class EditConflictError(DraftError):
     """Somebody changed the case meanwhile: `edit` is the draft's present edit of it, if any, and
     `content` what was changed, in the draft or by another version.
     """
@@ -51,7 +51,12 @@ def open_draft(dataset: Dataset, by: User | None) -> Draft:
 
 
 def save_case(
-    draft: Draft, key: str, texts: CaseTexts, by: User | None, seen: int, version: int | None = None
+    draft: Draft,
+    key: str,
+    texts: EditedCase,
+    by: User | None,
+    seen: int,
+    version: int | None = None,
 ) -> None:
     """Make this the content of a case of the draft; `seen` is the revision the person saw, 0
     for the version's own, and `version` the number of the version that the draft edited then.
@@ -61,22 +66,22 @@ def save_case(
     """
     content = texts.columns()
     with transaction.atomic():
-        lock(draft)
+        lock_draft(draft)
         edit = _edit_of(draft, key)
         base = _base_of(draft, key)
         if edit is None and base is None:
             raise DraftError(f"There is no case {key} in this draft.")
         if (edit.revision if edit else 0) != seen:
-            raise StaleError(edit, edit or base)
+            raise EditConflictError(edit, edit or base)
         if base is not None and version is not None and _has_changed_since(version, draft, base):
-            raise StaleError(edit, base)
-        if base is not None and CaseTexts.of(base).columns() == content:
+            raise EditConflictError(edit, base)
+        if base is not None and EditedCase.of(base).columns() == content:
             DraftEdit.objects.filter(draft=draft, key=key).delete()
             return
         _save_edit(draft, key, EditKind.EDIT if base else EditKind.ADD, content, by)
 
 
-def add_case(draft: Draft, texts: CaseTexts, by: User | None, key: str = "") -> str:
+def add_case(draft: Draft, texts: EditedCase, by: User | None, key: str = "") -> str:
     """A new case at the end, under this key or the hash of its input; returns the key.
 
     Raises ContentError, and DraftError for a key that is taken or too long.
@@ -86,7 +91,7 @@ def add_case(draft: Draft, texts: CaseTexts, by: User | None, key: str = "") -> 
     if len(key) > KEY_LENGTH:
         raise DraftError(f"The key is {len(key):,} characters long; {KEY_LENGTH} are possible.")
     with transaction.atomic():
-        lock(draft)
+        lock_draft(draft)
         if key and _is_taken(draft, key):
             raise DraftError(f"There is a case {key} already. Give this one a key of its own.")
         key = key or _free_key(draft, case_key(texts.input))
@@ -97,30 +102,30 @@ def add_case(draft: Draft, texts: CaseTexts, by: User | None, key: str = "") -> 
 def delete_case(draft: Draft, key: str, by: User | None) -> None:
     """Delete a case; one that the draft added is removed from it. Raises DraftError."""
     with transaction.atomic():
-        lock(draft)
+        lock_draft(draft)
         if _base_of(draft, key) is not None:
             _save_edit(draft, key, EditKind.DELETE, _NOTHING, by)
         elif not DraftEdit.objects.filter(draft=draft, key=key).delete()[0]:
             raise DraftError(f"There is no case {key} in this draft.")
 
 
-def revert(draft: Draft, key: str) -> None:
+def revert_case(draft: Draft, key: str) -> None:
     """Undo the draft's edit of one case."""
     with transaction.atomic():
-        lock(draft)
+        lock_draft(draft)
         DraftEdit.objects.filter(draft=draft, key=key).delete()
 
 
-def discard(draft: Draft, by: User | None) -> None:
-    """Discard the draft; `restore` brings it back while there is no other."""
+def discard_draft(draft: Draft, by: User | None) -> None:
+    """Discard the draft; `restore_draft` brings it back while there is no other."""
     with transaction.atomic():
-        lock(draft)
+        lock_draft(draft)
         draft.state, draft.discarded_at = DraftState.DISCARDED, timezone.now()
         draft.save(update_fields=["state", "discarded_at"])
         _record(draft, by, "draft.discarded")
 
 
-def restore(draft: Draft, by: User | None) -> None:
+def restore_draft(draft: Draft, by: User | None) -> None:
     """Bring a discarded draft back. Raises DraftError once there is another."""
     with transaction.atomic():
         if Draft.objects.open_of(draft.dataset) is not None:
@@ -137,7 +142,7 @@ def _record(draft: Draft, by: User | None, action: str) -> None:
     AuditEntry.objects.record(draft.dataset.team, by, action, draft.dataset, new=new)
 
 
-def lock(draft: Draft) -> None:
+def lock_draft(draft: Draft) -> None:
     """Lock the draft until the transaction ends. Raises DraftError unless it can be edited."""
     now = Draft.objects.select_for_update().get(pk=draft.pk)
     if not now.is_open:
@@ -155,12 +160,12 @@ def _save_edit(draft: Draft, key: str, kind: EditKind, content: Content, by: Use
     edit.save()
 
 
-def cases_of(draft: Draft) -> QuerySet[Case]:
+def draft_cases(draft: Draft) -> QuerySet[Case]:
     return Case.objects.filter(version=draft.based_on_id).order_by()
 
 
 def _base_of(draft: Draft, key: str) -> Case | None:
-    return cases_of(draft).filter(key=key).first()
+    return draft_cases(draft).filter(key=key).first()
 
 
 def _has_changed_since(version: int, draft: Draft, base: Case) -> bool:

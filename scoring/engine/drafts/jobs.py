@@ -9,16 +9,21 @@ from django.db import transaction
 from django.utils import timezone
 
 from scoring.engine.drafts.edits import DraftError
-from scoring.engine.drafts.publishing import check, lock_draft, publish, source_name
+from scoring.engine.drafts.publishing import (
+    check_publishable,
+    lock_draft,
+    publish_draft,
+    source_name,
+)
 from scoring.engine.jobs import job_queue
-from scoring.engine.jobs.job_queue import JobProblem
-from scoring.engine.jobs.progress import Progress
+from scoring.engine.jobs.job_queue import JobError
+from scoring.engine.jobs.progress import JobProgress
 from scoring.models import Case, DatasetVersion, Draft, EditKind, Job, JobKind, User
 
-EDITED_AT_ONCE: Final = 5_000  # cases a version may have to be made while somebody waits
+MAX_INLINE_CASES: Final = 5_000  # cases a version may have to be made while somebody waits
 
 
-def request_publish(draft: Draft, message: str, by: User | None) -> DatasetVersion | None:
+def publish_or_enqueue(draft: Draft, message: str, by: User | None) -> DatasetVersion | None:
     """Publish the draft now, or leave it to the worker where the version is large: None then.
 
     Raises DraftError.
@@ -27,12 +32,12 @@ def request_publish(draft: Draft, message: str, by: User | None) -> DatasetVersi
         now = lock_draft(draft)
         if now.is_publishing:
             return None
-        check(now, message)
+        check_publishable(now, message)
         Draft.objects.filter(pk=draft.pk).update(is_publishing=True, message=message.strip())
-        if now.based_on.case_count <= EDITED_AT_ONCE:
-            return publish(draft, by)
+        if now.based_on.case_count <= MAX_INLINE_CASES:
+            return publish_draft(draft, by)
         request = {"draft": str(draft.uuid)}
-        job_queue.enqueue_for(JobKind.PUBLISH_DRAFT, now.dataset.team, by, request)
+        job_queue.enqueue_once(JobKind.PUBLISH_DRAFT, now.dataset.team, by, request)
     return None
 
 
@@ -40,16 +45,16 @@ def run_publishing(job: Job) -> Mapping[str, Any]:
     """Publish the draft of a job: its answer is {version}, the number. Raises JobProblem."""
     draft = Draft.objects.filter(uuid=job.request["draft"]).first()
     if draft is None:
-        raise JobProblem("the draft is gone")
+        raise JobError("the draft is gone")
     if draft.published is not None:
         return {"version": draft.published.number}
     try:
-        return {"version": publish(draft, job.requested_by).number}
+        return {"version": publish_draft(draft, job.requested_by).number}
     except DraftError as fault:
-        raise JobProblem(str(fault)) from fault
+        raise JobError(str(fault)) from fault
 
 
-def progress_of(draft: Draft) -> Progress:
+def publish_progress(draft: Draft) -> JobProgress:
     """How far the worker is with a draft that it publishes: cases of the next version stored."""
     kinds = draft.counts()
     total = draft.based_on.case_count + kinds[EditKind.ADD] - kinds[EditKind.DELETE]
@@ -61,10 +66,10 @@ def progress_of(draft: Draft) -> Progress:
     done = (positions.values_list("position", flat=True).first() or 0) if version else 0
     seconds = (timezone.now() - version.created_at).total_seconds() if version else 0.0
     left = max(total - done, 0) * seconds / done if done else None
-    return Progress("cases stored", done, total, done / max(total, 1), left)
+    return JobProgress("cases stored", done, total, done / max(total, 1), left)
 
 
-def release_abandoned() -> None:
+def reopen_abandoned_drafts() -> None:
     """Reopen the drafts that no job publishes any more."""
     jobs = Job.objects.unfinished().filter(kind=JobKind.PUBLISH_DRAFT)
     publishing = [job.request["draft"] for job in jobs]

@@ -27,7 +27,7 @@ from scoring.models import (
 _REPORTED: Final = 1_000  # cases between two reports of progress
 
 
-def publish(draft: Draft, by: User | None) -> DatasetVersion:
+def publish_draft(draft: Draft, by: User | None) -> DatasetVersion:
     """The draft as the dataset's latest version; its edits stay as the record of what was done.
 
     Raises DraftError, after which the draft is open again and nothing is stored.
@@ -36,10 +36,10 @@ def publish(draft: Draft, by: User | None) -> DatasetVersion:
         dataset=draft.dataset, created_by=by, source_name=source_name(draft)
     )
     try:
-        copied = case_copy.store(version, _merge(draft))
+        copied = case_copy.store_copies(version, _merge(draft))
         with transaction.atomic():
             now = lock_draft(draft)
-            check(now, now.message)
+            check_publishable(now, now.message)
             if not copied.case_count:
                 raise DraftError("No case would be left. A version needs at least one.")
             _finish(now, version, copied, by)
@@ -63,10 +63,10 @@ def publish_contents(
 ) -> DatasetVersion:
     """The cases of `base` with these contents by key, as the dataset's next version.
 
-    An open draft stays as it is; it is behind then, and `rebase` moves it. `finish` is called in
-    the transaction that publishes: if it raises, nothing is stored. `source` says where the cases
-    come from, and `report` takes the share of them that is stored. Raises DraftError where another
-    version was published meanwhile.
+    An open draft stays as it is; it is behind then, and `rebase_draft` moves it. `finish` is called
+    in the transaction that publishes: if it raises, nothing is stored. `source` says where the
+    cases come from, and `report` takes the share of them that is stored. Raises DraftError where
+    another version was published meanwhile.
     """
     version = DatasetVersion.with_loading.create(
         dataset=base.dataset,
@@ -75,7 +75,7 @@ def publish_contents(
         message=message,
     )
     try:
-        copied = case_copy.store(version, _replace_contents(base, contents, report))
+        copied = case_copy.store_copies(version, _replace_contents(base, contents, report))
         with transaction.atomic():
             now = Dataset.objects.select_for_update(of=("self",)).select_related("latest", "team")
             version.dataset = now.get(pk=base.dataset_id)
@@ -95,8 +95,8 @@ def publish_contents(
 
 def _replace_contents(
     base: DatasetVersion, contents: Mapping[str, Sequence[str | None]], report: ReportShare
-) -> Iterator[case_copy.Keyed]:
-    for number, case in enumerate(case_copy.keyed_cases(base)):
+) -> Iterator[case_copy.KeyedCase]:
+    for number, case in enumerate(case_copy.iterate_cases(base)):
         if number % _REPORTED == 0:
             report(number / base.case_count)
         content = contents.get(case[0])
@@ -108,7 +108,7 @@ def source_name(draft: Draft) -> str:
     return f"edits of version {draft.based_on.number}"
 
 
-def rebase(draft: Draft, by: User | None) -> int:
+def rebase_draft(draft: Draft, by: User | None) -> int:
     """Move the edits onto the dataset's latest version; returns how many conflict with a change
     there. These are marked, and must be saved again before the draft is published.
     """
@@ -154,7 +154,7 @@ def lock_draft(draft: Draft) -> Draft:
     return now
 
 
-def check(draft: Draft, message: str) -> None:
+def check_publishable(draft: Draft, message: str) -> None:
     """Raise DraftError where the draft cannot be published."""
     if not message.strip():
         raise DraftError("Say in a few words what changed and why.")
@@ -167,10 +167,10 @@ def check(draft: Draft, message: str) -> None:
         raise DraftError(f"{count:,} cases changed in both. Look at them and save them again.")
 
 
-def _merge(draft: Draft) -> Iterator[case_copy.Keyed]:
+def _merge(draft: Draft) -> Iterator[case_copy.KeyedCase]:
     """The version's cases with the edits applied, then the added ones."""
     edits = {edit.key: edit for edit in draft.edits.all()}
-    for case in case_copy.keyed_cases(draft.based_on):
+    for case in case_copy.iterate_cases(draft.based_on):
         edit = edits.get(case[0])
         if edit is None:
             yield case
@@ -181,12 +181,12 @@ def _merge(draft: Draft) -> Iterator[case_copy.Keyed]:
             yield _keyed(edit)
 
 
-def _keyed(edit: DraftEdit) -> case_copy.Keyed:
+def _keyed(edit: DraftEdit) -> case_copy.KeyedCase:
     return (edit.key, *edit.content)  # type: ignore[return-value]
 
 
 def _finish(
-    draft: Draft, version: DatasetVersion, copied: case_copy.Copied, by: User | None
+    draft: Draft, version: DatasetVersion, copied: case_copy.CopyResult, by: User | None
 ) -> None:
     version.dataset, version.message = draft.dataset, draft.message
     version.publish(content_hash=copied.content_hash, case_count=copied.case_count)

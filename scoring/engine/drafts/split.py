@@ -15,7 +15,7 @@ from scoring.models import AuditEntry, Dataset, DatasetVersion, User
 from scoring.models.data.dataset import CaseQuerySet
 
 
-def sample_of(cases: CaseQuerySet, n: int, seed: int) -> list[int]:
+def sample_positions(cases: CaseQuerySet, n: int, seed: int) -> list[int]:
     """The positions of n of these cases, in order; the same seed draws the same ones.
 
     Every case when there are no more than n.
@@ -46,9 +46,11 @@ def split_dataset(
         dataset=dataset, source_name=source[:255], created_by=by
     )
     try:
-        cases = enumerate(case_copy.keyed_cases(version), start=1)
+        cases = enumerate(case_copy.iterate_cases(version), start=1)
         chosen = set(positions)
-        copied = case_copy.store(part, (case for position, case in cases if position in chosen))
+        copied = case_copy.store_copies(
+            part, (case for position, case in cases if position in chosen)
+        )
         with transaction.atomic():
             part.publish(content_hash=copied.content_hash, case_count=copied.case_count)
             near_duplicates.enqueue_search(part)

@@ -8,8 +8,8 @@ from typing import Final
 from django.db import transaction
 from django.utils import timezone
 
-from scoring.engine.drafts.case_content import CaseTexts, Content, with_tags
-from scoring.engine.drafts.edits import cases_of, lock, open_draft
+from scoring.engine.drafts.case_content import Content, EditedCase, with_tags
+from scoring.engine.drafts.edits import draft_cases, lock_draft, open_draft
 from scoring.models import Case, Dataset, Draft, DraftEdit, EditKind, User
 from scoring.models.data.dataset import CONTENT
 
@@ -32,10 +32,10 @@ def tag_cases(
     or former. With `places`, indices by key, it is inserted there, else appended; so one call can
     undo another. Raises ContentError and DraftError.
     """
-    CaseTexts(None, tags=(tag,)).columns()
+    EditedCase(None, tags=(tag,)).columns()
     with transaction.atomic():
         draft = open_draft(dataset, by)
-        lock(draft)
+        lock_draft(draft)
         changed: dict[str, int] = {}
         distinct = list(dict.fromkeys(keys))
         for start in range(0, len(distinct), _KEYS_PER_QUERY):
@@ -54,7 +54,7 @@ def _tag(
     on: bool,
 ) -> dict[str, int]:
     """Two queries read the cases and two write them, however many."""
-    bases = {case.key: case for case in cases_of(draft).filter(key__in=keys)}
+    bases = {case.key: case for case in draft_cases(draft).filter(key__in=keys)}
     edits = {edit.key: edit for edit in DraftEdit.objects.filter(draft=draft, key__in=keys)}
     changed: dict[str, int] = {}
     contents: dict[str, Content] = {}
@@ -85,7 +85,7 @@ def _write(
     """Store these contents. What equals the version's own is no edit; a conflict stays marked, for
     nobody saw its texts here.
     """
-    originals = {key: CaseTexts.of(bases[key]).columns() for key in contents if key in bases}
+    originals = {key: EditedCase.of(bases[key]).columns() for key in contents if key in bases}
     reverted = [key for key, content in contents.items() if originals.get(key) == content]
     DraftEdit.objects.filter(draft=draft, key__in=reverted).delete()
     changed = [

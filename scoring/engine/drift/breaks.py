@@ -33,14 +33,14 @@ class Versions(NamedTuple):
     threshold: float
 
 
-def versions_of(scorer: RunScorer) -> Versions:
+def read_versions(scorer: RunScorer) -> Versions:
     """Of a scorer of `runs_in_time`."""
     version, dataset = scorer.version, scorer.run.output_set.version
     ids = version.pk, version.number, version.scorer_id, dataset.pk, dataset.number
     return Versions(*ids, scorer.threshold)
 
 
-def breaks_between(before: Versions, after: Versions) -> list[Break]:
+def find_breaks(before: Versions, after: Versions) -> list[Break]:
     """The differences of the later run's scorer and dataset; empty for equal versions."""
     breaks = []
     if before.version != after.version:

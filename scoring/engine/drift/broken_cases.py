@@ -8,14 +8,14 @@ from uuid import UUID
 
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
-from scoring.engine.drift.series_status import Standing
+from scoring.engine.drift.series_status import SeriesStatus
 from scoring.models import Baseline, RunStep
 
 
 class Regression(NamedTuple):
     """The latest run of a series against its baseline: the pinned run, else the one before."""
 
-    standing: Standing
+    standing: SeriesStatus
     run: UUID
     baseline: UUID
     baseline_name: str
@@ -24,7 +24,7 @@ class Regression(NamedTuple):
     fixed: int
 
 
-def regressions(standings: Sequence[Standing]) -> list[Regression]:
+def latest_regressions(standings: Sequence[SeriesStatus]) -> list[Regression]:
     """Most broken cases first, in one query. Runs that are not measured yet are left out."""
     by_run = {standing.latest.run: standing for standing in standings}
     names = ("after__uuid", "before__uuid", "before__name", "pairs", "broke", "fixed")
@@ -35,7 +35,7 @@ def regressions(standings: Sequence[Standing]) -> list[Regression]:
     )
 
 
-def _steps(standings: Sequence[Standing]) -> QuerySet[RunStep]:
+def _steps(standings: Sequence[SeriesStatus]) -> QuerySet[RunStep]:
     """The steps to the latest run of each series from its pinned run, else from the run before."""
     baselines = Baseline.objects.filter(
         dataset=OuterRef("after__output_set__version__dataset"),

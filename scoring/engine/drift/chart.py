@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from scoring.core.charts.drift_chart import DriftChart, Reading, Span, drift_chart
-from scoring.engine.drift.line import Line
+from scoring.core.charts.drift_chart import ChartReading, DriftChart, Span, drift_chart
+from scoring.engine.drift.line import DriftLine
 from scoring.engine.drift.point import TagFigure
 
-MOST_TAGS: Final = 20
+MAX_TAGS: Final = 20
 
 
 class TagLine(NamedTuple):
@@ -34,12 +34,12 @@ class TagLine(NamedTuple):
         return means[-1] - means[-2] if len(means) > 1 else None
 
 
-def chart_of(line: Line) -> DriftChart:
+def build_chart(line: DriftLine) -> DriftChart:
     """The chart of the points that are shown, whose places its marks count from 0."""
     changed = {change.place for change in line.changes}
     outside = {place for place, _ in line.outside}
     readings = [
-        Reading(
+        ChartReading(
             run=point.run,
             label=point.label,
             dated=point.dated,
@@ -62,7 +62,7 @@ def chart_of(line: Line) -> DriftChart:
     return drift_chart(readings, _span(line), line.baseline_mean)
 
 
-def _span(line: Line) -> Span | None:
+def _span(line: DriftLine) -> Span | None:
     """The limits, where any of the runs they are made from is shown."""
     limits, first = line.limits, line.shown.start
     if limits is None or line.limited[0] >= line.shown.stop:
@@ -70,9 +70,9 @@ def _span(line: Line) -> Span | None:
     return Span(limits.low, limits.centre, limits.high, max(0, line.limited[0] - first))
 
 
-def tag_lines(line: Line) -> list[TagLine]:
+def tag_lines(line: DriftLine) -> list[TagLine]:
     """At most MOST_TAGS tags, those with the most cases in their latest run first."""
     tags = {tag for point in line.points for tag in point.tags}
     lines = [TagLine(tag, tuple(point.tags.get(tag) for point in line.points)) for tag in tags]
     lines.sort(key=lambda line: (-(line.latest.n if line.latest else 0), line.tag))
-    return lines[:MOST_TAGS]
+    return lines[:MAX_TAGS]

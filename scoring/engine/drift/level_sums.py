@@ -17,7 +17,7 @@ from scoring.core.stats.case_sums import (
 )
 from scoring.models import Dataset, LevelSums, RunScorer, Score
 
-MOST_TRIALS: Final = 32_768  # trials are numbered from 0 and below this
+MAX_TRIALS: Final = 32_768  # trials are numbered from 0 and below this
 
 
 class PartSums:
@@ -81,7 +81,7 @@ class PartSums:
         scores = Score.objects.filter(scorer=self._scorers[run], score__isnull=False)
         columns = ("output__case_id", "output__trial", "score")
         rows = np.array(list(scores.order_by().values_list(*columns)), float).reshape(-1, 3)
-        keys = rows[:, 0].astype(np.int64) * MOST_TRIALS + rows[:, 1].astype(np.int64)
+        keys = rows[:, 0].astype(np.int64) * MAX_TRIALS + rows[:, 1].astype(np.int64)
         return sum_run(keys, rows[:, 2])
 
 

@@ -29,7 +29,7 @@ Steps = Mapping[tuple[int, int], RunStep]
 
 
 @dataclass
-class Part:
+class ComparableRuns:
     """The comparable runs of one line, and what is decided of the first of them."""
 
     scorers: Sequence[RunScorer]
@@ -63,7 +63,7 @@ class SeriesJudge:
     def __init__(self, dataset: Dataset, series: str, lines: Sequence[Sequence[RunScorer]]) -> None:
         self._dataset = dataset
         self._parts = [
-            Part(scorers, PartSums(dataset, series, scorers), judged_runs(results))
+            ComparableRuns(scorers, PartSums(dataset, series, scorers), judged_runs(results))
             for line in lines
             for scorers in comparable_parts(line)
             for results in [[stored_results(scorer) for scorer in scorers]]
@@ -119,7 +119,7 @@ class SeriesJudge:
         return [sorted(of_series)[1] for of_series in dates.values() if len(of_series) > 1]
 
 
-def _store_result(part: Part, scorer: RunScorer, tests: int, steps: Steps) -> None:
+def _store_result(part: ComparableRuns, scorer: RunScorer, tests: int, steps: Steps) -> None:
     """Store what is decided of the part's latest judged run."""
     index = len(part.judged) - 1
     decided, periods = part.judged[index], find_periods(part.judged)
@@ -145,12 +145,12 @@ def _store_result(part: Part, scorer: RunScorer, tests: int, steps: Steps) -> No
     part.sums.retain([*(period.runs for period in open_periods(periods)), [index]])
 
 
-def _detectable(part: Part, runs: Sequence[int], tests: int) -> float | None:
+def _detectable(part: ComparableRuns, runs: Sequence[int], tests: int) -> float | None:
     means = [part.judged[run].mean for run in runs]
     return detectable_drop(part.sums(runs), means, max(1, tests))
 
 
-def _read_steps(parts: Sequence[Part]) -> Steps:
+def _read_steps(parts: Sequence[ComparableRuns]) -> Steps:
     """The stored steps of these parts up to their next run, by the ids of the two runs."""
     runs = {scorer.run_id for part in parts for scorer in part.latest(len(part.judged))}
     steps = RunStep.objects.filter(after__in=runs).only("before", "after", "scorers")

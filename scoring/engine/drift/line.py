@@ -10,18 +10,18 @@ from statistics import fmean
 from typing import Final, NamedTuple
 
 from scoring.core.stats.change_points import (
-    FEWEST,
-    LATEST,
-    Change,
+    MIN_RUNS,
+    WINDOW,
+    ChangePoint,
+    ControlLimits,
     DecidedRun,
     LevelPeriod,
-    Limits,
     control_limits,
     find_changes,
     find_periods,
 )
 from scoring.core.wording.drift import (
-    LATEST_SHOWN,
+    MAX_CHANGES_SHOWN,
     DescribedRun,
     Level,
     Step,
@@ -30,29 +30,29 @@ from scoring.core.wording.drift import (
 )
 from scoring.core.wording.drift_status import LineStatus, find_line_status
 from scoring.core.wording.numbers import number_text
-from scoring.engine.drift.line_runs import MOST_POINTS, LineKey, LineRun, runs_by_line
-from scoring.engine.drift.point import Point, PointRow, point_of, point_rows
-from scoring.engine.drift.reference import Reference, references_of
+from scoring.engine.drift.line_runs import MAX_POINTS, LineKey, LineRun, runs_by_line
+from scoring.engine.drift.point import Point, PointRow, build_point, point_rows
+from scoring.engine.drift.reference import ReferenceRun, reference_runs
 from scoring.engine.drift.results import judged_runs
 from scoring.models import Dataset, RunScorer
 from scoring.models.runs.run_drift import CountedStep, counted_steps, runs_in_time
 
-MOST_BY_ID: Final = 900  # SQLite may be built for no more than 999 parameters
+MAX_BY_ID: Final = 900  # SQLite may be built for no more than 999 parameters
 
 
-class Outside(NamedTuple):
+class PointOutsideLimits(NamedTuple):
     """A point at another level than its neighbours."""
 
     place: int
     is_below: bool
 
 
-class Part(NamedTuple):
+class LineWindow(NamedTuple):
     """The runs of a line that are shown: `most` runs up to the one with the id `until`, or up to
     the newest one where that is not on the line.
     """
 
-    most: int = MOST_POINTS
+    most: int = MAX_POINTS
     until: int | None = None
 
     def places(self, runs: Sequence[LineRun]) -> range:
@@ -65,11 +65,11 @@ class Part(NamedTuple):
         return min(len(runs), self.places(runs).stop + self.most) - 1
 
 
-WHOLE: Final = Part()
+WHOLE: Final = LineWindow()
 
 
 @dataclass(frozen=True)
-class Line:
+class DriftLine:
     """The runs of one series as one scorer saw them, oldest first; there is at least one.
 
     `reference` names the run whose outputs texts are compared with, and `pinned` is its id where it
@@ -81,7 +81,7 @@ class Line:
     scorer: str
     series: str
     runs: Sequence[LineRun]
-    part: Part
+    part: LineWindow
     reference: str
     pinned: int | None
     details: dict[int, Point] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Line:
         last = len(self.runs) - 1
         newest = next((place for place in range(last, -1, -1) if self.runs[place].kept), last)
         flipped = [place for place in sorted(self._judged) if self.runs[place].has_unusual_flips]
-        named = {newest, last, self.part.next(self.runs), *flipped[-LATEST_SHOWN:]}
+        named = {newest, last, self.part.next(self.runs), *flipped[-MAX_CHANGES_SHOWN:]}
         return sorted({*self.shown, *named})
 
     @property
@@ -134,7 +134,7 @@ class Line:
     @cached_property
     def judged(self) -> list[list[DecidedRun]]:
         """What is decided of the runs of each part, as far as it is up to date."""
-        is_whole = len(self.runs) < MOST_POINTS
+        is_whole = len(self.runs) < MAX_POINTS
         return [
             judged_runs(
                 [kept for place in part if (kept := self.runs[place].kept)],
@@ -152,7 +152,7 @@ class Line:
         """The status of the newest runs; its places are those of the line's points."""
         part = self.parts[-1]
         found = find_line_status(self.judged[-1], len(part))
-        period = found.stretch
+        period = found.period
         runs, left = ([part[index] for index in indices] for indices in (period.runs, period.left))
         changes = [change._replace(place=part[change.place]) for change in found.changes]
         return LineStatus(found.status, LevelPeriod(runs, left, period.is_varied), changes)
@@ -163,14 +163,14 @@ class Line:
         return len(self.judged[-1]) == len(self.parts[-1])
 
     @cached_property
-    def limits(self) -> Limits | None:
+    def limits(self) -> ControlLimits | None:
         """The limits of the runs since the last break or change of level; None for too few."""
-        return control_limits(self._means(self.standing.stretch.runs)) if self.is_tested else None
+        return control_limits(self._means(self.standing.period.runs)) if self.is_tested else None
 
     @property
     def limited(self) -> list[int]:
         """The places of the points the limits are made from."""
-        return self.standing.stretch.runs[-LATEST:] if self.limits else []
+        return self.standing.period.runs[-WINDOW:] if self.limits else []
 
     @property
     def limits_reason(self) -> str:
@@ -179,9 +179,9 @@ class Line:
             return ""
         if not self.is_tested:
             return "No control limits: the newest runs are not measured yet."
-        n = len(self.standing.stretch.runs)
+        n = len(self.standing.period.runs)
         runs = "1 run" if n == 1 else f"{n:,} runs"
-        needed = f"Not enough runs for control limits: {runs}{self._since}, {FEWEST} are needed."
+        needed = f"Not enough runs for control limits: {runs}{self._since}, {MIN_RUNS} are needed."
         if len(self.parts[-1]) < 2:
             return needed
         return f"{needed} Until then each run is tested case by case against these runs alone."
@@ -189,7 +189,7 @@ class Line:
     @property
     def _since(self) -> str:
         """What the level of the newest runs began with; empty for the line's first level."""
-        first = self.standing.stretch.runs[:1]
+        first = self.standing.period.runs[:1]
         if first and first[0] in {change.place for change in self.changes}:
             return f" since the level changed with {self.runs[first[0]].label}"
         cut = [run for run in self.runs if run.is_cut_off]
@@ -198,14 +198,17 @@ class Line:
         return f" since {cut[-1].label} ({', '.join(b.text for b in cut[-1].breaks if b.parts)})"
 
     @cached_property
-    def outside(self) -> list[Outside]:
+    def outside(self) -> list[PointOutsideLimits]:
         """Runs at another level, after which the line came back to that of its newest runs."""
-        period = self.standing.stretch
+        period = self.standing.period
         level = fmean(self._means(period.runs)) if period.runs else 0.0
-        return [Outside(place, (self.runs[place].mean or 0.0) < level) for place in period.left]
+        return [
+            PointOutsideLimits(place, (self.runs[place].mean or 0.0) < level)
+            for place in period.left
+        ]
 
     @cached_property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[ChangePoint]:
         """Changes of level within each part; `place` is that among the line's points."""
         earlier = [
             change._replace(place=part[change.place])
@@ -239,7 +242,7 @@ class Line:
 
     @cached_property
     def level(self) -> Level:
-        judged, period = self.judged[-1], self.standing.stretch
+        judged, period = self.judged[-1], self.standing.period
         newest = judged[-1] if judged and self.is_tested else None
         detectable = self.details[self.parts[-1][-1]].detectable if newest else None
         tested = len(period.runs) - 1
@@ -269,7 +272,7 @@ class Line:
         return [mean for place in places if (mean := self.runs[place].mean) is not None]
 
 
-def _level_note(change: Change) -> str:
+def _level_note(change: ChangePoint) -> str:
     verb = "decreased" if change.after < change.before else "increased"
     return f"level {verb} {number_text(change.before, 3)} → {number_text(change.after, 3)}"
 
@@ -291,18 +294,18 @@ def _describe_run(
     )  # fmt: skip
 
 
-def lines_of(
+def drift_lines(
     dataset: Dataset,
     *,
     scorers: Collection[str] = (),
     series: Collection[str] = (),
-    part: Part = WHOLE,
-) -> list[Line]:
+    part: LineWindow = WHOLE,
+) -> list[DriftLine]:
     """The lines of a dataset in order of series and scorer, by name, all or the named ones; in
     five queries.
     """
     by_line = runs_by_line(dataset, scorers, series)
-    references = references_of(dataset, series) if by_line else {}
+    references = reference_runs(dataset, series) if by_line else {}
     lines = [_line(dataset, key, runs, references[key[0]], part) for key, runs in by_line.items()]
     rows = _read_rows(dataset, lines, scorers, series) if lines else {}
     steps = counted_steps({row.run_id for row in rows.values()})
@@ -312,17 +315,21 @@ def lines_of(
 
 
 def _line(
-    dataset: Dataset, key: LineKey, runs: Sequence[LineRun], reference: Reference, part: Part
-) -> Line:
+    dataset: Dataset,
+    key: LineKey,
+    runs: Sequence[LineRun],
+    reference: ReferenceRun,
+    part: LineWindow,
+) -> DriftLine:
     series, scorer = key
     names = {run.run: run.label for run in runs}
     name = names.get(reference.run, reference.name)
     pinned = reference.run if reference.is_pinned else None
-    return Line(dataset, scorer, series, runs, part, name, pinned)
+    return DriftLine(dataset, scorer, series, runs, part, name, pinned)
 
 
 def _read_rows(
-    dataset: Dataset, lines: Sequence[Line], scorers: Collection[str], series: Collection[str]
+    dataset: Dataset, lines: Sequence[DriftLine], scorers: Collection[str], series: Collection[str]
 ) -> dict[int, PointRow]:
     """The rows of the points that the lines have to hold and of those before them, by id."""
     wanted = {
@@ -331,20 +338,20 @@ def _read_rows(
         for place in line.places
         for back in (0, 1)
     }
-    if len(wanted) <= MOST_BY_ID:  # by nothing else: SQLite would look at every run for each id
+    if len(wanted) <= MAX_BY_ID:  # by nothing else: SQLite would look at every run for each id
         return point_rows(RunScorer.objects.filter(pk__in=wanted))
     rows = runs_in_time(dataset, scorers=scorers, series=series)
     return point_rows(rows.select_related(None).defer(None).order_by())
 
 
 def _points(
-    line: Line,
+    line: DriftLine,
     rows: Mapping[int, PointRow],
     steps: Mapping[tuple[int, int], CountedStep],
-    reference: Reference,
+    reference: ReferenceRun,
 ) -> Iterator[tuple[int, Point]]:
     for place in line.places:
         run = line.runs[place]
         before = rows[line.runs[place - 1].scorer] if place else None
         step = steps.get((before.run_id, run.run)) if before else None
-        yield place, point_of(rows[run.scorer], before, step, run, reference)
+        yield place, build_point(rows[run.scorer], before, step, run, reference)

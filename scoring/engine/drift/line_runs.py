@@ -13,12 +13,12 @@ from typing import Any, Final, NamedTuple
 from django.db.models import F, Min, TextField
 from django.db.models.functions import Cast, Substr
 
-from scoring.engine.drift.breaks import Break, Versions, breaks_between
+from scoring.engine.drift.breaks import Break, Versions, find_breaks
 from scoring.engine.drift.results import KEPT, StoredResults, with_freshness
 from scoring.models import Dataset
 from scoring.models.runs.run_drift import runs_in_time
 
-MOST_POINTS: Final = 500  # the newest ones of a line
+MAX_POINTS: Final = 500  # the newest ones of a line
 
 _NAMES: Final = ("run__output_set__series", "name", "run__output_set_id", "run__name", "day")
 _FIGURES: Final = (
@@ -123,7 +123,7 @@ def _line_runs(rows: Sequence[_Row]) -> list[LineRun]:
     newest: dict[int, int] = {}
     for row in rows:
         newest[row.outputs] = max(newest.get(row.outputs, 0), row.run)
-    shown = [row for row in rows if newest[row.outputs] == row.run][-MOST_POINTS:]
+    shown = [row for row in rows if newest[row.outputs] == row.run][-MAX_POINTS:]
     names = Counter(row.run_name for row in shown)
     runs = []
     for before, row in pairwise([*shown[:1], *shown]):
@@ -145,4 +145,4 @@ def _breaks_between(before: _Row, row: _Row) -> Sequence[Break]:
     """Most runs are measured with the same versions as the run before."""
     if before.versions == row.versions:
         return ()
-    return breaks_between(Versions._make(before.versions), Versions._make(row.versions))
+    return find_breaks(Versions._make(before.versions), Versions._make(row.versions))

@@ -16,9 +16,9 @@ from typing import Any, Final
 from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import Left, Length
 
-from scoring.core.stats.text_drift import MOST_CHARACTERS, mean_similarity, sample_positions
+from scoring.core.stats.text_drift import MAX_CHARACTERS, mean_similarity, sample_positions
 from scoring.engine.drift.levels import SeriesJudge
-from scoring.engine.drift.reference import Reference, references_of
+from scoring.engine.drift.reference import ReferenceRun, reference_runs
 from scoring.engine.runs.tag_index import store_tag_index
 from scoring.models import (
     Case,
@@ -34,13 +34,15 @@ from scoring.models import (
 from scoring.models.pairs.flips import count_flips, count_scorer_flips
 from scoring.models.runs.run_drift import runs_in_time, steps_into
 
-MOST_TAGS: Final = 20
+MAX_TAGS: Final = 20
 
 Pair = tuple[Run, Run]
-Tell = Callable[[int, int], None]
+OnMeasured = Callable[[int, int], None]
 
 
-def measure(dataset: Dataset, series: str, tell: Tell = lambda _done, _total: None) -> int:
+def measure_series(
+    dataset: Dataset, series: str, tell: OnMeasured = lambda _done, _total: None
+) -> int:
     """Measure what is missing of the series, and return how many rows were written.
 
     `tell` is called after each of them with their number so far and in all.
@@ -48,7 +50,7 @@ def measure(dataset: Dataset, series: str, tell: Tell = lambda _done, _total: No
     scorers = list(runs_in_time(dataset, series=[series]))
     if not scorers:
         return 0
-    reference = references_of(dataset, [series])[series]
+    reference = reference_runs(dataset, [series])[series]
     runs = list({scorer.run_id: scorer.run for scorer in scorers}.values())
     stale = [run for run in runs if not _is_measured(run, reference.output_set)]
     lines, stored = split_lines(scorers), steps_into(runs)
@@ -106,7 +108,7 @@ def _neighbours(lines: Sequence[Sequence[RunScorer]]) -> Iterator[Pair]:
             yield before.run, after.run
 
 
-def _step_from_pinned(scorers: Sequence[RunScorer], reference: Reference) -> Iterator[Pair]:
+def _step_from_pinned(scorers: Sequence[RunScorer], reference: ReferenceRun) -> Iterator[Pair]:
     """The pinned run and the latest of its series, which home pages compare."""
     latest = _drop_repeated(scorers)[-1].run
     pinned = (scorer.run for scorer in scorers if scorer.run_id == reference.run)
@@ -160,7 +162,7 @@ def _texts(outputs: OutputSet) -> QuerySet[Output, tuple[str, str, int]]:
     rows = Output.objects.filter(
         output_set=outputs, case__version=outputs.version_id, trial=0, text__isnull=False
     )
-    return rows.values_list("case__key", Left("text", MOST_CHARACTERS), Length("text"))
+    return rows.values_list("case__key", Left("text", MAX_CHARACTERS), Length("text"))
 
 
 def tag_figures(run: Run) -> dict[str, dict[str, list[Any]]]:
@@ -176,7 +178,7 @@ def common_tags(version: int) -> list[str]:
     counts: Counter[str] = Counter()
     for tags, count in groups:
         counts.update(dict.fromkeys(json.loads(tags), count))
-    return sorted(counts, key=lambda tag: (-counts[tag], tag))[:MOST_TAGS]
+    return sorted(counts, key=lambda tag: (-counts[tag], tag))[:MAX_TAGS]
 
 
 def _by_tag(scorer: RunScorer, tags: Sequence[str]) -> dict[str, list[Any]]:

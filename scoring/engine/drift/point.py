@@ -10,11 +10,11 @@ from uuid import UUID
 
 from django.db.models import Case, F, IntegerField, QuerySet, Value, When
 
-from scoring.core.stats.descriptive import estimate_of_moments
+from scoring.core.stats.descriptive import estimate_from_moments
 from scoring.core.stats.flips import FlipCounts
 from scoring.engine.drift.breaks import Break
 from scoring.engine.drift.line_runs import LineRun
-from scoring.engine.drift.reference import Reference
+from scoring.engine.drift.reference import ReferenceRun
 from scoring.models import RunScorer
 from scoring.models.runs.run_drift import CountedStep
 
@@ -111,15 +111,15 @@ def point_rows(scorers: QuerySet[RunScorer]) -> dict[int, PointRow]:
     return {pk: PointRow._make(fields) for pk, *fields in rows}
 
 
-def point_of(
+def build_point(
     row: PointRow,
     before: PointRow | None,
     step: CountedStep | None,
     run: LineRun,
-    reference: Reference,
+    reference: ReferenceRun,
 ) -> Point:
     """The point of a row, after the one `before` on its line, and the step between the two."""
-    estimate = estimate_of_moments(row.scored, row.mean, row.variance)
+    estimate = estimate_from_moments(row.scored, row.mean, row.variance)
     is_compared = row.against == reference.output_set
     flips = step.flips_of(row.scorer) if step else None
     return Point(

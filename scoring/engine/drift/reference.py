@@ -11,7 +11,7 @@ from django.db.models.functions import RowNumber
 from scoring.models import Baseline, Dataset, Run, RunState
 
 
-class Reference(NamedTuple):
+class ReferenceRun(NamedTuple):
     """A run and its output set by id. Where none is pinned, the series' first run stands in."""
 
     run: int
@@ -20,7 +20,7 @@ class Reference(NamedTuple):
     is_pinned: bool
 
 
-def references_of(dataset: Dataset, series: Collection[str] = ()) -> dict[str, Reference]:
+def reference_runs(dataset: Dataset, series: Collection[str] = ()) -> dict[str, ReferenceRun]:
     """By series, all or the named ones, of those with a finished run. Two queries."""
     number = Window(RowNumber(), F("output_set__series"), order_by=["output_set__dated", "pk"])
     runs = Run.objects.of_dataset(dataset).filter(state=RunState.FINISHED).order_by()
@@ -29,5 +29,5 @@ def references_of(dataset: Dataset, series: Collection[str] = ()) -> dict[str, R
     firsts: Iterable[Any] = first.values_list("output_set__series", "pk", "output_set", "name")
     baselines = Baseline.objects.filter(dataset=dataset).order_by()
     pinned: Iterable[Any] = baselines.values_list("series", "run", "run__output_set", "run__name")
-    references = {name: Reference._make((*run, False)) for name, *run in firsts}
-    return references | {name: Reference._make((*run, True)) for name, *run in pinned}
+    references = {name: ReferenceRun._make((*run, False)) for name, *run in firsts}
+    return references | {name: ReferenceRun._make((*run, True)) for name, *run in pinned}

@@ -8,7 +8,7 @@ from typing import Any, Final
 from scoring.core.wording.numbers import change_text, number_text, share_text, to_ascii
 from scoring.core.wording.tables import NO_FIGURE, align_columns, interval_text, markdown_table
 from scoring.engine.drift.chart import tag_lines
-from scoring.engine.drift.line import Line
+from scoring.engine.drift.line import DriftLine
 from scoring.engine.drift.point import Point
 from scoring.engine.thresholds.description import describe_relabel
 from scoring.models import Relabel
@@ -21,7 +21,7 @@ TEXT_COLUMNS: Final = (0, 1, len(HEAD) - 1)
 TAG_HEAD: Final = ("tag", "mean", "change", "n")  # of the latest run
 
 
-def as_json(line: Line, relabels: Mapping[str, Relabel]) -> dict[str, Any]:
+def as_json(line: DriftLine, relabels: Mapping[str, Relabel]) -> dict[str, Any]:
     """The line in the API's shape; a figure that is not there is None.
 
     `relabels` are those of `read_relabels`.
@@ -46,7 +46,7 @@ def as_json(line: Line, relabels: Mapping[str, Relabel]) -> dict[str, Any]:
     }
 
 
-def read_relabels(lines: Iterable[Line]) -> dict[str, Relabel]:
+def read_relabels(lines: Iterable[DriftLine]) -> dict[str, Relabel]:
     """The later labels of the runs of the lines, by the runs' UUIDs.
 
     One query, none where no run is of a suite.
@@ -58,7 +58,7 @@ def read_relabels(lines: Iterable[Line]) -> dict[str, Relabel]:
     return {str(each.run.uuid): each for each in relabels.select_related("run", "created_by")}
 
 
-def table(line: Line) -> str:
+def as_table(line: DriftLine) -> str:
     """The line for a terminal: a row per run, what it says in sentences, and its tags."""
     points = align_columns([HEAD, *_rows(line)], TEXT_COLUMNS)
     lines = [f"{line.series} · {line.scorer}", *points, _legend(line), "", *line.sentences]
@@ -67,8 +67,8 @@ def table(line: Line) -> str:
     return "\n".join(lines) + "\n"
 
 
-def markdown(line: Line) -> str:
-    """The same as `table`, for a pull request."""
+def as_markdown(line: DriftLine) -> str:
+    """The same as `as_table`, for a pull request."""
     points = markdown_table([HEAD, *_rows(line)])
     lines = [f"### {line.series} · {line.scorer}", "", *points, "", _legend(line), ""]
     lines += [f"- {sentence}" for sentence in line.sentences]
@@ -77,7 +77,7 @@ def markdown(line: Line) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _legend(line: Line) -> str:
+def _legend(line: DriftLine) -> str:
     return (
         f"fixed and broke: cases whose verdict by {line.scorer} flipped since the run before; "
         "over all: fixed / broke over all scorers"
@@ -105,9 +105,9 @@ def _point_json(point: Point, relabel: Relabel | None) -> dict[str, Any]:
     }
 
 
-def _level_json(line: Line) -> dict[str, Any]:
+def _level_json(line: DriftLine) -> dict[str, Any]:
     """Where the newest runs stand."""
-    level, runs = line.level, line.standing.stretch.runs
+    level, runs = line.level, line.standing.period.runs
     return {
         "status": line.standing.status,
         "since": line.points[runs[0]].run if runs else None,
@@ -117,7 +117,7 @@ def _level_json(line: Line) -> dict[str, Any]:
     }
 
 
-def _rows(line: Line) -> list[tuple[str, ...]]:
+def _rows(line: DriftLine) -> list[tuple[str, ...]]:
     return [_row(point, notes) for point, notes in zip(line.points, line.notes, strict=True)]
 
 
@@ -138,7 +138,7 @@ def _row(point: Point, notes: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _tag_rows(line: Line) -> list[tuple[str, ...]]:
+def _tag_rows(line: DriftLine) -> list[tuple[str, ...]]:
     return [
         (
             tag.tag,

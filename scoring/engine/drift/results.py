@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from django.db.models import Case, F, IntegerField, QuerySet, Value, When
 
 from scoring.core.stats.change_points import DecidedRun, Outcome
-from scoring.engine.drift.breaks import breaks_between, versions_of
+from scoring.engine.drift.breaks import find_breaks, read_versions
 from scoring.models import DriftResult, RunScorer
 
 #: The fields of StoredResults, of the scorers of `with_freshness`.
@@ -74,7 +74,7 @@ def comparable_parts(line: Sequence[RunScorer]) -> list[list[RunScorer]]:
     """The runs of a line that have a mean, parted where means stop being comparable."""
     parts: list[list[RunScorer]] = [[]]
     for before, scorer in zip([*line[:1], *line], line, strict=False):
-        breaks = breaks_between(versions_of(before), versions_of(scorer))
+        breaks = find_breaks(read_versions(before), read_versions(scorer))
         if any(change.parts for change in breaks):
             parts.append([])
         if scorer.summary.mean is not None:

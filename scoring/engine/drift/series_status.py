@@ -14,19 +14,19 @@ from django.db.models import Count, F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from scoring.core.stats.change_points import DecidedRun
-from scoring.core.wording.drift_status import News, Weight, find_news, join_names
+from scoring.core.wording.drift_status import DriftStatus, Severity, find_drift_status, join_names
 from scoring.engine.drift.results import KEPT, StoredResults, judged_runs, with_freshness
 from scoring.models import Dataset, Run, RunScorer, RunState, Team
 
-MOST_STOPS: Final = 60  # of a series; earlier runs are read where there is news to tell of them
-MOST_SEEN: Final = 10_000  # scorers of runs, the newest ones
-MOST_WHOLE: Final = 500  # runs of a line; of longer ones the first need not have been read
+MAX_STOPS: Final = 60  # of a series; earlier runs are read where there is news to tell of them
+MAX_RUNS: Final = 10_000  # scorers of runs, the newest ones
+MAX_WHOLE: Final = 500  # runs of a line; of longer ones the first need not have been read
 
 SeriesKey = tuple[UUID, str]  # a dataset, and the series
 LineKey = tuple[UUID, str, str]  # and the scorer
 
 
-class Seen(NamedTuple):
+class ScorerRow(NamedTuple):
     """A scorer of a run: the fields of FIELDS."""
 
     dataset: UUID
@@ -58,7 +58,7 @@ FIELDS: Final = (
 )  # fmt: skip
 
 
-class Stop(NamedTuple):
+class SeriesRun(NamedTuple):
     """A run of a series; `rate` is the share of its cases that pass."""
 
     run: int  # id
@@ -68,7 +68,7 @@ class Stop(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Standing:
+class SeriesStatus:
     """A series of a dataset; stops are its latest MOST_STOPS runs of `run_count`, oldest first, and
     there is at least one. `comparable` of them have one version of a scorer and of the dataset.
     """
@@ -76,14 +76,14 @@ class Standing:
     dataset: UUID
     dataset_name: str
     series: str
-    stops: tuple[Stop, ...]
+    stops: tuple[SeriesRun, ...]
     run_count: int
-    news: tuple[tuple[str, News], ...]  # by scorer
+    news: tuple[tuple[str, DriftStatus], ...]  # by scorer
     comparable: int
     is_judged: bool  # whether what is decided of the newest runs is up to date
 
     @property
-    def latest(self) -> Stop:
+    def latest(self) -> SeriesRun:
         return self.stops[-1]
 
     @property
@@ -108,12 +108,12 @@ class Standing:
 
     @property
     def is_drifting(self) -> bool:
-        return self.weight == Weight.DRIFTS
+        return self.weight == Severity.DRIFTS
 
     @property
     def sentences(self) -> list[str]:
         """The weightiest first; scorers with the same news share one."""
-        names: dict[News, list[str]] = defaultdict(list)
+        names: dict[DriftStatus, list[str]] = defaultdict(list)
         for scorer, news in sorted(self.news, key=lambda item: (-item[1].weight, item[0])):
             names[news].append(scorer)
         return [f"{join_names(scorers)} {news.text}." for news, scorers in names.items()]
@@ -126,7 +126,7 @@ class _Line:
     """
 
     key: LineKey
-    runs: Sequence[Seen]
+    runs: Sequence[ScorerRow]
     is_whole: bool
 
     @cached_property
@@ -138,13 +138,13 @@ class _Line:
         return len(self.judged) == len(self.runs)
 
     @cached_property
-    def news(self) -> News | None:
-        return find_news([seen.run_name for seen in self.runs], self.judged)
+    def news(self) -> DriftStatus | None:
+        return find_drift_status([seen.run_name for seen in self.runs], self.judged)
 
 
-def standings(of: Team | Dataset) -> list[Standing]:
+def series_statuses(of: Team | Dataset) -> list[SeriesStatus]:
     """One for each series of each dataset, or of the one, with a finished run; the worst first."""
-    by_series: dict[SeriesKey, list[Seen]] = defaultdict(list)
+    by_series: dict[SeriesKey, list[ScorerRow]] = defaultdict(list)
     for seen in _newest_of_series(of):
         by_series[seen.dataset, seen.series].append(seen)
     counts = _run_counts(of, by_series)
@@ -157,7 +157,7 @@ def standings(of: Team | Dataset) -> list[Standing]:
     return sorted(unsorted, key=_rank)
 
 
-def _rank(standing: Standing) -> tuple[int, float, str, str]:
+def _rank(standing: SeriesStatus) -> tuple[int, float, str, str]:
     delta = round(standing.delta or 0.0, 9)
     return -standing.weight, delta, standing.dataset_name, standing.series
 
@@ -168,33 +168,33 @@ def _runs(of: Team | Dataset) -> QuerySet[Run]:
 
 
 def _run_counts(
-    of: Team | Dataset, by_series: Mapping[SeriesKey, Sequence[Seen]]
+    of: Team | Dataset, by_series: Mapping[SeriesKey, Sequence[ScorerRow]]
 ) -> dict[SeriesKey, int]:
     """Runs over the same outputs count once. One query where not all runs may have been read."""
-    if all(len({row.run for row in seen}) < MOST_STOPS for seen in by_series.values()):
+    if all(len({row.run for row in seen}) < MAX_STOPS for seen in by_series.values()):
         return {key: len({row.outputs for row in seen}) for key, seen in by_series.items()}
     grouped = _runs(of).values_list("output_set__version__dataset__uuid", "output_set__series")
     rows = grouped.annotate(Count("output_set", distinct=True))
     return {(dataset, series): count for dataset, series, count in rows}
 
 
-def _newest_of_series(of: Team | Dataset) -> list[Seen]:
+def _newest_of_series(of: Team | Dataset) -> list[ScorerRow]:
     number = Window(
         RowNumber(),
         partition_by=[F("output_set__version__dataset"), F("output_set__series")],
         order_by=[F("output_set__dated").desc(), F("pk").desc()],
     )
-    newest = _runs(of).annotate(number=number).filter(number__lte=MOST_STOPS)
+    newest = _runs(of).annotate(number=number).filter(number__lte=MAX_STOPS)
     return _seen(RunScorer.objects.filter(run__in=newest.values("pk")))
 
 
-def _seen(scorers: QuerySet[RunScorer]) -> list[Seen]:
+def _seen(scorers: QuerySet[RunScorer]) -> list[ScorerRow]:
     """Oldest first; of runs over the same outputs the newest one that has the scorer."""
     rows = with_freshness(scorers.filter(summary__isnull=False))
     newest = rows.order_by("-run__output_set__dated", "-run_id", "-position")
-    values: Iterable[Any] = newest.values_list(*FIELDS, *KEPT)[:MOST_SEEN]
+    values: Iterable[Any] = newest.values_list(*FIELDS, *KEPT)[:MAX_RUNS]
     every = [
-        Seen._make([*row[: len(FIELDS)], StoredResults(*row[len(FIELDS) :])]) for row in values
+        ScorerRow._make([*row[: len(FIELDS)], StoredResults(*row[len(FIELDS) :])]) for row in values
     ]
     runs: dict[tuple[int, str], int] = {}
     for seen in every:
@@ -203,9 +203,9 @@ def _seen(scorers: QuerySet[RunScorer]) -> list[Seen]:
     return [seen for seen in reversed(every) if runs[seen.outputs, seen.scorer] == seen.run]
 
 
-def _lines(on_series: Sequence[Seen], run_count: int) -> list[_Line]:
+def _lines(on_series: Sequence[ScorerRow], run_count: int) -> list[_Line]:
     """A line for each scorer of the latest run."""
-    by_scorer: dict[str, list[Seen]] = defaultdict(list)
+    by_scorer: dict[str, list[ScorerRow]] = defaultdict(list)
     for seen in on_series:
         by_scorer[seen.scorer].append(seen)
     latest = on_series[-1].outputs
@@ -213,7 +213,7 @@ def _lines(on_series: Sequence[Seen], run_count: int) -> list[_Line]:
     return [_line(line, is_all=is_all) for line in by_scorer.values() if line[-1].outputs == latest]
 
 
-def _line(line: Sequence[Seen], *, is_all: bool) -> _Line:
+def _line(line: Sequence[ScorerRow], *, is_all: bool) -> _Line:
     """The line since the latest change of version of scorer or dataset."""
     last = line[-1]
     versions = last.version, last.dataset_version
@@ -240,22 +240,24 @@ def _whole_lines(of: Team | Dataset, lines: Iterable[_Line]) -> dict[LineKey, _L
         run__output_set__version__in={seen.dataset_version for seen in last},
         run__output_set__series__in={seen.series for seen in last},
     )
-    by_line: dict[LineKey, list[Seen]] = {line.key: [] for line in wanted}
+    by_line: dict[LineKey, list[ScorerRow]] = {line.key: [] for line in wanted}
     for seen in _seen(scorers):
         if (key := (seen.dataset, seen.series, seen.scorer)) in by_line:
             by_line[key].append(seen)
     return {
-        key: replace(_line(runs, is_all=True), is_whole=len(runs) < MOST_WHOLE)
+        key: replace(_line(runs, is_all=True), is_whole=len(runs) < MAX_WHOLE)
         for key, runs in by_line.items()
     }
 
 
-def _standing(on_series: Sequence[Seen], run_count: int, lines: Sequence[_Line]) -> Standing:
-    runs: dict[int, Seen] = {}
+def _standing(
+    on_series: Sequence[ScorerRow], run_count: int, lines: Sequence[_Line]
+) -> SeriesStatus:
+    runs: dict[int, ScorerRow] = {}
     for seen in on_series:
         if seen.outputs not in runs or runs[seen.outputs].run < seen.run:
             runs[seen.outputs] = seen
-    return Standing(
+    return SeriesStatus(
         dataset=on_series[0].dataset,
         dataset_name=on_series[0].dataset_name,
         series=on_series[0].series,
@@ -267,8 +269,8 @@ def _standing(on_series: Sequence[Seen], run_count: int, lines: Sequence[_Line])
     )
 
 
-def _stop(seen: Seen) -> Stop:
+def _stop(seen: ScorerRow) -> SeriesRun:
     counts: Iterable[int | None] = (seen.passed, seen.failed, seen.errors, seen.skipped)
     cases = sum(count or 0 for count in counts)
     rate = (seen.passed or 0) / cases if cases else None
-    return Stop(seen.run, seen.run_name, cases, rate)
+    return SeriesRun(seen.run, seen.run_name, cases, rate)

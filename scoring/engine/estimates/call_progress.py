@@ -12,19 +12,19 @@ from scoring.core.configured import ConfiguredScorer
 from scoring.core.contract import Case
 from scoring.core.services import Answer, OnProgress, Provider, Question, Vectors, use_services
 from scoring.engine.estimates.scoring_estimate import (
-    Estimate,
+    CostEstimate,
     QuestionRecorder,
     calling_scorers,
     estimate_calls,
 )
-from scoring.engine.jobs.progress import Progress, Stage, StageProgress
+from scoring.engine.jobs.progress import JobProgress, Stage, StageProgress
 from scoring.engine.services.team_services import TeamServices
 from scoring.models import Job, Team
 
 log = logging.getLogger(__name__)
 
-TEXT_SECONDS: Final = 0.02  # to embed a text, at a guess
-KEPT_SECONDS: Final = 0.001  # to look up a stored reply
+EMBEDDING_SECONDS: Final = 0.02  # to embed a text, at a guess
+CACHED_REPLY_SECONDS: Final = 0.001  # to look up a stored reply
 
 
 class ExpectedCall(NamedTuple):
@@ -35,10 +35,10 @@ class ExpectedCall(NamedTuple):
     seconds: float
 
 
-def expected_call(estimate: Estimate) -> ExpectedCall:
+def expected_call(estimate: CostEstimate) -> ExpectedCall:
     """The call that asks the estimated questions."""
     total = estimate.calls + estimate.cached
-    return ExpectedCall("replies", total, estimate.seconds + total * KEPT_SECONDS)
+    return ExpectedCall("replies", total, estimate.seconds + total * CACHED_REPLY_SECONDS)
 
 
 class CallRecorder(QuestionRecorder):
@@ -54,7 +54,9 @@ class CallRecorder(QuestionRecorder):
         return super().ask(questions)
 
     def embed(self, texts: Sequence[str], **_: object) -> Vectors:
-        self.calls.append(ExpectedCall("texts embedded", len(texts), len(texts) * TEXT_SECONDS))
+        self.calls.append(
+            ExpectedCall("texts embedded", len(texts), len(texts) * EMBEDDING_SECONDS)
+        )
         return super().embed(texts)
 
 
@@ -77,7 +79,7 @@ class ReportingServices:
     def __init__(self, job: Job, services: TeamServices, calls: Sequence[ExpectedCall]) -> None:
         self._job, self._services = job, services
         self._ahead = list(calls)
-        stages = [Stage(call.doing, max(call.seconds, KEPT_SECONDS)) for call in calls]
+        stages = [Stage(call.doing, max(call.seconds, CACHED_REPLY_SECONDS)) for call in calls]
         self._stages = StageProgress(iter(stages), self._report, are_seconds=True)
 
     def ask(self, questions: Sequence[Question]) -> list[Answer]:
@@ -94,7 +96,7 @@ class ReportingServices:
     def _begin_stage(self) -> OnProgress | None:
         return self._stages.begin(self._ahead.pop(0).total) if self._ahead else None
 
-    def _report(self, progress: Progress) -> None:
+    def _report(self, progress: JobProgress) -> None:
         """Progress that cannot be written is no reason to give up what is paid for."""
         try:
             is_wanted = self._job.tell(progress._asdict())

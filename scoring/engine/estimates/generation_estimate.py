@@ -15,24 +15,29 @@ from scoring.engine.estimates.scoring_estimate import (
     BYTES_A_TOKEN,
     EXACT_OUTPUTS,
     SAMPLE,
-    Estimate,
+    CostEstimate,
+    current_judges,
     estimate_calls,
-    judges_of,
+    expected_questions,
     past_usage,
-    questions_of,
 )
-from scoring.engine.outputs.generation import Recipe, case_to_score, generation_by, question
+from scoring.engine.outputs.generation import (
+    OutputRecipe,
+    build_generation,
+    case_to_score,
+    generation_question,
+)
 from scoring.engine.services import team_services
 from scoring.models import Case, DatasetVersion, Generation, OutputSet, Scorer
 
-WORD: Final = "word "  # what outputs that do not exist yet are assumed to say
+BYTES_A_WORD: Final = "word "  # what outputs that do not exist yet are assumed to say
 
 
-class Forecast(NamedTuple):
+class GenerationEstimate(NamedTuple):
     """The calls that make the outputs, and those that judge them."""
 
-    outputs: Estimate
-    judges: Estimate
+    outputs: CostEstimate
+    judges: CostEstimate
 
     @property
     def cost_usd(self) -> float | None:
@@ -46,8 +51,8 @@ class Forecast(NamedTuple):
 
 
 def estimate_generation(
-    version: DatasetVersion, recipe: Recipe, scorers: Iterable[Scorer] = ()
-) -> Forecast:
+    version: DatasetVersion, recipe: OutputRecipe, scorers: Iterable[Scorer] = ()
+) -> GenerationEstimate:
     """For generating outputs for the version by this recipe, and judging them with these scorers.
 
     Prompts are exact up to EXACT_OUTPUTS cases, else from a sample that is the same each time.
@@ -55,13 +60,13 @@ def estimate_generation(
     for it, so their part is never exact. Cases that cannot fill the prompt ask nothing.
     """
     cases, factor = _cases(version)
-    generation = generation_by(recipe, OutputSet(version=version))
+    generation = build_generation(recipe, OutputSet(version=version))
     pairs = [(case, question) for case in cases if (question := _question(generation, case))]
     team, scale = version.dataset.team, factor * recipe.trials
     outputs = estimate_calls(team, [question for _, question in pairs], scale)
     stand_ins = _stand_ins([case for case, _ in pairs], _characters(version, recipe))
-    judges = estimate_calls(team, questions_of(judges_of(scorers), stand_ins), scale)
-    return Forecast(
+    judges = estimate_calls(team, expected_questions(current_judges(scorers), stand_ins), scale)
+    return GenerationEstimate(
         replace(outputs, is_exact=factor == 1.0), replace(judges, is_exact=not judges.calls)
     )
 
@@ -79,24 +84,24 @@ def _cases(version: DatasetVersion) -> tuple[list[CaseToScore], float]:
 
 def _question(generation: Generation, case: CaseToScore) -> Question | None:
     try:
-        return question(generation, case, 0)
+        return generation_question(generation, case, 0)
     except CaseProblem:
         return None
 
 
 def _stand_ins(cases: Sequence[CaseToScore], characters: int) -> list[CaseToScore]:
     """The cases with an output each, all of this length and no two alike."""
-    words = WORD * (characters // len(WORD))
+    words = BYTES_A_WORD * (characters // len(BYTES_A_WORD))
     return [
         case._replace(output=f"{number} {words}"[:characters] or "-")
         for number, case in enumerate(cases)
     ]
 
 
-def _characters(version: DatasetVersion, recipe: Recipe) -> int:
+def _characters(version: DatasetVersion, recipe: OutputRecipe) -> int:
     """The assumed length of this model's outputs."""
     name = recipe.connection.name if recipe.connection else None
-    endpoint = team_services.endpoint_of(version.dataset.team, name)
+    endpoint = team_services.read_endpoint(version.dataset.team, name)
     known = endpoint.name if isinstance(endpoint, Endpoint) else ""
     _, tokens = past_usage(version.dataset.team, known, recipe.model)
     limit: float = recipe.parameters.get("max_tokens", tokens)

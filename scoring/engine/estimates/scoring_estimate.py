@@ -17,10 +17,10 @@ from scoring.core.contract import Case, ServiceError
 from scoring.core.llm.endpoint import Endpoint
 from scoring.core.llm.reply_cache import reply_key
 from scoring.core.scorers.combinations import CombineConfig
-from scoring.core.services import Answer, Fault, Question, Vectors, use_services
-from scoring.engine.runs.execution import cases_of
+from scoring.core.services import Answer, CallFailure, Question, Vectors, use_services
+from scoring.engine.runs.execution import cases_of_outputs
 from scoring.engine.services import team_services
-from scoring.engine.services.reply_store import KeptReplies
+from scoring.engine.services.reply_store import StoredReplies
 from scoring.models import ModelCall, Output, OutputSet, Scorer, Team
 
 EXACT_OUTPUTS: Final = 1_000
@@ -33,7 +33,7 @@ RECENT_ROWS: Final = 20_000  # among which calls of the same model are looked fo
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostEstimate:
     """Calls to be paid, those answered from the reply cache, and their totals.
 
     `cost_usd` is None where a price is not known. `is_exact` is false where the two counts are
@@ -62,36 +62,36 @@ class QuestionRecorder:
 
     def ask(self, questions: Sequence[Question]) -> list[Answer]:
         self.questions += questions
-        return [Fault("cancelled", "only counted", attempts=0)] * len(questions)
+        return [CallFailure("cancelled", "only counted", attempts=0)] * len(questions)
 
     def embed(self, texts: Sequence[str], **_: object) -> Vectors:  # noqa: ARG002
         raise ServiceError("only counted", retry=False)
 
 
-def estimate(output_set: OutputSet, scorers: Iterable[Scorer]) -> Estimate:
+def estimate_scoring(output_set: OutputSet, scorers: Iterable[Scorer]) -> CostEstimate:
     """For scoring this output set with the present versions of these scorers.
 
     Exact up to EXACT_OUTPUTS outputs, else from a sample that is the same each time.
     """
-    judges = judges_of(scorers)
+    judges = current_judges(scorers)
     if not judges:
-        return Estimate()
+        return CostEstimate()
     ids = list(Output.objects.filter(output_set=output_set).values_list("pk", flat=True))
     chosen = ids
     if len(ids) > EXACT_OUTPUTS:
         chosen = sorted(random.Random(output_set.pk).sample(ids, SAMPLE))  # noqa: S311
-    questions = questions_of(judges, cases_of(chosen))
+    questions = expected_questions(judges, cases_of_outputs(chosen))
     return estimate_calls(output_set.version.dataset.team, questions, len(ids) / (len(chosen) or 1))
 
 
-def estimate_calls(team: Team, questions: Sequence[Question], factor: float = 1.0) -> Estimate:
+def estimate_calls(team: Team, questions: Sequence[Question], factor: float = 1.0) -> CostEstimate:
     """For these questions; each stands for `factor` ones."""
     endpoints = {
-        name: team_services.endpoint_of(team, name)
+        name: team_services.read_endpoint(team, name)
         for name in dict.fromkeys(question.connection for question in questions)
     }
     distinct = _by_reply_key(questions, endpoints)
-    cached = KeptReplies(team).get_many(list(distinct))
+    cached = StoredReplies(team).get_many(list(distinct))
     by_model: defaultdict[tuple[str | None, str], list[Question]] = defaultdict(list)
     for key, question in distinct.items():
         if key not in cached:
@@ -101,7 +101,7 @@ def estimate_calls(team: Team, questions: Sequence[Question], factor: float = 1.
         for (connection, model), questions in by_model.items()
     ]
     costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
-    return Estimate(
+    return CostEstimate(
         calls=round(factor * sum(usage.calls for usage in usages)),
         cached=round(factor * len(cached)),
         tokens_in=round(factor * sum(usage.tokens_in for usage in usages)),
@@ -110,7 +110,9 @@ def estimate_calls(team: Team, questions: Sequence[Question], factor: float = 1.
         seconds=factor * sum(usage.seconds for usage in usages),
         is_exact=factor == 1.0,
         is_time_assumed=any(usage.is_time_assumed for usage in usages),
-        problems=tuple(fault.text for fault in endpoints.values() if isinstance(fault, Fault)),
+        problems=tuple(
+            fault.text for fault in endpoints.values() if isinstance(fault, CallFailure)
+        ),
         unpriced=tuple(usage.unpriced for usage in usages if usage.unpriced),
     )
 
@@ -128,7 +130,7 @@ class _Usage(NamedTuple):
 
 
 def _usage(
-    team: Team, endpoint: Endpoint | Fault, model: str, questions: Sequence[Question]
+    team: Team, endpoint: Endpoint | CallFailure, model: str, questions: Sequence[Question]
 ) -> _Usage:
     known = endpoint if isinstance(endpoint, Endpoint) else Endpoint("", "")
     seconds, tokens_each = past_usage(team, known.name, model)
@@ -145,14 +147,14 @@ def _usage(
     )
 
 
-def judges_of(scorers: Iterable[Scorer]) -> list[ConfiguredScorer]:
+def current_judges(scorers: Iterable[Scorer]) -> list[ConfiguredScorer]:
     """What asks a model in the present versions of these scorers, inside combinations too."""
     versions = [scorer.current for scorer in scorers if scorer.current]
     ready = [configure_child(version.type, version.config) for version in versions]
     return [judge for scorer in ready for judge in judges_in(scorer)]
 
 
-def questions_of(judges: Iterable[ConfiguredScorer], cases: Sequence[Case]) -> list[Question]:
+def expected_questions(judges: Iterable[ConfiguredScorer], cases: Sequence[Case]) -> list[Question]:
     """What the judges would ask of these cases; no model is called."""
     recorder = QuestionRecorder()
     with use_services(recorder):
@@ -176,7 +178,7 @@ def calling_scorers(scorer: ConfiguredScorer) -> Iterator[ConfiguredScorer]:
 
 
 def _by_reply_key(
-    questions: Iterable[Question], endpoints: Mapping[str | None, Endpoint | Fault]
+    questions: Iterable[Question], endpoints: Mapping[str | None, Endpoint | CallFailure]
 ) -> dict[str, Question]:
     """Each question once, by the key of its reply."""
     by_key: dict[str, Question] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from scoring.core.files.writers import Fields, JsonText
-from scoring.engine.export.formats import Sheet
+from scoring.engine.export.formats import ExportTable
 from scoring.models import DatasetVersion
 
 BATCH: Final = 2_000
@@ -14,9 +14,9 @@ COLUMNS: Final = ("key", "input", "expected", "references", "tags", "metadata")
 STORED: Final = ("input_json", "expected_json", "references_json", "tags_json", "metadata_json")
 
 
-def version_sheet(version: DatasetVersion) -> Sheet:
+def version_table(version: DatasetVersion) -> ExportTable:
     """Every case in the version's order."""
-    return Sheet(
+    return ExportTable(
         f"{version.dataset.name} v{version.number}",
         version.case_count,
         COLUMNS,

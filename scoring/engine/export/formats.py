@@ -15,7 +15,7 @@ _STEM_LENGTH: Final = 60  # characters, so that the file's name has at most 255 
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ExportTable:
     """`count` rows that each call of `read` yields; `cells` are a row's values by column.
 
     `left_out` rows are not among them, because the reader is yet to review what they are about.
@@ -36,16 +36,16 @@ class Sheet:
         return _chunks(FILE_FORMATS[file_format].lines(self, is_verbatim))
 
     def file_name(self, file_format: str) -> str:
-        return f"{stem(self.name)}.{file_format}"
+        return f"{safe_file_stem(self.name)}.{file_format}"
 
 
 @dataclass(frozen=True)
 class FileFormat:
     content_type: str
-    lines: Callable[[Sheet, bool], Iterator[bytes]]
+    lines: Callable[[ExportTable, bool], Iterator[bytes]]
 
 
-def _csv(sheet: Sheet, is_verbatim: bool) -> Iterator[bytes]:
+def _csv(sheet: ExportTable, is_verbatim: bool) -> Iterator[bytes]:
     cells = (sheet.cells(row) for row in sheet.read())
     return csv_lines(sheet.columns, cells, is_verbatim=is_verbatim)
 
@@ -57,7 +57,7 @@ FILE_FORMATS: Final[Mapping[str, FileFormat]] = {
 }
 
 
-def stem(name: str) -> str:
+def safe_file_stem(name: str) -> str:
     """A file's name, without ending, that every system takes: letters, digits, `-`, `_`, `.`."""
     plain = re.sub(r"[^\w.]+|\.{2,}", "-", name).strip("-._")[:_STEM_LENGTH]
     return plain or "export"

@@ -8,7 +8,7 @@ from typing import Any, Final
 from django.db.models import Q
 
 from scoring.core.files.writers import Fields, JsonText
-from scoring.engine.export.formats import Sheet
+from scoring.engine.export.formats import ExportTable
 from scoring.models import Output, OutputSet
 
 BATCH: Final = 2_000
@@ -16,9 +16,9 @@ FIGURES: Final = ("error", "latency_ms", "tokens_in", "tokens_out", "cost_usd")
 COLUMNS: Final = ("key", "trial", "output", *FIGURES)
 
 
-def output_set_sheet(output_set: OutputSet) -> Sheet:
+def output_set_table(output_set: OutputSet) -> ExportTable:
     """Every output, in the order of cases and trials."""
-    return Sheet(
+    return ExportTable(
         f"{output_set.version.dataset.name} {output_set}",
         Output.objects.filter(output_set=output_set).count(),
         COLUMNS,

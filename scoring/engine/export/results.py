@@ -11,7 +11,7 @@ from django.db.models import OuterRef, Q, Subquery
 
 from scoring.core.files.writers import Fields, JsonText
 from scoring.engine.export.cases import STORED, case_fields
-from scoring.engine.export.formats import Sheet, batches
+from scoring.engine.export.formats import ExportTable, batches
 from scoring.engine.export.outputs import FIGURES, output_fields
 from scoring.models import CaseVerdict, Output, Relabel, Run, RunScorer, Score, Status, Verdict
 from scoring.models.case_list.table import CaseTable
@@ -33,7 +33,7 @@ _STATUS_OF: Final = {status.label: status.value for status in Status}
 _VERDICT_OF: Final = {verdict.label: verdict for verdict in Verdict}
 
 
-def run_sheet(table: CaseTable) -> Sheet:
+def run_table(table: CaseTable) -> ExportTable:
     """The cases that pass the table's filters, in its order.
 
     `relabelled_verdict` is None but in a run with later labels. The ids of the cases are read here,
@@ -42,7 +42,7 @@ def run_sheet(table: CaseTable) -> Sheet:
     outputs = array("q", table.outputs())
     scorers = [scorer.name for scorer in table.scorers]
     score_columns = [f"{name} {part}" for name in scorers for part in OF_SCORE]
-    return Sheet(
+    return ExportTable(
         f"{table.run.output_set.version.dataset.name} {table.run.name}",
         len(outputs),
         (*OF_CASE, *OF_OUTPUT, *score_columns),

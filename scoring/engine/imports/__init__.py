@@ -10,47 +10,47 @@ from scoring.engine.imports.json_body import (
     store_outputs,
 )
 from scoring.engine.imports.rate_estimator import stage_of
-from scoring.engine.imports.reader import MAX_ROWS, Reading
-from scoring.engine.imports.report import RefusedError, Report, StoppedError
-from scoring.engine.imports.upload_storage import Preview, preview, receive
+from scoring.engine.imports.reader import MAX_ROWS, OpenFile
+from scoring.engine.imports.report import ImportReport, RefusedError, StoppedError
+from scoring.engine.imports.upload_storage import Preview, preview_upload, store_upload
 from scoring.engine.imports.uploads import (
-    Watch,
-    cancel,
-    check,
+    ImportObserver,
+    cancel_upload,
+    check_upload,
+    import_file,
+    import_outputs_file,
+    import_upload,
     inspect_upload,
-    load,
-    load_file,
-    load_outputs_file,
     request_check,
     request_load,
 )
-from scoring.engine.imports.writer import Loaded
+from scoring.engine.imports.writer import ImportResult
 
 __all__ = [
     "MAX_ROWS",
     "BodyError",
     "BodyProblem",
-    "Loaded",
+    "ImportObserver",
+    "ImportReport",
+    "ImportResult",
+    "OpenFile",
     "Preview",
-    "Reading",
     "RefusedError",
-    "Report",
     "StoppedError",
     "StoredRows",
-    "Watch",
-    "cancel",
-    "check",
+    "cancel_upload",
+    "check_upload",
     "close_outputs",
+    "import_file",
+    "import_outputs_file",
+    "import_upload",
     "inspect_upload",
-    "load",
-    "load_file",
-    "load_outputs_file",
-    "preview",
-    "receive",
+    "preview_upload",
     "remove_abandoned",
     "request_check",
     "request_load",
     "stage_of",
     "store_cases",
     "store_outputs",
+    "store_upload",
 ]

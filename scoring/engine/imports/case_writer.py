@@ -14,11 +14,11 @@ from django.db import transaction
 
 from scoring.core.contract import Json
 from scoring.core.files import MISSING, NearDuplicates, OutputText, RowProblem
-from scoring.engine.imports.near_duplicates import nearest_pairs, repeats_among
-from scoring.engine.imports.reader import KeyedRow, json_of
-from scoring.engine.imports.report import MARKED, Report
+from scoring.engine.imports.near_duplicates import find_repeats, nearest_pairs
+from scoring.engine.imports.reader import KeyedRow, exact_json
+from scoring.engine.imports.report import MARKED, ImportReport
 from scoring.models import Case, DatasetVersion, Output, OutputSet
-from scoring.models.bulk import insert
+from scoring.models.bulk import bulk_insert
 from scoring.models.runs.result_rows import OUTPUT_COLUMNS, OutputRow
 
 ROWS_PER_TRANSACTION: Final = 5_000
@@ -40,7 +40,7 @@ class CaseWriter:
 
     def __init__(
         self,
-        report: Report,
+        report: ImportReport,
         version: DatasetVersion | None = None,
         output_sets: Mapping[str, OutputSet] | None = None,
         near: NearDuplicates | None = None,
@@ -68,7 +68,7 @@ class CaseWriter:
 
     def finish(self) -> None:
         self.report.content_hash = self._digest.hexdigest()
-        repeats = repeats_among(self._inputs)
+        repeats = find_repeats(self._inputs)
         self.report.duplicate_inputs = len(repeats)
         self.report.repeats = repeats[:MARKED]
         if self._near:
@@ -81,7 +81,9 @@ class CaseWriter:
             return
         for row in new:
             value = row.case.input
-            text = value if isinstance(value, str) else "" if value is MISSING else json_of(value)
+            text = (
+                value if isinstance(value, str) else "" if value is MISSING else exact_json(value)
+            )
             self._near.add(text)
 
     def _case_rows(self, new: Sequence[KeyedRow]) -> list[CaseRow]:
@@ -93,20 +95,20 @@ class CaseWriter:
                 version_id,
                 position,
                 row.key,
-                "null" if row.case.input is MISSING else json_of(row.case.input),
-                None if row.case.expected is MISSING else json_of(row.case.expected),
-                json_of(row.case.references) if row.case.references else "[]",
-                json_of(row.case.metadata) if row.case.metadata else "{}",
-                json_of(row.case.tags) if row.case.tags else "[]",
+                "null" if row.case.input is MISSING else exact_json(row.case.input),
+                None if row.case.expected is MISSING else exact_json(row.case.expected),
+                exact_json(row.case.references) if row.case.references else "[]",
+                exact_json(row.case.metadata) if row.case.metadata else "{}",
+                exact_json(row.case.tags) if row.case.tags else "[]",
             )
             for position, row in enumerate(new, start=first)
         ]
 
     def _store(self, batch: Sequence[KeyedRow], cases: Sequence[CaseRow]) -> None:
         with transaction.atomic():
-            insert(Case, CASE_COLUMNS, cases)
+            bulk_insert(Case, CASE_COLUMNS, cases)
             if self.output_sets:
-                store_outputs_of(batch, self.output_sets, self._case_ids(batch, cases))
+                insert_outputs(batch, self.output_sets, self._case_ids(batch, cases))
 
     def _case_ids(self, batch: Sequence[KeyedRow], cases: Sequence[CaseRow]) -> dict[str, int]:
         """The ids of the batch's cases by key, those of earlier batches included."""
@@ -128,7 +130,7 @@ class OutputWriter:
 
     def __init__(
         self,
-        report: Report,
+        report: ImportReport,
         version: DatasetVersion,
         labels: Iterable[str],
         output_sets: Mapping[str, OutputSet] | None = None,
@@ -156,7 +158,7 @@ class OutputWriter:
             self.digests.take(matched)
         elif self.report.is_storable:
             with transaction.atomic():
-                store_outputs_of(matched, self.output_sets, ids)
+                insert_outputs(matched, self.output_sets, ids)
 
     def finish(self) -> None:
         report = self.report
@@ -183,7 +185,7 @@ _NOT_THERE: Final = OutputText(None, "the row has no output", None, None, None, 
 class OutputDigests:
     """Takes rows and digests their outputs, so that sets which hold them are recognised."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: ImportReport) -> None:
         self.report = report
         self._digests: dict[str, Any] = {}
 
@@ -197,13 +199,13 @@ class OutputDigests:
         return str(self._digests[label].hexdigest())
 
 
-def store_outputs_of(
+def insert_outputs(
     batch: Sequence[KeyedRow], output_sets: Mapping[str, OutputSet], ids: Mapping[str, int]
 ) -> None:
     """Insert the rows' outputs, set by set, inside the caller's transaction."""
     for label, output_set in output_sets.items():
         rows = list(_output_rows(batch, label, output_set.pk, ids))
-        insert(Output, OUTPUT_COLUMNS, rows)
+        bulk_insert(Output, OUTPUT_COLUMNS, rows)
 
 
 def case_ids(version: DatasetVersion | None, keys: Sequence[str]) -> dict[str, int]:
@@ -255,7 +257,7 @@ def _sorted_json(value: Json) -> str:
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     except TypeError:
-        return json_of(value)
+        return exact_json(value)
 
 
 def canonical_output(*values: Any) -> bytes:

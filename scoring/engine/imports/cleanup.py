@@ -37,7 +37,7 @@ ROWS_PER_TRANSACTION: Final = 5_000
 GRACE: Final = timedelta(seconds=60)
 WAITING_FOR_PEOPLE: Final = timedelta(days=1)  # until an upload nobody imports is cancelled
 WAITING: Final = (UploadState.RECEIVED, UploadState.CHECKED)
-OPEN: Final = (*WAITING, UploadState.CHECKING, UploadState.LOADING)
+OPEN_STATES: Final = (*WAITING, UploadState.CHECKING, UploadState.LOADING)
 #: Jobs that load a version or an output set of the dataset they name.
 LOADING_JOBS: Final = (JobKind.APPROVE_CORRECTIONS, JobKind.CARRY_OVER)
 
@@ -53,14 +53,14 @@ def remove_abandoned() -> None:
     datasets = Dataset.objects.exclude(pk__in=busy)
     _remove_loading(datasets, Q(created_at__lt=old))
     for dataset in datasets.filter(latest=None, created_at__lt=old):
-        remove_bare_dataset(dataset)
-    upload_storage.remove_unneeded(Upload.objects.filter(state__in=OPEN))
+        remove_empty_dataset(dataset)
+    upload_storage.delete_unused_files(Upload.objects.filter(state__in=OPEN_STATES))
 
 
 def _give_up_abandoned(busy: Collection[int]) -> None:
     """Remove imports of the command line, which have no file in the spool to be tried again."""
     of_commands = Upload.objects.filter(
-        state=UploadState.LOADING, spool_name__endswith=upload_storage.ELSEWHERE
+        state=UploadState.LOADING, stored_name__endswith=upload_storage.EXTERNAL
     )
     for upload in of_commands.select_related("dataset"):
         if _is_held(upload):
@@ -69,7 +69,7 @@ def _give_up_abandoned(busy: Collection[int]) -> None:
         if upload.dataset and upload.dataset.pk not in busy:
             datasets = Dataset.objects.filter(pk=upload.dataset.pk)
             _remove_loading(datasets, Q(created_at__gte=upload.created_at))
-            remove_bare_dataset(upload.dataset)
+            remove_empty_dataset(upload.dataset)
 
 
 def _remove_loading(datasets: QuerySet[Dataset], condition: Q) -> None:
@@ -91,7 +91,7 @@ def remove_version(version: DatasetVersion) -> None:
         remove_output_set(output_set)
     _delete_rows(Case, "version_id", version.pk)
     DatasetVersion.with_loading.filter(pk=version.pk, state=VersionState.LOADING).delete()
-    remove_bare_dataset(version.dataset)
+    remove_empty_dataset(version.dataset)
 
 
 def remove_output_set(output_set: OutputSet) -> None:
@@ -105,11 +105,11 @@ def remove_output_set(output_set: OutputSet) -> None:
     OutputSet.objects.filter(pk=output_set.pk, state=OutputSetState.LOADING).delete()
 
 
-def remove_bare_dataset(dataset: Dataset) -> None:
+def remove_empty_dataset(dataset: Dataset) -> None:
     """Remove a dataset without any version, unless it has an open upload."""
     with transaction.atomic():
         row = Dataset.objects.select_for_update().filter(pk=dataset.pk, latest=None).first()
-        if row is None or row.uploads.filter(state__in=OPEN).exists():
+        if row is None or row.uploads.filter(state__in=OPEN_STATES).exists():
             return
         if not DatasetVersion.with_loading.filter(dataset=row).exists():
             row.delete()
@@ -127,8 +127,8 @@ def _busy_datasets() -> list[int]:
 
 
 def _is_held(upload: Upload) -> bool:
-    is_current = upload.held_until is not None and upload.held_until >= timezone.now()
-    return is_current and not lease.is_gone(upload.held_by)
+    is_current = upload.lease_expires_at is not None and upload.lease_expires_at >= timezone.now()
+    return is_current and not lease.is_dead(upload.lease_owner)
 
 
 def _delete_rows(model: type[models.Model], column: str, value: int) -> None:

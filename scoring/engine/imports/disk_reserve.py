@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import connection
 
 #: The log is copied into the database at 4 MiB; until then both hold what was stored last.
-KEPT_BYTES: Final = 16 * 2**20
+RESERVE_BYTES: Final = 16 * 2**20
 
 
 @contextmanager
@@ -28,5 +28,5 @@ def reserve_disk() -> Iterator[None]:
         yield
         return
     with TemporaryFile(dir=settings.SPOOL_DIR) as file:
-        os.posix_fallocate(file.fileno(), 0, KEPT_BYTES)
+        os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
         yield

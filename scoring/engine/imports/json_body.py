@@ -14,11 +14,16 @@ from scoring.core.files import CaseKeys, Row, RowProblem
 from scoring.core.files import Mapping as Columns
 from scoring.engine.imports.case_writer import CaseWriter, OutputWriter
 from scoring.engine.imports.reader import KeyedRow, RowKeyer
-from scoring.engine.imports.report import LISTED, Report, StoppedError
-from scoring.engine.imports.writer import Loaded, Origin, named_dataset, publish
+from scoring.engine.imports.report import MAX_LISTED, ImportReport, StoppedError
+from scoring.engine.imports.writer import (
+    ImportOrigin,
+    ImportResult,
+    get_or_create_dataset,
+    publish_import,
+)
 from scoring.models import AuditEntry, DatasetVersion, Output, OutputSet, OutputSetState, Team, User
 
-MOST: Final = 10_000  # objects in one call
+MAX_OBJECTS: Final = 10_000  # objects in one call
 Keyer = Callable[[Row], KeyedRow | RowProblem]
 
 _CASE_FIELDS: Final = ("key", "input", "expected", "references", "tags", "metadata")
@@ -73,7 +78,7 @@ class StoredRows(NamedTuple):
 
 def store_cases(
     team: Team, dataset_name: str, cases: Sequence[Mapping[str, Json]], *, by: User | None = None
-) -> Loaded:
+) -> ImportResult:
     """A new version of the team's dataset of that name, made if need be, from up to MOST objects.
 
     A case is {key, input, expected, references, tags, metadata}; without a key its input is
@@ -81,16 +86,16 @@ def store_cases(
     """
     rows, report = _key_rows(cases, "cases", _CASE_FIELDS, _case_keyer())
     with transaction.atomic():
-        dataset = named_dataset(team, dataset_name, by)
+        dataset = get_or_create_dataset(team, dataset_name, by)
         version = DatasetVersion.with_loading.create(dataset=dataset, created_by=by)
         writer = CaseWriter(report, version)
         writer.take(rows)
         writer.finish()
-        twin = publish(version, {}, report, Origin(by))
+        twin = publish_import(version, {}, report, ImportOrigin(by))
         if twin is None:
-            return Loaded(version, (), report)
+            return ImportResult(version, (), report)
         transaction.set_rollback(True)
-    return Loaded(twin, (), report, is_new=False)
+    return ImportResult(twin, (), report, is_new=False)
 
 
 def store_outputs(output_set: OutputSet, outputs: Sequence[Mapping[str, Json]]) -> StoredRows:
@@ -127,10 +132,10 @@ def close_outputs(output_set: OutputSet, by: User | None) -> None:
 
 def _key_rows(
     objects: Sequence[Mapping[str, Json]], name: str, fields: Sequence[str], keyer: Keyer
-) -> tuple[list[KeyedRow], Report]:
+) -> tuple[list[KeyedRow], ImportReport]:
     """The objects as rows with their keys. Raises BodyError for any problem."""
-    if len(objects) > MOST:
-        text = f"These are {len(objects):,}; {MOST:,} are possible in one call."
+    if len(objects) > MAX_OBJECTS:
+        text = f"These are {len(objects):,}; {MAX_OBJECTS:,} are possible in one call."
         raise BodyError([BodyProblem(name, "too_many_rows", text)], 1)
     rows: list[KeyedRow] = []
     problems: list[BodyProblem] = []
@@ -141,8 +146,8 @@ def _key_rows(
         else:
             problems.append(_name_problem(f"{name}[{index}]", row))
     if problems:
-        raise BodyError(problems[:LISTED], len(problems))
-    return rows, Report(row_count=len(rows))
+        raise BodyError(problems[:MAX_LISTED], len(problems))
+    return rows, ImportReport(row_count=len(rows))
 
 
 def _problem(index: int, values: Json, fields: Sequence[str]) -> RowProblem | None:
@@ -154,7 +159,7 @@ def _problem(index: int, values: Json, fields: Sequence[str]) -> RowProblem | No
         text = f"Known are {', '.join(fields)}."
         return RowProblem(index + 1, unknown, "unknown_field", text)
     try:
-        json_text.check(values, refuse_nul=True)
+        json_text.check_value(values, refuse_nul=True)
     except CaseProblem as fault:
         return RowProblem(index + 1, fault.where, fault.code, fault.text)
     return None
@@ -180,7 +185,7 @@ def _name_problem(path: str, problem: RowProblem) -> BodyProblem:
         return BodyProblem(f"{path}.key", problem.code, text)
     inner = problem.column.removeprefix("$")
     inner_path = f"{path}.{inner}" if inner and not inner.startswith("[") else path + inner
-    return BodyProblem(inner_path, problem.code, problem.said)
+    return BodyProblem(inner_path, problem.code, problem.short_message)
 
 
 def _repeated(output_set: OutputSet, rows: Sequence[KeyedRow]) -> BodyError:
@@ -192,4 +197,4 @@ def _repeated(output_set: OutputSet, rows: Sequence[KeyedRow]) -> BodyError:
         for index, row in enumerate(rows)
         if (row.key, row.case.trial) in stored
     ]
-    return BodyError(problems[:LISTED], len(problems))
+    return BodyError(problems[:MAX_LISTED], len(problems))

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from scoring.core.files import NearDuplicates
-from scoring.engine.imports.report import MARKED, Report
+from scoring.engine.imports.report import MARKED, ImportReport
 from scoring.engine.jobs import job_queue
 from scoring.models import Case, DatasetVersion, Job, JobKind, VersionDuplicates
 
 _PART: Final = 5_000  # inputs read at once
 
 
-def store_or_enqueue(version: DatasetVersion, report: Report) -> None:
+def store_or_enqueue(version: DatasetVersion, report: ImportReport) -> None:
     """Store the duplicates that a dry run found, or let the worker search for them.
 
     Called in the transaction that publishes the version.
@@ -40,7 +40,7 @@ def run_search(job: Job) -> Mapping[str, Any]:
     for input_json in _inputs(version):
         hashes.append(hash(input_json))
         near.add(comparable_text(input_json))
-    repeats = repeats_among(hashes)
+    repeats = find_repeats(hashes)
     VersionDuplicates.objects.keep(version, repeats[:MARKED], nearest_pairs(near))
     return {"repeats": len(repeats), "near": len(near.found)}
 
@@ -59,7 +59,7 @@ def nearest_pairs(near: NearDuplicates) -> list[tuple[int, int, float]]:
     return [(pair.place, pair.first, round(pair.similarity, 3)) for pair in near.found[:MARKED]]
 
 
-def repeats_among(hashes: Sequence[int]) -> list[tuple[int, int]]:
+def find_repeats(hashes: Sequence[int]) -> list[tuple[int, int]]:
     """The positions, from 1, of hashes that occurred before, with that of the first; in order.
 
     A part of the hashes at a time: a dict of them all would take 100 bytes each.

@@ -32,7 +32,7 @@ class RateEstimator:
 
 def stage_of(upload: Upload) -> str:
     """What is being done with the upload, in words."""
-    if not lease.is_held(upload):
+    if not lease.is_leased(upload):
         return "waiting for the worker"
     is_read = upload.share_read >= 1
     if upload.state == UploadState.CHECKING:

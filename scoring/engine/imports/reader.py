@@ -14,19 +14,19 @@ from scoring.core.contract import Json
 from scoring.core.files import (
     MISSING,
     CaseKeys,
-    Detected,
+    DetectedFormat,
     FileProblem,
     Header,
     MappedCase,
     Row,
     RowProblem,
     Source,
-    detect,
+    detect_format,
     guess_mapping,
     read_rows,
 )
 from scoring.core.files import Mapping as Columns
-from scoring.engine.imports.report import LISTED, Report
+from scoring.engine.imports.report import MAX_LISTED, ImportReport
 
 MAX_ROWS: Final = 1_000_000
 _SHARE_EVERY: Final = 1_000  # rows
@@ -40,7 +40,7 @@ NEEDED: Final[Mapping[str, Sequence[str]]] = {
 }
 
 
-class Options(TypedDict, total=False):
+class FileOptions(TypedDict, total=False):
     """How to read a file, where that differs from what its beginning suggests."""
 
     encoding: str
@@ -51,10 +51,10 @@ class Options(TypedDict, total=False):
     skip_lines: int
 
 
-def options_of(described: Mapping[str, Any]) -> Options:
-    """The options that read a file in the same way again, from `Reading.described`."""
-    options = {name: described.get(name, "") for name in Options.__annotations__}
-    return cast("Options", options | {"skip_lines": int(described.get("skip_lines") or 0)})
+def read_file_options(described: Mapping[str, Any]) -> FileOptions:
+    """The options that read a file in the same way again, from `OpenFile.described`."""
+    options = {name: described.get(name, "") for name in FileOptions.__annotations__}
+    return cast("FileOptions", options | {"skip_lines": int(described.get("skip_lines") or 0)})
 
 
 def resolve_options(mapping: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]] | None:
@@ -78,12 +78,12 @@ _NO_VALUES: Final[dict[str, str]] = {}
 
 
 @dataclass(frozen=True)
-class Reading:
+class OpenFile:
     """A file, how it is read, and what its columns mean."""
 
     path: Path
     name: str  # what people call it, which tells its format
-    detected: Detected
+    detected: DetectedFormat
     columns: Columns
 
     def described(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class Reading:
             "quote": detected.quote,
             "header": "yes" if detected.has_header else "no",
             "sheet": detected.sheet,
-            "sheets": list(detected.sheets[:LISTED]),
+            "sheets": list(detected.sheets[:MAX_LISTED]),
             "skip_lines": detected.skip_lines,
             "columns": list(detected.columns),
         }
@@ -106,7 +106,7 @@ class Reading:
         """Those that nothing is taken from; a dataset keeps them as metadata."""
         return self.columns.unused(self.detected.columns)
 
-    def batches(self, report: Report, size: int) -> Iterator[list[KeyedRow]]:
+    def batches(self, report: ImportReport, size: int) -> Iterator[list[KeyedRow]]:
         """The usable rows in order; problems of the others and of the file are reported."""
         keyer = RowKeyer(self.columns, is_table=self.detected.is_table)
         batch: list[KeyedRow] = []
@@ -125,7 +125,7 @@ class Reading:
         if batch:
             yield batch
 
-    def with_labels(self, labels: Collection[str]) -> Reading:
+    def with_labels(self, labels: Collection[str]) -> OpenFile:
         """The same reading with only these of its output columns."""
         by_column = self.columns.labels
         output = tuple(column for column, label in by_column.items() if label in labels)
@@ -133,7 +133,7 @@ class Reading:
         columns = replace(self.columns, output=output, drop=(*self.columns.drop, *rest))
         return replace(self, columns=columns)
 
-    def _rows(self, report: Report) -> Iterator[Row | RowProblem]:
+    def _rows(self, report: ImportReport) -> Iterator[Row | RowProblem]:
         with self.path.open("rb") as stream:
             source = Source(stream, self.name)
             for count, row in enumerate(read_rows(source, self.detected, report.notes), 1):
@@ -147,14 +147,14 @@ class Reading:
                 yield row
 
 
-def open_reading(
+def open_file(
     path: Path,
     name: str,
     *,
     kind: str,
     choices: Mapping[str, Sequence[str]] | None = None,
-    options: Options | None = None,
-) -> Reading:
+    options: FileOptions | None = None,
+) -> OpenFile:
     """Reads the beginning of the file and completes the mapping with guesses.
 
     Raises FileProblem, also for a mapping that does not fit the file's columns.
@@ -163,16 +163,16 @@ def open_reading(
         if not stream.seekable():
             text = "A pipe cannot be looked at before it is read. Save its rows as a file first."
             raise FileProblem("not_a_file", text)
-        detected = detect(Source(stream, name), **(options or {}))
+        detected = detect_format(Source(stream, name), **(options or {}))
     columns = guess_mapping(
         detected.columns, detected.sample, dict(choices or {}), is_open=detected.is_open
     )
     if not detected.problem:  # else only problems show, told when rows are read
         _check(columns, detected, kind)
-    return Reading(path, name, replace(detected, sample=()), columns)
+    return OpenFile(path, name, replace(detected, sample=()), columns)
 
 
-def _check(columns: Columns, detected: Detected, kind: str) -> None:
+def _check(columns: Columns, detected: DetectedFormat, kind: str) -> None:
     try:
         columns.check(
             *(detected.columns, detected.sample), needed=NEEDED[kind], is_open=detected.is_open
@@ -217,11 +217,11 @@ class RowKeyer:
         for column in columns.output:
             value = columns.value(row.fields, column)
             if not (isinstance(value, str) or value is None or value is MISSING):
-                values[columns.labels[column]] = json_of(value)
+                values[columns.labels[column]] = exact_json(value)
         return values
 
 
-def json_of(value: Json) -> str:
+def exact_json(value: Json) -> str:
     """JSON text that reads back as exactly this value."""
     try:
         return orjson.dumps(value).decode()

@@ -9,12 +9,12 @@ from typing import Any, Final
 from scoring.core.contract import Json
 from scoring.core.files import FileProblem, Missing, Notes, RowProblem
 
-LISTED: Final = 100  # problems and unmatched ids; more are only counted
+MAX_LISTED: Final = 100  # problems and unmatched ids; more are only counted
 MARKED: Final = 1_000  # repeats and near duplicates; more are only counted
 
 
 @dataclass
-class Report:
+class ImportReport:
     """Filled while a file is read. `outputs` counts outputs by label.
 
     `identical_to` is the number of the version that already has exactly these cases, None where
@@ -71,7 +71,7 @@ class Report:
 
     def add(self, problem: RowProblem) -> None:
         self.problem_count += 1
-        if len(self.problems) < LISTED:
+        if len(self.problems) < MAX_LISTED:
             self.problems.append(problem)
 
     def add_fatal(self, fault: FileProblem) -> None:
@@ -81,7 +81,7 @@ class Report:
 
     def add_unmatched(self, key: str) -> None:
         self.unmatched_count += 1
-        if len(self.unmatched) < LISTED:
+        if len(self.unmatched) < MAX_LISTED:
             self.unmatched.append(key)
 
     @property
@@ -95,7 +95,7 @@ class Report:
                 "line": problem.line or None,
                 "column": problem.column or None,
                 "code": problem.code,
-                "message": problem.said,
+                "message": problem.short_message,
             }
             for problem in self.problems
         ]
@@ -130,7 +130,7 @@ class Report:
 class RefusedError(Exception):
     """The rows have problems and nothing of them was stored."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: ImportReport) -> None:
         self.report = report
         first = report.problems[0].message if report.problems else ""
         more = f"{report.problem_count:,} problems; the first: " if report.problem_count > 1 else ""

@@ -14,49 +14,49 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from scoring.core.files import FileProblem, NearDuplicates, disk_full
-from scoring.core.files.disk_full import full_disk_told
+from scoring.core.files.disk_full import reporting_disk_full
 from scoring.engine.imports import cleanup, upload_storage, writer
 from scoring.engine.imports.case_writer import CaseWriter, OutputWriter
 from scoring.engine.imports.rate_estimator import RateEstimator
 from scoring.engine.imports.reader import (
-    Options,
-    Reading,
-    open_reading,
-    options_of,
+    FileOptions,
+    OpenFile,
+    open_file,
+    read_file_options,
     resolve_options,
 )
-from scoring.engine.imports.report import RefusedError, Report, StoppedError
-from scoring.engine.imports.writer import Loaded, Origin
+from scoring.engine.imports.report import ImportReport, RefusedError, StoppedError
+from scoring.engine.imports.writer import ImportOrigin, ImportResult
 from scoring.engine.jobs import lease
 from scoring.models import Dataset, DatasetVersion, Team, Upload, UploadKind, UploadState, User
 
 log = logging.getLogger(__name__)
 
-BEAT_SECONDS: Final = 0.5
+HEARTBEAT_SECONDS: Final = 0.5
 _NOT_BEGUN: Final = {"row_count": 0, "share_read": 0.0, "rows_a_second": None, "seconds_left": None}
 
 Choices = Mapping[str, Sequence[str]]
 
 
-class Watch(NamedTuple):
+class ImportObserver(NamedTuple):
     """Called with what is detected before any row is read, and then with the rows read so far."""
 
-    on_reading: Callable[[Reading], None] = lambda _: None
+    on_reading: Callable[[OpenFile], None] = lambda _: None
     on_progress: Callable[[int], None] = lambda _: None
 
 
-_UNWATCHED: Final = Watch()
+_UNWATCHED: Final = ImportObserver()
 
 
 def request_check(
-    upload: Upload, choices: Choices | None = None, **options: Unpack[Options]
+    upload: Upload, choices: Choices | None = None, **options: Unpack[FileOptions]
 ) -> bool:
     """Store the mapping and let the worker check it; False when the upload is past that.
 
     Raises FileProblem when the file cannot be read this way, or lacks a column.
     """
-    reading = open_reading(
-        upload_storage.path_of(upload),
+    reading = open_file(
+        upload_storage.upload_path(upload),
         upload.file_name,
         kind=upload.kind,
         choices=choices,
@@ -79,26 +79,26 @@ def request_load(upload: Upload, *, skips_bad_rows: bool = False) -> bool:
     return requested
 
 
-def cancel(upload: Upload) -> bool:
+def cancel_upload(upload: Upload) -> bool:
     """Cancel the upload; False when it has ended. A process at work stops at its next beat."""
-    cancelled = _move(upload, cleanup.OPEN, UploadState.CANCELLED)
+    cancelled = _move(upload, cleanup.OPEN_STATES, UploadState.CANCELLED)
     if cancelled:
-        upload_storage.discard(upload)
-        if upload.dataset and not upload.held_by:
-            cleanup.remove_bare_dataset(upload.dataset)
+        upload_storage.delete_file(upload)
+        if upload.dataset and not upload.lease_owner:
+            cleanup.remove_empty_dataset(upload.dataset)
     return cancelled
 
 
-def check(upload: Upload) -> None:
-    """The dry run: reads every row as `load` does, stores none, and leaves its report.
+def check_upload(upload: Upload) -> None:
+    """The dry run: reads every row as `import_upload` does, stores none, and leaves its report.
 
     The caller has the upload's lease; cancelling ends the dry run.
     """
-    report = Report()
+    report = ImportReport()
     try:
         reading = _open_upload(upload)
         rows = _dry_writer(upload, reading, report)
-        writer.read_through(reading, rows, ProgressWriter(upload))
+        writer.write_rows(reading, rows, ProgressWriter(upload))
         rows.finish()
         if isinstance(rows, OutputWriter):
             report.identical_outputs = writer.identical_outputs(rows)
@@ -111,12 +111,12 @@ def check(upload: Upload) -> None:
     _end(upload, UploadState.CHECKED, report)
 
 
-def load(upload: Upload) -> None:
+def import_upload(upload: Upload) -> None:
     """Store the upload's rows, all or none, and leave the state `done` or `failed`.
 
     The caller has the upload's lease; cancelling ends the import and removes what it has stored.
     """
-    report = Report()
+    report = ImportReport()
     try:
         _load(upload)
     except StoppedError:
@@ -131,21 +131,21 @@ def load(upload: Upload) -> None:
         report.add_fatal(_unstorable(fault))
         _fail(upload, report)
     else:
-        upload_storage.discard(upload)
+        upload_storage.delete_file(upload)
 
 
-@full_disk_told()
-def load_file(
+@reporting_disk_full()
+def import_file(
     team: Team,
     path: Path,
     dataset_name: str,
     choices: Choices | None = None,
     *,
-    options: Options | None = None,
+    options: FileOptions | None = None,
     by: User | None = None,
     skips_bad_rows: bool = False,
-    watch: Watch = _UNWATCHED,
-) -> Loaded:
+    watch: ImportObserver = _UNWATCHED,
+) -> ImportResult:
     """A file of the command line as a new version of the team's dataset of that name.
 
     Raises FileProblem or RefusedError; nothing is then stored.
@@ -153,50 +153,50 @@ def load_file(
     reading = _open_file(path, UploadKind.DATASET, choices, options)
     watch.on_reading(reading)
     with transaction.atomic():
-        dataset = writer.named_dataset(team, dataset_name, by)
+        dataset = writer.get_or_create_dataset(team, dataset_name, by)
         upload = _create_loading(team, path, UploadKind.DATASET, by, dataset=dataset)
     origin = _origin(upload, by, watch.on_progress)
     try:
         return writer.store_dataset(reading, dataset, origin, skips_bad_rows=skips_bad_rows)
     except BaseException:
         upload.delete()
-        cleanup.remove_bare_dataset(dataset)
+        cleanup.remove_empty_dataset(dataset)
         raise
 
 
-@full_disk_told()
+@reporting_disk_full()
 def inspect_upload(
     team: Team,
     path: Path,
     dataset_name: str,
     choices: Choices | None = None,
-    options: Options | None = None,
-    watch: Watch = _UNWATCHED,
-) -> Report:
-    """The dry run of `load_file`: reads every row, stores none. Raises FileProblem."""
+    options: FileOptions | None = None,
+    watch: ImportObserver = _UNWATCHED,
+) -> ImportReport:
+    """The dry run of `import_file`: reads every row, stores none. Raises FileProblem."""
     reading = _open_file(path, UploadKind.DATASET, choices, options)
     watch.on_reading(reading)
-    report = Report()
+    report = ImportReport()
     cases = CaseWriter(report, near=NearDuplicates())
-    writer.read_through(reading, cases, lambda rows, _: watch.on_progress(rows))
+    writer.write_rows(reading, cases, lambda rows, _: watch.on_progress(rows))
     cases.finish()
     dataset = Dataset.objects.filter(team=team, name=dataset_name).first()
     _find_identical_version(report, dataset)
     return report
 
 
-@full_disk_told()
-def load_outputs_file(
+@reporting_disk_full()
+def import_outputs_file(
     version: DatasetVersion,
     path: Path,
     series: str = "",
     dated: datetime | None = None,
     choices: Choices | None = None,
     *,
-    options: Options | None = None,
+    options: FileOptions | None = None,
     by: User | None = None,
     on_progress: Callable[[int], None] = lambda _: None,
-) -> Loaded:
+) -> ImportResult:
     """A file of the command line as output sets over the version, matched by case key.
 
     Raises FileProblem or RefusedError; nothing is then stored.
@@ -217,31 +217,33 @@ class ProgressWriter:
 
     def __init__(self, upload: Upload, on_progress: Callable[[int], None] = lambda _: None) -> None:
         self._upload, self._on_progress = upload, on_progress
-        self._next = time.monotonic() + BEAT_SECONDS
+        self._next = time.monotonic() + HEARTBEAT_SECONDS
         self._is_through = False
         self._estimator = RateEstimator()
 
     def __call__(self, row_count: int, share: float) -> None:
         if time.monotonic() < self._next and (share < 1 or self._is_through):
             return
-        self._next = time.monotonic() + BEAT_SECONDS
+        self._next = time.monotonic() + HEARTBEAT_SECONDS
         self._is_through = share >= 1
         fields: dict[str, Any] = {"row_count": row_count, "share_read": share}
         fields["rows_a_second"], fields["seconds_left"] = self._estimator.pace(row_count, share)
-        if self._upload.held_by:
-            fields["held_until"] = timezone.now() + timedelta(seconds=lease.LEASE_SECONDS)
+        if self._upload.lease_owner:
+            fields["lease_expires_at"] = timezone.now() + timedelta(seconds=lease.LEASE_SECONDS)
         self.note(**fields)
         self._on_progress(row_count)
 
     def note(self, **fields: Any) -> None:
         """Change the upload. Raises StoppedError unless its state and lease are unchanged."""
         upload = self._upload
-        ours = Upload.objects.filter(pk=upload.pk, state=upload.state, held_by=upload.held_by)
+        ours = Upload.objects.filter(
+            pk=upload.pk, state=upload.state, lease_owner=upload.lease_owner
+        )
         if not ours.update(**fields):
             raise StoppedError
 
 
-def _load(upload: Upload) -> Loaded:
+def _load(upload: Upload) -> ImportResult:
     reading = _open_upload(upload)
     origin = _origin(upload, upload.created_by, series=upload.series, dated=upload.dated)
     skips_bad_rows = bool(upload.report.get("skips_bad_rows"))
@@ -255,7 +257,7 @@ def _load(upload: Upload) -> Loaded:
 def _name_dataset(upload: Upload) -> Dataset:
     with transaction.atomic():
         name = upload.dataset_name or upload.file_name
-        dataset = writer.named_dataset(upload.team, name, upload.created_by)
+        dataset = writer.get_or_create_dataset(upload.team, name, upload.created_by)
         ProgressWriter(upload).note(dataset=dataset)
     upload.dataset = dataset
     return dataset
@@ -267,46 +269,48 @@ def _origin(
     on_progress: Callable[[int], None] = lambda _: None,
     series: str = "",
     dated: datetime | None = None,
-) -> Origin:
+) -> ImportOrigin:
     progress = ProgressWriter(upload, on_progress)
 
-    def end(version: DatasetVersion, report: Report) -> None:
+    def end(version: DatasetVersion, report: ImportReport) -> None:
         report.near = upload.report.get("near", [])  # found by the dry run
         report.near_count = upload.report.get("near_count", 0)
         report.is_near_known = "near" in upload.report
-        released = {"held_by": "", "held_until": None}
+        released = {"lease_owner": "", "lease_expires_at": None}
         fields = _report_fields(report)
         progress.note(state=UploadState.DONE, version=version, **released, **fields)
 
-    return Origin(by=by, beat=progress, on_publish=end, series=series, dated=dated)
+    return ImportOrigin(by=by, beat=progress, on_publish=end, series=series, dated=dated)
 
 
 def _open_file(
-    path: Path, kind: UploadKind, choices: Choices | None, options: Options | None
-) -> Reading:
-    name = upload_storage.shown_name(path.name)
-    return open_reading(path, name, kind=kind, choices=choices, options=options)
+    path: Path, kind: UploadKind, choices: Choices | None, options: FileOptions | None
+) -> OpenFile:
+    name = upload_storage.display_name(path.name)
+    return open_file(path, name, kind=kind, choices=choices, options=options)
 
 
-def _open_upload(upload: Upload) -> Reading:
-    path = upload_storage.path_of(upload)
+def _open_upload(upload: Upload) -> OpenFile:
+    path = upload_storage.upload_path(upload)
     if not path.exists():
         raise FileProblem("file_gone", "The file is no longer here. Upload it again.")
-    return open_reading(
+    return open_file(
         path,
         upload.file_name,
         kind=upload.kind,
         choices=resolve_options(upload.mapping),
-        options=options_of(upload.detected),
+        options=read_file_options(upload.detected),
     )
 
 
-def _find_identical_version(report: Report, dataset: Dataset | None) -> None:
+def _find_identical_version(report: ImportReport, dataset: Dataset | None) -> None:
     twin = writer.identical_version(dataset, report) if dataset else None
     report.identical_to = twin.number if twin else None
 
 
-def _dry_writer(upload: Upload, reading: Reading, report: Report) -> CaseWriter | OutputWriter:
+def _dry_writer(
+    upload: Upload, reading: OpenFile, report: ImportReport
+) -> CaseWriter | OutputWriter:
     """A writer that stores nothing."""
     if upload.kind == UploadKind.DATASET:
         return CaseWriter(report, near=NearDuplicates())
@@ -331,17 +335,17 @@ def _create_loading(
         team=team,
         kind=kind,
         state=UploadState.LOADING,
-        file_name=upload_storage.shown_name(path.name),
-        spool_name=uuid4().hex + upload_storage.ELSEWHERE,
+        file_name=upload_storage.display_name(path.name),
+        stored_name=uuid4().hex + upload_storage.EXTERNAL,
         size_bytes=path.stat().st_size,
         created_by=by,
-        held_by=lease.own_name(),
-        held_until=timezone.now() + timedelta(seconds=lease.LEASE_SECONDS),
+        lease_owner=lease.own_name(),
+        lease_expires_at=timezone.now() + timedelta(seconds=lease.LEASE_SECONDS),
         **fields,
     )
 
 
-def _report_fields(report: Report) -> dict[str, Any]:
+def _report_fields(report: ImportReport) -> dict[str, Any]:
     """The report as fields of an upload."""
     return {
         "row_count": report.row_count,
@@ -352,21 +356,28 @@ def _report_fields(report: Report) -> dict[str, Any]:
 
 
 def _unstorable(fault: DatabaseError | OSError) -> FileProblem:
-    if disk_full.is_full_disk(fault):
+    if disk_full.is_disk_full(fault):
         return FileProblem(disk_full.CODE, disk_full.TEXT)
     text = f"The rows could not be stored: {str(fault)[:200]}. Try again."
     return FileProblem("store_failed", text)
 
 
-def _fail(upload: Upload, report: Report) -> None:
+def _fail(upload: Upload, report: ImportReport) -> None:
     _end(upload, UploadState.FAILED, report)
-    upload_storage.discard(upload)
+    upload_storage.delete_file(upload)
     if upload.dataset:
-        cleanup.remove_bare_dataset(upload.dataset)
+        cleanup.remove_empty_dataset(upload.dataset)
 
 
-def _end(upload: Upload, state: UploadState, report: Report) -> None:
-    _move(upload, (upload.state,), state, held_by="", held_until=None, **_report_fields(report))
+def _end(upload: Upload, state: UploadState, report: ImportReport) -> None:
+    _move(
+        upload,
+        (upload.state,),
+        state,
+        lease_owner="",
+        lease_expires_at=None,
+        **_report_fields(report),
+    )
 
 
 def _move(upload: Upload, old: Sequence[str], new: UploadState, **fields: Any) -> bool:

@@ -23,8 +23,8 @@ from scoring.engine.imports.case_writer import (
     output_digest,
 )
 from scoring.engine.imports.disk_reserve import reserve_disk
-from scoring.engine.imports.reader import Reading
-from scoring.engine.imports.report import RefusedError, Report
+from scoring.engine.imports.reader import OpenFile
+from scoring.engine.imports.report import ImportReport, RefusedError
 from scoring.models import (
     AuditEntry,
     Dataset,
@@ -37,18 +37,18 @@ from scoring.models import (
 )
 
 #: Takes the rows read so far and the share of the file; raises StoppedError to end the work.
-Beat = Callable[[int, float], None]
+Heartbeat = Callable[[int, float], None]
 
 NAME_LENGTH: Final = 120
 
 
 @dataclass(frozen=True)
-class Loaded:
+class ImportResult:
     """The result of an import. `is_new` is False if the version had exactly these cases before."""
 
     version: DatasetVersion
     output_sets: tuple[OutputSet, ...]
-    report: Report
+    report: ImportReport
     is_new: bool = True
 
     @property
@@ -62,17 +62,17 @@ class Loaded:
 
 
 @dataclass(frozen=True)
-class Origin:
+class ImportOrigin:
     """Who imports, and what is called meanwhile and in the transaction that publishes the rows."""
 
     by: User | None
-    beat: Beat = lambda _rows, _share: None
-    on_publish: Callable[[DatasetVersion, Report], None] = lambda _version, _report: None
+    beat: Heartbeat = lambda _rows, _share: None
+    on_publish: Callable[[DatasetVersion, ImportReport], None] = lambda _version, _report: None
     series: str = ""
     dated: datetime | None = None
 
 
-def named_dataset(team: Team, name: str, by: User | None) -> Dataset:
+def get_or_create_dataset(team: Team, name: str, by: User | None) -> Dataset:
     """The team's dataset of that name, made if need be; it shows once it has a version."""
     dataset, _ = Dataset.objects.get_or_create(
         team=team, name=name[:NAME_LENGTH], defaults={"created_by": by}
@@ -81,14 +81,14 @@ def named_dataset(team: Team, name: str, by: User | None) -> Dataset:
 
 
 def store_dataset(
-    reading: Reading, dataset: Dataset, origin: Origin, *, skips_bad_rows: bool = False
-) -> Loaded:
+    reading: OpenFile, dataset: Dataset, origin: ImportOrigin, *, skips_bad_rows: bool = False
+) -> ImportResult:
     """A new version with an output set per output column; the version there was, if identical.
 
     Raises RefusedError when the rows have problems, and whatever `origin.beat` raises; nothing is
     then stored.
     """
-    report = Report(skips_bad_rows=skips_bad_rows)
+    report = ImportReport(skips_bad_rows=skips_bad_rows)
     version = DatasetVersion.with_loading.create(
         dataset=dataset,
         source_name=reading.name,
@@ -99,38 +99,38 @@ def store_dataset(
         with reserve_disk():
             sets = _new_sets(version, reading, origin)
             writer = CaseWriter(report, version, sets)
-            read_through(reading, writer, origin.beat)
+            write_rows(reading, writer, origin.beat)
             writer.finish()
             _refuse_bad(report)
-            twin = publish(version, sets, report, origin)
+            twin = publish_import(version, sets, report, origin)
     except BaseException:
         cleanup.remove_version(version)
         raise
     if twin is None:
-        return Loaded(version, tuple(sets.values()), report)
+        return ImportResult(version, tuple(sets.values()), report)
     cleanup.remove_version(version)
     return _store_into_twin(twin, reading, report, origin)
 
 
 def store_outputs_file(
-    reading: Reading,
+    reading: OpenFile,
     version: DatasetVersion,
-    origin: Origin,
+    origin: ImportOrigin,
     *,
     skips_bad_rows: bool = False,
     needs_outputs: bool = True,
-) -> Loaded:
+) -> ImportResult:
     """A new output set per output column over the version, matched by case key.
 
     `needs_outputs` is that of OutputWriter. Raises RefusedError when the rows have problems or none
     matches.
     """
-    report = Report(skips_bad_rows=skips_bad_rows, unused_columns=reading.unused_columns)
+    report = ImportReport(skips_bad_rows=skips_bad_rows, unused_columns=reading.unused_columns)
     sets = _new_sets(version, reading, origin)
     try:
         with reserve_disk():
             writer = OutputWriter(report, version, sets, sets, needs_outputs=needs_outputs)
-            read_through(reading, writer, origin.beat)
+            write_rows(reading, writer, origin.beat)
             writer.finish()
             _refuse_bad(report)
             with transaction.atomic():
@@ -140,11 +140,11 @@ def store_outputs_file(
         for output_set in sets.values():
             cleanup.remove_output_set(output_set)
         raise
-    return Loaded(version, tuple(sets.values()), report, is_new=False)
+    return ImportResult(version, tuple(sets.values()), report, is_new=False)
 
 
-def read_through(
-    reading: Reading, writer: CaseWriter | OutputWriter | OutputDigests, beat: Beat
+def write_rows(
+    reading: OpenFile, writer: CaseWriter | OutputWriter | OutputDigests, beat: Heartbeat
 ) -> None:
     """Give the writer all rows, in batches each of which is one short transaction."""
     size = max(ROWS_PER_TRANSACTION // (1 + len(reading.columns.output)), 250)
@@ -183,7 +183,7 @@ def _rare_collections() -> Iterator[None]:
         gc.set_threshold(*thresholds)
 
 
-def identical_version(dataset: Dataset, report: Report) -> DatasetVersion | None:
+def identical_version(dataset: Dataset, report: ImportReport) -> DatasetVersion | None:
     """The newest version of the dataset that holds exactly the report's cases."""
     same = DatasetVersion.objects.filter(
         dataset=dataset, content_hash=report.content_hash, case_count=report.case_count
@@ -191,8 +191,8 @@ def identical_version(dataset: Dataset, report: Report) -> DatasetVersion | None
     return same.order_by("-number").first()
 
 
-def publish(
-    version: DatasetVersion, sets: dict[str, OutputSet], report: Report, origin: Origin
+def publish_import(
+    version: DatasetVersion, sets: dict[str, OutputSet], report: ImportReport, origin: ImportOrigin
 ) -> DatasetVersion | None:
     """Make the version visible, or return the earlier one that has the same cases."""
     with transaction.atomic():
@@ -217,8 +217,8 @@ def publish(
 
 
 def _store_into_twin(
-    twin: DatasetVersion, reading: Reading, report: Report, origin: Origin
-) -> Loaded:
+    twin: DatasetVersion, reading: OpenFile, report: ImportReport, origin: ImportOrigin
+) -> ImportResult:
     """Store the file's outputs into the version that has its cases, unless they are stored too."""
     known = _twin_sets(twin, reading, report, origin)
     new: tuple[OutputSet, ...] = ()
@@ -235,7 +235,7 @@ def _store_into_twin(
         report.output_sets = [str(output_set.uuid) for output_set in known.values()]
         with transaction.atomic():
             origin.on_publish(twin, report)
-    return Loaded(twin, (*known.values(), *new), report, is_new=False)
+    return ImportResult(twin, (*known.values(), *new), report, is_new=False)
 
 
 def identical_outputs(writer: OutputWriter) -> dict[str, str]:
@@ -251,7 +251,7 @@ def identical_outputs(writer: OutputWriter) -> dict[str, str]:
 
 
 def _twin_sets(
-    version: DatasetVersion, reading: Reading, report: Report, origin: Origin
+    version: DatasetVersion, reading: OpenFile, report: ImportReport, origin: ImportOrigin
 ) -> dict[str, OutputSet]:
     """By label the output sets of the version that hold exactly the file's outputs."""
     candidates = {
@@ -262,8 +262,8 @@ def _twin_sets(
     }
     if not any(sets.exists() for sets in candidates.values()):
         return {}
-    digests = OutputDigests(Report())
-    read_through(reading, digests, lambda *_: origin.beat(report.row_count, 1.0))
+    digests = OutputDigests(ImportReport())
+    write_rows(reading, digests, lambda *_: origin.beat(report.row_count, 1.0))
     return {
         label: output_set
         for label, sets in candidates.items()
@@ -272,7 +272,9 @@ def _twin_sets(
     }
 
 
-def _new_sets(version: DatasetVersion, reading: Reading, origin: Origin) -> dict[str, OutputSet]:
+def _new_sets(
+    version: DatasetVersion, reading: OpenFile, origin: ImportOrigin
+) -> dict[str, OutputSet]:
     labels = list(reading.columns.labels.values())
     dated = origin.dated or timezone.now()
     sets = {}
@@ -291,13 +293,13 @@ def _new_sets(version: DatasetVersion, reading: Reading, origin: Origin) -> dict
     return sets
 
 
-def _set_name(label: str, reading: Reading) -> str:
+def _set_name(label: str, reading: OpenFile) -> str:
     """The label, or the file's name for a label that only says “output”."""
     is_plain = label.lower() in (*OUTPUT_WORDS, "model_output")
     return (PurePath(reading.name).stem if is_plain else label)[:NAME_LENGTH]
 
 
-def _show_sets(sets: Iterable[OutputSet], report: Report, origin: Origin) -> None:
+def _show_sets(sets: Iterable[OutputSet], report: ImportReport, origin: ImportOrigin) -> None:
     for output_set in sets:
         output_set.state = OutputSetState.READY
         output_set.output_count = Output.objects.filter(output_set=output_set).count()
@@ -308,7 +310,7 @@ def _show_sets(sets: Iterable[OutputSet], report: Report, origin: Origin) -> Non
         AuditEntry.objects.record(team, origin.by, "output_set.created", output_set, new=new)
 
 
-def _refuse_bad(report: Report) -> None:
+def _refuse_bad(report: ImportReport) -> None:
     if report.is_storable and not report.case_count:
         report.is_readable = False
     if not report.is_storable:

@@ -17,21 +17,21 @@ from django.utils.module_loading import import_string
 
 from scoring.engine.jobs import lease
 from scoring.models import Job, JobKind, JobState, Team, User
-from scoring.models.job import OPEN
+from scoring.models.job import UNFINISHED
 
 log = logging.getLogger(__name__)
 
-Answer = Mapping[str, Any]
+JobResult = Mapping[str, Any]
 
 #: The function that runs each kind of job, by dotted name so that the queue imports none of them.
 #: It takes the job and returns its answer; it may raise JobProblem.
-FUNCTIONS: Final[Mapping[str, str]] = {
+HANDLERS: Final[Mapping[str, str]] = {
     JobKind.TEST_CONNECTION: "scoring.engine.tryout.connection_test.run_connection_test",
     JobKind.TRY_SCORER: "scoring.engine.tryout.connection_test.run_scorer_trial",
     JobKind.TRY_PROMPT: "scoring.engine.tryout.connection_test.run_prompt_trial",
     JobKind.PREVIEW_SCORER: "scoring.engine.tryout.preview.run_preview",
-    JobKind.CHECK_NOISE: "scoring.engine.judges.variance.run_noise_check",
-    JobKind.MEASURE_DRIFT: "scoring.engine.drift.jobs.run_measuring",
+    JobKind.MEASURE_VARIANCE: "scoring.engine.judges.variance.run_variance_check",
+    JobKind.MEASURE_DRIFT: "scoring.engine.drift.jobs.run_measurement",
     JobKind.COMPARE: "scoring.engine.compare.jobs.run_comparison",
     JobKind.PUBLISH_DRAFT: "scoring.engine.drafts.jobs.run_publishing",
     JobKind.FIND_DUPLICATES: "scoring.engine.imports.near_duplicates.run_search",
@@ -44,10 +44,10 @@ FUNCTIONS: Final[Mapping[str, str]] = {
 _NOT_STORABLE: Final = re.compile("[\x00\ud800-\udfff]")  # no database keeps them in JSON
 
 
-class JobProblem(Exception):  # noqa: N818  the word the project uses
+class JobError(Exception):
     """Why a job has no complete answer; `answer` is what there is of it."""
 
-    def __init__(self, text: str, answer: Answer | None = None) -> None:
+    def __init__(self, text: str, answer: JobResult | None = None) -> None:
         super().__init__(text)
         self.text, self.answer = text, answer or {}
 
@@ -62,9 +62,9 @@ def enqueue(kind: JobKind, team: Team, request: Mapping[str, Any]) -> None:
         Job.objects.create(**same)
 
 
-def enqueue_for(kind: JobKind, team: Team, by: User | None, request: Mapping[str, Any]) -> Job:
+def enqueue_once(kind: JobKind, team: Team, by: User | None, request: Mapping[str, Any]) -> Job:
     """Enqueue a job that somebody waits for, or return the open one with the same request."""
-    stored = storable(request)
+    stored = without_nul(request)
     for job in Job.objects.unfinished().filter(team=team, kind=kind).order_by("pk"):
         if job.request == stored:
             if job.requested_by_id is None and by:
@@ -73,26 +73,26 @@ def enqueue_for(kind: JobKind, team: Team, by: User | None, request: Mapping[str
     return Job.objects.create(team=team, kind=kind, request=stored, requested_by=by)
 
 
-def latest_of(kind: JobKind, team: Team, by: User, request: Mapping[str, Any]) -> Job | None:
+def latest_job(kind: JobKind, team: Team, by: User, request: Mapping[str, Any]) -> Job | None:
     """The person's latest job of the kind, if its request is this one."""
     job = Job.objects.filter(team=team, kind=kind, requested_by=by).order_by("pk").last()
-    return job if job and job.request == storable(request) else None
+    return job if job and job.request == without_nul(request) else None
 
 
-def run(job: Job) -> None:
+def run_job(job: Job) -> None:
     """Run the job and store its answer, or in `problem` why there is none."""
     row = Job.objects.filter(pk=job.pk)
-    row.update(state=JobState.WORKING, tries=F("tries") + 1, answer={})
+    row.update(state=JobState.WORKING, try_count=F("try_count") + 1, answer={})
     try:
-        function: Callable[[Job], Answer] = import_string(FUNCTIONS[job.kind])
-        answer = storable(function(job))
+        function: Callable[[Job], JobResult] = import_string(HANDLERS[job.kind])
+        answer = without_nul(function(job))
         state, problem = JobState.DONE, ""
-    except JobProblem as fault:
-        answer, state, problem = storable(fault.answer), JobState.FAILED, fault.text
+    except JobError as fault:
+        answer, state, problem = without_nul(fault.answer), JobState.FAILED, fault.text
     except Exception as fault:
         log.exception("job %s (%s) failed", job.uuid, job.kind)
         answer, state, problem = {}, JobState.FAILED, f"it failed with {type(fault).__name__}"
-    row.update(state=state, answer=answer, problem=problem, held_by="", held_until=None)
+    row.update(state=state, answer=answer, problem=problem, lease_owner="", lease_expires_at=None)
 
 
 def run_waiting(team: Team, *kinds: JobKind) -> None:
@@ -100,25 +100,25 @@ def run_waiting(team: Team, *kinds: JobKind) -> None:
     for kind in kinds:
         waiting = Job.objects.unfinished().filter(team=team, kind=kind).select_related("team")
         while job := waiting.order_by("pk").first():
-            if not lease.take(job):
+            if not lease.acquire(job):
                 break
-            run(job)
+            run_job(job)
 
 
-def requeue(job: Job) -> None:
+def requeue_job(job: Job) -> None:
     """Let another worker run it, or this one after a restart."""
-    row = Job.objects.filter(pk=job.pk, state__in=OPEN)
-    row.update(state=JobState.WAITING, held_by="", held_until=None)
+    row = Job.objects.filter(pk=job.pk, state__in=UNFINISHED)
+    row.update(state=JobState.WAITING, lease_owner="", lease_expires_at=None)
 
 
 def fail_abandoned(job: Job) -> None:
     """Fail a job whose worker ended. It is not run again by itself: it may have cost money."""
     problem = "the worker ended meanwhile; ask again"
     row = Job.objects.filter(pk=job.pk)
-    row.update(state=JobState.FAILED, problem=problem, held_by="", held_until=None)
+    row.update(state=JobState.FAILED, problem=problem, lease_owner="", lease_expires_at=None)
 
 
-def storable(value: Any) -> Any:
+def without_nul(value: Any) -> Any:
     """The value as JSON that every database stores; what is not JSON becomes its text."""
     text = json.dumps(value, default=str, ensure_ascii=False, allow_nan=False)
     return _without_unstorable(json.loads(text))

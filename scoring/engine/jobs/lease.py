@@ -27,38 +27,38 @@ def own_name() -> str:
     return f"{socket.gethostname()[:60]}:{os.getpid()}"
 
 
-def is_held(row: Leased) -> bool:
+def is_leased(row: Leased) -> bool:
     """Whether a living process has the lease, as the row was read."""
-    is_current = row.held_until is not None and row.held_until >= timezone.now()
-    return bool(row.held_by) and is_current and not is_gone(row.held_by)
+    is_current = row.lease_expires_at is not None and row.lease_expires_at >= timezone.now()
+    return bool(row.lease_owner) and is_current and not is_dead(row.lease_owner)
 
 
-def take(row: Leased) -> bool:
+def acquire(row: Leased) -> bool:
     """Take the lease if the row is free and nobody has taken it since it was read.
 
     One that bears our own name is free, too: a restarted container may get its old pid again.
     """
-    if is_held(row) and row.held_by != own_name():
+    if is_leased(row) and row.lease_owner != own_name():
         return False
     unchanged = type(row)._default_manager.filter(
-        pk=row.pk, held_by=row.held_by, held_until=row.held_until
+        pk=row.pk, lease_owner=row.lease_owner, lease_expires_at=row.lease_expires_at
     )
     return _extend(row, unchanged)
 
 
 def renew(row: Leased) -> bool:
     """Extend the lease; False when it is no longer ours, or the row is gone."""
-    ours = type(row)._default_manager.filter(pk=row.pk, held_by=own_name())
+    ours = type(row)._default_manager.filter(pk=row.pk, lease_owner=own_name())
     return _extend(row, ours)
 
 
 def release(row: Leased) -> None:
     """Release the lease, unless another process has taken it over."""
-    ours = type(row)._default_manager.filter(pk=row.pk, held_by=own_name())
-    ours.update(held_by="", held_until=None)
+    ours = type(row)._default_manager.filter(pk=row.pk, lease_owner=own_name())
+    ours.update(lease_owner="", lease_expires_at=None)
 
 
-def is_gone(name: str) -> bool:
+def is_dead(name: str) -> bool:
     """Whether the named process was on this machine and has ended."""
     host, _, pid = name.rpartition(":")
     if host != socket.gethostname()[:60] or not pid.isdecimal():
@@ -74,7 +74,7 @@ def is_gone(name: str) -> bool:
 
 def _extend(row: Leased, wanted: QuerySet[Any]) -> bool:
     by, until = own_name(), timezone.now() + timedelta(seconds=LEASE_SECONDS)
-    if not wanted.update(held_by=by, held_until=until):
+    if not wanted.update(lease_owner=by, lease_expires_at=until):
         return False
-    row.held_by, row.held_until = by, until
+    row.lease_owner, row.lease_expires_at = by, until
     return True

@@ -10,9 +10,9 @@ from typing import Final, NamedTuple, Self
 from scoring.engine.jobs import lease
 from scoring.models import Job, JobState
 
-TELL_SECONDS: Final = 0.5
-SURE_SECONDS: Final = 1.0  # less elapsed time says little about the rest,
-SURE_SHARE: Final = 0.05  # and so does a smaller share
+REPORT_SECONDS: Final = 0.5
+MIN_ESTIMATE_SECONDS: Final = 1.0  # less elapsed time says little about the rest,
+MIN_ESTIMATE_SHARE: Final = 0.05  # and so does a smaller share
 
 ReportShare = Callable[[float], None]  # called with the share that is done
 
@@ -21,12 +21,12 @@ def ignore_share(_share: float) -> None:
     """Report nothing."""
 
 
-def part_of(report: ReportShare, start: float, size: float) -> ReportShare:
+def scale_share(report: ReportShare, start: float, size: float) -> ReportShare:
     """Report the share of a part that begins at `start` and is `size` of the whole."""
     return lambda share: report(start + size * share)
 
 
-class Progress(NamedTuple):
+class JobProgress(NamedTuple):
     """What is being done, how many of how many things are done, 0 where they are not counted, and
     the share of the whole job; `seconds_left` is None at first.
     """
@@ -45,15 +45,15 @@ class Progress(NamedTuple):
     @classmethod
     def of(cls, job: Job | None) -> Self | None:
         """As the worker has reported it; None while no worker runs the job."""
-        if job is None or job.state != JobState.WORKING or not lease.is_held(job):
+        if job is None or job.state != JobState.WORKING or not lease.is_leased(job):
             return None
         return cls(*(job.answer[name] for name in cls._fields)) if job.answer else None
 
 
-ReportProgress = Callable[[Progress], object]
+ReportProgress = Callable[[JobProgress], object]
 
 
-def ignore_progress(_progress: Progress) -> None:
+def ignore_progress(_progress: JobProgress) -> None:
     """Report nothing."""
 
 
@@ -91,19 +91,19 @@ class StageProgress:
 
         def report(share: float) -> None:
             now = self._clock()
-            if share and now - self._reported_at < TELL_SECONDS:
+            if share and now - self._reported_at < REPORT_SECONDS:
                 return
             self._reported_at = now
             whole = float((before + stage.cost * share) / self._cost)
             done, left = round(float(share) * total), self._seconds_left(whole)
-            self._tell(Progress(stage.doing, done, total, round(whole, 4), left))
+            self._tell(JobProgress(stage.doing, done, total, round(whole, 4), left))
 
         report(0.0)
         return report
 
     def _seconds_left(self, whole: float) -> float | None:
         seconds = self._reported_at - self._started_at
-        if seconds >= SURE_SECONDS and whole >= SURE_SHARE:
+        if seconds >= MIN_ESTIMATE_SECONDS and whole >= MIN_ESTIMATE_SHARE:
             return seconds / whole * (1 - whole)
         if self._expected_seconds is None or seconds > self._expected_seconds:
             return None

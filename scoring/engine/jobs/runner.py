@@ -11,21 +11,23 @@ from django.db.models import Q
 from scoring.engine.jobs import job_queue, lease
 from scoring.engine.jobs.tasks import LeasedTasks
 from scoring.engine.processes.process_pool import Executor
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.models import Job
 from scoring.models.job import REPEATABLE
 
 log = logging.getLogger(__name__)
 
-AT_ONCE: Final = 4
-FORGET_SECONDS: Final = 60
+MAX_CONCURRENT: Final = 4
+CLEANUP_SECONDS: Final = 60
 
 
 class JobRunner:
     """Starts the jobs somebody waits for first, and one at a time of those that follow runs."""
 
     def __init__(self, threads: Executor | None = None) -> None:
-        self._tasks: LeasedTasks[Job] = LeasedTasks(threads or Threads(AT_ONCE), AT_ONCE)
+        self._tasks: LeasedTasks[Job] = LeasedTasks(
+            threads or ThreadPool(MAX_CONCURRENT), MAX_CONCURRENT
+        )
         self._forget_at = 0.0
 
     def step(self) -> None:
@@ -37,14 +39,14 @@ class JobRunner:
         self._tasks.renew_leases()
         self._start_waiting()
         if time.monotonic() >= self._forget_at:
-            self._forget_at = time.monotonic() + FORGET_SECONDS
-            Job.objects.forget_old()
+            self._forget_at = time.monotonic() + CLEANUP_SECONDS
+            Job.objects.delete_expired()
 
     def stop(self) -> None:
         """Requeue what can be repeated, and fail the rest."""
         for job in self._tasks.abandon():
             if job.kind in REPEATABLE:
-                job_queue.requeue(job)
+                job_queue.requeue_job(job)
             else:
                 job_queue.fail_abandoned(job)
 
@@ -55,9 +57,9 @@ class JobRunner:
             is_following = any(running.requested_by_id is None for running in self._tasks)
             if not self._tasks.free or (job.requested_by_id is None and is_following):
                 return
-            if not lease.take(job):
+            if not lease.acquire(job):
                 continue
-            if job.may_begin:
-                self._tasks.start(job, job_queue.run, job)
+            if job.can_start:
+                self._tasks.start(job, job_queue.run_job, job)
             else:
                 job_queue.fail_abandoned(job)

@@ -14,18 +14,18 @@ from scoring.core.contract import ServiceError
 from scoring.engine.jobs import job_queue
 from scoring.engine.judges.variance import (
     MIN_SAMPLE,
-    TooFewError,
-    check_noise,
-    estimate_check,
+    TooFewOutputsError,
+    estimate_variance,
+    measure_variance,
     scored_count,
 )
-from scoring.engine.runs.requirements import families
+from scoring.engine.runs.requirements import scorer_families
 from scoring.engine.services.team_services import TeamServices
-from scoring.models import CallPurpose, Job, JobKind, JudgeNoise, Run, RunScorer, RunState
-from scoring.models.runs.judge_models import models_of
+from scoring.models import CallPurpose, Job, JobKind, JudgeVariance, Run, RunScorer, RunState
+from scoring.models.runs.judge_models import collect_models
 
 
-def follow_runs(series: Sequence[Run]) -> None:
+def check_ended_runs(series: Sequence[Run]) -> None:
     """Enqueue the checks that the newest of these runs needs.
 
     They come before its comparison, which reads them: such jobs are done one after the other.
@@ -37,7 +37,7 @@ def follow_runs(series: Sequence[Run]) -> None:
             "place": scorer.position,
             "sample": settings.EVALSITE_JUDGE_CHECK_SAMPLE,
         }
-        job_queue.enqueue(JobKind.CHECK_NOISE, run.team, request)
+        job_queue.enqueue(JobKind.MEASURE_VARIANCE, run.team, request)
 
 
 def check_now(run: Run) -> Iterator[str]:
@@ -45,8 +45,8 @@ def check_now(run: Run) -> Iterator[str]:
     services = TeamServices(run.team, purpose=CallPurpose.TRY)
     for scorer in judges_to_check(run):
         try:
-            check_noise(scorer, services, sample=settings.EVALSITE_JUDGE_CHECK_SAMPLE)
-        except (TooFewError, ServiceError) as fault:
+            measure_variance(scorer, services, sample=settings.EVALSITE_JUDGE_CHECK_SAMPLE)
+        except (TooFewOutputsError, ServiceError) as fault:
             yield f"the noise of {scorer.name} is not known: {fault}"
 
 
@@ -57,17 +57,19 @@ def judges_to_check(run: Run) -> list[RunScorer]:
     if run.state != RunState.FINISHED:
         return []
     scorers = run.scorers.select_related("version", "run__team").order_by("position")
-    judges = (each for each in scorers if "llm" in families(each.version.type, each.version.config))
+    judges = (
+        each for each in scorers if "llm" in scorer_families(each.version.type, each.version.config)
+    )
     return [judge for judge in judges if _is_unknown(judge) and _is_possible(judge)]
 
 
 def _is_unknown(judge: RunScorer) -> bool:
     """Whether no check, made or under way, has met the version with the models that answer now."""
-    check = JudgeNoise.objects.latest_for(judge.version)
+    check = JudgeVariance.objects.latest_for(judge.version)
     if check is not None:
-        answering = models_of(judge)
+        answering = collect_models(judge)
         return bool(answering) and check.model_names != answering
-    jobs = Job.objects.unfinished().filter(team=judge.run.team, kind=JobKind.CHECK_NOISE)
+    jobs = Job.objects.unfinished().filter(team=judge.run.team, kind=JobKind.MEASURE_VARIANCE)
     runs = jobs.values_list("request__run", flat=True)
     checked = RunScorer.objects.filter(run__uuid__in=list(runs), version=judge.version)
     return not checked.exists()
@@ -80,6 +82,6 @@ def _is_possible(judge: RunScorer) -> bool:
     budget = judge.run.budget_usd
     if budget is None:
         return True
-    cost = estimate_check(judge, settings.EVALSITE_JUDGE_CHECK_SAMPLE).cost_usd
+    cost = estimate_variance(judge, settings.EVALSITE_JUDGE_CHECK_SAMPLE).cost_usd
     spent = (judge.run.cost_usd or 0.0) + (judge.run.judge_cost_usd or 0.0)
     return cost is not None and spent + cost <= budget

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from scoring.core.contract import ConfigError, Json
 from scoring.core.json_path import parse_path, path_text
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.core.llm.judge_scale import Choices
 from scoring.core.registry import scorer_type
 from scoring.core.stats.agreement import (
@@ -28,7 +28,7 @@ from scoring.models.runs.run import RunQuerySet
 MAX_CASES: Final = 20_000  # a page waits for it
 MAX_LABEL: Final = 100  # characters; longer values are no labels
 MAX_DEPTH: Final = 4
-LOOKED_AT: Final = 50  # cases that tell where labels lie
+CASES_EXAMINED: Final = 50  # cases that tell where labels lie
 EXPECTED: Final = "expected"
 METADATA: Final = "metadata"
 
@@ -51,7 +51,7 @@ class JudgedOutput(NamedTuple):
     label: str | None
 
 
-class LabelPlace(NamedTuple):
+class LabelPath(NamedTuple):
     """A path at which labels may lie; `fitting` cases of the sample have one the judge uses."""
 
     path: str
@@ -59,7 +59,7 @@ class LabelPlace(NamedTuple):
 
 
 @dataclass(frozen=True)
-class InOtherOrder:
+class SwappedOrder:
     """A second run whose outputs hold the two things to choose between in the other order.
 
     `agreement` is that run's own, with the labels turned round as the things are; `bias` compares
@@ -83,7 +83,7 @@ class JudgeQuality:
     unlabelled: int
     is_cut: bool
     is_shown: bool
-    in_other_order: InOtherOrder | None = None
+    in_other_order: SwappedOrder | None = None
 
 
 class Judge:
@@ -164,18 +164,18 @@ def judge_quality(scorer: RunScorer, label: str, swapped: RunScorer | None = Non
     )
 
 
-def label_places(scorer: RunScorer) -> list[LabelPlace]:
+def label_paths(scorer: RunScorer) -> list[LabelPath]:
     """Where labels may lie in the run's first cases, the likeliest first."""
     terms = {*Judge(scorer).choices, *_VERDICT_LABELS}
     seen: Counter[str] = Counter()
     fitting: Counter[str] = Counter()
     columns = ("output__case__metadata_json", "output__case__expected_json")
-    for metadata, expected in _rows(scorer).values_list(*columns)[:LOOKED_AT]:
+    for metadata, expected in _rows(scorer).values_list(*columns)[:CASES_EXAMINED]:
         case = {METADATA: json.loads(metadata), EXPECTED: json.loads(expected or "null")}
         for path, text in _labels(case):
             seen[path] += 1
             fitting[path] += text in terms
-    places = [LabelPlace(path, fitting[path]) for path in seen]
+    places = [LabelPath(path, fitting[path]) for path in seen]
     return sorted(places, key=lambda place: (-place.fitting, -seen[place.path], place.path))
 
 
@@ -188,7 +188,7 @@ def other_runs(scorer: RunScorer) -> RunQuerySet:
 
 def _in_other_order(
     judge: Judge, judged: Sequence[JudgedOutput], swapped: RunScorer, label: str
-) -> InOtherOrder | None:
+) -> SwappedOrder | None:
     turned = judge.turned
     if not turned:
         return None
@@ -196,7 +196,7 @@ def _in_other_order(
     relabelled = [output._replace(label=turned.get(output.label or "")) for output in others]
     choices, other_choices = ({row.key: row.choice for row in rows} for rows in (judged, others))
     bias = measure_position_bias(choices, other_choices, turned)
-    return InOtherOrder(swapped, measure_agreement(judge.pairs(relabelled)), bias)
+    return SwappedOrder(swapped, measure_agreement(judge.pairs(relabelled)), bias)
 
 
 def _rows(scorer: RunScorer) -> Any:
@@ -205,7 +205,7 @@ def _rows(scorer: RunScorer) -> Any:
 
 def _choice(metadata_json: str) -> str:
     metadata = json.loads(metadata_json)
-    return text_of(metadata.get("choice", metadata.get("number", "")))
+    return to_text(metadata.get("choice", metadata.get("number", "")))
 
 
 def _label(text: str | None, path: Sequence[str | int]) -> str | None:
@@ -224,7 +224,7 @@ def _label_text(value: Json) -> str | None:
     """The value as a label; None for any other value."""
     if value is None or isinstance(value, dict | list):
         return None
-    text = text_of(value).strip()
+    text = to_text(value).strip()
     return text if 0 < len(text) <= MAX_LABEL else None
 
 

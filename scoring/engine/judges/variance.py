@@ -21,19 +21,19 @@ from scoring.core.contract import Result, ServiceError
 from scoring.core.services import Answer, Provider, Question, Services, Vectors, use_services
 from scoring.core.stats.descriptive import t_quantile
 from scoring.engine.estimates.call_progress import ReportingServices, expected_call
-from scoring.engine.estimates.scoring_estimate import Estimate, QuestionRecorder, estimate_calls
-from scoring.engine.jobs.job_queue import JobProblem
-from scoring.engine.runs.execution import cases_of, configured_scorer
+from scoring.engine.estimates.scoring_estimate import CostEstimate, QuestionRecorder, estimate_calls
+from scoring.engine.jobs.job_queue import JobError
+from scoring.engine.runs.execution import cases_of_outputs, configured_scorer
 from scoring.engine.services.team_services import TeamServices
-from scoring.models import CallPurpose, Job, JobKind, JudgeNoise, RunScorer, Score, User, Verdict
-from scoring.models.runs.judge_models import models_of
+from scoring.models import CallPurpose, Job, JobKind, JudgeVariance, RunScorer, Score, User, Verdict
+from scoring.models.runs.judge_models import collect_models
 
 SAMPLE: Final = 50
 MIN_SAMPLE: Final = 2  # one difference has no deviation
 MAX_SAMPLE: Final = 500
 
 
-class TooFewError(Exception):
+class TooFewOutputsError(Exception):
     """Fewer than MIN_SAMPLE outputs were scored both times; the text says why."""
 
 
@@ -64,9 +64,9 @@ class Pair(NamedTuple):
     is_flipped: bool  # the verdict is another one
 
 
-def check_noise(
+def measure_variance(
     scorer: RunScorer, services: Services, *, sample: int = SAMPLE, by: User | None = None
-) -> JudgeNoise:
+) -> JudgeVariance:
     """Score a seeded sample of the run's scored outputs again and store the differences.
 
     Each check of a judge takes another sample. Raises TooFewError when too few of the
@@ -75,30 +75,32 @@ def check_noise(
     check = _next_check(scorer)
     first = _sample_scores(scorer, sample, check)
     with use_services(FreshReplies(services, check)):
-        second = configured_scorer(scorer).score(cases_of(list(first)))
+        second = configured_scorer(scorer).score(cases_of_outputs(list(first)))
     pairs = _pairs(first, second)
     if len(pairs) < MIN_SAMPLE:
-        raise TooFewError(_too_few(len(pairs), second))
-    return JudgeNoise.objects.create(
+        raise TooFewOutputsError(_too_few(len(pairs), second))
+    return JudgeVariance.objects.create(
         run=scorer.run,
         version=scorer.version,
         requested_by=by,
         errors=len(second) - len(pairs),
-        model_names=models_of(scorer),
+        model_names=collect_models(scorer),
         pairs=[[pair.first, pair.second] for pair in pairs],
-        **figures(pairs),
+        **variance_figures(pairs),
     )
 
 
-def estimate_check(scorer: RunScorer, sample: int = SAMPLE) -> Estimate:
+def estimate_variance(scorer: RunScorer, sample: int = SAMPLE) -> CostEstimate:
     """What the next check of so many outputs asks and costs."""
     check, recorder = _next_check(scorer), QuestionRecorder()
     with use_services(FreshReplies(recorder, check)):
-        configured_scorer(scorer).score(cases_of(list(_sample_scores(scorer, sample, check))))
+        configured_scorer(scorer).score(
+            cases_of_outputs(list(_sample_scores(scorer, sample, check)))
+        )
     return estimate_calls(scorer.run.team, recorder.questions)
 
 
-def run_noise_check(job: Job) -> dict[str, Any]:
+def run_variance_check(job: Job) -> dict[str, Any]:
     """The job's function: from {run: uuid, place, sample} to {check: uuid}.
 
     Until then its answer is its progress, the fields of `Progress`.
@@ -108,21 +110,21 @@ def run_noise_check(job: Job) -> dict[str, Any]:
     scorers = scorers.filter(position=job.request["place"])
     scorer = scorers.select_related("run__team", "version").first()
     if scorer is None:
-        raise JobProblem("the run is no longer there")
-    call = expected_call(estimate_check(scorer, sample))
+        raise JobError("the run is no longer there")
+    call = expected_call(estimate_variance(scorer, sample))
     services = ReportingServices(job, TeamServices(job.team, purpose=CallPurpose.TRY), [call])
     try:
-        check = check_noise(scorer, services, sample=sample, by=job.requested_by)
-    except TooFewError as fault:
-        raise JobProblem(str(fault)) from None
+        check = measure_variance(scorer, services, sample=sample, by=job.requested_by)
+    except TooFewOutputsError as fault:
+        raise JobError(str(fault)) from None
     except ServiceError as fault:
-        raise JobProblem(fault.text) from None
+        raise JobError(fault.text) from None
     return {"check": str(check.uuid)}
 
 
 def latest_job(scorer: RunScorer) -> Job | None:
     """The last check that was requested of this judge, while its job is kept."""
-    jobs = Job.objects.filter(team=scorer.run.team_id, kind=JobKind.CHECK_NOISE)
+    jobs = Job.objects.filter(team=scorer.run.team_id, kind=JobKind.MEASURE_VARIANCE)
     jobs = jobs.filter(request__run=str(scorer.run.uuid), request__place=scorer.position)
     return jobs.order_by("pk").last()
 
@@ -132,7 +134,7 @@ def scored_count(scorer: RunScorer) -> int:
     return _scored(scorer).count()
 
 
-def figures(pairs: Sequence[Pair]) -> dict[str, Any]:
+def variance_figures(pairs: Sequence[Pair]) -> dict[str, Any]:
     """The fields of JudgeNoise that follow from at least two pairs."""
     differences = [pair.second - pair.first for pair in pairs]
     n = len(differences)
@@ -148,7 +150,7 @@ def figures(pairs: Sequence[Pair]) -> dict[str, Any]:
 
 def _next_check(scorer: RunScorer) -> str:
     """A name that no other check has: checks are deleted with their run alone."""
-    earlier = JudgeNoise.objects.filter(run=scorer.run_id, version=scorer.version_id).count()
+    earlier = JudgeVariance.objects.filter(run=scorer.run_id, version=scorer.version_id).count()
     return f"check {earlier + 1} of {scorer.run.uuid} by {scorer.version_id}"
 
 

@@ -11,9 +11,9 @@ from django.db import transaction
 from scoring.core.contract import Case as CaseToScore
 from scoring.core.contract import CaseProblem
 from scoring.core.llm.prompt_template import PromptTemplate
-from scoring.core.services import Answer, Fault, Message, Question, Reply, current_services
-from scoring.engine.services.reply_store import storable
-from scoring.engine.services.team_services import Stopped
+from scoring.core.services import Answer, CallFailure, Message, Question, Reply, current_services
+from scoring.engine.services.reply_store import without_nul
+from scoring.engine.services.team_services import RunStoppedError
 from scoring.models import (
     Case,
     Connection,
@@ -25,7 +25,7 @@ from scoring.models import (
     Run,
     User,
 )
-from scoring.models.bulk import insert
+from scoring.models.bulk import bulk_insert
 from scoring.models.runs.result_rows import OUTPUT_COLUMNS, OutputRow
 from scoring.models.runs.run import OutputSetState
 
@@ -33,7 +33,7 @@ SEED: Final = "seed"
 
 
 @dataclass(frozen=True)
-class Recipe:
+class OutputRecipe:
     """How outputs are made. `connection` None is the team's default one, or the environment's."""
 
     model: str
@@ -44,8 +44,8 @@ class Recipe:
     trials: int = 1
 
 
-def planned_outputs(
-    version: DatasetVersion, recipe: Recipe, *, by: User | None = None, **described: Any
+def create_output_set(
+    version: DatasetVersion, recipe: OutputRecipe, *, by: User | None = None, **described: Any
 ) -> OutputSet:
     """An output set of the version that a run is going to fill by this recipe.
 
@@ -60,11 +60,11 @@ def planned_outputs(
             labels=labels,
             **{"series": recipe.model[:120], **described},
         )
-        generation_by(recipe, outputs).save()
+        build_generation(recipe, outputs).save()
     return outputs
 
 
-def generation_by(recipe: Recipe, outputs: OutputSet) -> Generation:
+def build_generation(recipe: OutputRecipe, outputs: OutputSet) -> Generation:
     """The recipe as a row of that output set; it is not stored."""
     return Generation(
         output_set=outputs,
@@ -78,7 +78,7 @@ def generation_by(recipe: Recipe, outputs: OutputSet) -> Generation:
     )
 
 
-def question(generation: Generation, case: CaseToScore, trial: int) -> Question:
+def generation_question(generation: Generation, case: CaseToScore, trial: int) -> Question:
     """The call that makes one output. Raises CaseProblem when the case lacks what the prompt shows.
 
     A seed is raised by the trial's number, or every trial would be the same.
@@ -113,7 +113,7 @@ def make_outputs(generation: Generation, first_case: int, last_case: int) -> lis
     ]
 
 
-def finish(outputs: OutputSet) -> None:
+def finish_generation(outputs: OutputSet) -> None:
     """Make the set ready to be scored, once every output has been made or tried."""
     count = outputs.outputs.count()
     generating = OutputSet.objects.filter(pk=outputs.pk, state=OutputSetState.GENERATING)
@@ -121,24 +121,24 @@ def finish(outputs: OutputSet) -> None:
     outputs.refresh_from_db(fields=["state", "output_count"])
 
 
-def give_up(
+def fail_generation(
     generation: Generation, first_case: int, last_case: int, reason: str
 ) -> list[OutputRow]:
     """Rows that say why the missing outputs of these cases were not made."""
-    failed = _columns(Fault("generation_failed", reason))
+    failed = _columns(CallFailure("generation_failed", reason))
     missing = _missing(generation, first_case, last_case)
     return [(generation.output_set_id, case.pk, trial, *failed) for case, trial in missing]
 
 
-def generation_of(run: Run) -> Generation | None:
+def run_generation(run: Run) -> Generation | None:
     """The recipe of the run's outputs; None where they were imported."""
     generations = Generation.objects.filter(output_set=run.output_set_id)
     return generations.select_related("output_set").first()
 
 
-def store(rows: Sequence[OutputRow]) -> None:
+def store_outputs(rows: Sequence[OutputRow]) -> None:
     """Store the outputs, in their order; existing ones are not changed."""
-    insert(Output, OUTPUT_COLUMNS, rows, ignore_existing=True)
+    bulk_insert(Output, OUTPUT_COLUMNS, rows, ignore_existing=True)
 
 
 def regenerate(generation: Generation, outputs: Sequence[Output]) -> None:
@@ -180,23 +180,23 @@ def _ask_model(generation: Generation, trials: Sequence[tuple[Case, int]]) -> li
     questions = [_question_or_fault(generation, case, trial) for case, trial in trials]
     asked = [question for question in questions if isinstance(question, Question)]
     replies = iter(current_services().ask(asked))
-    answers = [each if isinstance(each, Fault) else next(replies) for each in questions]
+    answers = [each if isinstance(each, CallFailure) else next(replies) for each in questions]
     for answer in answers:
-        if isinstance(answer, Fault) and answer.code == "cancelled":
-            raise Stopped(answer.text)
+        if isinstance(answer, CallFailure) and answer.code == "cancelled":
+            raise RunStoppedError(answer.text)
     return answers
 
 
-def _question_or_fault(generation: Generation, case: Case, trial: int) -> Question | Fault:
+def _question_or_fault(generation: Generation, case: Case, trial: int) -> Question | CallFailure:
     try:
-        return question(generation, case_to_score(case), trial)
+        return generation_question(generation, case_to_score(case), trial)
     except CaseProblem as problem:
-        return Fault(problem.code, problem.text, attempts=0, can_retry=False)
+        return CallFailure(problem.code, problem.text, attempts=0, can_retry=False)
 
 
 def _columns(answer: Answer) -> OutputRow:
     """Text, is_json, error, latency, tokens in and out, cost: OUTPUT_COLUMNS from the fourth on."""
-    if isinstance(answer, Fault):
+    if isinstance(answer, CallFailure):
         return None, False, answer.text, None, None, None, None
     text, error = _text(answer)
     figures = answer.latency_ms, answer.tokens_in, answer.tokens_out, _cost(answer)
@@ -212,7 +212,7 @@ def _cost(reply: Reply) -> float | None:
 
 def _text(reply: Reply) -> tuple[str | None, str]:
     """What the model answered, a refusal included, or why there is no text."""
-    text = storable(reply.text or reply.refusal)
+    text = without_nul(reply.text or reply.refusal)
     if text or reply.finish != "content_filter":
         return text, ""
     return None, "the endpoint filtered the reply"

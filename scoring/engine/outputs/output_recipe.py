@@ -7,29 +7,29 @@ from typing import Any, Final, NamedTuple
 
 from scoring.core.contract import ConfigError
 from scoring.core.llm.prompt_template import MAX_CHARACTERS, PromptTemplate
-from scoring.engine.outputs.generation import Recipe
+from scoring.engine.outputs.generation import OutputRecipe
 from scoring.models.runs.generation import MAX_TRIALS
 
 MAX_SEED: Final = 2**31 - 1 - MAX_TRIALS  # each trial raises it by one
 MAX_TOKENS: Final = 1_000_000
 
 
-class Limits(NamedTuple):
+class ParameterLimits(NamedTuple):
     low: float
     high: float
     is_whole: bool = False
 
 
 #: The parameters a recipe may set. Everything else of a call is the engine's own business.
-PARAMETERS: Final[dict[str, Limits]] = {
-    "temperature": Limits(0, 2),
-    "top_p": Limits(0, 1),
-    "max_tokens": Limits(1, MAX_TOKENS, is_whole=True),
-    "seed": Limits(0, MAX_SEED, is_whole=True),
+PARAMETERS: Final[dict[str, ParameterLimits]] = {
+    "temperature": ParameterLimits(0, 2),
+    "top_p": ParameterLimits(0, 1),
+    "max_tokens": ParameterLimits(1, MAX_TOKENS, is_whole=True),
+    "seed": ParameterLimits(0, MAX_SEED, is_whole=True),
 }
 
 
-def check(recipe: Recipe) -> None:
+def check_recipe(recipe: OutputRecipe) -> None:
     """Raises ConfigError with what is wrong, by the names of the recipe's parts."""
     errors: defaultdict[str, list[str]] = defaultdict(list)
     if not 0 < len(recipe.model.strip()) <= 200:

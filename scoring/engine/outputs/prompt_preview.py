@@ -14,12 +14,12 @@ from scoring.core.llm.prompt_template import PromptTemplate
 from scoring.engine.outputs.generation import case_to_score
 from scoring.models import Case, DatasetVersion
 
-LOOKED_AT: Final = 200  # cases whose placeholders are listed
-MOST_PLACES: Final = 40
-DEEPEST: Final = 4
-SHOWN: Final = 3  # prompts of a preview
-MOST_COUNTED: Final = 10_000  # cases of a version in which missing values are counted
-NAMED: Final = 5  # cases that lack a value
+CASES_EXAMINED: Final = 200  # cases whose placeholders are listed
+MAX_PATHS: Final = 40
+MAX_DEPTH: Final = 4
+MAX_PREVIEWED: Final = 3  # prompts of a preview
+MAX_COUNTED: Final = 10_000  # cases of a version in which missing values are counted
+MAX_NAMED: Final = 5  # cases that lack a value
 _RANKS: Final = ("input", "expected", "references", "metadata", "tags", "key")
 
 
@@ -50,13 +50,13 @@ class MissingValues(NamedTuple):
     keys: Sequence[str]
 
 
-def placeholders_of(version: DatasetVersion) -> list[Placeholder]:
+def find_placeholders(version: DatasetVersion) -> list[Placeholder]:
     """The placeholders of the version's first cases in the order of fields, inner ones below."""
     counts: Counter[str] = Counter()
-    for case in version.cases.order_by("position")[:LOOKED_AT]:
+    for case in version.cases.order_by("position")[:CASES_EXAMINED]:
         counts.update(list(dict.fromkeys(_paths(case))))
     ranked = sorted(counts, key=lambda path: _RANKS.index(path.split(".")[0].split("[")[0]))
-    return [Placeholder(path, counts[path]) for path in ranked[:MOST_PLACES]]
+    return [Placeholder(path, counts[path]) for path in ranked[:MAX_PATHS]]
 
 
 def _paths(case: Case) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _paths(case: Case) -> Iterator[str]:
 def _inner_paths(path: tuple[Step, ...], value: Json) -> Iterator[str]:
     """The path itself and those inside its value; of a list only those of its first item."""
     yield path_text(path)
-    if len(path) >= DEEPEST:
+    if len(path) >= MAX_DEPTH:
         return
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         with suppress(CaseProblem):
@@ -84,7 +84,7 @@ def _inner_paths(path: tuple[Step, ...], value: Json) -> Iterator[str]:
 
 
 def fill_prompts(
-    version: DatasetVersion, template: PromptTemplate, count: int = SHOWN
+    version: DatasetVersion, template: PromptTemplate, count: int = MAX_PREVIEWED
 ) -> list[FilledPrompt]:
     """The prompts of the version's first cases. The template is to have no problem."""
     return [_fill(case, template) for case in version.cases.order_by("position")[:count]]
@@ -99,8 +99,8 @@ def _fill(case: Case, template: PromptTemplate) -> FilledPrompt:
 
 def find_missing_values(version: DatasetVersion, template: PromptTemplate) -> MissingValues:
     """The cases that lack a value, over the whole version unless it is too large."""
-    if version.case_count > MOST_COUNTED:
+    if version.case_count > MAX_COUNTED:
         return MissingValues(None, ())
     cases = version.cases.order_by("position").iterator()
     keys = [case.key for case in cases if _fill(case, template).problem]
-    return MissingValues(len(keys), keys[:NAMED])
+    return MissingValues(len(keys), keys[:MAX_NAMED])

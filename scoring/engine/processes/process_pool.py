@@ -34,7 +34,7 @@ class Executor(Protocol):
         """Make the pool usable again after one of its processes died."""
 
 
-class Inline:
+class InlineExecutor:
     """A pool without processes: the caller does the work."""
 
     processes = 0
@@ -51,7 +51,7 @@ class Inline:
         pass
 
 
-class Pool:
+class ProcessPool:
     """Warm processes on this process's database; they start on first use and die with it."""
 
     def __init__(self, processes: int) -> None:

@@ -15,7 +15,7 @@ from typing import Final
 log = logging.getLogger(__name__)
 
 STOP_SECONDS: Final = 10
-LONGEST_PAUSE: Final = 30.0
+MAX_PAUSE_SECONDS: Final = 30.0
 HEALTHY_SECONDS: Final = 10.0  # who lived that long is started again at once
 MAX_FAILURES: Final = 5  # of a child that must run, one after the other
 
@@ -57,7 +57,7 @@ class Child:
         elif self.process.poll() is not None:
             lived = now - self.started_at
             self.failures = 0 if lived > HEALTHY_SECONDS else self.failures + 1
-            pause = min(LONGEST_PAUSE, 2.0**self.failures - 1)
+            pause = min(MAX_PAUSE_SECONDS, 2.0**self.failures - 1)
             code = self.process.returncode
             log.warning("the %s ended with %s; starting again in %g s", self.name, code, pause)
             self.process, self.due_at = None, now + pause

@@ -15,7 +15,7 @@ THREADS: Final = 4  # so many shards of calls keep an endpoint busy
 _Task = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]
 
 
-class Threads:
+class ThreadPool:
     """An executor of daemon threads in this process, which may end without waiting for them.
 
     They start on first use, and none keeps a database connection between two tasks.

@@ -21,20 +21,20 @@ from scoring.models.case_paging import CasePosition, opening_text
 
 WHOLE: Final = 20_000  # characters up to which a text is read whole, and can be compared
 START: Final = 6_000  # of a longer one
-ASKED_ROOM, EXPECTED_ROOM, SAID_ROOM = 2_000, 2_500, 4_500  # bytes of HTML
-ERROR_ROOM: Final = 1_000
+INPUT_BYTES, EXPECTED_BYTES, OUTPUT_BYTES = 2_000, 2_500, 4_500  # bytes of HTML
+ERROR_BYTES: Final = 1_000
 LINE: Final = 120  # characters
 
 _TEXTS: Final = {
-    "said": "text",
-    "asked": "case__input_json",
-    "wanted": "case__expected_json",
+    "output": "text",
+    "input": "case__input_json",
+    "expected": "case__expected_json",
     "references": "case__references_json",
     "metadata": "case__metadata_json",
 }
 
 
-class Part(NamedTuple):
+class PartialText(NamedTuple):
     """A value, or the start of its text where `rest` characters of it were not read."""
 
     value: Json
@@ -42,43 +42,43 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ReadCase:
-    """An output with its case. `wanted` and `said` are None where there is none."""
+class CaseReport:
+    """An output with its case. `expected_text` and `output_text` are None where there is none."""
 
     output: int
     place: CasePosition
     key: str
     tags: list[str]
     error: str
-    asked: Part
-    wanted: Part | None
-    said: Part | None
+    input_text: PartialText
+    expected_text: PartialText | None
+    output_text: PartialText | None
     scored: ScoredCase | None  # what its scorers saw; None where some text was not read whole
 
     @property
     def opening(self) -> str:
         """The start of the input, for one line."""
-        return " ".join(display_text(self.asked.value)[:LINE].split())
+        return " ".join(display_text(self.input_text.value)[:LINE].split())
 
     @property
     def input(self) -> TextLayout:
-        return shown_part(self.asked, ASKED_ROOM)
+        return layout_part(self.input_text, INPUT_BYTES)
 
     @property
     def expected(self) -> TextLayout | None:
-        return text_beside(self.wanted, self.said, EXPECTED_ROOM)
+        return layout_aligned(self.expected_text, self.output_text, EXPECTED_BYTES)
 
     @property
     def answer(self) -> TextLayout | None:
         """The output, with what differs from what is expected."""
-        return difference(self.wanted, self.said)
+        return layout_difference(self.expected_text, self.output_text)
 
     @property
     def failure(self) -> TextLayout:
-        return truncate_layout(layout_text(self.error), ERROR_ROOM)
+        return truncate_layout(layout_text(self.error), ERROR_BYTES)
 
 
-def read(outputs: Iterable[int]) -> dict[int, ReadCase]:
+def read_cases(outputs: Iterable[int]) -> dict[int, CaseReport]:
     """The outputs of these ids with their cases, by id; one query."""
     sizes = {f"{name}_size": Length(field) for name, field in _TEXTS.items()}
     sized = Output.objects.filter(pk__in=list(outputs)).annotate(**sizes)
@@ -92,34 +92,38 @@ def read(outputs: Iterable[int]) -> dict[int, ReadCase]:
     return {row["pk"]: _read(row) for row in rows}
 
 
-def shown_part(part: Part, room: int) -> TextLayout:
+def layout_part(part: PartialText, size: int) -> TextLayout:
     """The text by itself."""
     text = layout_text(display_text(part.value))
-    return truncate_layout(TextLayout(text.blocks, text.hidden + part.rest), room)
+    return truncate_layout(TextLayout(text.blocks, text.hidden + part.rest), size)
 
 
-def text_beside(first: Part | None, second: Part | None, room: int) -> TextLayout | None:
+def layout_aligned(
+    first: PartialText | None, second: PartialText | None, size: int
+) -> TextLayout | None:
     """The first text, written like the second one where both are JSON."""
     if alike := _alike(first, second):
-        return truncate_layout(layout_text(alike[0]), room)
-    return shown_part(first, room) if first else None
+        return truncate_layout(layout_text(alike[0]), size)
+    return layout_part(first, size) if first else None
 
 
-def difference(first: Part | None, second: Part | None, room: int = SAID_ROOM) -> TextLayout | None:
+def layout_difference(
+    first: PartialText | None, second: PartialText | None, size: int = OUTPUT_BYTES
+) -> TextLayout | None:
     """The second text with what differs from the first; None where there is no second one.
 
     JSON is compared as JSON. A text that was not read whole is shown as it is.
     """
     if second is None or first is None or first.rest or second.rest:
-        return shown_part(second, room) if second else None
+        return layout_part(second, size) if second else None
     if alike := _alike(first, second):
-        return truncate_layout(mark_differences(*alike, "line"), room)
+        return truncate_layout(mark_differences(*alike, "line"), size)
     return truncate_layout(
-        mark_differences(display_text(first.value), display_text(second.value), "word"), room
+        mark_differences(display_text(first.value), display_text(second.value), "word"), size
     )
 
 
-def _alike(first: Part | None, second: Part | None) -> tuple[str, str] | None:
+def _alike(first: PartialText | None, second: PartialText | None) -> tuple[str, str] | None:
     if first is None or second is None or first.rest or second.rest:
         return None
     return normalize_pair(first.value, second.value)
@@ -131,48 +135,51 @@ def _start(name: str) -> SqlCase:
     return SqlCase(is_short, default=Left(_TEXTS[name], START), output_field=TextField())
 
 
-def _read(row: Mapping[str, Any]) -> ReadCase:
-    parts = {name: _part(row, name) for name in ("asked", "wanted", "references", "metadata")}
-    asked, wanted = parts["asked"] or Part(""), parts["wanted"]
-    said = _said(row)
-    return ReadCase(
+def _read(row: Mapping[str, Any]) -> CaseReport:
+    parts = {name: _part(row, name) for name in ("input", "expected", "references", "metadata")}
+    output = _read_output(row)
+    return CaseReport(
         output=row["pk"],
         place=CasePosition(row["position"], row["trial"]),
         key=row["key"],
         tags=json.loads(row["tags"]),
         error=row["error"],
-        asked=asked,
-        wanted=wanted,
-        said=said,
-        scored=_scored(said, {name: part for name, part in parts.items() if part}),
+        input_text=parts["input"] or PartialText(""),
+        expected_text=parts["expected"],
+        output_text=output,
+        scored=_scored(output, {name: part for name, part in parts.items() if part}),
     )
 
 
-def _part(row: Mapping[str, Any], name: str) -> Part | None:
+def _part(row: Mapping[str, Any], name: str) -> PartialText | None:
     """A stored JSON text; None where the column is empty."""
     text, size = row[f"{name}_start"], row[f"{name}_size"]
     if text is None:
         return None
-    return Part(json.loads(text)) if size <= WHOLE else Part(opening_text(text), size - START)
+    return (
+        PartialText(json.loads(text))
+        if size <= WHOLE
+        else PartialText(opening_text(text), size - START)
+    )
 
 
-def _said(row: Mapping[str, Any]) -> Part | None:
-    text, size = row["said_start"], row["said_size"]
+def _read_output(row: Mapping[str, Any]) -> PartialText | None:
+    text, size = row["output_start"], row["output_size"]
     if text is None:
         return None
     if size > WHOLE:
-        return Part(text, size - START)
-    return Part(json.loads(text) if row["is_json"] else text)
+        return PartialText(text, size - START)
+    return PartialText(json.loads(text) if row["is_json"] else text)
 
 
-def _scored(said: Part | None, parts: Mapping[str, Part]) -> ScoredCase | None:
-    if any(part.rest for part in [*parts.values(), *([said] if said else [])]):
+def _scored(output: PartialText | None, parts: Mapping[str, PartialText]) -> ScoredCase | None:
+    if any(part.rest for part in [*parts.values(), *([output] if output else [])]):
         return None
     values = {name: part.value for name, part in parts.items()}
     return ScoredCase(
-        said.value if said else None,
-        values.get("wanted"),
-        values.get("asked"),
+        output.value if output else None,
+        values.get("expected"),
+        values.get("input"),
         references=tuple(values.get("references") or ()),
         metadata=values.get("metadata") or {},
     )

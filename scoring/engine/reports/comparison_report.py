@@ -9,21 +9,34 @@ from typing import Final, NamedTuple
 
 from django.template.loader import get_template
 
-from scoring.core.charts.comparison_charts import Dot, Scatter, Step, Steps, scatter, steps
+from scoring.core.charts.comparison_charts import (
+    ChangeBar,
+    ChangeHistogram,
+    Dot,
+    Scatter,
+    change_histogram,
+    scatter_chart,
+)
 from scoring.core.textdiff.text_layout import TextLayout
 from scoring.engine.compare.figures import GRID, Figures, ScorerFigures
 from scoring.engine.compare.warnings import collect_warnings
 from scoring.engine.reports import html_document
-from scoring.engine.reports.case_texts import SAID_ROOM, ReadCase, difference, read, text_beside
+from scoring.engine.reports.case_texts import (
+    OUTPUT_BYTES,
+    CaseReport,
+    layout_aligned,
+    layout_difference,
+    read_cases,
+)
 from scoring.models import Relabel, Run, Score
 from scoring.models.pairs.pairs import Pairs
-from scoring.models.pairs.rows import NO_FILTERS, Half, Pair, PairKind
+from scoring.models.pairs.rows import NO_FILTERS, Pair, PairKind, RunSide
 
-SHOWN: Final = 100  # cases of each list, parted among the candidates
-FEWEST: Final = 10  # of each candidate's
+MAX_CASES: Final = 100  # cases of each list, parted among the candidates
+MIN_CASES: Final = 10  # of each candidate's
 
 
-class Change(NamedTuple):
+class ScorerChange(NamedTuple):
     """One scorer's answers in both runs, None where it gave none."""
 
     name: str
@@ -44,9 +57,9 @@ class PairCase:
     """A case in both runs, with what differs between its outputs."""
 
     pair: Pair
-    old: ReadCase
-    new: ReadCase
-    changes: Sequence[Change]
+    old: CaseReport
+    new: CaseReport
+    changes: Sequence[ScorerChange]
 
     @property
     def expected(self) -> TextLayout | None:
@@ -54,11 +67,11 @@ class PairCase:
 
     @property
     def before(self) -> TextLayout | None:
-        return text_beside(self.old.said, self.new.said, SAID_ROOM)
+        return layout_aligned(self.old.output_text, self.new.output_text, OUTPUT_BYTES)
 
     @property
     def after(self) -> TextLayout | None:
-        return difference(self.old.said, self.new.said)
+        return layout_difference(self.old.output_text, self.new.output_text)
 
 
 @dataclass
@@ -70,7 +83,7 @@ class ScorerCharts:
     @cached_property
     def scatter(self) -> Scatter:
         cells = [(cell.x, cell.y, cell.cases) for cell in self.scorer.scatter]
-        return scatter(cells, GRID, self.scorer.thresholds)
+        return scatter_chart(cells, GRID, self.scorer.thresholds)
 
     @property
     def dots(self) -> list[tuple[Dot, str]]:
@@ -78,11 +91,11 @@ class ScorerCharts:
         return [(dot, "") for dot in self.scatter.dots]
 
     @cached_property
-    def steps(self) -> Steps:
-        return steps(self.scorer.histogram)
+    def steps(self) -> ChangeHistogram:
+        return change_histogram(self.scorer.histogram)
 
     @property
-    def bars(self) -> list[tuple[Step, str]]:
+    def bars(self) -> list[tuple[ChangeBar, str]]:
         """Each bar that stands for any case, leading nowhere."""
         return [(bar, "") for bar in self.steps.bars if bar.cases]
 
@@ -104,7 +117,7 @@ class CandidateReport:
     run: Run
     figures: Figures
     most: int
-    room: html_document.Room
+    budget: html_document.SizeBudget
     without: frozenset[int] = frozenset()
 
     @property
@@ -124,7 +137,7 @@ class CandidateReport:
             return CaseList(kind, [], 0, is_full=False)
         template = get_template("reports/_pair.html")
         cases = pair_cases(self.baseline, self.run, kind, self.most, self.without)
-        parts = list(self.room.filled(template.render({"case": case}) for case in cases))
+        parts = list(self.budget.filled(template.render({"case": case}) for case in cases))
         if self.without:  # their number would tell what became of the cases that are left out
             return CaseList(kind, parts, len(parts), is_full=False)
         return CaseList(kind, parts, total, is_full=len(parts) < min(total, self.most))
@@ -143,7 +156,7 @@ def pair_cases(
         if pair.baseline and pair.candidate
     ]
     outputs = [half.output for _, old, new in both for half in (old, new)]
-    texts, scores = read(outputs), _scores(outputs, baseline, run)
+    texts, scores = read_cases(outputs), _scores(outputs, baseline, run)
     for pair, old, new in both:
         changes = _changes(scores, (baseline, old), (run, new))
         yield PairCase(pair, texts[old.output], texts[new.output], changes)
@@ -161,13 +174,13 @@ def comparison_report(
     `address` is where the site shows the comparison, "" where that is not known. The cases of the
     outputs `without` are left out.
     """
-    room, most = html_document.Room(), max(FEWEST, SHOWN // len(candidates))
+    budget, most = html_document.SizeBudget(), max(MIN_CASES, MAX_CASES // len(candidates))
     runs = [baseline, *(run for run, _ in candidates)]
     context = {
         "baseline": baseline,
         "relabelled": Relabel.objects.of_runs(runs).values(),
         "candidates": [
-            CandidateReport(baseline, run, figures, most, room, without)
+            CandidateReport(baseline, run, figures, most, budget, without)
             for run, figures in candidates
         ],
         "dataset": baseline.output_set.version.dataset,
@@ -175,7 +188,7 @@ def comparison_report(
         "left_out": len(without),
         "warned": collect_warnings([(run.name, figures.warnings) for run, figures in candidates]),
     }
-    return html_document.document("reports/comparison.html", context)
+    return html_document.render_document("reports/comparison.html", context)
 
 
 def comparison_file_name(baseline: Run, runs: Sequence[Run]) -> str:
@@ -195,7 +208,9 @@ def _scores(outputs: Sequence[int], *runs: Run) -> _Scores:
     return scores
 
 
-def _changes(scores: _Scores, old: tuple[Run, Half], new: tuple[Run, Half]) -> list[Change]:
+def _changes(
+    scores: _Scores, old: tuple[Run, RunSide], new: tuple[Run, RunSide]
+) -> list[ScorerChange]:
     before, after = (scores.get((run.pk, half.output), {}) for run, half in (old, new))
     names = dict.fromkeys([*after, *before])
-    return [Change(name, before.get(name), after.get(name)) for name in names]
+    return [ScorerChange(name, before.get(name), after.get(name)) for name in names]

@@ -20,21 +20,21 @@ SHEETS: Final = (
     "tokens", "base", "frame", "tables", "verdicts", "texts", "notices", "explanations", "compare",
     "report",
 )  # fmt: skip
-ROOM: Final = 2_800_000  # bytes of the cases in a file, so that it can be mailed
-LONGEST_NAME: Final = 100
+MAX_CASE_BYTES: Final = 2_800_000  # bytes of the cases in a file, so that it can be mailed
+MAX_NAME: Final = 100
 
 
-class Sheet(NamedTuple):
+class StyleSheet(NamedTuple):
     """The style element, as a template because it is the site's own text, and the policy for it."""
 
     element: Template
     policy: str
 
 
-class Room:
+class SizeBudget:
     """How many bytes the cases of a file may still take."""
 
-    def __init__(self, size: int = ROOM) -> None:
+    def __init__(self, size: int = MAX_CASE_BYTES) -> None:
         self.left = size
 
     def filled(self, parts: Iterable[str]) -> Iterator[str]:
@@ -46,24 +46,24 @@ class Room:
             yield part
 
 
-def document(template: str, context: Mapping[str, Any]) -> str:
+def render_document(template: str, context: Mapping[str, Any]) -> str:
     """The whole file. What stands in the context is escaped as on every page."""
-    own = {"sheet": sheet(), "made_at": timezone.now(), "is_report": True}
+    own = {"sheet": style_sheet(), "made_at": timezone.now(), "is_report": True}
     text = render_to_string(template, {**context, **own})
     return text.encode("utf-8", "replace").decode()  # half a character cannot be written
 
 
 @cache
-def sheet() -> Sheet:
+def style_sheet() -> StyleSheet:
     css = "".join(f"{_compact(_path(name).read_text())}\n" for name in SHEETS)
     digest = b64encode(sha256(css.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    return Sheet(Template(f"<style>{css}</style>"), policy)
+    return StyleSheet(Template(f"<style>{css}</style>"), policy)
 
 
 def file_name(*words: object) -> str:
     """A name that every file system and every header can bear."""
-    return f"{slugify(' '.join(map(str, words)))[:LONGEST_NAME].strip('-') or 'report'}.html"
+    return f"{slugify(' '.join(map(str, words)))[:MAX_NAME].strip('-') or 'report'}.html"
 
 
 def _path(name: str) -> Path:

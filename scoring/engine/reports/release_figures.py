@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scoring.core.stats.corrections import PairTests, ScorerTests, correct_family
 from scoring.core.stats.paired_tests import Difference, difference
-from scoring.engine.compare.scores import FEWEST, flip_test
+from scoring.engine.compare.scores import MIN_SLICE_CASES, flip_test
 from scoring.models import Verdict
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Rows = Mapping[str, Any]
 STATES: Final = ("open", "accepted", "rejected", "waived")
 
 
-def digest_of(rows: Rows) -> str:
+def rows_digest(rows: Rows) -> str:
     """SHA-256 of the rows as compact JSON with sorted keys."""
     import orjson
 
@@ -175,7 +175,7 @@ def _slices(rows: Rows, cases: np.ndarray) -> Iterator[dict[str, Any]]:
             found: Difference = difference(
                 _means(cases[chosen], before[chosen]), _means(cases[chosen], after[chosen])
             )
-            if found.n >= FEWEST:
+            if found.n >= MIN_SLICE_CASES:
                 yield {
                     "tag": tag,
                     "scorer": name,

@@ -18,12 +18,12 @@ from django.utils import timezone
 
 from scoring.engine.compare import report as compare_report
 from scoring.engine.compare.claims import read_figures
-from scoring.engine.compare.columns import MatchedCases, match_cases, read_scores, tags_of
+from scoring.engine.compare.columns import MatchedCases, match_cases, read_scores, tag_columns
 from scoring.engine.compare.comparison import compare_runs
 from scoring.engine.compare.figures import Figures
 from scoring.engine.jobs.progress import ignore_share
 from scoring.engine.reports import html_document
-from scoring.engine.reports.release_figures import compute_states, describe_risk, digest_of
+from scoring.engine.reports.release_figures import compute_states, describe_risk, rows_digest
 from scoring.models import Case, CaseDecision, ReleaseDecision, Run, RunScorer, Waiver
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.reviews.review import ReviewQuerySet
@@ -75,7 +75,7 @@ def build_release_report(
         "reviews": _reviews(reviews),
         "release": [_release(each) for each in ReleaseDecision.objects.of(run)],
         "rows": rows,
-        "rows_sha256": digest_of(rows),
+        "rows_sha256": rows_digest(rows),
     }
     report["states"] = compute_states(report)
     report["risk"] = describe_risk(report)
@@ -88,7 +88,7 @@ def render_release_report(report: dict[str, Any]) -> str:
     made_at = datetime.fromisoformat(report["made_at"])
     standing = next((each for each in report["release"] if not each["withdrawn_at"]), None)
     context = {"report": report, "standing": standing, "packed": packed, "is_report": True}
-    context |= {"sheet": html_document.sheet(), "made_at": made_at}
+    context |= {"sheet": html_document.style_sheet(), "made_at": made_at}
     return render_to_string("reports/release.html", context).encode("utf-8", "replace").decode()
 
 
@@ -232,7 +232,7 @@ def _release(decision: ReleaseDecision) -> dict[str, Any]:
 def _rows(baseline: Run, run: Run) -> dict[str, Any]:
     """The columns that `release_figures` reads."""
     pairs = Pairs(baseline, run)
-    columns, tags = match_cases(pairs), tags_of(run)
+    columns, tags = match_cases(pairs), tag_columns(run)
     cases = Case.objects.filter(version=run.output_set.version_id).order_by()
     keys = dict(cases.values_list("position", "key"))
     positions = columns.positions.tolist()

@@ -9,14 +9,14 @@ from typing import Final
 
 from django.template.loader import get_template
 
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.engine.compare import comparison
 from scoring.engine.compare.claims import read_figures
 from scoring.engine.compare.figures import Figures
 from scoring.engine.compare.jobs import is_small
 from scoring.engine.reports import html_document
-from scoring.engine.reports.worst_cases import SHOWN, worst_of
-from scoring.engine.runs.neighbours import baseline_of
+from scoring.engine.reports.worst_cases import MAX_CASES, worst_cases
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.engine.runs.scorer_figures import RunFigure
 from scoring.models import Generation, Relabel, Run, RunScorer
 from scoring.models.runs.missing_outputs import missing_keys
@@ -34,7 +34,7 @@ class RunReport:
 
     run: Run
     address: str = ""
-    most: int = SHOWN
+    most: int = MAX_CASES
     compares: bool = False
     without: frozenset[int] = frozenset()
 
@@ -54,7 +54,7 @@ class RunReport:
     def parameters(self) -> Iterator[str]:
         """Those of the recipe that were set, each as `temperature 0.2`."""
         for name, value in (self.recipe.parameters if self.recipe else {}).items():
-            yield f"{name.replace('_', ' ')} {text_of(value)}"
+            yield f"{name.replace('_', ' ')} {to_text(value)}"
 
     @cached_property
     def relabel(self) -> Relabel | None:
@@ -63,7 +63,7 @@ class RunReport:
 
     @cached_property
     def baseline(self) -> Run | None:
-        return None if self.run.is_unfinished else baseline_of(self.run)
+        return None if self.run.is_unfinished else run_baseline(self.run)
 
     @cached_property
     def standing(self) -> Figures | None:
@@ -95,8 +95,10 @@ class RunReport:
         if self.run.is_unfinished:
             return []
         template = get_template("reports/_case.html")
-        worst = worst_of(self.run, self.scorers, self.most, self.without)
-        return list(html_document.Room().filled(template.render({"case": case}) for case in worst))
+        worst = worst_cases(self.run, self.scorers, self.most, self.without)
+        return list(
+            html_document.SizeBudget().filled(template.render({"case": case}) for case in worst)
+        )
 
     @property
     def is_full(self) -> bool:
@@ -108,13 +110,13 @@ def run_report(
     run: Run,
     *,
     address: str = "",
-    most: int = SHOWN,
+    most: int = MAX_CASES,
     compares: bool = False,
     without: frozenset[int] = frozenset(),
 ) -> str:
     """The file, with up to so many of the worst cases; the rest as `RunReport` says."""
     report = RunReport(run, address, most, compares, without)
-    return html_document.document("reports/run.html", {"report": report})
+    return html_document.render_document("reports/run.html", {"report": report})
 
 
 def run_file_name(run: Run) -> str:

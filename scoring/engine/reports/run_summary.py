@@ -12,7 +12,7 @@ from django.db.models import Count, Min
 from scoring.core.wording.comparison import p_text
 from scoring.core.wording.numbers import share_text, short_text, to_ascii
 from scoring.core.wording.tables import NO_FIGURE, align_columns, interval_text, markdown_table
-from scoring.engine.compare.gates import NO_REGRESSION, Outcome, waivers_text
+from scoring.engine.compare.gates import NO_REGRESSION, GateOutcome, waivers_text
 from scoring.engine.thresholds.description import describe_relabel
 from scoring.models import CaseVerdict, Relabel, Run, RunSummary, Score, Status, Verdict
 from scoring.models.runs.missing_outputs import missing_keys
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HEAD: Final = ("scorer", "mean [95 %]", "pass rate", "n of N", "errors", "threshold")
 SHOWN_CAUSES: Final = 5
-NAMED: Final = 20  # cases without an output
+MAX_NAMED: Final = 20  # cases without an output
 SHOWN_DECIMALS: Final = 6  # of what a gate looked at
 _JUNIT: Final = {Verdict.FAIL: "failure", Verdict.ERROR: "error", Verdict.SKIPPED: "skipped"}
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -38,18 +38,18 @@ class Report(NamedTuple):
     run: Run
     baseline: Run | None
     regressions: Regressions | None
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[GateOutcome]
     seeks_baseline: bool = False
 
 
-def table(report: Report) -> str:
+def as_table(report: Report) -> str:
     """The summary for a terminal: a line per scorer, then verdicts and gates."""
     lines = align_columns([HEAD, *_rows(report.run)])
     return "\n".join([*lines, "", *_facts(report)]) + "\n"
 
 
-def markdown(report: Report) -> str:
-    """The same as `table`, for a pull request."""
+def as_markdown(report: Report) -> str:
+    """The same as `as_table`, for a pull request."""
     lines = markdown_table([HEAD, *_rows(report.run)])
     facts = [f"- {fact}" for fact in _facts(report)]
     return "\n".join([f"### {report.run.name}", "", *lines, "", *facts]) + "\n"
@@ -72,7 +72,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "relabel": describe_relabel(relabel),
         "missing_expected": run.missing_expected_count,
         "missing_outputs": run.missing_output_count or 0,
-        "missing_output_keys": missing_keys(run, NAMED),
+        "missing_output_keys": missing_keys(run, MAX_NAMED),
         "cost_usd": run.cost_usd,
         "judge_calls": run.judge_calls,
         "judge_tokens_in": run.judge_tokens_in,
@@ -90,7 +90,7 @@ def as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def gate_json(outcome: Outcome) -> dict[str, Any]:
+def gate_json(outcome: GateOutcome) -> dict[str, Any]:
     return {
         "gate": outcome.gate.text,
         "state": outcome.state,
@@ -257,7 +257,7 @@ def _judges_text(run: Run) -> str:
 
 def _missing_text(run: Run) -> str:
     """How many cases of the dataset version have no output, and the first of them."""
-    count, keys = run.missing_output_count or 0, missing_keys(run, NAMED)
+    count, keys = run.missing_output_count or 0, missing_keys(run, MAX_NAMED)
     more = f" and {count - len(keys):,} more" if count > len(keys) else ""
     return f"{count:,} ({', '.join(map(one_line, keys))}{more})"
 
@@ -271,10 +271,10 @@ def _regressions_text(regressions: Regressions) -> str:
 def waiver_lines(waivers: WaiverUse) -> Iterator[str]:
     """The waivers that excused a case, and the expired ones, each of up to NAMED cases."""
     for label, cases in (("waived", waivers.used), ("waiver expired", waivers.expired)):
-        for case in cases[:NAMED]:
+        for case in cases[:MAX_NAMED]:
             yield f"{label}: {_waived_text(case)}"
-        if len(cases) > NAMED:
-            yield f"{label}: {len(cases) - NAMED:,} more cases"
+        if len(cases) > MAX_NAMED:
+            yield f"{label}: {len(cases) - MAX_NAMED:,} more cases"
 
 
 def _waived_text(case: WaivedCase) -> str:
@@ -287,13 +287,13 @@ def _waived_text(case: WaivedCase) -> str:
     return f"{key}: {'; '.join(terms)}"
 
 
-def outcome_text(outcome: Outcome) -> str:
+def outcome_text(outcome: GateOutcome) -> str:
     value = f" ({text})" if (text := value_text(outcome)) else ""
     why = f": {outcome.explanation}" if outcome.explanation else ""
     return f"gate {outcome.gate.text}{value} {outcome.state}{why}"
 
 
-def value_text(outcome: Outcome) -> str:
+def value_text(outcome: GateOutcome) -> str:
     """The figure that the gate limits; empty if there is none."""
     if outcome.value is None:
         return ""

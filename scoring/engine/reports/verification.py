@@ -15,11 +15,11 @@ from scoring.engine.reports.release_figures import (
     compute_figures,
     compute_states,
     describe_risk,
-    digest_of,
+    rows_digest,
 )
 from scoring.engine.reports.release_report import FORMAT, VERSION, render_release_report
 
-MOST_BYTES: Final = 1_000_000_000  # unpacked
+MAX_BYTES: Final = 1_000_000_000  # unpacked
 _PACKED: Final = re.compile(r'<template id="release-data">([A-Za-z0-9+/=\s]*)</template>')
 _BODY: Final = re.compile(r"<main.*?</main>", re.DOTALL)
 
@@ -59,8 +59,8 @@ def _unpack(text: str) -> bytes:
         data = gzip.decompress(b64decode(found[1]))
     except (ValueError, OSError, EOFError, zlib.error) as fault:
         raise UnreadableReportError(f"its data cannot be unpacked: {fault}") from None
-    if len(data) > MOST_BYTES:
-        raise UnreadableReportError(f"its data are over {MOST_BYTES:,} bytes")
+    if len(data) > MAX_BYTES:
+        raise UnreadableReportError(f"its data are over {MAX_BYTES:,} bytes")
     return data
 
 
@@ -84,7 +84,7 @@ def _compare_figures(report: dict[str, Any]) -> tuple[int, list[str]]:
     """How many figures were compared, and the names of those that differ with both values."""
     faults: list[str] = []
     computed = {
-        "rows_sha256": digest_of(report["rows"]),
+        "rows_sha256": rows_digest(report["rows"]),
         "result": compute_figures(report["rows"]),
         "states": compute_states(report),
         "risk": describe_risk(report),

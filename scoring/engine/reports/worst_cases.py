@@ -12,16 +12,16 @@ from django.db.models.functions import Greatest
 
 from scoring.core.contract import Case as ScoredCase
 from scoring.core.explain.explanation import Explanation, explain
-from scoring.engine.reports.case_texts import ReadCase, read
+from scoring.engine.reports.case_texts import CaseReport, read_cases
 from scoring.models import CaseVerdict, Run, RunScorer, Score, Verdict
 
-SHOWN: Final = 200  # cases of a report, unless another number is asked for
+MAX_CASES: Final = 200  # cases of a report, unless another number is asked for
 LEAVES: Final = 12  # of a JSON value, those that lost the most credit
 BAD: Final = (Verdict.FAIL, Verdict.ERROR)
 _UNSEEN: Final = ScoredCase(None)
 
 
-class Why(NamedTuple):
+class ScoreReason(NamedTuple):
     """One scorer's answer, explained; `lost_count` leaves of a JSON value lost credit."""
 
     scorer: RunScorer
@@ -35,26 +35,30 @@ class WorstCase:
     """A case that failed or could not be scored. `scores` has the scorers' answers in order."""
 
     verdict: str
-    read: ReadCase
+    read: CaseReport
     scores: Sequence[tuple[RunScorer, Score | None]]
 
     @cached_property
-    def why(self) -> list[Why]:
+    def why(self) -> list[ScoreReason]:
         return [self._why(scorer, score) for scorer, score in self.scores if score]
 
-    def _why(self, scorer: RunScorer, score: Score) -> Why:
+    def _why(self, scorer: RunScorer, score: Score) -> ScoreReason:
         explanation = _explain(scorer, score, self.read.scored)
-        if self.read.said is None:  # the error is shown with the output, once for all scorers
+        if (
+            self.read.output_text is None
+        ):  # the error is shown with the output, once for all scorers
             explanation = explanation._replace(found=())
         leaves = sorted(explanation.leaves, key=lambda leaf: leaf.credit)
         lost = [leaf for leaf in leaves if leaf.credit < 1]
-        return Why(scorer, score, explanation._replace(leaves=tuple(lost[:LEAVES])), len(lost))
+        return ScoreReason(
+            scorer, score, explanation._replace(leaves=tuple(lost[:LEAVES])), len(lost)
+        )
 
 
-def worst_of(
+def worst_cases(
     run: Run,
     scorers: Sequence[RunScorer],
-    most: int = SHOWN,
+    most: int = MAX_CASES,
     without: frozenset[int] = frozenset(),
 ) -> Iterator[WorstCase]:
     """Failed cases by how far their scores are below their thresholds in sum, then errors.
@@ -62,7 +66,7 @@ def worst_of(
     The outputs `without` are left out. Three queries, whatever their number.
     """
     verdicts = dict(_worst(run, scorers, most, without))
-    texts = read(verdicts)
+    texts = read_cases(verdicts)
     rows = Score.objects.filter(scorer__in=scorers, output__in=list(verdicts))
     scores = {(score.scorer_id, score.output_id): score for score in rows}
     for output, verdict in verdicts.items():

@@ -21,7 +21,7 @@ from scoring.models import (
     RunState,
     User,
 )
-from scoring.models.bulk import insert
+from scoring.models.bulk import bulk_insert
 
 _PER_QUERY: Final = 900  # SQLite may be built for no more than 999 parameters
 _COPIED: Final = (
@@ -101,7 +101,7 @@ def _copy_outputs(outputs: OutputSet, made: OutputSet, report: ReportShare) -> N
             (made.pk, cases[case], *rest) for case, *rest in rows.values_list("case", *_COPIED)
         ]
         with transaction.atomic():  # a short one, so that others write between two
-            insert(Output, columns, values)
+            bulk_insert(Output, columns, values)
         done += _PER_QUERY
         report(min(1.0, done / total))
 

@@ -13,14 +13,14 @@ from typing import Final, NamedTuple
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from scoring.engine.runs.neighbours import baseline_of
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import CaseVerdict, Review, Run, RunScorer, Score, TaskReason, Verdict
-from scoring.models.case_list.change_filter import Change
+from scoring.models.case_list.change_filter import ChangeFilter
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.selection import Selection
 from scoring.models.pairs.rows import PairKind
 
-NEAR: Final = 0.05  # of the threshold, on both sides
+NEAR_THRESHOLD: Final = 0.05  # of the threshold, on both sides
 _ROUNDING: Final = 1e-9
 _OPEN: Final = (TaskReason.UNSEEN, TaskReason.REVIEWED)  # reasons that say nothing of scores
 
@@ -89,7 +89,10 @@ def _near_threshold(scorers: list[RunScorer]) -> Iterator[Candidate]:
     """The closest first, over all scorers."""
     found: list[tuple[float, int, str]] = []
     for scorer in scorers:
-        low, high = scorer.threshold - NEAR - _ROUNDING, scorer.threshold + NEAR + _ROUNDING
+        low, high = (
+            scorer.threshold - NEAR_THRESHOLD - _ROUNDING,
+            scorer.threshold + NEAR_THRESHOLD + _ROUNDING,
+        )
         near = Score.objects.filter(scorer=scorer, score__gte=low, score__lte=high)
         for output, score in near.filter(score__gt=0, score__lt=1).values_list("output", "score"):
             detail = f"{scorer.name} {score:.4g}, threshold {scorer.threshold:g}"
@@ -111,11 +114,11 @@ def _disagreeing(run: Run, scorers: list[RunScorer]) -> Iterator[Candidate]:
 
 def _flipped(run: Run) -> Iterator[Candidate]:
     """Those that broke since the baseline, then those that were fixed."""
-    baseline = baseline_of(run)
+    baseline = run_baseline(run)
     if baseline is None:
         return
     for kind in (PairKind.BROKE, PairKind.FIXED):
-        filters = CaseFilters(change=Change(kind, baseline, is_compared=False))
+        filters = CaseFilters(change=ChangeFilter(kind, baseline, is_compared=False))
         detail = f"{kind.label} since {baseline.name}"[:200]
         for output in selected_outputs(run, filters).iterator():
             yield Candidate(output, TaskReason.FLIPPED, detail)

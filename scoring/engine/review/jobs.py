@@ -9,7 +9,7 @@ from uuid import UUID
 from scoring.engine.drafts.edits import DraftError
 from scoring.engine.imports.cleanup import remove_output_set, remove_version
 from scoring.engine.jobs import job_queue
-from scoring.engine.jobs.job_queue import JobProblem
+from scoring.engine.jobs.job_queue import JobError
 from scoring.engine.jobs.progress import ReportShare, Stage, StageProgress
 from scoring.engine.review import corrections
 from scoring.engine.review.carry_over import CarryOverError, carry_over, find_carried
@@ -45,7 +45,7 @@ def approve_or_enqueue(
         return corrections.approve(dataset, chosen, by=by)
     corrections.plan_approval(dataset, chosen, by)
     request = {"dataset": str(dataset.uuid), "corrections": sorted(str(c.uuid) for c in chosen)}
-    job_queue.enqueue_for(JobKind.APPROVE_CORRECTIONS, dataset.team, by, request)
+    job_queue.enqueue_once(JobKind.APPROVE_CORRECTIONS, dataset.team, by, request)
     return None
 
 
@@ -60,7 +60,7 @@ def carry_over_or_enqueue(run: Run, version: DatasetVersion, by: User) -> Output
         "run": str(run.uuid),
         "version": version.number,
     }
-    job_queue.enqueue_for(JobKind.CARRY_OVER, run.team, by, request)
+    job_queue.enqueue_once(JobKind.CARRY_OVER, run.team, by, request)
     return None
 
 
@@ -79,18 +79,18 @@ def run_approval(job: Job) -> Mapping[str, Any]:
     datasets = Dataset.objects.filter(team=job.team, uuid=UUID(job.request["dataset"]))
     dataset = datasets.select_related("team", "latest").first()
     if dataset is None or job.requested_by is None:
-        raise JobProblem("the dataset or the person who approved is no longer there")
+        raise JobError("the dataset or the person who approved is no longer there")
     wanted = [UUID(text) for text in job.request["corrections"]]
     chosen = list(Correction.objects.for_list().filter(dataset=dataset, uuid__in=wanted))
     if chosen and all(each.state == CorrectionState.APPROVED for each in chosen):
         return {"version": chosen[0].version.number if chosen[0].version else None}
-    if job.tries:  # before this one
+    if job.try_count:  # before this one
         _remove_unfinished_version(dataset)
     report = _progress(job, dataset.latest.case_count if dataset.latest else 0, "cases stored")
     try:
         version = corrections.approve(dataset, chosen, by=job.requested_by, report=report)
     except (CorrectionError, DecidedError, DraftError) as refused:
-        raise JobProblem(_without_stop(str(refused))) from None
+        raise JobError(_without_stop(str(refused))) from None
     return {"version": version.number}
 
 
@@ -108,14 +108,14 @@ def run_carry_over(job: Job) -> Mapping[str, Any]:
         number=job.request["version"],
     ).first()
     if run is None or version is None or job.requested_by is None:
-        raise JobProblem("the run, the version or the person who asked is no longer there")
-    if job.tries:  # before this one
+        raise JobError("the run, the version or the person who asked is no longer there")
+    if job.try_count:  # before this one
         _remove_unfinished_copies(run.output_set, version)
     report = _progress(job, run.output_set.output_count, "outputs copied")
     try:
         made = carry_over(run.output_set, version, job.requested_by, report)
     except CarryOverError as refused:
-        raise JobProblem(_without_stop(str(refused))) from None
+        raise JobError(_without_stop(str(refused))) from None
     return {"outputs": str(made.uuid)}
 
 

@@ -61,7 +61,7 @@ class PreferenceResults(NamedTuple):
     is_hidden: bool
 
 
-def pair_of(queue: ReviewQueue, task: ReviewTask) -> OutputPair | None:
+def task_pair(queue: ReviewQueue, task: ReviewTask) -> OutputPair | None:
     """The two outputs of a task of a pairwise queue; None where the baseline's is gone.
 
     The order is drawn for each person and output from the queue's seed, so that it stays.

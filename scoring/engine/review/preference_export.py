@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.core.files.writers import Fields
-from scoring.engine.export import Sheet
+from scoring.engine.export import ExportTable
 from scoring.models import Preference, ReviewQueue
 from scoring.models.reviews.preference import PreferenceQuerySet
 
@@ -17,14 +17,14 @@ COLUMNS: Final = (
 )
 
 
-def preference_sheet(queue: ReviewQueue, preferences: PreferenceQuerySet) -> Sheet:
+def preference_sheet(queue: ReviewQueue, preferences: PreferenceQuerySet) -> ExportTable:
     """These preferences between the two runs of the queue, in the order of cases and trials.
 
     `verdict` is that of the candidate's output, and `candidate_side` where it was shown.
     """
     assert queue.baseline is not None  # noqa: S101  a pairwise queue has one
     count = preferences.count()
-    return Sheet(
+    return ExportTable(
         f"{queue.run.output_set.version.dataset.name} {queue.name} preferences",
         count,
         COLUMNS,

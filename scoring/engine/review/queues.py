@@ -15,7 +15,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
 from scoring.engine.review.informative_outputs import Candidate, most_informative, selected_outputs
-from scoring.engine.review.pairwise import differing_outputs, pair_of
+from scoring.engine.review.pairwise import differing_outputs, task_pair
 from scoring.models import (
     AuditEntry,
     Preference,
@@ -28,7 +28,7 @@ from scoring.models import (
     User,
 )
 from scoring.models.case_list.filters import NO_FILTERS, CaseFilters
-from scoring.models.reviews.queue import MOST_CASES, MOST_REVIEWERS_PER_CASE
+from scoring.models.reviews.queue import MAX_CASES, MAX_REVIEWERS_PER_CASE
 
 _BATCH: Final = 1_000
 _IS_OPEN: Final = Q(done_at=None)
@@ -158,7 +158,7 @@ def reassign(queue: ReviewQueue, old: User, new: User, by: User | None) -> int:
     return count
 
 
-def progress_of(queue: ReviewQueue) -> list[ReviewerProgress]:
+def queue_progress(queue: ReviewQueue) -> list[ReviewerProgress]:
     """Each reviewer's progress, by e-mail address."""
     rows = queue.tasks.values("reviewer").annotate(
         total=Count("pk"), done=Count("done_at"), skipped=Count("skipped_at", filter=_IS_OPEN)
@@ -191,7 +191,7 @@ def skip(task: ReviewTask) -> bool:
 
     A pair whose other output no longer exists is done instead: it can never be compared.
     """
-    is_lost = task.queue.is_pairwise and pair_of(task.queue, task) is None
+    is_lost = task.queue.is_pairwise and task_pair(task.queue, task) is None
     changed = "done_at" if is_lost else "skipped_at"
     setattr(task, changed, timezone.now())
     task.save(update_fields=[changed])
@@ -219,9 +219,9 @@ def _shuffle_positions(tasks: Sequence[ReviewTask], seed: int) -> None:
 def _check(plan: QueuePlan) -> None:
     if not plan.reviewers:
         raise QueueError("A queue needs at least one reviewer.")
-    if not 1 <= plan.case_count <= MOST_CASES:
-        raise QueueError(f"A queue has from 1 to {MOST_CASES:,} cases.")
-    most = min(MOST_REVIEWERS_PER_CASE, len(plan.reviewers))
+    if not 1 <= plan.case_count <= MAX_CASES:
+        raise QueueError(f"A queue has from 1 to {MAX_CASES:,} cases.")
+    most = min(MAX_REVIEWERS_PER_CASE, len(plan.reviewers))
     if not 1 <= plan.reviewers_per_case <= most:
         people = f"{len(plan.reviewers)} reviewer{'s' if len(plan.reviewers) > 1 else ''}"
         raise QueueError(f"{people} can give each case from 1 to {most} independent reviews.")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.core.files.writers import Fields
-from scoring.engine.export import Sheet
+from scoring.engine.export import ExportTable
 from scoring.models import Run
 from scoring.models.reviews.review import Review, ReviewQuerySet
 
@@ -14,10 +14,10 @@ BATCH: Final = 2_000
 COLUMNS: Final = ("key", "trial", "reviewer", "verdict", "score", "note", "failure_tags", "date")
 
 
-def review_sheet(run: Run, reviews: ReviewQuerySet) -> Sheet:
+def review_sheet(run: Run, reviews: ReviewQuerySet) -> ExportTable:
     """These reviews of the run's outputs, in the order of cases and trials."""
     count = reviews.count()
-    return Sheet(
+    return ExportTable(
         f"{run.output_set.version.dataset.name} {run.name} reviews",
         count,
         COLUMNS,

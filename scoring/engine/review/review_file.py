@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 from scoring.core import json_text
 from scoring.core.contract import CaseProblem, Json
-from scoring.core.files import FileProblem, Notes, Row, RowProblem, Source, detect, read_rows
+from scoring.core.files import FileProblem, Notes, Row, RowProblem, Source, detect_format, read_rows
 from scoring.core.files.numeric_fields import read_amount, read_count
 from scoring.core.files.rows import CellProblem
 from scoring.models import ReviewVerdict
@@ -16,8 +16,8 @@ from scoring.models.data.dataset import KEY_LENGTH
 from scoring.models.reviews import failure_tag
 from scoring.models.reviews.review import MAX_NOTE, MAX_REVIEWER
 
-MOST_ROWS: Final = 100_000  # of a file
-MOST_TAGS: Final = 20  # failure tags of a review
+MAX_ROWS: Final = 100_000  # of a file
+MAX_TAGS: Final = 20  # failure tags of a review
 MAX_TRIAL: Final = 32_767  # what the column of either database holds
 
 #: A field of a review, and the columns that it is read from: the first one that a row has.
@@ -60,12 +60,12 @@ def read_reviews(
     `reviewer` is whose reviews they are where a row does not say so. Raises FileProblem.
     """
     source = Source(stream, name)
-    detected = detect(source, header="yes")
+    detected = detect_format(source, header="yes")
     if not detected.problem:
         _check_columns(detected.columns)
     for count, row in enumerate(read_rows(source, detected, notes), start=1):
-        if count > MOST_ROWS:
-            text = f"The file has more than {MOST_ROWS:,} rows. Split it into several."
+        if count > MAX_ROWS:
+            text = f"The file has more than {MAX_ROWS:,} rows. Split it into several."
             raise FileProblem("too_many_rows", text)
         yield read_review(row, reviewer) if isinstance(row, Row) else row
 
@@ -106,7 +106,7 @@ def _is_empty(value: Json) -> bool:
 
 
 def _read_key(value: Json, column: str) -> str:
-    key = "" if _is_empty(value) else json_text.text_of(value)
+    key = "" if _is_empty(value) else json_text.to_text(value)
     if not key:
         raise CellProblem("missing_id", column, "the key is empty. Fill it.")
     return _limited(key, column, KEY_LENGTH)
@@ -127,7 +127,7 @@ def _read_reviewer(value: Json, column: str) -> str:
 def _read_verdict(value: Json, column: str) -> ReviewVerdict:
     if _is_empty(value):
         raise CellProblem("missing_verdict", column, "there is no verdict. Fill it.")
-    word = json_text.text_of(value).strip().casefold().replace(" ", "_").replace("-", "_")
+    word = json_text.to_text(value).strip().casefold().replace(" ", "_").replace("-", "_")
     if word not in _WORDS:
         text = f"“{word[:40]}” is no verdict. Write pass, fail, unsure or bad_case, or 1 or 0."
         raise CellProblem("unknown_verdict", column, text)
@@ -152,8 +152,8 @@ def _read_tags(value: Json, column: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise CellProblem("type_mismatch", column, "failure tags are a list of texts. Correct it.")
     names = list(dict.fromkeys(stripped for name in value if (stripped := str(name).strip())))
-    if len(names) > MOST_TAGS:
-        text = f"these are {len(names):,} failure tags; {MOST_TAGS} are possible. Leave some out."
+    if len(names) > MAX_TAGS:
+        text = f"these are {len(names):,} failure tags; {MAX_TAGS} are possible. Leave some out."
         raise CellProblem("too_many_tags", column, text)
     return [_limited(name, column, failure_tag.MAX_NAME) for name in names]
 
@@ -170,7 +170,7 @@ def _read_date(value: Json, column: str) -> datetime | None:
     """A day or a moment in ISO 8601, in UTC where it has no offset."""
     if _is_empty(value):
         return None
-    text = json_text.text_of(value).strip()
+    text = json_text.to_text(value).strip()
     try:
         moment = datetime.fromisoformat(text)
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -183,7 +183,7 @@ def _read_date(value: Json, column: str) -> datetime | None:
 def _text(value: Json, column: str) -> str:
     if isinstance(value, dict | list):
         raise CellProblem("type_mismatch", column, "this is no text. Correct it.")
-    return json_text.text_of(value)
+    return json_text.to_text(value)
 
 
 def _limited(text: str, column: str, most: int) -> str:

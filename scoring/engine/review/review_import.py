@@ -14,11 +14,11 @@ from scoring.core import json_text
 from scoring.core.contract import CaseProblem, Json
 from scoring.core.files import FileProblem, Notes, Row, RowProblem
 from scoring.engine.imports.json_body import BodyError, BodyProblem
-from scoring.engine.imports.report import LISTED
+from scoring.engine.imports.report import MAX_LISTED
 from scoring.engine.review.review_file import COLUMNS, ReviewRow, read_review, read_reviews
 from scoring.models import AuditEntry, Output, OutputSet, Review, ReviewTask, Run, User
 
-MOST: Final = 10_000  # reviews in one call
+MAX_REVIEWS: Final = 10_000  # reviews in one call
 _BATCH: Final = 900  # rows a query names; SQLite may be built for 999 parameters
 _WRITTEN: Final = ("verdict", "score", "note", "failure_tags", "changed_at", "revision")
 
@@ -69,17 +69,17 @@ class ReviewReport:
 
     def add_problem(self, problem: RowProblem) -> None:
         self.problem_count += 1
-        if len(self.problems) < LISTED:
+        if len(self.problems) < MAX_LISTED:
             self.problems.append(problem)
 
     def add_kept(self, row: ReviewRow) -> None:
         self.kept_count += 1
-        if len(self.kept) < LISTED:
+        if len(self.kept) < MAX_LISTED:
             self.kept.append(_name(row))
 
     def add_unmatched(self, row: ReviewRow) -> None:
         self.unmatched_count += 1
-        if len(self.unmatched) < LISTED:
+        if len(self.unmatched) < MAX_LISTED:
             self.unmatched.append(_name(row))
 
 
@@ -136,8 +136,8 @@ def import_reviews(
     A review is {key, trial, reviewer, verdict, score, note, failure_tags, date}, as exports write
     it. `blind` as in `import_review_file`. Raises BodyError.
     """
-    if len(reviews) > MOST:
-        text = f"These are {len(reviews):,}; {MOST:,} are possible in one call."
+    if len(reviews) > MAX_REVIEWS:
+        text = f"These are {len(reviews):,}; {MAX_REVIEWS:,} are possible in one call."
         raise BodyError([BodyProblem("reviews", "too_many_rows", text)], 1)
     rows: list[ReviewRow] = []
     problems: list[BodyProblem] = []
@@ -148,9 +148,9 @@ def import_reviews(
         else:
             column = row.column.removeprefix("$")
             path = f"reviews[{index}]" + (f".{column}" if column else "")
-            problems.append(BodyProblem(path, row.code, row.said))
+            problems.append(BodyProblem(path, row.code, row.short_message))
     if problems:
-        raise BodyError(problems[:LISTED], len(problems))
+        raise BodyError(problems[:MAX_LISTED], len(problems))
     report = ReviewReport(row_count=len(rows))
     _store(run, rows, report, by, blind)
     return report
@@ -167,7 +167,7 @@ def _read_object(index: int, values: Json | Mapping[str, Json]) -> ReviewRow | R
     if unknown is not None:
         return RowProblem(index + 1, unknown, "unknown_field", f"Known are {', '.join(COLUMNS)}.")
     try:
-        json_text.check(dict(values), refuse_nul=True)
+        json_text.check_value(dict(values), refuse_nul=True)
     except CaseProblem as fault:
         return RowProblem(index + 1, fault.where, fault.code, fault.text)
     return read_review(Row(index + 1, dict(values)))

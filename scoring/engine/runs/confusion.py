@@ -10,21 +10,21 @@ from typing import Any, Final, cast
 
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case, Result
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.core.registry import find_type
 from scoring.core.scorers.selection import TargetConfig, select_target
 from scoring.core.scorers.text import ExactMatchConfig
-from scoring.core.stats.confusion_matrix import Confusion
+from scoring.core.stats.confusion_matrix import ConfusionMatrix
 from scoring.models import RunScorer
 from scoring.models.case_list.label_filter import LabelFilter, LabelSpellings, compared_scores
 
-OTHER: Final = "(other)"  # in URLs, for a text that is no label
-MOST_SPELLINGS: Final = 50  # of one label; of more none is kept
+OTHER_LABEL: Final = "(other)"  # in URLs, for a text that is no label
+MAX_SPELLINGS: Final = 50  # of one label; of more none is kept
 
 
-def classes_of(scorer: RunScorer) -> dict[str, Any]:
-    """The labels and counts of `scoring.core.stats.confusion_matrix.Confusion`, and how each label
-    was spelled; empty for a scorer without classes.
+def count_classes(scorer: RunScorer) -> dict[str, Any]:
+    """The labels and counts of `scoring.core.stats.confusion_matrix.ConfusionMatrix`, and how each
+    label was spelled; empty for a scorer without classes.
 
     `answered` and `expected` hold, for each label, the outputs (whether JSON, and the text) and the
     expected JSON texts (None where absent) that count as it; None where there are too many.
@@ -43,8 +43,8 @@ def classes_of(scorer: RunScorer) -> dict[str, Any]:
         case = select_target(_case(text, expected_json, is_json=is_json), config)
         if isinstance(case, Result):
             continue
-        row = indices.get(normalize(text_of(case.expected)), others)
-        column = indices.get(normalize(text_of(case.output)), others)
+        row = indices.get(normalize(to_text(case.expected)), others)
+        column = indices.get(normalize(to_text(case.output)), others)
         counts[row][column] += count
         answered[column].add((is_json, text))
         expected[row].add(expected_json)
@@ -74,7 +74,7 @@ def labelled_counts(scorer: RunScorer, expected: str, answered: str) -> LabelFil
 
 
 def _spellings(labels: list[str], by_label: list[Any], label: str) -> LabelSpellings | None:
-    if label == OTHER:
+    if label == OTHER_LABEL:
         return None if None in by_label else LabelSpellings(_set(chain(*by_label)), is_other=True)
     spellings = by_label[labels.index(label)] if label in labels else None
     return None if spellings is None else LabelSpellings(_set(spellings))
@@ -85,9 +85,9 @@ def _set(spellings: Iterable[Any]) -> frozenset[Any]:
     return frozenset(tuple(each) if isinstance(each, list) else each for each in spellings)
 
 
-def confusion_of(classes: dict[str, Any]) -> Confusion | None:
-    """The matrix in the answer of `classes_of`; None for a scorer without classes."""
-    return Confusion(classes["labels"], classes["counts"]) if classes else None
+def read_confusion_matrix(classes: dict[str, Any]) -> ConfusionMatrix | None:
+    """The matrix in the answer of `count_classes`; None for a scorer without classes."""
+    return ConfusionMatrix(classes["labels"], classes["counts"]) if classes else None
 
 
 def _count_pairs(scorer: RunScorer) -> Counter[tuple[str, bool, str | None]]:
@@ -122,4 +122,4 @@ def _normalizer(config: dict[str, Any]) -> Callable[[str], str]:
 
 
 def _sort_few(spellings: set[Any]) -> list[Any] | None:
-    return sorted(spellings, key=repr) if len(spellings) <= MOST_SPELLINGS else None
+    return sorted(spellings, key=repr) if len(spellings) <= MAX_SPELLINGS else None

@@ -31,7 +31,7 @@ from scoring.models import (
     Shard,
     Status,
 )
-from scoring.models.bulk import insert
+from scoring.models.bulk import bulk_insert
 from scoring.models.runs import result_rows
 from scoring.models.runs.result_rows import ScoreRow
 
@@ -46,7 +46,7 @@ OutputRow = tuple[Any, ...]  # _COLUMNS
 _configured: dict[tuple[str, float], configured.ConfiguredScorer] = {}
 
 
-def execute(shard_id: int) -> None:
+def execute_shard(shard_id: int) -> None:
     """Execute one shard. Executing it again, or in two processes, changes nothing.
 
     It depends on nothing but the rows, so any process may run it. Raises Stopped, and stores
@@ -57,7 +57,7 @@ def execute(shard_id: int) -> None:
         _STEPS[AttemptKind(shard.attempt.kind)](shard)
 
 
-def give_up(shard_id: int, code: str, reason: str) -> None:
+def fail_shard(shard_id: int, code: str, reason: str) -> None:
     """Close a shard that cannot be executed: each of its outputs gets an error from each scorer.
 
     A retry keeps the old errors.
@@ -69,7 +69,8 @@ def give_up(shard_id: int, code: str, reason: str) -> None:
     if shard.attempt.kind == AttemptKind.GENERATE:
         first_case, last_case = shard.first_output, shard.last_output
         _store_outputs(
-            shard, outputs_generation.give_up(_generation(shard), first_case, last_case, reason)
+            shard,
+            outputs_generation.fail_generation(_generation(shard), first_case, last_case, reason),
         )
         return
     outputs = _read(shard)
@@ -99,7 +100,7 @@ def _generation(shard: Shard) -> Generation:
 def _store_outputs(shard: Shard, outputs: Sequence[result_rows.OutputRow]) -> None:
     with transaction.atomic():
         if _close(shard):
-            outputs_generation.store(outputs)
+            outputs_generation.store_outputs(outputs)
 
 
 def _score(shard: Shard) -> None:
@@ -107,7 +108,7 @@ def _score(shard: Shard) -> None:
     cases = [_case(output) for output in outputs]
     ids = [output[0] for output in outputs]
     scorers = shard.attempt.run.frozen_scorers
-    donors = score_reuse.donors(shard.attempt.run, scorers)
+    donors = score_reuse.reusable_scorers(shard.attempt.run, scorers)
     table = []
     with _services(shard, scorers):
         for scorer in scorers:
@@ -171,7 +172,7 @@ def _retry(shard: Shard) -> None:
 
 def _generate_missing(run: Run, outputs: Iterable[int]) -> None:
     """Generate those of the outputs that the run could not make, before they are scored."""
-    if generation := outputs_generation.generation_of(run):
+    if generation := outputs_generation.run_generation(run):
         failed = Output.objects.filter(pk__in=list(outputs), text=None)
         with services_for(run):
             outputs_generation.regenerate(
@@ -230,7 +231,7 @@ def _read(shard: Shard) -> list[OutputRow]:
     return _rows(own)
 
 
-def cases_of(output_ids: Sequence[int]) -> list[contract.Case]:
+def cases_of_outputs(output_ids: Sequence[int]) -> list[contract.Case]:
     """The cases of these outputs as scorers see them, in this order."""
     cases: dict[int, contract.Case] = {}
     for start in range(0, len(output_ids), IDS_A_QUERY):
@@ -282,8 +283,8 @@ def _store(
     with transaction.atomic():
         if _close(shard):
             scores = list(chain.from_iterable(table))
-            insert(Score, result_rows.SCORE_COLUMNS, scores, ignore_existing=True)
-            insert(CaseVerdict, result_rows.VERDICT_COLUMNS, verdicts, ignore_existing=True)
+            bulk_insert(Score, result_rows.SCORE_COLUMNS, scores, ignore_existing=True)
+            bulk_insert(CaseVerdict, result_rows.VERDICT_COLUMNS, verdicts, ignore_existing=True)
 
 
 def _close(shard: Shard) -> bool:

@@ -16,14 +16,14 @@ from scoring.models import Run
 #: After runs have ended.
 RUNS_ENDED: Final = (
     "scoring.engine.alerts.evaluation.follow_runs",
-    "scoring.engine.judges.automatic_checks.follow_runs",  # before comparisons, which read them
-    "scoring.engine.drift.jobs.follow_runs",
-    "scoring.engine.compare.jobs.follow_runs",
+    "scoring.engine.judges.automatic_checks.check_ended_runs",  # comparisons read them
+    "scoring.engine.drift.jobs.measure_ended_runs",
+    "scoring.engine.compare.jobs.compare_ended_runs",
     "scoring.engine.demo.reviews.follow_runs",
 )
 #: After a run has been deleted or restored.
 SERIES_CHANGED: Final = (
-    "scoring.engine.drift.jobs.follow_runs",
+    "scoring.engine.drift.jobs.measure_ended_runs",
     "scoring.engine.alerts.evaluation.follow_runs",
 )
 

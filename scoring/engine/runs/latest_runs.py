@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from scoring.engine.runs.progress import Progress, progress_of_each, worker_is_alive
+from scoring.engine.runs.progress import RunProgress, is_worker_alive, progress_by_run
 from scoring.models import Run, Team
 from scoring.models.runs.relabel import attach_later_labels
 
 
-class Running(NamedTuple):
+class RunningRun(NamedTuple):
     """An unfinished run, and how far it is."""
 
     run: Run
-    progress: Progress
+    progress: RunProgress
 
 
-class Latest(NamedTuple):
+class LatestRuns(NamedTuple):
     """Newest first; archived runs are left out of those that have ended, which have
     `later_labels`.
     """
 
-    running: list[Running]
+    running: list[RunningRun]
     ended: list[Run]
 
 
-def latest_runs(team: Team, limit: int) -> Latest:
+def latest_runs(team: Team, limit: int) -> LatestRuns:
     """The team's unfinished runs and those that have ended, each at most `limit`."""
     unfinished = team.runs.unfinished()
     ended = team.runs.ended().unarchived()
     latest = [rows.order_by("-id").values_list("pk", flat=True) for rows in (unfinished, ended)]
     runs = team.runs.filter(pk__in=[pk for rows in latest for pk in rows[:limit]]).for_list()
     running = [run for run in runs if run.is_unfinished]
-    progress = progress_of_each(running, has_worker=worker_is_alive()) if running else {}
+    progress = progress_by_run(running, has_worker=is_worker_alive()) if running else {}
     ended_runs = [run for run in runs if not run.is_unfinished]
     attach_later_labels(ended_runs)
-    return Latest([Running(run, progress[run.pk]) for run in running], ended_runs)
+    return LatestRuns([RunningRun(run, progress[run.pk]) for run in running], ended_runs)

@@ -17,7 +17,7 @@ from scoring.models.runs.run import KEPT_FOR
 ROWS_A_STEP: Final = 5_000
 
 
-def edit(run: Run, *, name: str, note: str, by: User | None) -> None:
+def edit_run(run: Run, *, name: str, note: str, by: User | None) -> None:
     """Give the run another name and note; audited where something changed."""
     old = {"name": run.name, "note": run.note}
     new = {"name": name, "note": note}
@@ -29,16 +29,16 @@ def edit(run: Run, *, name: str, note: str, by: User | None) -> None:
         AuditEntry.objects.record(run.team, by, "run.edited", run, old=old, new=new)
 
 
-def archive(run: Run, by: User | None) -> None:
+def archive_run(run: Run, by: User | None) -> None:
     """Take the run off the lists; links, comparisons and drift keep it."""
     _mark(run, "archived_at", timezone.now(), "run.archived", by)
 
 
-def unarchive(run: Run, by: User | None) -> None:
+def unarchive_run(run: Run, by: User | None) -> None:
     _mark(run, "archived_at", None, "run.unarchived", by)
 
 
-def delete(run: Run, by: User | None) -> None:
+def delete_run(run: Run, by: User | None) -> None:
     """Hide the run everywhere until it is restored, or purged after KEPT_FOR.
 
     Raises ValidationError for a run that has not ended or is a baseline.
@@ -55,7 +55,7 @@ def delete(run: Run, by: User | None) -> None:
         call_hooks(SERIES_CHANGED, [run])
 
 
-def restore(run: Run, by: User | None) -> None:
+def restore_run(run: Run, by: User | None) -> None:
     """Show a run again that was deleted less than KEPT_FOR ago."""
     with transaction.atomic():
         _mark(run, "deleted_at", None, "run.restored", by)
@@ -76,7 +76,7 @@ def _mark(run: Run, field: str, when: datetime | None, action: str, by: User | N
     setattr(run, field, when)
 
 
-def purge() -> None:
+def purge_deleted_runs() -> None:
     """Remove for good the runs that were deleted more than KEPT_FOR ago."""
     old = Run.with_deleted.filter(deleted_at__lt=timezone.now() - KEPT_FOR)
     for run in old.select_related("team").order_by("pk"):

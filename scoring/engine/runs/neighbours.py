@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 from scoring.models import Baseline, Run, RunState
 
 
-def baseline_of(run: Run) -> Run | None:
+def run_baseline(run: Run) -> Run | None:
     """The run pinned for the series, else the previous one."""
     others = Baseline.objects.of(run).exclude(run=run)
     pinned = others.select_related("run__output_set__version__dataset").first()

@@ -12,7 +12,7 @@ from typing import Final
 
 from scoring.models import Notice, Run, RunState, User
 
-LONG: Final = timedelta(minutes=1)
+MIN_DURATION: Final = timedelta(minutes=1)
 
 
 def notify_run_end(run: Run) -> None:
@@ -28,7 +28,7 @@ def _starter(run: Run) -> User | None:
 
 def _took_long(run: Run) -> bool:
     started, finished = run.started_at, run.finished_at
-    return started is not None and finished is not None and finished - started >= LONG
+    return started is not None and finished is not None and finished - started >= MIN_DURATION
 
 
 def _notice_text(run: Run) -> str:

@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from scoring.core.contract import ConfigError
-from scoring.engine.runs.requirements import families_of
+from scoring.engine.runs.requirements import run_families
 from scoring.models import (
     AlertWatch,
     Attempt,
@@ -40,7 +40,7 @@ SMALLER_SHARDS: Final = {"llm": 64, "embedding": 512, "custom": 512}
 ShardRange = tuple[int, int, int]  # first output id, last output id, how many outputs
 
 
-def new_run(
+def create_run(
     output_set: OutputSet,
     *,
     suite: Suite | None = None,
@@ -100,7 +100,7 @@ def _check_budget(budget_usd: float | None) -> None:
         raise ConfigError({"budget_usd": ["must be an amount in US dollars, 0 or more"]})
 
 
-def plan(run: Run) -> Attempt:
+def plan_attempt(run: Run) -> Attempt:
     """The attempt to work on now, with its shards; the run becomes `running`.
 
     Planning again, in any process, gives the same attempt and adds no shards.
@@ -135,7 +135,7 @@ def retry_errors(
     if not ranges:
         return None
     with transaction.atomic():
-        if not move(run, (RunState.FINISHED,), RunState.QUEUED, by, cause=code):
+        if not change_state(run, (RunState.FINISHED,), RunState.QUEUED, by, cause=code):
             return None
         if budget_usd is not None:
             _set_budget(run, budget_usd, by)
@@ -155,26 +155,28 @@ def _set_budget(run: Run, budget_usd: float, by: User | None) -> None:
     AuditEntry.objects.record(run.team, by, "run.budget_changed", run, old=old, new=new)
 
 
-def resume(run: Run, by: User | None) -> bool:
+def resume_run(run: Run, by: User | None) -> bool:
     """Queue a cancelled run again; what it had scored is kept. False when it is not cancelled."""
-    return move(run, (RunState.CANCELLED,), RunState.QUEUED, by)
+    return change_state(run, (RunState.CANCELLED,), RunState.QUEUED, by)
 
 
-def cancel(run: Run, by: User | None) -> bool:
+def cancel_run(run: Run, by: User | None) -> bool:
     """Stop the run; False when it has ended or is stopping already.
 
     A run that has not begun is cancelled at once, another one after its present shards.
     """
     with transaction.atomic():
         _lock(run)
-        if not run.attempts.exists() and move(run, (RunState.QUEUED,), RunState.CANCELLED, by):
+        if not run.attempts.exists() and change_state(
+            run, (RunState.QUEUED,), RunState.CANCELLED, by
+        ):
             outputs = run.output_set
-            AlertWatch.objects.look_again(outputs.version.dataset, outputs.series)
+            AlertWatch.objects.reschedule(outputs.version.dataset, outputs.series)
             return True
-        return move(run, (RunState.QUEUED, RunState.RUNNING), RunState.CANCELLING, by)
+        return change_state(run, (RunState.QUEUED, RunState.RUNNING), RunState.CANCELLING, by)
 
 
-def move(
+def change_state(
     run: Run, old: Sequence[RunState], new: RunState, by: User | None = None, *, cause: str = ""
 ) -> bool:
     """Bring the run from one of the states `old` to `new` and audit it; False when it is in none.
@@ -194,10 +196,10 @@ def _move_locked(
     by: User | None = None,
     cause: str = "",
 ) -> bool:
-    """As `move`, in a transaction that has locked the run, which is in `state`."""
+    """As `change_state`, in a transaction that has locked the run, which is in `state`."""
     fields: dict[str, Any] = {"state": new, "finished_at": None}
     if new in (RunState.CANCELLED, RunState.FINISHED):
-        fields |= {"finished_at": timezone.now(), "held_by": "", "held_until": None}
+        fields |= {"finished_at": timezone.now(), "lease_owner": "", "lease_expires_at": None}
     elif new == RunState.RUNNING:
         fields["started_at"] = Coalesce("started_at", timezone.now())
     changed = Run.objects.filter(pk=run.pk, state__in=old).update(**fields)
@@ -205,7 +207,9 @@ def _move_locked(
         after = {"state": new.value} | ({"cause": cause} if cause else {})
         states = {"old": {"state": state}, "new": after}
         AuditEntry.objects.record(run.team, by, f"run.{new.value}", run, **states)
-    run.refresh_from_db(fields=["state", "started_at", "finished_at", "held_by", "held_until"])
+    run.refresh_from_db(
+        fields=["state", "started_at", "finished_at", "lease_owner", "lease_expires_at"]
+    )
     return bool(changed)
 
 
@@ -270,7 +274,7 @@ def _ranges_of_errors(run: Run, only: Collection[int] | None, code: str) -> Iter
 
 def shard_outputs(run: Run) -> int:
     """How many outputs a shard of this run has."""
-    sizes = [SMALLER_SHARDS.get(family, SHARD_OUTPUTS) for family in families_of(run)]
+    sizes = [SMALLER_SHARDS.get(family, SHARD_OUTPUTS) for family in run_families(run)]
     return min([SHARD_OUTPUTS, *sizes])
 
 

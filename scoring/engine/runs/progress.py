@@ -15,12 +15,15 @@ from scoring.models import Attempt, AttemptKind, Job, OutputSetState, Run, Shard
 ALIVE_SECONDS: Final = 20  # since a worker was seen, which it is every five seconds
 RATE_SECONDS: Final = 30  # that the rate is taken from
 
-MAKING: Final = "making outputs"
-_STAGES: Final[dict[str, str]] = {AttemptKind.GENERATE: MAKING, AttemptKind.RETRY: "scoring again"}
+GENERATING: Final = "making outputs"
+_STAGES: Final[dict[str, str]] = {
+    AttemptKind.GENERATE: GENERATING,
+    AttemptKind.RETRY: "scoring again",
+}
 NO_WORKER: Final = "no worker: start `manage.py worker`"
 
 
-class Progress(NamedTuple):
+class RunProgress(NamedTuple):
     """Outputs done of all outputs of the present attempt.
 
     `cause` says why the run stands still and is None while it does not or when it has ended; `rate`
@@ -38,37 +41,39 @@ class Progress(NamedTuple):
     @property
     def verb(self) -> str:
         """What has been done with the outputs that are done."""
-        return "made" if self.stage == MAKING else "scored"
+        return "made" if self.stage == GENERATING else "scored"
 
 
-def progress_of(run: Run) -> Progress:
+def run_progress(run: Run) -> RunProgress:
     """The run's progress by its rows; `run` itself should be freshly read."""
-    return progress_of_each([run])[run.pk]
+    return progress_by_run([run])[run.pk]
 
 
-def progress_of_each(runs: Sequence[Run], *, has_worker: bool | None = None) -> dict[int, Progress]:
+def progress_by_run(
+    runs: Sequence[Run], *, has_worker: bool | None = None
+) -> dict[int, RunProgress]:
     """By the ids of the runs, whose output sets are joined; in one query.
 
     `has_worker` saves a query where it is known already whether a worker is alive.
     """
     latest = {attempt.run_id: attempt for attempt in _count_outputs(runs)}
     return {
-        run.pk: _progress(run, latest.get(run.pk), cause_of(run, has_worker=has_worker))
+        run.pk: _progress(run, latest.get(run.pk), stall_reason(run, has_worker=has_worker))
         for run in runs
     }
 
 
-def _progress(run: Run, attempt: Any, cause: str | None) -> Progress:
+def _progress(run: Run, attempt: Any, cause: str | None) -> RunProgress:
     """`attempt` is the run's latest as `_count_outputs` gives it, None before there is one."""
     if attempt is None:
-        return Progress(0, run.output_set.output_count, run.state, cause, None, None)
+        return RunProgress(0, run.output_set.output_count, run.state, cause, None, None)
     rate = _rate(attempt) if run.is_unfinished else None
     left = (attempt.total - attempt.done) / rate if rate else None
     stage = _STAGES.get(attempt.kind, "scoring")
-    return Progress(attempt.done, attempt.total, run.state, cause, rate, left, stage)
+    return RunProgress(attempt.done, attempt.total, run.state, cause, rate, left, stage)
 
 
-def cause_of(run: Run, *, has_worker: bool | None = None) -> str | None:
+def stall_reason(run: Run, *, has_worker: bool | None = None) -> str | None:
     """Why an unfinished run stands still; None when it does not, or has ended.
 
     `has_worker` saves a query where it is known already whether a worker is alive.
@@ -77,22 +82,22 @@ def cause_of(run: Run, *, has_worker: bool | None = None) -> str | None:
         return None
     if run.output_set.state == OutputSetState.LOADING:
         return "waiting for outputs"
-    if lease.is_held(run):
-        return run.standstill or None
-    is_alive = worker_is_alive() if has_worker is None else has_worker
+    if lease.is_leased(run):
+        return run.stall_reason or None
+    is_alive = is_worker_alive() if has_worker is None else has_worker
     return "waiting for the worker" if is_alive else NO_WORKER
 
 
-def standstill_of(job: Job | None) -> str:
+def job_stall_reason(job: Job | None) -> str:
     """Why an open job stands still; empty when it does not, has ended, or there is none."""
-    return NO_WORKER if job and job.is_open and not worker_is_alive() else ""
+    return NO_WORKER if job and job.is_open and not is_worker_alive() else ""
 
 
-def worker_is_alive() -> bool:
+def is_worker_alive() -> bool:
     """Whether a worker of this site was seen lately and its process, where known, has not ended."""
     since = timezone.now() - timedelta(seconds=ALIVE_SECONDS)
     workers = Worker.objects.filter(seen_at__gt=since)
-    return any(not lease.is_gone(worker.name) for worker in workers)
+    return any(not lease.is_dead(worker.name) for worker in workers)
 
 
 def _count_outputs(runs: Sequence[Run]) -> QuerySet[Attempt]:

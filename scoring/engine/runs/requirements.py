@@ -12,24 +12,24 @@ from scoring.models import AttemptKind, Generation, Run, ScorerVersion
 SERVICES: Final = frozenset({"embedding", "llm"})  # families whose scorers call services
 
 
-def families(type_name: str, config: Mapping[str, Any]) -> set[str]:
+def scorer_families(type_name: str, config: Mapping[str, Any]) -> set[str]:
     """The families of a scorer and of all scorers inside it; a removed type has none."""
     try:
         family: str = scorer_type(type_name).family
     except ConfigError:
         return set()
     children = config.get("scorers") if family == "combinator" else None
-    inner = (families(child["type"], child.get("config", {})) for child in children or ())
+    inner = (scorer_families(child["type"], child.get("config", {})) for child in children or ())
     return {family}.union(*inner)
 
 
-def families_of(run: Run) -> set[str]:
+def run_families(run: Run) -> set[str]:
     """The families of all scorers of the run."""
     versions = (scorer.version for scorer in run.frozen_scorers)
-    return set().union(*(families(version.type, version.config) for version in versions))
+    return set().union(*(scorer_families(version.type, version.config) for version in versions))
 
 
-def makes_outputs(run: Run) -> bool:
+def needs_generation(run: Run) -> bool:
     """Whether the run will make outputs, or make some again, by calling a model."""
     if not Generation.objects.filter(output_set=run.output_set_id).exists():
         return False
@@ -39,9 +39,9 @@ def makes_outputs(run: Run) -> bool:
 
 def calls_models(version: ScorerVersion) -> bool:
     """Whether the scorer calls a service."""
-    return not SERVICES.isdisjoint(families(version.type, version.config))
+    return not SERVICES.isdisjoint(scorer_families(version.type, version.config))
 
 
-def needs_services(run: Run) -> bool:
+def run_needs_services(run: Run) -> bool:
     """Whether any scorer of the run calls a service, or the run makes outputs with one."""
-    return makes_outputs(run) or not SERVICES.isdisjoint(families_of(run))
+    return needs_generation(run) or not SERVICES.isdisjoint(run_families(run))

@@ -11,7 +11,7 @@ from scoring.models import Run, RunScorer, RunState, Score, Shard, Status, Verdi
 from scoring.models.runs.result_rows import ScoreRow
 
 
-def donors(run: Run, scorers: Iterable[RunScorer]) -> dict[int, RunScorer]:
+def reusable_scorers(run: Run, scorers: Iterable[RunScorer]) -> dict[int, RunScorer]:
     """By the id of a scorer of the run, the equal scorer of a finished run of the same outputs.
 
     Scorers that call services have none: the endpoint behind a connection's name may have changed,

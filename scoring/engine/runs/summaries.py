@@ -12,8 +12,8 @@ from django.db.models import Count, Max, Sum
 
 from scoring.core.stats.descriptive import percentiles
 from scoring.core.stats.score_distribution import count_by_step
-from scoring.engine.runs.confusion import classes_of
-from scoring.engine.runs.requirements import families_of
+from scoring.engine.runs.confusion import count_classes
+from scoring.engine.runs.requirements import run_families
 from scoring.engine.runs.trial_figures import trial_figures
 from scoring.models import (
     CallPurpose,
@@ -44,7 +44,7 @@ _JUDGE_FIGURES: Final[dict[str, Any]] = {
 PERCENTILES: Final = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 
-def summarise(run: Run) -> None:
+def summarize_run(run: Run) -> None:
     """Store a summary per scorer, the counts of case verdicts and the costs of the run."""
     outputs = _output_figures(run)
     trials = outputs.pop("highest_trial")
@@ -57,7 +57,7 @@ def summarise(run: Run) -> None:
             scorer=scorer,
             **_figures(scored[scorer.pk], unscored[scorer.pk]),
             faults=faults.get(scorer.pk, {}),
-            classes=classes_of(scorer),
+            classes=count_classes(scorer),
             trials=trial_figures(scorer, trials),
         )
         for scorer in scorers
@@ -217,10 +217,10 @@ def _latencies_ms(run: Run) -> dict[str, float]:
 
 def _judge_figures(run: Run) -> dict[str, Any]:
     """What the run has paid its judges, retries included; None where it has none."""
-    if WITHOUT_CALLS.issuperset(families_of(run)):
+    if WITHOUT_CALLS.issuperset(run_families(run)):
         return dict.fromkeys(_JUDGE_FIGURES)
     calls = ModelCall.objects.paid_by(run).filter(purpose=CallPurpose.JUDGE)
     figures = calls.aggregate(**_JUDGE_FIGURES)
-    if not figures["judge_calls"] and "llm" not in families_of(run):
+    if not figures["judge_calls"] and "llm" not in run_families(run):
         figures["judge_calls"] = None
     return figures

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from scoring.models import Case, DatasetVersion, TagIndex
-from scoring.models.case_list.tag_index import FEW, may_be_kept
+from scoring.models.case_list.tag_index import MAX_POSITIONS, is_indexable
 
-MOST_TAGS: Final = 1_000  # versions with more, such as one for each case, are not indexed
+MAX_TAGS: Final = 1_000  # versions with more, such as one for each case, are not indexed
 
 
 def store_tag_index(version: DatasetVersion) -> None:
@@ -21,7 +21,10 @@ def store_tag_index(version: DatasetVersion) -> None:
     rows = cases.values_list("position", "tags_json").iterator(chunk_size=10_000)
     by_tag = positions_by_tag(rows)
     if by_tag is not None:
-        few = {tag: list(found) if len(found) <= FEW else None for tag, found in by_tag.items()}
+        few = {
+            tag: list(found) if len(found) <= MAX_POSITIONS else None
+            for tag, found in by_tag.items()
+        }
         TagIndex.objects.keep(version, few)
 
 
@@ -34,13 +37,13 @@ def positions_by_tag(cases: Iterable[tuple[int, str]]) -> dict[str, array[int]] 
     by_json: dict[str, list[array[int]]] = {}  # so that equal JSON is parsed once
     for position, tags_json in cases:
         if tags_json not in by_json:
-            if len(by_json) > MOST_TAGS:
+            if len(by_json) > MAX_TAGS:
                 by_json.clear()
-            tags = set(filter(may_be_kept, json.loads(tags_json)))
+            tags = set(filter(is_indexable, json.loads(tags_json)))
             by_json[tags_json] = [by_tag.setdefault(tag, array("I")) for tag in tags]
-            if len(by_tag) > MOST_TAGS:
+            if len(by_tag) > MAX_TAGS:
                 return None
         for positions in by_json[tags_json]:
-            if len(positions) <= FEW:
+            if len(positions) <= MAX_POSITIONS:
                 positions.append(position)
     return by_tag

@@ -23,7 +23,7 @@ PAUSE_SECONDS: Final = 2.0
 FAULTY_BYTES: Final = 4_096  # of a reply that is no use
 
 
-class Budget:
+class RunBudget:
     """How much of a run's budget is left, with calls under way at the dearest price seen.
 
     It starts from the run's rows, so what other processes have paid counts, too.
@@ -62,7 +62,7 @@ class Budget:
             self._paid_under_way = max(0, self._paid_under_way - 1)
 
 
-class KeptReplies:
+class StoredReplies:
     """The reply cache of a team, and the ledger of what its calls cost."""
 
     def __init__(
@@ -70,7 +70,7 @@ class KeptReplies:
         team: Team,
         run: Run | None = None,
         purpose: CallPurpose | None = None,
-        budget: Budget | None = None,
+        budget: RunBudget | None = None,
     ) -> None:
         self._team, self._run, self._purpose, self._budget = team, run, purpose, budget
         self._is_hurried = threading.Event()
@@ -84,7 +84,7 @@ class KeptReplies:
         for start in range(0, len(own_keys), KEYS_A_QUERY):
             chunk = own_keys[start : start + KEYS_A_QUERY]
             for call in ModelCall.objects.filter(cache_key__in=chunk):
-                replies[keys_of_team[call.cache_key or ""]] = reply_of(call)
+                replies[keys_of_team[call.cache_key or ""]] = stored_reply(call)
         return replies
 
     def keep(self, key: str | None, question: Question, reply: Reply, fault_code: str = "") -> str:
@@ -118,17 +118,17 @@ class KeptReplies:
 
     def row(self, key: str | None, question: Question, reply: Reply, fault_code: str) -> ModelCall:
         """The row of a reply, not yet written."""
-        text = storable(reply.text)
+        text = without_nul(reply.text)
         return ModelCall(
             team=self._team,
             run=self._run,
             purpose=self._purpose or question.purpose,
             cache_key=self._own(key) if key else None,
             connection_name=self.names.get(question.connection, question.connection or "")[:100],
-            model=storable(reply.model or question.model)[:200],
+            model=without_nul(reply.model or question.model)[:200],
             reply=text if key else _cut(text),
-            refusal=_cut(storable(reply.refusal)),
-            finish=storable(reply.finish)[:40],
+            refusal=_cut(without_nul(reply.refusal)),
+            finish=without_nul(reply.finish)[:40],
             fault=fault_code[:40],
             tokens_in=reply.tokens_in,
             tokens_out=reply.tokens_out,
@@ -138,7 +138,7 @@ class KeptReplies:
         )
 
 
-def reply_of(call: ModelCall) -> Reply:
+def stored_reply(call: ModelCall) -> Reply:
     """A stored reply as if it had come just now, at no cost."""
     return Reply(
         text=call.reply,
@@ -215,7 +215,7 @@ def _write_alone(row: ModelCall) -> None:
         _write_alone(row)
 
 
-def storable(text: str) -> str:
+def without_nul(text: str) -> str:
     """The text without NUL and lone surrogates, which not every database stores."""
     return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
 

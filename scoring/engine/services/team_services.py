@@ -15,24 +15,24 @@ from scoring.core.llm.endpoint import Endpoint, Price
 from scoring.core.services import (
     ENVIRONMENT,
     Answer,
-    Fault,
+    CallFailure,
     OnProgress,
     Provider,
     Question,
     Vectors,
     use_services,
 )
-from scoring.engine.services.reply_store import Budget, KeptReplies
-from scoring.engine.services.vector_store import KeptVectors
+from scoring.engine.services.reply_store import RunBudget, StoredReplies
+from scoring.engine.services.vector_store import StoredVectors
 from scoring.models import CallPurpose, Connection, Run, Team
 
 if TYPE_CHECKING:
     from scoring.core.llm.judge_client import JudgeClient
 
-Endpoints = Callable[[str | None], Endpoint | Fault]
+Endpoints = Callable[[str | None], Endpoint | CallFailure]
 
 
-class Stopped(Exception):  # noqa: N818  not a fault: somebody wanted it
+class RunStoppedError(Exception):
     """A shard was left open because its run was cancelled or the worker stops."""
 
 
@@ -47,17 +47,17 @@ class TeamServices:
         self, team: Team, run: Run | None = None, purpose: CallPurpose | None = None
     ) -> None:
         self._team = team
-        self._budget = Budget(run) if run else None
-        self._kept = KeptReplies(team, run, purpose, self._budget)
-        self._endpoints: dict[str | None, Endpoint | Fault] = {}
+        self._budget = RunBudget(run) if run else None
+        self._kept = StoredReplies(team, run, purpose, self._budget)
+        self._endpoints: dict[str | None, Endpoint | CallFailure] = {}
         self._caller: JudgeClient | None = None
         self._lock = threading.Lock()
         self.is_stopped = False
 
     @property
-    def standstill(self) -> str:
+    def stall_reason(self) -> str:
         """Why no call is made at present; empty while calls are made or none is needed."""
-        return self._caller.standstill if self._caller else ""
+        return self._caller.stall_reason if self._caller else ""
 
     def embed(
         self,
@@ -69,7 +69,7 @@ class TeamServices:
         on_progress: OnProgress | None = None,
     ) -> Vectors:
         return embed_texts(
-            texts, KeptVectors(), self._embedder(provider, model, connection), on_progress
+            texts, StoredVectors(), self._embedder(provider, model, connection), on_progress
         )
 
     def ask(
@@ -80,10 +80,10 @@ class TeamServices:
         answers = iter(self._ready_caller().ask(live, on_progress) if live else [])
         return [fault or next(answers) for fault in refused]
 
-    def endpoint(self, connection: str | None) -> Endpoint | Fault:
+    def endpoint(self, connection: str | None) -> Endpoint | CallFailure:
         """Where a connection leads, looked up once; a Fault that says why it leads nowhere."""
         if connection not in self._endpoints:
-            endpoint = endpoint_of(self._team, connection)
+            endpoint = read_endpoint(self._team, connection)
             if isinstance(endpoint, Endpoint):
                 self._kept.names[connection] = endpoint.name
             self._endpoints[connection] = endpoint
@@ -100,10 +100,10 @@ class TeamServices:
         """The process ends: give up replies that cannot be written."""
         self._kept.hurry()
 
-    def _refused(self, question: Question) -> Fault | None:
+    def _refused(self, question: Question) -> CallFailure | None:
         """Why the question cannot be asked: no endpoint, or no price to count in a budget."""
         endpoint = self.endpoint(question.connection)
-        if isinstance(endpoint, Fault):
+        if isinstance(endpoint, CallFailure):
             return endpoint
         if self._budget and self._budget.limit_usd is not None:
             price = endpoint.prices.get(question.model, Price())
@@ -113,14 +113,14 @@ class TeamServices:
                     f" kept; enter its price in the connection {endpoint.name}, 0 if it is free, or"
                     " run without a budget"
                 )
-                return Fault("price_missing", text, 0, can_retry=False)
+                return CallFailure("price_missing", text, 0, can_retry=False)
         return None
 
     def _ready_caller(self) -> JudgeClient:
         """Created when first needed: vectors alone need no client of models."""
         with self._lock:
             if self._caller is None:
-                self._caller = new_caller(self.endpoint, self._kept, self._budget)
+                self._caller = new_client(self.endpoint, self._kept, self._budget)
                 if self.is_stopped:
                     self._caller.stop()
             return self._caller
@@ -133,23 +133,23 @@ class TeamServices:
         from scoring.core.embeddings.remote import RemoteModel
 
         endpoint = self.endpoint(connection)
-        if isinstance(endpoint, Fault):
+        if isinstance(endpoint, CallFailure):
             raise EmbeddingError(endpoint.code, endpoint.text)
         return RemoteModel(endpoint, model)
 
 
-def new_caller(endpoints: Endpoints, kept: KeptReplies, budget: Budget | None) -> JudgeClient:
+def new_client(endpoints: Endpoints, kept: StoredReplies, budget: RunBudget | None) -> JudgeClient:
     from scoring.core.llm.judge_client import JudgeClient
 
     return JudgeClient(endpoints, kept, budget)
 
 
-def endpoint_of(team: Team, connection: str | None) -> Endpoint | Fault:
+def read_endpoint(team: Team, connection: str | None) -> Endpoint | CallFailure:
     """The endpoint behind a connection's name; without a name the default one's."""
     try:
         endpoint = Connection.objects.endpoint_for(team, connection)
     except ServiceError as fault:
-        return Fault("no_key", fault.text, attempts=0, can_retry=False)
+        return CallFailure("no_key", fault.text, attempts=0, can_retry=False)
     if endpoint:
         return endpoint
     if connection is None:
@@ -159,14 +159,14 @@ def endpoint_of(team: Team, connection: str | None) -> Endpoint | Fault:
     else:
         text = f"the team has no connection called {connection!r} any more; add one of that name"
     code = "no_key" if connection == ENVIRONMENT else "connection_missing"
-    return Fault(code, text, attempts=0, can_retry=False)
+    return CallFailure(code, text, attempts=0, can_retry=False)
 
 
 _of_runs: WeakValueDictionary[int, TeamServices] = WeakValueDictionary()
 _lock = threading.Lock()
 
 
-def services_of(run: Run) -> TeamServices:
+def run_services(run: Run) -> TeamServices:
     """New services for a run; shards begun in this process from now on share them."""
     services = TeamServices(run.team, run)
     with _lock:
@@ -182,8 +182,8 @@ def services_for(run: Run) -> Iterator[None]:
     """
     with _lock:
         services = _of_runs.get(run.pk)
-    services = services or services_of(run)
+    services = services or run_services(run)
     with use_services(services):
         yield
     if services.is_stopped:
-        raise Stopped(f"the run {run.uuid} is not asked any more")
+        raise RunStoppedError(f"the run {run.uuid} is not asked any more")

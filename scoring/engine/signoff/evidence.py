@@ -10,7 +10,7 @@ from scoring.engine.compare.claims import read_figures
 from scoring.engine.compare.comparison import stored_comparison
 from scoring.engine.drift.broken_cases import Regression
 from scoring.models import CaseDecision, Run, Waiver
-from scoring.models.pairs.pair_index import kept_list
+from scoring.models.pairs.pair_index import indexed_list
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import PairKind
 from scoring.models.reviews.broken_cases import BrokenCases, StateCounts
@@ -74,7 +74,7 @@ def gather_evidence(run: Run, baseline: Run | None) -> Evidence:
 
 def count_states(run: Run, baseline: Run) -> StateCounts | None:
     """The states of the broken cases; None where the runs are not compared yet."""
-    broke = kept_list(baseline, run, PairKind.BROKE).total
+    broke = indexed_list(baseline, run, PairKind.BROKE).total
     return None if broke is None else BrokenCases(baseline, run).counts(broke)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 
 from scoring.core.files.suite_format import read_suite
-from scoring.engine.suites.suite_file import Plan
+from scoring.engine.suites.suite_file import ImportPlan
 from scoring.models import ProposalState, SuiteProposal, User
 
 
@@ -13,19 +13,21 @@ class AlreadyDecidedError(Exception):
     """Somebody else has accepted or rejected the proposal meanwhile."""
 
 
-def plan_of(proposal: SuiteProposal) -> Plan:
+def plan_proposal(proposal: SuiteProposal) -> ImportPlan:
     """What accepting the proposal would do now, also if the suite has another name by now.
 
     Raises ConfigError for a text that cannot be used any more.
     """
     described = read_suite(proposal.text, spelling="yaml", where="The proposal")
-    return Plan(proposal.team, described.renamed(proposal.suite.name, {}), proposal.source_name)
+    return ImportPlan(
+        proposal.team, described.renamed(proposal.suite.name, {}), proposal.source_name
+    )
 
 
-def accept(proposal: SuiteProposal, plan: Plan, *, by: User, reason: str) -> None:
+def accept(proposal: SuiteProposal, plan: ImportPlan, *, by: User, reason: str) -> None:
     """Carry out the plan of an open proposal, all of it or nothing.
 
-    Raises AlreadyDecidedError, and what `Plan.carry_out` raises.
+    Raises AlreadyDecidedError, and what `ImportPlan.carry_out` raises.
     """
     with transaction.atomic():
         if not proposal.decide(ProposalState.ACCEPTED, by=by, reason=reason):

@@ -12,7 +12,7 @@ from scoring.core.json_text import parse
 from scoring.core.scorers.numeric import read_number
 from scoring.models import Dataset, Scorer, Suite, Team, User
 
-LOOKED_AT: Final = 200  # cases
+CASES_EXAMINED: Final = 200  # cases
 
 
 class SuggestedScorers(NamedTuple):
@@ -70,7 +70,7 @@ def _expected_values(dataset: Dataset) -> list[Json]:
     if dataset.latest is None:
         return []
     cases = dataset.latest.cases.filter(expected_json__isnull=False)
-    return [case.expected for case in cases[:LOOKED_AT]]
+    return [case.expected for case in cases[:CASES_EXAMINED]]
 
 
 def _scorers(

@@ -13,19 +13,19 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from scoring.core.config import config_mapping
-from scoring.core.config_diff import Change, find_changes, spell_out_defaults
+from scoring.core.config_diff import SettingChange, find_changes, spell_out_defaults
 from scoring.core.configured import configure_scorer, resolve_defaults
 from scoring.core.contract import ConfigError, Json
 from scoring.core.files.suite_format import (
     MAX_CHARS,
     DescribedScorer,
-    SuiteText,
+    SuiteDocument,
+    detect_suite_format,
     read_suite,
-    spelling_of,
     write_suite,
 )
-from scoring.core.json_text import text_of
-from scoring.core.services import Available
+from scoring.core.json_text import to_text
+from scoring.core.services import AvailableServices
 from scoring.models import Connection, Scorer, Suite, SuiteEntry, SuiteProposal, Team, User
 from scoring.models.scorers.suite import ThresholdStep
 
@@ -41,7 +41,7 @@ class PlannedEntry(NamedTuple):
     described: DescribedScorer
     state: State
     scorer: Scorer | None
-    changes: Sequence[Change] = ()  # of the config, where it gets a new version
+    changes: Sequence[SettingChange] = ()  # of the config, where it gets a new version
     known: float | None = None  # the threshold that the suite knows for it
 
     @property
@@ -66,11 +66,11 @@ class SuiteOfRun(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class ImportPlan:
     """What importing a suite would do to a team; making a plan changes nothing."""
 
     team: Team
-    described: SuiteText
+    described: SuiteDocument
     source_name: str = ""  # of the file
 
     def __str__(self) -> str:
@@ -117,7 +117,7 @@ class Plan:
         return config_mapping(ready.config)
 
     @cached_property
-    def _available(self) -> Available:
+    def _available(self) -> AvailableServices:
         return Connection.objects.available_to(self.team)
 
     @property
@@ -217,7 +217,7 @@ class Plan:
             try:
                 return SuiteOfRun(self.carry_out(None))
             except ValidationError:  # the suite has come into use since the plan was made
-                return Plan(self.team, self.described, self.source_name).prepare_run()
+                return ImportPlan(self.team, self.described, self.source_name).prepare_run()
         self._refuse_clashes()
         with transaction.atomic():
             scorers = [(self._save(line, None), line.threshold) for line in self.lines]
@@ -228,7 +228,7 @@ class Plan:
     def _thresholds_note(self) -> str:
         """Such as "Thresholds of release.yaml: close 0.8 (suite: 0.9)"."""
         differing = (
-            f"{step.scorer.name} {text_of(step.new)} (suite: {text_of(step.old)})"
+            f"{step.scorer.name} {to_text(step.new)} (suite: {to_text(step.old)})"
             for step in self.threshold_steps
         )
         return f"Thresholds of {self.source_name or 'the file'}: {', '.join(differing)}"
@@ -242,7 +242,7 @@ class Plan:
     def rehearse(self) -> None:
         """Raises ConfigError where a run of it would, and changes nothing."""
         with transaction.atomic():
-            Plan(self.team, self.described, self.source_name).prepare_run()
+            ImportPlan(self.team, self.described, self.source_name).prepare_run()
             transaction.set_rollback(True)
 
     def _save(self, line: PlannedEntry, by: User | None) -> Scorer:
@@ -255,25 +255,25 @@ class Plan:
         return line.scorer
 
 
-def plan_from_file(team: Team, path: Path) -> Plan:
+def plan_import(team: Team, path: Path) -> ImportPlan:
     """What the file would do to the team. Raises ConfigError for one that cannot be used."""
     try:
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES).decode("utf-8-sig")
     except (OSError, ValueError) as fault:
         raise ConfigError({"suite": [f"{path} cannot be read: {fault}"]}) from None
-    spelling = spelling_of(path.name, text)
+    spelling = detect_suite_format(path.name, text)
     described = read_suite(text, spelling=spelling, name=path.stem, where=str(path))
-    plan = Plan(team, described, path.name)
+    plan = ImportPlan(team, described, path.name)
     plan.rehearse()
     return plan
 
 
-def describe_suite(suite: Suite) -> SuiteText:
+def describe_suite(suite: Suite) -> SuiteDocument:
     """A suite as a file holds it, with the present versions of its scorers."""
     described = []
     for entry in suite.entries.select_related("scorer__current"):
         scorer = entry.scorer
         config = scorer.current.config if scorer.current else {}
         described.append(DescribedScorer(scorer.name, scorer.type, config, entry.threshold))
-    return SuiteText(suite.name, tuple(described))
+    return SuiteDocument(suite.name, tuple(described))

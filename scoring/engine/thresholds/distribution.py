@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from django.db.models import Count
 
-from scoring.core.stats.score_distribution import EDGES, ScoreDistribution, count_by_step, step_of
+from scoring.core.stats.score_distribution import EDGES, ScoreDistribution, count_by_step, find_step
 from scoring.models import RunScorer, Score, ScoreHistogram
 
 
-def distributions_of(
+def read_distributions(
     scorers: Sequence[RunScorer], thresholds: Iterable[float] = ()
 ) -> dict[int, ScoreDistribution]:
     """By the ids of scorers, which have their summaries joined; exact also at these thresholds.
@@ -44,6 +44,6 @@ def _count_scores(scorers: Sequence[RunScorer]) -> dict[int, list[int]]:
 
 def _count_up_to_edge(scorers: Sequence[RunScorer], threshold: float) -> Counter[int]:
     """By scorer the scores from the threshold to below the next edge."""
-    edge = EDGES[step_of(threshold) + 1]
+    edge = EDGES[find_step(threshold) + 1]
     rows = Score.objects.filter(scorer__in=scorers, score__gte=threshold, score__lt=edge).order_by()
     return Counter(dict(rows.values_list("scorer").annotate(Count("pk"))))

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from scoring.engine.jobs import job_queue
-from scoring.engine.jobs.job_queue import JobProblem
+from scoring.engine.jobs.job_queue import JobError
 from scoring.engine.jobs.progress import Stage, StageProgress
 from scoring.engine.thresholds.relabelling import find_runs_to_relabel, relabel_runs
 from scoring.models import Job, JobKind, Suite, User
@@ -14,7 +14,7 @@ from scoring.models import Job, JobKind, Suite, User
 
 def enqueue_relabelling(suite: Suite, by: User | None) -> Job:
     """Enqueue it, or return the job that is open already."""
-    return job_queue.enqueue_for(JobKind.RELABEL_RUNS, suite.team, by, _request(suite))
+    return job_queue.enqueue_once(JobKind.RELABEL_RUNS, suite.team, by, _request(suite))
 
 
 def latest_job(suite: Suite) -> Job | None:
@@ -31,7 +31,7 @@ def run_relabelling(job: Job) -> dict[str, Any]:
     """
     suite = Suite.objects.filter(team=job.team, uuid=UUID(job.request["suite"])).first()
     if suite is None:
-        raise JobProblem("the suite is no longer there")
+        raise JobError("the suite is no longer there")
     runs = find_runs_to_relabel(suite)
     stages = iter([Stage("runs", max(1, len(runs)))])
     report = StageProgress(stages, lambda progress: job.tell(progress._asdict())).begin(len(runs))

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from scoring.core.stats.score_distribution import ScoreDistribution
 from scoring.core.wording.thresholds import PassCounts, case_verdicts_sentence, change_sentence
-from scoring.engine.thresholds.distribution import distributions_of
+from scoring.engine.thresholds.distribution import read_distributions
 from scoring.engine.thresholds.flips import Flips
 from scoring.models import Run, RunScorer, RunState, Scorer, Suite, SuiteEntry
 
@@ -98,7 +98,7 @@ class Preview:
         else:
             scorer, suite = subject, None
         scorers, old = list(_last_scorers(scorer, suite)), subject.threshold
-        distributions = distributions_of(scorers, [old, new])
+        distributions = read_distributions(scorers, [old, new])
         runs = [RunPreview(s, distributions[s.pk], old, new) for s in scorers]
         return cls(scorer, suite, old, new, runs)
 

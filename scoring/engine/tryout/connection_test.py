@@ -21,17 +21,17 @@ from scoring.core.services import (
     Vectors,
     use_services,
 )
-from scoring.engine.jobs.job_queue import JobProblem
+from scoring.engine.jobs.job_queue import JobError
 from scoring.models import CallPurpose, Connection, Job, ModelCall, Team
 
 if TYPE_CHECKING:
     from scoring.core.llm.endpoint import Endpoint
 
-LIMIT_SECONDS: Final = 10
+TIMEOUT_SECONDS: Final = 10
 PROMPT: Final = "This is a test of the connection. Answer with the one word: ready"
 REPLY_TOKENS: Final = 16
 TEXT_CHARS: Final = 300
-LISTED: Final = 100  # models of an endpoint's own list
+MAX_MODELS: Final = 100  # models of an endpoint's own list
 
 
 def run_connection_test(job: Job) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def run_connection_test(job: Job) -> dict[str, Any]:
     """
     connection = _connection(job.team, job.request["connection"])
     try:
-        endpoint = replace(connection.endpoint(), timeout_seconds=LIMIT_SECONDS)
+        endpoint = replace(connection.endpoint(), timeout_seconds=TIMEOUT_SECONDS)
     except ServiceError as fault:
         return _outcome("", text=fault.text)
     if not connection.offered:
@@ -53,7 +53,7 @@ def run_connection_test(job: Job) -> dict[str, Any]:
 def _connection(team: Team, uuid: str) -> Connection:
     connection = Connection.objects.filter(team=team, uuid=UUID(uuid)).first()
     if connection is None:
-        raise JobProblem("the connection is no longer there")
+        raise JobError("the connection is no longer there")
     return connection
 
 
@@ -130,7 +130,7 @@ def _read_list(status: int, body: bytes, latency_ms: float) -> dict[str, Any]:
         text = f"its answer ({status}) is no list of models; check the base URL, or name a model"
         return _outcome("", text=text)
     text = f"it offers {len(models)} model{'' if len(models) == 1 else 's'}"
-    return _outcome("", is_ok=True, text=text, latency_ms=latency_ms, models=models[:LISTED])
+    return _outcome("", is_ok=True, text=text, latency_ms=latency_ms, models=models[:MAX_MODELS])
 
 
 def _model_names(body: bytes) -> list[str] | None:
@@ -159,7 +159,7 @@ def _outcome(
     }
 
 
-class Recorder:
+class RecordingServices:
     """Services that remember the calls made through them."""
 
     def __init__(self, inner: Services) -> None:
@@ -186,14 +186,14 @@ def run_scorer_trial(job: Job) -> dict[str, Any]:
     """
     from scoring.engine.services.team_services import TeamServices
 
-    recorder = Recorder(TeamServices(job.team, purpose=CallPurpose.TRY))
+    recorder = RecordingServices(TeamServices(job.team, purpose=CallPurpose.TRY))
     try:
         result = _score(job.team, job.request, recorder)
     except ConfigError as fault:
         problems = (f"{name}: {text}" for name, texts in fault.errors.items() for text in texts)
-        raise JobProblem("; ".join(problems), {"errors": fault.errors}) from None
+        raise JobError("; ".join(problems), {"errors": fault.errors}) from None
     except ServiceError as fault:
-        raise JobProblem(fault.text) from None
+        raise JobError(fault.text) from None
     calls = [_describe_call(question, answer) for question, answer in recorder.calls]
     return {"result": result._asdict() | {"code": result.code}, "calls": calls}
 
@@ -204,7 +204,7 @@ def _score(team: Team, request: Mapping[str, Any], services: Services) -> Result
     ready = configure_scorer(request["type"], request.get("config", {}), request.get("threshold"))
     ready = resolve_defaults(ready, Connection.objects.available_to(team))
     with use_services(services):
-        (result,) = ready.score([case_of(request["case"])])
+        (result,) = ready.score([case_from_json(request["case"])])
     return result
 
 
@@ -231,7 +231,7 @@ def run_prompt_trial(job: Job) -> dict[str, Any]:
     return {"call": _describe_call(question, answer)}
 
 
-def case_of(fields: Mapping[str, Json]) -> Case:
+def case_from_json(fields: Mapping[str, Json]) -> Case:
     """A case from its JSON, as the API takes it."""
     return Case(
         output=fields.get("output", ""),

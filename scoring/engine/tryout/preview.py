@@ -19,8 +19,8 @@ from scoring.core.contract import ConfigError, Json, Result, ServiceError
 from scoring.core.services import use_services
 from scoring.engine.estimates import scoring_estimate
 from scoring.engine.jobs import job_queue
-from scoring.engine.jobs.job_queue import JobProblem
-from scoring.engine.runs.execution import cases_of
+from scoring.engine.jobs.job_queue import JobError
+from scoring.engine.runs.execution import cases_of_outputs
 from scoring.engine.tryout import tryout
 from scoring.models import (
     AuditEntry,
@@ -39,10 +39,10 @@ from scoring.models import (
 )
 from scoring.models.case_paging import OPENING_LENGTH
 
-SIZE: Final = 50
-NEAR: Final = 25  # of them at most are chosen for lying near the threshold
+SAMPLE_SIZE: Final = 50
+MAX_NEAR_THRESHOLD: Final = 25  # of them at most are chosen for lying near the threshold
 MAX_CHARS: Final = 200_000  # of one case's texts together
-FEW: Final = 2_000  # outputs whose ids are simply all read
+MAX_IDS: Final = 2_000  # outputs whose ids are simply all read
 
 
 class Config(NamedTuple):
@@ -114,10 +114,12 @@ def find_scorer(run: Run, scorer: Scorer | None) -> RunScorer | None:
     return versions.order_by("-version__number").first()
 
 
-def sample_of(run: Run, held: RunScorer | None) -> Sample:
+def sample_outputs(run: Run, held: RunScorer | None) -> Sample:
     """Up to SIZE cases of the run, always the same: some near the threshold, others at random."""
     near = _nearest(held) if held else []
-    chosen = list(dict.fromkeys([*near, *_draw_outputs(run, SIZE + NEAR)]))[:SIZE]
+    chosen = list(dict.fromkeys([*near, *_draw_outputs(run, SAMPLE_SIZE + MAX_NEAR_THRESHOLD)]))[
+        :SAMPLE_SIZE
+    ]
     rows = _read_outputs(chosen)
     short = {output: shown for output, (chars, shown) in rows.items() if chars <= MAX_CHARS}
     return Sample(list(short), len(short.keys() & set(near)), len(rows) - len(short), short)
@@ -128,17 +130,22 @@ def _nearest(held: RunScorer) -> list[int]:
     scores = Score.objects.filter(scorer=held, status=Status.SCORED, code="")
     above = scores.filter(score__gte=held.threshold).order_by("score", "output")
     below = scores.filter(score__lt=held.threshold).order_by("-score", "output")
-    left, right = (list(side.values_list("output", flat=True)[:NEAR]) for side in (above, below))
-    half = NEAR // 2
-    return [*left[: NEAR - min(half, len(right))], *right[: max(half, NEAR - len(left))]]
+    left, right = (
+        list(side.values_list("output", flat=True)[:MAX_NEAR_THRESHOLD]) for side in (above, below)
+    )
+    half = MAX_NEAR_THRESHOLD // 2
+    return [
+        *left[: MAX_NEAR_THRESHOLD - min(half, len(right))],
+        *right[: max(half, MAX_NEAR_THRESHOLD - len(left))],
+    ]
 
 
 def _draw_outputs(run: Run, count: int) -> list[int]:
     """Outputs of the run that hold a text, in a random order that stays the same."""
     outputs = Output.objects.filter(output_set=run.output_set_id).exclude(text=None)
     generator = random.Random(run.pk)  # noqa: S311  a sample, not a secret
-    limit: int | None = FEW
-    if run.output_set.output_count > FEW:
+    limit: int | None = MAX_IDS
+    if run.output_set.output_count > MAX_IDS:
         version = run.output_set.version
         positions = range(1, version.case_count + 1)
         drawn = generator.sample(positions, min(2 * count, version.case_count))
@@ -162,7 +169,9 @@ def _read_outputs(ids: Sequence[int]) -> dict[int, tuple[int, PreviewScore]]:
 
 def score_cases(wanted: Config, outputs: Sequence[int], by: User) -> list[Result]:
     """Scored by the helper process. Raises ConfigError, ServiceError, BusyError."""
-    return tryout.score(wanted.type, wanted.config, wanted.threshold, cases_of(outputs), by.pk)
+    return tryout.score(
+        wanted.type, wanted.config, wanted.threshold, cases_of_outputs(outputs), by.pk
+    )
 
 
 def read_results(held: RunScorer, outputs: Sequence[int]) -> list[Result | None]:
@@ -194,14 +203,14 @@ def make_rows(
 
 def estimate_preview(
     team: Team, wanted: Config, outputs: Sequence[int]
-) -> scoring_estimate.Estimate:
+) -> scoring_estimate.CostEstimate:
     """What the judges inside will ask and cost. Raises ConfigError."""
     ready = resolve_defaults(configure_scorer(*wanted), Connection.objects.available_to(team))
     judges = scoring_estimate.judges_in(ready)
     if not judges:
-        return scoring_estimate.Estimate()
+        return scoring_estimate.CostEstimate()
     return scoring_estimate.estimate_calls(
-        team, scoring_estimate.questions_of(judges, cases_of(outputs))
+        team, scoring_estimate.expected_questions(judges, cases_of_outputs(outputs))
     )
 
 
@@ -218,9 +227,9 @@ def enqueue_preview(
     }
     with transaction.atomic():
         new = {"type": wanted.type, "config": wanted.config, "cases": len(sample.outputs)}
-        stored = job_queue.storable(new)
+        stored = job_queue.without_nul(new)
         AuditEntry.objects.record(run.team, by, "scorer.previewed", run, new=stored)
-        return job_queue.enqueue_for(JobKind.PREVIEW_SCORER, run.team, by, request)
+        return job_queue.enqueue_once(JobKind.PREVIEW_SCORER, run.team, by, request)
 
 
 def run_preview(job: Job) -> dict[str, Any]:
@@ -231,30 +240,30 @@ def run_preview(job: Job) -> dict[str, Any]:
     from scoring.engine.services.team_services import TeamServices
 
     request = job.request
-    if len(outputs_of(job)) < len(request["outputs"]):
-        raise JobProblem("the run is no longer there")
+    if len(job_outputs(job)) < len(request["outputs"]):
+        raise JobError("the run is no longer there")
     try:
         ready = configure_scorer(request["type"], request["config"], request["threshold"])
         ready = resolve_defaults(ready, Connection.objects.available_to(job.team))
-        cases = cases_of(request["outputs"])
+        cases = cases_of_outputs(request["outputs"])
         services = TeamServices(job.team, purpose=CallPurpose.TRY)
         with use_services(ReportingServices(job, services, expected_calls(job.team, ready, cases))):
             results = ready.score(cases)
     except ConfigError as fault:
-        raise JobProblem(str(fault)) from None
+        raise JobError(str(fault)) from None
     except ServiceError as fault:
-        raise JobProblem(fault.text) from None
+        raise JobError(fault.text) from None
     return {"results": [[*result[:4], result.code] for result in results]}
 
 
-def outputs_of(job: Job) -> set[int]:
+def job_outputs(job: Job) -> set[int]:
     """The job's outputs that are still there, in a run of its own team."""
     run = UUID(job.request["run"])
     outputs = Output.objects.filter(output_set__runs__uuid=run, output_set__runs__team=job.team)
     return set(outputs.filter(pk__in=job.request["outputs"]).values_list("pk", flat=True))
 
 
-def results_of(job: Job) -> list[Result]:
+def job_results(job: Job) -> list[Result]:
     """The results of a job that is done, in the order of its outputs."""
     return [
         Result(status, score, verdict, reason, {"code": code} if code else {})

@@ -14,9 +14,9 @@ import orjson
 
 from scoring.core.configured import ConfiguredScorer, configure_scorer
 from scoring.core.contract import EMPTY, Case, ConfigError, Json, Result, ServiceError, error
-from scoring.core.files import MISSING, Detected, FileProblem, MappedCase, Row, guess_mapping
+from scoring.core.files import MISSING, DetectedFormat, FileProblem, MappedCase, Row, guess_mapping
 from scoring.core.files import Mapping as Columns
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 
 NO_OUTPUT: Final = "the line has no output"
 _LINE: Final = "\0line"  # no column is called that
@@ -32,13 +32,13 @@ class InputLine(NamedTuple):
     scorer: Json = None
 
 
-Report = Callable[[Sequence[InputLine], Sequence[Result], bool], str]
+WriteResults = Callable[[Sequence[InputLine], Sequence[Result], bool], str]
 
 
 class LineReader:
     """Turns rows into lines. Objects have the fields of a case; a table's columns are guessed."""
 
-    def __init__(self, detected: Detected) -> None:
+    def __init__(self, detected: DetectedFormat) -> None:
         self.line = _line_of_object
         if detected.is_table:
             self._id, self._columns = _columns(detected)
@@ -67,7 +67,7 @@ class LineReader:
         )
 
 
-def _columns(detected: Detected) -> tuple[str, Columns]:
+def _columns(detected: DetectedFormat) -> tuple[str, Columns]:
     """The column of ids, and a mapping under which every row has an id: its line."""
     guess = guess_mapping(detected.columns, detected.sample)
     chosen = {name: getattr(guess, name) for name in (*_READ, *_SEPARATORS)}
@@ -89,11 +89,11 @@ def _line_of_object(row: Row) -> InputLine:
         output=fields.get("output"),
         expected=fields.get("expected"),
         input=fields.get("input"),
-        id=text_of(line_id),
+        id=to_text(line_id),
         references=_texts(fields.get("references")),
         metadata=metadata if isinstance(metadata, dict) else EMPTY,
         tags=_texts(fields.get("tags")),
-        failure="" if "output" in fields else text_of(fields.get("error")) or NO_OUTPUT,
+        failure="" if "output" in fields else to_text(fields.get("error")) or NO_OUTPUT,
     )
     return InputLine(line_id, case, fields.get("scorer"))
 
@@ -101,7 +101,7 @@ def _line_of_object(row: Row) -> InputLine:
 def _texts(value: Json) -> tuple[str, ...]:
     if value is None:
         return ()
-    return tuple(map(text_of, value)) if isinstance(value, list) else (text_of(value),)
+    return tuple(map(to_text, value)) if isinstance(value, list) else (to_text(value),)
 
 
 def score_lines(lines: Sequence[InputLine], scorer: ConfiguredScorer | None) -> list[Result]:
@@ -141,19 +141,19 @@ def _score_cases(scorer: ConfiguredScorer | Result | None, cases: Sequence[Case]
         return [error("service_failed", fault.text)] * len(cases)
 
 
-def as_json(lines: Sequence[InputLine], results: Sequence[Result], _: bool) -> str:
+def write_json(lines: Sequence[InputLine], results: Sequence[Result], _: bool) -> str:
     """One JSON object a line, also for readers that end lines at U+2028 and its like."""
     pairs = zip(lines, results, strict=True)
     text = "".join(_json({"id": line.id, **result._asdict()}) + "\n" for line, result in pairs)
     return text if text.isascii() else text.translate(_LINE_ENDS)
 
 
-def as_table(lines: Sequence[InputLine], results: Sequence[Result], is_first: bool) -> str:
+def write_table(lines: Sequence[InputLine], results: Sequence[Result], is_first: bool) -> str:
     """Aligned columns, with a header when these are the first lines."""
     rows = [_TABLE.format("id", "status", "score", "verdict", "reason")] if is_first else []
     for line, result in zip(lines, results, strict=True):
-        score = "-" if result.score is None else text_of(result.score)
-        name = _short(text_of(line.id), 24)
+        score = "-" if result.score is None else to_text(result.score)
+        name = _short(to_text(line.id), 24)
         verdict = result.verdict or "-"
         rows.append(_TABLE.format(name, result.status, score, verdict, _short(result.reason, 100)))
     return "".join(row.rstrip() + "\n" for row in rows)

@@ -19,7 +19,7 @@ from django.conf import settings
 from scoring.core.contract import Case, ConfigError, Json, Result, ServiceError
 from scoring.engine.tryout.queue import TryoutQueue
 
-LIMIT_SECONDS: Final = 2.0
+TIMEOUT_SECONDS: Final = 2.0
 START_SECONDS: Final = 10.0
 
 _queue = TryoutQueue()
@@ -42,14 +42,16 @@ def score(
         try:
             return _living_helper().ask((type, dict(config), threshold, list(cases)))
         except TimeoutError:
-            text = f"scoring took longer than {LIMIT_SECONDS:g} seconds; try fewer or shorter texts"
+            text = (
+                f"scoring took longer than {TIMEOUT_SECONDS:g} seconds; try fewer or shorter texts"
+            )
         except (EOFError, OSError):
             text = "the process that scores ended; try again"
-        close()
+        close_helper()
     raise ServiceError(text, retry=True)
 
 
-def close() -> None:
+def close_helper() -> None:
     """End the helper, if there is one."""
     global _helper
     helper, _helper = _helper, None
@@ -86,7 +88,7 @@ class Helper:
     def ask(self, question: tuple[Any, ...]) -> list[Result]:
         """The answer. Raises ConfigError; TimeoutError, EOFError or OSError when there is none."""
         self._pipe.send(question)
-        errors, results = self._await(LIMIT_SECONDS)
+        errors, results = self._await(TIMEOUT_SECONDS)
         if errors is not None:
             raise ConfigError(errors)
         return [Result(*result) for result in results]
@@ -110,7 +112,7 @@ class Helper:
 def _living_helper() -> Helper:
     global _helper  # noqa: PLW0603
     if _helper is not None and not _helper.is_alive:
-        close()
+        close_helper()
     if _helper is None:
         _helper = Helper()
         _helper.begin()

@@ -19,28 +19,28 @@ from django.utils import timezone
 
 from scoring.core.database_lock import is_locked
 from scoring.core.embeddings import child_process
-from scoring.core.files.disk_full import is_full_disk
+from scoring.core.files.disk_full import is_disk_full
 from scoring.core.private_files import open_private
 from scoring.engine import alerts
 from scoring.engine.backups.integrity import open_site
 from scoring.engine.jobs import lease
 from scoring.engine.jobs.runner import JobRunner
 from scoring.engine.processes.memory import Memory
-from scoring.engine.processes.process_pool import Executor, Pool
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.processes.process_pool import Executor, ProcessPool
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import lifecycle
-from scoring.engine.worker.run_dispatcher import Dispatcher
+from scoring.engine.worker.run_dispatcher import RunDispatcher
 from scoring.engine.worker.upload_runner import UploadRunner
 from scoring.models import AttemptCounter, IdempotencyKey, Worker
 
 log = logging.getLogger(__name__)
 
-BEAT_SECONDS: Final = 5
+HEARTBEAT_SECONDS: Final = 5
 POLL_SECONDS: Final = 0.3  # how soon a new run or upload is noticed
-LOOK_SECONDS: Final = 6  # how long nothing is looked for where nothing was stored
+IDLE_CHECK_SECONDS: Final = 6  # how long nothing is looked for where nothing was stored
 LOCKED_SECONDS: Final = 1
 STOP_SECONDS: Final = 5  # for shards under way when the worker is asked to stop
-NICE: Final = 10
+NICENESS: Final = 10
 
 
 class AlreadyRunningError(Exception):
@@ -48,7 +48,7 @@ class AlreadyRunningError(Exception):
 
 
 @contextmanager
-def only_worker() -> Iterator[None]:
+def worker_lock() -> Iterator[None]:
     """Be the one worker of the data folder. Raises AlreadyRunningError."""
     with open_private(settings.DATA_DIR / "worker.lock", "ab") as lock:
         try:
@@ -64,7 +64,7 @@ class WorkerLoop:
     def __init__(self, pool: Executor, threads: Executor, reading: Executor) -> None:
         self.is_stopping = False
         self._pool = pool
-        self._dispatcher = Dispatcher(pool, threads)
+        self._dispatcher = RunDispatcher(pool, threads)
         self._uploads = UploadRunner(reading, clean_up)
         self._jobs = JobRunner()
         self._alerts = alerts.AlertRunner()
@@ -76,7 +76,7 @@ class WorkerLoop:
         """Finish what is under way; a signal handler, so it only sets a flag."""
         self.is_stopping = True
 
-    def go_on(self) -> None:
+    def run_forever(self) -> None:
         """Work until asked to stop."""
         while not self.is_stopping:
             self.try_round()
@@ -91,7 +91,7 @@ class WorkerLoop:
         try:
             self._round()
         except OperationalError as fault:
-            if not (is_locked(fault) or is_full_disk(fault)):
+            if not (is_locked(fault) or is_disk_full(fault)):
                 raise
             log.warning("the database cannot be written, trying again: %s", fault)
             self._dispatcher.let_go()
@@ -117,8 +117,8 @@ class WorkerLoop:
     def _tick(self) -> None:
         now = time.monotonic()
         if now >= self._next_beat:
-            self._next_beat = now + BEAT_SECONDS
-            beat()
+            self._next_beat = now + HEARTBEAT_SECONDS
+            record_heartbeat()
         if now >= self._next_minute:
             self._next_minute = now + 60
             Worker.objects.filter(seen_at__lt=timezone.now() - timedelta(days=1)).delete()
@@ -138,7 +138,7 @@ class DatabaseChanges:
         version = self._stored_version()
         if version is not None and version == self._version and time.monotonic() < self._look_at:
             return False
-        self._version, self._look_at = version, time.monotonic() + LOOK_SECONDS
+        self._version, self._look_at = version, time.monotonic() + IDLE_CHECK_SECONDS
         return True
 
     def expect(self) -> None:
@@ -158,22 +158,22 @@ def clean_up() -> None:
     from scoring.engine import imports
     from scoring.engine.drafts import jobs
 
-    jobs.release_abandoned()
+    jobs.reopen_abandoned_drafts()
     imports.remove_abandoned()
-    IdempotencyKey.objects.forget_old()
+    IdempotencyKey.objects.delete_expired()
     AttemptCounter.objects.forget_expired()
-    lifecycle.purge()
-    alerts.forget_old()
+    lifecycle.purge_deleted_runs()
+    alerts.purge_old()
 
 
-def beat() -> None:
+def record_heartbeat() -> None:
     """Record that this worker is alive."""
     now, name = timezone.now(), lease.own_name()
     if not Worker.objects.filter(name=name).update(seen_at=now):
         Worker.objects.create(name=name, seen_at=now, started_at=now)
 
 
-def end_with(fd: int) -> None:
+def exit_with_parent(fd: int) -> None:
     """End this process at once when the other end of the pipe closes, for whatever reason."""
 
     def watch() -> None:
@@ -189,17 +189,17 @@ def run_worker() -> None:
 
     Raises AlreadyRunningError, UnsoundError.
     """
-    os.nice(NICE)  # what it starts inherits it
+    os.nice(NICENESS)  # what it starts inherits it
     processes = settings.EVALSITE_WORKER_PROCESSES
     with (
-        only_worker(),
+        worker_lock(),
         open_site(),
-        Pool(processes) as pool,
-        Pool(1) as reading,
-        Threads() as threads,
+        ProcessPool(processes) as pool,
+        ProcessPool(1) as reading,
+        ThreadPool() as threads,
     ):
         child_process.use_child_process()
         work = WorkerLoop(pool, threads, reading)
         signal.signal(signal.SIGTERM, work.stop)
         signal.signal(signal.SIGINT, work.stop)
-        work.go_on()
+        work.run_forever()

@@ -15,9 +15,9 @@ from scoring.engine.jobs import lease
 from scoring.engine.outputs import generation
 from scoring.engine.processes.process_pool import Executor
 from scoring.engine.runs import follow_up, notifications, planning
-from scoring.engine.runs.requirements import needs_services
-from scoring.engine.runs.summaries import summarise
-from scoring.engine.services.team_services import services_of
+from scoring.engine.runs.requirements import run_needs_services
+from scoring.engine.runs.summaries import summarize_run
+from scoring.engine.services.team_services import run_services
 from scoring.engine.worker.shard_scheduler import (
     SHARD_SECONDS,
     RunWork,
@@ -26,10 +26,10 @@ from scoring.engine.worker.shard_scheduler import (
 )
 from scoring.models import Attempt, OutputSetState, Run, RunState, Shard
 
-TELL_SECONDS: Final = 1.0  # how often the cause of a standstill is written
+REPORT_SECONDS: Final = 1.0  # how often the cause of a standstill is written
 
 
-class Dispatcher:
+class RunDispatcher:
     """Brings runs to their end: those that ask services in `threads`, all others in `pool`.
 
     Without `threads` the pool does everything, and then it must be of this process.
@@ -47,13 +47,13 @@ class Dispatcher:
 
     def take(self, run: Run) -> bool:
         """Lease the run and cut it into shards; False when another process works on it."""
-        if not lease.take(run):
+        if not lease.acquire(run):
             return False
-        planning.plan(run)
+        planning.plan_attempt(run)
         shards = Shard.objects.filter(attempt__run=run, done_at=None)
         work = RunWork(run, deque(shards.values_list("pk", flat=True)))
-        if needs_services(run):
-            work.services = services_of(run)
+        if run_needs_services(run):
+            work.services = run_services(run)
             self._asking.works.append(work)
         else:
             self._computing.works.append(work)
@@ -83,7 +83,7 @@ class Dispatcher:
     def stop(self, seconds: float) -> None:
         """Let shards under way end, for at most this long, then release every run."""
         for work in self._works():
-            work.stop_asking()
+            work.stop_calls()
         wait(all_futures(self._schedulers), seconds)
         for work in self._works():
             work.hurry()
@@ -96,7 +96,7 @@ class Dispatcher:
         stored: one that is done twice changes nothing.
         """
         for work in self._works():
-            work.stop_asking()
+            work.stop_calls()
         for scheduler in self._schedulers:
             scheduler.works.clear()
             scheduler.tasks.clear()
@@ -106,7 +106,7 @@ class Dispatcher:
 
     def _renew_leases(self) -> None:
         """Renew leases, and submit nothing more of a run that is cancelled or lost."""
-        leased = Run.objects.filter(held_by=lease.own_name())
+        leased = Run.objects.filter(lease_owner=lease.own_name())
         leased = leased.filter(pk__in=[work.run.pk for work in self._works()])
         states = dict(leased.values_list("pk", "state"))
         for scheduler in self._schedulers:
@@ -123,15 +123,15 @@ class Dispatcher:
         """Write why runs stand still, where that has changed."""
         if time.monotonic() < self._tell_at:
             return
-        self._tell_at = time.monotonic() + TELL_SECONDS
+        self._tell_at = time.monotonic() + REPORT_SECONDS
         for work in self._asking.works:
             if work.services:
-                _write_standstill(work.run, work.services.standstill)
+                _write_standstill(work.run, work.services.stall_reason)
 
 
-def work_on(run: Run, pool: Executor, on_progress: Callable[[], None] = lambda: None) -> None:
+def run_to_end(run: Run, pool: Executor, on_progress: Callable[[], None] = lambda: None) -> None:
     """Score this run to its end; while another process has leased it, only wait for that one."""
-    dispatcher = Dispatcher(pool)
+    dispatcher = RunDispatcher(pool)
     while run.is_unfinished:
         if dispatcher.take(run):
             try:
@@ -149,9 +149,9 @@ def work_on(run: Run, pool: Executor, on_progress: Callable[[], None] = lambda: 
 
 def _write_standstill(run: Run, text: str) -> None:
     text = text[:200]
-    if run.standstill != text:
-        run.standstill = text
-        Run.objects.filter(pk=run.pk).update(standstill=text)
+    if run.stall_reason != text:
+        run.stall_reason = text
+        Run.objects.filter(pk=run.pk).update(stall_reason=text)
 
 
 def _outputs_are_made(run: Run) -> bool:
@@ -163,7 +163,7 @@ def _outputs_are_made(run: Run) -> bool:
     if open_shards.exists() or run.state != RunState.RUNNING:
         return False
     with transaction.atomic():
-        generation.finish(run.output_set)
+        generation.finish_generation(run.output_set)
         Attempt.objects.filter(run=run, finished_at=None).update(finished_at=timezone.now())
         lease.release(run)
     return True
@@ -177,10 +177,10 @@ def _finish(run: Run) -> None:
     _write_standstill(run, "")
     is_open = Shard.objects.filter(attempt__run=run, done_at=None).exists()
     is_open |= planning.is_generating(run)
-    summarise(run)
+    summarize_run(run)
     with transaction.atomic():
         end = RunState.CANCELLED if is_open else RunState.FINISHED
-        if not planning.move(run, (RunState.RUNNING, RunState.CANCELLING), end):
+        if not planning.change_state(run, (RunState.RUNNING, RunState.CANCELLING), end):
             return
         done = Attempt.objects.filter(run=run, finished_at=None)
         if end == RunState.FINISHED:

@@ -16,8 +16,8 @@ from django.db import OperationalError
 from django.db.models import F
 
 from scoring.engine.processes.process_pool import Executor
-from scoring.engine.runs.execution import execute, give_up
-from scoring.engine.services.team_services import Stopped, TeamServices
+from scoring.engine.runs.execution import execute_shard, fail_shard
+from scoring.engine.services.team_services import RunStoppedError, TeamServices
 from scoring.models import Run, Shard
 from scoring.models.job import MAX_TRIES
 
@@ -47,9 +47,9 @@ class RunWork:
         """Submit no further shard, and begin no further call for those under way."""
         self.waiting.clear()
         self.suspects.clear()
-        self.stop_asking()
+        self.stop_calls()
 
-    def stop_asking(self) -> None:
+    def stop_calls(self) -> None:
         if self.services:
             self.services.stop()
 
@@ -119,7 +119,7 @@ class ShardScheduler:
         """
         shard = queue.popleft()
         try:
-            future = self._pool.submit(execute, shard)
+            future = self._pool.submit(execute_shard, shard)
         except BrokenProcessPool:
             queue.appendleft(shard)
             if not self.tasks:
@@ -130,7 +130,7 @@ class ShardScheduler:
 
     def _handle_fault(self, task: ShardTask, fault: BaseException | None) -> None:
         """Of a shard that failed by itself; a crash is handled with all that was under way."""
-        if fault is None or isinstance(fault, Stopped) or _is_crash(fault):
+        if fault is None or isinstance(fault, RunStoppedError) or _is_crash(fault):
             return
         work, shard = task.work, task.shard
         log.warning("run %s: shard %s failed: %s", work.run.uuid, shard, fault)
@@ -169,7 +169,7 @@ class ShardScheduler:
             log.warning("run %s: shard %s does not end", task.work.run.uuid, task.shard)
             if Shard.objects.filter(pk=task.shard).exists():
                 text = f"its shard was not scored within {limit / 60:.3g} minutes"
-                give_up(task.shard, "too_slow", text)
+                fail_shard(task.shard, "too_slow", text)
         for task in others:
             task.work.waiting.appendleft(task.shard)
 
@@ -180,14 +180,14 @@ def _is_crash(fault: BaseException | None) -> bool:
 
 def _count_try(task: ShardTask, code: str, reason: str) -> None:
     shard = task.shard
-    Shard.objects.filter(pk=shard).update(tries=F("tries") + 1)
-    tries = Shard.objects.filter(pk=shard).values_list("tries", flat=True).first()
+    Shard.objects.filter(pk=shard).update(try_count=F("try_count") + 1)
+    tries = Shard.objects.filter(pk=shard).values_list("try_count", flat=True).first()
     if tries is None:  # the run was deleted meanwhile
         return
     if tries < MAX_TRIES:
         task.work.suspects.append(shard)
     else:
-        give_up(shard, code, f"{reason}, {tries} times")
+        fail_shard(shard, code, f"{reason}, {tries} times")
 
 
 def all_futures(schedulers: Iterable[ShardScheduler]) -> list[Future[None]]:

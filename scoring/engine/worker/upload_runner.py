@@ -16,7 +16,7 @@ from scoring.models.job import MAX_TRIES
 
 log = logging.getLogger(__name__)
 
-CLEAN_SECONDS: Final = 60
+CLEANUP_SECONDS: Final = 60
 
 
 class UploadRunner:
@@ -26,7 +26,7 @@ class UploadRunner:
         self._pool, self._clean = pool, clean
         self._tasks: LeasedTasks[Upload] = LeasedTasks(pool, 1)
         self._cleaning: Future[Any] | None = None
-        self._clean_at = time.monotonic() + CLEAN_SECONDS  # not while the site starts
+        self._clean_at = time.monotonic() + CLEANUP_SECONDS  # not while the site starts
         self._crashes: dict[int, int] = {}
 
     @property
@@ -61,15 +61,15 @@ class UploadRunner:
             self._pool.restart()
 
     def _start_next(self) -> None:
-        from scoring.engine.imports.upload_storage import ELSEWHERE
+        from scoring.engine.imports.upload_storage import EXTERNAL
 
         waiting = Upload.objects.filter(state__in=(UploadState.CHECKING, UploadState.LOADING))
-        for upload in waiting.exclude(spool_name__endswith=ELSEWHERE).order_by("pk"):
-            if lease.take(upload):
-                self._tasks.start(upload, read_upload, upload.pk)
+        for upload in waiting.exclude(stored_name__endswith=EXTERNAL).order_by("pk"):
+            if lease.acquire(upload):
+                self._tasks.start(upload, process_upload, upload.pk)
                 return
         if time.monotonic() > self._clean_at:
-            self._clean_at = time.monotonic() + CLEAN_SECONDS
+            self._clean_at = time.monotonic() + CLEANUP_SECONDS
             self._cleaning = submit(self._pool, self._clean)
 
     def _count_crash(self, upload: Upload) -> None:
@@ -81,12 +81,12 @@ class UploadRunner:
             Upload.objects.filter(pk=upload.pk).update(state=UploadState.FAILED, problems=[problem])
 
 
-def read_upload(upload_id: int) -> None:
+def process_upload(upload_id: int) -> None:
     """The next step of an upload, in a pool process: its dry run or its import."""
     from scoring.engine import imports
 
     upload = Upload.objects.get(pk=upload_id)
     if upload.state == UploadState.CHECKING:
-        imports.check(upload)
+        imports.check_upload(upload)
     elif upload.state == UploadState.LOADING:
-        imports.load(upload)
+        imports.import_upload(upload)

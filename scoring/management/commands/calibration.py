@@ -9,9 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from scoring.engine.calibration.report import calibration_report, calibration_table
-from scoring.management.console import database_needed, find_team
+from scoring.management.console import find_team, requires_database
 from scoring.management.database import check_database
-from scoring.management.lookups import named_dataset, named_run
+from scoring.management.lookups import get_dataset, get_run
 
 
 class Command(BaseCommand):
@@ -27,12 +27,12 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
     def handle(self, **options: Any) -> None:
-        with database_needed():
+        with requires_database():
             check_database()
             team = find_team(options["team"])
             named = options["dataset"]
-            dataset = named_dataset(team, named) if named else None
-            report = calibration_report(named_run(team, dataset, options["run"]))
+            dataset = get_dataset(team, named) if named else None
+            report = calibration_report(get_run(team, dataset, options["run"]))
         if options["json"]:
             self.stdout.write(json.dumps(report, ensure_ascii=False, indent=2))
         else:

@@ -14,16 +14,16 @@ from scoring.engine.compare import gates, report
 from scoring.engine.compare.claims import correct_claims
 from scoring.engine.compare.comparison import NotComparableError, compare_runs
 from scoring.engine.compare.figures import Figures
-from scoring.engine.compare.gates import Gate, Limits, Outcome
+from scoring.engine.compare.gates import Gate, GateLimits, GateOutcome
 from scoring.engine.compare.regressions import Regressions, waivers_json
 from scoring.engine.compare.report import ComparedRun
 from scoring.engine.reports.comparison_report import comparison_report
 from scoring.engine.reports.run_summary import gate_json, outcome_text, waiver_lines
-from scoring.management.console import check_writable, database_needed, find_team, usage_error
+from scoring.management.console import check_writable, find_team, requires_database, usage_error
 from scoring.management.database import check_database
-from scoring.management.lookups import named_dataset, named_run
+from scoring.management.lookups import get_dataset, get_run
 
-MOST: Final = 10  # candidates
+MAX_CANDIDATES: Final = 10  # candidates
 GATE_HELP: Final = "regressions<=0, no_regression, pass_rate>=0.9 or mean.SCORER>=0.8"
 
 
@@ -32,7 +32,7 @@ class GatedRun(NamedTuple):
 
     compared: ComparedRun
     regressions: Regressions | None
-    outcomes: list[Outcome]
+    outcomes: list[GateOutcome]
 
 
 class Command(BaseCommand):
@@ -42,7 +42,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
         add("baseline", metavar="BASELINE", help="a run's name or id")
-        add("candidates", metavar="CANDIDATE", nargs="+", help=f"the same; at most {MOST}")
+        add(
+            "candidates", metavar="CANDIDATE", nargs="+", help=f"the same; at most {MAX_CANDIDATES}"
+        )
         add("--team", metavar="SLUG", help="needed where there are several teams")
         add("--dataset", metavar="NAME", help="whose runs, where several datasets have such names")
         add("--gate", action="append", default=[], metavar="EXPR", help=GATE_HELP)
@@ -55,15 +57,15 @@ class Command(BaseCommand):
         add("--html", type=Path, metavar="FILE", help="a report in one file, to hand out")
 
     def handle(self, **options: Any) -> None:
-        if len(options["candidates"]) > MOST:
+        if len(options["candidates"]) > MAX_CANDIDATES:
             raise usage_error(
-                f"{len(options['candidates'])} candidates are too many: name up to {MOST}"
+                f"{len(options['candidates'])} candidates are too many: name up to {MAX_CANDIDATES}"
             )
         for name in ("markdown", "html"):
             if options[name]:
                 check_writable(options[name])
         wanted = _parse_gates(options)
-        with database_needed():
+        with requires_database():
             check_database()
             gated = _check_gates(_compare(options), wanted, options)
             self._write(gated, options)
@@ -76,10 +78,10 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(_as_json(gated), ensure_ascii=False, indent=2))
         else:
-            self.stdout.write("\n".join([report.tables(compared), *facts]))
+            self.stdout.write("\n".join([report.as_tables(compared), *facts]))
         if options["markdown"]:
             lines = "".join(f"- {fact}\n" for fact in facts)
-            text = report.markdowns(compared)
+            text = report.as_markdowns(compared)
             options["markdown"].write_text(f"{text}{lines}", encoding="utf-8")
         if options["html"]:
             figures = [(run.candidate, run.figures) for run in compared]
@@ -90,10 +92,10 @@ class Command(BaseCommand):
 def _compare(options: dict[str, Any]) -> list[ComparedRun]:
     team = find_team(options["team"])
     name = options["dataset"]
-    dataset = None if name is None else named_dataset(team, name)
-    baseline = named_run(team, dataset, options["baseline"])
+    dataset = None if name is None else get_dataset(team, name)
+    baseline = get_run(team, dataset, options["baseline"])
     dataset = dataset or baseline.output_set.version.dataset
-    candidates = dict.fromkeys(named_run(team, dataset, run) for run in options["candidates"])
+    candidates = dict.fromkeys(get_run(team, dataset, run) for run in options["candidates"])
     if baseline in candidates:
         raise usage_error(f"{baseline.name} is the baseline: name another run to compare with it")
     try:
@@ -108,7 +110,7 @@ def _compare(options: dict[str, Any]) -> list[ComparedRun]:
 
 def _parse_gates(options: dict[str, Any]) -> list[Gate]:
     try:
-        Limits(options["max_errors"], options["min_drop"]).check()
+        GateLimits(options["max_errors"], options["min_drop"]).check()
         return [gates.parse_gate(text) for text in options["gate"]]
     except gates.GateError as fault:
         raise usage_error(str(fault)) from None
@@ -120,7 +122,7 @@ def _check_gates(
     """Each candidate with the answers of the gates about it."""
     if not wanted:
         return [GatedRun(run, None, []) for run in compared]
-    limits = Limits(options["max_errors"], options["min_drop"])
+    limits = GateLimits(options["max_errors"], options["min_drop"])
     gated = []
     for run in compared:
         try:

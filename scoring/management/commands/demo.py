@@ -9,8 +9,8 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from scoring.core.embeddings import local as embedding_local
-from scoring.engine.demo.load import RUNS, finish, load
-from scoring.management.console import OperatorCommand, database_needed
+from scoring.engine.demo.load import RUNS, create_demo, score_demo_runs
+from scoring.management.console import OperatorCommand, requires_database
 from scoring.management.database import check_database
 from scoring.models import Team, User
 
@@ -32,11 +32,11 @@ class Command(OperatorCommand):
 
         administrators = User.objects.filter(is_superuser=True, is_active=True)
         no_bar = not sys.stderr.isatty()
-        with database_needed(), tqdm(total=RUNS, unit=" runs", disable=no_bar) as bar:
+        with requires_database(), tqdm(total=RUNS, unit=" runs", disable=no_bar) as bar:
             check_database()
-            team = load(timezone.now(), admins=administrators, on_run=bar.update)
+            team = create_demo(timezone.now(), admins=administrators, on_run=bar.update)
             if not options["queue_embeddings"]:
-                finish(team, bar.update)
+                score_demo_runs(team, bar.update)
         self.stdout.write(_summary(team))
         if not embedding_local.is_installed():
             self.stdout.write(WITHOUT_EMBEDDINGS)

@@ -20,31 +20,26 @@ from scoring.core.contract import ConfigError
 from scoring.engine.compare import gates
 from scoring.engine.compare.gates import Gate
 from scoring.engine.jobs import lease
-from scoring.engine.outputs.generation import planned_outputs
-from scoring.engine.processes.process_pool import Executor, Inline, Pool
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.outputs.generation import create_output_set
+from scoring.engine.processes.process_pool import Executor, InlineExecutor, ProcessPool
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.reports import run_summary
 from scoring.engine.runs import neighbours, planning
-from scoring.engine.runs.progress import Progress, progress_of
-from scoring.engine.runs.requirements import needs_services
-from scoring.engine.worker.run_dispatcher import work_on
+from scoring.engine.runs.progress import RunProgress, run_progress
+from scoring.engine.runs.requirements import run_needs_services
+from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.management.console import (
     OperatorCommand,
     check_writable,
     checked_name,
-    database_needed,
     find_or_create_team,
     parse_date,
+    requires_database,
     usage_error,
 )
 from scoring.management.database import set_up_database
-from scoring.management.file_options import (
-    NAMES,
-    add_reading_options,
-    reading_options,
-    shown_column,
-)
-from scoring.management.recipe_options import add_recipe_options, check_recipe_options, recipe_of
+from scoring.management.file_options import NAMES, add_file_options, file_options, shown_column
+from scoring.management.recipe_options import add_recipe_options, check_recipe_options, read_recipe
 from scoring.models import (
     Dataset,
     DatasetVersion,
@@ -59,10 +54,10 @@ from scoring.models import (
 if TYPE_CHECKING:
     from scoring.engine.suites import suite_file
 
-    _Suite = Suite | suite_file.Plan  # a plan is carried out with the run
+    _Suite = Suite | suite_file.ImportPlan  # a plan is carried out with the run
 
 SHOW_SECONDS: Final = 0.2
-MOST_ARGUMENT: Final = 4_096  # a path may be so long
+MAX_ARGUMENT: Final = 4_096  # a path may be so long
 
 GATE_HELP: Final = (
     "pass_rate>=0.9, mean.SCORER>=0.8, regressions<=0 or no_regression; may be given several times"
@@ -79,7 +74,7 @@ class Command(OperatorCommand):
         add("--team", metavar="SLUG", help="needed where there are several teams")
         add("--outputs", type=Path, metavar="FILE", help="outputs to load over the latest version")
         add("--map", action="append", default=[], metavar="FIELD=COLUMN", help="with --outputs")
-        add_reading_options(parser)
+        add_file_options(parser)
         add_recipe_options(parser)
         add("--series", help="the drift line of these outputs")
         add("--dated", type=parse_date, metavar="ISO", help="the outputs' date, now unless given")
@@ -103,7 +98,7 @@ class Command(OperatorCommand):
         check_recipe_options(options)
         _check_loading(options)
         try:
-            with database_needed():
+            with requires_database():
                 set_up_database(self.stderr)
                 wanted = [gates.parse_gate(text) for text in options["gate"]]
                 run, baseline = self._score(wanted, options)
@@ -111,7 +106,7 @@ class Command(OperatorCommand):
             raise usage_error(str(fault)) from None
         if baseline and any(gate.metric == gates.NO_REGRESSION for gate in wanted):
             self._check_judges(run)
-        limits = gates.Limits(options["max_errors"], options["min_drop"])
+        limits = gates.GateLimits(options["max_errors"], options["min_drop"])
         check = gates.check_gates(run, baseline, wanted, limits)
         seeks_baseline = options["baseline"] == "auto"
         report = run_summary.Report(*check, seeks_baseline=seeks_baseline)
@@ -130,14 +125,14 @@ class Command(OperatorCommand):
             check_writable(path)
         baseline = _named_baseline(version.dataset, options["baseline"])
         run = self._run(self._outputs(version, options), suite, options)
-        return run, neighbours.baseline_of(run) if options["baseline"] == "auto" else baseline
+        return run, neighbours.run_baseline(run) if options["baseline"] == "auto" else baseline
 
     def _outputs(self, version: DatasetVersion, options: dict[str, Any]) -> Callable[[], OutputSet]:
         """Returns the outputs to score when called; outputs to generate are planned only then."""
         if options["generate"]:
-            recipe = recipe_of(version.dataset.team, options)
+            recipe = read_recipe(version.dataset.team, options)
             named = {name: options[name] for name in ("series", "dated") if options[name]}
-            return lambda: planned_outputs(version, recipe, **named)
+            return lambda: create_output_set(version, recipe, **named)
         if options["outputs"]:
             outputs = self._load(version, options)
         else:
@@ -146,13 +141,13 @@ class Command(OperatorCommand):
 
     def _load(self, version: DatasetVersion, options: dict[str, Any]) -> OutputSet:
         from scoring.core.files import FileProblem
-        from scoring.engine.imports import RefusedError, load_outputs_file
+        from scoring.engine.imports import RefusedError, import_outputs_file
 
         path, choices = options["outputs"], _choices(options["map"])
         series, dated = options["series"] or "", options["dated"]
         try:
-            loaded = load_outputs_file(
-                version, path, series, dated, choices, options=reading_options(options)
+            loaded = import_outputs_file(
+                version, path, series, dated, choices, options=file_options(options)
             )
         except FileProblem as fault:
             raise usage_error(f"{fault.code}: {fault.text}") from None
@@ -176,17 +171,17 @@ class Command(OperatorCommand):
         with transaction.atomic():  # leased at once, before a worker takes it
             named = {"suite": suite} if isinstance(suite, Suite) else suite.prepare_run()._asdict()
             name, budget = options["name"], options["budget"]
-            run = planning.new_run(outputs(), **named, name=name, budget_usd=budget)
-            lease.take(run)
+            run = planning.create_run(outputs(), **named, name=name, budget_usd=budget)
+            lease.acquire(run)
         if run.thresholds_note:
             text = "keeps its thresholds; an administrator accepts or rejects those of the file"
             self.stderr.write(f"the suite {run.suite_name} {text} on the suite's page")
         shows = sys.stderr.isatty() and not options["json"]
         try:
             with _progress_bar(run, shows=shows) as update, _executor(run) as executor:
-                work_on(run, executor, update)
+                run_to_end(run, executor, update)
         except KeyboardInterrupt:
-            planning.cancel(run, by=None)
+            planning.cancel_run(run, by=None)
             raise CommandError(f"cancelled the run {run.name}", returncode=130) from None
         if run.state != RunState.FINISHED:
             raise CommandError(f"the run {run.name} is {run.state}", returncode=1)
@@ -203,9 +198,9 @@ class Command(OperatorCommand):
         if options["json"]:
             self.stdout.write(json.dumps(run_summary.as_json(report), ensure_ascii=False, indent=2))
         else:
-            self.stdout.write(run_summary.table(report))
+            self.stdout.write(run_summary.as_table(report))
         if options["markdown"]:
-            options["markdown"].write_text(run_summary.markdown(report), encoding="utf-8")
+            options["markdown"].write_text(run_summary.as_markdown(report), encoding="utf-8")
         if options["junit"]:
             with options["junit"].open("w", encoding="utf-8") as out:
                 run_summary.write_junit(report, out)
@@ -213,11 +208,11 @@ class Command(OperatorCommand):
 
 def _executor(run: Run) -> AbstractContextManager[Executor]:
     """Threads for a run that asks models; processes only where they are worth their start."""
-    if needs_services(run):
-        return Threads()
+    if run_needs_services(run):
+        return ThreadPool()
     if run.output_set.output_count <= planning.SHARD_OUTPUTS:
-        return nullcontext(Inline())
-    return Pool(settings.EVALSITE_WORKER_PROCESSES)
+        return nullcontext(InlineExecutor())
+    return ProcessPool(settings.EVALSITE_WORKER_PROCESSES)
 
 
 def _amount(text: str) -> float:
@@ -235,7 +230,7 @@ def _check_names(options: dict[str, Any]) -> None:
             options[option] = checked_name(f"--{option}", options[option])
     for label, name in (("DATASET", options["dataset"]), ("--suite", options["suite"])):
         if name:
-            checked_name(label, name, MOST_ARGUMENT)
+            checked_name(label, name, MAX_ARGUMENT)
 
 
 def _check_loading(options: dict[str, Any]) -> None:
@@ -275,7 +270,7 @@ def _suite(team: Team, dataset: Dataset, name: str | None) -> _Suite:
         raise usage_error(f"{name!r} is neither a suite of the team {team.slug} nor a file")
     from scoring.engine.suites import suite_file
 
-    return suite_file.plan_from_file(team, Path(name))
+    return suite_file.plan_import(team, Path(name))
 
 
 def _check_gates(wanted: list[Gate], suite: _Suite, options: dict[str, Any]) -> None:
@@ -289,7 +284,7 @@ def _check_gates(wanted: list[Gate], suite: _Suite, options: dict[str, Any]) -> 
     for gate in wanted:
         if gate.metric in gates.COMPARED and not options["baseline"]:
             raise usage_error(f"{gate.text} needs --baseline RUN or --baseline auto")
-    gates.Limits(options["max_errors"], options["min_drop"]).check()
+    gates.GateLimits(options["max_errors"], options["min_drop"]).check()
 
 
 def _named_baseline(dataset: Dataset, name: str | None) -> Run | None:
@@ -342,13 +337,13 @@ def _progress_bar(run: Run, *, shows: bool) -> Iterator[Callable[[], None]]:
             nonlocal last
             if time.monotonic() - last > SHOW_SECONDS:
                 last = time.monotonic()
-                _update_bar(bar, progress_of(run))
+                _update_bar(bar, run_progress(run))
 
         yield update
-        _update_bar(bar, progress_of(run))
+        _update_bar(bar, run_progress(run))
 
 
-def _update_bar(bar: Any, progress: Progress) -> None:
+def _update_bar(bar: Any, progress: RunProgress) -> None:
     """Generating outputs and scoring them are counted one after the other."""
     bar.set_description_str(progress.stage, refresh=False)
     bar.set_postfix_str(progress.cause or "", refresh=False)

@@ -9,15 +9,15 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from scoring.engine.export import FILE_FORMATS, run_sheet, version_sheet
+from scoring.engine.export import FILE_FORMATS, run_table, version_table
 from scoring.engine.reports.run_report import run_report
 from scoring.management import export_summary
-from scoring.management.console import database_needed, find_team, usage_error
+from scoring.management.console import find_team, requires_database, usage_error
 from scoring.management.database import check_database
 from scoring.management.files import print_file, write_file
-from scoring.management.lookups import chosen_cases, named_dataset, named_run, named_version
+from scoring.management.lookups import get_dataset, get_run, get_version, select_cases
 from scoring.models import DatasetVersion, Verdict
-from scoring.models.case_list.change_filter import KINDS
+from scoring.models.case_list.change_filter import CHANGE_KINDS
 from scoring.models.case_list.filters import NO_FILTERS
 from scoring.models.case_list.table import DATASET_ORDER, CaseTable
 
@@ -48,7 +48,7 @@ def _chunks(source: Source, file_format: str, *, is_verbatim: bool) -> Iterable[
     """The file in chunks, each of whole lines."""
     if file_format in TEXTS:
         return [TEXTS[file_format](source).encode()]
-    sheet = run_sheet(source) if isinstance(source, CaseTable) else version_sheet(source)
+    sheet = run_table(source) if isinstance(source, CaseTable) else version_table(source)
     return sheet.stream(file_format, is_verbatim=is_verbatim)
 
 
@@ -87,14 +87,14 @@ class Command(BaseCommand):
         add("--tag", default="")
         add("--search", metavar="TEXT", default="", help="in output, key, input or expected")
         add("--unsteady", action="store_true", help="some trials pass and others fail")
-        add("--changed", choices=[kind.value for kind in KINDS], help="since --against")
+        add("--changed", choices=[kind.value for kind in CHANGE_KINDS], help="since --against")
         add("--against", metavar="RUN", default="auto", help="its baseline unless given")
         add("--reviewed", choices=["yes", "no"], help="by anybody")
         add("--sort", metavar="NAME", help="by this scorer's score, unscored cases last")
         add("--descending", action="store_true", help="turn the order round")
 
     def handle(self, **options: Any) -> None:
-        with database_needed():
+        with requires_database():
             check_database()
             source = _source(options)
             if options["markdown"]:
@@ -108,11 +108,11 @@ class Command(BaseCommand):
 
 def _source(options: dict[str, Any]) -> Source:
     team = find_team(options["team"])
-    dataset = named_dataset(team, options["dataset"]) if options["dataset"] else None
+    dataset = get_dataset(team, options["dataset"]) if options["dataset"] else None
     if options["run"] and options["version"] is None:
-        return chosen_cases(named_run(team, dataset, options["run"]), options)
+        return select_cases(get_run(team, dataset, options["run"]), options)
     if options["run"]:
         raise usage_error("--version is that of a dataset: leave it or RUN out")
     if dataset is None:
         raise usage_error("name a RUN, or a dataset with --dataset")
-    return named_version(dataset, options["version"])
+    return get_version(dataset, options["version"])

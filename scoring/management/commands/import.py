@@ -11,20 +11,26 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from scoring.core.files import Detected, FileProblem, displaced_fields, map_options
+from scoring.core.files import DetectedFormat, FileProblem, displaced_fields, map_options
 from scoring.engine import imports
-from scoring.engine.imports import Loaded, Reading, RefusedError, Report, Watch
+from scoring.engine.imports import (
+    ImportObserver,
+    ImportReport,
+    ImportResult,
+    OpenFile,
+    RefusedError,
+)
 from scoring.management.console import (
     OperatorCommand,
     checked_name,
-    counted,
-    database_needed,
+    count_text,
     find_or_create_team,
-    table,
+    requires_database,
+    text_table,
     usage_error,
 )
 from scoring.management.database import set_up_database
-from scoring.management.file_options import add_reading_options, reading_options, shown_column
+from scoring.management.file_options import add_file_options, file_options, shown_column
 from scoring.models import Team
 
 
@@ -43,7 +49,7 @@ class Command(OperatorCommand):
         add("--map", metavar="FIELD=COLUMN", action="append", default=[],
             help="what a column holds; may come several times, an empty column unmaps the field",
         )  # fmt: skip
-        add_reading_options(parser)
+        add_file_options(parser)
         add("--skip-bad-rows", action="store_true", help="leave them out, counted")
         add("--dry-run", action="store_true", help="store nothing, say what is found")
 
@@ -51,7 +57,7 @@ class Command(OperatorCommand):
         name = checked_name("--dataset", options["dataset"])
         if not name:
             raise usage_error("--dataset needs a name.")
-        with database_needed():
+        with requires_database():
             set_up_database(self.stderr)
             team, is_new = find_or_create_team(options["team"])
         if is_new:
@@ -72,28 +78,28 @@ class Command(OperatorCommand):
             raise CommandError("stopped; nothing was imported", returncode=130) from None
         self._write_loaded(loaded)
 
-    def _load(self, team: Team, path: Path, name: str, options: dict[str, Any]) -> Loaded:
+    def _load(self, team: Team, path: Path, name: str, options: dict[str, Any]) -> ImportResult:
         imports.remove_abandoned()
         choices = map_options(options["map"])
         try:
-            return imports.load_file(
+            return imports.import_file(
                 team,
                 path,
                 name,
                 choices,
-                options=reading_options(options),
+                options=file_options(options),
                 skips_bad_rows=options["skip_bad_rows"],
                 watch=self._watch(choices),
             )
         finally:
             self._end_progress()
 
-    def _inspect(self, team: Team, path: Path, name: str, options: dict[str, Any]) -> Report:
+    def _inspect(self, team: Team, path: Path, name: str, options: dict[str, Any]) -> ImportReport:
         """The dry run; raises RefusedError when an import would be refused."""
         choices = map_options(options["map"])
         try:
             report = imports.inspect_upload(
-                team, path, name, choices, reading_options(options), self._watch(choices)
+                team, path, name, choices, file_options(options), self._watch(choices)
             )
         finally:
             self._end_progress()
@@ -101,10 +107,12 @@ class Command(OperatorCommand):
             raise RefusedError(report)
         return report
 
-    def _watch(self, choices: dict[str, Sequence[str]]) -> Watch:
-        return Watch(lambda reading: self._write_reading(reading, choices), self._write_progress)
+    def _watch(self, choices: dict[str, Sequence[str]]) -> ImportObserver:
+        return ImportObserver(
+            lambda reading: self._write_reading(reading, choices), self._write_progress
+        )
 
-    def _write_reading(self, reading: Reading, choices: dict[str, Sequence[str]]) -> None:
+    def _write_reading(self, reading: OpenFile, choices: dict[str, Sequence[str]]) -> None:
         detected = reading.detected
         self.stdout.write(f"Detected: {', '.join(_describe_format(detected))}")
         for field, columns in reading.columns.choices().items():
@@ -124,28 +132,28 @@ class Command(OperatorCommand):
         if sys.stderr.isatty():
             self.stderr.write("\r\033[K", ending="")
 
-    def _write_loaded(self, loaded: Loaded) -> None:
+    def _write_loaded(self, loaded: ImportResult) -> None:
         version, report = loaded.version, loaded.report
         if loaded.is_new:
             kind = "new dataset" if version.number == 1 else "new version of the dataset"
-            self.stdout.write(f"{version}: {kind}, {counted(version.case_count, 'case')}")
+            self.stdout.write(f"{version}: {kind}, {count_text(version.case_count, 'case')}")
         else:
             self.stdout.write(f"Identical to version {version.number} of {version.dataset}.")
         self._write_counts(report)
         for output_set in loaded.output_sets:
-            count = counted(output_set.output_count, "output")
+            count = count_text(output_set.output_count, "output")
             self.stdout.write(f"  output set {output_set}: {count}")
 
-    def _write_findings(self, report: Report) -> None:
-        count = counted(report.case_count, "case")
-        self.stdout.write(f"{counted(report.row_count, 'row')}, {count}; nothing was stored.")
+    def _write_findings(self, report: ImportReport) -> None:
+        count = count_text(report.case_count, "case")
+        self.stdout.write(f"{count_text(report.row_count, 'row')}, {count}; nothing was stored.")
         if report.identical_to:
             self.stdout.write(f"Identical to version {report.identical_to}.")
         self._write_counts(report)
         for label, number in report.outputs.items():
-            self.stdout.write(f"  {label}: {counted(number, 'output')}")
+            self.stdout.write(f"  {label}: {count_text(number, 'output')}")
 
-    def _write_counts(self, report: Report) -> None:
+    def _write_counts(self, report: ImportReport) -> None:
         for text in report.right_answers:
             self.stdout.write(f"  {text}")
         for number, name in (
@@ -154,19 +162,19 @@ class Command(OperatorCommand):
             (report.problem_count, "skipped row"),
         ):
             if number:
-                self.stdout.write(f"  {counted(number, name)}")
+                self.stdout.write(f"  {count_text(number, name)}")
         for note in report.notes.listed:
             self.stdout.write(f"  {note.message}")
 
-    def _write_problems(self, report: Report) -> None:
-        rows = [(p.line or "", p.column, p.code, p.said) for p in report.problems]
-        for line in table(("line", "column", "code", "message"), rows):
+    def _write_problems(self, report: ImportReport) -> None:
+        rows = [(p.line or "", p.column, p.code, p.short_message) for p in report.problems]
+        for line in text_table(("line", "column", "code", "message"), rows):
             self.stderr.write(line)
         if unlisted := report.problem_count - len(report.problems):
             self.stderr.write(f"… and {unlisted:,} more")
 
 
-def _describe_format(detected: Detected) -> Iterator[str]:
+def _describe_format(detected: DetectedFormat) -> Iterator[str]:
     """How the file is read, in words."""
     yield detected.format
     if detected.encoding:
@@ -181,4 +189,4 @@ def _describe_format(detected: Detected) -> Iterator[str]:
     elif not detected.has_header:
         yield "no header"
     if detected.skip_lines:
-        yield f"the first {counted(detected.skip_lines, 'line')} skipped"
+        yield f"the first {count_text(detected.skip_lines, 'line')} skipped"

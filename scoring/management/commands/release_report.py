@@ -10,11 +10,11 @@ from django.core.management.base import BaseCommand
 
 from scoring.engine.compare.comparison import NotComparableError
 from scoring.engine.reports.release_report import build_release_report, report_file
-from scoring.engine.runs.neighbours import baseline_of
-from scoring.management.console import database_needed, find_team, usage_error
+from scoring.engine.runs.neighbours import run_baseline
+from scoring.management.console import find_team, requires_database, usage_error
 from scoring.management.database import check_database
 from scoring.management.files import print_file, write_file
-from scoring.management.lookups import named_dataset, named_run
+from scoring.management.lookups import get_dataset, get_run
 from scoring.models import Review, Run, RunState
 
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         add("--output", type=Path, metavar="FILE", help="instead of printing; whole or not at all")
 
     def handle(self, **options: Any) -> None:
-        with database_needed():
+        with requires_database():
             check_database()
             run, baseline = _runs(options)
             try:
@@ -50,15 +50,15 @@ class Command(BaseCommand):
 def _runs(options: dict[str, Any]) -> tuple[Run, Run]:
     """The run and its baseline. Raises an error of usage where there is no report of it."""
     team = find_team(options["team"])
-    dataset = named_dataset(team, options["dataset"]) if options["dataset"] else None
-    run = named_run(team, dataset, options["run"])
+    dataset = get_dataset(team, options["dataset"]) if options["dataset"] else None
+    run = get_run(team, dataset, options["run"])
     if run.state != RunState.FINISHED:
         raise usage_error(f"the run {run} is {run.state}: a release report needs a finished run")
     name = options["baseline"]
     if name == "auto":
-        baseline = baseline_of(run)
+        baseline = run_baseline(run)
     else:
-        baseline = named_run(team, run.output_set.version.dataset, name)
+        baseline = get_run(team, run.output_set.version.dataset, name)
     if baseline is None:
         raise usage_error(f"the run {run} has no baseline: name one with --baseline")
     if baseline == run:

@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from scoring.management.console import (
     OperatorCommand,
-    counted,
-    database_needed,
+    count_text,
     find_team,
     parse_date,
+    requires_database,
     usage_error,
 )
 from scoring.models import AuditCheckpoint, AuditEntry, Team
@@ -34,10 +34,10 @@ class Command(OperatorCommand):
         before: datetime = options["before"]
         if before > timezone.now():
             raise usage_error(f"--before {before:%Y-%m-%d %H:%M} UTC lies in the future")
-        with database_needed():
+        with requires_database():
             teams = [find_team(options["team"])] if options["team"] else _all_teams()
             counts = [self._remove(team, before, options["dry_run"]) for team in teams]
-        entries = counted(sum(counts), "entry", "entries")
+        entries = count_text(sum(counts), "entry", "entries")
         done = "would be removed" if options["dry_run"] else "removed"
         self.stdout.write(f"{entries} from before {before:%Y-%m-%d %H:%M} UTC {done}.")
 
@@ -55,7 +55,7 @@ class Command(OperatorCommand):
                 newest = checkpoints.latest("number")
                 end = f" up to entry {newest.number}, hash {newest.hash}"
             name = team.name if team else "the site"
-            self.stdout.write(f"{name}: {counted(count, 'entry', 'entries')}{end}")
+            self.stdout.write(f"{name}: {count_text(count, 'entry', 'entries')}{end}")
         return count
 
 

@@ -20,15 +20,15 @@ from scoring.engine.review.review_import import (
 from scoring.management.console import (
     OperatorCommand,
     checked_name,
-    counted,
-    database_needed,
+    count_text,
     find_team,
-    table,
+    requires_database,
+    text_table,
     usage_error,
 )
 from scoring.management.database import check_database
 from scoring.management.files import print_file, write_file
-from scoring.management.lookups import named_dataset, named_run
+from scoring.management.lookups import get_dataset, get_run
 from scoring.models import Review, Run
 from scoring.models.reviews.review import MAX_REVIEWER
 
@@ -57,7 +57,7 @@ class Command(OperatorCommand):
         add("--verbatim", action="store_true", help="leave formulas in CSV as they are")
 
     def handle(self, **options: Any) -> None:
-        with database_needed():
+        with requires_database():
             check_database()
             run = _named_run(options)
             if options["action"] == "import":
@@ -97,8 +97,8 @@ class Command(OperatorCommand):
             print_file(self.stdout, chunks)
 
     def _write_problems(self, report: ReviewReport) -> None:
-        rows = [(p.line or "", p.column, p.code, p.said) for p in report.problems]
-        for line in table(("line", "column", "code", "message"), rows):
+        rows = [(p.line or "", p.column, p.code, p.short_message) for p in report.problems]
+        for line in text_table(("line", "column", "code", "message"), rows):
             self.stderr.write(line)
         if unlisted := report.problem_count - len(report.problems):
             self.stderr.write(f"… and {unlisted:,} more")
@@ -106,22 +106,22 @@ class Command(OperatorCommand):
 
 def _named_run(options: dict[str, Any]) -> Run:
     team = find_team(options["team"])
-    dataset = named_dataset(team, options["dataset"]) if options["dataset"] else None
-    return named_run(team, dataset, options["run"])
+    dataset = get_dataset(team, options["dataset"]) if options["dataset"] else None
+    return get_run(team, dataset, options["run"])
 
 
 def _lines(report: ReviewReport, is_dry_run: bool) -> list[str]:
     counts = f"{report.created:,} new, {report.changed:,} changed, {report.unchanged:,} unchanged"
     end = "; nothing was stored." if is_dry_run else "."
-    lines = [f"{counted(report.row_count, 'review')}: {counts}{end}"]
+    lines = [f"{count_text(report.row_count, 'review')}: {counts}{end}"]
     for count, named, text in (
         (report.kept_count, report.kept, "kept, as a member gave another one here"),
         (report.unmatched_count, report.unmatched, "unmatched: the run has no such output"),
     ):
         if count:
             rows = [(each.line, each.key, each.trial, each.reviewer) for each in named]
-            lines += ["", f"{counted(count, 'review')} {text}"]
-            lines += table(("line", "key", "trial", "reviewer"), rows)
+            lines += ["", f"{count_text(count, 'review')} {text}"]
+            lines += text_table(("line", "key", "trial", "reviewer"), rows)
         if count > len(named):
             lines.append(f"… and {count - len(named):,} more")
     return lines + [note.message for note in report.notes.listed]

@@ -17,25 +17,25 @@ from django.core.management.base import BaseCommand
 from scoring.core import json_text
 from scoring.core.configured import ConfiguredScorer, configure_scorer, read_threshold
 from scoring.core.contract import CaseProblem, ConfigError, Json
-from scoring.core.files import FileProblem, Notes, RowProblem, Source, detect, read_rows
-from scoring.core.local_services import configure
+from scoring.core.files import FileProblem, Notes, RowProblem, Source, detect_format, read_rows
+from scoring.core.local_services import configure_local_services
 from scoring.engine.tryout.score_file import (
     InputLine,
     LineReader,
-    Report,
-    as_json,
-    as_table,
+    WriteResults,
     score_lines,
+    write_json,
+    write_table,
 )
 from scoring.management.console import usage_error
-from scoring.management.file_options import add_reading_options, reading_options
+from scoring.management.file_options import add_file_options, file_options
 from scoring.models.scorers.connection import environment_endpoint
 
 if TYPE_CHECKING:
-    from scoring.engine.imports.reader import Options
+    from scoring.engine.imports.reader import FileOptions
 
 BATCH: Final = 1_000
-_FORMS: Final[dict[str, Report]] = {"jsonl": as_json, "table": as_table}
+_FORMS: Final[dict[str, WriteResults]] = {"jsonl": write_json, "table": write_table}
 
 
 class Command(BaseCommand):
@@ -48,12 +48,12 @@ class Command(BaseCommand):
         parser.add_argument("--config", metavar="JSON", default="{}")
         parser.add_argument("--threshold", metavar="X", type=float)
         parser.add_argument("--format", choices=sorted(_FORMS), default="jsonl")
-        add_reading_options(parser)
+        add_file_options(parser)
 
     def handle(self, **options: Any) -> None:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8")
-        configure(environment_endpoint())
+        configure_local_services(environment_endpoint())
         scorer = _scorer(options["scorer"], options["config"], options["threshold"])
         try:
             with _open_source(options["file"]) as (source, stream):
@@ -61,7 +61,7 @@ class Command(BaseCommand):
                 stream.before_wait = output.flush
                 notes = Notes()
                 output.take_all(
-                    _lines(source, notes, reading_options(options), has_scorer=scorer is not None)
+                    _lines(source, notes, file_options(options), has_scorer=scorer is not None)
                 )
                 for note in notes.listed:
                     self.stderr.write(note.message)
@@ -77,7 +77,7 @@ class Command(BaseCommand):
 class ResultWriter:
     """Scores lines in batches and writes the results in their order."""
 
-    def __init__(self, out: Any, scorer: ConfiguredScorer | None, form: Report) -> None:
+    def __init__(self, out: Any, scorer: ConfiguredScorer | None, form: WriteResults) -> None:
         self._out, self._scorer, self._form = out, scorer, form
         self._pending: list[InputLine] = []
         self._is_first = True
@@ -139,9 +139,9 @@ def _open_source(name: str) -> Iterator[tuple[Source, LiveStream]]:
 
 
 def _lines(
-    source: Source, notes: Notes, options: Options, *, has_scorer: bool
+    source: Source, notes: Notes, options: FileOptions, *, has_scorer: bool
 ) -> Iterator[InputLine]:
-    detected = detect(source, **options)
+    detected = detect_format(source, **options)
     if problem := detected.problem:
         raise FileProblem(problem.code, problem.message, line=problem.line)
     reader = LineReader(detected)

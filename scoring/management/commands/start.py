@@ -18,8 +18,8 @@ from scoring.checks import audit_triggers_exist
 from scoring.engine.backups.integrity import UnsoundError, open_site
 from scoring.engine.demo import DEMO_SLUG
 from scoring.engine.processes.supervisor import Child, Supervisor
-from scoring.engine.worker.main import AlreadyRunningError, only_worker
-from scoring.management.console import database_needed, usage_error
+from scoring.engine.worker.main import AlreadyRunningError, worker_lock
+from scoring.management.console import requires_database, usage_error
 from scoring.management.database import find_problem
 from scoring.models import Team
 from scoring.models.team.team import SETUP_LINK_HOURS, setup_token
@@ -27,7 +27,7 @@ from scoring.models.team.team import SETUP_LINK_HOURS, setup_token
 ROOT: Final = Path(__file__).resolve().parents[3]
 ENDING_SECONDS: Final = 3.0
 LOOPBACK: Final = ("localhost", "::1")
-OPEN: Final = (
+PUBLIC_WARNING: Final = (
     "Warning: {host} can be reached from other machines, without encryption. Keep the site on"
     " 127.0.0.1 behind a proxy that speaks HTTPS; docs/deployment.md shows one."
 )
@@ -53,13 +53,13 @@ class Command(BaseCommand):
                 raise usage_error(str(fault)) from None
 
     def _run(self, listener: socket.socket, options: dict[str, Any]) -> None:
-        with database_needed():
+        with requires_database():
             self._migrate()
             if options["demo"] and not Team.objects.filter(slug=DEMO_SLUG).exists():
                 call_command("demo", queue_embeddings=True, stdout=self.stdout, stderr=self.stderr)
             host = options["host"]
             if host not in LOOPBACK and not host.startswith("127."):
-                self.stderr.write(OPEN.format(host=host))
+                self.stderr.write(PUBLIC_WARNING.format(host=host))
             self._greet(f"http://{host}:{listener.getsockname()[1]}")
         connection.close()
         command = [sys.executable, str(ROOT / "manage.py"), "worker", "--parent-fd", "0"]
@@ -103,7 +103,7 @@ def _check_free() -> None:
     deadline = time.monotonic() + ENDING_SECONDS
     while True:
         try:
-            with only_worker():
+            with worker_lock():
                 return
         except AlreadyRunningError:
             if time.monotonic() > deadline:

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.core.wording.numbers import share_text, to_ascii
 from scoring.engine.thresholds.description import (
     describe_flips,
@@ -28,18 +28,18 @@ from scoring.engine.thresholds.relabelling import (
 )
 from scoring.management.console import (
     OperatorCommand,
-    counted,
-    database_needed,
+    count_text,
     find_team,
-    table,
+    requires_database,
+    text_table,
     usage_error,
 )
 from scoring.management.database import check_database
-from scoring.management.lookups import named_run
+from scoring.management.lookups import get_run
 from scoring.models import Relabel, Run, RunState, Suite, SuiteEntry, ThresholdChange
 from scoring.models.scorers.scorer import StaleThresholdError
 
-LISTED: Final = 20  # cases that flip, and changes of thresholds
+MAX_LISTED: Final = 20  # cases that flip, and changes of thresholds
 LISTED_JSON: Final = 1_000
 
 
@@ -75,7 +75,7 @@ class Command(OperatorCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        with database_needed():
+        with requires_database():
             check_database()
             suite = _named_suite(options)
             self.stdout.write(_ACTIONS[options["action"]](suite, options))
@@ -87,16 +87,19 @@ def _overview(suite: Suite, options: dict[str, Any]) -> str:
     previews = [Preview.of(entry, entry.threshold) for entry in _entries(suite)]
     changes = suite.threshold_changes.select_related("scorer", "changed_by")
     head = ("scorer", "threshold", "default", "pass rate", "n of N", "run")
-    lines = table(head, [_overview_row(preview) for preview in previews])
-    listed = list(changes[:LISTED])
+    lines = text_table(head, [_overview_row(preview) for preview in previews])
+    listed = list(changes[:MAX_LISTED])
     if listed:
-        lines += ["", *table(("changed", "scorer", "change", "by", "reason"), _change_rows(listed))]
+        lines += [
+            "",
+            *text_table(("changed", "scorer", "change", "by", "reason"), _change_rows(listed)),
+        ]
     return "\n".join(lines)
 
 
 def _overview_row(preview: Preview) -> tuple[str, ...]:
     scorer, latest = preview.scorer, preview.latest
-    names = (scorer.name, text_of(preview.old), text_of(scorer.threshold))
+    names = (scorer.name, to_text(preview.old), to_text(scorer.threshold))
     if latest is None:
         return (*names, "-", "-", "no run yet")
     return (*names, _share(latest.counts.rate_before), _n_of_n(latest), latest.run.name)
@@ -118,7 +121,7 @@ def _change_rows(changes: list[ThresholdChange]) -> list[tuple[str, ...]]:
 def _preview(suite: Suite, options: dict[str, Any]) -> str:
     entry, new = _named_entry(suite, options["scorer"]), _threshold(options["threshold"])
     if new == entry.threshold:
-        raise usage_error(f"the threshold of {entry.scorer} is {text_of(new)} already")
+        raise usage_error(f"the threshold of {entry.scorer} is {to_text(new)} already")
     preview = Preview.of(entry, new)
     latest = preview.latest
     if options["json"]:
@@ -128,17 +131,17 @@ def _preview(suite: Suite, options: dict[str, Any]) -> str:
     head = ("run", "n of N", "pass rate", "then", "to pass", "to fail")
     sentences = filter(None, [latest.sentence, latest.case_verdicts_sentence])
     lines = [to_ascii(" ".join(sentences)), ""]
-    lines += table(head, [_run_row(run) for run in preview.runs])
-    cases = latest.flips.page(size=LISTED).cases
+    lines += text_table(head, [_run_row(run) for run in preview.runs])
+    cases = latest.flips.page(size=MAX_LISTED).cases
     if cases:
         rows = [
-            (c.key if not c.trial else f"{c.key} trial {c.trial}", text_of(c.score),
+            (c.key if not c.trial else f"{c.key} trial {c.trial}", to_text(c.score),
              "changes" if c.changes_case else "stays")
             for c in cases
         ]  # fmt: skip
-        lines += ["", *table((f"case of {latest.run.name}", "score", "case verdict"), rows)]
+        lines += ["", *text_table((f"case of {latest.run.name}", "score", "case verdict"), rows)]
     if latest.counts.flips > len(cases):
-        lines.append(f"and {counted(latest.counts.flips - len(cases), 'more case')}")
+        lines.append(f"and {count_text(latest.counts.flips - len(cases), 'more case')}")
     return "\n".join(lines)
 
 
@@ -179,7 +182,7 @@ def _relabel(suite: Suite, options: dict[str, Any]) -> str:
         return f"No finished run of {suite} would get other labels."
     relabel_runs(runs, by=None)
     head = ("run", "pass", "re-labelled", "thresholds")
-    return "\n".join(table(head, [_relabelled_row(run) for run in runs]))
+    return "\n".join(text_table(head, [_relabelled_row(run) for run in runs]))
 
 
 def _remove_labels(suite: Suite, run: Run | None, last: int) -> str:
@@ -197,7 +200,7 @@ def _remove_labels(suite: Suite, run: Run | None, last: int) -> str:
 
 
 def _named_run(suite: Suite, name: str) -> Run:
-    run = named_run(suite.team, None, name)
+    run = get_run(suite.team, None, name)
     if run.suite_id != suite.pk or run.state != RunState.FINISHED:
         raise usage_error(f"--run: {run} is no finished run of the suite {suite}")
     return run

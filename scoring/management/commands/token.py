@@ -9,11 +9,11 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from scoring.management.console import OperatorCommand, checked_name, database_needed, usage_error
+from scoring.management.console import OperatorCommand, checked_name, requires_database, usage_error
 from scoring.management.database import check_database
 from scoring.models import AuditEntry, Member, Role, Token
 
-MOST_DAYS = 3_650
+MAX_DAYS = 3_650
 ROLES = {role.label: role for role in Role}
 
 
@@ -31,13 +31,13 @@ class Command(OperatorCommand):
 
     def handle(self, **options: Any) -> None:
         name = checked_name("--name", options["name"], 100)
-        with database_needed():
+        with requires_database():
             check_database()
             member = _member(options["team"], checked_name("--email", options["email"], 254))
         role = ROLES[options["role"]]
         days = options["days"]
-        if days is not None and not 1 <= days <= MOST_DAYS:
-            raise usage_error(f"--days is a number from 1 to {MOST_DAYS:,}.")
+        if days is not None and not 1 <= days <= MAX_DAYS:
+            raise usage_error(f"--days is a number from 1 to {MAX_DAYS:,}.")
         with transaction.atomic():
             token, secret = Token.objects.issue(member.team, member.user, name, role)
             if days is not None:

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from scoring.management.console import counted, database_needed
+from scoring.management.console import count_text, requires_database
 from scoring.models.team import audit_chain, audit_triggers
 from scoring.models.team.audit_chain import BrokenChainError, Chain
 
@@ -24,15 +24,17 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        with database_needed():
+        with requires_database():
             if options["restore_triggers"]:
-                audit_triggers.install(connection)
+                audit_triggers.install_triggers(connection)
             chains = [Chain(team_id) for team_id in audit_chain.chain_ids()]
             faults = [*self._missing_triggers(), *filter(None, map(self._fault_of, chains))]
         if faults:
             raise CommandError("\n".join(faults), returncode=1)
-        entries = counted(sum(chain.count for chain in chains), "entry", "entries")
-        self.stdout.write(f"The audit log is sound: {entries} in {counted(len(chains), 'chain')}.")
+        entries = count_text(sum(chain.count for chain in chains), "entry", "entries")
+        self.stdout.write(
+            f"The audit log is sound: {entries} in {count_text(len(chains), 'chain')}."
+        )
 
     def _fault_of(self, chain: Chain) -> str | None:
         """Where the chain breaks; a sound one is listed with its end."""
@@ -47,7 +49,7 @@ class Command(BaseCommand):
         return None
 
     def _missing_triggers(self) -> list[str]:
-        names = ", ".join(sorted(audit_triggers.missing(connection)))
+        names = ", ".join(sorted(audit_triggers.missing_triggers(connection)))
         advice = "`manage.py verify_audit --restore-triggers` makes them again"
         return [f"triggers of the audit log are missing: {names}; {advice}."] if names else []
 

@@ -25,7 +25,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         if options["parent_fd"] is not None:
-            worker_main.end_with(options["parent_fd"])
+            worker_main.exit_with_parent(options["parent_fd"])
         try:
             worker_main.run_worker()
         except worker_main.AlreadyRunningError:

@@ -86,8 +86,8 @@ class Alert(AddressedRow):
     sentence = models.TextField()
     note = models.TextField(blank=True, default="")
     opened_at = models.DateTimeField(default=timezone.now)
-    told_at = models.DateTimeField(null=True)
-    tell_at = models.DateTimeField(null=True)
+    notified_at = models.DateTimeField(null=True)
+    remind_at = models.DateTimeField(null=True)
     acknowledged_at = models.DateTimeField(null=True)
     acknowledged_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     resolved_at = models.DateTimeField(null=True)
@@ -101,7 +101,7 @@ class Alert(AddressedRow):
                 fields=["rule", "series"], condition=Q(resolved_at=None), name="one_open_alert"
             )
         ]
-        indexes = [models.Index(fields=["tell_at"], name="alert_to_tell")]
+        indexes = [models.Index(fields=["remind_at"], name="alert_to_remind")]
 
     def __str__(self) -> str:
         return self.sentence
@@ -125,10 +125,10 @@ class Alert(AddressedRow):
         now = timezone.now()
         with transaction.atomic():
             rows = Alert.objects.unresolved().filter(pk=self.pk, acknowledged_at=None)
-            if rows.update(acknowledged_at=now, acknowledged_by=by, tell_at=None):
+            if rows.update(acknowledged_at=now, acknowledged_by=by, remind_at=None):
                 AuditEntry.objects.record(self.rule.team, by, "alert.acknowledged", self)
         self.refresh_from_db(
-            fields=["acknowledged_at", "acknowledged_by", "tell_at", "resolved_at"]
+            fields=["acknowledged_at", "acknowledged_by", "remind_at", "resolved_at"]
         )
 
 
@@ -180,7 +180,7 @@ class AlertDelivery(AddressedRow):
     state = models.CharField(
         max_length=10, choices=DeliveryState.choices, default=DeliveryState.WAITING
     )
-    tries = models.PositiveSmallIntegerField(default=0)
+    try_count = models.PositiveSmallIntegerField(default=0)
     next_try_at = models.DateTimeField(null=True)
     sent_at = models.DateTimeField(null=True)
     error = models.TextField(blank=True, default="")
@@ -192,7 +192,7 @@ class AlertDelivery(AddressedRow):
         constraints = [
             models.UniqueConstraint(
                 fields=["alert", "event", "happened_at", "channel", "target"],
-                name="told_once",
+                name="delivered_once",
             )
         ]
         indexes = [models.Index(fields=["state", "next_try_at"], name="delivery_by_try")]

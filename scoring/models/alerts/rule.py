@@ -21,9 +21,9 @@ from scoring.models.runs.run import Run, RunScorer
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
 
-MOST_RULES: Final = 200  # of a team
-MOST_EMAILS: Final = 20
-MOST_HOURS: Final = 24 * 365
+MAX_RULES: Final = 200  # of a team
+MAX_EMAILS: Final = 20
+MAX_REMINDER_HOURS: Final = 24 * 365
 WEBHOOK_UNREADABLE: Final = (
     "The webhook's URL can no longer be read, for the site's encryption key is another one now: "
     "type it again."
@@ -65,8 +65,8 @@ class AlertRuleQuerySet(models.QuerySet["AlertRule"]):
             raise ValidationError({"dataset": "Choose a dataset of the team."})
         with transaction.atomic():
             Team.objects.lock(team)
-            if self.filter(team=team).count() >= MOST_RULES:
-                raise ValidationError(f"A team has at most {MOST_RULES} alert rules: delete one.")
+            if self.filter(team=team).count() >= MAX_RULES:
+                raise ValidationError(f"A team has at most {MAX_RULES} alert rules: delete one.")
             rule._set(wanted)
             secret = rule._new_secret() if rule.has_webhook else ""
             rule.save()
@@ -101,7 +101,7 @@ class AlertRuleQuerySet(models.QuerySet["AlertRule"]):
 _Rules = models.Manager.from_queryset(AlertRuleQuerySet)
 
 
-class LivingRules(_Rules["AlertRule"]):
+class UndeletedRules(_Rules["AlertRule"]):
     """The one door to rules: those that nobody has deleted."""
 
     def get_queryset(self) -> models.QuerySet[AlertRule]:
@@ -129,7 +129,7 @@ class AlertRule(WebhookRow):
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
 
-    objects = LivingRules()
+    objects = UndeletedRules()
     with_deleted = AlertRuleQuerySet.as_manager()
 
     class Meta:
@@ -175,16 +175,16 @@ class AlertRule(WebhookRow):
         Alerts of series that are no longer watched end. The secret of a new webhook URL comes back,
         else "". Raises ValidationError by field, RuleExistsError.
         """
-        old, old_webhook = self.described(), self.sealed_webhook
+        old, old_webhook = self.described(), self.encrypted_webhook
         with transaction.atomic():
             Team.objects.lock(self.team)
             self._set(wanted)
-            secret = self._new_secret() if self.sealed_webhook not in ("", old_webhook) else ""
+            secret = self._new_secret() if self.encrypted_webhook not in ("", old_webhook) else ""
             self.save()
             self._watch()
             self._reschedule_reminders()
             new = self.described() | ({"secret_replaced": True} if secret else {})
-            if new != old or self.sealed_webhook != old_webhook:
+            if new != old or self.encrypted_webhook != old_webhook:
                 AuditEntry.objects.record(
                     self.team, by, "alert_rule.changed", self, old=old, new=new
                 )
@@ -199,7 +199,7 @@ class AlertRule(WebhookRow):
         except DecryptionError:
             raise ValidationError({"webhook_url": WEBHOOK_UNREADABLE}) from None
         with transaction.atomic():
-            self.save(update_fields=["sealed_secret"])
+            self.save(update_fields=["encrypted_secret"])
             AuditEntry.objects.record(self.team, by, "alert_rule.secret_replaced", self)
         return secret
 
@@ -228,7 +228,7 @@ class AlertRule(WebhookRow):
             rows = AlertRule.with_deleted.filter(pk=self.pk, **{f"{field}__isnull": is_set})
             if rows.update(**{field: when}):
                 AuditEntry.objects.record(self.team, by, action, self)
-                self.watches.update(look_at=timezone.now())
+                self.watches.update(evaluate_at=timezone.now())
         setattr(self, field, when)
 
     def _set(self, wanted: dict[str, Any]) -> None:
@@ -251,7 +251,7 @@ class AlertRule(WebhookRow):
             setattr(self, name, getattr(candidate, name))
         self._copy_webhook(candidate)
         if not self.has_webhook:
-            self.sealed_secret = ""
+            self.encrypted_secret = ""
 
     @property
     def watched(self) -> dict[str, Any]:
@@ -301,12 +301,12 @@ class AlertRule(WebhookRow):
     def _hours_problem(self) -> str:
         hours: Any = self.renotify_hours
         is_whole = isinstance(hours, int) and not isinstance(hours, bool)
-        fits = is_whole and 0 <= hours <= MOST_HOURS
-        return "" if fits else f"Give whole hours from 0 (never) to {MOST_HOURS:,}."
+        fits = is_whole and 0 <= hours <= MAX_REMINDER_HOURS
+        return "" if fits else f"Give whole hours from 0 (never) to {MAX_REMINDER_HOURS:,}."
 
     def _email_problem(self) -> str:
-        if len(self.emails) > MOST_EMAILS:
-            return f"At most {MOST_EMAILS} addresses."
+        if len(self.emails) > MAX_EMAILS:
+            return f"At most {MAX_EMAILS} addresses."
         members = member_emails(self, self.emails)
         strangers = ", ".join(email for email in self.emails if email not in members)
         return f"Only members of the team are told, not {strangers}." if strangers else ""
@@ -316,16 +316,16 @@ class AlertRule(WebhookRow):
         names = [self.series] if self.series else series_names(self.dataset) or [""]
         self.watches.exclude(series__in=names).delete()
         unwatched = self.alerts.filter(resolved_at=None).exclude(series__in=names)
-        unwatched.update(resolved_at=timezone.now(), tell_at=None)
-        AlertWatch.objects.look_at([self], names)
+        unwatched.update(resolved_at=timezone.now(), remind_at=None)
+        AlertWatch.objects.schedule([self], names)
 
     def _reschedule_reminders(self) -> None:
         """Notify again of alerts that go on as often as the rule now says."""
         alerts = self.alerts.filter(
-            state="firing", resolved_at=None, acknowledged_at=None, told_at__isnull=False
+            state="firing", resolved_at=None, acknowledged_at=None, notified_at__isnull=False
         )
         interval = timedelta(hours=self.renotify_hours)
-        alerts.update(tell_at=F("told_at") + interval if interval else None)
+        alerts.update(remind_at=F("notified_at") + interval if interval else None)
 
 
 class NewRule(NamedTuple):

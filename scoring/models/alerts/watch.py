@@ -27,29 +27,33 @@ class WatchState(models.TextChoices):
 
 
 class AlertWatchQuerySet(models.QuerySet["AlertWatch"]):
-    def look_at(self, rules: Sequence[AlertRule], series: Sequence[str]) -> None:
+    def schedule(self, rules: Sequence[AlertRule], series: Sequence[str]) -> None:
         """Let the worker look at these series under each of the rules, as soon as it can."""
         now = timezone.now()
         self.bulk_create(
-            [AlertWatch(rule=rule, series=name, look_at=now) for rule in rules for name in series],
+            [
+                AlertWatch(rule=rule, series=name, evaluate_at=now)
+                for rule in rules
+                for name in series
+            ],
             update_conflicts=True,
             unique_fields=["rule", "series"],
-            update_fields=["look_at"],
+            update_fields=["evaluate_at"],
         )
 
-    def look_again(self, dataset: Dataset, series: str | None = None) -> None:
+    def reschedule(self, dataset: Dataset, series: str | None = None) -> None:
         """What is compared with has changed, or what counts of it: in a series, or in all."""
         watches = self.filter(rule__dataset=dataset)
         if series is not None:
             watches = watches.filter(series=series)
-        watches.update(look_at=timezone.now())
+        watches.update(evaluate_at=timezone.now())
 
     def due(self) -> Self:
         """Those to look at now, the longest waiting first, with rule, dataset and team."""
         watches = self.filter(
-            rule__deleted_at=None, rule__paused_at=None, look_at__lte=timezone.now()
+            rule__deleted_at=None, rule__paused_at=None, evaluate_at__lte=timezone.now()
         )
-        return watches.select_related("rule__dataset__team").order_by("look_at")
+        return watches.select_related("rule__dataset__team").order_by("evaluate_at")
 
 
 class AlertWatch(models.Model):
@@ -65,14 +69,14 @@ class AlertWatch(models.Model):
     sentence = models.TextField(blank=True, default="")
     run = models.ForeignKey(Run, models.SET_NULL, null=True, related_name="+")
     seen_at = models.DateTimeField(null=True)
-    look_at = models.DateTimeField(null=True)
+    evaluate_at = models.DateTimeField(null=True)
 
     objects = AlertWatchQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "alert watches"
         constraints = [models.UniqueConstraint(fields=["rule", "series"], name="watched_once")]
-        indexes = [models.Index(fields=["look_at"], name="watch_by_look")]
+        indexes = [models.Index(fields=["evaluate_at"], name="watch_by_time")]
 
     def __str__(self) -> str:
         return f"{self.rule}{self.series and f' ({self.series})'}: {self.get_state_display()}"
@@ -80,9 +84,9 @@ class AlertWatch(models.Model):
 
 @receiver(baseline_changed)
 def _look_again(dataset: Dataset, series: str, **_: Any) -> None:
-    AlertWatch.objects.look_again(dataset, series)
+    AlertWatch.objects.reschedule(dataset, series)
 
 
 @receiver(sign_off_changed)
 def _count_again(dataset: Dataset, **_: Any) -> None:
-    AlertWatch.objects.look_again(dataset)
+    AlertWatch.objects.reschedule(dataset)

@@ -15,7 +15,7 @@ from scoring.core.llm.ssrf_guard import RefusedError, check_url
 from scoring.models.base import AddressedRow
 from scoring.models.encryption import DecryptionError, decrypt, encrypt
 
-MOST_URL_CHARS: Final = 500
+MAX_URL_CHARS: Final = 500
 HIDDEN_CHARS: Final = 12  # of a path that is shorter, the last four would tell too much
 
 
@@ -34,10 +34,10 @@ class WebhookRow(AddressedRow):
     another URL gets another secret.
     """
 
-    sealed_webhook = models.TextField(blank=True, default="", editable=False)
+    encrypted_webhook = models.TextField(blank=True, default="", editable=False)
     webhook_host = models.CharField(max_length=255, blank=True, default="", editable=False)
     webhook_last_four = models.CharField(max_length=4, blank=True, default="", editable=False)
-    sealed_secret = models.TextField(blank=True, default="", editable=False)
+    encrypted_secret = models.TextField(blank=True, default="", editable=False)
     webhook_format = models.CharField(
         max_length=10, choices=WebhookFormat.choices, default=WebhookFormat.JSON
     )
@@ -47,16 +47,16 @@ class WebhookRow(AddressedRow):
 
     @property
     def has_webhook(self) -> bool:
-        return bool(self.sealed_webhook)
+        return bool(self.encrypted_webhook)
 
     @property
     def webhook_url(self) -> str:
         """Where messages are posted, "" for nowhere. Raises DecryptionError."""
-        return decrypt(self.sealed_webhook, self._binding) if self.sealed_webhook else ""
+        return decrypt(self.encrypted_webhook, self._binding) if self.encrypted_webhook else ""
 
     @webhook_url.setter
     def webhook_url(self, url: str) -> None:
-        self.sealed_webhook = encrypt(url, self._binding) if url else ""
+        self.encrypted_webhook = encrypt(url, self._binding) if url else ""
         self.webhook_host, rest = _host_and_rest(url)
         self.webhook_last_four = rest[-4:] if len(rest) >= HIDDEN_CHARS else ""
 
@@ -69,15 +69,15 @@ class WebhookRow(AddressedRow):
     @property
     def webhook_target(self) -> str:
         """What a message stores of its webhook: another URL has another target."""
-        digest = hashlib.sha256(self.sealed_webhook.encode()).hexdigest()[:16]
+        digest = hashlib.sha256(self.encrypted_webhook.encode()).hexdigest()[:16]
         return f"{self.webhook_shown}|{digest}"
 
     def secret(self) -> str:
         """The secret that signs the webhook's calls. Raises DecryptionError."""
-        return decrypt(self.sealed_secret, self.webhook_url)
+        return decrypt(self.encrypted_secret, self.webhook_url)
 
     @property
-    def secret_opens(self) -> bool:
+    def can_decrypt_secret(self) -> bool:
         """Whether URL and secret, if there is a webhook, can still be read."""
         try:
             return not self.has_webhook or bool(self.secret())
@@ -91,16 +91,16 @@ class WebhookRow(AddressedRow):
     def _new_secret(self) -> str:
         """Written as the specification Standard Webhooks says. Raises DecryptionError."""
         secret = f"whsec_{b64encode(secrets.token_bytes(32)).decode()}"
-        self.sealed_secret = encrypt(secret, self.webhook_url)
+        self.encrypted_secret = encrypt(secret, self.webhook_url)
         return secret
 
     def _copy_webhook(self, other: WebhookRow) -> None:
-        for name in ("sealed_webhook", "webhook_host", "webhook_last_four"):
+        for name in ("encrypted_webhook", "webhook_host", "webhook_last_four"):
             setattr(self, name, getattr(other, name))
 
     def _is_webhook(self, url: str) -> bool:
         """Whether the row has this very URL, with a secret, and both can be read."""
-        return self.has_webhook and self.secret_opens and self.webhook_url == url
+        return self.has_webhook and self.can_decrypt_secret and self.webhook_url == url
 
 
 def mask_target(target: str) -> str:
@@ -110,8 +110,8 @@ def mask_target(target: str) -> str:
 
 def webhook_problem(url: str) -> str:
     """Why the URL may not be called; "" where it may. Asks no name server."""
-    if len(url) > MOST_URL_CHARS:
-        return f"The URL has {len(url):,} characters; {MOST_URL_CHARS} are possible."
+    if len(url) > MAX_URL_CHARS:
+        return f"The URL has {len(url):,} characters; {MAX_URL_CHARS} are possible."
     try:
         check_url(url, settings.EVALSITE_WEBHOOK_HOSTS, is_base=False)
     except RefusedError as refused:

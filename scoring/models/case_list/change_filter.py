@@ -11,7 +11,7 @@ from typing import Final
 
 from django.db.models import Exists, OuterRef, Q
 
-from scoring.models.pairs.pair_index import NOTHING_KEPT, KeptList, kept_list
+from scoring.models.pairs.pair_index import NOT_INDEXED, IndexedList, indexed_list
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import PairKind
 from scoring.models.queries import partner_verdict
@@ -24,7 +24,7 @@ _VERDICTS: Final = {
     PairKind.FIXED: (Verdict.PASS, Verdict.FAIL),
 }
 #: The kinds that verdicts decide; what only one run has, and what was edited, a comparison lists.
-KINDS: Final = (
+CHANGE_KINDS: Final = (
     PairKind.BROKE,
     PairKind.FIXED,
     PairKind.UNCHANGED,
@@ -34,7 +34,7 @@ KINDS: Final = (
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangeFilter:
     """One of KINDS, against another run of the same dataset.
 
     `is_compared` is False where it is known that nothing is kept of the two runs.
@@ -54,9 +54,9 @@ class Change:
         """What a case of this kind is in the run itself; None where that differs."""
         return _VERDICTS.get(self.kind, (None, None))[0]
 
-    def kept(self, run: Run) -> KeptList:
+    def kept(self, run: Run) -> IndexedList:
         """What is kept of such cases since the two runs were compared."""
-        return kept_list(self.against, run, self.kind) if self.is_compared else NOTHING_KEPT
+        return indexed_list(self.against, run, self.kind) if self.is_compared else NOT_INDEXED
 
     def first_positions(self, run: Run, limit: int) -> list[int]:
         """The positions of such cases, in no order, up to `limit`."""

@@ -12,7 +12,7 @@ from scoring.models.runs.run import RunScorer
 from scoring.models.runs.score import Verdict
 
 if TYPE_CHECKING:
-    from scoring.models.case_list.change_filter import Change  # which joins whole runs
+    from scoring.models.case_list.change_filter import ChangeFilter  # which joins whole runs
 
 
 class Part(StrEnum):
@@ -52,7 +52,7 @@ class CaseFilters:
     tag: str = ""
     text: str = ""
     unsteady: bool = False
-    change: Change | None = None
+    change: ChangeFilter | None = None
     reviewed: bool | None = None
     people: PeopleFilter | None = None
     places: frozenset[tuple[int, int]] = frozenset()

@@ -12,7 +12,7 @@ from scoring.models.runs.score import CaseVerdict
 
 #: The columns each segment of a table is sorted by. Unscored cases are a segment of their own,
 #: because no index holds them behind the scored ones.
-PLACE: Final = ("position", "trial")
+POSITION_COLUMNS: Final = ("position", "trial")
 SCORED: Final = ("score", "output")
 UNSCORED: Final = ("output",)
 
@@ -40,7 +40,7 @@ class Segment:
     def beyond(self, cursor: Cursor | None) -> QuerySet[Any, WalkedRow]:
         """Output id, position and trial of the rows after the cursor, in order."""
         is_verdict = self.rows.model is CaseVerdict
-        place = PLACE if is_verdict else ("output__case__position", "output__trial")
+        place = POSITION_COLUMNS if is_verdict else ("output__case__position", "output__trial")
         return self._sort(cursor).values_list("output", *place)
 
     def outputs(self) -> Iterator[int]:

@@ -19,18 +19,18 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from scoring.models.case_list.filters import CaseFilters, Part
 from scoring.models.case_list.tag_index import UNKNOWN, TaggedPositions, TagIndex
 from scoring.models.data.dataset import Case, CaseQuerySet
-from scoring.models.pairs.pair_index import NOTHING_KEPT, KeptList
+from scoring.models.pairs.pair_index import NOT_INDEXED, IndexedList
 from scoring.models.queries import first_positions
 from scoring.models.reviews.review import Review
 from scoring.models.runs.run import Output, Run, RunScorer
 from scoring.models.runs.score import CaseVerdict, Score, Status, Verdict
 
 if TYPE_CHECKING:
-    from scoring.models.case_list.change_filter import Change  # which joins whole runs
+    from scoring.models.case_list.change_filter import ChangeFilter  # which joins whole runs
 
-FEW: Final = 2_000
+MAX_POSITIONS: Final = 2_000
 _JUDGED: Final = (Verdict.PASS, Verdict.FAIL)
-MOST_LEFT_OUT: Final = 100_000  # rows that a database holds in memory to leave them out
+MAX_EXCLUDED: Final = 100_000  # rows that a database holds in memory to leave them out
 
 Search = tuple[Part, list[int]]  # the positions of the cases of a part, at most FEW and one
 
@@ -135,9 +135,9 @@ class Selection:
         return parts - self.few.parts
 
     @cached_property
-    def _kept(self) -> KeptList:
+    def _kept(self) -> IndexedList:
         change = self.filters.change
-        return change.kept(self.run) if change and change.is_rare else NOTHING_KEPT
+        return change.kept(self.run) if change and change.is_rare else NOT_INDEXED
 
     @cached_property
     def _tagged(self) -> TaggedPositions:
@@ -155,7 +155,7 @@ class Selection:
     def _by_index(self) -> Iterator[Search]:
         filters = self.filters
         verdict = filters.case_verdict
-        if verdict is not None and (self.run.verdict_counts[verdict.label] or 0) <= FEW:
+        if verdict is not None and (self.run.verdict_counts[verdict.label] or 0) <= MAX_POSITIONS:
             yield Part.VERDICT, _positions(self._every_verdict().filter(verdict__in=[verdict]))
         if filters.asks_scores:
             scores = Score.objects.filter(self._score_condition(), scorer=filters.scorer)
@@ -177,7 +177,7 @@ class Selection:
         if filters.change and filters.change.verdict is None:
             yield from self._by_change(filters.change)
         if filters.unsteady:
-            yield Part.UNSTEADY, first_positions([self._unsteady_positions()], FEW + 1)
+            yield Part.UNSTEADY, first_positions([self._unsteady_positions()], MAX_POSITIONS + 1)
         if filters.labelled:
             outputs = filters.labelled.outputs(self.run)
             yield Part.LABELLED, _positions(outputs, column="case__position")
@@ -191,12 +191,12 @@ class Selection:
             outputs.values_list("case__position", flat=True),
             self._cases().matching(text).values_list("position", flat=True),
         ]
-        yield Part.TEXT, first_positions(queries, FEW + 1)
+        yield Part.TEXT, first_positions(queries, MAX_POSITIONS + 1)
 
-    def _by_change(self, change: Change) -> Iterator[Search]:
+    def _by_change(self, change: ChangeFilter) -> Iterator[Search]:
         """Nothing where the change is known to be frequent."""
         if self._kept.total is None and change.is_rare:
-            yield Part.CHANGE, change.first_positions(self.run, FEW + 1)
+            yield Part.CHANGE, change.first_positions(self.run, MAX_POSITIONS + 1)
 
     def _unsteady_positions(self) -> QuerySet[Any, int]:
         """The positions of the cases of which some trials pass and others fail."""
@@ -239,7 +239,7 @@ class Selection:
         others = [other for other in Verdict if other != verdict]
         other_count = sum(counts[other.label] or 0 for other in others)
         rows = self._every_verdict().values("output")
-        if other_count < min(counts[verdict.label] or 0, MOST_LEFT_OUT):
+        if other_count < min(counts[verdict.label] or 0, MAX_EXCLUDED):
             return ~Q(output__in=rows.filter(verdict__in=others))
         return Q(output__in=rows.filter(verdict__in=[verdict]))
 
@@ -306,7 +306,9 @@ class Selection:
 
 def _positions(*queries: QuerySet[Any], column: str = "position") -> list[int]:
     """The positions in this column of the rows, cut where they are more than FEW."""
-    return first_positions((rows.values_list(column, flat=True) for rows in queries), FEW + 1)
+    return first_positions(
+        (rows.values_list(column, flat=True) for rows in queries), MAX_POSITIONS + 1
+    )
 
 
 def _selected(part: Part, positions: Collection[int] | None) -> SelectedCases | None:
@@ -316,7 +318,7 @@ def _selected(part: Part, positions: Collection[int] | None) -> SelectedCases | 
 
 def _intersect(searches: Iterable[Search]) -> SelectedCases | None:
     """The cases that these searches leave; None where each finds many."""
-    few = {part: set(positions) for part, positions in searches if len(positions) <= FEW}
+    few = {part: set(positions) for part, positions in searches if len(positions) <= MAX_POSITIONS}
     return SelectedCases(sorted(set.intersection(*few.values())), frozenset(few)) if few else None
 
 

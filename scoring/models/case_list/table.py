@@ -24,7 +24,14 @@ from django.db.models import (
 from django.db.models.functions import Left
 
 from scoring.models.case_list.filters import NO_FILTERS, CaseFilters
-from scoring.models.case_list.index_scan import PLACE, SCORED, UNSCORED, Cursor, Segment, WalkedRow
+from scoring.models.case_list.index_scan import (
+    POSITION_COLUMNS,
+    SCORED,
+    UNSCORED,
+    Cursor,
+    Segment,
+    WalkedRow,
+)
 from scoring.models.case_list.selection import Selection
 from scoring.models.case_paging import OPENING_LENGTH, PAGE_SIZE, CasePosition, opening_text
 from scoring.models.queries import partner_verdict
@@ -33,7 +40,7 @@ from scoring.models.reviews.review import Review
 from scoring.models.runs.run import Output, Run, RunScorer
 from scoring.models.runs.score import CaseVerdict, Score, ScoreRow, Verdict
 
-MOST_COUNTED: Final = 100_000_000  # no limit: few cases in all their trials are fewer
+MAX_COUNTED: Final = 100_000_000  # no limit: few cases in all their trials are fewer
 
 
 @dataclass(frozen=True)
@@ -106,7 +113,7 @@ class CaseTable:
     """The cases of a run that pass the filters, in this order.
 
     `is_whole` reads whole outputs and the metadata of scores, which a page of rows does without;
-    `marks_unsteady` finds out which cases are unsteady, `beside` what they were in that run,
+    `marks_unsteady` finds out which cases are unsteady, `compared_with` what they were in that run,
     `counts_reviews` how many people have reviewed them, `counts_comments` what was written there.
     `has_one_each` spares questions: every case of the dataset version has just one output here.
 
@@ -121,7 +128,7 @@ class CaseTable:
     order: CaseOrder = DATASET_ORDER
     is_whole: bool = False
     marks_unsteady: bool = False
-    beside: Run | None = None
+    compared_with: Run | None = None
     counts_reviews: bool = False
     counts_comments: bool = False
     has_one_each: bool = False
@@ -172,7 +179,7 @@ class CaseTable:
         if selection.kept_total is not None or selection.few is None:
             return selection.kept_total
         # In the order of the index that finds few positions; SQLite would walk another one whole.
-        rows = selection.of_verdicts().order_by(*PLACE)[:MOST_COUNTED]
+        rows = selection.of_verdicts().order_by(*POSITION_COLUMNS)[:MAX_COUNTED]
         return len(selection.few.positions) if selection.is_exact else rows.count()
 
     @cached_property
@@ -202,7 +209,7 @@ class CaseTable:
             return None if total is None else max(0, total - len(self.left_out))
         if self._selection.few is None:
             return None
-        return self._selection.of_verdicts().order_by(*PLACE)[:MOST_COUNTED].count()
+        return self._selection.of_verdicts().order_by(*POSITION_COLUMNS)[:MAX_COUNTED].count()
 
     def _beyond(self, cursor: Cursor | None, limit: int, *, backwards: bool) -> list[WalkedRow]:
         """The rows beyond the cursor, nearest first; without one, from the table's end."""
@@ -218,7 +225,7 @@ class CaseTable:
         """The parts of the table in the order in which they are walked."""
         scorer, falling = self.order.scorer, self.order.descending != backwards
         if scorer is None:
-            return [Segment(self._selection.of_verdicts(), PLACE, falling)]
+            return [Segment(self._selection.of_verdicts(), POSITION_COLUMNS, falling)]
         rows = self._selection.by_score(scorer, best_first=self.order.descending)
         least = self._selection.least_score(scorer)  # no score is none of them
         scored = Segment(rows, SCORED, falling, least)
@@ -231,7 +238,7 @@ class CaseTable:
         """Where the place is in the walk; None, the start, if it is not in the run."""
         scorer = self.order.scorer
         if place is None or scorer is None:
-            return place and Cursor(PLACE, place)
+            return place and Cursor(POSITION_COLUMNS, place)
         if scores is None:
             scores = Score.objects.filter(
                 scorer=scorer,
@@ -285,9 +292,9 @@ class CaseTable:
             marks["unsteady"] = ExpressionWrapper(
                 self._selection.unsteady(""), output_field=BooleanField()
             )
-        if self.beside:
+        if self.compared_with:
             partner = partner_verdict(
-                self.run, self.beside, position="case__position", key="case__key"
+                self.run, self.compared_with, position="case__position", key="case__key"
             )
             marks["earlier"] = Subquery(partner.values("verdict"))
         if self.counts_reviews:

@@ -13,13 +13,13 @@ from django.db import models, transaction
 
 from scoring.models.data.dataset import DatasetVersion
 
-FEW: Final = 2_000  # cases of a tag whose positions are kept
+MAX_POSITIONS: Final = 2_000  # cases of a tag whose positions are kept
 TAG_LENGTH: Final = 200
-MOST_OFFERED: Final = 500  # tags
+MAX_OFFERED: Final = 500  # tags
 _LOOKED_AT: Final = 1_000  # cases, where the worker has not looked yet
 
 
-def may_be_kept(tag: str) -> bool:
+def is_indexable(tag: str) -> bool:
     """Whether a database keeps the tag as it is."""
     return 0 < len(tag) <= TAG_LENGTH and "\0" not in tag
 
@@ -37,7 +37,7 @@ class TagIndexQuerySet(models.QuerySet["TagIndex"]):
 
     def of(self, version: int, tag: str) -> TaggedPositions:
         """What is kept of the tag; one query."""
-        if not may_be_kept(tag):
+        if not is_indexable(tag):
             return UNKNOWN
         rows = self.filter(version=version, tag__in=["", tag]).values_list("tag", "positions")
         positions: dict[str, list[int] | None] = dict(rows)
@@ -50,8 +50,8 @@ class TagIndexQuerySet(models.QuerySet["TagIndex"]):
         query or two.
         """
         rows = self.filter(version=version).order_by("tag").values_list("tag", flat=True)
-        tags = set(rows[: MOST_OFFERED + 1]) or _first_tags(version)
-        return sorted(tag for tag in tags if may_be_kept(tag) and tag.isprintable())[:MOST_OFFERED]
+        tags = set(rows[: MAX_OFFERED + 1]) or _first_tags(version)
+        return sorted(tag for tag in tags if is_indexable(tag) and tag.isprintable())[:MAX_OFFERED]
 
 
 def _first_tags(version: DatasetVersion) -> set[str]:

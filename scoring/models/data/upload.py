@@ -35,7 +35,7 @@ class UploadQuerySet(models.QuerySet["Upload"]):
 
 
 class Upload(AddressedRow):
-    """One file between the browser and the rows. The file lies in the spool under `spool_name`.
+    """One file between the browser and the rows. The file lies in the spool under `stored_name`.
 
     `problems` holds the first hundred as {line, column, code, message}; `row_count` counts rows
     read so far, by the dry run and then again by the import, `share_read` that of the file's
@@ -52,7 +52,7 @@ class Upload(AddressedRow):
     )
     dataset_name = models.CharField(max_length=120, blank=True)
     file_name = models.CharField(max_length=255)
-    spool_name = models.CharField(max_length=80, unique=True, editable=False)
+    stored_name = models.CharField(max_length=80, unique=True, editable=False)
     size_bytes = models.PositiveBigIntegerField()
     detected = models.JSONField(default=dict, blank=True)
     mapping = models.JSONField(default=dict, blank=True)
@@ -69,8 +69,8 @@ class Upload(AddressedRow):
         DatasetVersion, models.SET_NULL, null=True, blank=True, related_name="uploads"
     )
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
-    held_by = models.CharField(max_length=80, blank=True, default="")
-    held_until = models.DateTimeField(null=True, blank=True)
+    lease_owner = models.CharField(max_length=80, blank=True, default="")
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
 
     objects = UploadQuerySet.as_manager()
 

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 
 from scoring.models.data.dataset import CONTENT, Case, CaseContent, DatasetVersion
 
-FEW: Final = 1_000  # positions that may be remembered
+MAX_POSITIONS: Final = 1_000  # positions that may be remembered
 FIELDS: Final = ("input", "expected", "references", "metadata", "tags")
 
 
@@ -90,13 +90,13 @@ class Changes:
         """The same, of which there are `count`. Few are searched once in a process, since versions
         never change, and found by their positions from then on.
         """
-        if count > FEW:
+        if count > MAX_POSITIONS:
             return self.cases(kind)
         positions = _positions(self.old.uuid, self.new.uuid, kind) if count else ()
         shown = self.old if kind == ChangeKind.REMOVED else self.new
         return _of(shown).filter(position__in=positions)
 
-    def beside(self, kind: ChangeKind, cases: Sequence[Case]) -> list[ChangedCase]:
+    def with_other_version(self, kind: ChangeKind, cases: Sequence[Case]) -> list[ChangedCase]:
         """Each of these cases with what it is in the other version."""
         if kind == ChangeKind.REMOVED:
             return [ChangedCase(case.key, case.position, case, None, ()) for case in cases]

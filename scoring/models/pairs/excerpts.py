@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from django.db.models.functions import Left
 
 from scoring.models.case_paging import OPENING_LENGTH, opening_text
-from scoring.models.pairs.rows import Half, Pair
+from scoring.models.pairs.rows import Pair, RunSide
 from scoring.models.runs.run import Output, Run
 from scoring.models.runs.score import Score
 
@@ -47,7 +47,7 @@ _Scores = Mapping[tuple[int, int], Mapping[str, float]]  # by run and output
 def _row(
     pair: Pair, texts: Mapping[int, Mapping[str, Any]], scores: _Scores, runs: tuple[Run, Run]
 ) -> PairRow:
-    def opening(half: Half | None, run: Run) -> OutputOpening | None:
+    def opening(half: RunSide | None, run: Run) -> OutputOpening | None:
         if half is None:
             return None
         values = texts[half.output]

@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 from django.db import models
 from django.db.models import F
 
-from scoring.core.charts.comparison_charts import Span
+from scoring.core.charts.comparison_charts import ScoreRange
 from scoring.models.pairs.comparison import Comparison
 from scoring.models.pairs.rows import PairKind
 from scoring.models.runs.run import Run
@@ -61,26 +61,30 @@ class PairIndex(models.Model):
         return f"{self.comparison}: {self.total} {PairKind(self.kind).label}"
 
 
-class KeptList(NamedTuple):
+class IndexedList(NamedTuple):
     """What is kept of one list. Both are None where nothing is; positions also where many are."""
 
     total: int | None = None
     positions: Sequence[int] | None = None
 
 
-NOTHING_KEPT = KeptList()
+NOT_INDEXED = IndexedList()
 
 
-def kept_list(
-    baseline: Run, candidate: Run, kind: PairKind, scorer: str = "", change: Span | None = None
-) -> KeptList:
+def indexed_list(
+    baseline: Run,
+    candidate: Run,
+    kind: PairKind,
+    scorer: str = "",
+    change: ScoreRange | None = None,
+) -> IndexedList:
     """What is kept of the list of the two runs and still holds; one query."""
     rows = PairIndex.objects.current().between(baseline, candidate)
     own = rows.filter(kind=kind, scorer=scorer, change=change_text(change) if change else "")
     row = own.values_list("total", "positions").first()
-    return KeptList(*row) if row else NOTHING_KEPT
+    return IndexedList(*row) if row else NOT_INDEXED
 
 
-def change_text(change: Span) -> str:
+def change_text(change: ScoreRange) -> str:
     """As rows keep it; the last bits of the numbers do not count."""
     return f"{change.low:g}..{change.high:g}"

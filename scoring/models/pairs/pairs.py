@@ -22,15 +22,23 @@ from scoring.models.data.dataset import Case
 from scoring.models.pairs.rows import (
     NO_FILTERS,
     Counts,
-    Match,
     Pair,
     PairFilters,
     PairKind,
+    PairMatch,
     PairPage,
 )
 from scoring.models.pairs.score_ranges import SCORER_OF, range_condition
-from scoring.models.pairs.search import PageWindow, PairPositions, PairSearch, condition_of
-from scoring.models.pairs.sql import ALONE, EDITED, KINDS, UNJUDGED, columns, key_of, pair_of
+from scoring.models.pairs.search import PageWindow, PairPositions, PairSearch, build_condition
+from scoring.models.pairs.sql import (
+    EDITED,
+    KIND_CONDITIONS,
+    UNJUDGED,
+    UNPAIRED_KINDS,
+    columns,
+    read_key,
+    read_pair,
+)
 from scoring.models.runs.run import Run, RunScorer
 from scoring.models.runs.score import CaseVerdict, Score, Verdict
 
@@ -96,11 +104,11 @@ class Pairs:
     def positions(self, kind: PairKind) -> list[int]:
         """Of all pairs of this kind, rising; by the list's own dataset version."""
         shown = _shown(kind)
-        rows = self._alone(shown) if kind in ALONE else self._of_kind(kind)
+        rows = self._alone(shown) if kind in UNPAIRED_KINDS else self._of_kind(kind)
         positions = self._run(f"SELECT DISTINCT {shown}.position FROM {rows}")  # noqa: S608
         return sorted(position for (position,) in positions)
 
-    def matches(self) -> Iterator[Match]:
+    def matches(self) -> Iterator[PairMatch]:
         """Every pair, in the candidate's order; read in chunks, as there may be millions. Between
         two of them no cursor is open, so that whoever reads may write.
         """
@@ -111,7 +119,7 @@ class Pairs:
         )
         cursor = {"position": -1, "trial": 0}
         while rows := self._run(sql, cursor):
-            matches = [Match(*row) for row in rows]
+            matches = [PairMatch(*row) for row in rows]
             yield from matches
             cursor = {"position": matches[-1].position, "trial": matches[-1].trial}
 
@@ -133,7 +141,7 @@ class Pairs:
         """
         window = PageWindow(before or after, size + 1, before is not None)
         known = self._known(kind, filters, positions)
-        found = [pair_of(row) for row in self._read(kind, filters, known, window)]
+        found = [read_pair(row) for row in self._read(kind, filters, known, window)]
         rows, has_more = found[:size], len(found) > size
         if window.is_backwards:
             return PairPage(rows[::-1], has_more, has_next=True)
@@ -152,7 +160,7 @@ class Pairs:
         known = self._known(kind, filters, positions)
         before, after = (
             [
-                pair_of(row).place
+                read_pair(row).place
                 for row in self._read(kind, filters, known, PageWindow(place, 1, is_backwards))
             ]
             for is_backwards in (True, False)
@@ -185,13 +193,15 @@ class Pairs:
         rows = self._run(self._selected(f"{self._joined('c')}{here}"), wanted)
         if not rows:
             rows = self._run(self._selected_alone("c", f"{self._alone('c')}{here}"), wanted)
-        return pair_of(rows[0]) if rows else None
+        return read_pair(rows[0]) if rows else None
 
     def at_positions(self, kind: PairKind, positions: Sequence[int]) -> list[Pair]:
         """The pairs of a kind among the candidate's cases at these positions, in their order."""
         numbers = ", ".join(map(str, positions)) or "NULL"
         here = f"AND c.position IN ({numbers}) ORDER BY c.position, c.trial"
-        return [pair_of(row) for row in self._run(f"{self._selected(self._of_kind(kind))} {here}")]
+        return [
+            read_pair(row) for row in self._run(f"{self._selected(self._of_kind(kind))} {here}")
+        ]
 
     def _known(
         self, kind: PairKind, filters: PairFilters, positions: Sequence[int] | None
@@ -205,7 +215,7 @@ class Pairs:
             return None
         if kind == PairKind.ONLY_BASELINE:
             return PairSearch(self.baseline, None).few(filters)
-        other = None if kind in ALONE else self.baseline
+        other = None if kind in UNPAIRED_KINDS else self.baseline
         return PairSearch(self.candidate, other).few(filters)
 
     def _read(
@@ -215,7 +225,7 @@ class Pairs:
         if known is not None and not known.positions:
             return []
         shown, outputs = _shown(kind), ["b.output_id", "c.output_id"]
-        if kind in ALONE:
+        if kind in UNPAIRED_KINDS:
             rows = self._selected_alone(shown, self._alone(shown))
             outputs = [f"{shown}.output_id"]
         else:
@@ -224,7 +234,7 @@ class Pairs:
                 shown = self._lead(kind, filters)
             rows = self._selected(self._of_kind(kind, filters.scorer, shown))
         version, position = self._values[f"{shown}_version"], f"{shown}.position"
-        condition, values = condition_of(filters, version, position, outputs)
+        condition, values = build_condition(filters, version, position, outputs)
         values["scorer"] = filters.scorer
         condition += known.condition(window, position) if known else ""
         if not (known and known.is_exact):  # which is in the ranges as it stands
@@ -252,7 +262,7 @@ class Pairs:
     def _is_empty(self, kind: PairKind, filters: PairFilters) -> bool:
         if kind in UNJUDGED:
             return not filters.scorer and self._is_clear
-        if kind in ALONE and any(filters.ranges):
+        if kind in UNPAIRED_KINDS and any(filters.ranges):
             return True
         return kind == PairKind.EDITED and self.is_same_version
 
@@ -278,9 +288,10 @@ class Pairs:
         if kind == PairKind.EDITED:
             return f"{self._joined(lead)} AND {'1 = 0' if self.is_same_version else EDITED}"
         if not scorer or kind == PairKind.PAIRS:
-            return f"{self._joined(lead)} AND {KINDS[kind].format(b='b.verdict', c='c.verdict')}"
+            condition = KIND_CONDITIONS[kind].format(b="b.verdict", c="c.verdict")
+            return f"{self._joined(lead)} AND {condition}"
         verdict = "COALESCE({0}s.verdict, {0}s.status + 1)"  # as Verdict numbers them
-        condition = KINDS[kind].format(b=verdict.format("b"), c=verdict.format("c"))
+        condition = KIND_CONDITIONS[kind].format(b=verdict.format("b"), c=verdict.format("c"))
         return f"{self._scored(lead)} AND {condition}"
 
     def _scored(self, lead: Side) -> str:
@@ -317,13 +328,13 @@ class Pairs:
 
     def _selected(self, joined: str) -> str:
         edited = "1 = 0" if self.is_same_version else EDITED
-        halves = f"{columns('b')}, {columns('c')}, {edited}, {key_of('c')}"
+        halves = f"{columns('b')}, {columns('c')}, {edited}, {read_key('c')}"
         return f"SELECT {halves} FROM {joined}"  # noqa: S608
 
     def _selected_alone(self, side: Side, alone: str) -> str:
         nothing = "NULL, NULL, NULL, NULL"
         halves = [columns(side), nothing] if side == "b" else [nothing, columns(side)]
-        return f"SELECT {', '.join(halves)}, 1 = 0, {key_of(side)} FROM {alone}"  # noqa: S608
+        return f"SELECT {', '.join(halves)}, 1 = 0, {read_key(side)} FROM {alone}"  # noqa: S608
 
     @property
     def _values(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from django.db import models
 
-from scoring.core.charts.comparison_charts import Span
+from scoring.core.charts.comparison_charts import ScoreRange
 from scoring.models.runs.score import Verdict
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Counts(NamedTuple):
     edited: int
 
 
-class Half(NamedTuple):
+class RunSide(NamedTuple):
     """One run's part of a pair."""
 
     output: int
@@ -64,8 +64,8 @@ class Pair(NamedTuple):
     """A case in both runs, or in one of them. `place` says where it stands in the list."""
 
     key: str
-    baseline: Half | None
-    candidate: Half | None
+    baseline: RunSide | None
+    candidate: RunSide | None
     is_edited: bool
 
     @property
@@ -81,7 +81,7 @@ class PairPage(NamedTuple):
     has_next: bool
 
 
-class Match(NamedTuple):
+class PairMatch(NamedTuple):
     """A pair in numbers: output ids, the candidate's place, verdicts."""
 
     baseline_output: int
@@ -92,7 +92,7 @@ class Match(NamedTuple):
     verdict: int
 
 
-class Ranges(NamedTuple):
+class ScoreRanges(NamedTuple):
     """What the scores of one scorer are in both runs: the baseline's, the candidate's, and the
     candidate's minus the baseline's. Of a case with several trials the means over them count.
 
@@ -101,12 +101,12 @@ class Ranges(NamedTuple):
     itself, are not. So ranges that touch share no case, and turned round they hold the same ones.
     """
 
-    was: Span | None = None
-    now: Span | None = None
-    change: Span | None = None
+    was: ScoreRange | None = None
+    now: ScoreRange | None = None
+    change: ScoreRange | None = None
 
 
-NO_RANGES: Final = Ranges()
+NO_RANGES: Final = ScoreRanges()
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class PairFilters:
     scorer: str = ""
     tag: str = ""
     text: str = ""
-    ranges: Ranges = NO_RANGES
+    ranges: ScoreRanges = NO_RANGES
     only: frozenset[int] | None = None
     without: frozenset[int] = frozenset()
 
@@ -131,7 +131,7 @@ class PairFilters:
         all pairs the range of changes.
         """
         change = self.ranges.change if kind == PairKind.PAIRS else None
-        return PairFilters(self.scorer, ranges=Ranges(change=change))
+        return PairFilters(self.scorer, ranges=ScoreRanges(change=change))
 
 
 NO_FILTERS: Final = PairFilters()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from scoring.core.charts.comparison_charts import Span
-from scoring.models.pairs.rows import Ranges
+from scoring.core.charts.comparison_charts import ScoreRange
+from scoring.models.pairs.rows import ScoreRanges
 from scoring.models.runs.run import RunScorer
 from scoring.models.runs.score import CaseVerdict, Score
 
@@ -19,7 +19,7 @@ SCORER_OF: Final = (
 )
 
 
-def range_condition(ranges: Ranges, *, has_trials: bool) -> tuple[str, dict[str, Any]]:
+def range_condition(ranges: ScoreRanges, *, has_trials: bool) -> tuple[str, dict[str, Any]]:
     """What the ranges ask of a pair with the rows `b` and `c`, beginning with AND, and its values.
 
     With `has_trials` both runs may have several trials of a case.
@@ -35,7 +35,7 @@ def range_condition(ranges: Ranges, *, has_trials: bool) -> tuple[str, dict[str,
     return condition, values
 
 
-def _of_sides(ranges: Ranges) -> Iterator[str]:
+def _of_sides(ranges: ScoreRanges) -> Iterator[str]:
     """Both sides by the index on scores, which holds their outputs."""
     for side, name, span in (("b", "was", ranges.was), ("c", "now", ranges.now)):
         if span:
@@ -44,12 +44,12 @@ def _of_sides(ranges: Ranges) -> Iterator[str]:
             yield f"{side}.output_id IN (SELECT s.output_id FROM {rows})"  # noqa: S608
 
 
-def _changed(span: Span) -> str:
+def _changed(span: ScoreRange) -> str:
     change = _rounded("cs.score - bs.score", CHANGE_DIGITS)
     return f"SELECT 1 FROM {_both('b', 'c')} AND {_is_change(change, span)}"  # noqa: S608
 
 
-def _over_trials(ranges: Ranges) -> str:
+def _over_trials(ranges: ScoreRanges) -> str:
     """The means over the trials that have a score in both runs."""
     was, now = (_rounded(f"AVG({side}s.score)", SCORE_DIGITS) for side in "bc")
     change = _rounded("AVG(cs.score) - AVG(bs.score)", CHANGE_DIGITS)
@@ -76,12 +76,12 @@ def _both(before: str, after: str) -> str:
     )
 
 
-def _is_score(value: str, name: str, span: Span) -> str:
+def _is_score(value: str, name: str, span: ScoreRange) -> str:
     high = "<=" if span.high >= 1 else "<"
     return f"{value} >= %({name}_low)s AND {value} {high} %({name}_high)s"
 
 
-def _is_change(value: str, span: Span) -> str:
+def _is_change(value: str, span: ScoreRange) -> str:
     low = ">=" if span.low > 0 or span.low <= -1 else ">"
     high = "<=" if span.high < 0 or span.high >= 1 else "<"
     return f"{value} {low} %(change_low)s AND {value} {high} %(change_high)s"
@@ -92,7 +92,7 @@ def _rounded(value: str, digits: int) -> str:
     return f"ROUND(CAST({value} AS NUMERIC), {digits})"
 
 
-def _values(ranges: Ranges) -> Iterator[tuple[str, float]]:
+def _values(ranges: ScoreRanges) -> Iterator[tuple[str, float]]:
     for name, span in ranges._asdict().items():
         if span:
             yield f"{name}_low", span.low

@@ -18,7 +18,7 @@ from scoring.models.pairs.rows import PairFilters
 from scoring.models.queries import first_positions
 from scoring.models.runs.run import Output, Run
 
-FEW: Final = 10_000  # positions that may stand in one query
+MAX_POSITIONS: Final = 10_000  # positions that may stand in one query
 
 _CASES, _OUTPUTS = (f'"{model._meta.db_table}"' for model in (Case, Output))
 
@@ -79,8 +79,8 @@ class PairSearch(NamedTuple):
             *([self._with_text(filters.text)] if filters.text else []),
         ]
         for search in searches:
-            positions = first_positions(search, FEW + 1)
-            if len(positions) <= FEW:
+            positions = first_positions(search, MAX_POSITIONS + 1)
+            if len(positions) <= MAX_POSITIONS:
                 return PairPositions(sorted(set(positions)), is_exact=False)
         return None
 
@@ -100,7 +100,7 @@ class PairSearch(NamedTuple):
             yield cases.values_list("position", flat=True)
 
 
-def condition_of(
+def build_condition(
     filters: PairFilters, version: int, position: str, outputs: Sequence[str]
 ) -> tuple[str, dict[str, Any]]:
     """What the filters ask of one pair, beginning with AND, and its values.

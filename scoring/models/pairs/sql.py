@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from scoring.models.case_paging import CasePosition
 from scoring.models.data.dataset import Case
-from scoring.models.pairs.rows import Half, Pair, PairKind
+from scoring.models.pairs.rows import Pair, PairKind, RunSide
 from scoring.models.runs.score import Verdict
 
-KINDS: Final[dict[PairKind, str]] = {
+KIND_CONDITIONS: Final[dict[PairKind, str]] = {
     PairKind.BROKE: "{b} = 0 AND {c} = 1",
     PairKind.FIXED: "{b} = 1 AND {c} = 0",
     # With a plus no index on verdicts is taken: walked by it, rows would have to be sorted.
@@ -23,7 +23,7 @@ EDITED: Final = """(ck.input_json <> bk.input_json
     OR (ck.expected_json IS NULL) <> (bk.expected_json IS NULL)
     OR ck.expected_json <> bk.expected_json)"""
 #: The kinds of cases that only one of the runs has.
-ALONE: Final = (PairKind.ONLY_BASELINE, PairKind.ONLY_CANDIDATE)
+UNPAIRED_KINDS: Final = (PairKind.ONLY_BASELINE, PairKind.ONLY_CANDIDATE)
 #: Those that take an error or a skip.
 UNJUDGED: Final = (PairKind.UNCLEAR, PairKind.NEITHER)
 
@@ -32,17 +32,19 @@ def columns(side: str) -> str:
     return f"{side}.output_id, {side}.position, {side}.trial, {side}.verdict"
 
 
-def half_of(row: Sequence[Any]) -> Half | None:
+def read_side(row: Sequence[Any]) -> RunSide | None:
     output, position, trial, verdict = row
-    return None if output is None else Half(output, CasePosition(position, trial), Verdict(verdict))
+    return (
+        None if output is None else RunSide(output, CasePosition(position, trial), Verdict(verdict))
+    )
 
 
-def key_of(side: str) -> str:
+def read_key(side: str) -> str:
     """The case's key, as a column that is read only of the rows that are given back."""
     here = f"version_id = %({side}_version)s AND position = {side}.position"
     return f"(SELECT key FROM {Case._meta.db_table} WHERE {here})"  # noqa: S608
 
 
-def pair_of(row: Sequence[Any]) -> Pair:
+def read_pair(row: Sequence[Any]) -> Pair:
     """From the columns of both sides, whether it is edited, and its key."""
-    return Pair(row[9], half_of(row[:4]), half_of(row[4:8]), bool(row[8]))
+    return Pair(row[9], read_side(row[:4]), read_side(row[4:8]), bool(row[8]))

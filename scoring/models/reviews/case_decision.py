@@ -14,7 +14,7 @@ from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import User
 
 MAX_REASON: Final = 2_000  # characters
-NAMED: Final = 1_000  # cases that one audit entry names
+MAX_NAMED: Final = 1_000  # cases that one audit entry names
 
 
 class CaseDecisionState(models.TextChoices):
@@ -113,9 +113,9 @@ def _record(
     rows = Output.objects.filter(pk__in=outputs).order_by("case__position", "trial")
     cases = [
         f"{key} trial {trial}" if trial else key
-        for key, trial in rows.values_list("case__key", "trial")[:NAMED]
+        for key, trial in rows.values_list("case__key", "trial")[:MAX_NAMED]
     ]
-    old = {"decided": [{"output": d.output_id, "state": d.state} for d in earlier[:NAMED]]}
+    old = {"decided": [{"output": d.output_id, "state": d.state} for d in earlier[:MAX_NAMED]]}
     told = {**new, "baseline": str(baseline.uuid), "cases": cases, "count": len(outputs)}
     AuditEntry.objects.record(
         candidate.team, by, action, candidate, old=old if earlier else None, new=told

@@ -34,7 +34,7 @@ class CommentQuerySet(models.QuerySet["Comment"]):
 _Comments = models.Manager.from_queryset(CommentQuerySet)
 
 
-class LivingComments(_Comments["Comment"]):
+class UndeletedComments(_Comments["Comment"]):
     """The one door to comments: those that nobody has deleted."""
 
     def get_queryset(self) -> models.QuerySet[Comment]:
@@ -57,7 +57,7 @@ class Comment(AddressedRow):
     edited_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
 
-    objects = LivingComments()
+    objects = UndeletedComments()
     with_deleted = CommentQuerySet.as_manager()
 
     class Meta:

@@ -15,7 +15,7 @@ from scoring.models.runs.run import Output, Run
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
 
-NAMED: Final = 1_000  # cases that one audit entry names
+MAX_NAMED: Final = 1_000  # cases that one audit entry names
 MAX_REASON: Final = 2_000  # characters of a note or a reason
 
 
@@ -83,7 +83,7 @@ class CorrectionQuerySet(models.QuerySet["Correction"]):
                 raise DecidedError(list(closed.select_related("decided_by")))
             fields = {"decided_by": by, "decided_at": timezone.now(), "reason": reason}
             self.filter(pk__in=keys).update(state=state, version=version, **fields)
-            new: dict[str, Any] = {"cases": [each.key for each in corrections[:NAMED]]}
+            new: dict[str, Any] = {"cases": [each.key for each in corrections[:MAX_NAMED]]}
             new |= {"count": len(keys)} | ({"reason": reason} if reason else {})
             new |= {"version": version.number} if version else {}
             dataset = corrections[0].dataset

@@ -13,8 +13,8 @@ from scoring.models.base import AddressedRow
 from scoring.models.runs.run import Output, Run
 from scoring.models.team.team import Team, User
 
-MOST_CASES: Final = 20_000  # of a queue
-MOST_REVIEWERS_PER_CASE: Final = 5
+MAX_CASES: Final = 20_000  # of a queue
+MAX_REVIEWERS_PER_CASE: Final = 5
 
 
 class QueueOrder(models.TextChoices):

@@ -19,7 +19,7 @@ from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Role, Team, User
 
 MAX_REASON: Final = 2_000  # characters
-NAMED: Final = 1_000  # cases that one audit entry names
+MAX_NAMED: Final = 1_000  # cases that one audit entry names
 
 #: Sent in the transaction that changes which broken cases of a `dataset` count.
 sign_off_changed: Final = Signal()
@@ -220,7 +220,7 @@ def _record(action: str, dataset: Dataset, waivers: Sequence[Waiver], by: User) 
     """One entry about the dataset for what one act did to these waivers of it."""
     rows = Waiver.objects.filter(pk__in=[w.pk for w in waivers]).select_related("scorer", "owner")
     new: dict[str, Any] = {
-        "waivers": [row.audit_values for row in rows.order_by("pk")[:NAMED]],
+        "waivers": [row.audit_values for row in rows.order_by("pk")[:MAX_NAMED]],
         "count": len(waivers),
     }
     AuditEntry.objects.record(dataset.team, by, action, dataset, new=new)

@@ -11,7 +11,7 @@ from django.db.models.functions import Cast
 
 from scoring.models.runs.run import Run, RunScorer
 
-CUT = "…"  # ends a name that had no room in a score's metadata
+ELLIPSIS = "…"  # ends a name that had no room in a score's metadata
 
 
 class JudgePlace(NamedTuple):
@@ -33,7 +33,7 @@ def judge_models(run: Run) -> dict[str, set[str]]:
     return answered
 
 
-def models_of(scorer: RunScorer) -> list[str]:
+def collect_models(scorer: RunScorer) -> list[str]:
     """The models that answered the judges of one scorer of a run, in order."""
     return sorted(set[str]().union(*map(_models_of_scores, _judges_in(scorer))))
 
@@ -66,5 +66,5 @@ def _models_of_scores(judge: JudgePlace) -> set[str]:
 
 def _is_cut_from_another(name: str, others: set[str]) -> bool:
     """Whether a cut name stands for one of the others."""
-    start = name.removesuffix(CUT)
+    start = name.removesuffix(ELLIPSIS)
     return start != name and any(other.startswith(start) for other in others - {name})

@@ -71,14 +71,14 @@ class Embedding(models.Model):
         return self.cache_key[:12]
 
 
-class JudgeNoiseQuerySet(models.QuerySet["JudgeNoise"]):
-    def latest_for(self, version: ScorerVersion) -> JudgeNoise | None:
+class JudgeVarianceQuerySet(models.QuerySet["JudgeVariance"]):
+    def latest_for(self, version: ScorerVersion) -> JudgeVariance | None:
         """The newest check of this version that gives a band, on whatever run it was made."""
         checks = self.filter(version=version, band__isnull=False).order_by("-pk")
         return checks.select_related("run", "requested_by").first()
 
 
-class JudgeNoise(AddressedRow):
+class JudgeVariance(AddressedRow):
     """An A/A check: a judge asked again about unchanged outputs of a run.
 
     Over the `n` outputs scored both times: `mean_difference` and `deviation` are mean and sample
@@ -88,8 +88,8 @@ class JudgeNoise(AddressedRow):
     are the models that had answered in the run, empty where not known.
     """
 
-    run = models.ForeignKey(Run, models.CASCADE, related_name="noise_checks")
-    version = models.ForeignKey(ScorerVersion, models.CASCADE, related_name="noise_checks")
+    run = models.ForeignKey(Run, models.CASCADE, related_name="variance_checks")
+    version = models.ForeignKey(ScorerVersion, models.CASCADE, related_name="variance_checks")
     requested_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     n = models.PositiveIntegerField(default=0)
     errors = models.PositiveIntegerField(default=0)
@@ -100,7 +100,7 @@ class JudgeNoise(AddressedRow):
     model_names = models.JSONField(default=list)
     pairs = models.JSONField(default=list)
 
-    objects = JudgeNoiseQuerySet.as_manager()
+    objects = JudgeVarianceQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]

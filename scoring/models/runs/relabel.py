@@ -7,7 +7,7 @@ from typing import Final, Self
 
 from django.db import models
 
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.models.base import AddressedRow
 from scoring.models.runs.result_rows import RANK, VERDICT_OF_RANK
 from scoring.models.runs.run import Run
@@ -75,7 +75,7 @@ class Relabel(AddressedRow):
     @property
     def text(self) -> str:
         """The thresholds in words, such as "close 0.7, same 1"."""
-        return ", ".join(f"{name} {text_of(value)}" for name, value in self.thresholds.items())
+        return ", ".join(f"{name} {to_text(value)}" for name, value in self.thresholds.items())
 
     @property
     def verdict_counts(self) -> dict[str, int]:

@@ -155,7 +155,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 _Runs = models.Manager.from_queryset(RunQuerySet)
 
 
-class LivingRuns(_Runs["Run"]):
+class UndeletedRuns(_Runs["Run"]):
     """The one door to runs: those that nobody has deleted."""
 
     def get_queryset(self) -> models.QuerySet[Run]:
@@ -185,8 +185,8 @@ class Run(AddressedRow):
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    held_by = models.CharField(max_length=80, blank=True, default="")
-    held_until = models.DateTimeField(null=True, blank=True)
+    lease_owner = models.CharField(max_length=80, blank=True, default="")
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
     pass_count = models.PositiveIntegerField(null=True)
     fail_count = models.PositiveIntegerField(null=True)
     error_count = models.PositiveIntegerField(null=True)
@@ -208,7 +208,7 @@ class Run(AddressedRow):
     budget_usd = models.FloatField(
         null=True, blank=True, help_text="No model is called once this much is spent."
     )
-    standstill = models.CharField(max_length=200, blank=True, default="", editable=False)
+    stall_reason = models.CharField(max_length=200, blank=True, default="", editable=False)
     by_program = models.BooleanField(
         default=False, editable=False, help_text="Whether it was last started through a token."
     )
@@ -217,7 +217,7 @@ class Run(AddressedRow):
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
 
-    objects = LivingRuns()
+    objects = UndeletedRuns()
     with_deleted = RunQuerySet.as_manager()
     later_labels: Relabel | None  # of a run to which `attach_later_labels` has given them
 
@@ -278,7 +278,7 @@ class RunScorerQuerySet(models.QuerySet["RunScorer"]):
 _RunScorers = models.Manager.from_queryset(RunScorerQuerySet)
 
 
-class LivingRunScorers(_RunScorers["RunScorer"]):
+class UndeletedRunScorers(_RunScorers["RunScorer"]):
     """Those of runs that nobody has deleted."""
 
     def get_queryset(self) -> models.QuerySet[RunScorer]:
@@ -294,7 +294,7 @@ class RunScorer(models.Model):
     threshold = models.FloatField(validators=UNIT)
     position = models.PositiveSmallIntegerField(default=0)
 
-    objects = LivingRunScorers()
+    objects = UndeletedRunScorers()
     with_deleted = RunScorerQuerySet.as_manager()
 
     class Meta:
@@ -349,7 +349,7 @@ class Shard(models.Model):
     first_output = models.BigIntegerField()
     last_output = models.BigIntegerField()
     output_count = models.PositiveIntegerField()
-    tries = models.PositiveSmallIntegerField(default=0)
+    try_count = models.PositiveSmallIntegerField(default=0)
     done_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from scoring.core import contract
 from scoring.core.contract import Result
-from scoring.core.stats.descriptive import Estimate, estimate_of_moments
+from scoring.core.stats.descriptive import Estimate, estimate_from_moments
 from scoring.models.runs.run import Output, Run, RunScorer
 
 
@@ -173,7 +173,7 @@ class RunSummary(models.Model):
     @property
     def mean_estimate(self) -> Estimate | None:
         """The mean with its 95 % interval; None where nothing was scored."""
-        return estimate_of_moments(self.scored, self.mean, self.variance)
+        return estimate_from_moments(self.scored, self.mean, self.variance)
 
     @property
     def standard_error(self) -> float | None:

@@ -17,7 +17,7 @@ from scoring.core.contract import ServiceError
 from scoring.core.embeddings import local as embedding_local
 from scoring.core.llm.endpoint import Endpoint, Price
 from scoring.core.llm.ssrf_guard import RefusedError, check_url
-from scoring.core.services import ENVIRONMENT, Available
+from scoring.core.services import ENVIRONMENT, AvailableServices
 from scoring.models.base import AddressedRow
 from scoring.models.encryption import DecryptionError, decrypt, encrypt
 from scoring.models.team.audit_entry import AuditEntry
@@ -88,10 +88,10 @@ class ConnectionQuerySet(models.QuerySet["Connection"]):
         """By name, the default one first."""
         return self.order_by("-is_default", "name")
 
-    def available_to(self, team: Team) -> Available:
+    def available_to(self, team: Team) -> AvailableServices:
         """What a scorer that leaves its connection or provider open can be settled with."""
         rows = list(self.filter(team=team).for_list().values_list("name", "is_default"))
-        return Available(
+        return AvailableServices(
             connections=sorted(name for name, _ in rows),
             default_connection=next((name for name, is_default in rows if is_default), None),
             has_environment_key=bool(settings.EVALSITE_OPENAI_API_KEY),
@@ -124,7 +124,7 @@ class Connection(AddressedRow):
     team = models.ForeignKey(Team, models.CASCADE, related_name="connections")
     name = models.CharField(max_length=100)
     base_url = models.CharField("base URL", max_length=500)
-    sealed_key = models.TextField(blank=True, default="", editable=False)
+    encrypted_key = models.TextField(blank=True, default="", editable=False)
     last_four = models.CharField(max_length=4, blank=True, default="", editable=False)
     offered = models.JSONField("models", default=list, blank=True)
     timeout_seconds = models.PositiveIntegerField(
@@ -152,10 +152,10 @@ class Connection(AddressedRow):
     @property
     def key_shown(self) -> str:
         """What may be shown of the key: its end, or that there is one."""
-        return f"…{self.last_four}" if self.last_four else "set" if self.sealed_key else "none"
+        return f"…{self.last_four}" if self.last_four else "set" if self.encrypted_key else "none"
 
     @property
-    def key_opens(self) -> bool:
+    def can_decrypt_key(self) -> bool:
         """Whether the stored key, if any, can still be read."""
         try:
             self.endpoint()
@@ -190,7 +190,7 @@ class Connection(AddressedRow):
     def endpoint(self) -> Endpoint:
         """How it is called. Raises KeyUnreadableError."""
         try:
-            key = decrypt(self.sealed_key, self.base_url) if self.sealed_key else ""
+            key = decrypt(self.encrypted_key, self.base_url) if self.encrypted_key else ""
         except DecryptionError:
             raise KeyUnreadableError(self.name) from None
         return Endpoint(
@@ -220,7 +220,7 @@ class Connection(AddressedRow):
         """
         old, old_url = self.described(), self.base_url
         self.base_url = _clean_url(base_url)
-        if key is None and self.sealed_key and self.base_url != old_url:
+        if key is None and self.encrypted_key and self.base_url != old_url:
             self.base_url = old_url
             raise ValidationError(
                 {"key": f"The stored key was given for {old_url}. Type the key for the new URL."}
@@ -260,7 +260,7 @@ class Connection(AddressedRow):
         key = key.strip()
         if re.search(r"[^!-~]", key):
             raise ValidationError({"key": "A key has no spaces and only plain characters."})
-        self.sealed_key = encrypt(key, self.base_url) if key else ""
+        self.encrypted_key = encrypt(key, self.base_url) if key else ""
         self.last_four = key[-4:] if len(key) >= HIDDEN_CHARS else ""
 
     def _check(self) -> None:

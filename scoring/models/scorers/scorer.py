@@ -14,7 +14,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
 from django.db.models import Q
 
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.models.base import AddressedRow
 from scoring.models.scorers.connection import Connection
 from scoring.models.team.audit_entry import AuditEntry
@@ -38,7 +38,7 @@ class StaleThresholdError(Exception):
     def __init__(self, current: float | None) -> None:
         self.current = current
         done = (
-            "removed the scorer" if current is None else f"set the threshold to {text_of(current)}"
+            "removed the scorer" if current is None else f"set the threshold to {to_text(current)}"
         )
         super().__init__(f"Another user {done} in the meantime. Nothing was changed.")
 

@@ -15,7 +15,7 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import Q
 
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.models.base import AddressedRow
 from scoring.models.scorers.scorer import (
     REASON_NEEDED,
@@ -346,7 +346,7 @@ class ThresholdChange(models.Model):
     def text(self) -> str:
         """What happened, such as "removed (was 0.9)"."""
         if self.old is None:
-            return f"added at {text_of(self.new)}"
+            return f"added at {to_text(self.new)}"
         if self.new is None:
-            return f"removed (was {text_of(self.old)})"
-        return f"{text_of(self.old)} → {text_of(self.new)}"
+            return f"removed (was {to_text(self.old)})"
+        return f"{to_text(self.old)} → {to_text(self.new)}"

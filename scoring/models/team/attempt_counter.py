@@ -41,28 +41,28 @@ class Limit:
         return salted_hmac("evalsite.attempts", repr(self.subject), algorithm="sha256").hexdigest()
 
 
-MOST_PER_ACCOUNT: Final = 5
-MOST_PER_ADDRESS: Final = 100
-MOST_MAILS: Final = 5
+MAX_PER_ACCOUNT: Final = 5
+MAX_PER_ADDRESS: Final = 100
+MAX_MAILS: Final = 5
 WINDOW_SECONDS: Final = 15 * 60
 
 
 def limits_for(kind: str, account: str, address: str) -> list[Limit]:
     """The limits of an attempt of this kind to get into an account from an address."""
     pair = Limit(
-        (kind, fold_account(account), network_of(address)), MOST_PER_ACCOUNT, WINDOW_SECONDS
+        (kind, fold_account(account), address_network(address)), MAX_PER_ACCOUNT, WINDOW_SECONDS
     )
     return [pair, address_limit(kind, address)]
 
 
 def address_limit(kind: str, address: str) -> Limit:
     """A generous limit: many people may share one address."""
-    return Limit((kind, network_of(address)), MOST_PER_ADDRESS, WINDOW_SECONDS)
+    return Limit((kind, address_network(address)), MAX_PER_ADDRESS, WINDOW_SECONDS)
 
 
 def mail_limit(account: str) -> Limit:
     """How many mails anybody can have sent to an account."""
-    return Limit(("mail", fold_account(account)), MOST_MAILS, 3600)
+    return Limit(("mail", fold_account(account)), MAX_MAILS, 3600)
 
 
 def fold_account(account: str) -> str:
@@ -70,7 +70,7 @@ def fold_account(account: str) -> str:
     return unicodedata.normalize("NFKC", account.strip()).upper().casefold()
 
 
-def network_of(address: str) -> str:
+def address_network(address: str) -> str:
     """The /64 network of an IPv6 address, since one person has all of it; IPv4 as it is."""
     try:
         parsed = ipaddress.ip_address(address)

@@ -62,31 +62,31 @@ END $$
 """
 
 
-def names(vendor: str) -> set[str]:
+def trigger_names(vendor: str) -> set[str]:
     """The triggers a database of this vendor has to have."""
     return set(_SQLITE if vendor == "sqlite" else _POSTGRESQL)
 
 
-def statements(vendor: str) -> list[str]:
+def trigger_statements(vendor: str) -> list[str]:
     """SQL that makes the triggers; it may run any number of times."""
     create = _sqlite_statements() if vendor == "sqlite" else _postgresql_statements()
     return [*removal_statements(vendor), *create]
 
 
 def removal_statements(vendor: str) -> list[str]:
-    """SQL before a table is rebuilt; `statements` has to follow in the same migration."""
+    """SQL before a table is rebuilt; `trigger_statements` has to follow in the same migration."""
     if vendor == "sqlite":
         return [f"DROP TRIGGER IF EXISTS {name}" for name in _SQLITE]
     triggers = _POSTGRESQL.items()
     return [f"DROP TRIGGER IF EXISTS {name} ON {table}" for name, (_, table, _) in triggers]
 
 
-def missing(connection: BaseDatabaseWrapper) -> set[str]:
+def missing_triggers(connection: BaseDatabaseWrapper) -> set[str]:
     """Triggers that the database lacks."""
     table, column = (
         ("sqlite_master", "name") if connection.vendor == "sqlite" else ("pg_trigger", "tgname")
     )
-    wanted = sorted(names(connection.vendor))
+    wanted = sorted(trigger_names(connection.vendor))
     placeholders = ", ".join(["%s"] * len(wanted))
     kind = "type = 'trigger'" if connection.vendor == "sqlite" else "tgenabled <> 'D'"
     with connection.cursor() as cursor:
@@ -95,10 +95,10 @@ def missing(connection: BaseDatabaseWrapper) -> set[str]:
         return set(wanted) - {name for (name,) in cursor.fetchall()}
 
 
-def install(connection: BaseDatabaseWrapper) -> None:
+def install_triggers(connection: BaseDatabaseWrapper) -> None:
     """Make the triggers, in place of those that are there."""
     with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
-        for sql in statements(connection.vendor):
+        for sql in trigger_statements(connection.vendor):
             cursor.execute(sql)
 
 

@@ -12,7 +12,7 @@ from scoring.models.team.team import Team, User
 
 #: A request that took longer than this is taken to have died with its process.
 ABANDONED_AFTER = timedelta(minutes=2)
-KEPT_FOR = timedelta(days=1)
+RETENTION = timedelta(days=1)
 KEY_LENGTH = 200
 
 
@@ -35,9 +35,9 @@ class IdempotencyKeyQuerySet(models.QuerySet["IdempotencyKey"]):
             return row, False
         return row, row._take_over()
 
-    def forget_old(self) -> None:
+    def delete_expired(self) -> None:
         """Remove the answers of more than KEPT_FOR ago."""
-        self.filter(claimed_at__lt=timezone.now() - KEPT_FOR).delete()
+        self.filter(claimed_at__lt=timezone.now() - RETENTION).delete()
 
 
 class LostClaimError(Exception):

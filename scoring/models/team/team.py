@@ -181,7 +181,7 @@ def setup_token() -> str | None:
     return signing.dumps("set up this site", salt="evalsite.setup")
 
 
-def setup_token_is_good(token: str) -> bool:
+def is_setup_token_valid(token: str) -> bool:
     """Whether the link may still make the first user: nobody exists yet and it is not too old."""
     try:
         signing.loads(token, salt="evalsite.setup", max_age=SETUP_LINK_HOURS * 3600)

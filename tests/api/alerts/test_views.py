@@ -174,7 +174,7 @@ def test_no_webhook_is_shown_by_any_endpoint(alices: Api, rule: AlertRule) -> No
     urls = ["alerts/rules/", f"alerts/rules/{rule.uuid}/", "alerts/", "schema/"]
     texts = [alices.get(url).text for url in urls]
     texts.append(alices.patch(f"alerts/rules/{rule.uuid}/", {"webhook_url": f"{HOOK}/new"}).text)
-    assert all("/services/" not in text and rule.sealed_webhook not in text for text in texts)
+    assert all("/services/" not in text and rule.encrypted_webhook not in text for text in texts)
 
 
 def test_a_dataset_of_another_team_is_not_there(charlies: Api, body: dict[str, Any]) -> None:

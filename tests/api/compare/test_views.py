@@ -125,13 +125,13 @@ def test_a_case_that_one_run_lacks_is_null_there(alices: Api, version: DatasetVe
 def test_large_runs_are_left_to_the_worker(
     alices: Api, runs: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compare_jobs, "AT_ONCE", CASES - 1)
+    monkeypatch.setattr(compare_jobs, "MAX_INLINE_PAIRS", CASES - 1)
     for _ in range(2):
         response = alices.get("compare/", **ids(runs))
         check_answer(response, "compare/", "get")
         assert (response.status_code, response.json()) == (202, {"state": "waiting"})
         assert response.headers["Retry-After"] == "2"
-    job_queue.run(Job.objects.get())
+    job_queue.run_job(Job.objects.get())
     assert alices.get("compare/", **ids(runs)).json()["broke"] == 8
 
 

@@ -74,7 +74,7 @@ def test_a_large_version_is_made_by_the_worker(
     assert accepted.status_code == 202
     assert accepted.json()["version"] is None
     assert accepted.json()["corrections"][0]["state"] == "open"
-    job_queue.run(Job.objects.get(kind=JobKind.APPROVE_CORRECTIONS))
+    job_queue.run_job(Job.objects.get(kind=JobKind.APPROVE_CORRECTIONS))
     dataset = str(run.output_set.version.dataset.uuid)
     (listed,) = alices.get("corrections/", dataset=dataset).json()["results"]
     assert (listed["state"], listed["version"]) == ("approved", 2)

@@ -27,7 +27,7 @@ def _post(api: Api, content: bytes, name: str = "may.csv", **fields: Any) -> Any
 
 
 def _load() -> dict[str, Any]:
-    imports.load(Upload.objects.get())
+    imports.import_upload(Upload.objects.get())
     return {case.key: case.input for case in Case.objects.all()}
 
 

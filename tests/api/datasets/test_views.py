@@ -49,7 +49,7 @@ def send_file(api: Api, text: str | bytes = CSV, **fields: Any) -> Any:
 def work(state: str = UploadState.DONE) -> None:
     """Do the worker's part of the only upload."""
     upload = Upload.objects.get()
-    imports.load(upload)
+    imports.import_upload(upload)
     upload.refresh_from_db()
     assert upload.state == state, upload.problems
 

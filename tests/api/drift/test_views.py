@@ -154,7 +154,7 @@ def test_a_viewer_sees_it(bobs: Api, version: DatasetVersion) -> None:
 def test_large_runs_are_measured_by_the_worker(
     alices: Api, version: DatasetVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "AT_ONCE", 3)
+    monkeypatch.setattr(jobs, "MAX_INLINE_OUTPUTS", 3)
     for week in range(2):
         run_in_week(version, week, 0.8, "pppp")
     body = line(alices, version)

@@ -34,7 +34,7 @@ def run(
 ) -> Run:
     """By `close enough` 0.92, and two without an expected value."""
     suite = Suite.objects.define(team, "release", [(close_enough, None)])
-    made = planning.new_run(
+    made = planning.create_run(
         make_outputs(make_dataset(CASES), ["Hello World!", "b", None]), suite=suite
     )
     finish(made)

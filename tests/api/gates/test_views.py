@@ -160,7 +160,7 @@ def test_cases_to_review_are_counted_and_not_named(
 def test_large_runs_are_compared_first(
     bobs: Api, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.engine.compare.jobs.AT_ONCE", 0)
+    monkeypatch.setattr("scoring.engine.compare.jobs.MAX_INLINE_PAIRS", 0)
     answer = ask(bobs, path, "regressions<=0")
     assert (answer.status_code, answer.headers["Retry-After"]) == (202, "2")
     assert ask(bobs, path, "pass_rate>=0").status_code == 200

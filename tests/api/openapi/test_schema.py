@@ -112,7 +112,7 @@ def finished(
 
     version = make_dataset([{"expected": "a", "tags": ["t"]}, {"expected": "b"}, {}])
     suite = Suite.objects.define(team, "release", [(close_enough, None)])
-    made = planning.new_run(make_outputs(version, ["a", "x", None]), suite=suite)
+    made = planning.create_run(make_outputs(version, ["a", "x", None]), suite=suite)
     finish(made)
     return made
 

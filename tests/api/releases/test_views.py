@@ -185,7 +185,7 @@ def test_a_report_that_is_not_to_be_had(
 def test_large_runs_are_compared_first(
     alices: Api, report_path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.engine.compare.jobs.AT_ONCE", 0)
+    monkeypatch.setattr("scoring.engine.compare.jobs.MAX_INLINE_PAIRS", 0)
     answer = alices.get(report_path)
     check_answer(answer, "runs/{uid}/release-report/", "get")
     assert (answer.status_code, answer.headers["Retry-After"]) == (202, "2")

@@ -46,7 +46,7 @@ def run(
 
     same = Scorer.objects.define(team, "same", "exact_match", {})
     suite = Suite.objects.define(team, "release", [(close_enough, None), (same, None)])
-    made = planning.new_run(make_outputs(make_dataset(CASES), TEXTS), suite=suite)
+    made = planning.create_run(make_outputs(make_dataset(CASES), TEXTS), suite=suite)
     finish(made)
     return made
 
@@ -196,7 +196,7 @@ def test_the_only_scorer_need_not_be_named(
 ) -> None:
 
     version = make_dataset(CASES, name="Alone")
-    alone = planning.new_run(make_outputs(version, TEXTS), scorers=[(close_enough, 0.7)])
+    alone = planning.create_run(make_outputs(version, TEXTS), scorers=[(close_enough, 0.7)])
     finish(alone)
     assert keys(alices, alone, ordering="score") == ["q3", "q2", "q1", "q4", "q5"]
     assert keys(alices, alone, max="0.5") == ["q3"]
@@ -208,7 +208,7 @@ def test_before_scoring_there_are_no_results(
 ) -> None:
 
     version = make_dataset(CASES, name="Waiting")
-    waiting = planning.new_run(make_outputs(version, TEXTS), scorers=[(close_enough, 0.7)])
+    waiting = planning.create_run(make_outputs(version, TEXTS), scorers=[(close_enough, 0.7)])
     assert keys(alices, waiting) == []
 
 
@@ -294,7 +294,7 @@ def test_a_change_that_cannot_be_told_is_refused(
 ) -> None:
     run, before = runs
     other = run_with(make_dataset([{}], "Other"), {"close": [1.0]})
-    queued = planning.new_run(run.output_set, scorers=[(Scorer.objects.get(name="close"), 0.5)])
+    queued = planning.create_run(run.output_set, scorers=[(Scorer.objects.get(name="close"), 0.5)])
     ids = {"run": run.uuid, "other": other.uuid, "queued": queued.uuid}
     named = {name: value.format(**ids) for name, value in query.items()}
     answer = bobs.get(f"runs/{run.uuid}/{where}/", **named)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scoring.engine.review.pairwise import pair_of
+from scoring.engine.review.pairwise import task_pair
 from scoring.engine.review.queues import QueuePlan, create_queue
 from scoring.models import (
     Member,
@@ -107,7 +107,7 @@ def test_a_case_is_read_and_reviewed(ritas: Api, cases: ReviewQueue, rita: User)
 
 def test_a_pair_is_read_without_names_and_compared(ritas: Api, pairs: ReviewQueue) -> None:
     task = pairs.tasks.get(position=1)
-    pair = pair_of(pairs, task)
+    pair = task_pair(pairs, task)
     assert pair is not None
     read = ritas.get(path_of(pairs, 1))
     check_answer(read, ONE, "get")

@@ -49,7 +49,7 @@ def test_the_run_is_queued_and_will_make_its_outputs(
         {"temperature": 0.2, "seed": 7},
     )
     assert planning.is_generating(run)
-    assert planning.plan(run).shards.get().output_count == 9
+    assert planning.plan_attempt(run).shards.get().output_count == 9
 
 
 def test_what_is_left_out_is_the_default(alices: Api, dataset: str, suite: Suite) -> None:

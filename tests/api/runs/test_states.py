@@ -304,4 +304,4 @@ def test_the_scorers_version_is_the_frozen_one(
     run = run_of(alices.post("runs/", body(dataset, suite)))
     close_enough.revise({"case_sensitive": True}, by=None)
     assert alices.get(f"runs/{run.uuid}/").json()["scorers"][0]["version"] == 1
-    assert planning.plan(run).number == 1
+    assert planning.plan_attempt(run).number == 1

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.charts.date_axis import MOST_TICKS, date_ticks
+from scoring.core.charts.date_axis import MAX_TICKS, date_ticks
 
 
 def texts(first: str, last: str) -> list[str]:
@@ -47,7 +47,7 @@ moments = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31), timezones=st.j
 def test_ticks_lie_in_order_between_the_ends_and_are_few(one: datetime, other: datetime) -> None:
     first, last = sorted((one, other))
     ticks = date_ticks(first, last)
-    assert 1 <= len(ticks) <= MOST_TICKS
+    assert 1 <= len(ticks) <= MAX_TICKS
     assert all(first <= tick.at <= last for tick in ticks)
     assert [tick.at for tick in ticks] == sorted({tick.at for tick in ticks})
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from scoring.core.charts.drift_chart import (
     EDGE,
-    LEAST_BAR,
-    LEAST_SPAN,
+    MIN_BAR_HEIGHT,
+    MIN_SPAN,
+    ChartReading,
     DriftChart,
-    Reading,
     Span,
     drift_chart,
     value_ticks,
@@ -22,8 +22,8 @@ from scoring.core.charts.drift_chart import (
 FIRST = datetime(2026, 1, 5, tzinfo=UTC)
 
 
-def reading(week: float, mean: float | None = 0.8, **fields: object) -> Reading:
-    plain = Reading(f"run-{week}", f"w{week}", FIRST + timedelta(weeks=week), mean)
+def reading(week: float, mean: float | None = 0.8, **fields: object) -> ChartReading:
+    plain = ChartReading(f"run-{week}", f"w{week}", FIRST + timedelta(weeks=week), mean)
     return plain._replace(threshold=0.7)._replace(**fields)
 
 
@@ -145,7 +145,7 @@ def test_bars_of_fixed_and_broken_cases_grow_from_the_middle() -> None:
 
 def test_a_single_flip_still_shows() -> None:
     chart = drift_chart([reading(0), reading(1, fixed=100_000, broke=1)])
-    assert chart.bars[0].broke_height == LEAST_BAR
+    assert chart.bars[0].broke_height == MIN_BAR_HEIGHT
 
 
 def test_texts_have_lines_of_their_own() -> None:
@@ -187,7 +187,7 @@ def test_everything_lies_inside(
     assert all(0 <= y <= 200 for _, y in all_points(chart))
     assert [mark.y is None for mark in chart.marks] == [each.mean is None for each in readings]
     low, high = (float(tick.text) for tick in (chart.value_ticks[0], chart.value_ticks[-1]))
-    assert high - low >= LEAST_SPAN - 0.05 - 1e-9
+    assert high - low >= MIN_SPAN - 0.05 - 1e-9
     assert all(0 <= tick.at <= 600 for tick in chart.date_ticks)
     for line in chart.similarity_lines:
         assert all(0 <= y <= 50 for _, y in points(line))

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.core.embeddings.cache import (
-    KEEP_EVERY,
-    KeptVector,
+    SAVE_EVERY,
+    CachedVector,
     MemoryCache,
     embed_texts,
     text_key_function,
@@ -93,7 +93,7 @@ def test_what_is_computed_is_kept_block_by_block() -> None:
                 raise EmbeddingError("embedding_failed", "gone")
             return super().compute(texts)
 
-    cache, texts = MemoryCache(), ["a" * n for n in range(1, KEEP_EVERY + 2)]
+    cache, texts = MemoryCache(), ["a" * n for n in range(1, SAVE_EVERY + 2)]
     with pytest.raises(EmbeddingError):
         embed_texts(texts, cache, Failing())
     letters = Letters()
@@ -108,7 +108,7 @@ def test_two_threads_that_want_one_text_compute_it_once() -> None:
     class Slow:
         """Finds nothing before all have looked."""
 
-        def get_many(self, keys: Sequence[str]) -> Mapping[str, KeptVector]:
+        def get_many(self, keys: Sequence[str]) -> Mapping[str, CachedVector]:
             found = cache.get_many(keys)
             if not letters._turn.locked():  # type: ignore[attr-defined]
                 together.wait(DEADLINE_SECONDS)
@@ -163,7 +163,7 @@ def test_batch_equals_one_by_one_and_permuting_permutes(texts: list[str], seed: 
 
 
 def test_the_oldest_vectors_make_room() -> None:
-    row = KeptVector(b"\0" * 100, is_cut=False)
+    row = CachedVector(b"\0" * 100, is_cut=False)
     cache = MemoryCache(room_bytes=1_200)  # three of 400
     cache.put_many({"a": row, "b": row, "c": row})
     cache.get_many(["a"])

@@ -14,7 +14,7 @@ from scoring.core.configured import configure_scorer, resolve_defaults
 from scoring.core.contract import Case, ConfigError
 from scoring.core.embeddings import local as local_models
 from scoring.core.embeddings.model_folders import allow_folders, folder_problem
-from scoring.core.services import Available
+from scoring.core.services import AvailableServices
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,9 @@ def config_of(name: object) -> dict[str, Any]:
 @pytest.mark.parametrize("inside", ["", "mine", "mine/../mine"])
 def test_a_folder_inside_is_allowed(models: Path, inside: str) -> None:
     name = f"{models}/{inside}"
-    ready = resolve_defaults(configure_scorer("reference_match", config_of(name)), Available())
+    ready = resolve_defaults(
+        configure_scorer("reference_match", config_of(name)), AvailableServices()
+    )
     assert ready.config.model_name == name  # type: ignore[attr-defined]
 
 
@@ -47,7 +49,7 @@ def test_a_folder_inside_is_allowed(models: Path, inside: str) -> None:
 def test_a_folder_outside_is_an_error_of_the_config(models: Path, outside: str) -> None:
     config = config_of(f"{models}/{outside}")
     with pytest.raises(ConfigError) as caught:
-        resolve_defaults(configure_scorer("reference_match", config), Available())
+        resolve_defaults(configure_scorer("reference_match", config), AvailableServices())
     assert list(caught.value.errors) == ["model_name"]
     assert "EVALSITE_MODEL_FOLDERS" in caught.value.errors["model_name"][0]
 

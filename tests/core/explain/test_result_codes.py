@@ -11,8 +11,8 @@ from tests.support.paths import ROOT
 
 SOURCE = ROOT / "scoring"
 MAKERS = (
-    "error|skipped|forced_fail|CaseProblem|OutsideProblem|Fault|UnusableReply|EmbeddingError"
-    "|problem|give_up|_count_try"
+    "error|skipped|forced_fail|CaseProblem|OutsideProblem|CallFailure|UnusableReply"
+    "|EmbeddingError|call_problem|fail_shard|fail_generation|_count_try"
 )
 #: A call that makes a result or a problem, up to its first text, which is the code.
 MADE = re.compile(rf'\b(?:{MAKERS})\((?:\s*[\w.]+,)?\s*"([a-z]+(?:_[a-z]+)*)"')
@@ -20,7 +20,7 @@ MADE = re.compile(rf'\b(?:{MAKERS})\((?:\s*[\w.]+,)?\s*"([a-z]+(?:_[a-z]+)*)"')
 
 def classified() -> set[str]:
     """The codes by which an endpoint's own errors are told apart."""
-    source = (SOURCE / "core/llm/faults.py").read_text()
+    source = (SOURCE / "core/llm/errors.py").read_text()
     (table,) = re.findall(r"texts = \{(.*?)\n    \}", source, re.DOTALL)
     return set(re.findall(r'^ +"([a-z_]+)":', table, re.MULTILINE))
 
@@ -32,7 +32,7 @@ def test_every_code_in_the_source_has_a_sentence() -> None:
 
 
 def test_no_sentence_is_left_over() -> None:
-    sources = [path for path in SOURCE.rglob("*.py") if path.name != "codes.py"]
+    sources = [path for path in SOURCE.rglob("*.py") if path.name != "result_codes.py"]
     text = "\n".join(path.read_text() for path in sources)
     assert [code for code in CODE_MEANINGS if f'"{code}"' not in text] == []
 

@@ -12,11 +12,11 @@ from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case
 from scoring.core.explain.text_matches import (
     MAX_CHARS,
-    MOST,
-    Search,
+    MAX_MATCHES,
+    TextSearch,
     find_searches,
+    has_text_search,
     mark_searches,
-    searches_texts,
 )
 from scoring.core.scorers.pattern import compile_pattern
 from tests.support.speed import quick_enough
@@ -26,7 +26,7 @@ ANY_CASE = {"case_sensitive": False}
 IN_CITY = {"target_output_key": "city"}
 
 
-def found(search: Search) -> list[str]:
+def found(search: TextSearch) -> list[str]:
     return [search.text[start:end] for start, end in search.places]
 
 
@@ -85,7 +85,7 @@ def test_the_parts_of_combinations_are_looked_into_and_named() -> None:
             {"type": "levenshtein", "name": "near"},
         ]
     }
-    assert searches_texts("all", config)
+    assert has_text_search("all", config)
     got = find_searches("both", "all", config, Case("aab", "x"))
     assert [(each.by, found(each)) for each in got] == [
         ("both / b", ["b"]),
@@ -103,7 +103,7 @@ def test_the_parts_of_combinations_are_looked_into_and_named() -> None:
     ],
 )
 def test_other_types_look_for_nothing(kind: str, config: dict[str, Any]) -> None:
-    assert not searches_texts(kind, config)
+    assert not has_text_search(kind, config)
     assert find_searches("it", kind, config, Case("a", "a")) == []
 
 
@@ -218,7 +218,7 @@ def test_no_pattern_keeps_a_page_for_long(pattern: str, output: str) -> None:
     with quick_enough(4):
         (search,) = find_searches("it", "regex", {"pattern": pattern}, Case(output, None))
     assert search.problem or not search.is_found
-    assert len(search.places) <= MOST
+    assert len(search.places) <= MAX_MATCHES
 
 
 def test_of_a_very_long_output_the_start_is_marked_and_the_rest_still_counts() -> None:
@@ -232,5 +232,5 @@ def test_of_a_very_long_output_the_start_is_marked_and_the_rest_still_counts() -
 
 def test_of_very_many_places_the_first_are_marked() -> None:
     (search,) = find_searches("it", "includes", {"values": ["a"]}, Case("a" * 5_000, None))
-    assert len(search.places) == MOST
+    assert len(search.places) == MAX_MATCHES
     assert search.problem == "or more often; only these are marked"

@@ -9,14 +9,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scoring.core.files import FileProblem
-from scoring.core.files.binary_detection import refuse_foreign
+from scoring.core.files.binary_detection import refuse_binary
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=300))
 def test_no_text_of_utf8_with_few_controls_is_taken_for_binary(text: str) -> None:
     controls = sum(sign < " " for sign in text)
     assume(controls * 10 <= len(text))
-    refuse_foreign(f"id,text\n1,{text}\n".encode(), "cases.csv")
+    refuse_binary(f"id,text\n1,{text}\n".encode(), "cases.csv")
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_no_text_of_utf8_with_few_controls_is_taken_for_binary(text: str) -> Non
 )
 def test_other_kinds_of_files_are_named(content: bytes, kind: str) -> None:
     with pytest.raises(FileProblem) as caught:
-        refuse_foreign(content, "cases.csv")
+        refuse_binary(content, "cases.csv")
     assert caught.value.code == "type_mismatch"
     assert kind in caught.value.text
     assert "cases.csv" in caught.value.text
@@ -52,4 +52,4 @@ def test_other_kinds_of_files_are_named(content: bytes, kind: str) -> None:
     ],
 )
 def test_texts_are_not_taken_for_other_kinds(content: bytes) -> None:
-    refuse_foreign(content, "")
+    refuse_binary(content, "")

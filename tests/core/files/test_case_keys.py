@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.files import CaseKeys, PlacedKey, RowProblem, case_key
+from scoring.core.files import AssignedKey, CaseKeys, RowProblem, case_key
 from scoring.core.files.case_keys import FirstLines
 
 
@@ -42,7 +42,7 @@ def test_repeated_inputs_are_numbered() -> None:
 
 def test_a_repeated_id_names_both_lines() -> None:
     keys = CaseKeys()
-    assert keys.place_id("q1", 2) == PlacedKey("q1", is_new=True)
+    assert keys.place_id("q1", 2) == AssignedKey("q1", is_new=True)
     found = keys.place_id("q1", 90_005)
     assert isinstance(found, RowProblem)
     assert (found.line, found.code) == (90_005, "duplicate_case")
@@ -52,7 +52,7 @@ def test_a_repeated_id_names_both_lines() -> None:
 def test_an_id_may_come_once_a_trial() -> None:
     keys = CaseKeys(has_trials=True)
     placed = [keys.place_id("q1", 2, 1), keys.place_id("q1", 3, 0), keys.place_id("q2", 4, 0)]
-    assert placed == [PlacedKey("q1", True), PlacedKey("q1", False), PlacedKey("q2", True)]
+    assert placed == [AssignedKey("q1", True), AssignedKey("q1", False), AssignedKey("q2", True)]
     found = keys.place_id("q1", 5, 1)
     assert isinstance(found, RowProblem)
     assert "trial 1" in found.message
@@ -63,11 +63,11 @@ def test_repeated_inputs_are_numbered_within_their_trial() -> None:
     keys = CaseKeys(has_trials=True)
     placed = [keys.place_hash("a", line, trial) for line, trial in enumerate([0, 0, 1, 1, 2], 1)]
     assert placed == [
-        PlacedKey("a", True),
-        PlacedKey("a#2", True),
-        PlacedKey("a", False),
-        PlacedKey("a#2", False),
-        PlacedKey("a", False),
+        AssignedKey("a", True),
+        AssignedKey("a#2", True),
+        AssignedKey("a", False),
+        AssignedKey("a#2", False),
+        AssignedKey("a", False),
     ]
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.files import FileProblem, Source, decoding, detect, read_rows
-from scoring.core.files.binary_detection import refuse_foreign
+from scoring.core.files import FileProblem, Source, decoding, detect_format, read_rows
+from scoring.core.files.binary_detection import refuse_binary
 from scoring.core.files.decoding import Lines, line_ends, split_lines
 
 
@@ -20,7 +20,7 @@ def lines_of(content: bytes, encoding: str = "") -> list[str]:
 
 
 def detect_and_read(source: Source) -> None:
-    list(read_rows(source, detect(source)))
+    list(read_rows(source, detect_format(source)))
 
 
 def problem(content: bytes, encoding: str = "") -> FileProblem:
@@ -86,7 +86,7 @@ def test_only_an_encoding_of_the_whole_file_is_recommended(
 @pytest.mark.slow
 def test_a_byte_behind_the_sample_has_its_advice_too() -> None:
     source = Source(io.BytesIO(b"id,input\n" + b"1,a\n" * 400_000 + b"2,\x81\n"), "cases.csv")
-    found = detect(source)
+    found = detect_format(source)
     with pytest.raises(FileProblem) as caught:
         list(read_rows(source, found))
     assert caught.value.text.endswith(LATIN)
@@ -95,7 +95,7 @@ def test_a_byte_behind_the_sample_has_its_advice_too() -> None:
 def test_no_order_of_bytes_is_recommended_that_fails_later() -> None:
     content = "id,input\n1,a\n".encode("utf-16-le") * 100 + b"\x00\xd8,\0"
     with pytest.raises(FileProblem) as caught:
-        detect(Source(io.BytesIO(content), "cases.csv"))
+        detect_format(Source(io.BytesIO(content), "cases.csv"))
     assert caught.value.text.endswith("without a byte order mark. Save the file as UTF-8.")
 
 
@@ -155,11 +155,11 @@ def test_text_without_the_mark_it_needs_is_recognised_and_can_be_read(
     text: str, encoding: str
 ) -> None:
     content = text.encode(encoding)
-    refuse_foreign(content, "cases.csv")
+    refuse_binary(content, "cases.csv")
     found = problem(content)
     assert found.code == "encoding"
     with pytest.raises(FileProblem) as advised:
-        detect(Source(io.BytesIO(content), "cases"))
+        detect_format(Source(io.BytesIO(content), "cases"))
     assert f"or choose the encoding {encoding}." in advised.value.text
     assert "".join(lines_of(content, encoding)) == text
 

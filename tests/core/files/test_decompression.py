@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.files import FileProblem, Row, Source, decompression, detect, read_rows
+from scoring.core.files import FileProblem, Row, Source, decompression, detect_format, read_rows
 from tests.support.workbooks import put, simple
 
 zipped = partial(gzip.compress, mtime=0)  # the same bytes, and test names, at any time
@@ -29,7 +29,11 @@ PACKABLE = {
 
 
 def fields(path: Path, **options: Any) -> list[dict[str, Any]]:
-    return [row.fields for row in read_rows(path, detect(path, **options)) if isinstance(row, Row)]
+    return [
+        row.fields
+        for row in read_rows(path, detect_format(path, **options))
+        if isinstance(row, Row)
+    ]
 
 
 @pytest.mark.parametrize("name", PACKABLE)
@@ -44,7 +48,7 @@ def test_a_packed_file_may_come_through_a_pipe() -> None:
 
     for name, content in PACKABLE.items():
         source = Source(Pipe(zipped(content)), name)
-        assert [row.fields for row in read_rows(source, detect(source))] == ROWS  # type: ignore[union-attr]
+        assert [row.fields for row in read_rows(source, detect_format(source))] == ROWS  # type: ignore[union-attr]
 
 
 def test_several_members_are_one_file_and_zeros_behind_them_are_none(tmp_path: Path) -> None:
@@ -106,7 +110,7 @@ def test_damage_far_inside_is_found_when_it_is_reached(tmp_path: Path) -> None:
     packed = bytearray(zipped(content.encode()))
     packed[-5_000] ^= 0xFF
     path = put(tmp_path, bytes(packed), "cases.csv.gz")
-    found = detect(path)
+    found = detect_format(path)
     assert found.columns == ("id", "input")
     with pytest.raises(FileProblem) as raised:
         list(read_rows(path, found))
@@ -118,7 +122,7 @@ def test_damage_far_inside_is_found_when_it_is_reached(tmp_path: Path) -> None:
 
 def test_a_table_without_header_has_numbered_columns(tmp_path: Path) -> None:
     path = put(tmp_path, b"\n1,a\n2,b\n3\n", "cases.csv")
-    found = detect(path, header="no")
+    found = detect_format(path, header="no")
     assert (found.columns, found.has_header) == (("column 1", "column 2"), False)
     first, second, problem = read_rows(path, found)
     assert first == Row(2, {"column 1": "1", "column 2": "a"})
@@ -161,7 +165,7 @@ def test_the_quote_can_be_chosen(
 def test_unquoted_texts_are_split_at_delimiters_and_line_ends_alone(text: str) -> None:
     content = f"h1,h2\nx,y\n{text}".encode()
     source = Source(io.BytesIO(content), "cases.csv")
-    rows = list(read_rows(source, detect(source, quote="none", delimiter=",")))
+    rows = list(read_rows(source, detect_format(source, quote="none", delimiter=",")))
     lines = [line for line in text.split("\n") if line.strip(" ,")]
     assert len(rows) == 1 + len(lines)
     for row, line in zip(rows[1:], lines, strict=True):

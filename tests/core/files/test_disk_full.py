@@ -12,8 +12,8 @@ from typing import IO
 
 import pytest
 
-from scoring.core.files import FileProblem, detect, read_rows, source
-from scoring.core.files.disk_full import full_disk_told, is_full_disk
+from scoring.core.files import FileProblem, detect_format, read_rows, source
+from scoring.core.files.disk_full import is_disk_full, reporting_disk_full
 from scoring.core.files.xlsx import string_store
 from tests.support.full_disk import FULL, needs_full
 from tests.support.workbooks import put, row_xml, simple, texts_xml, workbook
@@ -24,7 +24,7 @@ def without_room() -> IO[bytes]:
 
 
 def read(path: Path) -> None:
-    list(read_rows(path, detect(path)))
+    list(read_rows(path, detect_format(path)))
 
 
 @pytest.fixture
@@ -101,11 +101,11 @@ def caused(cause: BaseException) -> BaseException:
 def test_a_full_disk_is_known_by_what_system_and_databases_say(
     fault: BaseException, is_full: bool
 ) -> None:
-    assert is_full_disk(fault) is is_full
+    assert is_disk_full(fault) is is_full
 
 
 def test_any_other_fault_passes() -> None:
-    with pytest.raises(OSError, match="Input"), full_disk_told():
+    with pytest.raises(OSError, match="Input"), reporting_disk_full():
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 

@@ -7,18 +7,13 @@ from typing import Any
 
 import pytest
 
-from scoring.core.files import (
-    Row,
-    Source,
-    detect,
-    read_rows,
-)
+from scoring.core.files import Row, Source, detect_format, read_rows
 from scoring.core.files.writers import csv_lines
 
 
 def values_of(content: bytes, name: str = "rows.jsonl") -> list[Any]:
     source = Source(BytesIO(content), name)
-    return [row.fields for row in read_rows(source, detect(source)) if isinstance(row, Row)]
+    return [row.fields for row in read_rows(source, detect_format(source)) if isinstance(row, Row)]
 
 
 @pytest.mark.parametrize(
@@ -37,6 +32,6 @@ def values_of(content: bytes, name: str = "rows.jsonl") -> list[Any]:
 def test_marks_are_taken_off_where_the_row_tells_of_them(cells: list[str], read: list[str]) -> None:
     content = b"".join(csv_lines(["a", "b", "_marked"], [cells], is_verbatim=True))
     source = Source(BytesIO(content), "a.csv")
-    found = detect(source)
+    found = detect_format(source)
     assert found.columns == ("a", "b")
     assert values_of(content, "a.csv") == [dict(zip("ab", read, strict=True))]

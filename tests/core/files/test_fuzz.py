@@ -18,7 +18,7 @@ from scoring.core.files import (
     Row,
     RowProblem,
     Source,
-    detect,
+    detect_format,
     guess_mapping,
     read_rows,
 )
@@ -62,7 +62,7 @@ def read(content: bytes, name: str, options: dict[str, Any]) -> list[Row | RowPr
     source = Source(io.BytesIO(content), name)
     rows: list[Row | RowProblem] = []
     with suppress(FileProblem):
-        found = detect(source, **options)
+        found = detect_format(source, **options)
         mapping = guess_mapping(found.columns, found.sample, is_open=found.is_open)
         mapping.check(found.columns, found.sample, is_open=found.is_open)
         for row in read_rows(source, found):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scoring.core.files import FileProblem, Notes, Row, RowProblem, detect, read_rows
+from scoring.core.files import FileProblem, Notes, Row, RowProblem, detect_format, read_rows
 from scoring.core.files.notes import ROW_OF_DELIMITERS
 
 # file → (code, line) of its first fault
@@ -81,7 +81,7 @@ def test_a_clean_file_gives_its_recorded_rows(
 ) -> None:
     recorded = manifest[name]
     path = folder / name
-    found = detect(path)
+    found = detect_format(path)
     notes = Notes()
     rows = list(read_rows(path, found, notes))
     fields = [row.fields for row in rows if isinstance(row, Row)]
@@ -124,7 +124,7 @@ def test_a_broken_file_says_what_and_where(
 
 def _first_fault(path: Path) -> tuple[str, int | None, str]:
     try:
-        for row in read_rows(path, detect(path, header="yes")):
+        for row in read_rows(path, detect_format(path, header="yes")):
             if isinstance(row, RowProblem):
                 return row.code, row.line, row.message
     except FileProblem as fault:

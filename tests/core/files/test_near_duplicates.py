@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from scoring.core.files import near_duplicates
-from scoring.core.files.near_duplicates import NEAR, NearDuplicate, NearDuplicates
+from scoring.core.files.near_duplicates import MIN_SIMILARITY, NearDuplicate, NearDuplicates
 from tests.support.speed import quick_enough
 
 QUESTION = "Which of the two customers was refunded on Monday, and how much did they get back?"
@@ -60,7 +60,7 @@ def test_repeats_short_texts_and_different_ones_are_not_near(texts: list[str]) -
 def test_what_is_found_is_as_alike_as_it_says(texts: list[str]) -> None:
     for place, first, similarity in found(texts):
         assert first < place
-        assert NEAR <= similarity <= 1
+        assert MIN_SIMILARITY <= similarity <= 1
         pair = [" ".join(texts[n - 1].lower().split()) for n in (place, first)]
         assert fuzz.ratio(*pair) >= 85  # white space is folded a little otherwise here
 

@@ -16,4 +16,4 @@ from scoring.core.files import RowProblem
     ],
 )
 def test_a_message_is_said_without_its_place(message: str, said: str) -> None:
-    assert RowProblem(1_200, "a", "code", message).said == said
+    assert RowProblem(1_200, "a", "code", message).short_message == said

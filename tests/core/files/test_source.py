@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from scoring.core.files import FileProblem, Row, Source, detect, read_rows
+from scoring.core.files import FileProblem, Row, Source, detect_format, read_rows
 from scoring.core.files.decoding import Lines
 from scoring.core.files.source import detect_encoding
 
@@ -53,7 +53,7 @@ def test_a_pipe_can_be_waited_for() -> None:
 def test_json_lines_from_a_pipe_come_as_they_arrive() -> None:
     pipe = Pipe([b'{"id": 1}\n', b'{"id": 2}\n'])
     stream = Source(pipe)
-    found = detect(stream)
+    found = detect_format(stream)
     rows = read_rows(stream, found)
     assert (found.format, len(pipe.chunks)) == ("jsonl", 1)
     assert next(rows) == Row(1, {"id": 1})
@@ -63,6 +63,6 @@ def test_json_lines_from_a_pipe_come_as_they_arrive() -> None:
 
 def test_a_table_from_a_pipe_is_waited_for() -> None:
     stream = Source(Pipe([b"a;b\n", b"1;2\n", b"3;4\n"]))
-    found = detect(stream)
+    found = detect_format(stream)
     assert (found.delimiter, found.columns, len(found.sample)) == (";", ("a", "b"), 2)
     assert len(list(read_rows(stream, found))) == 2

@@ -15,10 +15,10 @@ from scoring.core.files.suite_format import (
     MAX_CHARS,
     MAX_SCORERS,
     DescribedScorer,
-    Spelling,
-    SuiteText,
+    SuiteDocument,
+    SuiteFormat,
+    detect_suite_format,
     read_suite,
-    spelling_of,
     write_suite,
 )
 from scoring.core.registry import all_types
@@ -50,20 +50,20 @@ COMBINED = st.builds(
 
 
 @st.composite
-def suites(draw: st.DrawFn) -> SuiteText:
+def suites(draw: st.DrawFn) -> SuiteDocument:
     names = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
     parts = [draw(PARTS | COMBINED) for _ in names]
     scorers = (
         DescribedScorer(name, kind, config, draw(THRESHOLDS))
         for name, (kind, config) in zip(names, parts, strict=True)
     )
-    return SuiteText(draw(NAMES), tuple(scorers))
+    return SuiteDocument(draw(NAMES), tuple(scorers))
 
 
-@pytest.mark.parametrize("spelling", get_args(Spelling))
+@pytest.mark.parametrize("spelling", get_args(SuiteFormat))
 @settings(deadline=None, max_examples=examples(60))
 @given(suite=suites())
-def test_what_is_written_is_read_back(spelling: Spelling, suite: SuiteText) -> None:
+def test_what_is_written_is_read_back(spelling: SuiteFormat, suite: SuiteDocument) -> None:
     again = read_suite(write_suite(suite, spelling), spelling=spelling)
     assert again.name == suite.name
     for one, other in zip(suite.scorers, again.scorers, strict=True):
@@ -78,7 +78,7 @@ def test_what_is_written_is_read_back(spelling: Spelling, suite: SuiteText) -> N
 
 def test_a_written_suite_is_easily_read() -> None:
     config = {"decimals": 3, "case_sensitive": False, "max_chars": 10_000}
-    suite = SuiteText("release", (DescribedScorer("close", "levenshtein", config, 0.8),))
+    suite = SuiteDocument("release", (DescribedScorer("close", "levenshtein", config, 0.8),))
     assert write_suite(suite, "yaml") == (
         "name: release\nscorers:\n  - name: close\n    type: levenshtein\n    threshold: 0.8\n"
         "    config:\n      decimals: 3\n"
@@ -101,7 +101,7 @@ def test_a_written_suite_is_easily_read() -> None:
 def test_a_spelling_is_told_by_ending_or_beginning(
     file_name: str, text: str, spelling: str
 ) -> None:
-    assert spelling_of(file_name, text) == spelling
+    assert detect_suite_format(file_name, text) == spelling
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_what_is_no_suite_is_refused_by_field(text: str, field: str, says: str) 
 
 
 def test_scorers_take_other_names_and_never_one_name_twice() -> None:
-    suite = SuiteText(
+    suite = SuiteDocument(
         "s", (DescribedScorer("a", "exact_match", {}), DescribedScorer("b", "exact_match", {}))
     )
     other = suite.renamed("t", {1: "c"})

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from scoring.core.files import (
-    Detected,
+    DetectedFormat,
     FileProblem,
     MappedCase,
     Mapping,
     Row,
     RowProblem,
     Source,
-    detect,
+    detect_format,
     guess_mapping,
     read_rows,
 )
@@ -157,8 +157,8 @@ FILES: list[tuple[str, bytes, dict[str, list[str]], dict[str, Any]]] = [
 ]
 
 
-def read(content: bytes, name: str) -> tuple[Detected, Mapping, Iterator[Row | RowProblem]]:
-    found = detect(Source(io.BytesIO(content), name))
+def read(content: bytes, name: str) -> tuple[DetectedFormat, Mapping, Iterator[Row | RowProblem]]:
+    found = detect_format(Source(io.BytesIO(content), name))
     mapping = guess_mapping(found.columns, found.sample, is_open=found.is_open)
     return found, mapping, read_rows(Source(io.BytesIO(content), name), found)
 
@@ -223,7 +223,7 @@ def test_what_only_looks_so_stays_a_row(text: str) -> None:
 @pytest.fixture
 def values() -> Callable[..., list[Any]]:
     def of(text: str, header: Any) -> list[Any]:
-        found = detect(Source(io.BytesIO(text.encode()), "a.csv"), header=header)
+        found = detect_format(Source(io.BytesIO(text.encode()), "a.csv"), header=header)
         rows = read_rows(Source(io.BytesIO(text.encode()), "a.csv"), found)
         return [[*row.fields.values()] for row in rows if isinstance(row, Row)]
 

@@ -19,7 +19,7 @@ from scoring.core.files import (
     MappedCase,
     Row,
     Source,
-    detect,
+    detect_format,
     guess_mapping,
     read_rows,
 )
@@ -62,7 +62,7 @@ def stored(case: MappedCase) -> Stored:
 def read_back(content: bytes, name: str) -> list[Stored]:
     """The cases as an upload reads them whose every guess is taken."""
     source = Source(BytesIO(content), name)
-    found = detect(source)
+    found = detect_format(source)
     mapping = guess_mapping(found.columns, found.sample, is_open=found.is_open)
     mapping.check(found.columns, needed=["id|input"], is_open=found.is_open)
     assert mapping.output == ()
@@ -225,7 +225,7 @@ def test_an_expected_value_behind_a_thousand_cases_without_one_is_found(kind: Fo
     cases.append(Stored("late", '"?"', '"yes"'))
     lines = jsonl_lines if kind == "jsonl" else json_lines
     content = b"".join(lines(case.fields for case in cases))
-    assert "expected" in detect(Source(BytesIO(content), f"cases.{kind}")).columns
+    assert "expected" in detect_format(Source(BytesIO(content), f"cases.{kind}")).columns
     assert read_back(content, f"cases.{kind}")[-1] == cases[-1]
 
 

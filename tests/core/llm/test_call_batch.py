@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from scoring.core.llm.judge_client import JudgeClient
-from scoring.core.services import Fault, Reply
+from scoring.core.services import CallFailure, Reply
 from tests.stub.wire import Answer, completion, json_answer, rate_limited
 from tests.support.judges import Bench, Purse, question, questions
 from tests.support.waiting import DEADLINE_SECONDS
@@ -39,7 +39,7 @@ def test_a_useless_reply_is_written_down_and_asked_for_again(
 @pytest.mark.parametrize("scenario", ["key-refused", "quota", "model-missing"])
 def test_what_no_call_escapes_ends_the_batch(bench: Bench, scenario: str) -> None:
     answers = bench.caller(bench.endpoint(scenario, concurrency=4)).ask(questions(100))
-    assert len({each.code for each in answers if isinstance(each, Fault)}) == 1
+    assert len({each.code for each in answers if isinstance(each, CallFailure)}) == 1
     assert len(bench.stub.asked(scenario)) <= 4
     assert sum(each.attempts for each in answers) == len(bench.stub.asked(scenario))
 
@@ -58,7 +58,7 @@ def test_a_missing_model_stops_only_that_model(bench: Bench) -> None:
 def test_a_spent_budget_ends_the_calls(bench: Bench) -> None:
     purse = Purse(3)
     answers = bench.caller(bench.endpoint("ok"), purse).ask(questions(10))
-    faults = [each for each in answers if isinstance(each, Fault)]
+    faults = [each for each in answers if isinstance(each, CallFailure)]
     assert [each.code for each in faults] == ["budget_reached"] * 7
     assert len(bench.stub.asked("ok")) == 3
     assert purse.under_way == 0
@@ -103,7 +103,7 @@ def test_a_stop_wakes_who_waits_for_a_rate_limit(bench: Bench) -> None:
     told: list[str] = []
 
     async def endless(seconds: float) -> None:
-        told.append(caller[0].standstill)
+        told.append(caller[0].stall_reason)
         caller[0].stop()
         await _turns(5)
         raise AssertionError("the stop did not wake the sleeper")
@@ -111,7 +111,7 @@ def test_a_stop_wakes_who_waits_for_a_rate_limit(bench: Bench) -> None:
     bench.clock.sleep = endless  # type: ignore[method-assign]
     caller.append(bench.caller(bench.endpoint("rate-limited", concurrency=1)))
     answers = caller[0].ask(questions(3))
-    assert {each.code for each in answers if isinstance(each, Fault)} == {"cancelled"}
+    assert {each.code for each in answers if isinstance(each, CallFailure)} == {"cancelled"}
     assert told == ["rate-limited until 12:01 UTC"]
 
 

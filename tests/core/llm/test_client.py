@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scoring.core.llm.client import request_body
-from scoring.core.services import Fault, Reply
+from scoring.core.services import CallFailure, Reply
 from tests.stub.wire import Answer, completion, unsupported, verdict
 from tests.support.judges import Bench, question
 
@@ -64,7 +64,7 @@ def test_a_parameter_the_model_does_not_know_is_left_out_from_then_on(
 def test_a_temperature_somebody_chose_for_making_outputs_is_not_dropped(bench: Bench) -> None:
     made = question(parameters=(("temperature", 0.7),), purpose="generate")
     (fault,) = bench.caller(bench.endpoint("no-temperature")).ask([made])
-    assert isinstance(fault, Fault)
+    assert isinstance(fault, CallFailure)
     assert fault.code == "bad_request"
     assert "temperature" in fault.text
 

@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from scoring.core.llm.judge_client import JudgeClient
-from scoring.core.services import Fault, Reply
+from scoring.core.services import CallFailure, Reply
 from tests.stub.wire import Answer, completion, quota
 from tests.support.judges import Bench, Purse, question, questions
 from tests.support.waiting import DEADLINE_SECONDS
@@ -34,7 +34,7 @@ def test_what_is_kept_is_not_asked_again(bench: Bench) -> None:
 
 
 def test_a_missing_connection_is_a_fault_and_no_call(bench: Bench) -> None:
-    missing = Fault("connection_missing", "there is no connection", attempts=0)
+    missing = CallFailure("connection_missing", "there is no connection", attempts=0)
     assert bench.caller(missing).ask(questions(2)) == [missing, missing]
     assert not bench.stub.requests
 
@@ -53,7 +53,7 @@ def test_a_stop_lets_calls_under_way_end_and_begins_no_other(bench: Bench) -> No
     asked = len(bench.stub.asked("stopping"))
     assert asked <= 4
     assert sum(isinstance(each, Reply) for each in answers) == asked
-    assert {each.code for each in answers if isinstance(each, Fault)} == {"cancelled"}
+    assert {each.code for each in answers if isinstance(each, CallFailure)} == {"cancelled"}
     assert len(bench.kept.replies) == asked
     assert {each.code for each in caller[0].ask(questions(30)[20:])} == {"cancelled"}
 
@@ -80,4 +80,4 @@ def test_a_fault_of_one_batch_does_not_outlast_a_new_caller(bench: Bench) -> Non
     endpoint = bench.endpoint("topped-up", concurrency=1)
     (fault,) = bench.caller(endpoint).ask([question()])
     (reply,) = bench.caller(endpoint).ask([question()])
-    assert (isinstance(fault, Fault), isinstance(reply, Reply)) == (True, True)
+    assert (isinstance(fault, CallFailure), isinstance(reply, Reply)) == (True, True)

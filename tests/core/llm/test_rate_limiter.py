@@ -151,8 +151,8 @@ def test_each_pause_may_be_twice_as_long(attempt: int) -> None:
 )
 def test_a_standstill_names_its_end(clock: FakeClock, seconds: float, text: str) -> None:
     limiter = RateLimiter(4, clock)
-    assert limiter.standstill == ""
+    assert limiter.stall_reason == ""
     limiter.pause(seconds)
-    assert limiter.standstill == text
+    assert limiter.stall_reason == text
     clock.seconds += seconds
-    assert limiter.standstill == ""
+    assert limiter.stall_reason == ""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from scoring.core.llm.reply_cache import RecentReplies, reply_key
+from scoring.core.llm.reply_cache import MemoryReplyCache, reply_key
 from scoring.core.services import Message, Question, Reply
 from tests.support.judges import question
 
@@ -36,7 +36,7 @@ def test_nothing_else_is_in_the_key() -> None:
 
 
 def test_only_the_newest_replies_stay_in_memory() -> None:
-    kept = RecentReplies(most=2)
+    kept = MemoryReplyCache(most=2)
     for key in ("a", "b", "c", None):
         kept.keep(key, Question("m", ()), Reply(key or "useless", cost_usd=1.0))
     found = kept.get_many(["a", "b", "c"])

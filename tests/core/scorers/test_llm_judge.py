@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case, Result
 from scoring.core.scorers import llm_judge
-from scoring.core.services import Answer, Fault, Question, Reply, use_services
+from scoring.core.services import Answer, CallFailure, Question, Reply, use_services
 from tests.support.judges import PARIS, Asking, Stated
 from tests.support.scoring import refused
 
@@ -200,7 +200,7 @@ def test_the_order_of_samples_changes_no_score(replies: list[str], random: Any) 
         assert 0 <= (first.score or 0.0) <= 1
 
 
-FAULT = Fault("timeout", "main: no whole reply within 60 seconds", attempts=2)
+FAULT = CallFailure("timeout", "main: no whole reply within 60 seconds", attempts=2)
 NO = Reply("", refusal="I will not.")
 
 

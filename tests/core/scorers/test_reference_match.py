@@ -16,7 +16,7 @@ from scoring.core.configured import configure_scorer, resolve_defaults
 from scoring.core.contract import Case, ConfigError, Result, ServiceError
 from scoring.core.embeddings.errors import MISSING, EmbeddingError
 from scoring.core.explain.explanation import explain
-from scoring.core.services import Available, use_services
+from scoring.core.services import AvailableServices, use_services
 from scoring.models.runs.result_rows import METADATA_BYTES, metadata_text
 from tests.support.coordinates import Coordinates
 from tests.support.scoring import one, refused
@@ -253,9 +253,9 @@ def test_without_vectors_each_case_that_needs_one_is_an_error(
     assert missing.code == "expected_missing"
 
 
-TEAM = Available(connections=("own", "spare"), default_connection="own")
-KEY = Available(has_environment_key=True)
-BARE = Available()
+TEAM = AvailableServices(connections=("own", "spare"), default_connection="own")
+KEY = AvailableServices(has_environment_key=True)
+BARE = AvailableServices()
 SMALL = "text-embedding-3-small"
 
 
@@ -265,7 +265,7 @@ SMALL = "text-embedding-3-small"
         ({}, BARE, ("local", "all-MiniLM-L6-v2", None)),
         ({}, TEAM, ("openai", SMALL, "own")),
         ({}, KEY, ("openai", SMALL, "environment")),
-        ({}, Available(connections=("spare",)), ("openai", SMALL, "spare")),
+        ({}, AvailableServices(connections=("spare",)), ("openai", SMALL, "spare")),
         ({"embedding_provider": "local"}, TEAM, ("local", "all-MiniLM-L6-v2", None)),
         ({"embedding_provider": "local", "connection": "own"}, TEAM,
          ("local", "all-MiniLM-L6-v2", None)),
@@ -275,7 +275,7 @@ SMALL = "text-embedding-3-small"
     ],
 )  # fmt: skip
 def test_what_is_left_open_is_chosen_when_the_scorer_is_saved(
-    config: dict[str, Any], available: Available, chosen: tuple[Any, ...]
+    config: dict[str, Any], available: AvailableServices, chosen: tuple[Any, ...]
 ) -> None:
     frozen = config_mapping(
         resolve_defaults(configure_scorer("reference_match", config), available).config
@@ -284,9 +284,9 @@ def test_what_is_left_open_is_chosen_when_the_scorer_is_saved(
 
 
 @pytest.mark.parametrize("available", [BARE, TEAM, KEY])
-def test_what_was_chosen_stays_whatever_becomes_available(available: Available) -> None:
+def test_what_was_chosen_stays_whatever_becomes_available(available: AvailableServices) -> None:
     ready = resolve_defaults(configure_scorer("reference_match", {}), available)
-    later = Available(("own", "new"), "new", has_environment_key=True)
+    later = AvailableServices(("own", "new"), "new", has_environment_key=True)
     assert resolve_defaults(ready, later).config == ready.config
 
 
@@ -294,7 +294,7 @@ SETTLED = ("embedding_provider", "model_name", "connection")
 
 
 def test_a_choice_that_cannot_be_kept_is_refused() -> None:
-    bare = Available(has_local_embeddings=False)
+    bare = AvailableServices(has_local_embeddings=False)
     with pytest.raises(ConfigError) as caught:
         resolve_defaults(configure_scorer("reference_match", {}), bare)
     assert caught.value.errors == {"embedding_provider": [MISSING]}
@@ -320,7 +320,7 @@ def test_combinations_settle_their_parts_to_any_depth() -> None:
     with pytest.raises(ConfigError) as caught:
         resolve_defaults(
             configure_scorer("all", _nested("reference_match")),
-            Available(has_local_embeddings=False),
+            AvailableServices(has_local_embeddings=False),
         )
     place = "scorers[1].config.scorers[0].config.embedding_provider"
     assert caught.value.errors == {place: [MISSING]}

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.stats.confusion_matrix import Confusion, Rates
+from scoring.core.stats.confusion_matrix import ConfusionMatrix, Rates
 
 LABELS = ["ham", "spam", "eggs"]
 pairs = st.lists(st.tuples(st.sampled_from([*LABELS, "?"]), st.sampled_from([*LABELS, "?"])))
 
 
-def matrix(found: list[tuple[str, str]]) -> Confusion:
+def matrix(found: list[tuple[str, str]]) -> ConfusionMatrix:
     every = [*LABELS, "?"]
     counts = [[found.count((row, column)) for column in every] for row in every]
-    return Confusion(LABELS, counts)
+    return ConfusionMatrix(LABELS, counts)
 
 
 def counted(found: list[tuple[str, str]], label: str) -> Rates:
@@ -68,4 +68,8 @@ def test_nothing_is_counted_twice_or_lost(found: list[tuple[str, str]]) -> None:
 
 
 def test_without_labels_there_is_nothing_to_say() -> None:
-    assert Confusion([], [[3]]).micro == Confusion([], [[3]]).macro == Rates(None, None, None)
+    assert (
+        ConfusionMatrix([], [[3]]).micro
+        == ConfusionMatrix([], [[3]]).macro
+        == Rates(None, None, None)
+    )

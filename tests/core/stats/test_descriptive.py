@@ -14,8 +14,8 @@ from scipy import stats as oracle
 
 from scoring.core.stats.descriptive import (
     BINS,
-    bin_of,
-    estimate_of_moments,
+    estimate_from_moments,
+    find_bin,
     histogram,
     mean_estimate,
     percentiles,
@@ -43,7 +43,9 @@ def test_the_mean_and_its_interval_are_those_of_scipy(values: list[float], level
 @given(st.lists(scores, min_size=2, max_size=50))
 def test_sample_moments_give_the_same_estimate_as_sums(values: list[float]) -> None:
     of_sums = mean_estimate(len(values), math.fsum(values), math.fsum(v * v for v in values))
-    found = estimate_of_moments(len(values), float(np.mean(values)), float(np.var(values, ddof=1)))
+    found = estimate_from_moments(
+        len(values), float(np.mean(values)), float(np.var(values, ddof=1))
+    )
     assert of_sums is not None
     assert of_sums.interval is not None
     assert found is not None
@@ -98,7 +100,7 @@ def test_no_cases_have_no_rate() -> None:
     [(0.0, 0), (0.0499999, 0), (0.05, 1), (0.5, 10), (0.949, 18), (0.95, 19), (1.0, 19)],
 )
 def test_a_score_lies_in_its_bin(score: float, place: int) -> None:
-    assert bin_of(score) == place
+    assert find_bin(score) == place
 
 
 @given(st.lists(st.integers(0, 1000).map(lambda part: part / 1000)))

@@ -8,7 +8,7 @@ from scipy import stats
 
 from scoring.core.stats.mcnemar import (
     ALPHA,
-    MOST_TRIALS,
+    MAX_TRIALS,
     cases_needed,
     critical_counts,
     detectable_drop,
@@ -86,4 +86,4 @@ def test_more_trials_help_only_where_chance_hides_the_drop() -> None:
     assert trials is not None
     assert drop_power(200, 0.3 / trials, 0.1) >= POWER > drop_power(200, 0.3 / (trials - 1), 0.1)
     assert trials_needed(20, 0.0, 0.1) is None
-    assert drop_power(20, 0.5 / MOST_TRIALS, 0.1) < POWER
+    assert drop_power(20, 0.5 / MAX_TRIALS, 0.1) < POWER

@@ -11,7 +11,7 @@ from scoring.core.stats.score_distribution import (
     STEPS,
     ScoreDistribution,
     count_by_step,
-    step_of,
+    find_step,
 )
 
 UNIT = st.floats(0, 1) | st.integers(0, STEPS).map(lambda step: step / STEPS)
@@ -49,7 +49,7 @@ def test_the_curve_of_one_score_ends_at_1() -> None:
 @given(st.lists(UNIT, min_size=1, max_size=40), UNIT)
 def test_counts_are_those_of_comparing_each_score(scores: list[float], threshold: float) -> None:
     above = [score for score in scores if score >= threshold]
-    edge = EDGES[min(step_of(threshold) + 1, STEPS)]
+    edge = EDGES[min(find_step(threshold) + 1, STEPS)]
     partial = {threshold: sum(score < edge for score in above)} if threshold < 1 else {}
     found = ScoreDistribution.of_counts(count_by_step(Counter(scores)), 0, partial)
     assert found.count_passed(threshold) == len(above)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.textdiff.first_difference import CUT, LEAD, first_difference
+from scoring.core.textdiff.first_difference import CONTEXT_CHARS, ELLIPSIS, first_difference
 
 LONG = "The refund was issued in full and "
 
@@ -32,8 +32,8 @@ Parts = tuple[str, ...]
         (
             LONG + "on time",
             LONG + "late",
-            (CUT + LONG[-LEAD:], "on time", ""),
-            (CUT + LONG[-LEAD:], "late", ""),
+            (ELLIPSIS + LONG[-CONTEXT_CHARS:], "on time", ""),
+            (ELLIPSIS + LONG[-CONTEXT_CHARS:], "late", ""),
         ),
     ],
 )
@@ -65,7 +65,7 @@ texts = st.text("ab _.\N{LATIN SMALL LETTER E WITH ACUTE}", max_size=60)
 @given(texts, texts, st.integers(1, 80))
 def test_nothing_is_lost_behind_the_first_difference(before: str, after: str, whole: int) -> None:
     first, second = first_difference(before, after, whole=whole, room=99)
-    assert before.endswith("".join(first).removeprefix(CUT))
-    assert after.endswith("".join(second).removeprefix(CUT))
+    assert before.endswith("".join(first).removeprefix(ELLIPSIS))
+    assert after.endswith("".join(second).removeprefix(ELLIPSIS))
     assert (first.start, first.end) == (second.start, second.end)
     assert (first == second) == (before == after)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.textdiff.folding import CONTEXT, LEAST, amount_text, fold_text
+from scoring.core.textdiff.folding import CONTEXT, MIN_FOLDED, amount_text, fold_text
 
 LINES = "".join(f"line {n}\n" for n in range(40))
 PROSE = "word " * 400
@@ -44,7 +44,7 @@ def test_text_without_lines_is_cut_at_words() -> None:
     assert end.split() == ["word"] * (len(end) // 5)
 
 
-@pytest.mark.parametrize("text", ["", "short", "a\nb\nc\n", "x" * (2 * CONTEXT + LEAST - 1)])
+@pytest.mark.parametrize("text", ["", "short", "a\nb\nc\n", "x" * (2 * CONTEXT + MIN_FOLDED - 1)])
 def test_what_would_save_little_is_not_folded(text: str) -> None:
     assert fold_text(text, keeps_start=True, keeps_end=True) == (text, "", "")
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.core.textdiff import line_matching
-from scoring.core.textdiff.line_matching import ALIKE, Pair, match_lines
+from scoring.core.textdiff.line_matching import MIN_SIMILARITY, Pair, match_lines
 from tests.support.speed import assert_at_most
 
 LINES = st.lists(st.text("abc ", max_size=6), max_size=4)
@@ -28,7 +28,7 @@ def alike(one: str, other: str) -> float:
 
 
 def gain(removed: list[str], added: list[str], pairs: list[Pair]) -> float:
-    return sum(alike(removed[i].strip(), added[j].strip()) - ALIKE for i, j in pairs)
+    return sum(alike(removed[i].strip(), added[j].strip()) - MIN_SIMILARITY for i, j in pairs)
 
 
 def every_way(rows: int, columns: int) -> list[list[Pair]]:

@@ -14,7 +14,7 @@ from scoring.core.textdiff.side_by_side import (
     compare_third_text,
     mark_differences,
 )
-from scoring.core.textdiff.text_layout import LONG, TextLayout
+from scoring.core.textdiff.text_layout import SHOWN_CHARS, TextLayout
 
 MODES: list[Mode] = ["char", "word", "line"]
 ODD = "\u200b\u202e\x00\r\ufeff"
@@ -114,7 +114,7 @@ def test_a_fold_too_long_for_the_page_only_says_how_long_it_is() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("size", [LONG + 1, 300_000, 3_000_000])
+@pytest.mark.parametrize("size", [SHOWN_CHARS + 1, 300_000, 3_000_000])
 def test_every_character_that_is_not_shown_is_counted(mode: Mode, size: int) -> None:
     first, second = ("zebra " * size)[:size], ("horse, " * size)[: size + 5]
     sides = TextComparison(first, second, mode)
@@ -133,10 +133,10 @@ def test_what_one_text_adds_takes_no_room_of_the_other() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_of_two_long_texts_with_nothing_in_common_both_are_shown(mode: Mode) -> None:
-    first, second = "zebra " * LONG, "horse, " * LONG
+    first, second = "zebra " * SHOWN_CHARS, "horse, " * SHOWN_CHARS
     sides = TextComparison(first, second, mode)
-    assert put_together(sides.before).startswith(first[: LONG // 2])
-    assert put_together(sides.after).startswith(second[: LONG // 2])
+    assert put_together(sides.before).startswith(first[: SHOWN_CHARS // 2])
+    assert put_together(sides.after).startswith(second[: SHOWN_CHARS // 2])
     assert put_together(sides.both, "ins") == put_together(sides.before)
     assert put_together(sides.both, "del") == put_together(sides.after)
 
@@ -145,7 +145,7 @@ def test_of_two_long_texts_with_nothing_in_common_both_are_shown(mode: Mode) -> 
 @given(TEXTS, TEXTS, st.sampled_from(MODES))
 def test_what_is_hidden_of_a_text_is_its_end(first: str, second: str, mode: Mode) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("scoring.core.textdiff.side_by_side.LONG", 40)
+        patched.setattr("scoring.core.textdiff.side_by_side.SHOWN_CHARS", 40)
         sides = TextComparison(first, second, mode)
         seen, both = (sides.before, sides.after), sides.both
     for each, text in zip(seen, (first, second), strict=True):
@@ -218,7 +218,7 @@ def test_a_third_text_keeps_in_sight_what_any_of_the_three_changes(mode: Mode) -
 def test_a_third_text_beside_two_that_begin_far_away_is_shown_from_its_start() -> None:
     long = "row of a long text\n" * 20_000
     seen = compare_third_text(long, TextComparison(long + "a", long + "b", "word"))
-    assert (len(put_together(seen)), seen.hidden) == (LONG, len(long) - LONG)
+    assert (len(put_together(seen)), seen.hidden) == (SHOWN_CHARS, len(long) - SHOWN_CHARS)
 
 
 def test_a_third_text_ends_where_the_other_two_are_compared_no_longer() -> None:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.core.textdiff.text_layout import (
-    LONG,
-    TALL,
-    TALL_FOLDED,
+    SHOWN_CHARS,
+    TALL_CHARS,
+    TALL_CHARS_FOLDED,
     Block,
     TextLayout,
     display_text,
@@ -68,8 +68,8 @@ def test_no_number_changes_when_it_is_formatted(number: float) -> None:
 
 
 def test_a_cut_text_counts_what_it_hides() -> None:
-    assert layout_text("a" * LONG).hidden == 0
-    assert layout_text("a" * (LONG + 3)).hidden == 3
+    assert layout_text("a" * SHOWN_CHARS).hidden == 0
+    assert layout_text("a" * (SHOWN_CHARS + 3)).hidden == 3
 
 
 _ANY = st.recursive(
@@ -88,11 +88,11 @@ def test_json_is_laid_out_as_python_does_and_a_text_is_left_as_it_is(value: Any)
 @pytest.mark.parametrize(
     ("in_sight", "folded", "is_tall"),
     [
-        (TALL, 0, False),
-        (TALL + 1, 0, True),
-        (TALL + 1, 9, False),
-        (TALL_FOLDED, 99_999, False),
-        (TALL_FOLDED + 1, 9, True),
+        (TALL_CHARS, 0, False),
+        (TALL_CHARS + 1, 0, True),
+        (TALL_CHARS + 1, 9, False),
+        (TALL_CHARS_FOLDED, 99_999, False),
+        (TALL_CHARS_FOLDED + 1, 9, True),
     ],
 )
 def test_a_folded_text_may_be_taller_before_it_scrolls(

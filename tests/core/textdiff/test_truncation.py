@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scoring.core.textdiff.side_by_side import mark_differences
 from scoring.core.textdiff.text_layout import TextLayout, layout_text
-from scoring.core.textdiff.truncation import AROUND, truncate_layout
+from scoring.core.textdiff.truncation import CONTEXT_CHARS, truncate_layout
 
 ROOM = 600
 ODD = "\u200b\u202e\x00\r\ufeff"
@@ -60,12 +60,15 @@ def test_what_differs_far_inside_is_kept_with_a_little_around_it() -> None:
     assert "<del>Mon</del><ins>Tues</ins>" in seen
     assert seen.startswith("so it goes")
     assert seen.endswith("and so on")
-    assert sum(block.skipped for block in found.blocks) == len(start + end) - 4 * AROUND
+    assert sum(block.skipped for block in found.blocks) == len(start + end) - 4 * CONTEXT_CHARS
     assert found.hidden == 0
 
 
 def test_a_gap_that_saves_nothing_is_not_made() -> None:
-    for length_of_start, gap in ((3 * AROUND, 0), (3 * AROUND + 1, AROUND + 1)):
+    for length_of_start, gap in (
+        (3 * CONTEXT_CHARS, 0),
+        (3 * CONTEXT_CHARS + 1, CONTEXT_CHARS + 1),
+    ):
         start = "a" * (length_of_start - 1) + " "
         found = truncate_layout(mark_differences(start + "x", start + "y", "word"), 300)
         assert sum(block.skipped for block in found.blocks) == gap

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scoring.core.stats.paired_tests import Flips
 from scoring.core.wording.comparison import (
     Changes,
-    Finding,
+    ScorerFinding,
     UnjudgedCases,
     p_text,
     scorer_sentence,
@@ -22,7 +22,7 @@ from scoring.core.wording.comparison import (
 POWER = "is detectable with 80 % power"
 
 
-PLAIN = Finding("close enough", 400, None, None, 0.003, detectable=0.03)
+PLAIN = ScorerFinding("close enough", 400, None, None, 0.003, detectable=0.03)
 
 
 def finding(
@@ -33,7 +33,7 @@ def finding(
     moved: int = 9,
     flips: tuple[int, int] = (0, 0),
     **fields: Any,
-) -> Finding:
+) -> ScorerFinding:
     return PLAIN._replace(mean=mean, p=p, n=n, regressed=moved, flips=Flips(n, *flips), **fields)
 
 
@@ -91,7 +91,7 @@ SCORERS = [
 
 
 @pytest.mark.parametrize(("found", "said"), SCORERS)
-def test_a_scorer_is_told_in_one_sentence(found: Finding, said: str) -> None:
+def test_a_scorer_is_told_in_one_sentence(found: ScorerFinding, said: str) -> None:
     assert scorer_sentence(found) == said
 
 
@@ -135,7 +135,7 @@ FLIPS = [
 
 
 @pytest.mark.parametrize(("found", "said"), FLIPS)
-def test_where_mean_and_verdicts_disagree_both_are_told(found: Finding, said: str) -> None:
+def test_where_mean_and_verdicts_disagree_both_are_told(found: ScorerFinding, said: str) -> None:
     assert scorer_sentence(found) == said
 
 
@@ -175,7 +175,7 @@ WHOLES = [
 
 @pytest.mark.parametrize(("given_", "said"), WHOLES)
 def test_the_whole_is_told_in_one_sentence(
-    given_: tuple[Changes, list[Finding]], said: str
+    given_: tuple[Changes, list[ScorerFinding]], said: str
 ) -> None:
     assert whole_sentence(*given_) == said
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.core.stats.change_points import Change, DecidedRun, LevelPeriod, Limits, Outcome
+from scoring.core.stats.change_points import (
+    ChangePoint,
+    ControlLimits,
+    DecidedRun,
+    LevelPeriod,
+    Outcome,
+)
 from scoring.core.wording.drift import DescribedRun, Level, Step, drift_sentences, same_text
 
-LIMITS = Limits(0.8, 0.7, 0.9, 12)
+LIMITS = ControlLimits(0.8, 0.7, 0.9, 12)
 NOTHING = Level(None, 0, LevelPeriod(), [], None)
 
 
@@ -65,20 +71,20 @@ def steady(p: float | None, corrected: float | None = None) -> DecidedRun:
     ],
 )  # fmt: skip
 def test_the_newest_runs_test_is_told(newest: DecidedRun | None, tested: int, text: str) -> None:
-    assert about(4, newest=newest, tested=tested, stretch=LevelPeriod([0, 1, 2, 3])) == [text]
+    assert about(4, newest=newest, tested=tested, period=LevelPeriod([0, 1, 2, 3])) == [text]
 
 
 CHANGES = [
-    Change(1, 0.8, 0.6, 0.002),
-    Change(2, 0.6, 0.8, 0.0005),
-    Change(3, 0.8, 0.7, 0.001),
-    Change(4, 0.7, 0.75, 0.0001),
+    ChangePoint(1, 0.8, 0.6, 0.002),
+    ChangePoint(2, 0.6, 0.8, 0.0005),
+    ChangePoint(3, 0.8, 0.7, 0.001),
+    ChangePoint(4, 0.7, 0.75, 0.0001),
 ]
 
 
 def test_changes_of_level_are_told_the_latest_first() -> None:
     newest = DecidedRun(0.8, Outcome.CHANGED, 0, 0.0001, 0.0001)
-    assert about(5, newest=newest, stretch=LevelPeriod([4]), changes=CHANGES) == [
+    assert about(5, newest=newest, period=LevelPeriod([4]), changes=CHANGES) == [
         "The level increased with w4: from 0.700 to 0.750 (p < 0.001).",
         "The level decreased with w3: from 0.800 to 0.700 (p = 0.001).",
         "The level increased with w2: from 0.600 to 0.800 (p < 0.001).",
@@ -96,13 +102,13 @@ def test_changes_of_level_are_told_the_latest_first() -> None:
 )
 def test_runs_at_another_level_in_between_are_told(mean: float, left: list[int], text: str) -> None:
     points = [told(n, mean if n in left else 0.8) for n in range(6)]
-    level = NOTHING._replace(newest=steady(0.5), tested=2, stretch=LevelPeriod([0, 1, 4, 5], left))
+    level = NOTHING._replace(newest=steady(0.5), tested=2, period=LevelPeriod([0, 1, 4, 5], left))
     assert said(*points, level=level)[2:] == [text]
 
 
 def test_limits_are_told_and_without_them_the_last_step() -> None:
     level = NOTHING._replace(
-        limits=LIMITS, stretch=LevelPeriod([1, 2]), newest=steady(0.5), tested=1
+        limits=LIMITS, period=LevelPeriod([1, 2]), newest=steady(0.5), tested=1
     )
     step = Step("w1", 200, -0.05, -0.09, -0.01, 0.012)
     last = told(2, step=step, pairs=200, fixed=2, broke=12)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.core.stats.change_points import FEWEST, DecidedRun, Outcome
+from scoring.core.stats.change_points import MIN_RUNS, DecidedRun, Outcome
 from scoring.core.wording.drift_status import (
-    MOST_NAMED,
+    MAX_NAMED,
+    Severity,
     Status,
-    Weight,
+    find_drift_status,
     find_line_status,
-    find_news,
     join_names,
 )
 
@@ -25,9 +25,9 @@ def runs(outcomes: str, means: dict[int, float]) -> list[DecidedRun]:
     ]
 
 
-def said(outcomes: str, means: dict[int, float]) -> tuple[Weight, str] | None:
+def said(outcomes: str, means: dict[int, float]) -> tuple[Severity, str] | None:
     labels = [f"w{number}" for number in range(len(outcomes))]
-    news = find_news(labels, runs(outcomes, means))
+    news = find_drift_status(labels, runs(outcomes, means))
     return (news.weight, news.text) if news else None
 
 
@@ -40,34 +40,34 @@ LOW = dict.fromkeys(range(4, 20), 0.7)
         ("", {}, None),
         ("f", {}, None),
         ("f...........", {}, None),
-        ("f...C", LOW, (Weight.DRIFTS, "decreased with w4: 0.900 → 0.700")),
-        ("f...C......", LOW, (Weight.DRIFTS, "decreased with w4: 0.900 → 0.700")),
+        ("f...C", LOW, (Severity.DRIFTS, "decreased with w4: 0.900 → 0.700")),
+        ("f...C......", LOW, (Severity.DRIFTS, "decreased with w4: 0.900 → 0.700")),
         ("f...C.......", LOW, None),
-        ("f...C", {4: 0.95}, (Weight.ROSE, "increased with w4: 0.900 → 0.950")),
-        ("f...CR", {4: 0.7}, (Weight.PAST, "decreased in w4, back since w5")),
-        ("f...C.R", {4: 0.7, 5: 0.6}, (Weight.PAST, "decreased in w4 and w5, back since w6")),
-        ("f...CR......", {4: 0.7}, (Weight.PAST, "decreased in w4, back since w5")),
+        ("f...C", {4: 0.95}, (Severity.ROSE, "increased with w4: 0.900 → 0.950")),
+        ("f...CR", {4: 0.7}, (Severity.PAST, "decreased in w4, back since w5")),
+        ("f...C.R", {4: 0.7, 5: 0.6}, (Severity.PAST, "decreased in w4 and w5, back since w6")),
+        ("f...CR......", {4: 0.7}, (Severity.PAST, "decreased in w4, back since w5")),
         ("f...CR.......", {4: 0.7}, None),
         ("f...CR", {4: 0.99}, None),
         ("f...CRCR", {4: 0.7, 6: 0.7}, None),
     ],
 )
 def test_news_names_the_run_and_what_happened(
-    outcomes: str, means: dict[int, float], news: tuple[Weight, str] | None
+    outcomes: str, means: dict[int, float], news: tuple[Severity, str] | None
 ) -> None:
     assert said(outcomes, means) == news
 
 
 def test_a_newest_run_that_is_not_judged_is_no_news() -> None:
     judged = runs("f...C", LOW)
-    assert find_news([f"w{n}" for n in range(6)], judged) is None
+    assert find_drift_status([f"w{n}" for n in range(6)], judged) is None
     assert find_line_status(judged, 6).status == Status.UNTESTED
 
 
-@pytest.mark.parametrize("count", range(1, FEWEST + 2))
+@pytest.mark.parametrize("count", range(1, MIN_RUNS + 2))
 def test_a_new_level_is_the_usual_one_from_eight_runs_on(count: int) -> None:
     status = find_line_status(runs("f..." + "C" + "." * (count - 1), LOW), 4 + count).status
-    assert status == (Status.DECREASED if count < FEWEST else Status.STEADY)
+    assert status == (Status.DECREASED if count < MIN_RUNS else Status.STEADY)
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ def test_a_new_level_is_the_usual_one_from_eight_runs_on(count: int) -> None:
 )
 def test_names_are_listed_as_in_a_sentence(names: list[str], text: str) -> None:
     assert join_names(names) == text
-    assert len(text.replace(" and ", ", ").split(", ")) <= MOST_NAMED
+    assert len(text.replace(" and ", ", ").split(", ")) <= MAX_NAMED

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from scoring.engine.alerts import follow_runs, tick
 from scoring.engine.alerts.conditions import evaluate_rule
-from scoring.engine.alerts.finding import Finding, Later
+from scoring.engine.alerts.finding import EvaluateLater, Finding
 from scoring.engine.compare import jobs as compare_jobs
-from scoring.engine.runs.summaries import summarise
+from scoring.engine.runs.summaries import summarize_run
 from scoring.models import (
     Alert,
     AlertDelivery,
@@ -57,7 +57,7 @@ def run_of(
     """A finished run whose summary is that of its verdicts, but for the mean where one is given."""
     is_near = mean is not None
     run = run_in_week(version, week, mean or 0.5, verdicts, is_near=is_near, **more)
-    summarise(run)
+    summarize_run(run)
     if mean is not None:
         RunSummary.objects.filter(scorer__run=run, mean__isnull=False).update(mean=mean)
     return run
@@ -87,7 +87,7 @@ def finding_of(rule: AlertRule, series: str = "a") -> Finding:
 
 def compare_and_find(rule: AlertRule, series: str = "a") -> Finding:
     """After the worker has compared what was asked of it."""
-    if isinstance(evaluate_rule(rule, series, timezone.now()), Later):
+    if isinstance(evaluate_rule(rule, series, timezone.now()), EvaluateLater):
         job = Job.objects.filter(kind=JobKind.COMPARE).latest("pk")
         compare_jobs.run_comparison(job)
     return finding_of(rule, series)
@@ -108,9 +108,9 @@ def sent_events() -> list[str]:
 
 def pass_time(by: timedelta) -> None:
     """As if all that is kept had happened that much earlier."""
-    times = ("opened_at", "told_at", "tell_at", "resolved_at")
+    times = ("opened_at", "notified_at", "remind_at", "resolved_at")
     Alert.objects.update(**{name: F(name) - by for name in times})
-    AlertWatch.objects.update(look_at=F("look_at") - by)
+    AlertWatch.objects.update(evaluate_at=F("evaluate_at") - by)
 
 
 @pytest.fixture

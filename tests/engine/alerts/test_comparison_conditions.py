@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from scoring.engine.alerts import comparison_conditions, follow_runs, tick
 from scoring.engine.alerts.conditions import evaluate_rule
-from scoring.engine.alerts.finding import Later
+from scoring.engine.alerts.finding import EvaluateLater
 from scoring.engine.jobs import job_queue
 from scoring.engine.runs import lifecycle
 from scoring.models import Alert, AlertWatch, Baseline, DatasetVersion, Job, JobState, Run, User
@@ -144,7 +144,7 @@ def test_a_comparison_that_failed_is_undecided(
 ) -> None:
     flipped(version, 9)
     rule = make_rule("drop", None)
-    later = Later(comparison_conditions.ASK_AGAIN_SECONDS)
+    later = EvaluateLater(comparison_conditions.RETRY_SECONDS)
     assert [evaluate_rule(rule, "a", timezone.now()) for _ in range(3)] == [later] * 3
     assert Job.objects.count() == 1
     Job.objects.update(state=JobState.FAILED, problem="it failed with MemoryError")
@@ -157,8 +157,8 @@ def compare_and_look() -> None:
     """What the worker does within some seconds of the end of a run."""
     tick()
     for job in Job.objects.unfinished():
-        job_queue.run(job)
-    pass_time(timedelta(seconds=comparison_conditions.ASK_AGAIN_SECONDS + 1))
+        job_queue.run_job(job)
+    pass_time(timedelta(seconds=comparison_conditions.RETRY_SECONDS + 1))
     tick()
 
 
@@ -186,7 +186,7 @@ def test_a_drop_that_stays_is_not_over(
     for number, count in enumerate(passed):
         follow_runs([run_of(version, number, letters(count))])
         compare_and_look()
-        assert not AlertWatch.objects.exclude(look_at=None).exists()
+        assert not AlertWatch.objects.exclude(evaluate_at=None).exists()
     assert sent_events() == events
     assert {str(alert.baseline) for alert in Alert.objects.all()} <= {"w0"}
 
@@ -211,6 +211,6 @@ def test_an_alert_whose_baseline_is_gone_goes_by_the_run_before(
     for number, count in enumerate([20, 10, 10]):
         follow_runs([run_of(version, number, letters(count))])
         compare_and_look()
-    lifecycle.delete(Run.objects.get(name="w0"), alice)
+    lifecycle.delete_run(Run.objects.get(name="w0"), alice)
     compare_and_look()
     assert sent_events() == ["opened", "resolved"]

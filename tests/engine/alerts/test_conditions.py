@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from scoring.engine.alerts.comparison_conditions import ASK_AGAIN_SECONDS
+from scoring.engine.alerts.comparison_conditions import RETRY_SECONDS
 from scoring.engine.alerts.conditions import evaluate_rule
-from scoring.engine.alerts.finding import Later
+from scoring.engine.alerts.finding import EvaluateLater
 from scoring.engine.drift import jobs
 from scoring.engine.jobs import job_queue
 from scoring.models import (
@@ -144,7 +144,7 @@ def test_while_the_newest_run_goes_on_nothing_is_said(
     rule = make_rule()
     for state in (RunState.QUEUED, RunState.RUNNING, RunState.CANCELLING):
         Run.objects.update_or_create(pk=newest.pk, defaults={"state": state})
-        assert evaluate_rule(rule, "a", timezone.now()) == Later(None)
+        assert evaluate_rule(rule, "a", timezone.now()) == EvaluateLater(None)
     Run.objects.filter(pk=newest.pk).update(state=RunState.CANCELLED)
     assert finding_of(rule).state == FIRING
 
@@ -206,12 +206,12 @@ def test_a_lasting_decrease_ends_once_the_new_level_is_usual(
 def test_a_run_that_is_not_measured_yet_is_awaited(
     version: DatasetVersion, make_rule: MakeRule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "AT_ONCE", 5)
+    monkeypatch.setattr(jobs, "MAX_INLINE_OUTPUTS", 5)
     line(version, 0.5, 10)
     rule = make_rule("out_of_limits", None, scorer="close")
-    assert evaluate_rule(rule, "a", timezone.now()) == Later(ASK_AGAIN_SECONDS)
+    assert evaluate_rule(rule, "a", timezone.now()) == EvaluateLater(RETRY_SECONDS)
     job = Job.objects.get(kind=JobKind.MEASURE_DRIFT)
-    job_queue.run(job)
+    job_queue.run_job(job)
     assert finding_of(rule).state == FIRING
     DriftResult.objects.all().delete()
     Job.objects.update(state=JobState.FAILED, problem="it failed with OSError")
@@ -293,7 +293,7 @@ def test_no_run_for_days(
     assert finding.value == pytest.approx(age_days, abs=0.01)
     due = now + timedelta(days=limit - age_days)
     look_at = None if state == FIRING else pytest.approx(due, abs=timedelta(seconds=9))
-    assert finding.look_at == look_at
+    assert finding.evaluate_at == look_at
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def waiting() -> list[AlertDelivery]:
 
 def send_one(channel: str = "webhook") -> AlertDelivery:
     """Try the message that waits; its row after that."""
-    assert sending.send(waiting()[0])
+    assert sending.deliver(waiting()[0])
     return AlertDelivery.objects.get(channel=channel)
 
 
@@ -62,7 +62,7 @@ def test_a_webhook_is_sent_once_and_signed(receiver: Receiver, make_rule: MakeRu
     rule = make_rule(webhook_url=receiver.url)
     alert = fire(rule)
     (delivery,) = waiting()
-    assert sending.send(delivery)
+    assert sending.deliver(delivery)
     (sent,) = receiver.sent
     assert is_signed(sent, rule.secret())
     body = json.loads(sent.body)
@@ -71,7 +71,7 @@ def test_a_webhook_is_sent_once_and_signed(receiver: Receiver, make_rule: MakeRu
     assert body["alert"]["id"] == str(alert.uuid)
     assert body["rule"]["condition"] == "pass rate below 80\u202f%"
     delivery.refresh_from_db()
-    assert (delivery.state, delivery.tries, delivery.error) == ("sent", 1, "")
+    assert (delivery.state, delivery.try_count, delivery.error) == ("sent", 1, "")
     assert delivery.sent_at
     assert waiting() == []
 
@@ -83,7 +83,7 @@ def test_a_message_is_shaped_as_the_guide_says(receiver: Receiver, make_rule: Ma
     rule = make_rule(webhook_url=receiver.url)
     run = run_of(rule.dataset.versions.get(), 1, "p")
     fire(rule, run=run)
-    sending.send(waiting()[0])
+    sending.deliver(waiting()[0])
     guide = (ROOT / "docs/alerts.md").read_text()
     example = json.loads(guide.partition("```json")[2].partition("```")[0])
     assert shape(json.loads(receiver.sent[0].body)) == shape(example)
@@ -103,7 +103,7 @@ def test_a_failure_is_tried_again_with_growing_pauses_and_then_given_up(
             pauses.append(round((delivery.next_try_at - before).total_seconds(), -1))
             pass_time(delivery)
     assert pauses == [10, 60, 300, 1800, 7200, 21600]
-    assert (delivery.state, delivery.tries) == ("failed", GIVEN_UP_AFTER)
+    assert (delivery.state, delivery.try_count) == ("failed", GIVEN_UP_AFTER)
     assert len({sent.headers["webhook-id"] for sent in receiver.sent}) == 1
     assert len({sent.body for sent in receiver.sent}) == 1
     assert "was given up: it answered 500" in caplog.text
@@ -148,13 +148,13 @@ def test_a_receiver_that_comes_back_is_told(receiver: Receiver, make_rule: MakeR
     fire(make_rule(webhook_url=receiver.url))
     pass_time(send_one())
     delivery = send_one()
-    assert (delivery.state, delivery.tries, delivery.error) == ("sent", 2, "")
+    assert (delivery.state, delivery.try_count, delivery.error) == ("sent", 2, "")
 
 
 def test_of_two_workers_one_sends(receiver: Receiver, make_rule: MakeRule) -> None:
     fire(make_rule(webhook_url=receiver.url))
     both = [*waiting(), *waiting()]
-    assert [sending.send(delivery) for delivery in both] == [True, False]
+    assert [sending.deliver(delivery) for delivery in both] == [True, False]
     assert len(receiver.sent) == 1
 
 
@@ -167,7 +167,7 @@ def test_a_try_that_was_cut_short_is_made_again(receiver: Receiver, make_rule: M
     assert left
     assert timedelta(seconds=50) < left - timezone.now() < timedelta(seconds=61)
     pass_time(delivery)
-    assert sending.send(waiting()[0])
+    assert sending.deliver(waiting()[0])
     assert len(receiver.sent) == 1
 
 
@@ -176,7 +176,7 @@ def test_whoever_comes_late_overwrites_nothing(receiver: Receiver, make_rule: Ma
     (slow,) = waiting()
     sending._claim(slow)
     pass_time(slow)
-    sending.send(waiting()[0])
+    sending.deliver(waiting()[0])
     sending._fail(slow, "no answer")
     assert AlertDelivery.objects.get(channel="webhook").state == "sent"
 
@@ -223,7 +223,7 @@ def test_who_left_the_team_after_it_fired_gets_no_mail(
     fire(make_rule(emails=[alice.email, bob.email]))
     bob.memberships.get().delete()
     for delivery in waiting():
-        sending.send(delivery)
+        sending.deliver(delivery)
     errors = AlertDelivery.objects.filter(channel="email").values_list("target", "error")
     assert dict(errors) == {alice.email: "", bob.email: "the address is no member's any more"}
     assert [mail.to for mail in outbox.outbox] == [[alice.email]]
@@ -234,13 +234,13 @@ def test_a_test_goes_to_webhook_and_mail_and_is_audited(
     make_rule: MakeRule, receiver: Receiver, alice: User
 ) -> None:
     rule = make_rule(webhook_url=receiver.url, emails=[alice.email])
-    made = messages.send_test(rule, by=alice)
+    made = messages.queue_test_message(rule, by=alice)
     assert [(each.channel, each.event, each.alert) for each in made] == [
         ("webhook", "test", None),
         ("email", "test", None),
     ]
     for delivery in waiting():
-        sending.send(delivery)
+        sending.deliver(delivery)
     assert json.loads(receiver.sent[0].body)["event"] == "alert.test"
     assert outbox.outbox[0].subject.startswith("Test: ")
     assert set(rule.deliveries.values_list("state")) == {("sent",)}

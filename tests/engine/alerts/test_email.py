@@ -23,7 +23,7 @@ def test_a_mail_says_what_happened_and_where_to_look(make_rule: MakeRule, alice:
     rule = make_rule(emails=[alice.email])
     fire(rule)
     (delivery,) = waiting()
-    sending.send(delivery)
+    sending.deliver(delivery)
     (sent,) = outbox.outbox
     assert sent.to == [alice.email]
     assert sent.subject == "Alert: pass rate below 80 %, Answers · a"
@@ -41,7 +41,7 @@ def test_without_a_mail_server_the_failure_says_so(
     settings.EVALSITE_MAIL_HOST = ""
     fire(make_rule(emails=[alice.email]))
     delivery = send_one("email")
-    assert (delivery.state, delivery.tries) == ("failed", 1)
+    assert (delivery.state, delivery.try_count) == ("failed", 1)
     assert delivery.error.startswith("no mail is set up")
     assert outbox.outbox == []
 
@@ -76,7 +76,7 @@ def test_no_name_breaks_a_mails_head(make_rule: MakeRule, alice: User) -> None:
     rule.dataset.name = "Answers\r\nBcc: eve@example.org " + "x" * 200
     rule.dataset.save()
     fire(rule)
-    sending.send(waiting()[0])
+    sending.deliver(waiting()[0])
     (sent,) = outbox.outbox
     head = sent.message().as_string().partition("\n\n")[0]
     assert "\nBcc:" not in head

@@ -35,7 +35,7 @@ def test_a_fault_is_kept_and_only_a_final_one_is_the_end(
     def fails(*_: Any) -> None:
         raise fault
 
-    monkeypatch.setattr("scoring.engine.alerts.webhook.send", fails)
+    monkeypatch.setattr("scoring.engine.alerts.webhook.send_webhook", fails)
     fire(make_rule(webhook_url=receiver.url))
     delivery = send_one()
     assert (delivery.state, delivery.error, log in caplog.text) == (state, error, True)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from scoring.engine.alerts import evaluation, follow_runs, forget_old, messages, tick
-from scoring.engine.alerts.finding import Later
+from scoring.engine.alerts import evaluation, follow_runs, messages, purge_old, tick
+from scoring.engine.alerts.finding import EvaluateLater
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.process_pool import Inline
+from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.runs import lifecycle, planning
-from scoring.engine.worker.run_dispatcher import work_on
+from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import (
     Alert,
     AlertDelivery,
@@ -93,9 +93,9 @@ def test_an_alert_says_what_was_seen(version: DatasetVersion, make_rule: MakeRul
     assert alert.note.startswith("15 of 20 cases of w2 have no output, have an error")
     good = week(version, 3, GOOD)
     alert.refresh_from_db()
-    assert (alert.resolved_by_run, alert.tell_at) == (good, None)
+    assert (alert.resolved_by_run, alert.remind_at) == (good, None)
     assert alert.note == "The pass rate is 100.0\u202f% in w3 (n = 20), not below 80\u202f%."
-    assert (watch().state, watch().run, watch().look_at) == ("fine", good, None)
+    assert (watch().state, watch().run, watch().evaluate_at) == ("fine", good, None)
 
 
 def test_an_old_run_that_comes_late_changes_nothing(
@@ -167,10 +167,10 @@ def test_a_run_that_is_taken_away_is_as_if_it_never_was(
     make_rule(series="a")
     week(version, 1, GOOD)
     bad = week(version, 2, BAD)
-    lifecycle.delete(bad, alice)
+    lifecycle.delete_run(bad, alice)
     tick()
     assert sent_events() == ["opened", "resolved"]
-    lifecycle.restore(bad, alice)
+    lifecycle.restore_run(bad, alice)
     tick()
     assert sent_events() == ["opened", "resolved", "opened"]
 
@@ -178,13 +178,13 @@ def test_a_run_that_is_taken_away_is_as_if_it_never_was(
 def test_another_baseline_is_looked_at_soon(version: DatasetVersion, make_rule: MakeRule) -> None:
     make_rule("regressions", 0, series="a")
     first = week(version, 1, GOOD)
-    assert watch().look_at is None
+    assert watch().evaluate_at is None
     Baseline.objects.pin(first, by=None)
-    assert watch().look_at
+    assert watch().evaluate_at
     tick()
-    assert watch().look_at is None
+    assert watch().evaluate_at is None
     Baseline.objects.get().unpin(by=None)
-    assert watch().look_at
+    assert watch().evaluate_at
 
 
 def test_while_runs_are_compared_the_look_is_put_off(
@@ -194,8 +194,8 @@ def test_while_runs_are_compared_the_look_is_put_off(
     week(version, 1, GOOD)
     week(version, 2, BAD)
     assert (str(watch().run), sent_events()) == ("w1", [])
-    assert watch().look_at
-    job_queue.run(Job.objects.get())
+    assert watch().evaluate_at
+    job_queue.run_job(Job.objects.get())
     pass_time(timedelta(seconds=6))
     tick()
     assert sent_events() == ["opened"]
@@ -266,7 +266,7 @@ def test_a_look_that_was_cut_short_is_done_again(
         with pytest.raises(PowerGoesError):
             tick()
     assert not Alert.objects.exists()
-    pass_time(timedelta(seconds=evaluation.LOOK_SECONDS))
+    pass_time(timedelta(seconds=evaluation.EVALUATION_SECONDS))
     tick()
     assert sent_events() == ["opened"]
 
@@ -295,7 +295,7 @@ def test_a_look_that_fails_stops_no_other_and_is_tried_again(
     assert open_alert().series == "b"
     tick()
     assert Alert.objects.count() == 1
-    pass_time(evaluation.AFTER_FAULT)
+    pass_time(evaluation.RETRY_AFTER)
     tick()
     assert Alert.objects.count() == 2
 
@@ -304,9 +304,9 @@ def test_later_without_a_time_waits_for_the_next_run(
     version: DatasetVersion, make_rule: MakeRule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_rule(series="a")
-    monkeypatch.setattr(evaluation, "evaluate_rule", lambda *_: Later())
+    monkeypatch.setattr(evaluation, "evaluate_rule", lambda *_: EvaluateLater())
     tick()
-    assert (watch().look_at, watch().state) == (None, "new")
+    assert (watch().evaluate_at, watch().state) == (None, "new")
 
 
 def test_the_end_of_a_run_takes_two_queries_and_none_more_for_many_rules(
@@ -337,20 +337,20 @@ def test_deleted_rules_are_gone_after_a_week_and_audited(
     rule, other = make_rule(series="a"), make_rule()
     week(version, 1, BAD)
     rule.remove(by=None)
-    forget_old()
+    purge_old()
     assert AlertRule.with_deleted.count() == 2
     AlertRule.with_deleted.filter(pk=rule.pk).update(deleted_at=timezone.now() - 170 * HOUR)
-    forget_old()
+    purge_old()
     assert list(AlertRule.with_deleted.all()) == [other]
     assert {alert.rule for alert in Alert.objects.all()} == {other}
     assert AuditEntry.objects.filter(action="alert_rule.purged").count() == 1
 
 
 def test_what_was_sent_long_ago_is_forgotten(firing_rule: AlertRule) -> None:
-    forget_old()
+    purge_old()
     assert AlertDelivery.objects.count() == 1
     AlertDelivery.objects.update(happened_at=timezone.now() - timedelta(days=91))
-    forget_old()
+    purge_old()
     assert not AlertDelivery.objects.exists()
 
 
@@ -359,7 +359,7 @@ def test_the_end_of_a_run_is_looked_at(
 ) -> None:
     make_rule("mean_below", 0.9, scorer=scorer_of(version).name)
     run = queued_run(make_outputs(version, ["no"] * CASES))
-    work_on(run, Inline())
+    run_to_end(run, InlineExecutor())
     job_queue.run_waiting(run.team, JobKind.FOLLOW_UP)
     tick()
     assert (open_alert().series, str(open_alert().run)) == ("a", "w46")
@@ -375,9 +375,9 @@ def test_a_cancelled_run_uncovers_the_one_before(
     tick()
     assert (watch().state, sent_events()) == ("new", [])
     if is_begun:
-        planning.plan(run)
-    planning.cancel(run, by=None)
-    work_on(run, Inline())
+        planning.plan_attempt(run)
+    planning.cancel_run(run, by=None)
+    run_to_end(run, InlineExecutor())
     job_queue.run_waiting(run.team, JobKind.FOLLOW_UP)
     tick()
     assert str(open_alert().run) == "w1"

@@ -11,7 +11,7 @@ from scipy import stats
 
 from scoring.core.stats import paired_tests
 from scoring.core.wording.comparison import ALPHA
-from scoring.engine.alerts.comparison_conditions import baseline_of
+from scoring.engine.alerts.comparison_conditions import alert_baseline
 from scoring.engine.alerts.conditions import evaluate_rule
 from scoring.engine.alerts.finding import Finding
 from scoring.engine.compare import comparison
@@ -42,7 +42,7 @@ def firings(rule: AlertRule, runs: list[Run]) -> int:
     """In how many weeks the rule fires; each run is looked at as the newest."""
     count = 0
     for run in reversed(runs):
-        baseline = baseline_of(run, rule.scorer)
+        baseline = alert_baseline(run, rule.scorer)
         if baseline:
             comparison.compare_runs(baseline, run)
         found = evaluate_rule(rule, "a", timezone.now())

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.engine.alerts.finding import SAME, below, count_judged, silent, undecided, unjudged
+from scoring.engine.alerts.finding import (
+    TOLERANCE,
+    below_finding,
+    count_judged,
+    silent_finding,
+    too_many_unscored,
+    undecided_finding,
+)
 from scoring.models import Run, WatchState
 
 RUN = Run(name="w1", pass_count=3, fail_count=1, error_count=5)
@@ -26,14 +33,20 @@ def plain(sentence: str) -> str:
             "fine",
             "The rate is 80.0~% in w1 (n = 20), not below 80~%.",
         ),
-        (0.8 - SAME / 2, (9, 9), False, "fine", "The rate is 0.8 in w1 (n = 9), not below 0.8."),
+        (
+            0.8 - TOLERANCE / 2,
+            (9, 9),
+            False,
+            "fine",
+            "The rate is 0.8 in w1 (n = 9), not below 0.8.",
+        ),
         (0.5, (9, 1_000), False, "firing", "The rate is 0.5 in w1 (n = 9 of 1,000), below 0.8."),
     ],
 )
 def test_a_figure_fires_below_its_limit_and_not_at_it(
     value: float, counts: tuple[int, int], is_share: bool, state: str, sentence: str
 ) -> None:
-    found = below("The rate", RUN, value, 0.8, counts, is_share=is_share)
+    found = below_finding("The rate", RUN, value, 0.8, counts, is_share=is_share)
     assert (found.state, plain(found.sentence)) == (state, sentence)
     assert (found.run, found.value, found.limit) == (RUN, value, 0.8)
 
@@ -51,12 +64,12 @@ def test_a_figure_fires_below_its_limit_and_not_at_it(
     ],
 )
 def test_too_many_cases_without_a_figure_are_named(n: int, unscored: int, said: str) -> None:
-    assert plain(unjudged(RUN, n, unscored)) == said
+    assert plain(too_many_unscored(RUN, n, unscored)) == said
 
 
 def test_a_run_without_a_figure_is_undecided_and_no_run_is_silent() -> None:
-    assert undecided("Why.", RUN).state == WatchState.UNDECIDED
-    assert (silent("Why.").state, silent("Why.").run) == (WatchState.SILENT, None)
+    assert undecided_finding("Why.", RUN).state == WatchState.UNDECIDED
+    assert (silent_finding("Why.").state, silent_finding("Why.").run) == (WatchState.SILENT, None)
 
 
 def test_cases_are_judged_where_they_passed_or_failed() -> None:

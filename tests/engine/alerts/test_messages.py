@@ -95,16 +95,16 @@ def test_an_undecided_alert_is_told_once_and_anew_when_it_fires(
     assert sent_events() == ["opened"]
     week(version, 2, BAD)
     assert sent_events() == ["opened", "opened"]
-    assert (open_alert().acknowledged_at, open_alert().tell_at is not None) == (None, True)
+    assert (open_alert().acknowledged_at, open_alert().remind_at is not None) == (None, True)
 
 
 def test_another_pause_counts_from_the_last_telling(firing_rule: AlertRule) -> None:
     firing_rule.change(by=None, renotify_hours=2)
     alert = open_alert()
-    assert alert.told_at
-    assert alert.tell_at == alert.told_at + 2 * HOUR
+    assert alert.notified_at
+    assert alert.remind_at == alert.notified_at + 2 * HOUR
     firing_rule.change(by=None, renotify_hours=0)
-    assert open_alert().tell_at is None
+    assert open_alert().remind_at is None
 
 
 def test_of_several_workers_one_tells_again(firing_rule: AlertRule) -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from scoring.engine.alerts.past_runs import PastRuns, check_past_runs
 from scoring.engine.compare.comparison import compare_runs
-from scoring.engine.drift import measure
+from scoring.engine.drift import measure_series
 from scoring.models import (
     Alert,
     AlertRule,
@@ -137,7 +137,7 @@ def test_a_level_that_decreased_is_named_with_its_run(version: DatasetVersion) -
         run_of(version, number, GOOD, mean=0.8 + 0.01 * (number % 2) if number < 9 else 0.5)
     wanted = {"kind": "out_of_limits", "limit": None, "scorer": "close"}
     assert past(version, **wanted).unknown > 0
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     found = past(version, **wanted)
     assert (names(found), found.unknown) == (["w9"], 0)
     assert found.firing[0].sentence.startswith(

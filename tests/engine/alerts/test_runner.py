@@ -19,7 +19,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from scoring.engine.alerts import AlertRunner, delivery, follow_runs, runner, tick
-from scoring.engine.processes.process_pool import Inline
+from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.models import Alert, AlertDelivery, AlertWatch, DatasetVersion
 from tests.engine.alerts.conftest import BAD, MakeRule, run_of, week
 from tests.engine.alerts.webhook_receiver import Receiver
@@ -69,7 +69,7 @@ def test_a_killed_worker_loses_no_message_and_repeats_at_most_one(
     os.killpg(worker, signal.SIGKILL)
     wait_until(lambda: not site.members(worker))
     (delivery,) = AlertDelivery.objects.filter(channel="webhook")
-    assert (delivery.state, delivery.tries) == ("waiting", 1)
+    assert (delivery.state, delivery.try_count) == ("waiting", 1)
     receiver.hangs.set()
     AlertDelivery.objects.filter(state="waiting").update(next_try_at=timezone.now())  # time passes
     start_worker(site, receiver)
@@ -87,7 +87,7 @@ def test_kills_at_any_moment_open_each_alert_once(
     for number in range(SERIES):
         follow_runs([run_of(version, 1, BAD, series=f"s{number}")])
     moments: list[Callable[[], object]] = [
-        AlertWatch.objects.filter(look_at__gt=timezone.now()).exists,  # a look is claimed
+        AlertWatch.objects.filter(evaluate_at__gt=timezone.now()).exists,  # a look is claimed
         Alert.objects.exists,
         lambda: len(receiver.sent) >= 1,
         lambda: len(receiver.sent) >= SERIES // 2,
@@ -99,14 +99,14 @@ def test_kills_at_any_moment_open_each_alert_once(
         wait_until(lambda group=worker: not site.members(group))  # type: ignore[misc]
         now = timezone.now()  # time passes
         AlertDelivery.objects.filter(state="waiting").update(next_try_at=now)
-        AlertWatch.objects.exclude(look_at=None).update(look_at=now)
+        AlertWatch.objects.exclude(evaluate_at=None).update(evaluate_at=now)
     start_worker(site, receiver)
     wait_until(
         lambda: AlertDelivery.objects.filter(channel="webhook", state="sent").count() == SERIES
     )
     assert Alert.objects.count() == SERIES
     assert len(ids(receiver)) == SERIES
-    assert sum(ids(receiver).values()) <= SERIES + len(moments) * runner.AT_ONCE
+    assert sum(ids(receiver).values()) <= SERIES + len(moments) * runner.MAX_CONCURRENT
 
 
 @pytest.mark.django_db(transaction=True)
@@ -133,7 +133,7 @@ def test_the_runner_does_all_that_is_due(
 ) -> None:
     make_rule(series="a", webhook_url=receiver.url)
     follow_runs([run_of(version, 1, BAD)])
-    alerts = AlertRunner(Inline())
+    alerts = AlertRunner(InlineExecutor())
     for _ in range(3):
         alerts.step()
     alerts.stop()
@@ -155,8 +155,8 @@ def test_a_database_that_cannot_be_written_stops_no_worker(
     def fails(*_: Any) -> None:
         raise OperationalError("disk I/O error")
 
-    monkeypatch.setattr(*((runner, "tick") if target == "tick" else (delivery, "send")), fails)
-    alerts = AlertRunner(Inline())
+    monkeypatch.setattr(*((runner, "tick") if target == "tick" else (delivery, "deliver")), fails)
+    alerts = AlertRunner(InlineExecutor())
     for _ in range(3):
         alerts.step()
     assert "alerts: disk I/O error" in caplog.text
@@ -189,20 +189,20 @@ def test_a_slow_receiver_holds_up_neither_ticks_nor_the_worker(
 ) -> None:
     monkeypatch.setattr(runner, "TICK_SECONDS", 0)
     make_rule(webhook_url=receiver.url)
-    for number in range(runner.AT_ONCE + 3):
+    for number in range(runner.MAX_CONCURRENT + 3):
         week(version, 1, BAD, series=f"s{number}")
     held = Held()
     alerts = AlertRunner(held)
     for _ in range(5):
         alerts.step()
-    assert held.count(delivery.send) == runner.AT_ONCE
+    assert held.count(delivery.deliver) == runner.MAX_CONCURRENT
     assert held.count(tick) == 1
     held.tasks[0][1].set_result(0)  # the tick
     alerts.step()
     assert held.count(tick) == 2
     held.tasks[1][1].set_result(True)  # the first message
     alerts.step()
-    assert held.count(delivery.send) == runner.AT_ONCE + 1
+    assert held.count(delivery.deliver) == runner.MAX_CONCURRENT + 1
 
 
 def test_stopping_waits_a_moment_for_messages(

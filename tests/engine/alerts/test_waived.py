@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from scoring.engine.alerts import tick
 from scoring.engine.compare.comparison import compare_runs
-from scoring.engine.compare.regressions import regressions_of
+from scoring.engine.compare.regressions import count_regressions
 from scoring.models import (
     Alert,
     AlertWatch,
@@ -122,7 +122,7 @@ def test_a_rule_and_a_gate_count_alike(
         waive(runs[1], key, "close", alice)
     waive(runs[1], "q18", "close", alice, days=-3)
     found = compare_and_find(make_rule("regressions", 0)).value
-    assert found == regressions_of(runs[1], runs[0]).unwaived == 1
+    assert found == count_regressions(runs[1], runs[0]).unwaived == 1
 
 
 def test_a_waiver_for_another_scorer_excuses_nothing(
@@ -173,12 +173,12 @@ def test_the_rule_is_evaluated_on_the_day_after_the_first_waiver_ends(
     compare_runs(old, new)
     waive(new, "q18", "close", alice, days=9)
     waive(new, "q19", "close", alice, days=4)
-    AlertWatch.objects.update(look_at=timezone.now())
+    AlertWatch.objects.update(evaluate_at=timezone.now())
     tick()
     watch = AlertWatch.objects.get()
     assert (watch.state, watch.run) == (FINE, new)
-    assert watch.look_at is not None
-    there = timezone.localtime(watch.look_at)
+    assert watch.evaluate_at is not None
+    there = timezone.localtime(watch.evaluate_at)
     assert there.date() == timezone.localdate() + timedelta(days=5)
     assert (there.hour, there.minute) == (0, 0)
 
@@ -206,4 +206,4 @@ def test_a_waiver_without_an_end_gives_no_day_to_evaluate_again(
     waive(runs[1], "q19", "close", alice)
     Waiver.objects.update(until=date.max)
     found = compare_and_find(rule)
-    assert (found.value, found.look_at) == (2, None)
+    assert (found.value, found.evaluate_at) == (2, None)

@@ -19,7 +19,7 @@ MESSAGE = {"event": "alert.opened", "text": "Čísla klesla · 低下"}
 
 
 def send(url: str, message: Any = MESSAGE) -> None:
-    webhook.send(url, SECRET, "an-id", message, 1_700_000_000)
+    webhook.send_webhook(url, SECRET, "an-id", message, 1_700_000_000)
 
 
 def refused(url: str) -> SendError:

@@ -15,7 +15,7 @@ import pytest
 
 from scoring.engine.backups import BackupError, make_backup
 from scoring.engine.backups import backup as making
-from scoring.engine.backups.backup import migrations_of
+from scoring.engine.backups.backup import applied_migrations
 from scoring.engine.backups.integrity import DATABASE
 from scoring.models import Team
 from tests.engine.backups.conftest import ENCRYPTION, SECRET, restored
@@ -44,7 +44,7 @@ def test_what_was_backed_up_comes_back(
     assert (unused / "encryption_key").read_text() == ENCRYPTION
     with closing(sqlite3.connect(unused / DATABASE)) as database:
         assert database.execute("SELECT slug FROM scoring_team").fetchall() == [("support",)]
-    assert manifest.migrations == migrations_of(folder / DATABASE) != []
+    assert manifest.migrations == applied_migrations(folder / DATABASE) != []
     assert not [path.name for path in unused.iterdir() if path.name.startswith(".restore")]
     assert not [path.name for path in backup.parent.iterdir() if path.name.startswith(".")]
 

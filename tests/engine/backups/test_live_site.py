@@ -40,7 +40,7 @@ def run_at_work(
     monkeypatch.setattr(planning, "SHARD_OUTPUTS", 20)
     scorers = [make_scorer(name) for name in ("exact_match", "levenshtein", "includes")]
     run = make_run([ANSWERS[n % 6] for n in range(3_000)], *scorers)
-    planning.plan(run)
+    planning.plan_attempt(run)
     site.start("worker")
     wait_until(lambda: Shard.objects.filter(done_at__isnull=False).count() > 20)
     return run

@@ -10,7 +10,7 @@ import pytest
 
 from scoring.engine.backups import make_backup
 from scoring.engine.backups.integrity import DATABASE
-from scoring.engine.backups.upgrades import INITIAL, find_upgrade_problem
+from scoring.engine.backups.upgrades import INITIAL, find_upgrade_problem, known_migrations
 from tests.engine.backups.conftest import refuse
 
 
@@ -19,7 +19,7 @@ from tests.engine.backups.conftest import refuse
     [
         ("INSERT INTO django_migrations (app, name, applied) VALUES ('scoring', '9999_x', '')",
          r"newer Evalsite \(9999_x\)"),
-        ("UPDATE django_migrations SET name = '0001_initial' WHERE app = 'scoring'",
+        ("UPDATE django_migrations SET name = '0001_initial_schema' WHERE app = 'scoring'",
          "too old to be upgraded"),
         ("DELETE FROM django_migrations WHERE app = 'scoring'", "is not one of Evalsite"),
     ],
@@ -33,8 +33,18 @@ def test_a_database_that_cannot_be_upgraded_is_refused(
     refuse(tmp_path / "b.tar", unused, error)
 
 
-def test_a_database_made_at_once_by_an_earlier_version_is_upgraded() -> None:
-    """The squashed migration is named by its last step, so that each version has another one."""
-    steps = {INITIAL, "0002_threshold_history"}
-    assert find_upgrade_problem({*steps, "0001_squashed_0002_threshold_history"}) == ""
-    assert "newer Evalsite (9999_x)" in find_upgrade_problem({*steps, "9999_x"})
+@pytest.mark.parametrize(
+    "applied",
+    [
+        {"0001_initial", "0002_model_calls"},
+        {"0001_initial_schema", "0002_threshold_history", "0005_waivers"},
+        {"0001_initial_schema", "0001_squashed_0016_correction_jobs", "0016_correction_jobs"},
+    ],
+)
+def test_databases_from_before_the_schema_are_too_old(applied: set[str]) -> None:
+    assert "too old to be upgraded" in find_upgrade_problem(applied)
+
+
+def test_a_database_of_this_version_or_an_earlier_one_can_be_upgraded() -> None:
+    assert find_upgrade_problem(known_migrations()) == ""
+    assert find_upgrade_problem({INITIAL}) == ""

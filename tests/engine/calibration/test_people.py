@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.engine.calibration.people import people_agreement, people_of
+from scoring.engine.calibration.people import people_agreement, read_people
 from scoring.models import DatasetVersion, Review, ReviewVerdict, User
 from tests.support.reviewed_runs import give_in_turn, outputs_of, scored_run
 
@@ -68,4 +68,4 @@ class TestPeople:
         run = scored_run(version, {"close": [0.9]})
         give_in_turn(run, people[0], [PASS, FAIL, UNSURE, BAD_CASE])
         first, second, *_ = outputs_of(run)
-        assert people_of(Review.objects.of_run(run)).decided == {first: True, second: False}
+        assert read_people(Review.objects.of_run(run)).decided == {first: True, second: False}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from scoring.engine.compare import columns
-from scoring.engine.compare.columns import read_scores, tags_of
+from scoring.engine.compare.columns import read_scores, tag_columns
 from scoring.engine.jobs.progress import ignore_share
 from scoring.models import Run
 from tests.conftest import MakeDataset
@@ -44,7 +44,7 @@ def test_scores_are_in_the_order_of_the_outputs(
 def test_the_tags_of_most_cases_are_kept(
     run: Run, monkeypatch: pytest.MonkeyPatch, most: int, names: list[str]
 ) -> None:
-    monkeypatch.setattr(columns, "MOST_TAGS", most)
-    tags = tags_of(run)
+    monkeypatch.setattr(columns, "MAX_TAGS", most)
+    tags = tag_columns(run)
     assert tags.names == names
     assert tags.having("c").tolist() == [False, False, False, True, False, True, True]

@@ -18,13 +18,13 @@ from scipy import stats
 from scoring.core.stats.paired_tests import holm
 from scoring.engine.compare import comparison
 from scoring.engine.compare.claims import correct_claims, read_figures
-from scoring.engine.compare.comparison import NotComparableError, compare_runs, figures_of
+from scoring.engine.compare.comparison import NotComparableError, compare_runs, compute_figures
 from scoring.engine.compare.figures import DELTA_BINS, GRID, Figures, ScorerFigures
 from scoring.models import (
     Comparison,
     Dataset,
     DatasetVersion,
-    JudgeNoise,
+    JudgeVariance,
     Run,
     RunState,
     Scorer,
@@ -77,7 +77,7 @@ def test_everything_countable_is_counted_as_by_hand(
     Dataset.objects.filter(team=team).delete()
     version = make_dataset([{} for _ in pairs])
     runs = [run_with(version, {"close": side}) for side in zip(*pairs, strict=True)]
-    found = figures_of(*runs)
+    found = compute_figures(*runs)
     both = [(a, b) for a, b in pairs if not isinstance(a, str) and not isinstance(b, str)]
     broke = sum(a >= THRESHOLD > b for a, b in both)
     fixed = sum(b >= THRESHOLD > a for a, b in both)
@@ -123,7 +123,7 @@ def test_the_figures_of_each_scorer_are_scipys(version: DatasetVersion) -> None:
     old = {name: drawn(seed) for seed, name in enumerate(("close", "exact", "tone"))}
     shifts = {"close": -0.2, "exact": 0.02, "tone": 0.0}
     new = {name: drawn(seed + 10, shifts[name]) for seed, name in enumerate(shifts)}
-    found = figures_of(run_with(version, old), run_with(version, new))
+    found = compute_figures(run_with(version, old), run_with(version, new))
     theirs = {}
     for each in found.scorers:
         moves = np.array(new[each.name]) - np.array(old[each.name])
@@ -152,7 +152,7 @@ def test_the_figures_of_each_scorer_are_scipys(version: DatasetVersion) -> None:
 def test_slices_are_the_tags_with_five_cases(version: DatasetVersion) -> None:
     """`rare` has three cases. The q of each is scipy's own correction of the p of all."""
     runs = [run_with(version, {"close": drawn(n), "tone": drawn(n + 5)}) for n in (1, 2)]
-    found = figures_of(*runs).slices
+    found = compute_figures(*runs).slices
     assert [(each.tag, each.scorer, each.n) for each in found] == [
         ("all", "close", 30),
         ("all", "tone", 30),
@@ -171,7 +171,7 @@ def test_trials_of_a_case_count_as_one_case(make_dataset: MakeDataset) -> None:
     """Ten trials of each of three cases, all broken: chance explains three cases, not thirty."""
     version = make_dataset([{}, {}, {}])
     before, after = (run_with(version, {"close": [value] * 30}, trials=10) for value in (1.0, 0.0))
-    found = figures_of(before, after)
+    found = compute_figures(before, after)
     scorer = only(found)
     assert (found.pairs, found.broke, scorer.flips.broke) == (30, 30, 30)
     assert (scorer.n, scorer.regressed, scorer.p, scorer.flips.p, found.p) == (3, 3, *[0.25] * 3)
@@ -183,7 +183,7 @@ def test_trials_are_averaged_case_by_case(make_dataset: MakeDataset) -> None:
     version = make_dataset([{}, {}])
     before = run_with(version, {"close": [0.2, 0.4, 1.0, "error"]}, trials=2)
     after = run_with(version, {"close": [0.6, 0.6, 0.5, 0.9]}, trials=2)
-    found = only(figures_of(before, after))
+    found = only(compute_figures(before, after))
     assert found.means == pytest.approx(((0.3 + 1.0) / 2, (0.6 + 0.5) / 2))
     assert (found.n, found.improved, found.regressed) == (2, 1, 1)
 
@@ -193,7 +193,7 @@ def test_versions_with_moved_edited_removed_and_added_cases(make_dataset: MakeDa
     new = make_dataset([{"key": key, "input": key.replace("b", "B")} for key in "edbxy"])
     before = run_with(old, {"close": [1.0, 1.0, 1.0, 1.0, 0.0]})
     after = run_with(new, {"close": [1.0, 0.0, 1.0, 1.0, 1.0]})
-    found = figures_of(before, after)
+    found = compute_figures(before, after)
     assert (found.pairs, found.broke, found.fixed, found.unchanged) == (3, 1, 1, 1)
     assert (found.only_baseline, found.only_candidate, found.edited) == (2, 2, 1)
     assert found.warnings == (
@@ -208,7 +208,7 @@ def test_other_versions_thresholds_and_scorers_are_named(version: DatasetVersion
     before = run_with(version, {"close": drawn(1), "left": drawn(2)})
     Scorer.objects.get(name="close").revise({"case_sensitive": True}, by=None)
     after = run_with(version, {"close": drawn(1), "joined": drawn(2)}, thresholds={"close": 0.75})
-    found = figures_of(before, after)
+    found = compute_figures(before, after)
     assert [each.name for each in found.scorers] == ["close"]
     assert (only(found).versions, only(found).thresholds) == ((1, 2), (0.5, 0.75))
     assert found.warnings == (
@@ -222,7 +222,7 @@ def test_other_versions_thresholds_and_scorers_are_named(version: DatasetVersion
 
 
 def test_runs_without_a_common_scorer_still_compare_verdicts(version: DatasetVersion) -> None:
-    found = figures_of(
+    found = compute_figures(
         run_with(version, {"one": [1.0] * CASES}), run_with(version, {"other": [0.0] * CASES})
     )
     assert (found.scorers, found.slices, found.broke) == ((), (), CASES)
@@ -230,7 +230,7 @@ def test_runs_without_a_common_scorer_still_compare_verdicts(version: DatasetVer
 
 def test_without_a_pair_nothing_is_claimed(make_dataset: MakeDataset) -> None:
     one, other = make_dataset([{"key": "a"}]), make_dataset([{"key": "b"}])
-    found = figures_of(run_with(one, {"close": [1.0]}), run_with(other, {"close": [0.0]}))
+    found = compute_figures(run_with(one, {"close": [1.0]}), run_with(other, {"close": [0.0]}))
     assert (found.pairs, found.p, found.sentence) == (0, None, "The runs have no case in common.")
     scorer = only(found)
     assert (scorer.n, scorer.delta, scorer.means, scorer.p, scorer.p_corrected) == (0, *[None] * 4)
@@ -239,7 +239,7 @@ def test_without_a_pair_nothing_is_claimed(make_dataset: MakeDataset) -> None:
 
 def test_a_run_compared_with_itself_shows_nothing(version: DatasetVersion) -> None:
     run = run_with(version, {"close": [*drawn(1)[:-2], "error", "skip"]})
-    found = figures_of(run, run)
+    found = compute_figures(run, run)
     assert (found.pairs, found.unchanged, found.warnings) == (CASES, CASES - 2, ())
     assert found.judged_in_neither == 2
     assert (found.broke, found.fixed, found.unclear, found.p) == (0, 0, 0, 1.0)
@@ -252,7 +252,7 @@ def test_a_run_compared_with_itself_shows_nothing(version: DatasetVersion) -> No
 def test_turned_round_everything_is_mirrored(version: DatasetVersion) -> None:
     one = run_with(version, {"close": drawn(1)})
     other = run_with(version, {"close": [*drawn(2, -0.1)[:-1], "error"]}, leaves_out=[])
-    there, back = figures_of(one, other), figures_of(other, one)
+    there, back = compute_figures(one, other), compute_figures(other, one)
     assert (there.broke, there.fixed, there.p) == (back.fixed, back.broke, back.p)
     assert (there.unchanged, there.unclear) == (back.unchanged, back.unclear)
     assert there.judged_in_neither == back.judged_in_neither
@@ -271,7 +271,7 @@ def test_turned_round_everything_is_mirrored(version: DatasetVersion) -> None:
 def test_only_cases_of_one_run_are_counted_apart(version: DatasetVersion) -> None:
     before = run_with(version, {"close": [1.0] * 28}, leaves_out=[0, 1])
     after = run_with(version, {"close": [0.0] * 29}, leaves_out=[29])
-    found = figures_of(before, after)
+    found = compute_figures(before, after)
     assert (found.pairs, found.only_baseline, found.only_candidate) == (27, 1, 2)
     assert only(found).n == found.broke == 27
 
@@ -280,18 +280,18 @@ def test_a_judges_noise_band_is_that_of_so_many_cases(version: DatasetVersion) -
     runs = [run_with(version, {"close": drawn(n)}) for n in (1, 2)]
     scorer = runs[0].scorers.get()
     band = {"n": 50, "deviation": 0.1, "band": 0.03, "mean_difference": 0.0}
-    made = JudgeNoise.objects.create(run=runs[0], version=scorer.version, **band)
-    assert only(figures_of(*runs)).noise == pytest.approx(made.band_for(CASES))
+    made = JudgeVariance.objects.create(run=runs[0], version=scorer.version, **band)
+    assert only(compute_figures(*runs)).noise == pytest.approx(made.band_for(CASES))
     t = float(stats.t.ppf(0.975, 49))
-    assert only(figures_of(*runs)).noise == pytest.approx(t * 0.1 / CASES**0.5, rel=1e-4)
-    assert "the judge alone moves it by up to" in only(figures_of(*runs)).sentence
+    assert only(compute_figures(*runs)).noise == pytest.approx(t * 0.1 / CASES**0.5, rel=1e-4)
+    assert "the judge alone moves it by up to" in only(compute_figures(*runs)).sentence
 
 
 def test_figures_come_back_from_json_as_they_were(version: DatasetVersion) -> None:
     runs = [run_with(version, {"close": drawn(n), "tone": drawn(n + 3)}) for n in (1, 2)]
     kept = compare_runs(*runs)
     read = read_figures(Comparison.objects.get(pk=kept.pk))
-    assert read == figures_of(*runs)
+    assert read == compute_figures(*runs)
     assert not any(isnan(x) for x in flat(asdict(read)))
 
 
@@ -308,7 +308,7 @@ def test_kept_figures_rest_on_no_rule_of_correction(version: DatasetVersion) -> 
 def test_runs_shown_together_are_corrected_together(version: DatasetVersion) -> None:
     """And one by itself again as if it had never been shown with others."""
     before = run_with(version, {"close": drawn(1)})
-    alone = [figures_of(before, run_with(version, {"close": drawn(n, -0.1)})) for n in (2, 3)]
+    alone = [compute_figures(before, run_with(version, {"close": drawn(n, -0.1)})) for n in (2, 3)]
     both = correct_claims(alone)
     assert [each.claims for each in both] == [sum(each.claims for each in alone)] * 2
     pairs = [(only(one), only(other)) for one, other in zip(alone, both, strict=True)]
@@ -368,4 +368,4 @@ class TestKeeping:
     def test_the_same_outputs_scored_twice_are_named(self, runs: tuple[Run, Run]) -> None:
         runs[1].output_set = runs[0].output_set
         runs[1].save()
-        assert "Both runs score the same outputs" in figures_of(*runs).warnings[0]
+        assert "Both runs score the same outputs" in compute_figures(*runs).warnings[0]

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
 
-from scoring.engine.compare.comparison import figures_of
-from scoring.engine.compare.excluded_cases import NOTHING_LEFT_OUT, count_left_out, leave_out
+from scoring.engine.compare.comparison import compute_figures
+from scoring.engine.compare.excluded_cases import NOTHING_EXCLUDED, count_excluded, exclude_cases
 from scoring.engine.compare.figures import ScorerFigures
 from scoring.models import DatasetVersion, Output, Run
 from tests.conftest import MakeDataset
@@ -28,7 +28,7 @@ def version(make_dataset: MakeDataset) -> DatasetVersion:
 
 
 def scorer_of(baseline: Run, candidate: Run) -> ScorerFigures:
-    (scorer,) = figures_of(baseline, candidate).scorers
+    (scorer,) = compute_figures(baseline, candidate).scorers
     return scorer
 
 
@@ -72,9 +72,9 @@ def test_the_rest_is_counted_as_if_nothing_else_were_there(
         )
         for given in (before, after)
     ]
-    found = count_left_out(runs[0], runs[1], "close", outputs_of(runs[1], sorted(left_out)))
+    found = count_excluded(runs[0], runs[1], "close", outputs_of(runs[1], sorted(left_out)))
     assert found.number == len(left_out)
-    assert counted(leave_out(scorer_of(*runs), found)) == counted(scorer_of(*rest))
+    assert counted(exclude_cases(scorer_of(*runs), found)) == counted(scorer_of(*rest))
 
 
 def test_it_is_counted_once_for_the_same_outputs(
@@ -83,18 +83,18 @@ def test_it_is_counted_once_for_the_same_outputs(
     baseline, candidate = (run_with(version, {"close": [score] * CASES}) for score in (0.2, 0.9))
     own, other = outputs_of(candidate, [1, 2]), outputs_of(baseline, [3])
     with django_assert_num_queries(1):
-        first = count_left_out(baseline, candidate, "close", [*own, *other])
+        first = count_excluded(baseline, candidate, "close", [*own, *other])
     with django_assert_num_queries(0):
-        assert count_left_out(baseline, candidate, "close", [*other, *own]) == first
-        assert count_left_out(baseline, candidate, "close", []) == NOTHING_LEFT_OUT
+        assert count_excluded(baseline, candidate, "close", [*other, *own]) == first
+        assert count_excluded(baseline, candidate, "close", []) == NOTHING_EXCLUDED
     assert (first.number, first.improved, first.regressed) == (3, 3, 0)
     with django_assert_num_queries(1):
-        assert count_left_out(baseline, candidate, "close", own).number == 2
-    assert count_left_out(baseline, candidate, "other", own) == NOTHING_LEFT_OUT
+        assert count_excluded(baseline, candidate, "close", own).number == 2
+    assert count_excluded(baseline, candidate, "other", own) == NOTHING_EXCLUDED
 
 
 def test_scores_of_one_run_alone_are_in_no_chart(version: DatasetVersion) -> None:
     baseline = run_with(version, {"close": [0.5] * CASES})
     candidate = run_with(version, {"close": ["error", *[0.5] * (CASES - 1)]})
-    found = count_left_out(baseline, candidate, "close", outputs_of(candidate, [1, 2]))
+    found = count_excluded(baseline, candidate, "close", outputs_of(candidate, [1, 2]))
     assert (found.number, found.improved, found.regressed) == (1, 0, 0)

@@ -18,8 +18,8 @@ from scoring.core.wording.comparison import ALPHA
 from scoring.engine.compare.claims import read_figures
 from scoring.engine.compare.comparison import compare_runs
 from scoring.engine.compare.figures import Figures
-from scoring.engine.drift import lines_of, measure
-from scoring.engine.drift.series_status import standings
+from scoring.engine.drift import drift_lines, measure_series
+from scoring.engine.drift.series_status import series_statuses
 from scoring.models import DatasetVersion, OutputSet, Team
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import Given, run_with
@@ -101,13 +101,13 @@ def test_steady_series_rarely_change_their_level(version: DatasetVersion, team: 
         ease = draw.beta(5, 2, CASES)
         add_weeks(version, f"s{number}", [ease] * WEEKS, number)
     for number in range(SERIES):
-        measure(version.dataset, f"s{number}")
-    lines = lines_of(version.dataset)
+        measure_series(version.dataset, f"s{number}")
+    lines = drift_lines(version.dataset)
     assert len(lines) == SERIES
     assert all(line.is_measured and line.limits for line in lines)
     alarms = sum(bool(line.changes or line.outside) for line in lines)
     assert alarms <= most(1, WEEKS * PAGE_LEVEL)
-    assert not [each for each in standings(team) if each.is_drifting]
+    assert not [each for each in series_statuses(team) if each.is_drifting]
 
 
 def test_a_change_of_level_is_found_in_such_series(version: DatasetVersion, team: Team) -> None:
@@ -116,7 +116,7 @@ def test_a_change_of_level_is_found_in_such_series(version: DatasetVersion, team
     for number in range(3):
         add_weeks(version, f"s{number}", [high] * 8 + [low] * 2, number)
     for number in range(3):
-        measure(version.dataset, f"s{number}")
-    lines = lines_of(version.dataset)
+        measure_series(version.dataset, f"s{number}")
+    lines = drift_lines(version.dataset)
     assert [[change.place for change in line.changes] for line in lines] == [[8]] * 3
-    assert [each.is_drifting for each in standings(team)] == [True] * 3
+    assert [each.is_drifting for each in series_statuses(team)] == [True] * 3

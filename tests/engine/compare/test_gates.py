@@ -12,16 +12,16 @@ from scoring.engine.compare.gates import (
     NO_BASELINE,
     Gate,
     GateError,
-    Limits,
-    Measure,
-    Outcome,
+    GateLimits,
+    GateMeasure,
+    GateOutcome,
     State,
     check_gate,
     check_gates,
-    decide,
+    decide_gate,
     parse_gate,
 )
-from scoring.engine.compare.regressions import regressions_of
+from scoring.engine.compare.regressions import count_regressions
 from scoring.engine.reports import run_summary
 from scoring.models import OutputSet, Run, RunSummary, User
 from tests.conftest import MakeDataset, MakeOutputs
@@ -84,29 +84,29 @@ def test_a_gate_that_cannot_be_read_says_how_to_write_one(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "measure", "state"),
     [
-        ("pass_rate>=0.9", Measure(0.9, 100, 5), "passed"),
-        ("pass_rate>=0.9", Measure(0.9, 100, 6), "undecided"),
-        ("pass_rate>=0.9", Measure(0.899, 100, 0), "failed"),
-        ("pass_rate>0.9", Measure(0.9, 100, 0), "failed"),
-        ("pass_rate<0.9", Measure(0.5, 100, 0), "passed"),
-        ("pass_rate>=0", Measure(None, 0, 0), "undecided"),
-        ("pass_rate>=0", Measure(None, 4, 4), "undecided"),
-        ("regressions<=0", Measure(0, 100, 0), "passed"),
-        ("regressions<=0", Measure(1, 100, 0), "failed"),
-        ("regressions<=0", Measure(0, 100, 50), "undecided"),
-        ("regressions<=0", Measure(0, 0, 0), "undecided"),
+        ("pass_rate>=0.9", GateMeasure(0.9, 100, 5), "passed"),
+        ("pass_rate>=0.9", GateMeasure(0.9, 100, 6), "undecided"),
+        ("pass_rate>=0.9", GateMeasure(0.899, 100, 0), "failed"),
+        ("pass_rate>0.9", GateMeasure(0.9, 100, 0), "failed"),
+        ("pass_rate<0.9", GateMeasure(0.5, 100, 0), "passed"),
+        ("pass_rate>=0", GateMeasure(None, 0, 0), "undecided"),
+        ("pass_rate>=0", GateMeasure(None, 4, 4), "undecided"),
+        ("regressions<=0", GateMeasure(0, 100, 0), "passed"),
+        ("regressions<=0", GateMeasure(1, 100, 0), "failed"),
+        ("regressions<=0", GateMeasure(0, 100, 50), "undecided"),
+        ("regressions<=0", GateMeasure(0, 0, 0), "undecided"),
     ],
 )
-def test_a_gate_decides(text: str, measure: Measure, state: State) -> None:
-    assert decide(parse_gate(text), measure, 0.05).state == state
+def test_a_gate_decides(text: str, measure: GateMeasure, state: State) -> None:
+    assert decide_gate(parse_gate(text), measure, 0.05).state == state
 
 
 def test_undecided_says_why() -> None:
     gate = parse_gate("pass_rate>=0.5")
-    assert decide(gate, Measure(0.9, 1000, 60), 0.05).why == (
+    assert decide_gate(gate, GateMeasure(0.9, 1000, 60), 0.05).why == (
         "60 of 1,000 have no output, have an error or were skipped, over 0.05"
     )
-    assert decide(gate, Measure(None, 0, 0), 0.05).why == "nothing was scored"
+    assert decide_gate(gate, GateMeasure(None, 0, 0), 0.05).why == "nothing was scored"
 
 
 class TestOnRuns:
@@ -153,7 +153,7 @@ class TestOnRuns:
         new_version = make_dataset([{"key": key} for key in "fedcbx"])
         run = make_run(make_outputs(new_version, ["0", "0", "0", "1", "error", "0"]), scorer)
         finish(run)
-        found = regressions_of(run, baseline)
+        found = count_regressions(run, baseline)
         assert found.broke == 1  # f; b errs, d and e did not pass, x is new
         outcome = check_gate(parse_gate("regressions<=0"), run, found, 0.5)
         assert (outcome.value, outcome.state) == (1, "failed")
@@ -169,7 +169,7 @@ class TestOnRuns:
                 outputs.outputs.create(case=version.cases.get(), trial=trial, text=text)
             runs.append(make_run(outputs, scorer))
             finish(runs[-1])
-        assert regressions_of(runs[1], runs[0]).broke == 1
+        assert count_regressions(runs[1], runs[0]).broke == 1
 
     def test_without_a_baseline_nothing_has_regressed(
         self, make_run: MakeRun, make_scorer: MakeScorer
@@ -205,8 +205,8 @@ def runs_with(make_dataset: MakeDataset, broke: int, fixed: int, same: int) -> t
     return run_with(version, {"close": before}), run_with(version, {"close": after})
 
 
-def outcome_of(baseline: Run, run: Run, limit: float = 0.05, drop: float = 0.1) -> Outcome:
-    found = regressions_of(run, baseline, is_tested=True)
+def outcome_of(baseline: Run, run: Run, limit: float = 0.05, drop: float = 0.1) -> GateOutcome:
+    found = count_regressions(run, baseline, is_tested=True)
     return check_gate(MCNEMAR, run, found, limit, drop)
 
 
@@ -293,17 +293,17 @@ def test_too_little_known_leaves_it_undecided(
 
 def test_a_first_run_has_not_regressed(make_dataset: MakeDataset) -> None:
     run = run_with(make_dataset([{}]), {"close": [0]})
-    assert check_gate(MCNEMAR, run, None, 0.05) == Outcome(MCNEMAR, "passed", None, NO_BASELINE)
+    assert check_gate(MCNEMAR, run, None, 0.05) == GateOutcome(MCNEMAR, "passed", None, NO_BASELINE)
 
 
 def test_every_report_says_it(make_dataset: MakeDataset) -> None:
     baseline, run = runs_with(make_dataset, 6, 0, same=20)
-    worse = regressions_of(run, baseline, is_tested=True)
+    worse = count_regressions(run, baseline, is_tested=True)
     found = run_summary.Report(run, baseline, worse, [outcome_of(baseline, run)])
     line = "6 broke, 0 fixed; power 6 % for a drop of 0.1, 80 % for 0.501"
     told = f"gate no_regression (p = 0.031) failed: {line}"
-    assert told in run_summary.table(found)
-    assert f"- {told}" in run_summary.markdown(found)
+    assert told in run_summary.as_table(found)
+    assert f"- {told}" in run_summary.as_markdown(found)
     (gate,) = json.loads(json.dumps(run_summary.as_json(found)))["gates"]
     assert list(gate.values())[:4] == ["no_regression", "failed", 0.03125, line]
     assert list(gate)[4:] == ["drop", "power", "detectable_drop", "judge_flips", "unstable_cases"]
@@ -323,7 +323,7 @@ def test_the_worst_answer_is_that_of_all(
     make_dataset: MakeDataset, texts: list[str], state: State
 ) -> None:
     old, new = runs_with(make_dataset, 1, 0, same=20)
-    check = check_gates(new, old, [parse_gate(text) for text in texts], Limits())
+    check = check_gates(new, old, [parse_gate(text) for text in texts], GateLimits())
     assert [outcome.gate.text for outcome in check.outcomes] == texts
     assert check.state == state
     assert (check.run, check.baseline) == (new, old)
@@ -331,7 +331,7 @@ def test_the_worst_answer_is_that_of_all(
 
 def test_without_a_baseline_nothing_is_compared(make_dataset: MakeDataset) -> None:
     old, _ = runs_with(make_dataset, 1, 0, same=20)
-    check = check_gates(old, None, [parse_gate("regressions<=0")], Limits())
+    check = check_gates(old, None, [parse_gate("regressions<=0")], GateLimits())
     assert check.regressions is None
     assert (check.state, check.outcomes[0].why) == ("passed", NO_BASELINE)
 
@@ -339,9 +339,9 @@ def test_without_a_baseline_nothing_is_compared(make_dataset: MakeDataset) -> No
 def test_waived_cases_do_not_count(make_dataset: MakeDataset, alice: User) -> None:
     old, new = runs_with(make_dataset, 2, 0, same=20)
     gates = [parse_gate("regressions<=1")]
-    (before,) = check_gates(new, old, gates, Limits()).outcomes
+    (before,) = check_gates(new, old, gates, GateLimits()).outcomes
     waive(new, "case-1", "close", alice)
-    (after,) = check_gates(new, old, gates, Limits()).outcomes
+    (after,) = check_gates(new, old, gates, GateLimits()).outcomes
     assert (before.state, before.value, before.why) == ("failed", 2, "")
     assert (after.state, after.value, after.why) == ("passed", 1, "1 waived")
 
@@ -350,15 +350,15 @@ def test_a_run_that_was_cancelled_before_it_began_is_undecided(make_dataset: Mak
     run, _ = runs_with(make_dataset, 1, 0, same=20)
     RunSummary.objects.filter(scorer__run=run).delete()
     name = run.scorers.get().name
-    check = check_gates(run, None, [parse_gate(f"mean.{name}>=0.5")], Limits())
+    check = check_gates(run, None, [parse_gate(f"mean.{name}>=0.5")], GateLimits())
     assert (check.state, check.outcomes[0].why) == ("undecided", "nothing was scored")
 
 
 def test_cases_left_out_count_and_are_not_named(make_dataset: MakeDataset) -> None:
     old, new = runs_with(make_dataset, 2, 0, same=20)
     gates = [parse_gate("no_regression")]
-    (whole,) = check_gates(new, old, gates, Limits()).outcomes
-    (partial,) = check_gates(new, old, gates, Limits(), without={1}).outcomes
+    (whole,) = check_gates(new, old, gates, GateLimits()).outcomes
+    (partial,) = check_gates(new, old, gates, GateLimits(), without={1}).outcomes
     assert whole.cases == "worth more trials: case-1, case-2"
     assert partial.cases == "worth more trials: case-2 and 1 more"
     assert (partial.state, partial.value, partial.why) == (whole.state, whole.value, whole.why)
@@ -371,7 +371,7 @@ def test_a_scorer_that_the_run_lacks_is_refused(make_dataset: MakeDataset) -> No
     with pytest.raises(
         GateError, match=r"mean.tone>=1: the run .* has no such scorer; it has: close"
     ):
-        check_gates(new, old, [parse_gate("mean.tone>=1")], Limits())
+        check_gates(new, old, [parse_gate("mean.tone>=1")], GateLimits())
 
 
 @pytest.mark.parametrize(
@@ -389,7 +389,7 @@ def test_a_scorer_that_the_run_lacks_is_refused(make_dataset: MakeDataset) -> No
 )
 def test_limits_are_shares(given: dict[str, float], is_sound: bool) -> None:
     if is_sound:
-        Limits(**given).check()
+        GateLimits(**given).check()
     else:
         with pytest.raises(GateError, match="is a share"):
-            Limits(**given).check()
+            GateLimits(**given).check()

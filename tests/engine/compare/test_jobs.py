@@ -13,9 +13,9 @@ from scoring.engine.compare import comparison
 from scoring.engine.compare import jobs as compare_jobs
 from scoring.engine.compare.comparison import NotComparableError
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.process_pool import Inline
+from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.runs import follow_up
-from scoring.engine.worker.run_dispatcher import work_on
+from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import (
     Baseline,
     Comparison,
@@ -48,7 +48,7 @@ def runs(version: DatasetVersion) -> tuple[Run, Run]:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs of four cases are large ones."""
-    monkeypatch.setattr(compare_jobs, "AT_ONCE", CASES - 1)
+    monkeypatch.setattr(compare_jobs, "MAX_INLINE_PAIRS", CASES - 1)
 
 
 def test_a_small_comparison_is_there_at_once(runs: tuple[Run, Run]) -> None:
@@ -63,7 +63,7 @@ def test_a_large_one_is_left_to_the_worker_once(runs: tuple[Run, Run]) -> None:
     assert compare_jobs.compare_or_enqueue(*runs, by=None) is None
     (job,) = Job.objects.all()
     assert (job.kind, Comparison.objects.count()) == (JobKind.COMPARE, 0)
-    job_queue.run(job)
+    job_queue.run_job(job)
     job.refresh_from_db()
     assert (job.state, job.problem) == (JobState.DONE, "")
     found = compare_jobs.compare_or_enqueue(*runs, by=None)
@@ -77,7 +77,7 @@ def test_a_large_one_is_left_to_the_worker_once(runs: tuple[Run, Run]) -> None:
 def test_what_cannot_be_compared_is_refused_before_it_is_asked(
     runs: tuple[Run, Run], asks: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compare_jobs, "AT_ONCE", 0 if asks else CASES)
+    monkeypatch.setattr(compare_jobs, "MAX_INLINE_PAIRS", 0 if asks else CASES)
     runs[1].state = RunState.RUNNING
     with pytest.raises(NotComparableError):
         compare_jobs.compare_or_enqueue(*runs, by=None)
@@ -88,8 +88,8 @@ def test_what_cannot_be_compared_is_refused_before_it_is_asked(
 @pytest.mark.parametrize("missing", ["baseline", "candidate"])
 def test_a_job_about_a_run_that_is_gone_says_so(runs: tuple[Run, Run], missing: str) -> None:
     named = {"baseline": str(runs[0].uuid), "candidate": str(runs[1].uuid), missing: str(uuid4())}
-    job = job_queue.enqueue_for(JobKind.COMPARE, runs[0].team, None, named)
-    job_queue.run(job)
+    job = job_queue.enqueue_once(JobKind.COMPARE, runs[0].team, None, named)
+    job_queue.run_job(job)
     job.refresh_from_db()
     assert job.problem == "one of the runs is no longer there"
 
@@ -97,8 +97,8 @@ def test_a_job_about_a_run_that_is_gone_says_so(runs: tuple[Run, Run], missing: 
 def test_a_job_about_a_run_begun_again_says_so(runs: tuple[Run, Run]) -> None:
     Run.objects.filter(pk=runs[0].pk).update(state=RunState.RUNNING)
     named = {"baseline": str(runs[0].uuid), "candidate": str(runs[1].uuid)}
-    job = job_queue.enqueue_for(JobKind.COMPARE, runs[0].team, None, named)
-    job_queue.run(job)
+    job = job_queue.enqueue_once(JobKind.COMPARE, runs[0].team, None, named)
+    job_queue.run_job(job)
     job.refresh_from_db()
     assert "is running: wait" in job.problem
 
@@ -106,7 +106,7 @@ def test_a_job_about_a_run_begun_again_says_so(runs: tuple[Run, Run]) -> None:
 def ended(version: DatasetVersion, make_outputs: MakeOutputs, *, series: str = "a") -> Run:
     """A run that the dispatcher brings to its end."""
     run = queued_run(make_outputs(version, ["yes"] * CASES, series=series))
-    work_on(run, Inline())
+    run_to_end(run, InlineExecutor())
     job_queue.run_waiting(run.team, JobKind.FOLLOW_UP)
     run.refresh_from_db()
     return run
@@ -144,10 +144,10 @@ def test_what_follows_a_run_is_left_in_the_transaction_that_ends_it(
     with monkeypatch.context() as patched:
         patched.setattr(follow_up, "enqueue", power_goes)
         with pytest.raises(KeyboardInterrupt):
-            work_on(run, Inline())
+            run_to_end(run, InlineExecutor())
     run.refresh_from_db()
     assert run.is_unfinished
-    work_on(run, Inline())
+    run_to_end(run, InlineExecutor())
     job_queue.run_waiting(run.team, JobKind.FOLLOW_UP)
     assert (run.state, len(asked_pairs())) == (RunState.FINISHED, 1)
 
@@ -156,10 +156,10 @@ def test_a_run_that_ends_before_its_baseline_is_compared_when_that_ends(
     version: DatasetVersion, make_outputs: MakeOutputs
 ) -> None:
     first, second = (queued_run(make_outputs(version, ["yes"] * CASES, series="a")) for _ in "xy")
-    work_on(second, Inline())
+    run_to_end(second, InlineExecutor())
     job_queue.run_waiting(second.team, JobKind.FOLLOW_UP)
     assert asked_pairs() == []
-    work_on(first, Inline())
+    run_to_end(first, InlineExecutor())
     job_queue.run_waiting(first.team, JobKind.FOLLOW_UP)
     assert asked_pairs() == [(str(first.uuid), str(second.uuid))]
 
@@ -168,9 +168,9 @@ def test_a_run_that_ends_before_its_baseline_is_compared_when_that_ends(
 def test_of_runs_that_end_together_the_newest_and_large_ones_are_compared(
     version: DatasetVersion, monkeypatch: pytest.MonkeyPatch, at_once: int, compared: list[int]
 ) -> None:
-    monkeypatch.setattr(compare_jobs, "AT_ONCE", at_once)
+    monkeypatch.setattr(compare_jobs, "MAX_INLINE_PAIRS", at_once)
     runs = [run_with(version, {"close": [1.0] * CASES}) for _ in range(3)]
-    compare_jobs.follow_runs(runs)
+    compare_jobs.compare_ended_runs(runs)
     pairs = {(str(runs[n - 1].uuid), str(runs[n].uuid)) for n in compared}
     assert set(asked_pairs()) == pairs
 

@@ -8,15 +8,15 @@ from collections import Counter
 import pytest
 from django.utils import timezone
 
-from scoring.core.charts.comparison_charts import steps
+from scoring.core.charts.comparison_charts import change_histogram
 from scoring.engine.compare import comparison
 from scoring.engine.compare.columns import match_cases
 from scoring.engine.compare.figures import Figures
-from scoring.engine.compare.pair_index import counts_of, unjudged_of
+from scoring.engine.compare.pair_index import count_pairs, count_unjudged
 from scoring.models import PairIndex, Run, Team
-from scoring.models.pairs.pair_index import NOTHING_KEPT, kept_list
+from scoring.models.pairs.pair_index import NOT_INDEXED, indexed_list
 from scoring.models.pairs.pairs import Pairs
-from scoring.models.pairs.rows import PairFilters, PairKind, Ranges
+from scoring.models.pairs.rows import PairFilters, PairKind, ScoreRanges
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import Given, run_with
 from tests.support.run_pairs import over_one_version, over_two_versions
@@ -41,7 +41,7 @@ def positions(runs: tuple[Run, Run], kind: PairKind, scorer: str = "") -> list[i
 def test_each_list_is_kept_as_joining_gives_it(runs: tuple[Run, Run]) -> None:
     comparison._store_comparison(*runs)
     for kind in PairKind:
-        kept = kept_list(*runs, kind)
+        kept = indexed_list(*runs, kind)
         assert kept.positions == positions(runs, kind)
         assert kept.total == len(Pairs(*runs).page(kind, size=1_000).rows)
 
@@ -54,7 +54,7 @@ def test_pairs_that_were_not_judged_are_counted_by_what_they_were(runs: tuple[Ru
     before, after = map(verdicts, runs)
     both = Counter(before[key] + after[key] for key in before.keys() & after.keys())
     wanted = (both["p-"], both["f-"], both["-p"] + both["-f"], both["--"])
-    found = unjudged_of(match_cases(Pairs(*runs)))
+    found = count_unjudged(match_cases(Pairs(*runs)))
     assert found == wanted
     assert all(found)
 
@@ -62,7 +62,7 @@ def test_pairs_that_were_not_judged_are_counted_by_what_they_were(runs: tuple[Ru
 def test_the_flips_of_each_scorer_are_kept(runs: tuple[Run, Run]) -> None:
     comparison._store_comparison(*runs)
     for kind in (PairKind.BROKE, PairKind.FIXED):
-        kept = kept_list(*runs, kind, "close")
+        kept = indexed_list(*runs, kind, "close")
         assert kept.positions == positions(runs, kind, "close") != []
         assert kept.total == len(
             Pairs(*runs).page(kind, PairFilters(scorer="close"), size=1_000).rows
@@ -79,19 +79,19 @@ def test_the_bars_of_each_scorer_are_kept(make_dataset: MakeDataset, trials: int
     ]
     baseline, candidate = runs
     [scorer] = Figures.read(comparison.compare_runs(baseline, candidate).figures).scorers
-    bars = [bar for bar in steps(scorer.histogram).bars if bar.cases]
+    bars = [bar for bar in change_histogram(scorer.histogram).bars if bar.cases]
     assert len(bars) > 5
     for bar in bars:
-        asked = PairFilters("close", ranges=Ranges(change=bar.change))
+        asked = PairFilters("close", ranges=ScoreRanges(change=bar.change))
         rows = Pairs(baseline, candidate).page(PairKind.PAIRS, asked, size=1_000).rows
-        kept = kept_list(baseline, candidate, PairKind.PAIRS, "close", bar.change)
+        kept = indexed_list(baseline, candidate, PairKind.PAIRS, "close", bar.change)
         assert kept.positions == sorted({row.place.position for row in rows})
         assert (kept.total, len(kept.positions)) == (len(rows), bar.cases)
         again = Pairs(baseline, candidate).page(
             PairKind.PAIRS, asked, size=1_000, positions=kept.positions
         )
         assert again.rows == rows
-    assert kept_list(baseline, candidate, PairKind.PAIRS, "close") == NOTHING_KEPT
+    assert indexed_list(baseline, candidate, PairKind.PAIRS, "close") == NOT_INDEXED
 
 
 def drawn(coin: random.Random) -> Given:
@@ -102,7 +102,7 @@ def drawn(coin: random.Random) -> Given:
 def test_of_bars_with_many_cases_nothing_is_kept(
     make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.engine.compare.scores.RARE", 2)
+    monkeypatch.setattr("scoring.engine.compare.scores.MAX_INDEXED", 2)
     version = make_dataset([{"key": f"q{n}"} for n in range(6)])
     old = run_with(version, {"close": [0.9] * 6})
     new = run_with(version, {"close": [0.1, 0.1, 0.1, 0.5, 0.5, 0.9]})
@@ -114,10 +114,10 @@ def test_of_bars_with_many_cases_nothing_is_kept(
 def test_of_many_only_the_number_is_kept(
     runs: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.engine.compare.pair_index.FEW", 3)
+    monkeypatch.setattr("scoring.engine.compare.pair_index.MAX_POSITIONS", 3)
     comparison._store_comparison(*runs)
     for kind in PairKind:
-        kept, rows = kept_list(*runs, kind), Pairs(*runs).page(kind, size=1_000).rows
+        kept, rows = indexed_list(*runs, kind), Pairs(*runs).page(kind, size=1_000).rows
         assert kept.total == len(rows)
         assert (kept.positions is None) == (len(rows) > 3)
 
@@ -128,12 +128,12 @@ def test_keeping_again_replaces_what_was_kept(runs: tuple[Run, Run]) -> None:
     PairIndex.objects.filter(kind="broke").update(positions=[99], total=99)
     assert comparison._store_comparison(*runs).pk == first.pk
     assert PairIndex.objects.filter(comparison=first).count() == count
-    assert kept_list(*runs, PairKind.BROKE).positions == positions(runs, PairKind.BROKE)
+    assert indexed_list(*runs, PairKind.BROKE).positions == positions(runs, PairKind.BROKE)
 
 
 def test_counts_of_columns_are_those_of_the_database(runs: tuple[Run, Run]) -> None:
     pairs = Pairs(*runs)
-    assert counts_of(pairs, match_cases(pairs)) == pairs.counts()
+    assert count_pairs(pairs, match_cases(pairs)) == pairs.counts()
 
 
 @pytest.mark.parametrize(
@@ -152,4 +152,4 @@ def test_the_headline_names_cases_that_turned_into_errors_or_skips(
 ) -> None:
     version = make_dataset([{} for _ in range(40)])
     runs = [run_with(version, {"close": [x] * 11 + [1.0] * 29}) for x in (before, after)]
-    assert said in comparison.figures_of(*runs).sentence
+    assert said in comparison.compute_figures(*runs).sentence

@@ -9,7 +9,7 @@ import pytest
 
 from scoring.engine.compare.comparison import compare_runs
 from scoring.engine.compare.gates import State, check_gate, parse_gate
-from scoring.engine.compare.regressions import Regressions, regressions_of
+from scoring.engine.compare.regressions import Regressions, count_regressions
 from scoring.models import User
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import Given, run_with
@@ -44,10 +44,10 @@ def test_cases_are_counted(
         left_out = [place for place, score in enumerate(given) if score is None]
         scores = [score for score in given if score is not None]
         runs.append(run_with(version, {"close": scores}, leaves_out=left_out))
-    counted = regressions_of(runs[1], runs[0], is_tested=True)
+    counted = count_regressions(runs[1], runs[0], is_tested=True)
     assert counted._replace(warnings=(), flips=None) == wanted
     compare_runs(runs[0], runs[1])
-    assert regressions_of(runs[1], runs[0], is_tested=True) == counted  # from what is stored
+    assert count_regressions(runs[1], runs[0], is_tested=True) == counted  # from what is stored
 
 
 def test_cases_that_only_one_dataset_version_has_are_in_no_question(
@@ -58,23 +58,23 @@ def test_cases_that_only_one_dataset_version_has_are_in_no_question(
     before = run_with(old, {"close": [1, 1, 1, 1, 1]}, leaves_out=[5])  # f has no output
     after = run_with(new, {"close": [1, 1, 1, 1, 0]}, leaves_out=[2])  # e has none
     # a and x are each in one version only; b broke, c and d stayed.
-    found = regressions_of(after, before)
+    found = count_regressions(after, before)
     assert found._replace(warnings=()) == Regressions(1, 5, alone=2)
     compare_runs(before, after)
-    assert regressions_of(after, before) == found
+    assert count_regressions(after, before) == found
 
 
 def test_another_number_of_trials_lacks_no_case(make_dataset: MakeDataset) -> None:
     version = make_dataset([{}] * 2)
     once = run_with(version, {"close": [1, 1]})
     thrice = run_with(version, {"close": [1] * 6}, trials=3)
-    assert regressions_of(thrice, once)[:4] == (0, 2, 0, 0)
-    assert regressions_of(once, thrice)[:4] == (0, 2, 0, 0)
+    assert count_regressions(thrice, once)[:4] == (0, 2, 0, 0)
+    assert count_regressions(once, thrice)[:4] == (0, 2, 0, 0)
     half = run_with(version, {"close": [1] * 3}, trials=3, leaves_out=[3, 4, 5])
-    counted = regressions_of(half, thrice, is_tested=True)
+    counted = count_regressions(half, thrice, is_tested=True)
     assert counted[:4] == (0, 6, 0, 3)  # each trial of the second case
     compare_runs(thrice, half)
-    assert regressions_of(half, thrice, is_tested=True) == counted
+    assert count_regressions(half, thrice, is_tested=True) == counted
 
 
 def test_waivers_are_looked_up_beside_the_stored_comparison(
@@ -83,11 +83,11 @@ def test_waivers_are_looked_up_beside_the_stored_comparison(
     version = make_dataset([{"key": "a"}, {"key": "b"}])
     old, new = run_with(version, {"close": [1, 1]}), run_with(version, {"close": [0, 0]})
     compare_runs(old, new)
-    assert regressions_of(new, old).unwaived == 2
+    assert count_regressions(new, old).unwaived == 2
     waive(new, "a", "close", alice)
-    assert regressions_of(new, old).unwaived == 1
+    assert count_regressions(new, old).unwaived == 1
     waive(new, "b", "close", alice, days=-1)
-    assert regressions_of(new, old).unwaived == 1  # an expired one excuses nothing
+    assert count_regressions(new, old).unwaived == 1  # an expired one excuses nothing
 
 
 def test_a_stored_comparison_is_read_and_nothing_counted(
@@ -97,9 +97,9 @@ def test_a_stored_comparison_is_read_and_nothing_counted(
     old, new = run_with(version, {"close": [1] * 40}), run_with(version, {"close": [1] * 40})
     compare_runs(old, new)
     with django_assert_num_queries(1):
-        regressions_of(new, old)
+        count_regressions(new, old)
     with django_assert_num_queries(3):  # and scorers, and their checks
-        regressions_of(new, old, is_tested=True)
+        count_regressions(new, old, is_tested=True)
 
 
 def test_the_note_says_of_how_many_nothing_can_be_said() -> None:
@@ -149,7 +149,7 @@ def test_errors_of_cases_the_baseline_has_not_count_as_well(make_dataset: MakeDa
     before = run_with(make_dataset([{"key": "a"}]), {"close": [1]})
     version = make_dataset([{"key": "a"}, {"key": "b"}])
     after = run_with(version, {"close": [1, "error"]})
-    found = regressions_of(after, before)
+    found = count_regressions(after, before)
     assert found[:4] == (0, 1, 0, 0)
     outcome = check_gate(GATE, after, found, 0.05)
     assert (outcome.state, outcome.why) == (
@@ -162,7 +162,7 @@ def test_it_names_what_makes_the_runs_less_alike(make_dataset: MakeDataset) -> N
     version = make_dataset([{"key": key} for key in "ab"])
     before = run_with(version, {"close": [1, 1]}, name="w1")
     alike = run_with(version, {"close": [1, 1]}, name="w2")
-    assert regressions_of(alike, before).warnings == ()
+    assert count_regressions(alike, before).warnings == ()
     after = run_with(
         make_dataset([{"key": key, "input": "else"} for key in "ab"]),
         {"close": [1], "tone": [1]},
@@ -170,7 +170,7 @@ def test_it_names_what_makes_the_runs_less_alike(make_dataset: MakeDataset) -> N
         leaves_out=[1],
         thresholds={"close": 0.7},
     )
-    warned = "\n".join(regressions_of(after, before).warnings)
+    warned = "\n".join(count_regressions(after, before).warnings)
     for text in (
         "The run w3 covers 1 of 2 cases",
         "over versions v1 and v2 of the dataset",

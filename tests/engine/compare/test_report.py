@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scoring.engine.compare import report
-from scoring.engine.compare.comparison import figures_of
+from scoring.engine.compare.comparison import compute_figures
 from scoring.engine.compare.report import ComparedRun
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import DatasetVersion, Run, User
@@ -39,7 +39,9 @@ def test_each_scorers_line_has_both_ps_that_of_flips_and_what_can_be_detected(
     written = path.read_text()
     for name in ("close", "tone"):
         told = columns_of(written, name)
-        (figures,) = (each for each in figures_of(*runs_of(version)).scorers if each.name == name)
+        (figures,) = (
+            each for each in compute_figures(*runs_of(version)).scorers if each.name == name
+        )
         ps = {"p": figures.p, "p corr.": figures.p_corrected, "p flips": figures.flips.p_corrected}
         for head, p in ps.items():
             assert p is not None
@@ -62,7 +64,7 @@ def runs_of(version: DatasetVersion) -> list[Run]:
 def test_a_scorer_that_nothing_is_known_of_has_dashes(version: DatasetVersion) -> None:
     errors: list[Given] = ["error"] * CASES
     runs = [run_with(version, {"close": given}) for given in (scores(0), errors)]
-    told = columns_of(report.markdown(ComparedRun(*runs, figures_of(*runs))), "close")
+    told = columns_of(report.as_markdown(ComparedRun(*runs, compute_figures(*runs))), "close")
     assert [told[head] for head in ("n", "p", "p corr.", "detect.")] == ["0", "-", "-", "-"]
 
 
@@ -107,7 +109,7 @@ def test_several_candidates_have_a_line_each_before_their_parts(
 
 def test_a_bar_in_a_name_does_not_break_the_table(version: DatasetVersion) -> None:
     runs = [run_with(version, {"a|b": scores(n)}) for n in (0, 3)]
-    text = report.markdown(ComparedRun(runs[0], runs[1], figures_of(*runs)))
+    text = report.as_markdown(ComparedRun(runs[0], runs[1], compute_figures(*runs)))
     assert "| a&#124;b | 30 |" in text
 
 
@@ -125,12 +127,12 @@ def test_a_relabelled_run_is_a_note(make_dataset: MakeDataset) -> None:
         for name, scores in (("w45", [0.9, 0.9]), ("w46", [0.9, 0.4]))
     )
     entry_of().change_threshold(0.3, by=None, reason="x")
-    compared = ComparedRun(old, new, figures_of(old, new))
+    compared = ComparedRun(old, new, compute_figures(old, new))
     note = "note: w46 is re-labelled with close 0.3; this comparison uses its verdicts as scored"
-    assert note not in report.table(compared)
+    assert note not in report.as_table(compared)
     relabel_run(new, by=None)
-    assert note in report.table(compared).splitlines()
-    assert f"- {note}" in report.markdown(compared).splitlines()
+    assert note in report.as_table(compared).splitlines()
+    assert f"- {note}" in report.as_markdown(compared).splitlines()
 
 
 def test_json_has_the_later_labels_of_both_runs(make_dataset: MakeDataset, alice: User) -> None:

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scoring.engine.compare.columns import MatchedCases
-from scoring.engine.compare.comparison import compare_runs, figures_of
+from scoring.engine.compare.comparison import compare_runs, compute_figures
 from scoring.engine.compare.figures import ScorerFigures
 from scoring.engine.compare.scores import PairedScores
-from scoring.engine.processes.process_pool import Inline
+from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.runs import planning
-from scoring.engine.worker.run_dispatcher import work_on
+from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import Dataset, DatasetVersion, Run, Score, Scorer, Team, Verdict
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import PairFilters, PairKind
@@ -45,8 +45,10 @@ def scored_by(
         team = version.dataset.team
         known = Scorer.objects.filter(team=team, name="judge").first()
         scorer = known or Scorer.objects.define(team, "judge", kind, config, threshold)
-        run = planning.new_run(outputs(version, answers), scorers=[(scorer, threshold)], name="w")
-        work_on(run, Inline())
+        run = planning.create_run(
+            outputs(version, answers), scorers=[(scorer, threshold)], name="w"
+        )
+        run_to_end(run, InlineExecutor())
         made.append(run)
     return made
 
@@ -69,12 +71,12 @@ def test_a_case_that_lost_its_expected_breaks_at_threshold_0(
         "exact_match", 0.0, (full, ["no", "no"]), (bare, ["no", "no"]),
         outputs=make_outputs, negate=negate,
     )  # fmt: skip
-    figures = figures_of(*runs)
+    figures = compute_figures(*runs)
     scorer = only(figures.scorers)
     assert (scorer.flips.n, scorer.flips.broke, scorer.flips.fixed) == (2, 1, 0)
     assert (figures.broke, figures.fixed) == (1, 0)
     assert listed(*runs, PairKind.BROKE, "judge") == ["b"]
-    back = only(figures_of(*reversed(runs)).scorers)
+    back = only(compute_figures(*reversed(runs)).scorers)
     assert (back.flips.broke, back.flips.fixed) == (0, 1)
     assert scorer.delta == (-0.5 if negate else 0.0)
 
@@ -86,7 +88,7 @@ def test_an_output_that_cannot_be_read_fails_at_threshold_0(
     runs = scored_by(
         "json_match", 0.0, (version, ['{"a": 2}']), (version, ["{"]), outputs=make_outputs
     )
-    scorer = only(figures_of(*runs).scorers)
+    scorer = only(compute_figures(*runs).scorers)
     assert (scorer.delta, scorer.flips.broke) == (0.0, 1)
     assert len(listed(*runs, PairKind.BROKE, "judge")) == 1
 
@@ -129,7 +131,7 @@ def test_flips_are_those_of_the_lists_whatever_the_scores(
         for score, given_verdicts in zip(scores, verdicts, strict=True):
             score.verdict = given_verdicts[side]
             score.save()
-    flips = only(figures_of(*runs).scorers).flips
+    flips = only(compute_figures(*runs).scorers).flips
     assert flips.broke == len(listed(*runs, PairKind.BROKE, "close"))
     assert flips.fixed == len(listed(*runs, PairKind.FIXED, "close"))
     assert flips.broke == verdicts.count((Verdict.PASS, Verdict.FAIL))

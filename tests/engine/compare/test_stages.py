@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from scoring.engine.compare import comparison
 from scoring.engine.compare import jobs as compare_jobs
 from scoring.engine.compare.claims import read_figures
-from scoring.engine.compare.stages import stages_of
+from scoring.engine.compare.stages import comparison_stages
 from scoring.engine.jobs import job_queue, lease
 from scoring.engine.jobs import progress as stages
-from scoring.engine.jobs.progress import Progress
+from scoring.engine.jobs.progress import JobProgress
 from scoring.models import Job, JobState, Run
 from scoring.models.pairs.pairs import Pairs
 from tests.conftest import MakeDataset
@@ -29,8 +29,8 @@ def runs(make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch) -> tuple[Ru
     """Large ones, of two dataset versions, read in chunks of seven."""
     for module in ("scoring.models.pairs.pairs", "scoring.engine.compare.columns"):
         monkeypatch.setattr(f"{module}.CHUNK", 7)
-    monkeypatch.setattr(compare_jobs, "AT_ONCE", CASES - 1)
-    monkeypatch.setattr(stages, "TELL_SECONDS", 0.0)
+    monkeypatch.setattr(compare_jobs, "MAX_INLINE_PAIRS", CASES - 1)
+    monkeypatch.setattr(stages, "REPORT_SECONDS", 0.0)
     cases = [{"key": f"q{n}", "tags": ["all"]} for n in range(CASES)]
     edited = [{**case, "expected": "edited"} for case in cases]
     old, new = (
@@ -40,8 +40,8 @@ def runs(make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch) -> tuple[Ru
     return old, new
 
 
-def told(*runs: Run) -> list[Progress]:
-    found: list[Progress] = []
+def told(*runs: Run) -> list[JobProgress]:
+    found: list[JobProgress] = []
     comparison.compare_runs(*runs, found.append)
     return found
 
@@ -74,7 +74,7 @@ def test_the_figures_are_those_of_a_comparison_that_nobody_watches(runs: tuple[R
     told(*runs)
     watched = comparison.stored_comparison(*runs)
     assert watched is not None
-    assert read_figures(watched) == comparison.figures_of(*runs)
+    assert read_figures(watched) == comparison.compute_figures(*runs)
 
 
 def test_between_two_chunks_nothing_is_left_open(runs: tuple[Run, Run]) -> None:
@@ -93,7 +93,7 @@ def test_between_two_versions_matching_takes_more_of_the_whole(runs: tuple[Run, 
     shares = [
         matching.cost / (matching.cost + sum(each.cost for each in rest))
         for pairs in (Pairs(old, old), Pairs(old, new))
-        for matching, *rest in [list(stages_of(pairs, SCORERS))]
+        for matching, *rest in [list(comparison_stages(pairs, SCORERS))]
     ]
     assert shares[0] < shares[1]
 
@@ -101,8 +101,8 @@ def test_between_two_versions_matching_takes_more_of_the_whole(runs: tuple[Run, 
 # What is kept of it while the worker works.
 
 
-def progress(runs: tuple[Run, Run]) -> Progress | None:
-    return compare_jobs.progress_of(runs[0], [runs[1]]).get(runs[1].pk)
+def progress(runs: tuple[Run, Run]) -> JobProgress | None:
+    return compare_jobs.comparison_progress(runs[0], [runs[1]]).get(runs[1].pk)
 
 
 def test_the_job_tells_while_it_is_held(
@@ -118,13 +118,13 @@ def test_the_job_tells_while_it_is_held(
 
     monkeypatch.setattr(Job, "tell", telling)
     job = Job.objects.get()
-    assert lease.take(job)
-    job_queue.run(job)
+    assert lease.acquire(job)
+    job_queue.run_job(job)
     assert seen[0] is None
-    assert all(isinstance(each, Progress) for each in seen[1:])
+    assert all(isinstance(each, JobProgress) for each in seen[1:])
     assert len(seen) > 2 * len(SCORERS) * CASES // 7
     assert progress(runs) is None
-    assert compare_jobs.progress_of(runs[1], [runs[0]]) == {}
+    assert compare_jobs.comparison_progress(runs[1], [runs[0]]) == {}
     assert (Job.objects.get().state, Job.objects.get().answer) == (JobState.DONE, {})
 
 
@@ -140,5 +140,5 @@ def test_begun_again_it_starts_from_nothing(
         return {}
 
     monkeypatch.setattr(compare_jobs, "run_comparison", looked_at)
-    job_queue.run(Job.objects.get())
+    job_queue.run_job(Job.objects.get())
     assert answers == [{}]

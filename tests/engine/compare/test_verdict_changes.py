@@ -10,15 +10,15 @@ import pytest
 from benchmarks.gate_power import Setting, measure_shares
 from scoring.core.stats import paired_tests
 from scoring.core.stats.descriptive import rate_estimate
-from scoring.engine.compare.regressions import regressions_of
-from scoring.engine.compare.verdict_changes import LISTED, FlipTest, judge_flips_of
-from scoring.models import JudgeNoise, Run
+from scoring.engine.compare.regressions import count_regressions
+from scoring.engine.compare.verdict_changes import MAX_LISTED, FlipTest, count_judge_flips
+from scoring.models import JudgeVariance, Run
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
 
 
 def flips_of(baseline: Run, run: Run) -> FlipTest:
-    found = regressions_of(run, baseline, is_tested=True).flips
+    found = count_regressions(run, baseline, is_tested=True).flips
     assert found is not None
     return found
 
@@ -26,7 +26,7 @@ def flips_of(baseline: Run, run: Run) -> FlipTest:
 def check(run: Run, pairs: list[list[float]], scorer: str = "close") -> None:
     version = run.scorers.get(name=scorer).version
     given: dict[str, Any] = {"n": len(pairs), "band": 0.1, "deviation": 0.1}
-    JudgeNoise.objects.create(run=run, version=version, pairs=pairs, **given)
+    JudgeVariance.objects.create(run=run, version=version, pairs=pairs, **given)
 
 
 @pytest.mark.django_db
@@ -59,11 +59,11 @@ class TestOnRuns:
         assert found.leave_out({2, 4}).unstable_count == 4
 
     def test_only_the_first_unstable_cases_are_listed(self, make_dataset: MakeDataset) -> None:
-        version = make_dataset([{}] * (LISTED + 3))
-        before = run_with(version, {"close": [1] * (LISTED + 3)})
-        after = run_with(version, {"close": [0] * (LISTED + 3)})
+        version = make_dataset([{}] * (MAX_LISTED + 3))
+        before = run_with(version, {"close": [1] * (MAX_LISTED + 3)})
+        after = run_with(version, {"close": [0] * (MAX_LISTED + 3)})
         found = flips_of(before, after)
-        assert (len(found.unstable), found.unstable_count) == (LISTED, LISTED + 3)
+        assert (len(found.unstable), found.unstable_count) == (MAX_LISTED, MAX_LISTED + 3)
 
     def test_cases_without_a_verdict_are_left_out(self, make_dataset: MakeDataset) -> None:
         version = make_dataset([{"key": key} for key in "abc"])
@@ -91,7 +91,7 @@ class TestOnRuns:
         run = run_with(make_dataset([{}]), {"close": [1], "kind": [1], "other": [1]})
         check(run, [[0, 1], [1, 1]])
         check(run, [[0, 1], [1, 1], [1, 1], [1, 1]], "kind")
-        assert judge_flips_of(run) == pytest.approx(1 - 0.5 * 0.75)
+        assert count_judge_flips(run) == pytest.approx(1 - 0.5 * 0.75)
 
     def test_of_several_trials_judges_move_the_mean_less(self, make_dataset: MakeDataset) -> None:
         version = make_dataset([{}] * 4)

@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from scoring.engine.compare.comparison import figures_of
+from scoring.engine.compare.comparison import compute_figures
 from scoring.models import (
     CallPurpose,
     DatasetVersion,
@@ -39,7 +39,7 @@ def version(make_dataset: MakeDataset) -> DatasetVersion:
 
 
 def warned(*runs: Run) -> tuple[str, ...]:
-    return figures_of(*runs).warnings
+    return compute_figures(*runs).warnings
 
 
 def runs_of(version: DatasetVersion, **second: Any) -> tuple[Run, Run]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scoring.engine.demo.load import load
+from scoring.engine.demo.load import create_demo
 from scoring.models import Team
 from tests.support.module_rows import kept
 
@@ -16,7 +16,7 @@ NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)
 
 @kept
 def demo() -> None:
-    load(NOW)
+    create_demo(NOW)
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ import pytest
 
 from scoring.engine.demo import DEMO_SLUG
 from scoring.engine.demo.extraction import EXTRACTION
-from scoring.engine.demo.load import finish, load
+from scoring.engine.demo.load import create_demo, score_demo_runs
 from scoring.engine.demo.questions import QUESTIONS
 from scoring.engine.demo.reviews import OWN_CASES
 from scoring.engine.demo.story import REGRESSION, WEEKS, DemoDataset
 from scoring.engine.demo.support import SUPPORT
-from scoring.engine.drift.broken_cases import regressions
-from scoring.engine.drift.series_status import standings
+from scoring.engine.drift.broken_cases import latest_regressions
+from scoring.engine.drift.series_status import series_statuses
 from scoring.models import (
     AuditEntry,
     Dataset,
@@ -77,9 +77,9 @@ def test_prompts_change_where_things_break_and_where_they_are_repaired() -> None
 
 def test_once_scored_the_regression_is_known_without_a_look(loaded: Team) -> None:
     """No page was opened: the command, or the worker after `start`, has measured the series."""
-    finish(loaded)
-    found = standings(loaded)
-    broken, *rest = regressions(found)
+    score_demo_runs(loaded)
+    found = series_statuses(loaded)
+    broken, *rest = latest_regressions(found)
     assert (broken.standing.dataset_name, broken.pairs) == ("Invoice extraction", 60)
     assert broken.broke >= 10
     assert all(each.broke <= 3 for each in rest)
@@ -95,7 +95,7 @@ def test_no_other_scorer_than_the_judge_ends_in_errors(loaded: Team) -> None:
 
 def test_loading_again_changes_nothing(loaded: Team) -> None:
     before = Run.objects.count(), AuditEntry.objects.count()
-    assert load(NOW) == loaded
+    assert create_demo(NOW) == loaded
     assert (Run.objects.count(), AuditEntry.objects.count()) == before
 
 
@@ -108,7 +108,7 @@ def test_a_load_that_fails_leaves_nothing(db: None) -> None:
             raise RuntimeError("the power went")
 
     with pytest.raises(RuntimeError):
-        load(NOW, on_run=fail_later)
+        create_demo(NOW, on_run=fail_later)
     assert (Team.objects.count(), Run.objects.count(), Dataset.objects.count()) == (0, 0, 0)
     assert not User.objects.exists()
 
@@ -117,13 +117,13 @@ def test_who_loads_it_has_a_queue_of_their_own(
     db: None, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    team = load(NOW, admins=[alice], by=alice)
+    team = create_demo(NOW, admins=[alice], by=alice)
     (queue,) = ReviewQueue.objects.waiting_for(alice).filter(team=team)
     assert queue.own_open == OWN_CASES
 
 
 def test_without_scoring_the_runs_wait_for_the_worker(db: None, alice: User) -> None:
-    team = load(NOW, admins=[alice], by=alice, scores=False)
+    team = create_demo(NOW, admins=[alice], by=alice, scores=False)
     assert Review.objects.exists()
     assert set(Run.objects.filter(team=team).values_list("state", flat=True)) == {RunState.QUEUED}
     assert Member.objects.get(team=team, user=alice).role == Role.ADMIN
@@ -131,7 +131,7 @@ def test_without_scoring_the_runs_wait_for_the_worker(db: None, alice: User) -> 
 
 def test_a_team_that_has_the_address_is_left_alone(charlie: User) -> None:
     ours = Team.objects.create(name="Demonstrations", slug=DEMO_SLUG)
-    assert load(NOW, admins=[charlie]) == ours
+    assert create_demo(NOW, admins=[charlie]) == ours
     assert not Member.objects.filter(team=ours).exists()
     assert not Run.objects.exists()
 

@@ -21,7 +21,7 @@ from scoring.engine.demo.story import WEEKS
 from scoring.engine.demo.support import SUPPORT
 from scoring.engine.review.disagreements import Disagreements
 from scoring.engine.review.informative_outputs import selected_outputs
-from scoring.engine.review.pairwise import find_results, pair_of
+from scoring.engine.review.pairwise import find_results, task_pair
 from scoring.models import (
     AuditEntry,
     Member,
@@ -113,7 +113,7 @@ def test_half_of_the_pairs_are_compared(loaded: Team, admin: User) -> None:
     assert not results.is_hidden
     assert results.run.wins + results.run.ties + results.run.losses == 10
     for task in tasks[:10]:
-        pair = pair_of(queue, task)
+        pair = task_pair(queue, task)
         assert pair is not None
         given = Preference.objects.get(candidate=pair.candidate, baseline=pair.baseline)
         assert given.is_swapped == pair.is_swapped

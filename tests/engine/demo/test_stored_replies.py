@@ -8,7 +8,7 @@ import pytest
 
 from scoring.core import services
 from scoring.core.llm.client import Client
-from scoring.engine.demo.load import finish, load
+from scoring.engine.demo.load import create_demo, score_demo_runs
 from scoring.engine.demo.questions import QUESTIONS, TRIALS
 from scoring.engine.demo.story import REGRESSION, WEEKS
 from scoring.engine.demo.support import SUPPORT
@@ -33,7 +33,7 @@ NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)
 
 @kept
 def demo() -> None:
-    load(NOW)
+    create_demo(NOW)
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_one_reply_is_kept_for_each_distinct_output(loaded: Team) -> None:
 
 
 def test_runs_that_embed_wait_and_those_that_ask_do_not(minilm: str, db: None) -> None:
-    load(NOW)
+    create_demo(NOW)
     waiting = Run.objects.filter(state=RunState.QUEUED)
     assert {run.suite_name for run in waiting} == {QUESTIONS.suite}
     assert waiting.count() == WEEKS
@@ -121,7 +121,7 @@ def test_runs_that_embed_wait_and_those_that_ask_do_not(minilm: str, db: None) -
 def test_meanings_are_compared_and_the_last_week_has_unsteady_cases(
     minilm: str, loaded: Team
 ) -> None:
-    finish(loaded)
+    score_demo_runs(loaded)
     assert not Run.objects.unfinished().exists()
     scorers = of_type("reference_match")
     means = [scorer.summary.mean for scorer in scorers]
@@ -134,5 +134,5 @@ def test_meanings_are_compared_and_the_last_week_has_unsteady_cases(
 
 @pytest.mark.usefixtures("_nobody_to_ask")
 def test_loading_leaves_no_services_behind(db: None) -> None:
-    load(NOW)
+    create_demo(NOW)
     assert services._services.get() is None

@@ -62,7 +62,7 @@ def test_keys_are_unique_and_cases_complete(story: DemoDataset) -> None:
     ],
 )
 def test_runs_are_dated_on_the_last_twelve_mondays(now: datetime, last: datetime) -> None:
-    dates = demo_story.mondays(now)
+    dates = demo_story.latest_mondays(now)
     assert (len(dates), dates[-1]) == (WEEKS, last)
     assert all(date.weekday() == 0 and date <= now for date in dates)
     assert (dates[-1] - dates[0]).days == 7 * (WEEKS - 1)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from scoring.engine import drafts
-from scoring.engine.drafts import CaseTexts, DraftError, StaleError
+from scoring.engine.drafts import DraftError, EditConflictError, EditedCase
 from scoring.models import AuditEntry, Dataset, Draft, DraftEdit, EditKind, User
 
 
@@ -12,7 +12,7 @@ def edits(draft: Draft) -> dict[str, str]:
 
 
 def test_a_save_keeps_the_whole_content(draft: Draft, alice: User) -> None:
-    texts = CaseTexts("Uno?", {"n": [1, 2.5]}, ("1",), {"lang": "es"}, ("easy", "new", "easy"))
+    texts = EditedCase("Uno?", {"n": [1, 2.5]}, ("1",), {"lang": "es"}, ("easy", "new", "easy"))
     drafts.save_case(draft, "q1", texts, alice, seen=0)
     edit = DraftEdit.objects.get()
     assert (edit.kind, edit.revision, edit.edited_by) == (EditKind.EDIT, 1, alice)
@@ -21,28 +21,28 @@ def test_a_save_keeps_the_whole_content(draft: Draft, alice: User) -> None:
 
 
 def test_what_equals_the_version_is_no_edit(draft: Draft, alice: User) -> None:
-    before = CaseTexts.of(draft.based_on.cases.get(key="q3"))
-    drafts.save_case(draft, "q3", CaseTexts("Else?"), alice, seen=0)
+    before = EditedCase.of(draft.based_on.cases.get(key="q3"))
+    drafts.save_case(draft, "q3", EditedCase("Else?"), alice, seen=0)
     drafts.save_case(draft, "q3", before, alice, seen=1)
     assert edits(draft) == {}
 
 
 def test_nobody_overwrites_what_they_have_not_seen(draft: Draft, alice: User, bob: User) -> None:
-    drafts.save_case(draft, "q1", CaseTexts("Alice's"), alice, seen=0)
-    with pytest.raises(StaleError) as raised:
-        drafts.save_case(draft, "q1", CaseTexts("Bob's"), bob, seen=0)
+    drafts.save_case(draft, "q1", EditedCase("Alice's"), alice, seen=0)
+    with pytest.raises(EditConflictError) as raised:
+        drafts.save_case(draft, "q1", EditedCase("Bob's"), bob, seen=0)
     assert raised.value.edit is not None
     assert raised.value.edit.input == "Alice's"
     assert DraftEdit.objects.get().input == "Alice's"
-    drafts.save_case(draft, "q1", CaseTexts("Bob's"), bob, seen=1)
+    drafts.save_case(draft, "q1", EditedCase("Bob's"), bob, seen=1)
     assert DraftEdit.objects.get().input == "Bob's"
 
 
 def test_a_revert_meanwhile_is_not_overwritten_either(draft: Draft, alice: User) -> None:
-    drafts.save_case(draft, "q1", CaseTexts("Once"), alice, seen=0)
-    drafts.revert(draft, "q1")
-    with pytest.raises(StaleError) as raised:
-        drafts.save_case(draft, "q1", CaseTexts("Twice"), alice, seen=1)
+    drafts.save_case(draft, "q1", EditedCase("Once"), alice, seen=0)
+    drafts.revert_case(draft, "q1")
+    with pytest.raises(EditConflictError) as raised:
+        drafts.save_case(draft, "q1", EditedCase("Twice"), alice, seen=1)
     assert raised.value.edit is None
     assert raised.value.content is not None
     assert raised.value.content.input == "One?"
@@ -55,17 +55,17 @@ def test_a_revert_meanwhile_is_not_overwritten_either(draft: Draft, alice: User)
 def test_what_another_version_changed_is_not_overwritten_unseen(
     draft: Draft, dataset: Dataset, alice: User, key: str, seen_version: int | None, is_stale: bool
 ) -> None:
-    drafts.save_case(draft, "q1", CaseTexts("Published"), alice, seen=0)
+    drafts.save_case(draft, "q1", EditedCase("Published"), alice, seen=0)
     Draft.objects.update(message="Better")
     draft.refresh_from_db()
-    drafts.publish(draft, alice)
+    drafts.publish_draft(draft, alice)
     later = drafts.open_draft(Dataset.objects.select_related("latest").get(pk=dataset.pk), alice)
-    mine = CaseTexts("Mine")
+    mine = EditedCase("Mine")
     if not is_stale:
         drafts.save_case(later, key, mine, alice, seen=0, version=seen_version)
         assert edits(later) == {key: "edit"}
         return
-    with pytest.raises(StaleError) as raised:
+    with pytest.raises(EditConflictError) as raised:
         drafts.save_case(later, key, mine, alice, seen=0, version=seen_version)
     assert raised.value.content is not None
     assert raised.value.content.input == "Published"
@@ -74,14 +74,14 @@ def test_what_another_version_changed_is_not_overwritten_unseen(
 
 def test_a_case_that_there_is_not_cannot_be_saved_or_deleted(draft: Draft, alice: User) -> None:
     with pytest.raises(DraftError, match="no case q9"):
-        drafts.save_case(draft, "q9", CaseTexts("?"), alice, seen=0)
+        drafts.save_case(draft, "q9", EditedCase("?"), alice, seen=0)
     with pytest.raises(DraftError, match="no case q9"):
         drafts.delete_case(draft, "q9", alice)
 
 
 def test_an_added_case_gets_the_key_of_its_input(draft: Draft, alice: User) -> None:
-    first = drafts.add_case(draft, CaseTexts("New?"), alice)
-    second = drafts.add_case(draft, CaseTexts("New?"), alice)
+    first = drafts.add_case(draft, EditedCase("New?"), alice)
+    second = drafts.add_case(draft, EditedCase("New?"), alice)
     assert len(first) == 16
     assert second == f"{first}#2"
     assert edits(draft) == {first: "add", second: "add"}
@@ -89,27 +89,27 @@ def test_an_added_case_gets_the_key_of_its_input(draft: Draft, alice: User) -> N
 
 @pytest.mark.parametrize("key", ["q1", "mine", "k" * 201])
 def test_a_key_that_is_taken_or_too_long_is_refused(draft: Draft, alice: User, key: str) -> None:
-    drafts.add_case(draft, CaseTexts("?"), alice, key="mine")
+    drafts.add_case(draft, EditedCase("?"), alice, key="mine")
     with pytest.raises(DraftError):
-        drafts.add_case(draft, CaseTexts("?"), alice, key=key)
+        drafts.add_case(draft, EditedCase("?"), alice, key=key)
 
 
 def test_an_added_case_that_is_deleted_leaves_nothing(draft: Draft, alice: User) -> None:
-    drafts.add_case(draft, CaseTexts("?"), alice, key="mine")
+    drafts.add_case(draft, EditedCase("?"), alice, key="mine")
     drafts.delete_case(draft, "mine", alice)
     drafts.delete_case(draft, "q1", alice)
     assert edits(draft) == {"q1": "delete"}
-    drafts.revert(draft, "q1")
+    drafts.revert_case(draft, "q1")
     assert edits(draft) == {}
 
 
 def test_a_discarded_draft_comes_back(dataset: Dataset, draft: Draft, alice: User) -> None:
     drafts.delete_case(draft, "q1", alice)
-    drafts.discard(draft, alice)
+    drafts.discard_draft(draft, alice)
     assert Draft.objects.open_of(dataset) is None
     with pytest.raises(DraftError, match="discarded meanwhile"):
         drafts.delete_case(draft, "q2", alice)
-    drafts.restore(draft, alice)
+    drafts.restore_draft(draft, alice)
     assert Draft.objects.open_of(dataset) == draft
     actions = AuditEntry.objects.filter(action__startswith="draft").order_by("pk")
     assert list(actions.values_list("action", "new__edits")) == [
@@ -121,10 +121,10 @@ def test_a_discarded_draft_comes_back(dataset: Dataset, draft: Draft, alice: Use
 def test_a_discarded_draft_stays_away_while_there_is_another(
     dataset: Dataset, draft: Draft, alice: User
 ) -> None:
-    drafts.discard(draft, alice)
+    drafts.discard_draft(draft, alice)
     drafts.open_draft(dataset, alice)
     with pytest.raises(DraftError, match="another draft"):
-        drafts.restore(draft, alice)
+        drafts.restore_draft(draft, alice)
 
 
 def test_a_dataset_that_is_loading_has_no_draft(team: object, alice: User) -> None:

@@ -3,21 +3,21 @@ from __future__ import annotations
 import pytest
 
 from scoring.engine import drafts
-from scoring.engine.drafts import CaseTexts, DraftError, jobs
+from scoring.engine.drafts import DraftError, EditedCase, jobs
 from scoring.models import AuditEntry, Case, DatasetVersion, Draft, DraftState, User
 from tests.conftest import MakeDataset
 from tests.engine.drafts.conftest import CASES, contents
 
 
 def edited(draft: Draft, by: User) -> None:
-    drafts.save_case(draft, "q1", CaseTexts("Uno?", "1"), by, seen=0)
+    drafts.save_case(draft, "q1", EditedCase("Uno?", "1"), by, seen=0)
     drafts.delete_case(draft, "q2", by)
-    drafts.add_case(draft, CaseTexts("Four?", "4", tags=("new",)), by, key="q4")
+    drafts.add_case(draft, EditedCase("Four?", "4", tags=("new",)), by, key="q4")
 
 
 def publish(draft: Draft, by: User, message: str = "Why") -> DatasetVersion:
     """At once, as a small draft is."""
-    version = jobs.request_publish(draft, message, by)
+    version = jobs.publish_or_enqueue(draft, message, by)
     assert version is not None
     return version
 
@@ -47,7 +47,7 @@ def test_the_version_before_stays_as_it_was(
 ) -> None:
     before = list(Case.objects.filter(version=version).values())
     edited(draft, alice)
-    jobs.request_publish(draft, "Why", alice)
+    jobs.publish_or_enqueue(draft, "Why", alice)
     assert list(Case.objects.filter(version=version).values()) == before
 
 
@@ -55,19 +55,19 @@ def test_the_version_before_stays_as_it_was(
 def test_a_message_is_needed(draft: Draft, alice: User, message: str) -> None:
     edited(draft, alice)
     with pytest.raises(DraftError, match="few words"):
-        jobs.request_publish(draft, message, alice)
+        jobs.publish_or_enqueue(draft, message, alice)
 
 
 def test_nothing_changed_is_no_version(draft: Draft, alice: User) -> None:
     with pytest.raises(DraftError, match="Nothing was changed"):
-        jobs.request_publish(draft, "Why", alice)
+        jobs.publish_or_enqueue(draft, "Why", alice)
 
 
 def test_a_version_needs_a_case(draft: Draft, alice: User) -> None:
     for case in CASES:
         drafts.delete_case(draft, case["key"], alice)
     with pytest.raises(DraftError, match="at least one"):
-        jobs.request_publish(draft, "Why", alice)
+        jobs.publish_or_enqueue(draft, "Why", alice)
     draft.refresh_from_db()
     assert (draft.is_open, draft.is_publishing) == (True, False)
     assert DatasetVersion.with_loading.count() == 1
@@ -88,7 +88,7 @@ def test_a_draft_that_is_behind_is_not_published(
     edited(draft, alice)
     another(make_dataset, q3={"input": "Drei?"})
     with pytest.raises(DraftError, match="Version 2 was published meanwhile"):
-        jobs.request_publish(draft, "Why", alice)
+        jobs.publish_or_enqueue(draft, "Why", alice)
 
 
 def test_moved_onto_it_both_changes_are_there(
@@ -96,7 +96,7 @@ def test_moved_onto_it_both_changes_are_there(
 ) -> None:
     edited(draft, alice)
     another(make_dataset, q3={"input": "Drei?"})
-    assert drafts.rebase(draft, alice) == 0
+    assert drafts.rebase_draft(draft, alice) == 0
     texts = {key: content[0] for key, content in contents(publish(draft, alice)).items()}
     assert texts == {"q1": "Uno?", "q3": "Drei?", "q4": "Four?"}
 
@@ -106,10 +106,10 @@ def test_a_case_that_changed_in_both_is_saved_again_first(
 ) -> None:
     edited(draft, alice)
     another(make_dataset, q1={"input": "Ein?"})
-    assert drafts.rebase(draft, alice) == 1
+    assert drafts.rebase_draft(draft, alice) == 1
     with pytest.raises(DraftError, match="1 cases changed in both"):
-        jobs.request_publish(draft, "Why", alice)
-    drafts.save_case(draft, "q1", CaseTexts("Uno? Ein?", "1"), alice, seen=1)
+        jobs.publish_or_enqueue(draft, "Why", alice)
+    drafts.save_case(draft, "q1", EditedCase("Uno? Ein?", "1"), alice, seen=1)
     assert contents(publish(draft, alice))["q1"][0] == "Uno? Ein?"
 
 
@@ -119,7 +119,7 @@ def test_a_conflict_outlasts_a_version_that_leaves_the_case_alone(
     edited(draft, alice)
     for changes in ({}, {"q3": {"input": "Drei?"}}):
         another(make_dataset, q1={"input": "Ein?"}, **changes)
-        assert drafts.rebase(draft, alice) == 1
+        assert drafts.rebase_draft(draft, alice) == 1
 
 
 def test_edits_find_their_kind_on_the_new_version(
@@ -128,7 +128,7 @@ def test_edits_find_their_kind_on_the_new_version(
     """q1 is gone there, so it is added; q2 is gone, so nothing is left to delete."""
     edited(draft, alice)
     another(make_dataset, q1={"gone": True}, q2={"gone": True})
-    assert drafts.rebase(draft, alice) == 1
+    assert drafts.rebase_draft(draft, alice) == 1
     found = draft.edits.order_by("key").values_list("key", "kind", "is_conflict")
     assert list(found) == [("q1", "add", True), ("q4", "add", False)]
 
@@ -136,7 +136,7 @@ def test_edits_find_their_kind_on_the_new_version(
 def test_the_same_change_in_both_needs_no_edit(
     draft: Draft, make_dataset: MakeDataset, alice: User
 ) -> None:
-    drafts.save_case(draft, "q1", CaseTexts("Uno?", "1", tags=("easy",)), alice, seen=0)
+    drafts.save_case(draft, "q1", EditedCase("Uno?", "1", tags=("easy",)), alice, seen=0)
     another(make_dataset, q1={"input": "Uno?"})
-    assert drafts.rebase(draft, alice) == 0
+    assert drafts.rebase_draft(draft, alice) == 0
     assert draft.edits.count() == 0

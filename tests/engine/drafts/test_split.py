@@ -16,21 +16,21 @@ def hundred(make_dataset: MakeDataset) -> DatasetVersion:
 
 def test_the_same_seed_draws_the_same_cases(hundred: DatasetVersion) -> None:
     cases = Case.objects.filter(version=hundred)
-    first = drafts.sample_of(cases, 10, seed=7)
-    assert first == drafts.sample_of(cases, 10, seed=7) == sorted(set(first))
+    first = drafts.sample_positions(cases, 10, seed=7)
+    assert first == drafts.sample_positions(cases, 10, seed=7) == sorted(set(first))
     assert len(first) == 10
-    assert first != drafts.sample_of(cases, 10, seed=8)
+    assert first != drafts.sample_positions(cases, 10, seed=8)
 
 
 def test_every_case_may_be_drawn(hundred: DatasetVersion) -> None:
     cases = Case.objects.filter(version=hundred)
-    drawn = {place for seed in range(200) for place in drafts.sample_of(cases, 10, seed)}
+    drawn = {place for seed in range(200) for place in drafts.sample_positions(cases, 10, seed)}
     assert drawn == set(range(1, 101))
 
 
 def test_no_more_than_there_are(hundred: DatasetVersion) -> None:
     some = Case.objects.filter(version=hundred, position__lte=3)
-    assert drafts.sample_of(some, 10, seed=1) == [1, 2, 3]
+    assert drafts.sample_positions(some, 10, seed=1) == [1, 2, 3]
 
 
 def test_a_part_becomes_a_dataset_with_the_same_keys(version: DatasetVersion, alice: User) -> None:
@@ -61,7 +61,7 @@ def test_a_failure_leaves_no_dataset(
     def full(*_: object, **__: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("scoring.engine.drafts.case_copy.insert", full)
+    monkeypatch.setattr("scoring.engine.drafts.case_copy.bulk_insert", full)
     with pytest.raises(OSError, match="disk full"):
         drafts.split_dataset(version, [1], "Part", "part", alice)
     assert [dataset.name for dataset in Dataset.objects.all()] == ["Answers"]

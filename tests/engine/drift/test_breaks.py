@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scoring.engine.drift.breaks import Versions, breaks_between
+from scoring.engine.drift.breaks import Versions, find_breaks
 
 BEFORE = Versions(11, 1, 5, 21, 3, 0.7)
 
@@ -24,6 +24,6 @@ BEFORE = Versions(11, 1, 5, 21, 3, 0.7)
     ],
 )  # fmt: skip
 def test_only_versions_part_a_line(changed: dict[str, Any], texts: list[str], parts: bool) -> None:
-    found = breaks_between(BEFORE, BEFORE._replace(**changed))
+    found = find_breaks(BEFORE, BEFORE._replace(**changed))
     assert [change.text for change in found] == texts
     assert any(change.parts for change in found) == parts

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from scoring.engine.drift import measure
-from scoring.engine.drift.broken_cases import Regression, regressions
-from scoring.engine.drift.series_status import standings
+from scoring.engine.drift import measure_series
+from scoring.engine.drift.broken_cases import Regression, latest_regressions
+from scoring.engine.drift.series_status import series_statuses
 from scoring.models import Baseline, DatasetVersion, Run, Team
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_again, run_in_week
@@ -21,7 +21,7 @@ def version(make_dataset: MakeDataset) -> DatasetVersion:
 
 
 def of(team: Team) -> list[Regression]:
-    return regressions(standings(team))
+    return latest_regressions(series_statuses(team))
 
 
 def told(team: Team) -> list[tuple[str, str, int, int, int]]:
@@ -35,7 +35,7 @@ def test_without_a_pinned_run_it_is_the_run_before(team: Team, version: DatasetV
     run_in_week(version, 1, letters="pppp")
     before = run_in_week(version, 2, letters="fppp")
     run_in_week(version, 3, letters="pffp")
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     assert told(team) == [("w3", "w2", 2, 1, 4)]
     assert of(team)[0].baseline == before.uuid
 
@@ -45,7 +45,7 @@ def test_the_pinned_run_wins_over_the_run_before(team: Team, version: DatasetVer
     run_in_week(version, 2, letters="pfff")
     latest = run_in_week(version, 3, letters="pfff")
     Baseline.objects.pin(pinned, by=None)
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     assert told(team) == [("w3", "w1", 3, 0, 4)]
     assert of(team)[0].run == latest.uuid
 
@@ -54,18 +54,18 @@ def test_pinned_later_it_is_told_once_measured(team: Team, version: DatasetVersi
     first = run_in_week(version, 1, letters="pppp")
     run_in_week(version, 2, letters="pppf")
     run_in_week(version, 3, letters="ppff")
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     assert told(team) == [("w3", "w2", 1, 0, 4)]
     Baseline.objects.pin(first, by=None)
     assert told(team) == []
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     assert told(team) == [("w3", "w1", 2, 0, 4)]
 
 
 def test_the_latest_run_pinned_is_the_measure_itself(team: Team, version: DatasetVersion) -> None:
     run_in_week(version, 1, letters="pppp")
     Baseline.objects.pin(run_in_week(version, 2, letters="ffff"), by=None)
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     assert told(team) == []
 
 
@@ -73,7 +73,7 @@ def test_a_baseline_of_another_series_is_none(team: Team, version: DatasetVersio
     Baseline.objects.pin(run_in_week(version, 1, letters="pppp", series="b"), by=None)
     run_in_week(version, 2, letters="ffff")
     for series in "ab":
-        measure(version.dataset, series)
+        measure_series(version.dataset, series)
     assert told(team) == []
 
 
@@ -83,9 +83,9 @@ def test_another_trial_of_the_same_outputs_is_the_latest_run(
     pinned = run_in_week(version, 1, letters="pppp")
     latest = run_in_week(version, 2, letters="pppp")
     Baseline.objects.pin(pinned, by=None)
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     run_again(latest.output_set, 0.2, "pfff", name="stricter")
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     assert told(team) == [("stricter", "w1", 3, 0, 4)]
 
 
@@ -95,7 +95,7 @@ def test_a_run_that_broke_nothing_is_not_named(
 ) -> None:
     run_in_week(version, 1, letters=letters)
     run_in_week(version, 2, letters="pppp")
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     assert told(team) == []
 
 
@@ -107,7 +107,7 @@ def test_what_was_scored_again_since_is_not_named(
         "before": run_in_week(version, 1, letters="pppp"),
         "after": run_in_week(version, 2, letters="ffff"),
     }
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     assert told(team) == [("w2", "w1", 4, 0, 4)]
     Run.objects.filter(pk=runs[side].pk).update(finished_at=timezone.now())
     assert told(team) == []
@@ -120,8 +120,8 @@ def test_most_broken_cases_come_first_in_one_query(
         version = make_dataset([{"key": f"q{number}"} for number in range(4)], name=name)
         run_in_week(version, 1, letters="pppp")
         run_in_week(version, 2, letters=letters)
-        measure(version.dataset, "a")
-    found = standings(team)
+        measure_series(version.dataset, "a")
+    found = series_statuses(team)
     with django_assert_num_queries(1):
-        named = regressions(found)
+        named = latest_regressions(found)
     assert [each.standing.dataset_name for each in named] == ["three", "two", "one"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.engine.drift import Line, lines_of, measure
-from scoring.engine.drift.chart import chart_of, tag_lines
+from scoring.engine.drift import DriftLine, drift_lines, measure_series
+from scoring.engine.drift.chart import build_chart, tag_lines
 from scoring.models import Baseline, DatasetVersion, Run, RunDrift
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week
@@ -18,9 +18,9 @@ def version(make_dataset: MakeDataset) -> DatasetVersion:
     return make_dataset([{"key": f"q{number}"} for number in range(4)])
 
 
-def the_line(version: DatasetVersion) -> Line:
-    measure(version.dataset, "a")
-    return lines_of(version.dataset)[0]
+def the_line(version: DatasetVersion) -> DriftLine:
+    measure_series(version.dataset, "a")
+    return drift_lines(version.dataset)[0]
 
 
 def test_a_chart_marks_what_the_line_knows(version: DatasetVersion) -> None:
@@ -29,7 +29,7 @@ def test_a_chart_marks_what_the_line_knows(version: DatasetVersion) -> None:
     run_in_week(version, 17, 0.61, threshold=0.6)
     Baseline.objects.pin(passed(runs[2]), by=None)
     line = the_line(version)
-    chart = chart_of(line)
+    chart = build_chart(line)
     assert [mark.run for mark in chart.marks] == [point.run for point in line.points]
     assert [mark.place for mark in chart.marks if mark.is_baseline] == [2]
     assert [mark.place for mark in chart.marks if mark.is_change] == [
@@ -55,7 +55,7 @@ def passed(run: Run) -> Run:
 
 def test_without_limits_none_are_drawn(version: DatasetVersion) -> None:
     run_in_week(version, 0)
-    chart = chart_of(the_line(version))
+    chart = build_chart(the_line(version))
     assert (chart.limits, chart.baseline_y, chart.bars) == (None, None, ())
 
 
@@ -65,7 +65,7 @@ def test_a_tags_line_has_a_place_for_every_run(version: DatasetVersion) -> None:
     kept = [{"x": [4, 0.5, 0.25]}, {}, {"x": [3, 0.75, 1.0], "y": [9, 0.1, 0.0]}]
     for run, tags in zip(runs, kept, strict=True):
         RunDrift.objects.filter(run=run).update(tags={"close": tags, "other": {"z": [1, 1, 1]}})
-    first, second = tag_lines(lines_of(version.dataset)[0])
+    first, second = tag_lines(drift_lines(version.dataset)[0])
     assert (first.tag, first.means) == ("y", [None, None, 0.1])
     assert (second.tag, second.means) == ("x", [0.5, None, 0.75])
     assert second.latest == (3, 0.75, 1.0)

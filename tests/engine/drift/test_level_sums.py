@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from scoring.engine.drift import lines_of, measure
+from scoring.engine.drift import drift_lines, measure_series
 from scoring.models import DatasetVersion, DriftResult, Run
 from tests.engine.drift.test_levels import DOWN, about, add_run, version
 
@@ -18,12 +18,12 @@ def test_what_is_decided_does_not_depend_on_when_it_was(version: DatasetVersion)
     levels = [*DOWN, *about(0.85, 3), *[0.9, 0.7] * 3]
     for week, level in enumerate(levels):
         add_run(version, week, level)
-        measure(version.dataset, "a")
-    (line,) = lines_of(version.dataset)
+        measure_series(version.dataset, "a")
+    (line,) = drift_lines(version.dataset)
     one_by_one = line.judged
     assert DriftResult.objects.all().delete()[0] == len(levels)
-    measure(version.dataset, "a")
-    (line,) = lines_of(version.dataset)
+    measure_series(version.dataset, "a")
+    (line,) = drift_lines(version.dataset)
     assert line.judged == one_by_one
 
 
@@ -33,15 +33,15 @@ def test_a_run_that_comes_late_or_is_taken_away_is_judged_with_those_after_it(
     levels = about(0.85, 12)
     for week in (*range(5), *range(6, 12)):
         add_run(version, week, levels[week])
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     late = add_run(version, 5, 0.5)
-    (line,) = lines_of(version.dataset)
+    (line,) = drift_lines(version.dataset)
     assert (line.is_measured, line.standing.status) == (False, "untested")
     assert "w11 is not tested against earlier runs yet." in line.sentences
-    measure(version.dataset, "a")
-    (line,) = lines_of(version.dataset)
+    measure_series(version.dataset, "a")
+    (line,) = drift_lines(version.dataset)
     assert [each.place for each in line.outside] == [5]
     Run.objects.filter(pk=late.pk).update(deleted_at=timezone.now())
-    measure(version.dataset, "a")
-    (line,) = lines_of(version.dataset)
+    measure_series(version.dataset, "a")
+    (line,) = drift_lines(version.dataset)
     assert (line.is_measured, line.outside, line.changes) == (True, [], [])

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from scoring.engine.alerts.conditions import evaluate_rule
 from scoring.engine.alerts.finding import Finding
-from scoring.engine.drift import Line, lines_of, measure, report
-from scoring.engine.drift.series_status import Standing, standings
+from scoring.engine.drift import DriftLine, drift_lines, measure_series, report
+from scoring.engine.drift.series_status import SeriesStatus, series_statuses
 from scoring.models import AlertRule, DatasetVersion, OutputSet, Run, RunSummary, WatchState
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week
@@ -41,11 +41,11 @@ def add_run(version: DatasetVersion, week: int, level: float) -> Run:
     return run
 
 
-def line_of(version: DatasetVersion, levels: Sequence[float]) -> Line:
+def line_of(version: DatasetVersion, levels: Sequence[float]) -> DriftLine:
     for week, level in enumerate(levels):
         add_run(version, week, level)
-    measure(version.dataset, "a")
-    (line,) = lines_of(version.dataset)
+    measure_series(version.dataset, "a")
+    (line,) = drift_lines(version.dataset)
     return line
 
 
@@ -59,8 +59,8 @@ def judged(version: DatasetVersion) -> Finding:
     return found
 
 
-def standing(version: DatasetVersion) -> Standing:
-    (found,) = standings(version.dataset.team)
+def standing(version: DatasetVersion) -> SeriesStatus:
+    (found,) = series_statuses(version.dataset.team)
     return found
 
 
@@ -144,10 +144,10 @@ def test_the_new_level_does_not_alarm_for_ever(version: DatasetVersion) -> None:
     states = []
     for week in range(len(DOWN), len(DOWN) + 8):
         add_run(version, week, 0.6 + 0.01 * (week % 2))
-        measure(version.dataset, "a")
+        measure_series(version.dataset, "a")
         states.append(judged(version).state)
     assert states == [WatchState.FIRING] * 4 + [WatchState.FINE] * 4
-    (line,) = lines_of(version.dataset)
+    (line,) = drift_lines(version.dataset)
     assert [change.place for change in line.changes] == [10]
     assert line.limited == list(range(10, 21))
 
@@ -163,8 +163,8 @@ def test_lines_of_one_run_share_the_level(version: DatasetVersion) -> None:
         run = run_with(version, scores, name=f"w{week}")
         dated = FIRST_DAY + timedelta(weeks=week)
         OutputSet.objects.filter(pk=run.output_set_id).update(dated=dated)
-    measure(version.dataset, "a")
-    lines = {line.scorer: line for line in lines_of(version.dataset)}
+    measure_series(version.dataset, "a")
+    lines = {line.scorer: line for line in drift_lines(version.dataset)}
     (judgement,) = lines["right"].judged[-1][1:]
     assert judgement.p == pytest.approx(2 * 0.5**11)
     assert judgement.p_corrected == pytest.approx(6 * judgement.p)
@@ -176,8 +176,8 @@ def test_lines_of_one_run_share_the_level(version: DatasetVersion) -> None:
 
 
 def sentences_of(version: DatasetVersion) -> list[str]:
-    measure(version.dataset, "a")
-    (line,) = lines_of(version.dataset)
+    measure_series(version.dataset, "a")
+    (line,) = drift_lines(version.dataset)
     return line.sentences
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from scoring.core.stats.change_points import control_limits
-from scoring.engine.drift import Line, lines_of, measure
+from scoring.engine.drift import DriftLine, drift_lines, measure_series
 from scoring.models import (
     Dataset,
     DatasetVersion,
@@ -37,9 +37,9 @@ def weeks(version: DatasetVersion, means: list[float], first: int = 0, **fields:
     ]
 
 
-def the_line(dataset: Dataset) -> Line:
-    measure(dataset, "a")
-    (line,) = lines_of(dataset)
+def the_line(dataset: Dataset) -> DriftLine:
+    measure_series(dataset, "a")
+    (line,) = drift_lines(dataset)
     return line
 
 
@@ -69,7 +69,7 @@ def test_another_scorer_of_the_same_name_is_no_version(version: DatasetVersion) 
     run_in_week(version, 1, scorers=[scorer_of(version, "close")])
     other = scorer_of(version, "other")
     run_in_week(version, 2, scorers=[other]).scorers.update(name="close")
-    (line,) = lines_of(version.dataset)
+    (line,) = drift_lines(version.dataset)
     assert [each.text for each in line.points[1].breaks] == ["another scorer"]
 
 
@@ -159,23 +159,23 @@ def test_a_scorers_flips_are_its_own(version: DatasetVersion) -> None:
         run = run_in_week(version, week, 0.8, letters, scorers=both)
         Score.objects.filter(scorer__run=run, scorer__name="never").update(score=0.0, verdict=1)
         run.verdicts.update(verdict=1)
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     found = {line.scorer: [(p.fixed, p.broke) for p in line.points] for line in
-             lines_of(version.dataset)}  # fmt: skip
+             drift_lines(version.dataset)}  # fmt: skip
     assert found == {
         "close": [(None, None), (1, 1), (2, 0)],
         "never": [(None, None), (0, 0), (0, 0)],
     }
-    cases = [point.cases for line in lines_of(version.dataset) for point in line.points[1:]]
+    cases = [point.cases for line in drift_lines(version.dataset) for point in line.points[1:]]
     assert cases == [(4, 0, 0)] * 4
 
 
 def test_steps_from_before_scorers_were_counted_are_counted_again(version: DatasetVersion) -> None:
     for week in (1, 2):
         run_in_week(version, week, 0.8, FLIPPING[week])
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     RunStep.objects.update(scorers=None)
-    (line,) = lines_of(version.dataset)
+    (line,) = drift_lines(version.dataset)
     assert (line.points[1].fixed, line.points[1].cases, line.is_measured) == (None, None, False)
     assert (the_line(version.dataset).points[1].fixed, RunStep.objects.count()) == (2, 1)
 
@@ -196,7 +196,7 @@ def test_a_late_run_makes_new_neighbours(version: DatasetVersion) -> None:
     run_in_week(version, 3, 0.8, "ffff")
     assert the_line(version.dataset).points[1].broke == 4
     run_in_week(version, 2, 0.8, "pfff")
-    (line,) = lines_of(version.dataset)
+    (line,) = drift_lines(version.dataset)
     assert [point.broke for point in line.points] == [None, None, None]
     assert not line.is_measured
     assert [point.broke for point in the_line(version.dataset).points] == [None, 3, 1]
@@ -209,7 +209,7 @@ def test_a_run_that_is_scored_again_is_measured_again(version: DatasetVersion) -
     one = runs[1].verdicts.get(position=1)
     Score.objects.filter(output=one.output_id).update(score=0.0, verdict=1)
     Run.objects.filter(pk=runs[1].pk).update(finished_at=timezone.now())
-    (line,) = lines_of(version.dataset)
+    (line,) = drift_lines(version.dataset)
     assert (line.points[1].broke, line.is_measured) == (None, False)
     line = the_line(version.dataset)
     assert (line.points[1].broke, line.is_measured) == (1, True)
@@ -218,9 +218,9 @@ def test_a_run_that_is_scored_again_is_measured_again(version: DatasetVersion) -
 def test_measuring_again_writes_nothing(version: DatasetVersion) -> None:
     for week in range(3):
         run_in_week(version, week, 0.8, "ppff")
-    assert measure(version.dataset, "a") == 3 + 2 + 3
+    assert measure_series(version.dataset, "a") == 3 + 2 + 3
     tables = RunDrift, RunStep, DriftResult, LevelSums
     kept = [list(table.objects.values()) for table in tables]
-    assert measure(version.dataset, "a") == 0
+    assert measure_series(version.dataset, "a") == 0
     assert [list(table.objects.values()) for table in tables] == kept
-    assert measure(version.dataset, "nobody") == 0
+    assert measure_series(version.dataset, "nobody") == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from scoring.engine.drift import lines_of
+from scoring.engine.drift import drift_lines
 from scoring.models import DatasetVersion, Run, RunState
 from tests.conftest import MakeDataset
 from tests.engine.drift.test_line import the_line, version
@@ -17,21 +17,21 @@ def test_a_line_for_each_series_and_scorer(version: DatasetVersion) -> None:
     both = [scorer_of(version, "close"), scorer_of(version, "same")]
     run_in_week(version, 2, scorers=both)
     run_in_week(version, 1, scorers=both[:1], series="b")
-    lines = lines_of(version.dataset)
+    lines = drift_lines(version.dataset)
     assert [(line.series, line.scorer) for line in lines] == [
         ("a", "close"),
         ("a", "same"),
         ("b", "close"),
     ]
-    (chosen,) = lines_of(version.dataset, scorers=["close"], series=["b"])
+    (chosen,) = drift_lines(version.dataset, scorers=["close"], series=["b"])
     assert [point.label for point in chosen.points] == ["w1"]
-    assert lines_of(version.dataset, scorers=["nobody"]) == []
+    assert drift_lines(version.dataset, scorers=["nobody"]) == []
 
 
 def test_points_follow_the_dates_of_the_outputs_not_of_the_runs(version: DatasetVersion) -> None:
     for week in (3, 1, 2):
         run_in_week(version, week, 0.8)
-    (line,) = lines_of(version.dataset)
+    (line,) = drift_lines(version.dataset)
     assert [point.label for point in line.points] == ["w1", "w2", "w3"]
     assert line.points[0].dated == FIRST_DAY + timedelta(weeks=1)
 
@@ -43,7 +43,7 @@ def test_only_finished_runs_of_the_dataset_are_points(
     running = run_in_week(version, 2)
     Run.objects.filter(pk=running.pk).update(state=RunState.RUNNING)
     run_in_week(make_dataset([{}], name="Others"), 3)
-    (line,) = lines_of(version.dataset)
+    (line,) = drift_lines(version.dataset)
     assert [point.label for point in line.points] == ["w1"]
 
 
@@ -61,7 +61,7 @@ def test_names_that_several_runs_have_come_with_a_date(version: DatasetVersion) 
     run_in_week(version, 0, name="nightly")
     run_in_week(version, 1, name="nightly")
     run_in_week(version, 2, name="release")
-    (line,) = lines_of(version.dataset)
+    (line,) = drift_lines(version.dataset)
     assert [point.label for point in line.points] == [
         "nightly (2026-01-05)",
         "nightly (2026-01-12)",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.core.stats.text_drift import MOST_CHARACTERS
-from scoring.engine.drift import lines_of, measure
-from scoring.engine.drift.chart import MOST_TAGS
-from scoring.engine.drift.measurement import MOST_TAGS as KEPT_TAGS
+from scoring.core.stats.text_drift import MAX_CHARACTERS
+from scoring.engine.drift import drift_lines, measure_series
+from scoring.engine.drift.chart import MAX_TAGS
+from scoring.engine.drift.measurement import MAX_TAGS as KEPT_TAGS
 from scoring.engine.drift.measurement import common_tags, tag_figures, text_figures
 from scoring.engine.drift.point import Point
 from scoring.models import DatasetVersion, Output
@@ -22,15 +22,15 @@ def version(make_dataset: MakeDataset) -> DatasetVersion:
 
 
 def first_point(version: DatasetVersion) -> Point:
-    measure(version.dataset, "a")
-    return lines_of(version.dataset)[0].points[0]
+    measure_series(version.dataset, "a")
+    return drift_lines(version.dataset)[0].points[0]
 
 
 def test_the_commonest_tags_are_kept(make_dataset: MakeDataset) -> None:
     tags = [f"t{number:02}" for number in range(30)]
     version = make_dataset([{"tags": tags[: number + 1]} for number in range(30)])
     assert common_tags(version.pk) == tags[:KEPT_TAGS]
-    assert KEPT_TAGS == MOST_TAGS == 20
+    assert KEPT_TAGS == MAX_TAGS == 20
 
 
 def test_tags_are_counted_per_scorer(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> None:
@@ -51,7 +51,7 @@ def test_cases_without_tags_cost_nothing(version: DatasetVersion) -> None:
 
 
 def test_long_texts_differ_by_their_beginning_or_their_length(version: DatasetVersion) -> None:
-    start = "a" * MOST_CHARACTERS
+    start = "a" * MAX_CHARACTERS
     texts = [start + "x", start + "y", start + "yy", "b" + start]
     run_in_week(version, 0, 0.8, "pppp", texts=texts)
     assert first_point(version).distinct == 0.75

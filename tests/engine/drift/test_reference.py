@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.engine.drift import lines_of
+from scoring.engine.drift import drift_lines
 from scoring.models import Baseline, DatasetVersion
 from tests.conftest import MakeDataset
 from tests.engine.drift.test_line import the_line, version
@@ -22,7 +22,7 @@ def test_texts_are_compared_with_the_baselines_or_the_first_ones(version: Datase
     assert [point.similarity for point in line.points] == [1.0, pytest.approx(2.5 / 4)]
     assert [point.distinct for point in line.points] == [0.25, 0.75]
     Baseline.objects.pin(second, by=None)
-    (stale,) = lines_of(version.dataset)
+    (stale,) = drift_lines(version.dataset)
     assert [point.similarity for point in stale.points] == [None, None]
     assert not stale.is_measured
     line = the_line(version.dataset)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_django import DjangoAssertNumQueries
 
-from scoring.engine.drift import lines_of, report
+from scoring.engine.drift import drift_lines, report
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import DatasetVersion, User
 from tests.conftest import MakeDataset
@@ -40,8 +40,8 @@ def test_tags_and_changes_of_level_are_printed(make_dataset: MakeDataset, tmp_pa
 
 def test_a_bar_in_a_name_does_not_part_a_cell(version: DatasetVersion) -> None:
     run_in_week(version, 0, name="a|b")
-    (line,) = lines_of(version.dataset)
-    assert "| a&#124;b |" in report.markdown(line)
+    (line,) = drift_lines(version.dataset)
+    assert "| a&#124;b |" in report.as_markdown(line)
 
 
 def test_points_have_the_later_labels_of_their_runs(
@@ -54,7 +54,7 @@ def test_points_have_the_later_labels_of_their_runs(
         assert report.read_relabels([]) == {}
     entry_of().change_threshold(0.7, by=None, reason="x")
     relabel_run(second, by=alice)
-    lines = lines_of(version.dataset)
+    lines = drift_lines(version.dataset)
     with django_assert_num_queries(1):
         relabels = report.read_relabels(lines)
         described = [report.as_json(line, relabels)["points"] for line in lines]

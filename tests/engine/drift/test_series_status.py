@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from scoring.engine.drift import measure, series_status
-from scoring.engine.drift.series_status import Standing, standings
+from scoring.engine.drift import measure_series, series_status
+from scoring.engine.drift.series_status import SeriesStatus, series_statuses
 from scoring.models import Dataset, DatasetVersion, Run, RunState, Team
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_again, run_in_week, scorer_of
@@ -25,14 +25,14 @@ def weeks(version: DatasetVersion, means: list[float], first: int = 0, **fields:
         run_in_week(version, week, mean, **fields)
 
 
-def all_of(team: Team) -> list[Standing]:
+def all_of(team: Team) -> list[SeriesStatus]:
     """With everything measured."""
-    for found in standings(team):
-        measure(Dataset.objects.get(uuid=found.dataset), found.series)
-    return standings(team)
+    for found in series_statuses(team):
+        measure_series(Dataset.objects.get(uuid=found.dataset), found.series)
+    return series_statuses(team)
 
 
-def the_one(team: Team) -> Standing:
+def the_one(team: Team) -> SeriesStatus:
     (found,) = all_of(team)
     return found
 
@@ -43,7 +43,7 @@ def test_a_standing_for_each_series_of_each_dataset(
     run_in_week(version, 1)
     run_in_week(version, 1, series="b")
     run_in_week(make_dataset([{}], name="Others"), 1)
-    found = {(each.dataset_name, each.series) for each in standings(team)}
+    found = {(each.dataset_name, each.series) for each in series_statuses(team)}
     assert found == {("Answers", "a"), ("Answers", "b"), ("Others", "a")}
 
 
@@ -115,9 +115,9 @@ def test_outputs_that_were_scored_again_are_one_stop(team: Team, version: Datase
 
 def test_unfinished_runs_and_other_teams_have_no_part(team: Team, version: DatasetVersion) -> None:
     run = run_in_week(version, 1)
-    assert standings(Team.objects.create(name="Other", slug="other")) == []
+    assert series_statuses(Team.objects.create(name="Other", slug="other")) == []
     Run.objects.filter(pk=run.pk).update(state=RunState.RUNNING)
-    assert standings(team) == []
+    assert series_statuses(team) == []
 
 
 def test_it_takes_one_query_however_much_there_is(
@@ -127,7 +127,7 @@ def test_it_takes_one_query_however_much_there_is(
         version = make_dataset([{}], name=f"dataset {number}")
         weeks(version, STEADY, scorers=[scorer_of(version, name) for name in "xyz"])
     with django_assert_num_queries(1):
-        assert len(standings(team)) == 3
+        assert len(series_statuses(team)) == 3
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_of_a_long_series_the_same_is_said_as_if_every_run_was_read(
 ) -> None:
     weeks(version, means, letters="ppff")
     every = the_one(team)
-    monkeypatch.setattr(series_status, "MOST_STOPS", 12)
-    (found,) = standings(team)
+    monkeypatch.setattr(series_status, "MAX_STOPS", 12)
+    (found,) = series_statuses(team)
     assert (found.sentences, found.weight) == (every.sentences, every.weight)
     assert (found.latest, found.delta) == (every.latest, every.delta)
     assert (found.is_judged, found.run_count) == (True, len(means))
@@ -158,6 +158,6 @@ def test_outputs_scored_twice_count_as_one_run_of_a_long_series(
     first = run_in_week(version, 1, letters="ffff")
     weeks(version, [0.8] * 3, 2)
     run_again(first.output_set, 0.5, "ppff")
-    monkeypatch.setattr(series_status, "MOST_STOPS", 2)
-    (found,) = standings(team)
+    monkeypatch.setattr(series_status, "MAX_STOPS", 2)
+    (found,) = series_statuses(team)
     assert (found.run_count, len(found.stops)) == (4, 2)

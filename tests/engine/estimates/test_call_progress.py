@@ -14,14 +14,14 @@ from scoring.core.contract import Case, Result
 from scoring.core.llm import judge_client
 from scoring.core.services import use_services
 from scoring.engine.estimates.call_progress import (
-    KEPT_SECONDS,
+    CACHED_REPLY_SECONDS,
     ExpectedCall,
     ReportingServices,
     expected_calls,
 )
 from scoring.engine.jobs import job_queue
 from scoring.engine.jobs import progress as stages
-from scoring.engine.jobs.progress import Progress
+from scoring.engine.jobs.progress import JobProgress
 from scoring.engine.services.team_services import TeamServices
 from scoring.engine.tryout import preview
 from scoring.engine.tryout.preview import Config
@@ -59,7 +59,7 @@ NESTED = [
 def judge(stub: Stub, team: Team, monkeypatch: pytest.MonkeyPatch) -> Stub:
     """Asked one question at a time, and heard of often."""
     monkeypatch.setattr(judge_client, "PROGRESS_SECONDS", 0.001)
-    monkeypatch.setattr(stages, "TELL_SECONDS", 0.0)
+    monkeypatch.setattr(stages, "REPORT_SECONDS", 0.0)
     url = stub.play("judge", wire.verdict("good"))
     Connection.objects.define(team, "own", url, offered=OFFERED, concurrency=1, by=None)
     return stub
@@ -79,20 +79,20 @@ def score_with_progress(
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[Progress]:
+def told(monkeypatch: pytest.MonkeyPatch) -> list[JobProgress]:
     """What jobs report from now on."""
-    reports: list[Progress] = []
+    reports: list[JobProgress] = []
     tell = Job.tell
 
     def record(job: Job, progress: Any) -> bool:
-        reports.append(Progress(**progress))
+        reports.append(JobProgress(**progress))
         return tell(job, progress)
 
     monkeypatch.setattr(Job, "tell", record)
     return reports
 
 
-def patient(told: list[Progress]) -> Callable[[Asked], wire.Answer]:
+def patient(told: list[JobProgress]) -> Callable[[Asked], wire.Answer]:
     """Answers each question once all earlier answers have been told."""
     numbers = count()
 
@@ -104,7 +104,7 @@ def patient(told: list[Progress]) -> Callable[[Asked], wire.Answer]:
     return answer
 
 
-def test_replies_are_counted_as_they_come(judge: Stub, team: Team, told: list[Progress]) -> None:
+def test_replies_are_counted_as_they_come(judge: Stub, team: Team, told: list[JobProgress]) -> None:
     judge.play("judge", patient(told))
     results = score_with_progress(team, expected_calls(team, configure_scorer(*JUDGE), CASES))
     assert [result.score for result in results] == [1.0] * COUNT
@@ -126,15 +126,15 @@ def test_every_part_that_asks_is_foreseen_in_its_order(judge: Stub, team: Team) 
     assert judge.requests == []
 
 
-def test_what_is_kept_takes_no_time(judge: Stub, team: Team, told: list[Progress]) -> None:
+def test_what_is_kept_takes_no_time(judge: Stub, team: Team, told: list[JobProgress]) -> None:
     services, ready = TeamServices(team, purpose=CallPurpose.TRY), configure_scorer(*JUDGE)
     with use_services(services):
         ready.score(CASES[:4])
     (ask,) = expected_calls(team, ready, CASES)
     (every,) = expected_calls(team, ready, CASES[:4])
     assert (ask.total, every.total) == (COUNT, 4)
-    assert every.seconds == pytest.approx(4 * KEPT_SECONDS)
-    assert ask.seconds > COUNT * KEPT_SECONDS
+    assert every.seconds == pytest.approx(4 * CACHED_REPLY_SECONDS)
+    assert ask.seconds > COUNT * CACHED_REPLY_SECONDS
     judge.play("judge", patient(told))
     score_with_progress(team, [ask])
     first, *later = (each.done for each in told)
@@ -153,7 +153,7 @@ def test_one_text_is_asked_about_once(judge: Stub, team: Team) -> None:
 
 
 def test_what_was_not_foreseen_is_answered_all_the_same(
-    judge: Stub, team: Team, told: list[Progress]
+    judge: Stub, team: Team, told: list[JobProgress]
 ) -> None:
     results = score_with_progress(team, [])
     assert [result.score for result in results] == [1.0] * COUNT
@@ -184,28 +184,28 @@ def test_a_preview_says_how_far_it_is(
     alice: User,
     make_dataset: MakeDataset,
     make_outputs: MakeOutputs,
-    told: list[Progress],
+    told: list[JobProgress],
 ) -> None:
     version = make_dataset([{"expected": "right"}] * COUNT)
     run = finished_run(make_outputs(version, [f"Answer {n}." for n in range(COUNT)]), CLOSE)
     judge.play("judge", patient(told))
-    sample = preview.sample_of(run, None)
+    sample = preview.sample_outputs(run, None)
     job = preview.enqueue_preview(Config(*JUDGE, 0.5), run, None, sample, alice)
-    job_queue.run(job)
+    job_queue.run_job(job)
     job.refresh_from_db()
     assert job.state == JobState.DONE, job.problem
-    assert [result.verdict for result in preview.results_of(job)] == ["pass"] * COUNT
-    assert told[0] == Progress("replies", 0, COUNT, 0.0, told[0].seconds_left)
+    assert [result.verdict for result in preview.job_results(job)] == ["pass"] * COUNT
+    assert told[0] == JobProgress("replies", 0, COUNT, 0.0, told[0].seconds_left)
     assert told[0].seconds_left == pytest.approx(2.0 * COUNT, rel=0.1)  # assumed of a new model
     assert {each.done for each in told} >= set(range(COUNT))
 
 
 def test_texts_are_counted_as_they_are_embedded(
-    team: Team, told: list[Progress], monkeypatch: pytest.MonkeyPatch
+    team: Team, told: list[JobProgress], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(TeamServices, "_embedder", lambda *_: Letters())
     ready = configure_scorer("reference_match", {"embedding_provider": "local"})
-    monkeypatch.setattr(stages, "TELL_SECONDS", 0.0)
+    monkeypatch.setattr(stages, "REPORT_SECONDS", 0.0)
     asks = expected_calls(team, ready, CASES)
     with use_services(ReportingServices(begun(team), TeamServices(team), asks)):
         ready.score(CASES)

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from scoring.core.llm.endpoint import Endpoint, Price
-from scoring.core.services import Fault
+from scoring.core.services import CallFailure
 from scoring.engine.estimates import generation_estimate
 from scoring.engine.estimates.generation_estimate import estimate_generation
 from scoring.engine.estimates.scoring_estimate import ASSUMED_TOKENS_OUT
-from scoring.engine.outputs.generation import Recipe
+from scoring.engine.outputs.generation import OutputRecipe
 from scoring.models import DatasetVersion, Generation, ModelCall, OutputSet, Team
 from tests.conftest import MakeDataset
 from tests.engine.conftest import MakeScorer
@@ -22,8 +22,8 @@ __all__ = ["model"]
 pytestmark = pytest.mark.django_db
 
 
-def recipe(**told: Any) -> Recipe:
-    return Recipe(**{"model": "m", "template": "Answer {{ input }}", **told})
+def recipe(**told: Any) -> OutputRecipe:
+    return OutputRecipe(**{"model": "m", "template": "Answer {{ input }}", **told})
 
 
 @pytest.fixture
@@ -108,14 +108,14 @@ class TestJudges:
     ("endpoint", "cost_usd", "problems"),
     [
         (Endpoint("stub", "http://stub/v1"), None, ()),
-        (Fault("connection_missing", "add one"), None, ("add one",)),
+        (CallFailure("connection_missing", "add one"), None, ("add one",)),
         (Endpoint("s", "http://stub/v1", prices={"m": Price(0.0, 0.0)}), 0.0, ()),
     ],
 )
 def test_a_missing_price_or_connection_is_told(
     version: DatasetVersion,
     model: Model,
-    endpoint: Endpoint | Fault,
+    endpoint: Endpoint | CallFailure,
     cost_usd: float | None,
     problems: tuple[str, ...],
 ) -> None:

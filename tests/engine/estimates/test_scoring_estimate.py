@@ -8,11 +8,11 @@ import pytest
 
 from scoring.core.services import Message, Question, Reply
 from scoring.engine.estimates import scoring_estimate
-from scoring.engine.estimates.scoring_estimate import Estimate, estimate, estimate_calls
-from scoring.engine.processes.process_pool import Inline
-from scoring.engine.runs.execution import cases_of
-from scoring.engine.services.reply_store import KeptReplies
-from scoring.engine.worker.run_dispatcher import work_on
+from scoring.engine.estimates.scoring_estimate import CostEstimate, estimate_calls, estimate_scoring
+from scoring.engine.processes.process_pool import InlineExecutor
+from scoring.engine.runs.execution import cases_of_outputs
+from scoring.engine.services.reply_store import StoredReplies
+from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import Connection, Output, OutputSet, Scorer, Team
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.engine.conftest import MakeRun, MakeScorer, Spy
@@ -38,12 +38,15 @@ class TestCounts:
     def test_without_judges_there_is_nothing_to_pay(
         self, outputs_of: OutputsOf, make_scorer: MakeScorer
     ) -> None:
-        assert estimate(outputs_of("yes", "no"), [make_scorer("exact_match")]) == Estimate()
+        assert (
+            estimate_scoring(outputs_of("yes", "no"), [make_scorer("exact_match")])
+            == CostEstimate()
+        )
 
     def test_each_distinct_question_is_one_call(
         self, outputs_of: OutputsOf, make_scorer: MakeScorer, model: Model
     ) -> None:
-        found = estimate(outputs_of("0.1", "0.2", "0.1", None), [make_scorer("verdict")])
+        found = estimate_scoring(outputs_of("0.1", "0.2", "0.1", None), [make_scorer("verdict")])
         assert (found.calls, found.cached, found.is_exact) == (2, 0, True)
         assert model.asked == []
 
@@ -52,8 +55,8 @@ class TestCounts:
     ) -> None:
         scorer = make_scorer("verdict")
         run = make_run([f"0.{n}" for n in range(1, 8)], scorer)
-        promised = estimate(run.output_set, [scorer])
-        work_on(run, Inline())
+        promised = estimate_scoring(run.output_set, [scorer])
+        run_to_end(run, InlineExecutor())
         assert promised.calls == run.judge_calls == 7
 
     def test_kept_replies_are_told_apart(
@@ -63,8 +66,8 @@ class TestCounts:
 
         outputs, scorer = outputs_of("0.1", "0.2", "0.3"), make_scorer("verdict")
         asked = Question("m", (Message("user", "0.2"),))
-        KeptReplies(team).keep(reply_key("http://stub/v1", asked), asked, Reply("0.2"))
-        found = estimate(outputs, [scorer])
+        StoredReplies(team).keep(reply_key("http://stub/v1", asked), asked, Reply("0.2"))
+        found = estimate_scoring(outputs, [scorer])
         assert (found.calls, found.cached) == (2, 1)
 
     def test_judges_inside_combinations_count_and_nothing_else_is_scored(
@@ -72,7 +75,7 @@ class TestCounts:
     ) -> None:
         inner = {"type": "any", "config": {"scorers": [{"type": "verdict"}, {"type": "spy"}]}}
         scorer = make_scorer("all", scorers=[inner, {"type": "exact_match"}])
-        assert estimate(outputs_of("0.1", "0.2"), [scorer]).calls == 2
+        assert estimate_scoring(outputs_of("0.1", "0.2"), [scorer]).calls == 2
         assert spy.asked == []
 
     def test_samples_multiply(
@@ -81,7 +84,7 @@ class TestCounts:
         rubric: dict[str, Any] = {"rubric": "Is it so?", "choices": {"yes": 1, "no": 0}}
         Connection.objects.define(team, "stub", "https://example.org/v1", by=None)
         scorer = make_scorer("llm_judge", model="m", samples=3, **rubric)
-        assert estimate(outputs_of("a", "b"), [scorer]).calls == 6
+        assert estimate_scoring(outputs_of("a", "b"), [scorer]).calls == 6
 
     def test_many_outputs_are_estimated_from_a_sample(
         self,
@@ -93,9 +96,9 @@ class TestCounts:
         monkeypatch.setattr(scoring_estimate, "EXACT_OUTPUTS", 8)
         monkeypatch.setattr(scoring_estimate, "SAMPLE", 5)
         outputs, scorer = outputs_of(*(f"0.{n}" for n in range(10, 20))), make_scorer("verdict")
-        found = estimate(outputs, [scorer])
+        found = estimate_scoring(outputs, [scorer])
         assert (found.calls, found.tokens_in, found.is_exact) == (10, 10, False)
-        assert estimate(outputs, [scorer]) == found
+        assert estimate_scoring(outputs, [scorer]) == found
 
 
 class TestMoneyAndTime:
@@ -116,7 +119,7 @@ class TestMoneyAndTime:
         assert (found.seconds, found.is_time_assumed) == (40 * 2 / 8, True)
 
     def test_it_goes_by_the_latest_calls_of_that_model(self, team: Team, model: Model) -> None:
-        kept = KeptReplies(team)
+        kept = StoredReplies(team)
         kept.names["main"] = "stub"
         told = [("m", 400.0, 10), ("m", 600.0, 20), ("m-2026-01-31", 8_000.0, 30)]
         for name, latency, tokens in [*told, ("m-mini", 1.0, 9_999)]:
@@ -128,7 +131,7 @@ class TestMoneyAndTime:
     def test_calls_of_another_team_are_none_of_our_experience(
         self, team: Team, model: Model
     ) -> None:
-        other = KeptReplies(Team.objects.create(name="Other", slug="other"))
+        other = StoredReplies(Team.objects.create(name="Other", slug="other"))
         other.names[None] = "stub"
         other.keep(None, Question("m", ()), Reply("x", latency_ms=1.0))
         assert estimate_calls(team, [Question("m", ())]).is_time_assumed
@@ -150,10 +153,13 @@ class TestMoneyAndTime:
 def test_cases_come_in_the_order_asked_for(outputs_of: OutputsOf) -> None:
     ids = list(Output.objects.filter(output_set=outputs_of("a", None, "c")).values_list("pk"))
     wanted = [ids[2][0], ids[0][0], ids[1][0]]
-    found = cases_of(wanted)
+    found = cases_of_outputs(wanted)
     assert [case.output for case in found] == ["c", "a", None]
     assert [case.failure for case in found] == ["", "", "failed"]
 
 
 def test_a_scorer_without_a_version_asks_nothing(outputs_of: OutputsOf, team: Team) -> None:
-    assert estimate(outputs_of("a"), [Scorer(team=team, name="x", type="verdict")]) == Estimate()
+    assert (
+        estimate_scoring(outputs_of("a"), [Scorer(team=team, name="x", type="verdict")])
+        == CostEstimate()
+    )

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scoring.engine import imports
-from scoring.engine.export import Sheet, version_sheet
+from scoring.engine.export import ExportTable, version_table
 from scoring.engine.export.cases import STORED
 from scoring.models import DatasetVersion, Team
 from tests.conftest import MakeDataset
@@ -19,17 +19,17 @@ from tests.engine.export.test_results import CASES, rows_of
 # A version: what an upload makes of it again.
 
 
-Load = Callable[[Sheet, str], imports.Loaded]
+Load = Callable[[ExportTable, str], imports.ImportResult]
 
 
 @pytest.fixture
 def load(team: Team, tmp_path: Path) -> Load:
     """The sheet as a file and back, every guess of an upload taken."""
 
-    def loaded(sheet: Sheet, file_format: str, **options: Any) -> imports.Loaded:
+    def loaded(sheet: ExportTable, file_format: str, **options: Any) -> imports.ImportResult:
         path = tmp_path / sheet.file_name(file_format)
         path.write_bytes(b"".join(sheet.stream(file_format, **options)))
-        return imports.load_file(team, path, f"again {file_format}")
+        return imports.import_file(team, path, f"again {file_format}")
 
     return loaded
 
@@ -49,13 +49,13 @@ def test_a_version_comes_back_as_it_was(
         [*CASES, odd, {"key": "\u202e'\"/\\", "input": "\x01\r\u2028", "expected": "\t"}]
     )
     version.cases.update(metadata_json='{"compact":1.50}')
-    again = load(version_sheet(version), file_format)
+    again = load(version_table(version), file_format)
     assert again.report.problem_count == 0
     assert again.output_sets == ()
     assert [json.loads(row[1]) for row in stored(again.version)] == [
         json.loads(row[1]) for row in stored(version)
     ]
-    assert rows_of(version_sheet(again.version)) == rows_of(version_sheet(version))
+    assert rows_of(version_table(again.version)) == rows_of(version_table(version))
     expected = [json.loads(row[2]) if row[2] else ... for row in stored(again.version)]
     assert expected == ["a", None, "", ..., inside, "\t"]
 
@@ -74,7 +74,7 @@ def test_a_version_of_texts_comes_back_from_csv(make_dataset: MakeDataset, load:
             for n, text in enumerate(texts)
         ]
     )
-    again = load(version_sheet(version), "csv")
+    again = load(version_table(version), "csv")
     assert stored(again.version) == stored(version)
     assert again.output_sets == ()
 
@@ -85,5 +85,5 @@ def test_an_expected_value_is_found_behind_many_cases_without_one(
     version = make_dataset(
         [*({"input": f"{n}"} for n in range(1_100)), {"input": "?", "expected": "!"}]
     )
-    again = load(version_sheet(version), "jsonl")
+    again = load(version_table(version), "jsonl")
     assert stored(again.version)[-1] == stored(version)[-1]

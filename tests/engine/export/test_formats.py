@@ -7,8 +7,8 @@ from itertools import islice
 
 import pytest
 
-from scoring.engine.export import FILE_FORMATS, output_set_sheet, run_sheet, version_sheet
-from scoring.engine.export.formats import CHUNK, stem
+from scoring.engine.export import FILE_FORMATS, output_set_table, run_table, version_table
+from scoring.engine.export.formats import CHUNK, safe_file_stem
 from scoring.models import Output, Run
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.table import CaseOrder
@@ -36,8 +36,8 @@ __all__ = ["four", "run"]
     ],
 )
 def test_a_file_is_called_so_that_every_system_takes_it(name: str, file_stem: str) -> None:
-    assert stem(name) == file_stem
-    assert len(f"{stem(name)}.jsonl".encode()) <= 255
+    assert safe_file_stem(name) == file_stem
+    assert len(f"{safe_file_stem(name)}.jsonl".encode()) <= 255
 
 
 def test_formats_are_named_as_files_end() -> None:
@@ -46,7 +46,7 @@ def test_formats_are_named_as_files_end() -> None:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("sheet", "cases", "outputs"):
+    for name in ("formats", "cases", "outputs"):
         monkeypatch.setattr(f"scoring.engine.export.{name}.BATCH", 3)
 
 
@@ -56,11 +56,11 @@ def test_batches_meet_without_gap_or_repeat(make_dataset: MakeDataset) -> None:
     run = run_with(version, {"close": [n / 40 for n in range(20)]}, trials=2)
     close = run.scorers.get()
     both = [(f"q{n}", trial) for n in range(10) for trial in (0, 1)]
-    backwards = run_sheet(table_of(run, CaseFilters(), CaseOrder(close, True)))
-    assert [row["key"] for row in rows_of(version_sheet(version))] == [f"q{n}" for n in range(10)]
+    backwards = run_table(table_of(run, CaseFilters(), CaseOrder(close, True)))
+    assert [row["key"] for row in rows_of(version_table(version))] == [f"q{n}" for n in range(10)]
     for sheet, wanted in (
-        (output_set_sheet(run.output_set), both),
-        (run_sheet(table_of(run)), both),
+        (output_set_table(run.output_set), both),
+        (run_table(table_of(run)), both),
         (backwards, both[::-1]),
     ):
         assert [(row["key"], row["trial"]) for row in rows_of(sheet)] == wanted
@@ -69,7 +69,7 @@ def test_batches_meet_without_gap_or_repeat(make_dataset: MakeDataset) -> None:
 def test_rows_that_are_gone_end_the_stream_before_its_last_line(
     four: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sheet = run_sheet(table_of(four))
+    sheet = run_table(table_of(four))
     Output.objects.filter(case__key="q3").delete()
     monkeypatch.setattr("scoring.engine.export.formats.CHUNK", 1)
     monkeypatch.setattr("scoring.engine.export.formats.BATCH", 1)
@@ -83,7 +83,7 @@ def test_a_stream_that_is_given_up_has_no_last_line(
     make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scoring.engine.export.formats.CHUNK", 1)
-    sheet = version_sheet(make_dataset(CASES))
+    sheet = version_table(make_dataset(CASES))
     for file_format, end in (("jsonl", b"_rows"), ("json", b"]\n")):
         stream = sheet.stream(file_format)
         begun = b"".join(islice(stream, 2))
@@ -95,6 +95,6 @@ def test_a_stream_that_is_given_up_has_no_last_line(
 def test_little_is_held_at_a_time(make_dataset: MakeDataset) -> None:
     version = make_dataset([{"key": f"q{n}", "input": "x" * 1_000} for n in range(500)])
     for file_format in FILE_FORMATS:
-        *chunks, _ = version_sheet(version).stream(file_format)
+        *chunks, _ = version_table(version).stream(file_format)
         assert all(CHUNK <= len(chunk) < CHUNK + 4_000 for chunk in chunks)
         assert len(chunks) >= 7

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scoring.engine import imports
-from scoring.engine.export import output_set_sheet
+from scoring.engine.export import output_set_table
 from scoring.models import Output, OutputSet, Team
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
@@ -35,8 +35,8 @@ def test_an_output_set_comes_back_as_it_was(
     )
     if file_format != "csv":
         Output.objects.filter(pk=first.pk + 2).update(text='{"a":[1]}', is_json=True)
-    sheet = output_set_sheet(output_set)
+    sheet = output_set_table(output_set)
     path = tmp_path / sheet.file_name(file_format)
     path.write_bytes(b"".join(sheet.stream(file_format)))
-    again = imports.load_outputs_file(version, path).output_set
+    again = imports.import_outputs_file(version, path).output_set
     assert outputs_of(again) == outputs_of(output_set)

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from scoring.engine.export import Sheet, run_sheet
+from scoring.engine.export import ExportTable, run_table
 from scoring.models import Output, Run, RunScorer, Verdict
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.table import CaseOrder, CaseTable
@@ -28,11 +28,11 @@ CASES: list[dict[str, Any]] = [
 ]
 
 
-def text_of(sheet: Sheet, file_format: str = "jsonl", *, is_verbatim: bool = False) -> str:
+def text_of(sheet: ExportTable, file_format: str = "jsonl", *, is_verbatim: bool = False) -> str:
     return b"".join(sheet.stream(file_format, is_verbatim=is_verbatim)).decode()
 
 
-def rows_of(sheet: Sheet) -> list[dict[str, Any]]:
+def rows_of(sheet: ExportTable) -> list[dict[str, Any]]:
     """The sheet's rows by way of JSON Lines, once all agree on their number."""
     *rows, last = map(json.loads, text_of(sheet).split("\n")[:-1])
     assert last == {"_rows": sheet.count}
@@ -41,7 +41,7 @@ def rows_of(sheet: Sheet) -> list[dict[str, Any]]:
     return rows
 
 
-def cells_of(sheet: Sheet) -> list[dict[str, str]]:
+def cells_of(sheet: ExportTable) -> list[dict[str, str]]:
     text = StringIO(text_of(sheet, "csv", is_verbatim=True), newline="")
     rows = list(csv.DictReader(text, strict=True))
     assert len(rows) == sheet.count
@@ -53,7 +53,7 @@ def table_of(run: Run, *chosen: Any) -> CaseTable:
 
 
 def keys_of(run: Run, *chosen: Any) -> list[str]:
-    return [row["key"] for row in rows_of(run_sheet(table_of(run, *chosen)))]
+    return [row["key"] for row in rows_of(run_table(table_of(run, *chosen)))]
 
 
 # A run.
@@ -73,7 +73,7 @@ def run(make_run: MakeRun, make_scorer: MakeScorer, spy: Spy) -> Run:
 
 
 def test_a_row_tells_all_there_is_of_a_case(run: Run) -> None:
-    first = rows_of(run_sheet(table_of(run)))[0]
+    first = rows_of(run_table(table_of(run)))[0]
     assert first == {
         "key": "case-1",
         "trial": 0,
@@ -106,7 +106,7 @@ def test_a_row_tells_all_there_is_of_a_case(run: Run) -> None:
 
 
 def test_what_is_no_score_says_why(run: Run) -> None:
-    rows = rows_of(run_sheet(table_of(run)))
+    rows = rows_of(run_table(table_of(run)))
     (error,), (skipped,) = rows[1]["scores"], rows[2]["scores"]
     assert (error["status"], error["score"], error["verdict"]) == ("error", None, None)
     assert (error["code"], error["reason"]) == ("service_down", "no answer")
@@ -115,11 +115,11 @@ def test_what_is_no_score_says_why(run: Run) -> None:
 
 
 def test_json_outputs_keep_their_very_characters(run: Run) -> None:
-    assert '"output":{"a":[1.50]},' in text_of(run_sheet(table_of(run)))
+    assert '"output":{"a":[1.50]},' in text_of(run_table(table_of(run)))
 
 
 def test_csv_has_six_columns_for_each_scorer(run: Run) -> None:
-    sheet = run_sheet(table_of(run))
+    sheet = run_table(table_of(run))
     first, second, third, _ = cells_of(sheet)
     assert list(first)[-6:] == [
         *("close status", "close score", "close verdict", "close relabelled_verdict"),
@@ -137,9 +137,9 @@ def test_a_scorer_that_has_not_answered_is_left_out(make_dataset: MakeDataset) -
     run = run_with(make_dataset(CASES), {"close": [1.0] * 4, "tone": [1.0] * 4})
     tone = RunScorer.objects.get(run=run, name="tone")
     tone.scores.filter(output__case__key="q2").delete()
-    rows = rows_of(run_sheet(table_of(run)))
+    rows = rows_of(run_table(table_of(run)))
     assert [len(row["scores"]) for row in rows] == [2, 1, 2, 2]
-    assert cells_of(run_sheet(table_of(run)))[1]["tone status"] == ""
+    assert cells_of(run_table(table_of(run)))[1]["tone status"] == ""
 
 
 SCORES: list[Given] = [0.9, 0.1, "error", 0.5]
@@ -186,7 +186,7 @@ def test_unscored_cases_come_last_whichever_way_it_is_sorted(four: Run) -> None:
 
 def test_each_trial_is_a_row(make_dataset: MakeDataset) -> None:
     run = run_with(make_dataset(CASES[:2]), {"close": [1.0, 0.0, 0.5, 0.5]}, trials=2)
-    rows = rows_of(run_sheet(table_of(run)))
+    rows = rows_of(run_table(table_of(run)))
     assert [(row["key"], row["trial"], row["output"]) for row in rows] == [
         ("q1", 0, "q1 0"),
         ("q1", 1, "q1 1"),
@@ -200,7 +200,7 @@ def test_a_batch_costs_two_queries_and_one_for_each_further_scorer(
 ) -> None:
     version = make_dataset([{"key": f"q{n}"} for n in range(10)])
     run = run_with(version, {"close": [1.0] * 10, "tone": [1.0] * 10})
-    sheet = run_sheet(table_of(run))
+    sheet = run_table(table_of(run))
     for batch, queries in ((10, 3), (5, 6)):
         monkeypatch.setattr("scoring.engine.export.formats.BATCH", batch)
         with CaptureQueriesContext(connection) as seen:

@@ -49,7 +49,7 @@ def put(team: Team, alice: User) -> Put:
         if kind == UploadKind.DATASET:
             given.setdefault("dataset_name", "Answers")
         file = ContentFile(content, name=name)
-        return imports.receive(team, file, kind=kind, by=alice, **given)
+        return imports.store_upload(team, file, kind=kind, by=alice, **given)
 
     return received
 
@@ -59,7 +59,7 @@ def at_each_beat(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], obje
     """Do something before every beat; each batch has one."""
 
     def each(act: Callable[[], object]) -> None:
-        monkeypatch.setattr(uploads, "BEAT_SECONDS", 0)
+        monkeypatch.setattr(uploads, "HEARTBEAT_SECONDS", 0)
         beat = uploads.ProgressWriter.__call__
 
         def after(keeper: uploads.ProgressWriter, row_count: int, share: float) -> None:
@@ -78,7 +78,7 @@ def load(upload: Upload, choices: dict[str, list[str]] | None = None, **options:
 
 def check(upload: Upload, choices: dict[str, list[str]] | None = None, **options: Any) -> Upload:
     assert imports.request_check(upload, choices, **options)
-    imports.check(upload)
+    imports.check_upload(upload)
     upload.refresh_from_db()
     return upload
 
@@ -86,7 +86,7 @@ def check(upload: Upload, choices: dict[str, list[str]] | None = None, **options
 def load_unchecked(upload: Upload, *, skips_bad_rows: bool = False) -> Upload:
     """Load without a check before."""
     assert imports.request_load(upload, skips_bad_rows=skips_bad_rows)
-    imports.load(upload)
+    imports.import_upload(upload)
     upload.refresh_from_db()
     return upload
 

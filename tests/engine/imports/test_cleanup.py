@@ -74,8 +74,8 @@ def test_the_sweep_asks_whether_the_holder_lives(
     Upload.objects.filter(pk=put(b"id,input\n1,a\n").pk).update(
         state=UploadState.LOADING,
         dataset=left.dataset,
-        held_by=holder,
-        held_until=timezone.now() + timedelta(seconds=ends_in_seconds),
+        lease_owner=holder,
+        lease_expires_at=timezone.now() + timedelta(seconds=ends_in_seconds),
     )
     imports.remove_abandoned()
     assert DatasetVersion.with_loading.filter(pk=left.pk).exists() == is_kept
@@ -99,7 +99,7 @@ def test_the_sweep_removes_files_that_no_upload_needs(put: Put, spooled: Path) -
     young = spooled / "being received"
     young.touch()
     imports.remove_abandoned()
-    assert {path.name for path in spooled.iterdir()} == {needed.spool_name, young.name}
+    assert {path.name for path in spooled.iterdir()} == {needed.stored_name, young.name}
 
 
 def test_an_upload_nobody_maps_is_given_up_after_a_day(put: Put, spooled: Path) -> None:

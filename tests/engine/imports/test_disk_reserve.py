@@ -58,12 +58,12 @@ def test_room_is_kept_while_rows_are_stored_under_no_name(
     def kept() -> tuple[int, int]:
         return os.fstat(aside[0].fileno()).st_blocks * 512, len(list(spooled.iterdir()))
 
-    seen = seen_by(monkeypatch, writer, "read_through", kept)
+    seen = seen_by(monkeypatch, writer, "write_rows", kept)
     upload = load_unchecked(put(many()))
     assert upload.state == UploadState.DONE
     (at_most,) = seen
     assert isinstance(at_most, tuple)
-    assert at_most[0] >= disk_reserve.KEPT_BYTES
+    assert at_most[0] >= disk_reserve.RESERVE_BYTES
     assert at_most[1] == 1  # the upload's own file
     assert [file.closed for file in aside] == [True]
 
@@ -77,9 +77,9 @@ def test_the_room_is_free_when_rows_are_taken_away(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(writer, "publish", full)
+    monkeypatch.setattr(writer, "publish_import", full)
     seen = seen_by(monkeypatch, import_cleanup, "remove_version", lambda: aside[0].closed)
-    imports.load(upload)
+    imports.import_upload(upload)
     assert seen == [True]
     assert [each["code"] for each in upload.problems] == ["disk_full"]
     assert_nothing_is_left(spooled)

@@ -92,7 +92,7 @@ def tried(put: Put, path: Path) -> Upload | FileProblem:
     """The upload with the table's first column as input, or why not even that can be mapped."""
     try:
         upload = put(path.read_bytes(), path.name, dataset_name=path.name)
-        first = imports.preview(upload).detected.columns[0]
+        first = imports.preview_upload(upload).detected.columns[0]
         return load(upload, {"input": [first], "id": []})
     except FileProblem as fault:
         return fault

@@ -76,7 +76,7 @@ def test_an_upload_that_the_database_has_no_room_for_is_not_received(
     fill()
     with pytest.raises(FileProblem, match=SAID), transaction.atomic():
         until_full()
-    assert {path.name for path in spooled.iterdir()} == {each.spool_name for each in received}
+    assert {path.name for path in spooled.iterdir()} == {each.stored_name for each in received}
 
 
 @needs_full
@@ -102,11 +102,11 @@ def test_a_dry_run_without_room_says_so_and_can_be_made_again(
 
     with monkeypatch.context() as patched:
         patched.setattr(source, "TemporaryFile", without_room)
-        imports.check(upload)
+        imports.check_upload(upload)
     assert (upload.state, upload.problems[0]["code"]) == (UploadState.CHECKED, "disk_full")
     assert upload.report["is_readable"] is False
     assert imports.request_check(upload)
-    imports.check(upload)
+    imports.check_upload(upload)
     assert (upload.problems, upload.report["cases"]) == ([], 1)
 
 
@@ -117,7 +117,7 @@ def test_an_import_into_a_full_database_has_failed_and_says_why(
     upload = put(many())
     imports.request_load(upload)
     fill()
-    imports.load(upload)
+    imports.import_upload(upload)
     assert upload.state == UploadState.FAILED
     assert [each["code"] for each in upload.problems] == ["disk_full"]
     assert upload.problems[0]["message"].startswith(SAID)

@@ -82,7 +82,7 @@ def test_bad_cases_are_named_by_path_and_none_is_stored(
 def test_as_many_objects_as_the_limit_are_taken(
     team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.engine.imports.json_body.MOST", 2)
+    monkeypatch.setattr("scoring.engine.imports.json_body.MAX_OBJECTS", 2)
     cases = [{"key": key, "input": 1} for key in "abc"]
     assert imports.store_cases(team, "Answers", cases[:2]).version.case_count == 2
     with pytest.raises(imports.BodyError, match="cases"):

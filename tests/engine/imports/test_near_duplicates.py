@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from scoring.engine import drafts, imports
 from scoring.engine.imports import near_duplicates
-from scoring.engine.imports.near_duplicates import repeats_among
+from scoring.engine.imports.near_duplicates import find_repeats
 from scoring.engine.jobs import job_queue
 from scoring.models import (
     Case,
@@ -56,7 +56,7 @@ def by_a_draft(team: Team, alice: User, folder: Path) -> DatasetVersion:
     drafts.delete_case(draft, "q1", alice)
     draft.message = "one less"
     draft.save()
-    return drafts.publish(draft, alice)
+    return drafts.publish_draft(draft, alice)
 
 
 def by_a_split(team: Team, alice: User, folder: Path) -> DatasetVersion:
@@ -86,7 +86,7 @@ def test_the_worker_looks_at_a_version_nobody_looked_at(
     assert VersionDuplicates.objects.of(version) == {}
     job = Job.objects.get(kind=JobKind.FIND_DUPLICATES)
     assert job.requested_by is None
-    job_queue.run(job)
+    job_queue.run_job(job)
     job.refresh_from_db()
     assert (job.state, job.problem) == (JobState.DONE, "")
     assert VersionDuplicates.objects.of(version) == expected
@@ -115,7 +115,7 @@ def test_a_draft_that_fails_leaves_nothing_to_do(
     def full(*_: object, **__: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("scoring.engine.drafts.case_copy.insert", full)
+    monkeypatch.setattr("scoring.engine.drafts.case_copy.bulk_insert", full)
     with pytest.raises(OSError, match="disk full"):
         drafts.split_dataset(version, [1], "Part", "part", alice)
     assert not Job.objects.exists()
@@ -165,10 +165,10 @@ def test_inputs_that_are_objects_repeat_by_their_value(put: Put) -> None:
 @pytest.mark.parametrize("count", [0, 1, 10, 250_000])
 def test_repeats_are_found_however_many_there_are(count: int) -> None:
     values = [hash(f"text {n}") for n in range(count)]
-    assert repeats_among(values) == []
+    assert find_repeats(values) == []
     again = values[: count // 3]
-    assert repeats_among(values + again) == [(count + n, n) for n in range(1, len(again) + 1)]
+    assert find_repeats(values + again) == [(count + n, n) for n in range(1, len(again) + 1)]
 
 
 def test_a_repeat_leads_to_the_first_of_its_like() -> None:
-    assert repeats_among([7, 7, 8, 7, 8]) == [(2, 1), (4, 1), (5, 3)]
+    assert find_repeats([7, 7, 8, 7, 8]) == [(2, 1), (4, 1), (5, 3)]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from scoring.core.files import Source, detect, read_rows
+from scoring.core.files import Source, detect_format, read_rows
 from scoring.engine import imports
 from scoring.engine.imports import rate_estimator
 from scoring.engine.jobs import lease
@@ -77,7 +77,7 @@ def test_a_stage_is_told_in_words(
     put: Put, state: str, kind: str, share: float, stage: str
 ) -> None:
     upload = put(b"id,input\n1,a\n")
-    lease.take(upload)
+    lease.acquire(upload)
     upload.state, upload.kind, upload.share_read = state, kind, share
     assert imports.stage_of(upload) == stage
 
@@ -86,14 +86,14 @@ def test_what_nobody_works_on_waits(put: Put) -> None:
     assert imports.stage_of(put(b"id,input\n1,a\n")) == "waiting for the worker"
 
 
-@pytest.mark.parametrize("step", [imports.check, imports.load])
+@pytest.mark.parametrize("step", [imports.check_upload, imports.import_upload])
 def test_an_upload_knows_how_far_it_is_and_how_fast(
     put: Put, at_each_beat: AtEachBeat, step: Callable[[Upload], None]
 ) -> None:
     upload = put(many())
-    asked = imports.request_check if step is imports.check else imports.request_load
+    asked = imports.request_check if step is imports.check_upload else imports.request_load
     assert asked(upload)
-    lease.take(upload)
+    lease.acquire(upload)
     seen: list[float] = []
     rates: list[float | None] = []
 
@@ -133,7 +133,7 @@ def test_every_format_tells_how_much_of_it_was_read(
     path.write_bytes(content)
     with path.open("rb") as stream:
         source = Source(stream, name)
-        found = detect(Source(io.BytesIO(content), name))
+        found = detect_format(Source(io.BytesIO(content), name))
         shares = [source.share for _ in read_rows(source, found)]
     assert shares == sorted(shares)
     assert 0.0 < shares[len(shares) // 2] < 1.0

@@ -79,12 +79,12 @@ def test_the_dry_run_finds_what_the_import_would(
     upload = put(content, name)
     upload.state = UploadState.CHECKING
     upload.save()
-    imports.check(upload)
+    imports.check_upload(upload)
     upload.refresh_from_db()
     assert upload.state == UploadState.CHECKED
     assert [problem["code"] for problem in upload.problems] == [code]
     assert not Case.objects.exists()
-    assert imports.cancel(upload)
+    assert imports.cancel_upload(upload)
     assert_nothing_is_left(spooled)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scoring.core.files import FileProblem, RowProblem
-from scoring.engine.imports.report import LISTED, RefusedError, Report
+from scoring.engine.imports.report import MAX_LISTED, ImportReport, RefusedError
 
 PROBLEM = RowProblem(3, "id", "missing_id", "Line 3, column id: the id is empty.")
 
@@ -22,7 +22,7 @@ PROBLEM = RowProblem(3, "id", "missing_id", "Line 3, column id: the id is empty.
 def test_bad_rows_may_be_skipped_but_not_a_bad_file(
     skips_bad_rows: bool, has_problem: bool, is_fatal: bool, is_storable: bool
 ) -> None:
-    report = Report(skips_bad_rows=skips_bad_rows)
+    report = ImportReport(skips_bad_rows=skips_bad_rows)
     if has_problem:
         report.add(PROBLEM)
     if is_fatal:
@@ -31,11 +31,11 @@ def test_bad_rows_may_be_skipped_but_not_a_bad_file(
 
 
 def test_problems_and_unmatched_keys_beyond_the_limit_are_only_counted() -> None:
-    report = Report()
-    for number in range(LISTED + 1):
+    report = ImportReport()
+    for number in range(MAX_LISTED + 1):
         report.add(PROBLEM)
         report.add_unmatched(f"q{number}")
-    assert (report.problem_count, len(report.problems)) == (LISTED + 1, LISTED)
-    assert (report.unmatched_count, len(report.unmatched)) == (LISTED + 1, LISTED)
+    assert (report.problem_count, len(report.problems)) == (MAX_LISTED + 1, MAX_LISTED)
+    assert (report.unmatched_count, len(report.unmatched)) == (MAX_LISTED + 1, MAX_LISTED)
     assert str(RefusedError(report)).startswith("101 problems; the first: Line 3")
     assert report.listed_problems()[0]["message"] == "The id is empty."

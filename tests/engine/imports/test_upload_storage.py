@@ -32,17 +32,17 @@ def test_a_hostile_file_name_is_only_ever_shown(
 ) -> None:
     file = ContentFile(b"id,input\n1,a\n")
     file.name = name
-    upload = imports.receive(team, file, kind=UploadKind.DATASET, by=None, dataset_name="A")
+    upload = imports.store_upload(team, file, kind=UploadKind.DATASET, by=None, dataset_name="A")
     assert upload.file_name == shown
     (stored,) = spooled.iterdir()
-    assert stored.name == upload.spool_name
+    assert stored.name == upload.stored_name
     assert stored.name.removesuffix(".rows").isalnum()
     assert stored.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_preview_shows_first_rows_and_a_guess_without_reading_on(put: Put) -> None:
     rows = "".join(f"{n},text {n},more\n" for n in range(5_000))
-    preview = imports.preview(put(f"ID;Question;Note\n{rows}".replace(",", ";").encode()))
+    preview = imports.preview_upload(put(f"ID;Question;Note\n{rows}".replace(",", ";").encode()))
     assert preview.detected.delimiter == ";"
     assert preview.detected.columns == ("ID", "Question", "Note")
     assert (preview.mapping.id, preview.mapping.input) == ("ID", "Question")

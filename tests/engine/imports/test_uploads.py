@@ -25,7 +25,7 @@ from tests.engine.imports.conftest import (
 
 def test_text_of_another_encoding_is_refused_until_it_is_chosen(put: Put) -> None:
     content = "id,input\n1,café\n".encode("cp1252")
-    for look in (imports.preview, imports.request_check):
+    for look in (imports.preview_upload, imports.request_check):
         with pytest.raises(FileProblem) as raised:
             look(put(content))
         assert raised.value.code == "encoding"
@@ -61,9 +61,9 @@ def test_a_cancel_before_the_import_removes_the_file(put: Put, spooled: Path) ->
     upload = put(b"id,input\n1,a\n")
     imports.request_load(upload)
     assert Dataset.objects.filter(latest=None).exists()
-    assert imports.cancel(upload)
+    assert imports.cancel_upload(upload)
     assert upload.state == UploadState.CANCELLED
-    assert not imports.cancel(upload)
+    assert not imports.cancel_upload(upload)
     assert not imports.request_load(upload)
     assert_nothing_is_left(spooled)
 
@@ -74,12 +74,12 @@ def test_a_cancel_is_honoured_between_batches(
 ) -> None:
     upload = put(many())
     imports.request_load(upload) if step == "load" else imports.request_check(upload)
-    lease.take(upload)
+    lease.acquire(upload)
     seen: list[int] = []
 
     def cancel() -> None:
         seen.append(Case.objects.count())
-        imports.cancel(Upload.objects.get(pk=upload.pk))
+        imports.cancel_upload(Upload.objects.get(pk=upload.pk))
 
     at_each_beat(cancel)
     getattr(imports, step)(upload)
@@ -94,13 +94,13 @@ def test_a_lost_hold_ends_the_work_and_leaves_the_upload_to_its_new_holder(
 ) -> None:
     upload = put(many())
     imports.request_load(upload)
-    lease.take(upload)
+    lease.acquire(upload)
     others = Upload.objects.filter(pk=upload.pk)
-    at_each_beat(lambda: others.update(held_by="another:1"))
-    imports.load(upload)
+    at_each_beat(lambda: others.update(lease_owner="another:1"))
+    imports.import_upload(upload)
     upload.refresh_from_db()
-    assert (upload.state, upload.held_by) == (UploadState.LOADING, "another:1")
-    assert upload_storage.path_of(upload).exists()
+    assert (upload.state, upload.lease_owner) == (UploadState.LOADING, "another:1")
+    assert upload_storage.upload_path(upload).exists()
     assert not Case.objects.exists()
     assert not DatasetVersion.with_loading.exists()
 
@@ -108,19 +108,19 @@ def test_a_lost_hold_ends_the_work_and_leaves_the_upload_to_its_new_holder(
 def test_progress_is_noted_and_the_hold_renewed(put: Put, at_each_beat: AtEachBeat) -> None:
     upload = put(many())
     imports.request_load(upload)
-    lease.take(upload)
+    lease.acquire(upload)
     seen: list[int] = []
     ran_out = timezone.now() - timedelta(seconds=1)
 
     def look() -> None:
         seen.append(Upload.objects.get(pk=upload.pk).row_count)
-        Upload.objects.filter(pk=upload.pk).update(held_until=ran_out)
+        Upload.objects.filter(pk=upload.pk).update(lease_expires_at=ran_out)
 
     at_each_beat(look)
-    imports.load(upload)
+    imports.import_upload(upload)
     upload.refresh_from_db()
     assert seen == [0, 5_000, 10_000, 12_000]
-    assert (upload.row_count, upload.held_by, upload.held_until) == (12_000, "", None)
+    assert (upload.row_count, upload.lease_owner, upload.lease_expires_at) == (12_000, "", None)
 
 
 def test_a_database_that_cannot_store_fails_the_upload_and_keeps_nothing(
@@ -132,8 +132,8 @@ def test_a_database_that_cannot_store_fails_the_upload_and_keeps_nothing(
     def broken(*_: object) -> None:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("scoring.engine.imports.case_writer.insert", broken)
-    imports.load(upload)
+    monkeypatch.setattr("scoring.engine.imports.case_writer.bulk_insert", broken)
+    imports.import_upload(upload)
     upload.refresh_from_db()
     assert (upload.state, upload.problems[0]["code"]) == (UploadState.FAILED, "store_failed")
     assert_nothing_is_left(spooled)
@@ -142,8 +142,8 @@ def test_a_database_that_cannot_store_fails_the_upload_and_keeps_nothing(
 def test_a_file_that_is_gone_fails_the_upload(put: Put, spooled: Path) -> None:
     upload = put(many(10))
     imports.request_load(upload)
-    upload_storage.path_of(upload).unlink()
-    imports.load(upload)
+    upload_storage.upload_path(upload).unlink()
+    imports.import_upload(upload)
     upload.refresh_from_db()
     assert (upload.state, upload.problems[0]["code"]) == (UploadState.FAILED, "file_gone")
     assert_nothing_is_left(spooled)

@@ -18,7 +18,7 @@ TEST = JobKind.TEST_CONNECTION
 
 def test_asking_the_same_twice_asks_once(team: Team, alice: User, charlie: User) -> None:
     def ask(request: Any, team: Team = team) -> Job:
-        return job_queue.enqueue_for(TEST, team, alice, request)
+        return job_queue.enqueue_once(TEST, team, alice, request)
 
     first = ask({"connection": "1"})
     assert ask({"connection": "1"}) == first
@@ -45,22 +45,22 @@ def test_a_job_that_breaks_says_so_and_tells_no_secret(
         return {}["nothing"]  # type: ignore[no-any-return]
 
     monkeypatch.setattr(connection_test, "run_connection_test", breaks)
-    job = job_queue.enqueue_for(TEST, team, None, {})
+    job = job_queue.enqueue_once(TEST, team, None, {})
     with caplog.at_level(logging.ERROR):
-        job_queue.run(job)
+        job_queue.run_job(job)
     job.refresh_from_db()
     assert (job.state, job.problem) == ("failed", "it failed with KeyError")
     assert str(job.uuid) in caplog.text
 
 
 def test_every_kind_of_job_has_a_function() -> None:
-    assert set(job_queue.FUNCTIONS) == set(JobKind)
-    assert all(callable(import_string(path)) for path in job_queue.FUNCTIONS.values())
+    assert set(job_queue.HANDLERS) == set(JobKind)
+    assert all(callable(import_string(path)) for path in job_queue.HANDLERS.values())
 
 
 def test_a_job_of_a_kind_that_this_worker_does_not_know_fails(team: Team) -> None:
     job = Job.objects.create(team=team, kind="of_a_newer_version", request={})
-    job_queue.run(job)
+    job_queue.run_job(job)
     job.refresh_from_db()
     assert (job.state, job.problem) == (JobState.FAILED, "it failed with KeyError")
 
@@ -73,9 +73,9 @@ def test_a_job_of_a_kind_that_this_worker_does_not_know_fails(team: Team) -> Non
     ],
 )
 def test_an_answer_is_made_keepable(value: Any, kept: Any) -> None:
-    assert job_queue.storable(value) == kept
+    assert job_queue.without_nul(value) == kept
 
 
 def test_an_infinite_number_is_no_answer() -> None:
     with pytest.raises(ValueError, match="Out of range"):
-        job_queue.storable({"x": float("inf")})
+        job_queue.without_nul({"x": float("inf")})

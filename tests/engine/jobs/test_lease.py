@@ -22,7 +22,7 @@ def run(run_of_yes: RunOfYes) -> Run:
 
 def held(run: Run, by: str, seconds: float) -> Run:
     until = timezone.now() + timedelta(seconds=seconds)
-    Run.objects.filter(pk=run.pk).update(held_by=by, held_until=until)
+    Run.objects.filter(pk=run.pk).update(lease_owner=by, lease_expires_at=until)
     return Run.objects.get(pk=run.pk)
 
 
@@ -43,46 +43,46 @@ def ended_process() -> str:
     ],
 )
 def test_who_may_take_a_run(run: Run, by: str, seconds: float, free: bool) -> None:
-    assert lease.take(held(run, by, seconds)) is free
-    assert (Run.objects.get().held_by == lease.own_name()) is free
+    assert lease.acquire(held(run, by, seconds)) is free
+    assert (Run.objects.get().lease_owner == lease.own_name()) is free
 
 
 def test_the_run_of_an_ended_process_of_this_machine_is_free_at_once(run: Run) -> None:
-    assert lease.take(held(run, ended_process(), 20))
+    assert lease.acquire(held(run, ended_process(), 20))
 
 
 def test_a_run_leased_in_our_own_name_is_free(run: Run) -> None:
     """A restarted container may get its former pid."""
-    assert lease.take(held(run, lease.own_name(), 20))
+    assert lease.acquire(held(run, lease.own_name(), 20))
 
 
 def test_of_two_that_saw_it_free_only_one_gets_it(run: Run) -> None:
     seen_by_us = Run.objects.get()
     held(run, "elsewhere:1", 20)
-    assert not lease.take(seen_by_us)
-    assert Run.objects.get().held_by == "elsewhere:1"
+    assert not lease.acquire(seen_by_us)
+    assert Run.objects.get().lease_owner == "elsewhere:1"
 
 
 def test_a_hold_lasts_thirty_seconds_and_is_renewed(run: Run) -> None:
-    lease.take(run)
-    first = run.held_until
+    lease.acquire(run)
+    first = run.lease_expires_at
     assert first is not None
     assert 29 < (first - timezone.now()).total_seconds() <= 30
     assert lease.renew(run)
-    assert run.held_until is not None
-    assert run.held_until > first
+    assert run.lease_expires_at is not None
+    assert run.lease_expires_at > first
 
 
 def test_a_hold_that_another_process_took_over_is_neither_renewed_nor_released(run: Run) -> None:
-    lease.take(run)
+    lease.acquire(run)
     held(run, "elsewhere:1", 20)
     assert not lease.renew(run)
     lease.release(run)
-    assert Run.objects.get().held_by == "elsewhere:1"
+    assert Run.objects.get().lease_owner == "elsewhere:1"
 
 
 def test_a_released_run_is_free(run: Run) -> None:
-    lease.take(run)
+    lease.acquire(run)
     lease.release(run)
     fresh = Run.objects.get()
-    assert (fresh.held_by, fresh.held_until) == ("", None)
+    assert (fresh.lease_owner, fresh.lease_expires_at) == ("", None)

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from scoring.engine.jobs import lease
-from scoring.engine.jobs.progress import TELL_SECONDS, Progress, Stage, StageProgress, part_of
+from scoring.engine.jobs.progress import (
+    REPORT_SECONDS,
+    JobProgress,
+    Stage,
+    StageProgress,
+    scale_share,
+)
 from scoring.models import Job, JobKind, JobState, Team
 
 
@@ -30,7 +36,7 @@ STAGES = [Stage("one", 1.0), Stage("two", 3.0)]
 
 
 def test_time_left_is_what_the_rest_takes_at_this_pace(clock: Clock) -> None:
-    found: list[Progress] = []
+    found: list[JobProgress] = []
     stages = StageProgress(iter(STAGES), found.append, clock)
     reach = stages.begin(10)
     clock.pass_by(2)
@@ -38,15 +44,15 @@ def test_time_left_is_what_the_rest_takes_at_this_pace(clock: Clock) -> None:
     clock.pass_by(2)
     stages.begin(20)
     assert found == [
-        Progress("one", 0, 10, 0.0, None),
-        Progress("one", 5, 10, 0.125, 14.0),
-        Progress("two", 0, 20, 0.25, 12.0),
+        JobProgress("one", 0, 10, 0.0, None),
+        JobProgress("one", 5, 10, 0.125, 14.0),
+        JobProgress("two", 0, 20, 0.25, 12.0),
     ]
 
 
 @pytest.mark.parametrize(("seconds", "share"), [(0.9, 0.9), (50, 0.1)])
 def test_at_first_nothing_is_said_of_the_rest(clock: Clock, seconds: float, share: float) -> None:
-    found: list[Progress] = []
+    found: list[JobProgress] = []
     reach = StageProgress(iter(STAGES), found.append, clock).begin(10)
     clock.pass_by(seconds)
     reach(share)
@@ -54,11 +60,11 @@ def test_at_first_nothing_is_said_of_the_rest(clock: Clock, seconds: float, shar
 
 
 def test_it_is_told_now_and_then_and_when_a_stage_begins(clock: Clock) -> None:
-    found: list[Progress] = []
+    found: list[JobProgress] = []
     stages = StageProgress(iter(STAGES), found.append, clock)
     reach = stages.begin(100)
     for share in range(1, 100):
-        clock.pass_by(TELL_SECONDS / 4)
+        clock.pass_by(REPORT_SECONDS / 4)
         reach(share / 100)
     assert [each.done for each in found] == [0, *range(4, 100, 4)]
     stages.begin(100)
@@ -67,7 +73,7 @@ def test_it_is_told_now_and_then_and_when_a_stage_begins(clock: Clock) -> None:
 
 def test_a_part_of_the_way_is_reached_within_it() -> None:
     shares: list[float] = []
-    reach = part_of(shares.append, 0.25, 0.5)
+    reach = scale_share(shares.append, 0.25, 0.5)
     for share in (0.0, 0.5, 1.0):
         reach(share)
     assert shares == [0.25, 0.5, 0.75]
@@ -80,7 +86,7 @@ def test_a_part_of_the_way_is_reached_within_it() -> None:
 def test_costs_in_seconds_say_what_is_left_until_one_is_sure(
     clock: Clock, seconds: float, share: float, left: float | None
 ) -> None:
-    found: list[Progress] = []
+    found: list[JobProgress] = []
     made = StageProgress(
         iter([Stage("a", 2.0), Stage("b", 6.0)]), found.append, clock, are_seconds=True
     )
@@ -92,18 +98,18 @@ def test_costs_in_seconds_say_what_is_left_until_one_is_sure(
 
 @pytest.mark.django_db
 def test_what_a_job_tells_counts_while_somebody_works_on_it(team: Team) -> None:
-    half = Progress("replies", 5, 10, 0.5, 4.0)
+    half = JobProgress("replies", 5, 10, 0.5, 4.0)
     job = Job.objects.create(team=team, kind=JobKind.PREVIEW_SCORER)
     assert not job.tell(half._asdict())  # nobody has begun it
     job.state = JobState.WORKING
     job.save()
-    assert lease.take(job)
+    assert lease.acquire(job)
     job.refresh_from_db()
-    assert Progress.of(job) is None
+    assert JobProgress.of(job) is None
     assert job.tell(half._asdict())
     job.refresh_from_db()
-    assert Progress.of(job) == half
+    assert JobProgress.of(job) == half
     lease.release(job)
     job.refresh_from_db()
-    assert Progress.of(job) is None
-    assert Progress.of(None) is None
+    assert JobProgress.of(job) is None
+    assert JobProgress.of(None) is None

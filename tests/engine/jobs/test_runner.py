@@ -14,10 +14,10 @@ import pytest
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from scoring.engine.drift import jobs, measure
+from scoring.engine.drift import jobs, measure_series
 from scoring.engine.jobs import job_queue, lease
 from scoring.engine.jobs.runner import JobRunner
-from scoring.engine.processes.process_pool import Inline
+from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.models import (
     Comparison,
     DatasetVersion,
@@ -76,7 +76,7 @@ def left(team: Team, number: int) -> None:
 def test_a_person_comes_before_what_follows_runs(team: Team, alice: User) -> None:
     left(team, 1)
     left(team, 2)
-    job_queue.enqueue_for(TEST, team, alice, {"connection": "1"})
+    job_queue.enqueue_once(TEST, team, alice, {"connection": "1"})
     executor = Waiting()
     JobRunner(executor).step()
     assert [job.kind for job in executor.given] == [TEST, MEASURE]
@@ -85,7 +85,7 @@ def test_a_person_comes_before_what_follows_runs(team: Team, alice: User) -> Non
 def test_what_follows_runs_is_done_one_at_a_time(team: Team) -> None:
     for number in range(3):
         left(team, number)
-    runner = JobRunner(Inline())
+    runner = JobRunner(InlineExecutor())
     done = []
     for _ in range(4):
         runner.step()
@@ -97,7 +97,7 @@ def test_what_somebody_waits_for_is_theirs_and_comes_first(team: Team, alice: Us
     left(team, 1)
     left(team, 2)
     second = str(UUID(int=2))
-    asked = job_queue.enqueue_for(MEASURE, team, alice, {"dataset": second, "series": "a"})
+    asked = job_queue.enqueue_once(MEASURE, team, alice, {"dataset": second, "series": "a"})
     assert (Job.objects.count(), Job.objects.get(pk=asked.pk).requested_by) == (2, alice)
     executor = Waiting()
     JobRunner(executor).step()
@@ -108,17 +108,17 @@ def test_a_comparison_whose_worker_died_is_done_by_the_next(runs: tuple[Run, Run
     old, new = runs
     request = {"baseline": str(old.uuid), "candidate": str(new.uuid)}
     job_queue.enqueue(COMPARE, old.team, request)
-    Job.objects.update(state=JobState.WORKING, held_by=DEAD, tries=1)
-    JobRunner(Inline()).step()
+    Job.objects.update(state=JobState.WORKING, lease_owner=DEAD, try_count=1)
+    JobRunner(InlineExecutor()).step()
     job = Job.objects.get()
-    assert (job.state, job.problem, job.tries) == (JobState.DONE, "", 2)
+    assert (job.state, job.problem, job.try_count) == (JobState.DONE, "", 2)
     assert Comparison.objects.get().figures["broke"] == 4
 
 
 def test_one_that_ends_its_worker_each_time_is_given_up(runs: tuple[Run, Run]) -> None:
     job_queue.enqueue(COMPARE, runs[0].team, {"baseline": "x", "candidate": "y"})
-    Job.objects.update(state=JobState.WORKING, held_by=DEAD, tries=MAX_TRIES)
-    JobRunner(Inline()).step()
+    Job.objects.update(state=JobState.WORKING, lease_owner=DEAD, try_count=MAX_TRIES)
+    JobRunner(InlineExecutor()).step()
     job = Job.objects.get()
     assert (job.state, job.problem) == (JobState.FAILED, "the worker ended meanwhile; ask again")
 
@@ -127,19 +127,19 @@ def test_one_that_ends_its_worker_each_time_is_given_up(runs: tuple[Run, Run]) -
 def test_a_runner_that_stops_puts_back_what_costs_nothing(
     team: Team, kind: JobKind, state: JobState
 ) -> None:
-    job_queue.enqueue_for(kind, team, None, {"dataset": "1", "series": "a"})
+    job_queue.enqueue_once(kind, team, None, {"dataset": "1", "series": "a"})
     runner = JobRunner(Waiting())
     runner.step()
     Job.objects.update(state=JobState.WORKING)
     runner.stop()
     job = Job.objects.get()
-    assert (job.state, job.held_by, lease.is_held(job)) == (state, "", False)
+    assert (job.state, job.lease_owner, lease.is_leased(job)) == (state, "", False)
 
 
 def test_what_was_done_meanwhile_is_not_put_back(team: Team) -> None:
     left(team, 1)
     Job.objects.update(state=JobState.DONE)
-    job_queue.requeue(Job.objects.get())
+    job_queue.requeue_job(Job.objects.get())
     assert Job.objects.get().state == JobState.DONE
 
 
@@ -150,11 +150,11 @@ def test_done_twice_it_is_there_once(runs: tuple[Run, Run]) -> None:
         job_queue.enqueue(
             COMPARE, old.team, {"baseline": str(old.uuid), "candidate": str(new.uuid)}
         )
-        jobs.follow_runs([new])
+        jobs.measure_ended_runs([new])
         for job in Job.objects.unfinished():
-            job_queue.run(job)
+            job_queue.run_job(job)
     assert (Comparison.objects.count(), RunStep.objects.count()) == (1, 1)
-    assert measure(old.output_set.version.dataset, "a") == 0
+    assert measure_series(old.output_set.version.dataset, "a") == 0
 
 
 def test_a_killed_worker_leaves_no_run_uncompared(
@@ -178,43 +178,43 @@ def test_a_killed_worker_leaves_no_run_uncompared(
 
 
 def test_old_jobs_are_forgotten(team: Team) -> None:
-    old, new = (job_queue.enqueue_for(TEST, team, None, {"connection": str(n)}) for n in range(2))
+    old, new = (job_queue.enqueue_once(TEST, team, None, {"connection": str(n)}) for n in range(2))
     yesterday = timezone.now() - timedelta(hours=25)
     Job.objects.filter(pk=old.pk).update(created_at=yesterday, state=JobState.DONE)
     Job.objects.filter(pk=new.pk).update(state=JobState.DONE)
-    JobRunner(Inline()).step()
+    JobRunner(InlineExecutor()).step()
     assert list(Job.objects.all()) == [new]
 
 
 def test_a_waiting_job_is_run_once(team: Team, stub: Stub) -> None:
     row = connected(team, stub.url())
-    job = job_queue.enqueue_for(TEST, team, None, {"connection": str(row.uuid)})
-    runner = JobRunner(Inline())
+    job = job_queue.enqueue_once(TEST, team, None, {"connection": str(row.uuid)})
+    runner = JobRunner(InlineExecutor())
     runner.step()
     job.refresh_from_db()
-    assert (job.state, job.held_by) == ("done", "")
+    assert (job.state, job.lease_owner) == ("done", "")
     runner.step()
     assert len(stub.requests) == 1
 
 
 def test_a_job_whose_worker_died_is_not_paid_twice(team: Team, stub: Stub) -> None:
     row = connected(team, stub.url())
-    job = job_queue.enqueue_for(TEST, team, None, {"connection": str(row.uuid)})
-    Job.objects.update(state=JobState.WORKING, held_by="elsewhere:1")
-    JobRunner(Inline()).step()
+    job = job_queue.enqueue_once(TEST, team, None, {"connection": str(row.uuid)})
+    Job.objects.update(state=JobState.WORKING, lease_owner="elsewhere:1")
+    JobRunner(InlineExecutor()).step()
     job.refresh_from_db()
     assert (job.state, job.problem) == ("failed", "the worker ended meanwhile; ask again")
     assert stub.requests == []
 
 
 def test_a_job_that_somebody_does_is_left_alone(team: Team) -> None:
-    job = job_queue.enqueue_for(TEST, team, None, {"connection": "1"})
+    job = job_queue.enqueue_once(TEST, team, None, {"connection": "1"})
     later = timezone.now() + timedelta(seconds=20)
-    held = {"held_by": "elsewhere:1", "held_until": later, "state": JobState.WORKING}
+    held = {"lease_owner": "elsewhere:1", "lease_expires_at": later, "state": JobState.WORKING}
     Job.objects.update(**held)
-    JobRunner(Inline()).step()
+    JobRunner(InlineExecutor()).step()
     job.refresh_from_db()
-    assert (job.state, job.held_by) == ("working", "elsewhere:1")
+    assert (job.state, job.lease_owner) == ("working", "elsewhere:1")
 
 
 def test_a_real_worker_answers_while_the_person_waits(
@@ -225,7 +225,7 @@ def test_a_real_worker_answers_while_the_person_waits(
     site.start("worker", **shared, EVALSITE_MODEL_HOSTS=",".join(stub.hosts))
     wait_until(Worker.objects.exists)
     for _ in range(2):  # the first one imports the client
-        job = job_queue.enqueue_for(TEST, team, None, {"connection": str(row.uuid)})
+        job = job_queue.enqueue_once(TEST, team, None, {"connection": str(row.uuid)})
         began = time.monotonic()
         wait_until(lambda: not Job.objects.get(pk=job.pk).is_open)  # noqa: B023
         seconds = time.monotonic() - began

@@ -7,15 +7,15 @@ from collections.abc import Callable
 import pytest
 from pytest_django.fixtures import Settings
 
-from scoring.engine.compare.comparison import figures_of
-from scoring.engine.compare.regressions import regressions_of
+from scoring.engine.compare.comparison import compute_figures
+from scoring.engine.compare.regressions import count_regressions
 from scoring.engine.jobs import job_queue
-from scoring.engine.judges.automatic_checks import check_now, follow_runs, judges_to_check
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.judges.automatic_checks import check_ended_runs, check_now, judges_to_check
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import follow_up
 from scoring.engine.runs.hooks import RUNS_ENDED
-from scoring.engine.worker.run_dispatcher import work_on
-from scoring.models import Connection, Job, JobKind, JobState, JudgeNoise, Run, RunState, Team
+from scoring.engine.worker.run_dispatcher import run_to_end
+from scoring.models import Connection, Job, JobKind, JobState, JudgeVariance, Run, RunState, Team
 from tests.engine.conftest import MakeRun, MakeScorer, Site
 from tests.stub import Asked, Stub, wire
 from tests.stub.wire import Answer
@@ -37,7 +37,7 @@ def sample(settings: Settings) -> None:
 
 @pytest.fixture
 def make_judged(
-    team: Team, stub: Stub, make_scorer: MakeScorer, make_run: MakeRun, threads: Threads
+    team: Team, stub: Stub, make_scorer: MakeScorer, make_run: MakeRun, threads: ThreadPool
 ) -> MakeJudged:
     """A finished run of new outputs by the one judge, who changes its mind when asked again."""
     asked_before: set[str] = set()
@@ -55,7 +55,7 @@ def make_judged(
         run = make_run([f"Answer {number} of {name}." for number in range(OUTPUTS)], judge)
         Run.objects.filter(pk=run.pk).update(name=name, budget_usd=budget_usd)
         run.refresh_from_db()
-        work_on(run, threads)
+        run_to_end(run, threads)
         run.refresh_from_db()
         assert run.state == RunState.FINISHED
         stub.requests.clear()
@@ -69,17 +69,17 @@ def due(run: Run) -> list[str]:
 
 
 def waiting_checks() -> list[Job]:
-    return list(Job.objects.filter(kind=JobKind.CHECK_NOISE, state=JobState.WAITING))
+    return list(Job.objects.filter(kind=JobKind.MEASURE_VARIANCE, state=JobState.WAITING))
 
 
 def test_the_first_run_of_a_judge_is_followed_by_a_check_of_a_sample(
     make_judged: MakeJudged, stub: Stub
 ) -> None:
     run = make_judged()
-    follow_runs([run])
+    check_ended_runs([run])
     (job,) = waiting_checks()
-    job_queue.run(job)
-    check = JudgeNoise.objects.get()
+    job_queue.run_job(job)
+    check = JudgeVariance.objects.get()
     assert (check.n, check.flips, check.requested_by) == (4, 4, None)
     assert check.model_names == ["stub-1"]
     assert len(stub.requests) == 4
@@ -91,14 +91,14 @@ def test_the_follow_up_of_a_run_enqueues_it_before_the_comparison(make_judged: M
     runs = [make_judged("w1"), make_judged("w2")]
     follow_up.follow_up(runs)
     kinds = list(Job.objects.order_by("pk").values_list("kind", flat=True))
-    assert kinds.index(JobKind.CHECK_NOISE) < kinds.index(JobKind.COMPARE)
+    assert kinds.index(JobKind.MEASURE_VARIANCE) < kinds.index(JobKind.COMPARE)
     places = [name.split(".")[2] for name in RUNS_ENDED]
     assert places.index("judges") < places.index("compare")
 
 
 def test_a_check_that_waits_is_not_enqueued_again(make_judged: MakeJudged) -> None:
-    follow_runs([make_judged("w1")])
-    follow_runs([make_judged("w2")])
+    check_ended_runs([make_judged("w1")])
+    check_ended_runs([make_judged("w2")])
     assert len(waiting_checks()) == 1
 
 
@@ -108,9 +108,9 @@ def test_another_version_or_another_model_that_answers_is_checked_again(
     run = make_judged()
     assert list(check_now(run)) == []
     assert due(run) == []
-    JudgeNoise.objects.update(model_names=["stub-0"])
+    JudgeVariance.objects.update(model_names=["stub-0"])
     assert due(run) == ["llm_judge"]
-    JudgeNoise.objects.update(model_names=["stub-1"])
+    JudgeVariance.objects.update(model_names=["stub-1"])
     version = run.scorers.get().version
     version.scorer.revise({**version.config, "rubric": "Better?"}, by=None)
     revised = version.scorer.current
@@ -138,7 +138,7 @@ def test_a_real_worker_checks_the_judge_after_the_run(
     hosts = ",".join(sorted(stub.hosts))
     site.start("worker", EVALSITE_MODEL_HOSTS=hosts, EVALSITE_JUDGE_CHECK_SAMPLE="3")
     wait_until(lambda: not Job.objects.unfinished().exists())
-    assert JudgeNoise.objects.get(run=run).n == 3
+    assert JudgeVariance.objects.get(run=run).n == 3
     assert "Traceback" not in site.log
 
 
@@ -160,19 +160,19 @@ def test_a_check_that_fails_is_said_and_leaves_nothing(make_judged: MakeJudged, 
     Connection.objects.all().delete()
     (problem,) = check_now(run)
     assert problem.startswith("the noise of llm_judge is not known: 0 of 4 outputs could be scored")
-    assert not JudgeNoise.objects.exists()
+    assert not JudgeVariance.objects.exists()
 
 
 def test_comparison_and_gate_use_the_noise(make_judged: MakeJudged) -> None:
     before, after = make_judged("w1"), make_judged("w2")
-    assert figures_of(before, after).scorers[0].noise is None
-    unchecked = regressions_of(after, before, is_tested=True).flips
+    assert compute_figures(before, after).scorers[0].noise is None
+    unchecked = count_regressions(after, before, is_tested=True).flips
     assert unchecked is not None
     assert unchecked.judge_flips is None
     list(check_now(after))
-    JudgeNoise.objects.update(deviation=0.2, pairs=[[1.0, 0.0], [1.0, 1.0]])
-    assert figures_of(before, after).scorers[0].noise is not None
-    flips = regressions_of(after, before, is_tested=True).flips
+    JudgeVariance.objects.update(deviation=0.2, pairs=[[1.0, 0.0], [1.0, 1.0]])
+    assert compute_figures(before, after).scorers[0].noise is not None
+    flips = count_regressions(after, before, is_tested=True).flips
     assert flips is not None
     assert flips.judge_flips == 0.5
     assert flips.chance_flips == 0.5

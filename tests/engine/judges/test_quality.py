@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scoring.engine.judges import quality
-from scoring.engine.judges.quality import is_judge, judge_quality, label_places, other_runs
+from scoring.engine.judges.quality import is_judge, judge_quality, label_paths, other_runs
 from scoring.models import Output, OutputSet, Run, RunScorer, RunState, Score, Scorer, Status, Team
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import queued_run
@@ -202,7 +202,7 @@ def test_label_places_come_with_the_likeliest_first(
         {"n": 2, "people": {"one": "b"}, "list": ["a"], "odd key": "a", "z": "?"},
     ]
     outputs = labelled(make_dataset, make_outputs, metadata, expected="Paris")
-    found = label_places(judged(outputs, ["a", "b"]))
+    found = label_paths(judged(outputs, ["a", "b"]))
     assert found == [
         ("metadata.people.one", 2),
         ("metadata.ok", 1),

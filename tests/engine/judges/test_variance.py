@@ -15,21 +15,21 @@ from scoring.engine.jobs import job_queue
 from scoring.engine.judges import variance
 from scoring.engine.judges.variance import (
     Pair,
-    TooFewError,
-    check_noise,
-    estimate_check,
-    run_noise_check,
+    TooFewOutputsError,
+    estimate_variance,
+    measure_variance,
+    run_variance_check,
 )
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.services.team_services import TeamServices
-from scoring.engine.worker.run_dispatcher import work_on
+from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import (
     CallPurpose,
     Connection,
     Job,
     JobKind,
     JobState,
-    JudgeNoise,
+    JudgeVariance,
     ModelCall,
     Run,
     RunScorer,
@@ -53,7 +53,7 @@ Judged = Callable[..., Run]
 
 @pytest.fixture
 def judged(
-    team: Team, stub: Stub, make_scorer: MakeScorer, make_run: MakeRun, threads: Threads
+    team: Team, stub: Stub, make_scorer: MakeScorer, make_run: MakeRun, threads: ThreadPool
 ) -> Judged:
     """A run of so many outputs, scored by the judge that the script plays."""
 
@@ -62,7 +62,7 @@ def judged(
         Connection.objects.define(team, "own", url, offered=[{"name": "stub-1", **PRICE}], by=None)
         wanted = {"rubric": "How good is it?", "choices": CHOICES, "model": "stub-1", **config}
         run = make_run([f"Answer {n}." for n in range(count)], make_scorer("llm_judge", **wanted))
-        work_on(run, threads)
+        run_to_end(run, threads)
         stub.requests.clear()
         return run
 
@@ -85,9 +85,9 @@ def scorer_of(run: Run) -> RunScorer:
     return RunScorer.objects.select_related("run__team", "version").get(run=run)
 
 
-def checked(run: Run, sample: int = variance.SAMPLE, by: User | None = None) -> JudgeNoise:
+def checked(run: Run, sample: int = variance.SAMPLE, by: User | None = None) -> JudgeVariance:
     services = TeamServices(run.team, purpose=CallPurpose.TRY)
-    return check_noise(scorer_of(run), services, sample=sample, by=by)
+    return measure_variance(scorer_of(run), services, sample=sample, by=by)
 
 
 class TestFigures:
@@ -97,7 +97,7 @@ class TestFigures:
 
     @given(PAIRS)
     def test_they_are_those_of_numpy_and_scipy(self, pairs: list[Pair]) -> None:
-        found = variance.figures(pairs)
+        found = variance.variance_figures(pairs)
         differences = np.array([second - first for first, second, _ in pairs])
         n = len(pairs)
         deviation = differences.std(ddof=1)
@@ -113,7 +113,11 @@ class TestFigures:
         inside = 0
         for _ in range(500):
             first, second = random.normal(0.5, 0.1, (2, 30))
-            row = JudgeNoise(**variance.figures([Pair(*p, False) for p in zip(first, second)]))  # noqa: B905
+            row = JudgeVariance(
+                **variance.variance_figures(
+                    [Pair(*p, False) for p in zip(first, second, strict=True)]
+                )
+            )
             again = random.normal(0.5, 0.1, (2, 300)).mean(axis=1)
             band = row.band_for(300)
             assert band is not None
@@ -124,7 +128,7 @@ class TestFigures:
     def test_without_a_deviation_there_is_no_band(
         self, n: int, deviation: float | None, count: int
     ) -> None:
-        assert JudgeNoise(n=n, deviation=deviation).band_for(count) is None
+        assert JudgeVariance(n=n, deviation=deviation).band_for(count) is None
 
 
 class TestCheck:
@@ -154,7 +158,7 @@ class TestCheck:
         assert check.band == pytest.approx(3.182446 * deviation / 2, rel=1e-5)
         assert check.band_for(400) == pytest.approx(3.182446 * deviation / 20, rel=1e-5)
 
-    def test_the_run_stays_as_it_is(self, judged: Judged, threads: Threads) -> None:
+    def test_the_run_stays_as_it_is(self, judged: Judged, threads: ThreadPool) -> None:
         run = judged(5, wavering("good", wire.verdict("bad")))
         before = rows_of(run), verdicts_of(run), Run.objects.values().get()
         check = checked(run)
@@ -172,11 +176,11 @@ class TestCheck:
         assert ModelCall.objects.paid_by(run).count() == 6
 
     def test_checks_of_two_runs_of_the_same_outputs_share_no_reply(
-        self, judged: Judged, make_run: MakeRun, stub: Stub, threads: Threads
+        self, judged: Judged, make_run: MakeRun, stub: Stub, threads: ThreadPool
     ) -> None:
         run = judged(4, wire.verdict("good"))
         again = make_run(run.output_set, run.team.scorers.get(), name="again")
-        work_on(again, threads)
+        run_to_end(again, threads)
         assert stub.requests == []
         checked(run)
         Run.objects.filter(pk=run.pk).delete()
@@ -191,7 +195,7 @@ class TestCheck:
             patch.setattr(variance, "_pairs", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 checked(run)
-        assert estimate_check(scorer_of(run)).cached == 4
+        assert estimate_variance(scorer_of(run)).cached == 4
         assert checked(run).n == 4
         assert len(stub.requests) == 4
 
@@ -219,9 +223,11 @@ class TestCheck:
     @pytest.mark.parametrize("count", [1, 4])
     def test_with_too_few_pairs_nothing_is_kept(self, judged: Judged, count: int) -> None:
         run = judged(count, wavering("good", wire.key_refused()))
-        with pytest.raises(TooFewError, match=f"0 of {count} outputs .*: key_refused {count}"):
+        with pytest.raises(
+            TooFewOutputsError, match=f"0 of {count} outputs .*: key_refused {count}"
+        ):
             checked(run)
-        assert not JudgeNoise.objects.exists()
+        assert not JudgeVariance.objects.exists()
 
 
 class TestSample:
@@ -247,29 +253,29 @@ class TestSample:
     @pytest.mark.parametrize(("wanted", "asked"), [(10, 10), (600, 500)])
     def test_it_has_a_limit(self, judged: Judged, wanted: int, asked: int) -> None:
         run = judged(520, wire.verdict("good"))
-        assert estimate_check(scorer_of(run), wanted).calls == asked
+        assert estimate_variance(scorer_of(run), wanted).calls == asked
 
     def test_the_estimate_is_what_the_check_asks(self, judged: Judged, stub: Stub) -> None:
         run = judged(10, wire.verdict("good"), samples=2)
-        found = estimate_check(scorer_of(run), 5)
+        found = estimate_variance(scorer_of(run), 5)
         assert (found.calls, found.cached, stub.requests) == (10, 0, [])
         assert found.cost_usd
         checked(run, sample=5)
         assert len(stub.requests) == 10
-        assert estimate_check(scorer_of(run), 5).calls == 10
+        assert estimate_variance(scorer_of(run), 5).calls == 10
 
 
 class TestJob:
     def done(self, run: Run, by: User | None = None, **request: object) -> Job:
         wanted = {"run": str(run.uuid), "place": 0, "sample": 5, **request}
-        job = job_queue.enqueue_for(JobKind.CHECK_NOISE, run.team, by, wanted)
-        job_queue.run(job)
+        job = job_queue.enqueue_once(JobKind.MEASURE_VARIANCE, run.team, by, wanted)
+        job_queue.run_job(job)
         job.refresh_from_db()
         return job
 
     def test_it_answers_with_the_check(self, judged: Judged, alice: User) -> None:
         job = self.done(judged(8, wire.verdict("good")), by=alice)
-        check = JudgeNoise.objects.get()
+        check = JudgeVariance.objects.get()
         assert (job.state, job.answer) == (JobState.DONE, {"check": str(check.uuid)})
         assert (check.requested_by, check.n) == (alice, 5)
 
@@ -283,20 +289,20 @@ class TestJob:
     def test_a_run_of_another_team_or_none_is_not_there(self, judged: Judged) -> None:
         run = judged(4, wire.verdict("good"))
         assert "no longer there" in self.done(run, place=7).problem
-        job = Job.objects.get(kind=JobKind.CHECK_NOISE)
+        job = Job.objects.get(kind=JobKind.MEASURE_VARIANCE)
         job.team = Team.objects.create(name="Elsewhere", slug="elsewhere")
         job.request["place"] = 0
-        with pytest.raises(variance.JobProblem, match="no longer there"):
-            run_noise_check(job)
+        with pytest.raises(variance.JobError, match="no longer there"):
+            run_variance_check(job)
 
 
 def test_a_real_worker_does_it(judged: Judged, stub: Stub, site: Site) -> None:
     run = judged(8, wavering("good", wire.verdict("bad")))
     request = {"run": str(run.uuid), "place": 0, "sample": 8}
-    job = job_queue.enqueue_for(JobKind.CHECK_NOISE, run.team, None, request)
+    job = job_queue.enqueue_once(JobKind.MEASURE_VARIANCE, run.team, None, request)
     site.start("worker", EVALSITE_MODEL_HOSTS=",".join(sorted(stub.hosts)))
     wait_until(lambda: not Job.objects.get(pk=job.pk).is_open)
-    check = JudgeNoise.objects.get()
+    check = JudgeVariance.objects.get()
     assert (check.n, check.flips, check.mean_difference) == (8, 8, -1.0)
     assert "Traceback" not in site.log
 
@@ -304,10 +310,10 @@ def test_a_real_worker_does_it(judged: Judged, stub: Stub, site: Site) -> None:
 def test_the_latest_check_of_a_version_is_found(judged: Judged, make_run: MakeRun) -> None:
     run = judged(4, wire.verdict("good"))
     version = scorer_of(run).version
-    assert JudgeNoise.objects.latest_for(version) is None
+    assert JudgeVariance.objects.latest_for(version) is None
     checked(run)
     latest = checked(run)
-    JudgeNoise.objects.create(run=run, version=version, n=1)  # without a band
-    assert JudgeNoise.objects.latest_for(version) == latest
+    JudgeVariance.objects.create(run=run, version=version, n=1)  # without a band
+    assert JudgeVariance.objects.latest_for(version) == latest
     other = run.team.scorers.get().revise({**version.config, "rubric": "Another one."}, by=None)
-    assert JudgeNoise.objects.latest_for(other) is None
+    assert JudgeVariance.objects.latest_for(other) is None

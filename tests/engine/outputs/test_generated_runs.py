@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from scoring.engine.outputs.generation import Recipe, planned_outputs
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.outputs.generation import OutputRecipe, create_output_set
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import planning
-from scoring.engine.runs.progress import progress_of
-from scoring.engine.worker.run_dispatcher import work_on
+from scoring.engine.runs.progress import run_progress
+from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import Connection, ModelCall, Output, Run, RunState, Team
 from tests.conftest import MakeDataset
 from tests.engine.conftest import MakeScorer, Site
@@ -48,10 +48,12 @@ def make_generated(
             by=None,
         )
         asked = [{"input": {"n": n}, "expected": "yes"} for n in range(cases)]
-        recipe = Recipe("stub-1", "Number {{ input.n }}.", connection=connection, trials=trials)
-        outputs = planned_outputs(make_dataset(asked), recipe)
+        recipe = OutputRecipe(
+            "stub-1", "Number {{ input.n }}.", connection=connection, trials=trials
+        )
+        outputs = create_output_set(make_dataset(asked), recipe)
         scorer = make_scorer("exact_match")
-        return planning.new_run(outputs, scorers=[(scorer, 1.0)], budget_usd=budget_usd)
+        return planning.create_run(outputs, scorers=[(scorer, 1.0)], budget_usd=budget_usd)
 
     return make
 
@@ -66,16 +68,16 @@ def rows(run: Run) -> list[tuple[Any, ...]]:
 
 
 def test_outputs_are_made_and_then_scored(
-    stub: Stub, make_generated: MakeGenerated, threads: Threads
+    stub: Stub, make_generated: MakeGenerated, threads: ThreadPool
 ) -> None:
     stub.play("model", yes)
     run = make_generated(100, trials=2)
     stages = set()
 
     def look() -> None:
-        stages.add(progress_of(Run.objects.get(pk=run.pk)).stage)
+        stages.add(run_progress(Run.objects.get(pk=run.pk)).stage)
 
-    work_on(run, threads, look)
+    run_to_end(run, threads, look)
     assert (run.state, run.pass_count, len(stub.requests)) == ("finished", 200, 200)
     assert rows(run)[:3] == [
         (1, 0, "yes", "", CALL_USD),
@@ -90,7 +92,7 @@ def test_outputs_are_made_and_then_scored(
 
 
 def test_an_output_that_failed_is_an_error_and_is_made_by_a_retry(
-    stub: Stub, make_generated: MakeGenerated, threads: Threads
+    stub: Stub, make_generated: MakeGenerated, threads: ThreadPool
 ) -> None:
     times: Counter[str] = Counter()
 
@@ -101,20 +103,20 @@ def test_an_output_that_failed_is_an_error_and_is_made_by_a_retry(
 
     stub.play("model", sulky)
     run = make_generated(20)
-    work_on(run, threads)
+    run_to_end(run, threads)
     (summary,) = (scorer.summary for scorer in run.scorers.all())
     assert (run.pass_count, run.error_count, summary.causes) == (19, 1, {"no_output": 1})
     assert planning.retry_errors(run, by=None)
-    work_on(run, threads)
+    run_to_end(run, threads)
     assert (run.pass_count, run.error_count, len(stub.requests)) == (20, 0, 21)
 
 
 def test_the_budget_stops_the_calls_and_is_named(
-    stub: Stub, make_generated: MakeGenerated, threads: Threads
+    stub: Stub, make_generated: MakeGenerated, threads: ThreadPool
 ) -> None:
     stub.play("model", yes)
     run = make_generated(100, budget_usd=20.5 * CALL_USD)
-    work_on(run, threads)
+    run_to_end(run, threads)
     assert 21 <= len(stub.requests) <= 21 + CONCURRENCY
     assert run.error_count == 100 - len(stub.requests)
     assert "budget" in Output.objects.filter(text=None)[0].error
@@ -122,7 +124,7 @@ def test_the_budget_stops_the_calls_and_is_named(
 
 @pytest.mark.slow
 def test_a_cancelled_run_goes_on_where_it_stood(
-    stub: Stub, make_generated: MakeGenerated, threads: Threads
+    stub: Stub, make_generated: MakeGenerated, threads: ThreadPool
 ) -> None:
     stub.play("model", yes)
     stub.latency = 0.02
@@ -130,14 +132,14 @@ def test_a_cancelled_run_goes_on_where_it_stood(
 
     def cancel_soon() -> None:
         if len(stub.requests) > 30:
-            planning.cancel(Run.objects.get(pk=run.pk), by=None)
+            planning.cancel_run(Run.objects.get(pk=run.pk), by=None)
 
-    work_on(run, threads, cancel_soon)
+    run_to_end(run, threads, cancel_soon)
     assert run.state == RunState.CANCELLED
     asked = len(stub.requests)
     assert asked < 300
-    assert planning.resume(run, by=None)
-    work_on(run, threads)
+    assert planning.resume_run(run, by=None)
+    run_to_end(run, threads)
     assert (run.state, run.pass_count) == ("finished", 300)
     assert len(stub.requests) == 300, "what was paid before the cancel is not paid again"
     assert ModelCall.objects.filter(run=run, purpose="generate").count() == 300
@@ -145,17 +147,17 @@ def test_a_cancelled_run_goes_on_where_it_stood(
 
 
 def test_another_run_wants_answers_of_its_own(
-    stub: Stub, make_generated: MakeGenerated, threads: Threads
+    stub: Stub, make_generated: MakeGenerated, threads: ThreadPool
 ) -> None:
     stub.play("model", yes)
     first = make_generated(5)
-    work_on(first, threads)
+    run_to_end(first, threads)
     kept = first.output_set.generation
-    recipe = Recipe("stub-1", kept.template, connection=kept.connection)
-    outputs = planned_outputs(first.output_set.version, recipe)
+    recipe = OutputRecipe("stub-1", kept.template, connection=kept.connection)
+    outputs = create_output_set(first.output_set.version, recipe)
     (scorer,) = (each.version.scorer for each in first.scorers.all())
-    second = planning.new_run(outputs, scorers=[(scorer, 1.0)])
-    work_on(second, threads)
+    second = planning.create_run(outputs, scorers=[(scorer, 1.0)])
+    run_to_end(second, threads)
     assert (second.pass_count, len(stub.requests)) == (5, 10)
 
 

@@ -9,10 +9,18 @@ from typing import Any
 import pytest
 
 from scoring.core.contract import Case, CaseProblem
-from scoring.core.services import Answer, Fault, Message, Question, Reply, Vectors, use_services
+from scoring.core.services import (
+    Answer,
+    CallFailure,
+    Message,
+    Question,
+    Reply,
+    Vectors,
+    use_services,
+)
 from scoring.engine.outputs import generation as outputs_generation
-from scoring.engine.outputs.generation import Recipe, planned_outputs, question
-from scoring.engine.services.team_services import Stopped
+from scoring.engine.outputs.generation import OutputRecipe, create_output_set, generation_question
+from scoring.engine.services.team_services import RunStoppedError
 from scoring.models import DatasetVersion, Generation, Output, User
 from tests.conftest import MakeDataset
 
@@ -48,17 +56,17 @@ def version(make_dataset: MakeDataset) -> DatasetVersion:
 
 def begun(version: DatasetVersion, **recipe: Any) -> Generation:
     told: dict[str, Any] = {"model": "m", "template": "Answer {{ input.q }}", **recipe}
-    return planned_outputs(version, Recipe(**told)).generation
+    return create_output_set(version, OutputRecipe(**told)).generation
 
 
 def made(generation: Generation, first: int = 0, last: int = 10**9) -> list[Output]:
-    outputs_generation.store(outputs_generation.make_outputs(generation, first, last))
+    outputs_generation.store_outputs(outputs_generation.make_outputs(generation, first, last))
     return list(Output.objects.filter(output_set=generation.output_set).order_by("pk"))
 
 
 def test_the_output_set_waits_and_knows_its_recipe(version: DatasetVersion, alice: User) -> None:
-    recipe = Recipe("m", "{{ input }}", system="Be brief.", parameters={"top_p": 1}, trials=2)
-    outputs = planned_outputs(version, recipe, by=alice, series="weekly", labels={"commit": "ab"})
+    recipe = OutputRecipe("m", "{{ input }}", system="Be brief.", parameters={"top_p": 1}, trials=2)
+    outputs = create_output_set(version, recipe, by=alice, series="weekly", labels={"commit": "ab"})
     assert (outputs.state, outputs.series, outputs.created_by) == ("generating", "weekly", alice)
     assert outputs.labels == {"model": "m", "commit": "ab"}
     kept = outputs.generation
@@ -71,7 +79,7 @@ def test_the_model_names_the_series_unless_told_otherwise(version: DatasetVersio
 
 def test_a_question_is_the_filled_prompt(version: DatasetVersion) -> None:
     generation = begun(version, system="Be {{ brief }}.", parameters={"temperature": 1, "seed": 7})
-    asked = question(generation, Case(output=None, input={"q": "Why?"}), trial=3)
+    asked = generation_question(generation, Case(output=None, input={"q": "Why?"}), trial=3)
     assert asked.messages == (Message("system", "Be {{ brief }}."), Message("user", "Answer Why?"))
     assert asked.parameters == (("seed", 10), ("temperature", 1))
     assert (asked.sample, asked.purpose, asked.connection) == (3, "generate", None)
@@ -79,7 +87,7 @@ def test_a_question_is_the_filled_prompt(version: DatasetVersion) -> None:
 
 def test_a_case_that_lacks_what_the_prompt_shows_cannot_be_asked(version: DatasetVersion) -> None:
     with pytest.raises(CaseProblem, match=r"nothing at input\.q"):
-        question(begun(version), Case(output=None, input="Why?"), trial=0)
+        generation_question(begun(version), Case(output=None, input="Why?"), trial=0)
 
 
 def test_every_trial_of_every_case_becomes_an_output(version: DatasetVersion, model: Model) -> None:
@@ -113,7 +121,7 @@ ANSWERS = [
     (Reply("half", finish="length"), "half", ""),
     (Reply("", finish="content_filter"), None, "the endpoint filtered the reply"),
     (Reply("a\0b\ud800"), "a\N{REPLACEMENT CHARACTER}b?", ""),
-    (Fault("timeout", "no answer within 60 s"), None, "no answer within 60 s"),
+    (CallFailure("timeout", "no answer within 60 s"), None, "no answer within 60 s"),
 ]
 
 
@@ -134,14 +142,14 @@ def test_latency_tokens_and_cost_lie_beside_the_text(version: DatasetVersion, mo
 
 
 def test_calls_that_were_broken_off_leave_no_output(version: DatasetVersion, model: Model) -> None:
-    model.answer = lambda _: Fault("cancelled", "the run was cancelled")
-    with pytest.raises(Stopped, match="cancelled"):
+    model.answer = lambda _: CallFailure("cancelled", "the run was cancelled")
+    with pytest.raises(RunStoppedError, match="cancelled"):
         made(begun(version))
     assert not Output.objects.exists()
 
 
 def test_outputs_that_failed_are_asked_for_again(version: DatasetVersion, model: Model) -> None:
-    model.answer = lambda _: Fault("timeout", "no answer within 60 s")
+    model.answer = lambda _: CallFailure("timeout", "no answer within 60 s")
     generation = begun(version)
     first, second, _ = made(generation)
     model.answer = lambda _: Reply("late", tokens_out=1)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from scoring.core.contract import ConfigError
-from scoring.engine.outputs.generation import Recipe
-from scoring.engine.outputs.output_recipe import check
+from scoring.engine.outputs.generation import OutputRecipe
+from scoring.engine.outputs.output_recipe import check_recipe
 
 GOOD: dict[str, Any] = {"model": "m", "template": "Answer {{ input }}"}
 
@@ -23,7 +23,7 @@ GOOD: dict[str, Any] = {"model": "m", "template": "Answer {{ input }}"}
     ],
 )
 def test_a_good_recipe_passes(given: dict[str, Any]) -> None:
-    check(Recipe(**GOOD | given))
+    check_recipe(OutputRecipe(**GOOD | given))
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ def test_a_good_recipe_passes(given: dict[str, Any]) -> None:
 )
 def test_what_is_wrong_is_said_by_part(given: dict[str, Any], part: str, says: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        check(Recipe(**GOOD | given))
+        check_recipe(OutputRecipe(**GOOD | given))
     assert list(caught.value.errors) == [part]
     assert says in " ".join(caught.value.errors[part])
 
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
     with pytest.raises(ConfigError) as caught:
-        check(Recipe("", "", trials=0, parameters={"seed": -1, "odd": 1}))
+        check_recipe(OutputRecipe("", "", trials=0, parameters={"seed": -1, "odd": 1}))
     errors = caught.value.errors
     assert set(errors) == {"model", "template", "trials", "parameters"}
     assert len(errors["parameters"]) == 2

@@ -14,7 +14,7 @@ from scoring.engine.outputs.prompt_preview import (
     MissingValues,
     fill_prompts,
     find_missing_values,
-    placeholders_of,
+    find_placeholders,
 )
 from tests.conftest import MakeDataset
 
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.django_db
 def test_the_places_of_a_case(
     make_dataset: MakeDataset, case: dict[str, Any], paths: list[str]
 ) -> None:
-    found = placeholders_of(make_dataset([case]))
+    found = find_placeholders(make_dataset([case]))
     assert [place.path for place in found] == paths
     template = PromptTemplate(" ".join(place.written for place in found))
     assert template.problem() == "", "what is listed can be written into a template"
@@ -53,13 +53,13 @@ def test_the_places_of_a_case(
 
 def test_a_place_says_how_many_cases_have_it(make_dataset: MakeDataset) -> None:
     version = make_dataset([{"input": {"q": 1}}, {"input": {"q": 2}}, {"input": "plain"}])
-    counts = {place.path: place.case_count for place in placeholders_of(version)}
+    counts = {place.path: place.case_count for place in find_placeholders(version)}
     assert counts == {"input": 3, "input.q": 2, "key": 3}
 
 
 def test_the_list_of_places_has_an_end(make_dataset: MakeDataset) -> None:
     version = make_dataset([{"input": {f"k{n}": n for n in range(500)}}])
-    assert len(placeholders_of(version)) == prompt_preview.MOST_PLACES
+    assert len(find_placeholders(version)) == prompt_preview.MAX_PATHS
 
 
 def test_the_first_prompts_are_filled_or_say_why_not(make_dataset: MakeDataset) -> None:
@@ -81,5 +81,5 @@ def test_in_a_large_version_nobody_counts(
     make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     version = make_dataset([{"input": "a"}, {"input": "b"}])
-    monkeypatch.setattr(prompt_preview, "MOST_COUNTED", 1)
+    monkeypatch.setattr(prompt_preview, "MAX_COUNTED", 1)
     assert find_missing_values(version, PromptTemplate("{{ input.q }}")) == MissingValues(None, ())

@@ -29,8 +29,8 @@ def own(team: Team, stub: Stub) -> Connection:
 
 def tried(team: Team, by: User, connection: Any) -> Job:
     request = REQUEST | {"connection": connection and str(connection.uuid)}
-    job = job_queue.enqueue_for(JobKind.TRY_PROMPT, team, by, request)
-    job_queue.run(job)
+    job = job_queue.enqueue_once(JobKind.TRY_PROMPT, team, by, request)
+    job_queue.run_job(job)
     job.refresh_from_db()
     return job
 

@@ -9,8 +9,8 @@ import pytest
 
 from scoring.engine.processes import memory
 from scoring.engine.processes.memory import Memory
-from scoring.engine.processes.process_pool import Inline
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.processes.process_pool import InlineExecutor
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.worker.main import WorkerLoop
 from scoring.engine.worker.upload_runner import UploadRunner
 from tests.engine.conftest import MakeRun, MakeScorer
@@ -50,7 +50,7 @@ def test_it_is_released_once_after_a_stretch_of_work(monkeypatch: pytest.MonkeyP
     assert releases == [50.0]
 
 
-class Restarted(Inline):
+class Restarted(InlineExecutor):
     def __init__(self) -> None:
         self.restarts = 0
 
@@ -65,7 +65,7 @@ def test_processes_of_a_pool_end_once_the_worker_is_idle(
     monkeypatch.setattr(memory, "IDLE_SECONDS", 0.0)
     monkeypatch.setattr("scoring.engine.worker.main.POLL_SECONDS", 0.01)
     scoring, reading = Restarted(), Restarted()
-    work = WorkerLoop(scoring, Threads(), reading)
+    work = WorkerLoop(scoring, ThreadPool(), reading)
     make_run(["yes"], make_scorer("exact_match"))
     work.try_round()
     assert (scoring.restarts, reading.restarts) == (0, 0)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import os
 
-from scoring.engine.processes.process_pool import Inline, Pool
+from scoring.engine.processes.process_pool import InlineExecutor, ProcessPool
 
 
 def test_a_pool_works_again_after_its_processes_have_ended() -> None:
-    with Pool(1) as pool:
+    with ProcessPool(1) as pool:
         assert pool.submit(abs, -1).result() == 1
         pool.restart()
         assert pool.process_ids() == []
@@ -14,7 +14,7 @@ def test_a_pool_works_again_after_its_processes_have_ended() -> None:
 
 
 def test_closing_ends_the_processes_whatever_they_do() -> None:
-    pool = Pool(1)
+    pool = ProcessPool(1)
     assert pool.submit(abs, -1).result() == 1
     (pid,) = pool.process_ids()
     pool.close()
@@ -23,5 +23,5 @@ def test_closing_ends_the_processes_whatever_they_do() -> None:
 
 
 def test_inline_a_future_carries_the_result_or_the_fault() -> None:
-    assert Inline().submit(abs, -1).result() == 1
-    assert isinstance(Inline().submit(int, "x").exception(), ValueError)
+    assert InlineExecutor().submit(abs, -1).result() == 1
+    assert isinstance(InlineExecutor().submit(int, "x").exception(), ValueError)

@@ -11,14 +11,14 @@ from django.test.utils import CaptureQueriesContext
 
 from scoring.core.textdiff.text_layout import TextLayout
 from scoring.engine.reports.case_texts import (
-    SAID_ROOM,
+    OUTPUT_BYTES,
     START,
     WHOLE,
-    Part,
-    ReadCase,
-    difference,
-    read,
-    text_beside,
+    CaseReport,
+    PartialText,
+    layout_aligned,
+    layout_difference,
+    read_cases,
 )
 from scoring.models import Output
 from tests.conftest import MakeDataset, MakeOutputs
@@ -30,10 +30,10 @@ pytestmark = pytest.mark.django_db
 def read_one(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> Any:
     """The one case of a dataset with this output, read."""
 
-    def made(output: str | None, *, is_json: bool = False, **case: Any) -> ReadCase:
+    def made(output: str | None, *, is_json: bool = False, **case: Any) -> CaseReport:
         outputs = make_outputs(make_dataset([case]), [output])
         outputs.outputs.update(is_json=is_json)
-        (found,) = read(outputs.outputs.values_list("pk", flat=True)).values()
+        (found,) = read_cases(outputs.outputs.values_list("pk", flat=True)).values()
         return found
 
     return made
@@ -100,7 +100,11 @@ def test_every_character_of_a_long_text_is_accounted_for(
 ) -> None:
     texts = {"output": "a", "input": "a", "expected": "a"} | {name: "x" * size}
     found = read_one(texts["output"], input=texts["input"], expected=texts["expected"])
-    part = {"output": found.said, "input": found.asked, "expected": found.wanted}[name]
+    part = {
+        "output": found.output_text,
+        "input": found.input_text,
+        "expected": found.expected_text,
+    }[name]
     quotes = 0 if name == "output" else 2  # a JSON text has them around it
     is_cut = size + quotes > WHOLE
     assert part.rest == (size + quotes - START if is_cut else 0)
@@ -122,11 +126,11 @@ def test_a_huge_text_is_not_read_whole(read_one: Any) -> None:
     cut = read_one("ä" * 10_000_000)
     outputs = list(Output.objects.values_list("pk", flat=True))
     tracemalloc.start()
-    read(outputs)
+    read_cases(outputs)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert cut.said is not None
-    assert len(cut.said.value) == START
+    assert cut.output_text is not None
+    assert len(cut.output_text.value) == START
     assert peak < 2_000_000
 
 
@@ -137,30 +141,37 @@ def test_one_query_reads_them_all(
     outputs = make_outputs(make_dataset([{"input": n} for n in range(count)]), ["a"] * count)
     ids = list(outputs.outputs.values_list("pk", flat=True))
     with CaptureQueriesContext(connection) as queries:
-        assert len(read(ids)) == count
+        assert len(read_cases(ids)) == count
     assert len(queries) == 1
 
 
 @pytest.mark.parametrize(
     ("first", "second", "marked"),
     [
-        (Part("a b"), Part("a c"), "a -b-+c+"),
-        (None, Part("a c"), "a c"),
-        (Part("a b", 9), Part("a c"), "a c"),
-        (Part("a b"), Part("a c", 9), "a c"),
-        (Part({"x": 1}), Part({"x": 2}), '{\n  "x": -1-+2+\n}'),
+        (PartialText("a b"), PartialText("a c"), "a -b-+c+"),
+        (None, PartialText("a c"), "a c"),
+        (PartialText("a b", 9), PartialText("a c"), "a c"),
+        (PartialText("a b"), PartialText("a c", 9), "a c"),
+        (PartialText({"x": 1}), PartialText({"x": 2}), '{\n  "x": -1-+2+\n}'),
     ],
 )
-def test_only_whole_texts_are_compared(first: Part | None, second: Part, marked: str) -> None:
-    assert said(difference(first, second)) == marked
+def test_only_whole_texts_are_compared(
+    first: PartialText | None, second: PartialText, marked: str
+) -> None:
+    assert said(layout_difference(first, second)) == marked
 
 
 def test_without_a_second_text_there_is_no_difference() -> None:
-    assert difference(Part("a"), None) is None
-    assert text_beside(None, Part("a"), SAID_ROOM) is None
+    assert layout_difference(PartialText("a"), None) is None
+    assert layout_aligned(None, PartialText("a"), OUTPUT_BYTES) is None
 
 
 def test_a_text_beside_is_written_like_the_other_one() -> None:
-    assert said(text_beside(Part('{"x":1}'), Part({"x": 2}), SAID_ROOM)) == '{\n  "x": 1\n}'
-    assert said(text_beside(Part('{"x":1}'), Part("no"), SAID_ROOM)) == '{"x":1}'
-    assert json.loads(said(text_beside(Part({"x": 1}), None, SAID_ROOM))) == {"x": 1}
+    assert (
+        said(layout_aligned(PartialText('{"x":1}'), PartialText({"x": 2}), OUTPUT_BYTES))
+        == '{\n  "x": 1\n}'
+    )
+    assert (
+        said(layout_aligned(PartialText('{"x":1}'), PartialText("no"), OUTPUT_BYTES)) == '{"x":1}'
+    )
+    assert json.loads(said(layout_aligned(PartialText({"x": 1}), None, OUTPUT_BYTES))) == {"x": 1}

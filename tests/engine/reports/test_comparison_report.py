@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from scoring.core.wording.numbers import MINUS
-from scoring.engine.compare.comparison import figures_of
+from scoring.engine.compare.comparison import compute_figures
 from scoring.engine.reports.comparison_report import comparison_file_name, comparison_report
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import DatasetVersion, Output, Run
@@ -48,7 +48,7 @@ def runs(version: DatasetVersion) -> tuple[Run, Run]:
 
 def report(*runs: Run, address: str = "") -> str:
     baseline, *candidates = runs
-    told = [(run, figures_of(baseline, run)) for run in candidates]
+    told = [(run, compute_figures(baseline, run)) for run in candidates]
     return comparison_report(baseline, told, address=address)
 
 
@@ -58,7 +58,7 @@ def found(*runs: Run) -> HandedOut:
 
 def test_it_says_what_the_page_says(runs: tuple[Run, Run]) -> None:
     text = found(*runs).text
-    figures = figures_of(*runs)
+    figures = compute_figures(*runs)
     for told in (
         "Answers / w46 compared with w45",
         figures.sentence,
@@ -159,7 +159,7 @@ def test_the_number_of_queries_does_not_grow_with_the_cases(make_dataset: MakeDa
         version = make_dataset([{"key": f"k{n}"} for n in range(count + 1)])
         old = run_with(version, {"close": [1.0] * count + [0.0]}, name="old")
         new = run_with(version, {"close": [0.0] * count + [1.0]}, name="new")
-        told = [(new, figures_of(old, new))]
+        told = [(new, compute_figures(old, new))]
         with CaptureQueriesContext(connection) as captured:
             comparison_report(old, told)
         return len(captured)

@@ -10,7 +10,7 @@ from html import unescape
 import pytest
 from django.template import Context
 
-from scoring.engine.reports.html_document import Room, document, file_name, sheet
+from scoring.engine.reports.html_document import SizeBudget, file_name, render_document, style_sheet
 
 
 def style_of(text: str) -> str:
@@ -20,7 +20,7 @@ def style_of(text: str) -> str:
 
 @pytest.fixture
 def written() -> str:
-    return document("reports/base.html", {})
+    return render_document("reports/base.html", {})
 
 
 def test_the_policy_allows_this_style_and_nothing_else(written: str) -> None:
@@ -45,9 +45,9 @@ def test_the_style_is_the_sites_own_and_loads_nothing(written: str) -> None:
 
 
 def test_the_style_holds_no_words_of_the_template_language() -> None:
-    source = sheet().element.source
+    source = style_sheet().element.source
     assert re.findall(r"\{\{|\{%|\{#", source) == []
-    assert sheet().element.render(Context()) == source
+    assert style_sheet().element.render(Context()) == source
 
 
 def test_every_class_of_the_reports_is_styled_or_shared(written: str) -> None:
@@ -71,11 +71,11 @@ def test_names_suit_every_file_system_and_header(words: tuple[str, ...], name: s
 
 
 def test_a_room_is_filled_up_to_the_first_part_that_does_not_fit() -> None:
-    room = Room(10)
+    room = SizeBudget(10)
     assert list(room.filled(["abcd", "éé", "xyz", ""])) == ["abcd", "éé"]
     assert list(room.filled(["a"])) == []
 
 
 def test_half_a_character_does_not_keep_the_file_from_being_written() -> None:
-    text = document("reports/_finding.html", {"figures": {"sentence": "a\ud800b"}})
+    text = render_document("reports/_finding.html", {"figures": {"sentence": "a\ud800b"}})
     assert "A?b" in text

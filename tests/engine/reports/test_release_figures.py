@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from scoring.engine.compare import comparison
 from scoring.engine.compare import report as compare_report
-from scoring.engine.compare.comparison import figures_of
-from scoring.engine.reports.release_figures import compute_figures, compute_states, digest_of
+from scoring.engine.reports.release_figures import compute_figures, compute_states, rows_digest
 from scoring.engine.reports.release_report import build_release_report
 from scoring.models import Review, Run, User
 from tests.conftest import MakeDataset
@@ -50,7 +50,10 @@ def test_they_are_those_of_the_comparison(
 ) -> None:
     old, new = runs_of(make_dataset, seed * 10 + seed % 2, trials)
     rows = build_release_report(new, old, Review.objects.of_run(new))["rows"]
-    found, wanted = compute_figures(rows), compare_report.as_json(figures_of(old, new))
+    found, wanted = (
+        compute_figures(rows),
+        compare_report.as_json(comparison.compute_figures(old, new)),
+    )
     for name in ("pairs", "broke", "fixed", "unchanged", "unclear", "judged_in_neither"):
         assert found[name] == wanted[name], name
     for name in ("p", "p_corrected", "slices_p_corrected"):
@@ -77,5 +80,5 @@ def test_states_follow_from_rows_waivers_and_decisions(
 
 
 def test_the_digest_is_of_the_values_not_of_their_order() -> None:
-    assert digest_of({"a": [1], "b": 2}) == digest_of({"b": 2, "a": [1]})
-    assert digest_of({"a": [1]}) != digest_of({"a": [2]})
+    assert rows_digest({"a": [1], "b": 2}) == rows_digest({"b": 2, "a": [1]})
+    assert rows_digest({"a": [1]}) != rows_digest({"a": [2]})

@@ -14,7 +14,7 @@ from scoring.core.wording.numbers import TIMES
 from scoring.engine.compare.comparison import compare_runs, stored_comparison
 from scoring.engine.reports import html_document
 from scoring.engine.reports.run_report import run_file_name, run_report
-from scoring.engine.reports.worst_cases import worst_of
+from scoring.engine.reports.worst_cases import worst_cases
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import Generation, Output, OutputSet, Run, User
 from tests.conftest import MakeDataset, MakeOutputs
@@ -42,7 +42,7 @@ def scored(make_dataset: MakeDataset) -> Scored:
 
 def worst(run: Run, most: int = 200) -> list[str]:
     """The keys of the worst cases in order."""
-    return [case.read.key for case in worst_of(run, list(run.scorers.all()), most)]
+    return [case.read.key for case in worst_cases(run, list(run.scorers.all()), most)]
 
 
 def words(run: Run, **options: int) -> str:
@@ -178,7 +178,7 @@ def test_cases_that_do_not_fit_are_left_out_and_that_is_said(
     scored: Scored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = scored(*[0.1] * 20)
-    monkeypatch.setattr(html_document.Room.__init__, "__defaults__", (10_000,))
+    monkeypatch.setattr(html_document.SizeBudget.__init__, "__defaults__", (10_000,))
     found = words(run)
     shown = re.search(r"(\d+) of 20 shown, as many as keep the file small", found)
     assert shown
@@ -213,7 +213,7 @@ def test_a_small_run_is_compared_with_its_baseline(weeks: tuple[Run, Run]) -> No
 def test_a_large_one_only_where_that_was_worked_out(
     weeks: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.engine.compare.jobs.AT_ONCE", 7)
+    monkeypatch.setattr("scoring.engine.compare.jobs.MAX_INLINE_PAIRS", 7)
     assert "is not compared with w45 yet" in words(weeks[1])
     assert "7 of 8 cases broke" in words(weeks[1], compares=True)
     assert "7 of 8 cases broke" in words(weeks[1])

@@ -8,7 +8,7 @@ import pytest
 
 from scoring.core.contract import Result, error
 from scoring.engine.compare.gates import check_gate, parse_gate
-from scoring.engine.reports.run_summary import Report, as_json, markdown, table, write_junit
+from scoring.engine.reports.run_summary import Report, as_json, as_markdown, as_table, write_junit
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import Run
 from tests.conftest import MakeDataset, MakeOutputs
@@ -34,7 +34,7 @@ def report_of(run: Run, *gates: str) -> Report:
 
 
 def test_the_table_names_every_figure(run: Run) -> None:
-    text = table(report_of(run, "pass_rate>=0.9", "mean.close | enough>=0.5"))
+    text = as_table(report_of(run, "pass_rate>=0.9", "mean.close | enough>=0.5"))
     assert text.splitlines() == [
         "scorer                   mean [95 %]  pass rate  n of N  errors  threshold",
         "close | enough  0.500 [0.000, 1.000]     66.7 %  3 of 5       1        0.5",
@@ -47,7 +47,7 @@ def test_the_table_names_every_figure(run: Run) -> None:
 
 
 def test_markdown_is_a_table_that_no_name_can_break(run: Run) -> None:
-    lines = markdown(report_of(run)).splitlines()
+    lines = as_markdown(report_of(run)).splitlines()
     assert lines[0] == "### week 46"
     assert {line.count("|") for line in lines if line.startswith("|")} == {7}
     assert "| close &#124; enough | 0.500 [0.000, 1.000] | 66.7 % | 3 of 5 | 1 | 0.5 |" in lines
@@ -146,12 +146,12 @@ def test_cases_that_nothing_was_sent_for_are_counted(
     run = make_run(outputs, make_scorer("spy"))
     finish(run)
     said = "cases without an output: 1 (b)"
-    assert said in table(report_of(run)).splitlines()
-    assert f"- {said}" in markdown(report_of(run)).splitlines()
+    assert said in as_table(report_of(run)).splitlines()
+    assert f"- {said}" in as_markdown(report_of(run)).splitlines()
     told = as_json(report_of(run))
     assert (told["missing_outputs"], told["missing_output_keys"]) == (1, ["b"])
     assert (told["scorers"][0]["scored"], told["scorers"][0]["n"]) == (2, 3)
-    assert "2 of 3" in table(report_of(run))
+    assert "2 of 3" in as_table(report_of(run))
     out = io.StringIO()
     write_junit(report_of(run), out)
     assert 'tests="3" failures="0" errors="0" skipped="1"' in out.getvalue()
@@ -162,7 +162,7 @@ def test_nothing_scored_prints_no_number(
 ) -> None:
     run = make_run(["error"], make_scorer("spy"))
     finish(run)
-    line = table(report_of(run)).splitlines()[1]
+    line = as_table(report_of(run)).splitlines()[1]
     assert line.split() == ["spy", "-", "-", "0", "of", "1", "1", "0.5"]
     assert as_json(report_of(run))["scorers"][0]["mean"] is None
 
@@ -170,17 +170,17 @@ def test_nothing_scored_prints_no_number(
 def test_a_relabelled_run_says_so_and_keeps_its_figures(make_dataset: MakeDataset) -> None:
     run = suite_run(make_dataset([{}] * 3), {"close": [0.6, 0.8, "error"]})
     entry_of().change_threshold(0.7, by=None, reason="x")
-    before = table(report_of(run)).splitlines()
+    before = as_table(report_of(run)).splitlines()
     assert as_json(report_of(run))["relabel"] is None
     relabel_run(run, by=None)
     line = (
         "re-labelled with close 0.7: 1 pass, 1 fail, 1 error, 0 skipped; "
         "everything else here is as scored"
     )
-    after = table(report_of(run)).splitlines()
+    after = as_table(report_of(run)).splitlines()
     assert line in after
     assert [each for each in after if each != line] == before
-    assert f"- {line}" in markdown(report_of(run)).splitlines()
+    assert f"- {line}" in as_markdown(report_of(run)).splitlines()
     found = json.loads(json.dumps(as_json(report_of(run))))
     assert found["verdicts"] == {"pass": 2, "fail": 0, "error": 1, "skipped": 0}
     assert found["relabel"]["verdicts"] == {"pass": 1, "fail": 1, "error": 1, "skipped": 0}

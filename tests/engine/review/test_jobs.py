@@ -6,7 +6,7 @@ import pytest
 
 from scoring.engine.drafts import case_copy
 from scoring.engine.jobs import job_queue
-from scoring.engine.jobs.progress import Progress
+from scoring.engine.jobs.progress import JobProgress
 from scoring.engine.review import corrections, jobs
 from scoring.engine.review.corrections import CorrectionError
 from scoring.engine.review.jobs import (
@@ -58,7 +58,7 @@ def enqueued(kind: JobKind) -> Job:
 
 def ended(kind: JobKind) -> Job:
     """The job of this kind after the worker has run it."""
-    job_queue.run(enqueued(kind))
+    job_queue.run_job(enqueued(kind))
     return enqueued(kind)
 
 
@@ -111,8 +111,8 @@ def test_what_was_decided_meanwhile_fails_the_job(
 
 
 def test_progress_is_reported(approving: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[Progress] = []
-    monkeypatch.setattr(Job, "tell", lambda _, answer: told.append(Progress(**answer)) or True)
+    told: list[JobProgress] = []
+    monkeypatch.setattr(Job, "tell", lambda _, answer: told.append(JobProgress(**answer)) or True)
     ended(JobKind.APPROVE_CORRECTIONS)
     assert (told[0].doing, told[0].total) == ("cases stored", 6)
 
@@ -124,8 +124,8 @@ def test_a_killed_worker_leaves_no_half_version(
     left = DatasetVersion.with_loading.create(
         dataset=approving, source_name=corrections.source_name(approving.latest)
     )
-    case_copy.store(left, list(case_copy.keyed_cases(approving.latest))[:1])
-    Job.objects.filter(kind=JobKind.APPROVE_CORRECTIONS).update(tries=1)
+    case_copy.store_copies(left, list(case_copy.iterate_cases(approving.latest))[:1])
+    Job.objects.filter(kind=JobKind.APPROVE_CORRECTIONS).update(try_count=1)
     assert ended(JobKind.APPROVE_CORRECTIONS).answer == {"version": 2}
     assert not DatasetVersion.with_loading.filter(pk=left.pk).exists()
 
@@ -175,7 +175,7 @@ def test_a_killed_worker_leaves_no_half_copy(run: Run, latest: DatasetVersion, e
     left = OutputSet.objects.create(version=latest, copied_from=run.output_set, name="half")
     case = latest.cases.get(position=1)
     Output.objects.create(output_set=left, case=case, text="half")
-    Job.objects.filter(kind=JobKind.CARRY_OVER).update(tries=1)
+    Job.objects.filter(kind=JobKind.CARRY_OVER).update(try_count=1)
     assert ended(JobKind.CARRY_OVER).state == JobState.DONE
     carried = OutputSet.objects.get(copied_from=run.output_set)
     assert (carried.state, carried.output_count) == (OutputSetState.READY, 6)

@@ -13,9 +13,9 @@ from scoring.engine.review.pairwise import (
     OutputPair,
     find_counterpart,
     find_results,
-    pair_of,
     run_wins,
     series_wins,
+    task_pair,
 )
 from scoring.engine.review.queues import QueueError, QueuePlan, create_queue, next_task
 from scoring.models import (
@@ -99,7 +99,7 @@ def test_the_order_is_drawn_for_each_person_and_stays(runs: Runs, rita: User, sa
     queue = runs.queue(rita, sam)
 
     def swaps(person: User) -> list[bool]:
-        pairs = [pair_of(queue, task) for task in queue.tasks.filter(reviewer=person)]
+        pairs = [task_pair(queue, task) for task in queue.tasks.filter(reviewer=person)]
         return [pair.is_swapped for pair in pairs if pair]
 
     assert swaps(rita) == swaps(rita)
@@ -121,7 +121,7 @@ def test_a_preference_does_the_task_and_clearing_it_opens_it_again(runs: Runs, r
     queue = runs.queue(rita)
     task = next_task(queue, rita)
     assert task is not None
-    pair = pair_of(queue, task)
+    pair = task_pair(queue, task)
     assert pair is not None
     assert find_counterpart(task.output, runs.old) == pair.baseline
     outputs = (pair.candidate, pair.baseline)
@@ -173,7 +173,7 @@ def test_what_was_compared_before_is_done_in_a_new_queue_by_one_update(
     first = runs.queue(rita, sam)
     tasks = list(first.tasks.filter(reviewer=rita))
     for task in tasks[1:]:
-        pair = pair_of(first, task)
+        pair = task_pair(first, task)
         assert pair is not None
         outputs = (pair.candidate, pair.baseline)
         Preference.objects.prefer(runs.new, outputs, BETTER, by=rita)

@@ -126,7 +126,7 @@ def test_problems_have_line_column_and_code(fields: Any, column: str, code: str)
     assert isinstance(problem, RowProblem)
     assert (problem.line, problem.column, problem.code) == (3, column, code)
     assert problem.message.startswith(f"Line 3, column {column}: ")
-    assert problem.said[0].isupper() or problem.said[0] == "“"
+    assert problem.short_message[0].isupper() or problem.short_message[0] == "“"
 
 
 def test_the_default_reviewer_gave_rows_that_name_nobody() -> None:
@@ -151,6 +151,6 @@ def test_a_file_without_keys_or_verdicts_is_refused(text: str, column: str) -> N
 
 
 def test_a_file_with_too_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(review_file, "MOST_ROWS", 1)
+    monkeypatch.setattr(review_file, "MAX_ROWS", 1)
     with pytest.raises(FileProblem, match="more than 1 rows"):
         read("key,reviewer,verdict\nq1,Jo,1\nq2,Jo,1\n", "a.csv")

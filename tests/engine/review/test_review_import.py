@@ -199,7 +199,7 @@ def test_objects_with_problems_are_named_by_path(run: Run, reviews: Any, problem
 
 
 def test_too_many_objects_are_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(review_import, "MOST", 1)
+    monkeypatch.setattr(review_import, "MAX_REVIEWS", 1)
     with pytest.raises(BodyError) as caught:
         import_reviews(run, [{}, {}], by=None)
     assert caught.value.problems[0].code == "too_many_rows"

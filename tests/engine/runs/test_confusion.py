@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.engine.runs.confusion import OTHER
-from scoring.engine.runs.summaries import summarise
+from scoring.engine.runs.confusion import OTHER_LABEL
+from scoring.engine.runs.summaries import summarize_run
 from scoring.models import Run, RunSummary
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import finished_run
@@ -36,7 +36,7 @@ def classed(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> Run:
 def _label(text: str) -> str:
     """As the scorer compares, written again."""
     plain = text.strip().lower()
-    return plain if plain in CLASSES else OTHER
+    return plain if plain in CLASSES else OTHER_LABEL
 
 
 def _wanted(expected: str, answered: str) -> list[str]:
@@ -49,12 +49,12 @@ def _wanted(expected: str, answered: str) -> list[str]:
 
 def test_the_matrix_counts_the_outputs_that_have_both_labels(classed: Run) -> None:
     kept = RunSummary.objects.get(scorer__run=classed, scorer__name="label").classes
-    every = [*CLASSES, OTHER]
+    every = [*CLASSES, OTHER_LABEL]
     assert kept["labels"] == CLASSES
     assert kept["counts"] == [[len(_wanted(row, column)) for column in every] for row in every]
 
 
 def test_summarising_again_gives_the_same_matrix(classed: Run) -> None:
     before = list(RunSummary.objects.order_by("pk").values("classes"))
-    summarise(classed)
+    summarize_run(classed)
     assert list(RunSummary.objects.order_by("pk").values("classes")) == before

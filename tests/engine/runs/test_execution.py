@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from scoring.core.contract import Result, forced_fail
 from scoring.engine.runs import planning
-from scoring.engine.runs.execution import execute, give_up
+from scoring.engine.runs.execution import execute_shard, fail_shard
 from scoring.models import Case, CaseVerdict, Output, OutputSet, Run, RunState, Score, Shard
 from tests.conftest import MakeDataset
 from tests.engine.conftest import (
@@ -71,7 +71,7 @@ def test_executing_a_shard_twice_changes_nothing(
     run_all(run)
     before = list(Score.objects.values()), list(CaseVerdict.objects.values())
     shard = Shard.objects.get()
-    execute(shard.pk)
+    execute_shard(shard.pk)
     assert (list(Score.objects.values()), list(CaseVerdict.objects.values())) == before
     assert Shard.objects.get().done_at == shard.done_at
 
@@ -80,15 +80,15 @@ def test_a_shard_that_another_process_finished_meanwhile_is_left_alone(
     make_run: MakeRun, make_scorer: MakeScorer, spy: Spy
 ) -> None:
     run = make_run(["1", "0"], make_scorer("spy"))
-    planning.plan(run)
+    planning.plan_attempt(run)
     shard = Shard.objects.get()
 
     def the_other_wins() -> None:
         spy.on_asked = lambda: None
-        execute(shard.pk)
+        execute_shard(shard.pk)
 
     spy.on_asked = the_other_wins
-    execute(shard.pk)
+    execute_shard(shard.pk)
     assert spy.asked == ["1", "0", "1", "0"]
     assert [row[4] for row in rows_of(run)] == [1.0, 0.0]
 
@@ -196,9 +196,9 @@ def test_the_number_of_queries_does_not_depend_on_the_outputs(
     make_run: MakeRun, make_scorer: MakeScorer, count: int
 ) -> None:
     run = make_run(["yes"] * count, make_scorer("exact_match"), make_scorer("levenshtein"))
-    planning.plan(run)
+    planning.plan_attempt(run)
     with CaptureQueriesContext(connection) as queries:
-        execute(Shard.objects.get().pk)
+        execute_shard(Shard.objects.get().pk)
     reads = [query for query in queries if query["sql"].startswith("SELECT")]
     assert len(reads) == 5  # ours to find the shard; it, its outputs, its scorers, their donors
 
@@ -208,9 +208,9 @@ def test_sqlite_reads_a_shard_by_its_range_of_ids(
 ) -> None:
     """Reading it by the set's index would walk the whole set for every shard."""
     run = make_run(["yes"] * 5, make_scorer("exact_match"))
-    planning.plan(run)
+    planning.plan_attempt(run)
     with CaptureQueriesContext(connection) as queries:
-        execute(Shard.objects.get().pk)
+        execute_shard(Shard.objects.get().pk)
     (read,) = [query["sql"] for query in queries if "input_json" in query["sql"]]
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN QUERY PLAN {read}")
@@ -222,8 +222,8 @@ def test_giving_up_a_shard_turns_all_its_scores_into_errors(
     make_run: MakeRun, make_scorer: MakeScorer
 ) -> None:
     run = make_run(["yes", "no"], make_scorer("exact_match"), make_scorer("levenshtein"))
-    planning.plan(run)
-    give_up(Shard.objects.get().pk, "worker_crashed", "the process died")
+    planning.plan_attempt(run)
+    fail_shard(Shard.objects.get().pk, "worker_crashed", "the process died")
     assert {row[3:8] for row in rows_of(run)} == {
         (1, None, None, "worker_crashed", "the process died")
     }
@@ -295,7 +295,7 @@ class TestRetry:
         finish(run)
         before = rows_of(run)
         planning.retry_errors(run, by=None)
-        give_up(Shard.objects.get(done_at=None).pk, "worker_crashed", "the process died")
+        fail_shard(Shard.objects.get(done_at=None).pk, "worker_crashed", "the process died")
         assert rows_of(run) == before
 
     def test_executing_a_retry_twice_scores_once(
@@ -306,8 +306,8 @@ class TestRetry:
         planning.retry_errors(run, by=None)
         shard = Shard.objects.get(done_at=None)
         spy.asked.clear()
-        execute(shard.pk)
-        execute(shard.pk)
+        execute_shard(shard.pk)
+        execute_shard(shard.pk)
         assert spy.asked == ["error"]
 
 

@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from scoring.engine.compare import jobs as compare_jobs
 from scoring.engine.jobs import job_queue
-from scoring.engine.processes.process_pool import Inline
-from scoring.engine.worker.run_dispatcher import work_on
+from scoring.engine.processes.process_pool import InlineExecutor
+from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import (
     AlertKind,
     AlertRule,
@@ -42,7 +42,7 @@ def runs(version: DatasetVersion, make_outputs: MakeOutputs) -> list[Run]:
     for week, run in enumerate(made):
         run.output_set.dated = datetime(2026, 1, 5, tzinfo=UTC) + timedelta(weeks=week)
         run.output_set.save(update_fields=["dated"])
-        work_on(run, Inline())
+        run_to_end(run, InlineExecutor())
     return made
 
 
@@ -82,13 +82,13 @@ def test_what_was_cut_short_is_done_again(runs: list[Run], monkeypatch: pytest.M
 
     job = Job.objects.order_by("pk")[0]
     with monkeypatch.context() as patched:
-        patched.setattr(compare_jobs, "follow_runs", power_goes)
+        patched.setattr(compare_jobs, "compare_ended_runs", power_goes)
         with pytest.raises(KeyboardInterrupt):
-            job_queue.run(job)
+            job_queue.run_job(job)
     assert kinds(JobState.WAITING) == [FOLLOW_UP] * 3
     job.refresh_from_db()
-    assert (job.state, job.may_begin) == (JobState.WORKING, True)
-    job_queue.run(job)
+    assert (job.state, job.can_start) == (JobState.WORKING, True)
+    job_queue.run_job(job)
     assert kinds(JobState.WAITING) == [JobKind.MEASURE_DRIFT, JobKind.COMPARE]
 
 
@@ -116,5 +116,5 @@ def test_one_run_costs_few_queries(version: DatasetVersion, make_outputs: MakeOu
     """It was three times as many while a run was measured before its command ended."""
     run = queued_run(make_outputs(version, ["yes"] * 4, series="a"))
     with CaptureQueriesContext(connection) as queries:
-        work_on(run, Inline())
+        run_to_end(run, InlineExecutor())
     assert len(queries) <= 60, [query["sql"] for query in queries]

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import planning
-from scoring.engine.runs.progress import progress_of
+from scoring.engine.runs.progress import run_progress
 from scoring.engine.worker import run_dispatcher
-from scoring.engine.worker.run_dispatcher import work_on
+from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import (
     Connection,
     Embedding,
@@ -95,11 +95,11 @@ class TestFaults:
 
     @pytest.mark.slow
     def test_three_faults_of_500_are_told_and_retrying_makes_three_calls(
-        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: ThreadPool
     ) -> None:
         stub.play("sulky", by_text(self.FAULTS, times=1))
         run = make_run(texts(500, unparsable=3, offmenu=250, empty=499), judge("sulky"))
-        work_on(run, threads)
+        run_to_end(run, threads)
         (summary,) = (scorer.summary for scorer in run.scorers.all())
         assert (summary.scored, summary.n, summary.mean) == (497, 500, 1.0)
         assert summary.causes == {"reply_unparsable": 1, "choice_unknown": 1, "reply_empty": 1}
@@ -107,20 +107,20 @@ class TestFaults:
         assert run.judge_cost_usd == pytest.approx(500 * CALL_USD)
         stub.requests.clear()
         assert planning.retry_errors(run, by=None)
-        work_on(run, threads)
+        run_to_end(run, threads)
         assert len(stub.requests) == 3
         assert (run.pass_count, run.error_count, run.judge_calls) == (500, 0, 503)
 
     def test_a_kept_sample_is_not_paid_twice(
-        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: ThreadPool
     ) -> None:
         stub.play("sulky", by_text(self.FAULTS, times=1))
         rubric = {"rubric": "Is it so?", "choices": {"C": 1.0, "D": 0.0}, "samples": 3}
         run = make_run(texts(2, empty=0), judge("sulky", "llm_judge", **rubric))
-        work_on(run, threads)
+        run_to_end(run, threads)
         assert (len(stub.requests), run.error_count) == (6, 1)
         planning.retry_errors(run, by=None)
-        work_on(run, threads)
+        run_to_end(run, threads)
         assert (len(stub.requests), run.error_count) == (7, 0)
 
     @pytest.mark.parametrize(
@@ -132,23 +132,23 @@ class TestFaults:
         stub: Stub,
         judge: Judge,
         make_run: MakeRun,
-        threads: Threads,
+        threads: ThreadPool,
         scenario: str,
         code: str | None,
     ) -> None:
         run = make_run(texts(200), judge(scenario))
-        work_on(run, threads)
+        run_to_end(run, threads)
         (summary,) = (scorer.summary for scorer in run.scorers.all())
         assert (run.state, summary.causes) == ("finished", {code or "model_missing": 200})
         assert len(stub.requests) <= 2 * CONCURRENCY
         assert run.judge_calls == 0
 
     def test_a_connection_that_is_gone_is_an_error_of_each_case(
-        self, judge: Judge, make_run: MakeRun, threads: Threads
+        self, judge: Judge, make_run: MakeRun, threads: ThreadPool
     ) -> None:
         run = make_run(texts(3), judge("same"))
         Connection.objects.all().delete()
-        work_on(run, threads)
+        run_to_end(run, threads)
         assert {row[6] for row in rows_of(run)} == {"connection_missing"}
         assert "the team has no connection called 'same' any more" in rows_of(run)[0][7]
 
@@ -157,82 +157,82 @@ class TestFaults:
         stub: Stub,
         judge: Judge,
         make_run: MakeRun,
-        threads: Threads,
+        threads: ThreadPool,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr(run_dispatcher, "TELL_SECONDS", 0.0)
+        monkeypatch.setattr(run_dispatcher, "REPORT_SECONDS", 0.0)
         stub.play("slow", [wire.rate_limited("1"), wire.verdict("C")])
         run = make_run(texts(1), judge("slow"))
         causes = set()
 
         def look() -> None:
-            causes.add(progress_of(Run.objects.get(pk=run.pk)).cause)
+            causes.add(run_progress(Run.objects.get(pk=run.pk)).cause)
 
-        work_on(run, threads, look)
+        run_to_end(run, threads, look)
         (told,) = causes - {None}
         assert told.startswith("rate-limited until ")
         run.refresh_from_db()
-        assert (run.pass_count, run.standstill) == (1, "")
+        assert (run.pass_count, run.stall_reason) == (1, "")
 
 
 class TestBudget:
     def test_it_is_overrun_by_no_more_than_was_under_way(
-        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: ThreadPool
     ) -> None:
         run = make_run(texts(200), judge("same"))
         run.budget_usd = 50.5 * CALL_USD
         run.save()
-        work_on(run, threads)
+        run_to_end(run, threads)
         assert 51 <= len(stub.requests) <= 51 + CONCURRENCY
         assert run.judge_cost_usd == pytest.approx(len(stub.requests) * CALL_USD)
         (summary,) = (scorer.summary for scorer in run.scorers.all())
         assert summary.causes == {"budget_reached": 200 - len(stub.requests)}
 
     def test_a_retry_may_have_more_and_pays_nothing_twice(
-        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: ThreadPool
     ) -> None:
         run = make_run(texts(100), judge("same"))
         run.budget_usd = 0.0
         run.save()
-        work_on(run, threads)
+        run_to_end(run, threads)
         assert (len(stub.requests), run.error_count) == (0, 100)
         assert planning.retry_errors(run, by=None, budget_usd=40 * CALL_USD)
-        work_on(run, threads)
+        run_to_end(run, threads)
         assert 40 <= len(stub.requests) <= 41 + CONCURRENCY
         assert planning.retry_errors(run, by=None, budget_usd=200 * CALL_USD)
-        work_on(run, threads)
+        run_to_end(run, threads)
         assert (len(stub.requests), run.pass_count, run.error_count) == (100, 100, 0)
 
     def test_it_needs_a_price(
-        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: ThreadPool
     ) -> None:
         run = make_run(texts(2), judge("same", priced=False))
         run.budget_usd = 1.0
         run.save()
-        work_on(run, threads)
+        run_to_end(run, threads)
         assert (stub.requests, {row[6] for row in rows_of(run)}) == ([], {"price_missing"})
         assert "enter its price in the connection same" in rows_of(run)[0][7]
 
 
 class TestReuse:
     def test_another_run_of_the_same_outputs_pays_nothing(
-        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: ThreadPool
     ) -> None:
         scorer = judge("same")
         first = make_run(texts(20), scorer)
-        work_on(first, threads)
+        run_to_end(first, threads)
         again = make_run(first.output_set, scorer, name="again")
-        work_on(again, threads)
+        run_to_end(again, threads)
         assert len(stub.requests) == 20
         assert (again.judge_calls, again.judge_cost_usd) == (0, None)
         assert [row[:6] for row in rows_of(again)] == [row[:6] for row in rows_of(first)]
 
     def test_a_connection_that_leads_elsewhere_is_asked_anew(
-        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+        self, stub: Stub, judge: Judge, make_run: MakeRun, threads: ThreadPool
     ) -> None:
         scorer = judge("same")
         first = make_run(texts(20), scorer)
-        work_on(first, threads)
+        run_to_end(first, threads)
         stub.play("other", wire.verdict("D"))
         Connection.objects.get().change(
             by=None,
@@ -242,7 +242,7 @@ class TestReuse:
             concurrency=CONCURRENCY,
         )
         again = make_run(first.output_set, scorer, name="again")
-        work_on(again, threads)
+        run_to_end(again, threads)
         assert len(stub.asked("other")) == 20
         assert {row[4] for row in rows_of(again)} == {0.0}
 
@@ -294,15 +294,15 @@ class TestRealWorkers:
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(DEADLINE_SECONDS) == 0
         run.refresh_from_db()
-        assert (run.state, run.held_by, Worker.objects.count()) == ("running", "", 0)
+        assert (run.state, run.lease_owner, Worker.objects.count()) == ("running", "", 0)
         assert "Traceback" not in site.log
 
 
 def test_everything_is_told_of_one_call(
-    stub: Stub, judge: Judge, make_run: MakeRun, threads: Threads
+    stub: Stub, judge: Judge, make_run: MakeRun, threads: ThreadPool
 ) -> None:
     run: Run = make_run(texts(1), judge("same"))
-    work_on(run, threads)
+    run_to_end(run, threads)
     call = ModelCall.objects.get()
     assert (call.run, call.purpose, call.connection_name, call.model) == (
         run,

@@ -52,8 +52,8 @@ def actions() -> list[str]:
 
 def test_a_name_and_a_note_are_audited_with_what_they_were(two: list[Run], alice: User) -> None:
     run = two[0]
-    lifecycle.edit(run, name="release", note="Do not\nship.", by=alice)
-    lifecycle.edit(run, name="release", note="Do not\nship.", by=alice)
+    lifecycle.edit_run(run, name="release", note="Do not\nship.", by=alice)
+    lifecycle.edit_run(run, name="release", note="Do not\nship.", by=alice)
     run.refresh_from_db()
     assert (run.name, run.note) == ("release", "Do not\nship.")
     [entry] = AuditEntry.objects.filter(action="run.edited")
@@ -62,33 +62,33 @@ def test_a_name_and_a_note_are_audited_with_what_they_were(two: list[Run], alice
 
 def test_archiving_twice_archives_once(two: list[Run], alice: User) -> None:
     for _ in range(2):
-        lifecycle.archive(two[0], alice)
+        lifecycle.archive_run(two[0], alice)
     assert list(Run.objects.unarchived()) == [two[1]]
     for _ in range(2):
-        lifecycle.unarchive(two[0], alice)
+        lifecycle.unarchive_run(two[0], alice)
     assert Run.objects.unarchived().count() == 2
     assert actions()[-2:] == ["run.archived", "run.unarchived"]
 
 
 def test_a_deleted_run_is_nowhere_and_comes_back_whole(two: list[Run], alice: User) -> None:
     before, after = two
-    lifecycle.delete(before, alice)
+    lifecycle.delete_run(before, alice)
     dataset = before.output_set.version.dataset
     assert list(Run.objects.all()) == list(before.team.runs.all()) == [after]
     assert list(RunScorer.objects.values_list("run", flat=True)) == [after.pk]
     assert [point.run for point in runs_in_time(dataset)] == [after]
     assert [seen.name for seen in read_case_history(after, "case-1").seen] == ["w46"]
-    assert neighbours.baseline_of(after) is None
+    assert neighbours.run_baseline(after) is None
     assert search.search(before.team, "w45").runs == []
-    assert score_reuse.donors(after, list(after.scorers.all())) == {}
-    lifecycle.restore(Run.with_deleted.get(pk=before.pk), alice)
-    assert neighbours.baseline_of(after) == before
+    assert score_reuse.reusable_scorers(after, list(after.scorers.all())) == {}
+    lifecycle.restore_run(Run.with_deleted.get(pk=before.pk), alice)
+    assert neighbours.run_baseline(after) == before
     assert comparison.compare_runs(before, after).figures["broke"] == 1
     assert actions()[-2:] == ["run.deleted", "run.restored"]
 
 
 def test_drift_forgets_a_deleted_run(two: list[Run]) -> None:
-    lifecycle.delete(two[1], None)
+    lifecycle.delete_run(two[1], None)
     dataset = two[0].output_set.version.dataset
     assert [point.run for point in runs_in_time(dataset)] == [two[0]]
 
@@ -96,16 +96,16 @@ def test_drift_forgets_a_deleted_run(two: list[Run]) -> None:
 def test_a_run_at_work_is_not_deleted(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> None:
     run = queued_run(make_outputs(make_dataset([{}]), ["a"]))
     with pytest.raises(ValidationError, match="The run is queued: cancel it first"):
-        lifecycle.delete(run, None)
-    assert planning.cancel(run, None)
-    lifecycle.delete(run, None)
+        lifecycle.delete_run(run, None)
+    assert planning.cancel_run(run, None)
+    lifecycle.delete_run(run, None)
     assert not Run.objects.exists()
 
 
 def test_a_baseline_is_not_deleted(two: list[Run], alice: User) -> None:
     Baseline.objects.pin(two[0], by=alice)
     with pytest.raises(ValidationError, match="take it back as baseline first"):
-        lifecycle.delete(two[0], alice)
+        lifecycle.delete_run(two[0], alice)
 
 
 @pytest.mark.parametrize(("days", "is_kept"), [(6.9, True), (7.1, False)])
@@ -114,10 +114,10 @@ def test_a_deleted_run_is_purged_when_its_time_is_over(
 ) -> None:
     monkeypatch.setattr(lifecycle, "ROWS_A_STEP", 1)
     gone, other = two
-    lifecycle.delete(gone, alice)
+    lifecycle.delete_run(gone, alice)
     when = timezone.now() - timedelta(days=days)
     Run.with_deleted.filter(pk=gone.pk).update(deleted_at=when)
-    lifecycle.purge()
+    lifecycle.purge_deleted_runs()
     assert Run.with_deleted.filter(pk=gone.pk).exists() == is_kept
     rows = [
         Score.objects.filter(scorer__run_id=gone.pk),
@@ -134,25 +134,25 @@ def test_a_deleted_run_is_purged_when_its_time_is_over(
 
 
 def test_what_is_not_deleted_is_never_purged(two: list[Run]) -> None:
-    lifecycle.archive(two[0], None)
-    lifecycle.purge()
+    lifecycle.archive_run(two[0], None)
+    lifecycle.purge_deleted_runs()
     assert Run.objects.count() == 2
 
 
 def test_a_run_whose_time_is_over_cannot_be_brought_back(two: list[Run], alice: User) -> None:
-    lifecycle.delete(two[0], alice)
+    lifecycle.delete_run(two[0], alice)
     for days, is_there in ((6.9, True), (7.1, False)):
         when = timezone.now() - timedelta(days=days)
         Run.with_deleted.filter(pk=two[0].pk).update(deleted_at=when)
         assert Run.with_deleted.deleted().exists() is is_there
 
 
-@pytest.mark.parametrize("act", [lifecycle.delete, lifecycle.restore])
+@pytest.mark.parametrize("act", [lifecycle.delete_run, lifecycle.restore_run])
 def test_what_follows_a_change_fails_with_it(
     two: list[Run], alice: User, act: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if act is lifecycle.restore:
-        lifecycle.delete(two[0], alice)
+    if act is lifecycle.restore_run:
+        lifecycle.delete_run(two[0], alice)
     before = Run.with_deleted.get(pk=two[0].pk).deleted_at, actions()
     monkeypatch.setattr(lifecycle, "call_hooks", Mock(side_effect=KeyError("hook")))
     with pytest.raises(KeyError, match="hook"):

@@ -9,7 +9,7 @@ import pytest
 from scoring.engine.compare.gates import check_gate, parse_gate
 from scoring.engine.reports.run_report import run_report
 from scoring.engine.reports.run_summary import Report, write_junit
-from scoring.engine.runs.summaries import summarise
+from scoring.engine.runs.summaries import summarize_run
 from scoring.models import Output, OutputSet, Run, RunSummary
 from scoring.models.runs.missing_outputs import missing_keys
 from tests.conftest import MakeDataset, MakeOutputs
@@ -75,7 +75,7 @@ def test_each_trial_of_a_missing_case_counts_in_n(
 def test_scored_again_a_run_misses_the_same(
     run: Run, partial: OutputSet, make_run: MakeRun, make_scorer: MakeScorer
 ) -> None:
-    summarise(run)
+    summarize_run(run)
     assert RunSummary.objects.get(scorer__run=run).n == 20
     again = make_run(partial, make_scorer("exact_match"), name="again")
     finish(again)

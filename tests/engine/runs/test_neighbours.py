@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.engine.runs.neighbours import baseline_of, next_run, previous_run
+from scoring.engine.runs.neighbours import next_run, previous_run, run_baseline
 from scoring.models import Baseline, DatasetVersion, Run, RunState
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week
@@ -31,10 +31,10 @@ def test_neighbours_are_finished_runs_of_the_series_in_time(version: DatasetVers
 def test_the_baseline_is_the_pinned_run_else_the_previous_one(version: DatasetVersion) -> None:
     runs = [run_in_week(version, week, letters="p") for week in range(3)]
     other = run_in_week(version, 3, letters="p", series="b")
-    assert baseline_of(runs[2]) == runs[1]
+    assert run_baseline(runs[2]) == runs[1]
     Baseline.objects.pin(runs[0], by=None)
-    assert baseline_of(runs[2]) == runs[0]
-    assert baseline_of(runs[0]) is None  # it is the baseline, and there is no earlier run
-    assert baseline_of(other) is None  # which has a series of its own
+    assert run_baseline(runs[2]) == runs[0]
+    assert run_baseline(runs[0]) is None  # it is the baseline, and there is no earlier run
+    assert run_baseline(other) is None  # which has a series of its own
     Baseline.objects.get().unpin(by=None)
-    assert baseline_of(runs[2]) == runs[1]
+    assert run_baseline(runs[2]) == runs[1]

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from scoring.engine.runs.notifications import LONG, notify_run_end
+from scoring.engine.runs.notifications import MIN_DURATION, notify_run_end
 from scoring.models import Attempt, AttemptKind, Notice, OutputSet, Run, RunState, User
 from tests.conftest import MakeDataset, MakeOutputs
 
@@ -40,7 +40,7 @@ def test_a_notice_counts_what_there_is(
 
 
 @pytest.mark.parametrize(
-    ("lasted", "is_told"), [(LONG, True), (LONG - timedelta(seconds=1), False)]
+    ("lasted", "is_told"), [(MIN_DURATION, True), (MIN_DURATION - timedelta(seconds=1), False)]
 )
 def test_of_a_programs_runs_only_long_ones_are_told(
     outputs: OutputSet, alice: User, lasted: timedelta, is_told: bool

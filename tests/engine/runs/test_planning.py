@@ -29,7 +29,7 @@ class TestNewRun:
     ) -> None:
         close, same = make_scorer("levenshtein", "close"), make_scorer("exact_match", "same")
         suite = Suite.objects.define(team, "release", [(same, 0.4), (close, None)])
-        run = planning.new_run(outputs, suite=suite, name="week 46", by=alice)
+        run = planning.create_run(outputs, suite=suite, name="week 46", by=alice)
         before = close.current_id
         close.revise({"decimals": 3}, by=alice)
         suite.entries.get(scorer=same).change_threshold(0.9, by=alice, reason="too lax")
@@ -40,21 +40,21 @@ class TestNewRun:
     def test_scorers_without_a_suite_are_enough(
         self, make_scorer: MakeScorer, outputs: OutputSet
     ) -> None:
-        run = planning.new_run(outputs, scorers=[(make_scorer("exact_match"), 0.3)])
+        run = planning.create_run(outputs, scorers=[(make_scorer("exact_match"), 0.3)])
         assert [(s.name, s.threshold) for s in run.scorers.all()] == [("exact_match", 0.3)]
         assert (run.suite, run.name) == (None, outputs.series)
 
     def test_nothing_to_score_with_is_refused(self, team: Team, outputs: OutputSet) -> None:
         with pytest.raises(ConfigError, match="at least one"):
-            planning.new_run(outputs)
+            planning.create_run(outputs)
         with pytest.raises(ConfigError, match="at least one"):
-            planning.new_run(outputs, suite=Suite.objects.define(team, "empty", []))
+            planning.create_run(outputs, suite=Suite.objects.define(team, "empty", []))
         assert not Run.objects.exists()
 
     def test_it_is_audited_with_who_and_what(
         self, alice: User, make_scorer: MakeScorer, outputs: OutputSet
     ) -> None:
-        run = planning.new_run(outputs, scorers=[(make_scorer("exact_match"), 0.3)], by=alice)
+        run = planning.create_run(outputs, scorers=[(make_scorer("exact_match"), 0.3)], by=alice)
         entry = AuditEntry.objects.get(action="run.created")
         assert (entry.actor, entry.target_id) == (alice, str(run.uuid))
         assert entry.new == {"suite": "", "thresholds": {"exact_match": 0.3}}
@@ -65,7 +65,7 @@ class TestNewRun:
     ) -> None:
         scorers = [(make_scorer("exact_match"), 1.0)]
         with pytest.raises(ConfigError, match="budget_usd: must be an amount in US dollars"):
-            planning.new_run(outputs, scorers=scorers, budget_usd=budget)
+            planning.create_run(outputs, scorers=scorers, budget_usd=budget)
         assert not Run.objects.exists()
 
     @pytest.mark.parametrize("budget", [None, 0.0, 2.5])
@@ -73,7 +73,7 @@ class TestNewRun:
         self, make_scorer: MakeScorer, outputs: OutputSet, budget: float | None
     ) -> None:
         scorers = [(make_scorer("exact_match"), 1.0)]
-        assert planning.new_run(outputs, scorers=scorers, budget_usd=budget).budget_usd == budget
+        assert planning.create_run(outputs, scorers=scorers, budget_usd=budget).budget_usd == budget
         assert AuditEntry.objects.get(action="run.created").new.get("budget_usd") == budget
 
 
@@ -82,7 +82,7 @@ class TestPlan:
         self, monkeypatch: pytest.MonkeyPatch, make_run: MakeRun, make_scorer: MakeScorer
     ) -> None:
         monkeypatch.setattr(planning, "SHARD_OUTPUTS", 3)
-        planning.plan(make_run(["yes"] * 7, make_scorer("exact_match")))
+        planning.plan_attempt(make_run(["yes"] * 7, make_scorer("exact_match")))
         assert ranges() == [(3, 3), (3, 3), (1, 1)]
 
     def test_ids_of_another_set_in_between_are_not_counted(
@@ -93,16 +93,16 @@ class TestPlan:
         for case in version.cases.all():
             mine.outputs.create(case=case, text="yes")
             other.outputs.create(case=case, text="yes")
-        planning.plan(make_run(mine, make_scorer("exact_match")))
+        planning.plan_attempt(make_run(mine, make_scorer("exact_match")))
         assert ranges() == [(3, 5)]
 
     def test_planning_twice_gives_the_same_attempt(
         self, make_run: MakeRun, make_scorer: MakeScorer
     ) -> None:
         run = make_run(["yes"], make_scorer("exact_match"))
-        first = planning.plan(run)
+        first = planning.plan_attempt(run)
         started = run.started_at
-        again = planning.plan(Run.objects.get())
+        again = planning.plan_attempt(Run.objects.get())
         assert (first, Shard.objects.count()) == (again, 1)
         assert Run.objects.get().started_at == started
         assert actions().count("run.running") == 1
@@ -131,11 +131,11 @@ class TestStates:
     ) -> None:
         run = make_run(["yes"], make_scorer("exact_match"))
         if begun:
-            planning.plan(run)
+            planning.plan_attempt(run)
         Run.objects.update(state=state)
-        assert planning.cancel(run, by=None) is changed
+        assert planning.cancel_run(run, by=None) is changed
         assert (run.state, Run.objects.get().state) == (reached, reached)
-        assert planning.cancel(run, by=None) is False
+        assert planning.cancel_run(run, by=None) is False
         assert Run.objects.get().state == reached
 
     @pytest.mark.parametrize("state", RunState.values)
@@ -144,21 +144,21 @@ class TestStates:
     ) -> None:
         run = make_run(["yes"], make_scorer("exact_match"))
         Run.objects.update(state=state)
-        assert planning.resume(run, by=None) is (state == RunState.CANCELLED)
+        assert planning.resume_run(run, by=None) is (state == RunState.CANCELLED)
         assert Run.objects.get().state == ("queued" if state == RunState.CANCELLED else state)
 
     def test_a_resumed_run_keeps_what_it_had_scored(
         self, monkeypatch: pytest.MonkeyPatch, make_run: MakeRun, make_scorer: MakeScorer, spy: Spy
     ) -> None:
-        from scoring.engine.runs.execution import execute
+        from scoring.engine.runs.execution import execute_shard
 
         monkeypatch.setattr(planning, "SHARD_OUTPUTS", 1)
         run = make_run(["1", "0"], make_scorer("spy"))
-        planning.plan(run)
-        execute(Shard.objects.earliest("number").pk)
-        planning.cancel(run, by=None)
-        planning.move(run, (RunState.CANCELLING,), RunState.CANCELLED)
-        planning.resume(run, by=None)
+        planning.plan_attempt(run)
+        execute_shard(Shard.objects.earliest("number").pk)
+        planning.cancel_run(run, by=None)
+        planning.change_state(run, (RunState.CANCELLING,), RunState.CANCELLED)
+        planning.resume_run(run, by=None)
         finish(run)
         assert spy.asked == ["1", "0"]
         assert (run.state, run.pass_count, run.fail_count) == ("finished", 1, 1)
@@ -167,10 +167,10 @@ class TestStates:
         self, make_run: MakeRun, make_scorer: MakeScorer, alice: User
     ) -> None:
         run = make_run(["yes"], make_scorer("exact_match"))
-        planning.plan(run)
-        planning.cancel(run, by=alice)
-        planning.move(run, (RunState.CANCELLING,), RunState.CANCELLED)
-        planning.resume(run, by=alice)
+        planning.plan_attempt(run)
+        planning.cancel_run(run, by=alice)
+        planning.change_state(run, (RunState.CANCELLING,), RunState.CANCELLED)
+        planning.resume_run(run, by=alice)
         mine = AuditEntry.objects.filter(target_id=run.uuid).order_by("pk")
         seen: list[tuple[Any, ...]] = [(e.action, e.old.get("state"), e.actor) for e in mine]
         assert seen == [
@@ -186,7 +186,7 @@ class TestStates:
     ) -> None:
         run = make_run(["yes"], make_scorer("exact_match"))
         Run.objects.update(state=RunState.FINISHED)
-        assert not planning.move(run, (RunState.RUNNING,), RunState.CANCELLED)
+        assert not planning.change_state(run, (RunState.RUNNING,), RunState.CANCELLED)
         assert run.state == RunState.FINISHED
         assert actions()[-1] == "run.created"
 

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from scoring.engine.jobs import lease
 from scoring.engine.runs import planning
-from scoring.engine.runs.execution import execute
-from scoring.engine.runs.progress import NO_WORKER, progress_of, worker_is_alive
+from scoring.engine.runs.execution import execute_shard
+from scoring.engine.runs.progress import NO_WORKER, is_worker_alive, run_progress
 from scoring.models import OutputSet, Run, Shard, Worker
 from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
 
@@ -27,31 +27,31 @@ def worker(seconds_ago: float, name: str = "elsewhere:1") -> None:
 
 
 def test_progress_is_counted_from_done_shards(run: Run) -> None:
-    assert progress_of(run)[:2] == (0, 5)
-    planning.plan(run)
-    assert progress_of(run)[:2] == (0, 5)
+    assert run_progress(run)[:2] == (0, 5)
+    planning.plan_attempt(run)
+    assert run_progress(run)[:2] == (0, 5)
     first, *_ = Shard.objects.all()
-    execute(first.pk)
-    assert progress_of(run)[:2] == (2, 5)
+    execute_shard(first.pk)
+    assert run_progress(run)[:2] == (2, 5)
     finish(run)
-    assert progress_of(run) == (5, 5, "finished", None, None, None, "scoring")
+    assert run_progress(run) == (5, 5, "finished", None, None, None, "scoring")
 
 
 def test_the_rate_is_that_of_the_latest_shards(run: Run) -> None:
-    planning.plan(run)
+    planning.plan_attempt(run)
     now = timezone.now()
     for number, seconds_ago in ((1, 4.0), (2, 2.0)):
         done = now - timedelta(seconds=seconds_ago)
         Shard.objects.filter(number=number).update(done_at=done)
-    found = progress_of(run)
+    found = run_progress(run)
     assert found.rate == pytest.approx(1.0)
     assert found.seconds_left == pytest.approx(1.0)
 
 
 def test_one_done_shard_tells_no_rate(run: Run) -> None:
-    planning.plan(run)
+    planning.plan_attempt(run)
     Shard.objects.filter(number=1).update(done_at=timezone.now())
-    assert progress_of(run)[4:6] == (None, None)
+    assert run_progress(run)[4:6] == (None, None)
 
 
 def test_a_retry_has_a_progress_of_its_own(
@@ -60,46 +60,48 @@ def test_a_retry_has_a_progress_of_its_own(
     run = make_run(["1", "error", "0"], make_scorer("spy"))
     finish(run)
     planning.retry_errors(run, by=None)
-    assert progress_of(run)[:3] == (0, 1, "queued")
+    assert run_progress(run)[:3] == (0, 1, "queued")
 
 
 class TestCause:
     def test_without_a_worker_it_says_how_to_start_one(self, run: Run) -> None:
-        assert progress_of(run).cause == NO_WORKER == "no worker: start `manage.py worker`"
+        assert run_progress(run).cause == NO_WORKER == "no worker: start `manage.py worker`"
 
     def test_a_living_worker_has_not_come_to_it_yet(self, run: Run) -> None:
         worker(5)
-        assert progress_of(run).cause == "waiting for the worker"
+        assert run_progress(run).cause == "waiting for the worker"
 
     def test_outputs_that_still_load_are_waited_for(self, run: Run) -> None:
         OutputSet.objects.update(state="loading")
         run.output_set.refresh_from_db()
-        assert progress_of(run).cause == "waiting for outputs"
+        assert run_progress(run).cause == "waiting for outputs"
 
     def test_a_held_run_moves(self, run: Run) -> None:
-        lease.take(run)
-        assert progress_of(run).cause is None
+        lease.acquire(run)
+        assert run_progress(run).cause is None
 
     @pytest.mark.parametrize("state", ["running", "cancelling"])
     def test_a_run_whose_hold_ran_out_does_not_move(self, run: Run, state: str) -> None:
         Run.objects.update(
-            state=state, held_by="elsewhere:1", held_until=timezone.now() - timedelta(seconds=1)
+            state=state,
+            lease_owner="elsewhere:1",
+            lease_expires_at=timezone.now() - timedelta(seconds=1),
         )
         run.refresh_from_db()
-        assert progress_of(run).cause == NO_WORKER
+        assert run_progress(run).cause == NO_WORKER
 
     @pytest.mark.parametrize("state", ["finished", "cancelled"])
     def test_a_run_that_ended_needs_no_cause(self, run: Run, state: str) -> None:
         Run.objects.update(state=state)
         run.refresh_from_db()
-        assert progress_of(run).cause is None
+        assert run_progress(run).cause is None
 
 
 @pytest.mark.parametrize(("seconds_ago", "alive"), [(0, True), (15, True), (25, False)])
 def test_a_worker_is_alive_when_it_said_so_lately(seconds_ago: float, alive: bool) -> None:
     worker(seconds_ago)
-    assert worker_is_alive() is alive
+    assert is_worker_alive() is alive
 
 
 def test_no_worker_is_not_alive() -> None:
-    assert not worker_is_alive()
+    assert not is_worker_alive()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scoring.engine.runs.requirements import families, makes_outputs, needs_services
+from scoring.engine.runs.requirements import needs_generation, run_needs_services, scorer_families
 from scoring.models import AttemptKind, Generation
 from tests.engine.conftest import MakeRun, MakeScorer
 
@@ -31,7 +31,7 @@ JUDGE = {"type": "factuality", "config": {"model": "m"}}
 def test_families_are_those_of_inner_scorers_too(
     type_name: str, config: dict[str, Any], found: set[str]
 ) -> None:
-    assert families(type_name, config) == found
+    assert scorer_families(type_name, config) == found
 
 
 @pytest.mark.django_db
@@ -48,8 +48,8 @@ def test_outputs_are_made_before_they_are_scored_and_in_a_retry(
     make_run: MakeRun, make_scorer: MakeScorer, kinds: list[AttemptKind], is_needed: bool
 ) -> None:
     run = make_run(["yes"], make_scorer("exact_match"))
-    assert not needs_services(run)
+    assert not run_needs_services(run)
     Generation.objects.create(output_set=run.output_set, model="m", template="{{ input }}")
     for number, kind in enumerate(kinds, start=1):
         run.attempts.create(number=number, kind=kind)
-    assert makes_outputs(run) == needs_services(run) == is_needed
+    assert needs_generation(run) == run_needs_services(run) == is_needed

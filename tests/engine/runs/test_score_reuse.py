@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 
 def score_again(run: Run, *entries: tuple[Scorer, float]) -> Run:
-    again = planning.new_run(run.output_set, scorers=entries, name="again")
+    again = planning.create_run(run.output_set, scorers=entries, name="again")
     finish(again)
     return again
 

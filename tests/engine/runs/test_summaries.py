@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.engine.runs.summaries import histogram, moments, summarise
+from scoring.engine.runs.summaries import histogram, moments, summarize_run
 from scoring.models import ModelCall, Run, RunSummary
 from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
 from tests.engine.judge_doubles import Model, model
@@ -88,7 +88,7 @@ class TestSummarise:
         run = make_run(["1", "0"], make_scorer("spy"))
         finish(run)
         before = RunSummary.objects.values().get()
-        summarise(run)
+        summarize_run(run)
         assert RunSummary.objects.values().get() == before
 
 
@@ -100,7 +100,7 @@ class TestJudgeFigures:
         ModelCall.objects.create(team=run.team, run=run, model="m", **row)
 
     def figures(self, run: Run) -> tuple[Any, ...]:
-        summarise(run)
+        summarize_run(run)
         return run.judge_calls, run.judge_tokens_in, run.judge_tokens_out, run.judge_cost_usd
 
     def test_a_run_without_judges_has_none(
@@ -130,13 +130,13 @@ def test_latencies_are_percentiles_of_the_outputs_that_have_one(
     make_run: MakeRun, make_scorer: MakeScorer
 ) -> None:
     run = make_run(["yes"] * 6, make_scorer("exact_match"))
-    summarise(run)
+    summarize_run(run)
     assert run.latencies_ms == {}
     taken = [120.0, 80.0, 3000.0, None, 95.5, 101.0]
     for output, latency_ms in zip(run.output_set.outputs.all(), taken, strict=True):
         output.latency_ms = latency_ms
         output.save()
-    summarise(run)
+    summarize_run(run)
     known = [latency for latency in taken if latency is not None]
     expected = {f"p{share}": np.percentile(known, share) for share in (50, 90, 95, 99)}
     assert run.latencies_ms == pytest.approx(expected)
@@ -147,11 +147,11 @@ def test_tokens_and_cost_are_those_of_the_outputs_that_tell_them(
     make_run: MakeRun, make_scorer: MakeScorer
 ) -> None:
     run = make_run(["yes"] * 3, make_scorer("exact_match"))
-    summarise(run)
+    summarize_run(run)
     assert (run.output_tokens_in, run.output_tokens_out, run.cost_usd) == (None, None, None)
     told = [(30, 5, 0.25), (None, None, None), (12, None, 0.5)]
     for output, figures in zip(run.output_set.outputs.all(), told, strict=True):
         output.tokens_in, output.tokens_out, output.cost_usd = figures
         output.save()
-    summarise(run)
+    summarize_run(run)
     assert (run.output_tokens_in, run.output_tokens_out, run.cost_usd) == (42, 5, 0.75)

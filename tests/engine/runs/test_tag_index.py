@@ -57,7 +57,7 @@ def test_a_version_without_tags_is_known_to_have_none(make_dataset: MakeDataset)
 def test_of_a_tag_that_many_cases_have_no_position_is_kept(
     version: DatasetVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(looking, "FEW", 1)
+    monkeypatch.setattr(looking, "MAX_POSITIONS", 1)
     store_tag_index(version)
     kept = TagIndex.objects.of(version.pk, "billing")
     assert (kept.positions, kept.is_known) == (None, True)
@@ -67,13 +67,13 @@ def test_of_a_tag_that_many_cases_have_no_position_is_kept(
 def test_of_more_tags_than_can_be_kept_nothing_is(
     version: DatasetVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(looking, "MOST_TAGS", 2)
+    monkeypatch.setattr(looking, "MAX_TAGS", 2)
     store_tag_index(version)
     assert not TagIndex.objects.exists()
 
 
 def test_many_ways_to_write_few_tags_are_all_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looking, "MOST_TAGS", 4)
+    monkeypatch.setattr(looking, "MAX_TAGS", 4)
     tags = [list(each) for each in ("ab", "ba", "a", "b", "abc", "cab", "bca", "ab", "c")]
     found = positions_by_tag((at, json.dumps(each)) for at, each in enumerate(tags, start=1))
     wanted = {tag: [n for n, each in enumerate(tags, start=1) if tag in each] for tag in "abc"}

@@ -8,9 +8,9 @@ import pytest
 from django.db import IntegrityError, OperationalError
 
 from scoring.core.services import Message, Question, Reply
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.services import reply_store
-from scoring.engine.services.reply_store import Budget, KeptReplies, storable
+from scoring.engine.services.reply_store import RunBudget, StoredReplies, without_nul
 from scoring.models import CallPurpose, ModelCall, Run, Team
 from tests.engine.conftest import RunOfYes
 from tests.support.waiting import wait_until
@@ -37,13 +37,13 @@ def run(run_of_yes: RunOfYes) -> Run:
 
 class TestKeeping:
     def test_a_kept_reply_comes_back_as_it_was_at_no_cost(self, team: Team) -> None:
-        kept = KeptReplies(team)
+        kept = StoredReplies(team)
         ref = kept.keep("k", QUESTION, REPLY)
         found = kept.get_many(["other", "k"])
         assert found == {"k": replace(REPLY, cost_usd=0.0, is_cached=True, ref=ref)}
 
     def test_every_paid_reply_is_a_row(self, team: Team, run: Run) -> None:
-        kept = KeptReplies(team, run)
+        kept = StoredReplies(team, run)
         kept.names["main"] = "main connection"
         kept.keep("k", QUESTION, REPLY)
         kept.keep(None, QUESTION, REPLY, "reply_empty")
@@ -54,31 +54,31 @@ class TestKeeping:
         assert list(rows) == [(*told, "", 0.25, 12), (*told, "reply_empty", 0.25, 12)]
 
     def test_a_reply_that_is_no_use_is_cut_and_never_found(self, team: Team) -> None:
-        KeptReplies(team).keep(None, QUESTION, Reply("ü" * 5_000), "reply_unparsable")
+        StoredReplies(team).keep(None, QUESTION, Reply("ü" * 5_000), "reply_unparsable")
         row = ModelCall.objects.get()
         assert (row.cache_key, row.reply, row.fault) == (None, "ü" * 2_048, "reply_unparsable")
 
     def test_a_useful_reply_is_kept_whole(self, team: Team) -> None:
-        kept = KeptReplies(team)
+        kept = StoredReplies(team)
         kept.keep("k", QUESTION, Reply("ü" * 5_000))
         assert kept.get_many(["k"])["k"].text == "ü" * 5_000
 
     def test_teams_share_no_replies(self, team: Team) -> None:
-        KeptReplies(team).keep("k", QUESTION, REPLY)
-        other = KeptReplies(Team.objects.create(name="Other", slug="other"))
+        StoredReplies(team).keep("k", QUESTION, REPLY)
+        other = StoredReplies(Team.objects.create(name="Other", slug="other"))
         assert other.get_many(["k"]) == {}
         other.keep("k", QUESTION, Reply("no"))
         assert other.get_many(["k"])["k"].text == "no"
 
     def test_two_who_asked_the_same_at_once_both_tell_of_it(self, team: Team) -> None:
-        kept = KeptReplies(team)
+        kept = StoredReplies(team)
         assert kept.keep("k", QUESTION, REPLY) != kept.keep("k", QUESTION, Reply("no"))
         assert kept.get_many(["k"])["k"].text == "yes"
         assert ModelCall.objects.filter(cache_key=None).count() == 1
 
     @pytest.mark.django_db(transaction=True)  # the run is missed only when all is written
     def test_what_was_paid_outlives_its_run(self, team: Team, run: Run) -> None:
-        kept = KeptReplies(team, run)
+        kept = StoredReplies(team, run)
         Run.objects.filter(pk=run.pk).delete()
         kept.keep("k", QUESTION, REPLY)
         assert ModelCall.objects.get().run is None
@@ -88,13 +88,13 @@ class TestKeeping:
         self, team: Team, django_assert_num_queries: Any
     ) -> None:
         with django_assert_num_queries(3):
-            assert KeptReplies(team).get_many([str(n) for n in range(1_001)]) == {}
+            assert StoredReplies(team).get_many([str(n) for n in range(1_001)]) == {}
 
     @pytest.mark.parametrize(("given", "purpose"), [(None, "judge"), (CallPurpose.TRY, "try")])
     def test_a_purpose_may_be_set_for_all(
         self, team: Team, given: CallPurpose | None, purpose: str
     ) -> None:
-        KeptReplies(team, purpose=given).keep("k", QUESTION, REPLY)
+        StoredReplies(team, purpose=given).keep("k", QUESTION, REPLY)
         assert ModelCall.objects.get().purpose == purpose
 
 
@@ -102,7 +102,7 @@ class TestKeeping:
     ("text", "stored"), [("a\0b", "a\ufffdb"), ("a\ud800b", "a?b"), ("naïve ☃", "naïve ☃")]
 )
 def test_a_reply_is_stored_as_every_database_keeps_it(text: str, stored: str) -> None:
-    assert storable(text) == stored
+    assert without_nul(text) == stored
 
 
 @pytest.mark.django_db(transaction=True)
@@ -125,8 +125,8 @@ class TestTogether:
         return found
 
     @staticmethod
-    def keep_five(*kept: KeptReplies) -> list[str | BaseException]:
-        with Threads(5) as threads:
+    def keep_five(*kept: StoredReplies) -> list[str | BaseException]:
+        with ThreadPool(5) as threads:
             asked = [
                 threads.submit(kept[n % len(kept)].keep, f"k{n}", QUESTION, REPLY) for n in range(5)
             ]
@@ -134,22 +134,22 @@ class TestTogether:
         return [future.exception() or future.result() for future in asked]
 
     def test_five_are_written_in_two_goes(self, team: Team, groups: list[int]) -> None:
-        refs = self.keep_five(KeptReplies(team))
+        refs = self.keep_five(StoredReplies(team))
         assert groups == [1, 4]
         assert len(set(refs)) == ModelCall.objects.count() == 5
         assert not reply_store._waiting
 
     def test_one_that_cannot_be_written_harms_no_other(self, team: Team, groups: list[int]) -> None:
         gone = Team.objects.create(name="Gone", slug="gone")
-        lost = KeptReplies(gone)
+        lost = StoredReplies(gone)
         Team.objects.filter(pk=gone.pk).delete()
-        refs = self.keep_five(KeptReplies(team), lost)
+        refs = self.keep_five(StoredReplies(team), lost)
         assert [isinstance(ref, IntegrityError) for ref in refs] == [False, True] * 2 + [False]
         assert ModelCall.objects.count() == 3
         assert not reply_store._waiting
 
     def test_a_lost_run_costs_no_reply(self, team: Team, run: Run, groups: list[int]) -> None:
-        kept, lost = KeptReplies(team), KeptReplies(team, run)
+        kept, lost = StoredReplies(team), StoredReplies(team, run)
         Run.objects.filter(pk=run.pk).delete()
         self.keep_five(kept, lost)
         assert ModelCall.objects.filter(run=None).count() == 5
@@ -175,18 +175,18 @@ class TestBusyDatabase:
 
     def test_it_is_waited_for(self, team: Team, locked: list[int]) -> None:
         locked[0] = reply_store.TRIES - 1
-        assert KeptReplies(team).keep("k", QUESTION, REPLY)
+        assert StoredReplies(team).keep("k", QUESTION, REPLY)
         assert ModelCall.objects.get().reply == "yes"
 
     def test_but_not_forever(self, team: Team, locked: list[int]) -> None:
         locked[0] = reply_store.TRIES
         with pytest.raises(OperationalError):
-            KeptReplies(team).keep("k", QUESTION, REPLY)
+            StoredReplies(team).keep("k", QUESTION, REPLY)
         assert locked == [0]
 
     def test_and_hardly_when_the_process_ends(self, team: Team, locked: list[int]) -> None:
         locked[0] = reply_store.TRIES
-        kept = KeptReplies(team)
+        kept = StoredReplies(team)
         kept.hurry()
         with pytest.raises(OperationalError):
             kept.keep("k", QUESTION, REPLY)
@@ -196,23 +196,23 @@ class TestBusyDatabase:
 class TestBudget:
     def test_a_reply_that_is_being_written_down_counts_once(self, run: Run) -> None:
         run.budget_usd = 1.0
-        budget = Budget(run)
+        budget = RunBudget(run)
         assert [budget.may_spend() for _ in range(2)] == [True, True]
         budget.pay(0.4)  # 0.4 spent, 0.4 expected of the other
         assert [budget.may_spend() for _ in range(2)] == [True, False]
 
     def test_without_one_everything_may_be_spent(self, run: Run) -> None:
-        budget = Budget(run)
+        budget = RunBudget(run)
         budget.pay(1e9)
         assert budget.may_spend()
 
     def test_nothing_may_be_spent_of_nothing(self, run: Run) -> None:
         run.budget_usd = 0.0
-        assert not Budget(run).may_spend()
+        assert not RunBudget(run).may_spend()
 
     def test_calls_under_way_count_at_the_dearest_price_seen(self, run: Run) -> None:
         run.budget_usd = 1.0
-        budget = Budget(run)
+        budget = RunBudget(run)
         assert budget.may_spend()
         budget.pay(0.3)
         budget.end()
@@ -223,11 +223,11 @@ class TestBudget:
     def test_what_was_paid_before_counts(self, team: Team, run: Run) -> None:
         run.budget_usd = 1.0
         for cost in (0.5, 0.25, None):
-            KeptReplies(team, run).keep(None, QUESTION, Reply("x", cost_usd=cost))
-        budget = Budget(run)
+            StoredReplies(team, run).keep(None, QUESTION, Reply("x", cost_usd=cost))
+        budget = RunBudget(run)
         assert [budget.may_spend() for _ in range(2)] == [True, False]
 
     def test_what_another_run_paid_does_not(self, team: Team, run: Run) -> None:
         run.budget_usd = 1.0
-        KeptReplies(team).keep(None, QUESTION, Reply("x", cost_usd=5.0))
-        assert Budget(run).may_spend()
+        StoredReplies(team).keep(None, QUESTION, Reply("x", cost_usd=5.0))
+        assert RunBudget(run).may_spend()

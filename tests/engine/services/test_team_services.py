@@ -11,11 +11,16 @@ from scoring.core import registry
 from scoring.core.config import Config
 from scoring.core.contract import Case, Result, ServiceError
 from scoring.core.embeddings.errors import EmbeddingError
-from scoring.core.services import Fault, Message, Question, Reply, current_services
-from scoring.engine.processes.process_pool import Inline
+from scoring.core.services import CallFailure, Message, Question, Reply, current_services
+from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.services import team_services
-from scoring.engine.services.team_services import Stopped, TeamServices, services_for, services_of
-from scoring.engine.worker.run_dispatcher import work_on
+from scoring.engine.services.team_services import (
+    RunStoppedError,
+    TeamServices,
+    run_services,
+    services_for,
+)
+from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import CallPurpose, Connection, Embedding, ModelCall, Run, Team
 from tests.engine.conftest import MakeRun, MakeScorer, rows_of
 from tests.stub import Stub
@@ -68,7 +73,7 @@ class TestAsking:
     ) -> None:
         settings.EVALSITE_OPENAI_API_KEY = settings.EVALSITE_OPENAI_BASE_URL = ""
         (fault,) = TeamServices(team).ask([Question("m", (), connection=name)])
-        assert isinstance(fault, Fault)
+        assert isinstance(fault, CallFailure)
         assert (fault.code, fault.attempts, fault.can_retry) == (code, 0, False)
         assert fault.text.startswith(said)
 
@@ -77,7 +82,7 @@ class TestAsking:
     ) -> None:
         other = Team.objects.create(name="Other", slug="other")
         (fault,) = TeamServices(other).ask([Question("m", (), connection="main")])
-        assert isinstance(fault, Fault)
+        assert isinstance(fault, CallFailure)
         assert (fault.code, stub.requests) == ("connection_missing", [])
 
     def test_a_connection_is_looked_up_once(
@@ -115,10 +120,10 @@ class TestEmbedding:
 
 class TestOfARun:
     def test_its_shards_share_them_while_anybody_has_them(self, run: Run) -> None:
-        made = services_of(run)
+        made = run_services(run)
         with services_for(run):
             assert current_services() is made
-        assert services_of(run) is not made
+        assert run_services(run) is not made
         del made
         gc.collect()
         with services_for(run):
@@ -127,25 +132,25 @@ class TestOfARun:
         assert run.pk not in team_services._of_runs
 
     def test_stopped_ones_store_nothing(self, run: Run) -> None:
-        made = services_of(run)
+        made = run_services(run)
         made.stop()
-        with pytest.raises(Stopped), services_for(run):
+        with pytest.raises(RunStoppedError), services_for(run):
             assert current_services() is made
 
     @pytest.mark.django_db(transaction=True)
     def test_stopped_ones_ask_nobody(self, run: Run, connection: Connection, stub: Stub) -> None:
-        made = services_of(run)
+        made = run_services(run)
         made.stop()
         (fault,) = made.ask([QUESTION])
-        assert isinstance(fault, Fault)
+        assert isinstance(fault, CallFailure)
         assert (fault.code, stub.requests) == ("cancelled", [])
 
     def test_a_budget_of_nothing_needs_a_price_all_the_same(
         self, run: Run, connection: Connection
     ) -> None:
         run.budget_usd = 0.0
-        (fault,) = services_of(run).ask([QUESTION])
-        assert isinstance(fault, Fault)
+        (fault,) = run_services(run).ask([QUESTION])
+        assert isinstance(fault, CallFailure)
         assert fault.code == "price_missing"
 
 
@@ -170,7 +175,7 @@ def test_a_service_that_fails_as_a_whole_costs_no_row(
     monkeypatch.setitem(registry.CUSTOM_TYPES, "failing", kind)
     monkeypatch.setattr("scoring.engine.runs.execution._configured", {})
     run = make_run(["a", "b"], make_scorer("failing"), make_scorer("exact_match"))
-    work_on(run, Inline())
+    run_to_end(run, InlineExecutor())
     assert run.state == "finished"
     failed = [row[3:8] for row in rows_of(run) if row[0] == "failing"]
     assert failed == [(1, None, None, code, "nobody there")] * 2

@@ -10,8 +10,8 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scoring.core.files.suite_format import Spelling, write_suite
-from scoring.engine.suites.suite_file import describe_suite, plan_from_file
+from scoring.core.files.suite_format import SuiteFormat, write_suite
+from scoring.engine.suites.suite_file import describe_suite, plan_import
 from scoring.models import Scorer, ScorerVersion, Suite, Team
 from tests.support.thoroughness import examples
 
@@ -68,10 +68,10 @@ CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def copied(suite: Suite, team: Team, folder: Path, spelling: Spelling) -> Suite:
+def copied(suite: Suite, team: Team, folder: Path, spelling: SuiteFormat) -> Suite:
     path = folder / f"copy.{spelling}"
     path.write_text(write_suite(describe_suite(suite), spelling), encoding="utf-8")
-    return plan_from_file(team, path).carry_out(None)
+    return plan_import(team, path).carry_out(None)
 
 
 def versions(team: Team) -> list[tuple[str, int, dict[str, Any], str]]:
@@ -84,10 +84,10 @@ def suite_of(team: Team, kinds: dict[str, tuple[str, dict[str, Any]]]) -> Suite:
     return Suite.objects.define(team, "release", [(scorer, None) for scorer in made])
 
 
-@pytest.mark.parametrize("spelling", get_args(Spelling))
+@pytest.mark.parametrize("spelling", get_args(SuiteFormat))
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_copy_in_another_team_has_the_same_configs_and_hashes(
-    team: Team, other_team: Team, tmp_path: Path, name: str, spelling: Spelling
+    team: Team, other_team: Team, tmp_path: Path, name: str, spelling: SuiteFormat
 ) -> None:
     suite = suite_of(team, {"both": CONFIGS[name]})
     copied(suite, other_team, tmp_path, spelling)
@@ -96,9 +96,9 @@ def test_a_copy_in_another_team_has_the_same_configs_and_hashes(
     assert repr(copy) == repr(original)  # where 1 is not 1.0
 
 
-@pytest.mark.parametrize("spelling", get_args(Spelling))
+@pytest.mark.parametrize("spelling", get_args(SuiteFormat))
 def test_importing_twice_makes_no_new_version(
-    team: Team, other_team: Team, tmp_path: Path, spelling: Spelling
+    team: Team, other_team: Team, tmp_path: Path, spelling: SuiteFormat
 ) -> None:
     suite = suite_of(team, CONFIGS)
     for where in (team, other_team, team, other_team):
@@ -128,7 +128,7 @@ TREES = st.recursive(
 )
 
 
-@pytest.mark.parametrize("spelling", get_args(Spelling))
+@pytest.mark.parametrize("spelling", get_args(SuiteFormat))
 @settings(
     deadline=None,
     max_examples=examples(8),
@@ -136,7 +136,7 @@ TREES = st.recursive(
 )
 @given(tree=TREES)
 def test_any_combination_is_copied_to_the_letter(
-    team: Team, other_team: Team, tmp_path: Path, spelling: Spelling, tree: dict[str, Any]
+    team: Team, other_team: Team, tmp_path: Path, spelling: SuiteFormat, tree: dict[str, Any]
 ) -> None:
     with transaction.atomic():
         suite = suite_of(team, {"both": ("all", {"scorers": [tree]})})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.engine.suites.proposals import AlreadyDecidedError, accept, plan_of, reject
+from scoring.engine.suites.proposals import AlreadyDecidedError, accept, plan_proposal, reject
 from scoring.models import Scorer, Suite, SuiteProposal, Team, User
 from tests.conftest import MakeDataset
 
@@ -30,11 +30,11 @@ def proposal(suite: Suite, alice: User) -> SuiteProposal:
 def test_a_renamed_suite_keeps_its_proposals(proposal: SuiteProposal, suite: Suite) -> None:
     suite.rename("nightly", by=None)
     proposal.refresh_from_db()
-    assert plan_of(proposal).suite == suite
+    assert plan_proposal(proposal).suite == suite
 
 
 def test_a_proposal_is_decided_once(proposal: SuiteProposal, suite: Suite, alice: User) -> None:
-    accept(proposal, plan_of(proposal), by=alice, reason="Why")
+    accept(proposal, plan_proposal(proposal), by=alice, reason="Why")
     with pytest.raises(AlreadyDecidedError):
         reject(proposal, by=alice, reason="")
     proposal.refresh_from_db()

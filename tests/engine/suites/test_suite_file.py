@@ -8,8 +8,8 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from scoring.core.contract import ConfigError
-from scoring.core.files.suite_format import DescribedScorer, SuiteText, write_suite
-from scoring.engine.suites.suite_file import Plan, describe_suite, plan_from_file
+from scoring.core.files.suite_format import DescribedScorer, SuiteDocument, write_suite
+from scoring.engine.suites.suite_file import ImportPlan, describe_suite, plan_import
 from scoring.models import (
     Scorer,
     ScorerVersion,
@@ -38,7 +38,7 @@ def written(tmp_path: Path) -> Any:
 
 
 def suite_from_file(team: Team, path: Path) -> Suite:
-    return plan_from_file(team, path).carry_out(None)
+    return plan_import(team, path).carry_out(None)
 
 
 def thresholds(suite: Suite) -> dict[str, float]:
@@ -180,7 +180,7 @@ def test_a_part_that_spells_its_defaults_out_is_the_same(team: Team, written: An
 def test_looking_changes_nothing_and_tells_what_would_happen(team: Team, written: Any) -> None:
     Scorer.objects.define(team, "close", "levenshtein", {"decimals": 1})
     Scorer.objects.define(team, "taken", "regex", {"pattern": "x"})
-    described = SuiteText(
+    described = SuiteDocument(
         "release",
         (
             DescribedScorer("close", "levenshtein", {"decimals": 3}, 0.8),
@@ -188,15 +188,15 @@ def test_looking_changes_nothing_and_tells_what_would_happen(team: Team, written
             DescribedScorer("fresh", "numeric", {}),
         ),
     )
-    plan = Plan(team, described)
+    plan = ImportPlan(team, described)
     assert [line.state for line in plan.lines] == ["revised", "clash", "new"]
     assert [(c.path, c.old, c.new) for c in plan.lines[0].changes] == [("decimals", 1, 3)]
     assert [line.threshold for line in plan.lines] == [0.8, 1.0, 1.0]
     assert (plan.suite, plan.is_idle) == (None, False)
     assert (Scorer.objects.count(), ScorerVersion.objects.count()) == (2, 2)
-    assert plan.signature == Plan(team, described).signature
+    assert plan.signature == ImportPlan(team, described).signature
     Scorer.objects.get(name="close").revise({"decimals": 3}, by=None)
-    assert plan.signature != Plan(team, described).signature
+    assert plan.signature != ImportPlan(team, described).signature
 
 
 def test_a_plan_takes_the_same_queries_for_any_number_of_scorers(
@@ -206,18 +206,18 @@ def test_a_plan_takes_the_same_queries_for_any_number_of_scorers(
         Scorer.objects.define(team, f"s{number}", "exact_match", {})
     for count in (1, 20):
         scorers = tuple(DescribedScorer(f"s{n}", "exact_match", {}) for n in range(count))
-        plan = Plan(team, SuiteText("release", scorers))
+        plan = ImportPlan(team, SuiteDocument("release", scorers))
         with django_assert_num_queries(2):
             assert plan.signature
             assert not plan.clashes
 
 
-def used_meanwhile(team: Team, make_dataset: MakeDataset) -> Plan:
+def used_meanwhile(team: Team, make_dataset: MakeDataset) -> ImportPlan:
     """A plan with another threshold for a suite that a dataset takes after the plan was made."""
     close = Scorer.objects.define(team, "close", "levenshtein", {})
     suite = Suite.objects.define(team, "release", [(close, 0.9)])
-    described = SuiteText("release", (DescribedScorer("close", "levenshtein", {}, 0.1),))
-    plan = Plan(team, described, "release.yaml")
+    described = SuiteDocument("release", (DescribedScorer("close", "levenshtein", {}, 0.1),))
+    plan = ImportPlan(team, described, "release.yaml")
     assert not plan.needs_reason
     suite.assign_to(make_dataset([{}]).dataset, by=None)
     return plan

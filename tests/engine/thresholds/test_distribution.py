@@ -7,8 +7,8 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from scoring.core.stats.score_distribution import ScoreDistribution
-from scoring.engine.runs.summaries import summarise
-from scoring.engine.thresholds.distribution import distributions_of
+from scoring.engine.runs.summaries import summarize_run
+from scoring.engine.thresholds.distribution import read_distributions
 from scoring.models import Run, RunScorer, Score, ScoreHistogram
 from tests.conftest import MakeDataset
 from tests.engine.thresholds.conftest import suite_run
@@ -22,7 +22,7 @@ def scorers_of(*runs: Run) -> list[RunScorer]:
 
 def distribution_of(run: Run, *thresholds: float) -> ScoreDistribution:
     (scorer,) = scorers_of(run)
-    return distributions_of([scorer], thresholds)[scorer.pk]
+    return read_distributions([scorer], thresholds)[scorer.pk]
 
 
 def test_the_pass_rate_at_the_threshold_of_a_run_is_its_own(make_dataset: MakeDataset) -> None:
@@ -43,7 +43,7 @@ def test_the_pass_rate_at_the_threshold_of_a_run_is_its_own(make_dataset: MakeDa
 def test_faults_fail_at_every_threshold(make_dataset: MakeDataset) -> None:
     run = suite_run(make_dataset([{}] * 3), {"close": [0, 0, 1]})
     Score.objects.filter(pk=Score.objects.earliest("pk").pk).update(code="invalid_json")
-    summarise(run)
+    summarize_run(run)
     distribution = distribution_of(run)
     assert [distribution.count_passed(t) for t in (0, 0.001, 1)] == [2, 1, 1]
 
@@ -70,5 +70,5 @@ def test_the_number_of_runs_takes_no_more_queries(
     runs = [suite_run(version, {"close": [0.2, 0.6]}, name=f"w{n}") for n in range(5)]
     scorers = scorers_of(*runs)
     with django_assert_num_queries(queries):
-        distributions = distributions_of(scorers, thresholds)
+        distributions = read_distributions(scorers, thresholds)
     assert [distributions[s.pk].count_passed(0.6) for s in scorers] == [1] * 5

@@ -6,7 +6,7 @@ import pytest
 
 from scoring.core.contract import forced_fail
 from scoring.engine.runs import planning
-from scoring.engine.thresholds.distribution import distributions_of
+from scoring.engine.thresholds.distribution import read_distributions
 from scoring.engine.thresholds.flips import FlipCursor, Flips
 from scoring.models import Case, CaseVerdict, Run, Score
 from tests.conftest import MakeDataset
@@ -45,7 +45,7 @@ def test_flips_are_those_of_a_run_scored_with_the_new_threshold(
     thresholds = [0.0, 1.0, 4 / 9, *(random.random() for _ in range(7))]
     flipped_somewhere = set()
     for new in thresholds:
-        again = planning.new_run(
+        again = planning.create_run(
             first.output_set, scorers=[(scorer, new), (other, 1.0)], name="again"
         )
         finish(again)
@@ -57,7 +57,7 @@ def test_flips_are_those_of_a_run_scored_with_the_new_threshold(
         changed_cases = changed(case_verdicts(first), case_verdicts(again))
         assert {case.cursor.output for case in page if case.changes_case} == changed_cases
         assert flips.count_case_verdicts() == len(changed_cases)
-        distribution = distributions_of([frozen], [new])[frozen.pk]
+        distribution = read_distributions([frozen], [new])[frozen.pk]
         assert distribution.count_passed(new) == again.scorers.get(name="spy").summary.passed
         flipped_somewhere |= wanted
     assert len(flipped_somewhere) > 50

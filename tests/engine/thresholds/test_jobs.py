@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scoring.engine.jobs.runner import JobRunner
-from scoring.engine.processes.process_pool import Inline
+from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.thresholds.jobs import enqueue_relabelling, latest_job
 from scoring.models import Job, JobState, Run, User
 from tests.conftest import MakeDataset
@@ -24,7 +24,7 @@ def runs(make_dataset: MakeDataset) -> list[Run]:
 
 
 def work() -> None:
-    runner = JobRunner(Inline())
+    runner = JobRunner(InlineExecutor())
     runner.step()
     runner.step()  # collects what the first one began
 

@@ -55,7 +55,7 @@ def test_labels_are_those_of_a_run_scored_with_the_new_thresholds(
     before = stored(first)
     for new in [0.0, 1.0, 4 / 9, *(random.random() for _ in range(3))]:
         suite.entries.get(scorer=scorer).change_threshold(new, by=None, reason="x")
-        again = planning.new_run(
+        again = planning.create_run(
             first.output_set, scorers=[(scorer, new), (other, 1.0)], name="again"
         )
         finish(again)

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from pytest_django.fixtures import Settings
 
-from scoring.core.services import Answer, Fault, Question, Reply
+from scoring.core.services import Answer, CallFailure, Question, Reply
 from scoring.engine.jobs import job_queue
 from scoring.engine.tryout import connection_test
 from scoring.models import CallPurpose, Connection, Job, JobKind, JobState, ModelCall, Team, User
@@ -30,8 +30,8 @@ def everywhere(stub: Stub, name: str, answer: wire.Answer) -> None:
 
 
 def asked(team: Team, request: Any, kind: JobKind = JobKind.TEST_CONNECTION) -> Job:
-    job = job_queue.enqueue_for(kind, team, None, request)
-    job_queue.run(job)
+    job = job_queue.enqueue_once(kind, team, None, request)
+    job_queue.run_job(job)
     job.refresh_from_db()
     return job
 
@@ -106,7 +106,7 @@ def test_a_connection_that_fails_says_why_after_one_call(
 def test_an_endpoint_that_hangs_is_given_up(
     team: Team, stub: Stub, models: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_test, "LIMIT_SECONDS", 1)
+    monkeypatch.setattr(connection_test, "TIMEOUT_SECONDS", 1)
     everywhere(stub, "slow", wire.Answer(latency=3600))
     began = time.monotonic()
     told = told_of(connected(team, stub.url("slow"), models=models))
@@ -158,7 +158,7 @@ class Judge:
 
 REPLIES: dict[str, Answer] = {
     "good": Reply('{"choice": "yes\x00"}', tokens_in=9, tokens_out=2, cost_usd=0.01, latency_ms=5),
-    "bad": Fault("rate_limited", "the endpoint is busy"),
+    "bad": CallFailure("rate_limited", "the endpoint is busy"),
 }
 
 
@@ -211,11 +211,11 @@ def test_a_config_that_cannot_be_used_is_told_by_field(team: Team) -> None:
 
 
 def test_what_a_judge_was_asked_and_answered_is_told(team: Team) -> None:
-    recorder = connection_test.Recorder(Judge(team, purpose=CallPurpose.TRY))  # type: ignore[arg-type]
+    recorder = connection_test.RecordingServices(Judge(team, purpose=CallPurpose.TRY))  # type: ignore[arg-type]
     message = connection_test.Message("user", "is it?")
     recorder.ask([Question("good", (message,)), Question("bad", (message,))])
     good, bad = (
-        job_queue.storable(connection_test._describe_call(*call)) for call in recorder.calls
+        job_queue.without_nul(connection_test._describe_call(*call)) for call in recorder.calls
     )
     assert good["messages"] == [{"role": "user", "content": "is it?"}]
     assert (good["reply"], good["tokens_in"], good["cost_usd"]) == ('{"choice": "yes�"}', 9, 0.01)
@@ -225,6 +225,6 @@ def test_what_a_judge_was_asked_and_answered_is_told(team: Team) -> None:
 
 def test_a_case_is_read_as_the_api_takes_it() -> None:
     given = {"output": {"a": 1}, "expected": "b", "references": ["c"], "tags": ["t"], "id": 7}
-    case = connection_test.case_of(given)
+    case = connection_test.case_from_json(given)
     assert (case.output, case.expected, case.references) == ({"a": 1}, "b", ("c",))
     assert (case.id, case.tags, case.input) == ("7", ("t",), None)

@@ -22,15 +22,15 @@ CASES = [Case("Hello World!", "Hello World", id="a"), Case("no", None), Case("",
 @pytest.fixture(autouse=True, scope="module")
 def _no_helper_left() -> Iterator[None]:
     yield
-    tryout.close()
+    tryout.close_helper()
 
 
 @pytest.fixture
 def own_helper() -> Iterator[None]:
     """The test begins without a helper, and leaves none with its settings."""
-    tryout.close()
+    tryout.close_helper()
     yield
-    tryout.close()
+    tryout.close_helper()
 
 
 def helper_pid() -> int:
@@ -85,7 +85,7 @@ def test_what_takes_too_long_is_killed_and_replaced(
     settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.EVALSITE_SCORERS = ["tests.engine.odd_scorers.slow"]
-    monkeypatch.setattr(tryout, "LIMIT_SECONDS", 0.3)
+    monkeypatch.setattr(tryout, "TIMEOUT_SECONDS", 0.3)
     tryout.score("exact_match", {}, None, CASES)
     first = helper_pid()
     start = time.monotonic()
@@ -121,7 +121,7 @@ def test_a_forked_process_has_a_helper_of_its_own() -> None:
         try:
             tryout.score("exact_match", {}, None, CASES)
             os.write(write, str(helper_pid()).encode())
-            tryout.close()
+            tryout.close_helper()
         finally:
             os._exit(0)
     os.close(write)

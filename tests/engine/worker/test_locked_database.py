@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import pytest
 from django.db import connection
 
-from scoring.engine.processes.process_pool import Inline
-from scoring.engine.processes.thread_pool import Threads
+from scoring.engine.processes.process_pool import InlineExecutor
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import planning
 from scoring.engine.worker import main as worker_main
 from scoring.engine.worker.main import DatabaseChanges, WorkerLoop
@@ -38,10 +38,10 @@ def locked() -> Iterator[None]:
 
 
 @pytest.fixture
-def work(threads: Threads, monkeypatch: pytest.MonkeyPatch) -> WorkerLoop:
+def work(threads: ThreadPool, monkeypatch: pytest.MonkeyPatch) -> WorkerLoop:
     monkeypatch.setattr(worker_main, "LOCKED_SECONDS", 0)
     monkeypatch.setattr("scoring.engine.worker.shard_scheduler.PAUSE_SECONDS", 0.05)
-    return WorkerLoop(Inline(), threads, Inline())
+    return WorkerLoop(InlineExecutor(), threads, InlineExecutor())
 
 
 def state_of(run: Run) -> str:
@@ -98,7 +98,7 @@ def test_nothing_is_looked_for_while_nothing_is_stored(team: Team) -> None:
 def test_it_is_looked_for_now_and_then_all_the_same(
     team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_main, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(worker_main, "IDLE_CHECK_SECONDS", 0.05)
     changes = DatabaseChanges()
     assert changes.are_due()
     wait_until(changes.are_due)

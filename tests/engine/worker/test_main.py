@@ -38,7 +38,7 @@ def planned_run(site: Site, small_shards: None, make_run: MakeRun, three: list[o
     def make(outputs: int | OutputSet, name: str = "first") -> Run:
         given = [ANSWERS[n % 6] for n in range(outputs)] if isinstance(outputs, int) else outputs
         run = make_run(given, *three, name=name)
-        planning.plan(run)
+        planning.plan_attempt(run)
         return run
 
     return make
@@ -94,7 +94,7 @@ def test_a_worker_told_to_stop_lets_go_and_leaves_nothing_running(
     assert worker.wait(DEADLINE_SECONDS) == 0
     wait_until(lambda: not site.members(worker.pid))
     run.refresh_from_db()
-    assert (run.state, run.held_by, run.held_until) == ("running", "", None)
+    assert (run.state, run.lease_owner, run.lease_expires_at) == ("running", "", None)
     assert not Worker.objects.exists()
     assert "Traceback" not in site.log
 
@@ -103,15 +103,15 @@ def test_a_cancelled_run_stops_and_a_resumed_one_goes_on(site: Site, planned_run
     run = planned_run(4_000)
     site.start("worker")
     wait_until(lambda: done_shards(run))
-    assert planning.cancel(run, by=None)
+    assert planning.cancel_run(run, by=None)
     wait_until(lambda: Run.objects.get().state == RunState.CANCELLED)
     run.refresh_from_db()
     done = done_shards(run)
     assert 0 < done < 200
     assert run.pass_count is not None
     assert sum(count or 0 for count in run.verdict_counts.values()) == 20 * done
-    assert run.held_by == ""
-    assert planning.resume(run, by=None)
+    assert run.lease_owner == ""
+    assert planning.resume_run(run, by=None)
     wait_until(lambda: is_finished(run))
     assert len(verdicts_of(run)) == 4_000
 
@@ -145,7 +145,7 @@ def test_a_worker_ends_at_once_when_its_parents_pipe_closes(
     assert worker.wait(DEADLINE_SECONDS) == 1
     wait_until(lambda: not site.members(worker.pid))
     run.refresh_from_db()
-    assert (run.state, bool(run.held_by)) == ("running", True)  # it took no time to let go
+    assert (run.state, bool(run.lease_owner)) == ("running", True)  # it took no time to let go
 
 
 def test_a_worker_may_be_started_in_any_folder(

@@ -14,10 +14,10 @@ from django.utils import timezone
 
 from scoring.core.custom import load_custom
 from scoring.engine.jobs import lease
-from scoring.engine.processes.process_pool import Inline, Pool
+from scoring.engine.processes.process_pool import InlineExecutor, ProcessPool
 from scoring.engine.runs import planning
 from scoring.engine.worker import run_dispatcher, shard_scheduler
-from scoring.engine.worker.run_dispatcher import Dispatcher, work_on
+from scoring.engine.worker.run_dispatcher import RunDispatcher, run_to_end
 from scoring.models import (
     Attempt,
     AuditEntry,
@@ -45,7 +45,7 @@ from tests.support.waiting import wait_until
 pytestmark = pytest.mark.django_db
 
 
-class Recorder(Inline):
+class Recorder(InlineExecutor):
     """An inline pool that remembers the shards' numbers, and fails as told."""
 
     def __init__(self, processes: int = 0) -> None:
@@ -80,9 +80,9 @@ def tiny_shards(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_run_is_worked_on_to_its_end(make_run: MakeRun, make_scorer: MakeScorer) -> None:
     run = make_run(["yes", "no", "yes"], make_scorer("exact_match"))
-    work_on(run, Inline())
+    run_to_end(run, InlineExecutor())
     assert (run.state, run.pass_count, run.fail_count) == ("finished", 2, 1)
-    assert (run.held_by, run.held_until) == ("", None)
+    assert (run.lease_owner, run.lease_expires_at) == ("", None)
     assert None not in (run.started_at, run.finished_at, Attempt.objects.get().finished_at)
     actions = AuditEntry.objects.filter(target_id=run.uuid).order_by("pk")
     assert [entry.action for entry in actions] == ["run.created", "run.running", "run.finished"]
@@ -90,7 +90,7 @@ def test_a_run_is_worked_on_to_its_end(make_run: MakeRun, make_scorer: MakeScore
 
 def test_runs_take_turns(make_run: MakeRun, make_scorer: MakeScorer) -> None:
     pool = Recorder()
-    dispatcher = Dispatcher(pool)
+    dispatcher = RunDispatcher(pool)
     scorer = make_scorer("exact_match")
     big, small = make_run(["yes"] * 6, scorer, name="big"), make_run(["yes"], scorer, name="small")
     assert dispatcher.take(big)
@@ -103,9 +103,9 @@ def test_runs_take_turns(make_run: MakeRun, make_scorer: MakeScorer) -> None:
 def test_a_run_held_elsewhere_is_left_alone(run_of_yes: RunOfYes) -> None:
     run = run_of_yes(1)
     held = timezone.now() + timedelta(seconds=20)
-    Run.objects.update(held_by="elsewhere:1", held_until=held)
+    Run.objects.update(lease_owner="elsewhere:1", lease_expires_at=held)
     run.refresh_from_db()
-    assert not Dispatcher(Inline()).take(run)
+    assert not RunDispatcher(InlineExecutor()).take(run)
     assert not Shard.objects.exists()
 
 
@@ -116,7 +116,7 @@ def test_waiting_runs_are_taken_but_for_those_whose_outputs_still_load(
     ready, loading = make_run(["yes"], scorer, name="a"), make_run(["yes"], scorer, name="b")
     OutputSet.objects.filter(pk=loading.output_set_id).update(state="loading")
     pool = Recorder()
-    dispatcher = Dispatcher(pool)
+    dispatcher = RunDispatcher(pool)
     dispatcher.take_waiting()
     dispatcher.take_waiting()
     while not dispatcher.is_idle:
@@ -127,19 +127,19 @@ def test_waiting_runs_are_taken_but_for_those_whose_outputs_still_load(
 
 def test_a_run_lost_to_another_process_is_dropped(run_of_yes: RunOfYes) -> None:
     run = run_of_yes(6)
-    dispatcher = Dispatcher(Inline())
+    dispatcher = RunDispatcher(InlineExecutor())
     dispatcher.take(run)
     dispatcher.step(0)
-    Run.objects.update(held_by="elsewhere:1")
+    Run.objects.update(lease_owner="elsewhere:1")
     dispatcher.step(0)
     assert dispatcher.is_idle
     run.refresh_from_db()
-    assert (run.state, run.held_by, len(verdicts_of(run))) == ("running", "elsewhere:1", 2)
+    assert (run.state, run.lease_owner, len(verdicts_of(run))) == ("running", "elsewhere:1", 2)
 
 
 def test_a_run_deleted_under_way_is_dropped(run_of_yes: RunOfYes) -> None:
     run = run_of_yes(6)
-    dispatcher = Dispatcher(Inline())
+    dispatcher = RunDispatcher(InlineExecutor())
     dispatcher.take(run)
     dispatcher.step(0)
     run.delete()
@@ -159,21 +159,21 @@ def test_cancel_keeps_what_was_scored(
 
     def cancel_after() -> None:
         if len(pool.asked) == shards_before:
-            planning.cancel(run, by=None)
+            planning.cancel_run(run, by=None)
 
-    work_on(run, pool, cancel_after)
+    run_to_end(run, pool, cancel_after)
     assert (run.state, run.pass_count, len(verdicts_of(run))) == (state, judged, judged)
-    assert run.held_by == ""
+    assert run.lease_owner == ""
 
 
 def test_holds_are_renewed_in_time(run_of_yes: RunOfYes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lease, "RENEW_SECONDS", 0)
     run = run_of_yes(6)
-    dispatcher = Dispatcher(Inline())
+    dispatcher = RunDispatcher(InlineExecutor())
     dispatcher.take(run)
-    before = Run.objects.get().held_until
+    before = Run.objects.get().lease_expires_at
     dispatcher.step(0)
-    after = Run.objects.get().held_until
+    after = Run.objects.get().lease_expires_at
     assert before is not None
     assert after is not None
     assert after > before
@@ -186,7 +186,7 @@ class TestFaults:
         run = run_of_yes(6)
         pool = Recorder()
         pool.faults["first", 2] = [BrokenProcessPool() for _ in range(9)]
-        work_on(run, pool)
+        run_to_end(run, pool)
         assert [verdict for _, _, verdict in verdicts_of(run)] == [
             "pass",
             "pass",
@@ -206,8 +206,8 @@ class TestFaults:
         for shard in (1, 2, 3):  # all three are lost with the pool, only the second is guilty
             pool.faults["first", shard] = [BrokenProcessPool()]
         pool.faults["first", 2] *= 9
-        work_on(run, pool)
-        tries = list(Shard.objects.order_by("number").values_list("tries", flat=True))
+        run_to_end(run, pool)
+        tries = list(Shard.objects.order_by("number").values_list("try_count", flat=True))
         assert tries == [0, 3, 0, 0]
         assert verdicts_of(run)[2:4] == [(3, 0, "error"), (4, 0, "error")]
         assert run.error_count == 2
@@ -216,10 +216,10 @@ class TestFaults:
         run = run_of_yes(4)
         pool = Recorder()
         pool.is_broken = True
-        work_on(run, pool)
+        run_to_end(run, pool)
         assert (run.state, run.pass_count, pool.restarts) == ("finished", 4, 1)
         assert pool.asked == [("first", 1), ("first", 1), ("first", 2)]
-        assert set(Shard.objects.values_list("tries", flat=True)) == {0}
+        assert set(Shard.objects.values_list("try_count", flat=True)) == {0}
 
     def test_a_pool_that_breaks_while_shards_are_handed_out_is_settled_first(
         self, run_of_yes: RunOfYes
@@ -228,7 +228,7 @@ class TestFaults:
         pool = Recorder(processes=2)
         pool.faults["first", 1] = [BrokenProcessPool()]
         pool.knows_at_once = True
-        work_on(run, pool)
+        run_to_end(run, pool)
         assert (run.state, run.pass_count, pool.restarts) == ("finished", 6, 1)
         assert pool.asked == [("first", n) for n in (1, 2, 1, 2, 3)]
 
@@ -236,7 +236,7 @@ class TestFaults:
         run = run_of_yes(4)
         pool = Recorder()
         pool.faults["first", 1] = [BrokenProcessPool()]
-        work_on(run, pool)
+        run_to_end(run, pool)
         assert (run.pass_count, run.error_count) == (4, 0)
 
     def test_a_shard_that_raises_thrice_becomes_errors_with_the_reason(
@@ -245,7 +245,7 @@ class TestFaults:
         run = run_of_yes(4)
         pool = Recorder()
         pool.faults["first", 1] = [ValueError("what it said") for _ in range(9)]
-        work_on(run, pool)
+        run_to_end(run, pool)
         assert rows_of(run)[0][6:8] == ("scorer_failed", "ValueError: what it said, 3 times")
         assert (run.error_count, pool.restarts) == (2, 0)
 
@@ -256,19 +256,19 @@ class TestFaults:
         run = run_of_yes(4)
         pool = Recorder()
         pool.faults["first", 1] = [OperationalError("disk is full") for _ in range(9)]
-        work_on(run, pool)
+        run_to_end(run, pool)
         assert (run.state, run.pass_count) == ("finished", 4)
-        assert Shard.objects.filter(tries=0).count() == 2
+        assert Shard.objects.filter(try_count=0).count() == 2
 
 
-def kill_idle_process(pool: Pool) -> None:
+def kill_idle_process(pool: ProcessPool) -> None:
     """And come back once the pool knows."""
     (process_id,) = pool.process_ids()
     os.kill(process_id, signal.SIGKILL)
     wait_until(lambda: refuses(pool))
 
 
-def refuses(pool: Pool) -> bool:
+def refuses(pool: ProcessPool) -> bool:
     try:
         pool.submit(os.getpid)
     except BrokenProcessPool:
@@ -293,7 +293,7 @@ class TestRealProcesses:
         outputs = ["fine"] * 20
         outputs[9] = "boom"
         run = make_run(outputs, make_scorer("crash_on"))
-        planning.plan(run)  # in this test's small shards
+        planning.plan_attempt(run)  # in this test's small shards
         site.start("worker", EVALSITE_SCORERS="tests.engine.odd_scorers.crash_on")
         wait_until(lambda: Run.objects.get().state == RunState.FINISHED)
         states = [verdict for _, _, verdict in verdicts_of(run)]
@@ -307,10 +307,10 @@ class TestRealProcesses:
     ) -> None:
         scorer = make_scorer("exact_match")
         first, second = (make_run(["yes"], scorer, name=name) for name in "ab")
-        with Pool(1) as pool:
-            work_on(first, pool)
+        with ProcessPool(1) as pool:
+            run_to_end(first, pool)
             kill_idle_process(pool)
-            work_on(second, pool)
+            run_to_end(second, pool)
         assert (second.state, second.pass_count, second.error_count) == ("finished", 1, 0)
 
     def test_not_a_number_is_never_stored(
@@ -326,12 +326,12 @@ def test_retrying_runs_only_the_errors(
     make_run: MakeRun, make_scorer: MakeScorer, spy: Spy
 ) -> None:
     run = make_run(["1", "error", "0", "1", "error"], make_scorer("spy"))
-    work_on(run, Inline())
+    run_to_end(run, InlineExecutor())
     assert (run.error_count, len(spy.asked)) == (2, 5)
     spy.asked.clear()
     spy.answers["error"] = Spy().answer("1")
     assert planning.retry_errors(run, by=None)
-    work_on(run, Inline())
+    run_to_end(run, InlineExecutor())
     assert spy.asked == ["error", "error"]
     assert (run.state, run.error_count, run.pass_count) == ("finished", 0, 4)
     assert [attempt.kind for attempt in run.attempts.all()] == ["score", "retry"]
@@ -342,7 +342,7 @@ def test_a_run_that_another_process_ended_is_followed_up_once(
 ) -> None:
     run = run_of_yes(1)
     Run.objects.filter(pk=run.pk).update(created_by=alice)
-    work_on(Run.objects.get(), Inline())
+    run_to_end(Run.objects.get(), InlineExecutor())
     seen = [list(table.objects.values()) for table in (Notice, Job, Attempt, AuditEntry)]
     assert (len(seen[0]), Job.objects.filter(kind="follow_up").count()) == (1, 1)
     run_dispatcher._finish(Run.objects.get())

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from scoring.core.services import Fault
-from scoring.engine.processes.process_pool import Inline, Pool
-from scoring.engine.processes.thread_pool import Threads
+from scoring.core.services import CallFailure
+from scoring.engine.processes.process_pool import InlineExecutor, ProcessPool
+from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import planning, requirements
-from scoring.engine.runs.progress import progress_of
+from scoring.engine.runs.progress import run_progress
 from scoring.engine.worker import run_dispatcher, shard_scheduler
-from scoring.engine.worker.run_dispatcher import Dispatcher, work_on
+from scoring.engine.worker.run_dispatcher import RunDispatcher, run_to_end
 from scoring.engine.worker.shard_scheduler import ShardScheduler
 from scoring.models import ModelCall, Run, RunState, Score, Shard
 from tests.engine.conftest import MakeRun, MakeScorer, RunOfYes, rows_of, verdicts_of
@@ -36,7 +36,7 @@ def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "SHARD_OUTPUTS", 4)
 
 
-class Watched(Inline):
+class Watched(InlineExecutor):
     """An executor that remembers the runs whose shards it was given."""
 
     def __init__(self, asked: list[str], name: str) -> None:
@@ -71,7 +71,7 @@ class TestPlaces:
         ]
         make_run([None], *scorers)
         asked: list[str] = []
-        dispatcher = Dispatcher(Watched(asked, "pool"), Watched(asked, "threads"))
+        dispatcher = RunDispatcher(Watched(asked, "pool"), Watched(asked, "threads"))
         dispatcher.take_waiting()
         while not dispatcher.is_idle:
             dispatcher.step(0)
@@ -81,23 +81,23 @@ class TestPlaces:
         self, make_run: MakeRun, make_scorer: MakeScorer, model: Model
     ) -> None:
         for kind in ("exact_match", "verdict"):
-            planning.plan(make_run(TEXTS, make_scorer(kind)))
+            planning.plan_attempt(make_run(TEXTS, make_scorer(kind)))
         counts = Shard.objects.order_by("pk").values_list("output_count", flat=True)
         assert list(counts) == [4, 4, 2, 2, 2, 2, 2, 2]
 
     def test_a_type_that_is_gone_asks_nobody(self) -> None:
-        assert requirements.families("was_here", {}) == set()
+        assert requirements.scorer_families("was_here", {}) == set()
 
 
 @pytest.mark.django_db(transaction=True)
 class TestThreads:
     @pytest.fixture
-    def threads(self) -> Iterator[Threads]:
-        with Threads(3) as threads:
+    def threads(self) -> Iterator[ThreadPool]:
+        with ThreadPool(3) as threads:
             yield threads
 
     def test_two_asking_runs_and_a_plain_one_at_once(
-        self, make_run: MakeRun, make_scorer: MakeScorer, model: Model, threads: Threads
+        self, make_run: MakeRun, make_scorer: MakeScorer, model: Model, threads: ThreadPool
     ) -> None:
         judge, plain = make_scorer("verdict"), make_scorer("exact_match")
         runs = [
@@ -105,7 +105,7 @@ class TestThreads:
             make_run(["1"] * 9, judge, plain, name="b"),
             make_run(["yes", "no"] * 5, plain, name="c"),
         ]
-        dispatcher = Dispatcher(Inline(), threads)
+        dispatcher = RunDispatcher(InlineExecutor(), threads)
         dispatcher.take_waiting()
         while not dispatcher.is_idle:
             dispatcher.step(0.1)
@@ -115,22 +115,22 @@ class TestThreads:
         assert sorted(set(model.asked)) == sorted({*TEXTS, "1"})
 
     def test_several_shards_are_asked_about_at_once(
-        self, make_run: MakeRun, make_scorer: MakeScorer, model: Model, threads: Threads
+        self, make_run: MakeRun, make_scorer: MakeScorer, model: Model, threads: ThreadPool
     ) -> None:
         meeting = threading.Barrier(3)
         firsts = {TEXTS[0], TEXTS[2], TEXTS[4]}
         model.on_asked = lambda text: text in firsts and meeting.wait(DEADLINE_SECONDS)
         run = make_run(TEXTS, make_scorer("verdict"))
-        work_on(run, threads)
+        run_to_end(run, threads)
         assert (run.state, meeting.broken, len(model.asked)) == ("finished", False, 10)
 
     def test_a_plain_run_does_not_wait_for_a_model(
-        self, make_run: MakeRun, make_scorer: MakeScorer, model: Model, threads: Threads
+        self, make_run: MakeRun, make_scorer: MakeScorer, model: Model, threads: ThreadPool
     ) -> None:
         model.may_answer.clear()
         slow = make_run(TEXTS, make_scorer("verdict"))
         quick = make_run(["yes"] * 20, make_scorer("exact_match"))
-        dispatcher = Dispatcher(Inline(), threads)
+        dispatcher = RunDispatcher(InlineExecutor(), threads)
         dispatcher.take_waiting()
         while Run.objects.get(pk=quick.pk).state != RunState.FINISHED:
             dispatcher.step(0)
@@ -141,35 +141,35 @@ class TestThreads:
         assert len(verdicts_of(slow)) == 10
 
     def test_a_cancelled_run_keeps_what_was_paid_and_goes_on_from_there(
-        self, make_run: MakeRun, make_scorer: MakeScorer, model: Model, threads: Threads
+        self, make_run: MakeRun, make_scorer: MakeScorer, model: Model, threads: ThreadPool
     ) -> None:
         run = make_run(TEXTS, make_scorer("verdict"))
 
         def cancel_at_the_fifth(_: str) -> None:
             if len(model.asked) == 5:
-                planning.cancel(Run.objects.get(), by=None)
+                planning.cancel_run(Run.objects.get(), by=None)
             if len(model.asked) >= 5:
                 wait_until(lambda: model.callers[0].is_stopped)
 
         model.on_asked = cancel_at_the_fifth
-        work_on(run, threads)
+        run_to_end(run, threads)
         assert run.state == "cancelled"
         asked = list(model.asked)
         assert 5 <= len(asked) < 10
         assert (ModelCall.objects.count(), run.judge_calls) == (len(asked), len(asked))
         assert not Score.objects.filter(code="cancelled").exists()
         model.on_asked = lambda _: None
-        planning.resume(run, by=None)
-        work_on(run, threads)
+        planning.resume_run(run, by=None)
+        run_to_end(run, threads)
         assert (run.state, sorted(model.asked)) == ("finished", sorted(TEXTS))
         assert [row[4] for row in rows_of(run)] == SCORES
 
     def test_a_stopping_worker_leaves_its_shards_open(
-        self, make_run: MakeRun, make_scorer: MakeScorer, model: Model, threads: Threads
+        self, make_run: MakeRun, make_scorer: MakeScorer, model: Model, threads: ThreadPool
     ) -> None:
         model.may_answer.clear()
         run = make_run(TEXTS, make_scorer("verdict"))
-        dispatcher = Dispatcher(Inline(), threads)
+        dispatcher = RunDispatcher(InlineExecutor(), threads)
         dispatcher.take_waiting()
         dispatcher.step(0)
         wait_until(lambda: len(model.asked) == 3)
@@ -177,8 +177,8 @@ class TestThreads:
         model.may_answer.set()
         wait_until(lambda: ModelCall.objects.count() == 3)
         run.refresh_from_db()
-        assert (run.state, run.held_by, len(model.asked)) == ("running", "", 3)
-        work_on(run, threads)
+        assert (run.state, run.lease_owner, len(model.asked)) == ("running", "", 3)
+        run_to_end(run, threads)
         assert (run.state, sorted(model.asked)) == ("finished", sorted(TEXTS))
 
 
@@ -191,15 +191,15 @@ class TestStandstill:
         model: Model,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr(run_dispatcher, "TELL_SECONDS", 0.0)
+        monkeypatch.setattr(run_dispatcher, "REPORT_SECONDS", 0.0)
         run = make_run(TEXTS[:8], make_scorer("verdict"))
-        dispatcher = Dispatcher(Inline())
+        dispatcher = RunDispatcher(InlineExecutor())
         dispatcher.take_waiting()
         causes = []
         for standstill in ("", "rate-limited until 14:05", "rate-limited until 14:05", ""):
-            model.standstill = standstill
+            model.stall_reason = standstill
             dispatcher.step(0)
-            causes.append(progress_of(Run.objects.get(pk=run.pk)).cause)
+            causes.append(run_progress(Run.objects.get(pk=run.pk)).cause)
         # Each step tells what stood still before it handed out a shard.
         assert causes == [None, "rate-limited until 14:05", "rate-limited until 14:05", None]
         assert Run.objects.get().state == RunState.FINISHED
@@ -208,14 +208,14 @@ class TestStandstill:
         self, make_run: MakeRun, make_scorer: MakeScorer, model: Model
     ) -> None:
         run = make_run(TEXTS, make_scorer("verdict"))
-        dispatcher = Dispatcher(Inline())
+        dispatcher = RunDispatcher(InlineExecutor())
         dispatcher.take_waiting()
-        Run.objects.update(standstill="rate-limited until 14:05")
+        Run.objects.update(stall_reason="rate-limited until 14:05")
         for work in dispatcher._works():
             work.run.refresh_from_db()
         dispatcher.stop(0)
         run.refresh_from_db()
-        assert (run.standstill, progress_of(run).cause) == (
+        assert (run.stall_reason, run_progress(run).cause) == (
             "",
             "no worker: start `manage.py worker`",
         )
@@ -225,7 +225,7 @@ class TestStandstill:
 class TestEndless:
     """A shard that never ends, in a pool that cannot know."""
 
-    class Stuck(Inline):
+    class Stuck(InlineExecutor):
         """Two processes; the first of them never comes back from the first shard."""
 
         processes = 2
@@ -247,7 +247,7 @@ class TestEndless:
         monkeypatch.setattr(shard_scheduler.time, "monotonic", lambda: next(clock))
         run = run_of_yes(12)
         pool = self.Stuck()
-        work_on(run, pool)
+        run_to_end(run, pool)
         assert (run.state, run.pass_count, run.error_count) == ("finished", 8, 4)
         codes = Score.objects.exclude(code="").values_list("code", "reason").distinct()
         assert list(codes) == [("too_slow", "its shard was not scored within 15 minutes")]
@@ -259,11 +259,11 @@ class TestEndless:
         self, run_of_yes: RunOfYes, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(run_dispatcher, "SHARD_SECONDS", 0.5)
-        monkeypatch.setattr(shard_scheduler, "execute", endless)
+        monkeypatch.setattr(shard_scheduler, "execute_shard", endless)
         run = run_of_yes(1)
         seen: set[int] = set()
-        with Pool(1) as pool:
-            work_on(run, pool, lambda: seen.update(pool.process_ids()))
+        with ProcessPool(1) as pool:
+            run_to_end(run, pool, lambda: seen.update(pool.process_ids()))
         assert (run.state, run.error_count, len(seen)) == ("finished", 1, 1)
         assert not any(Path(f"/proc/{pid}").exists() for pid in seen)
 
@@ -284,8 +284,11 @@ class TestEndless:
 def test_faults_have_their_codes(
     db: None, make_run: MakeRun, make_scorer: MakeScorer, model: Model
 ) -> None:
-    model.faults = {"0.001": Fault("timeout", "no answer"), "0.002": Fault("refused", "no")}
+    model.faults = {
+        "0.001": CallFailure("timeout", "no answer"),
+        "0.002": CallFailure("refused", "no"),
+    }
     run = make_run(TEXTS, make_scorer("verdict"))
-    work_on(run, Inline())
+    run_to_end(run, InlineExecutor())
     (summary,) = (scorer.summary for scorer in run.scorers.all())
     assert (summary.scored, summary.n, summary.causes) == (8, 10, {"timeout": 1, "refused": 1})

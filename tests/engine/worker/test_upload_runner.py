@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from scoring.engine import imports
-from scoring.engine.processes.process_pool import Inline
+from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.worker.upload_runner import UploadRunner
 from scoring.models import Upload, UploadState
 from scoring.models.job import MAX_TRIES
@@ -22,7 +22,7 @@ __all__ = ["put", "spooled"]
 ROWS = b"id,input\n1,a\n"
 
 
-class Dying(Inline):
+class Dying(InlineExecutor):
     """A pool whose process dies on what it is given, and as often before it is given anything."""
 
     def __init__(self, *, on_work: int = 0, idle: int = 0) -> None:
@@ -66,7 +66,7 @@ def test_nothing_is_cleaned_while_the_site_starts(monkeypatch: pytest.MonkeyPatc
     cleaned: list[float] = []
     now = [1_000.0]
     monkeypatch.setattr("scoring.engine.worker.upload_runner.time.monotonic", lambda: now[0])
-    runner = UploadRunner(Inline(), lambda: cleaned.append(now[0]))
+    runner = UploadRunner(InlineExecutor(), lambda: cleaned.append(now[0]))
     for _ in range(200):
         runner.step()
         now[0] += 1.0
@@ -76,7 +76,7 @@ def test_nothing_is_cleaned_while_the_site_starts(monkeypatch: pytest.MonkeyPatc
 def test_a_process_that_died_idle_costs_nothing(waiting: Upload) -> None:
     pool = Dying(idle=1)
     assert work_through(pool, waiting).state == UploadState.CHECKED
-    assert (pool.restarts, waiting.held_by, waiting.problems) == (1, "", [])
+    assert (pool.restarts, waiting.lease_owner, waiting.problems) == (1, "", [])
 
 
 def test_two_deaths_are_forgiven(waiting: Upload) -> None:
@@ -90,7 +90,7 @@ def test_a_file_that_kills_thrice_has_failed_and_leaves_nothing(
 ) -> None:
     pool = Dying(on_work=MAX_TRIES)
     assert work_through(pool, waiting).state == UploadState.FAILED
-    assert (pool.restarts, waiting.held_by) == (MAX_TRIES, "")
+    assert (pool.restarts, waiting.lease_owner) == (MAX_TRIES, "")
     assert [problem["code"] for problem in waiting.problems] == ["worker_crashed"]
     imports.remove_abandoned()
     assert_nothing_is_left(spooled)

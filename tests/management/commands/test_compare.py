@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from scoring.engine.compare import report
-from scoring.engine.compare.comparison import figures_of
+from scoring.engine.compare.comparison import compute_figures
 from scoring.models import Comparison, DatasetVersion, Run, RunState, Team, User, Waiver
 from tests.conftest import MakeDataset
 from tests.support.commands import call
@@ -76,7 +76,7 @@ def test_json_says_what_the_api_says(weeks: list[Run]) -> None:
     (told,) = found["comparisons"]
     assert told.pop("candidate") == {"id": str(weeks[1].uuid), "name": "w1"}
     assert told.pop("relabel") == {"baseline": None, "candidate": None}
-    wanted = report.as_json(figures_of(weeks[0], weeks[1]))
+    wanted = report.as_json(compute_figures(weeks[0], weeks[1]))
     assert told == json.loads(json.dumps(wanted))
     assert (told["broke"], told["scorers"][0]["regressed"]) == (1, 1)
 

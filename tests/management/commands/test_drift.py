@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scoring.engine.drift import lines_of, report
+from scoring.engine.drift import drift_lines, report
 from scoring.models import Baseline, DatasetVersion, RunStep
 from tests.conftest import MakeDataset
 from tests.support.commands import call
@@ -59,7 +59,7 @@ def test_json_has_the_apis_shape(two_weeks: DatasetVersion) -> None:
     (told,) = json.loads(drift("Answers", "--json"))
     assert set(told) >= {"points", "change_points", "limits", "scorer", "series"}
     assert [point["fixed"] for point in told["points"]] == [None, 1]
-    (line,) = lines_of(two_weeks.dataset)
+    (line,) = drift_lines(two_weeks.dataset)
     assert told["sentences"] == report.as_json(line, {})["sentences"]
 
 
@@ -88,7 +88,7 @@ def test_a_scorer_and_a_series_can_be_chosen(version: DatasetVersion) -> None:
 def test_nothing_is_left_to_the_worker(
     version: DatasetVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.engine.drift.jobs.AT_ONCE", 0)
+    monkeypatch.setattr("scoring.engine.drift.jobs.MAX_INLINE_OUTPUTS", 0)
     for week in range(3):
         run_in_week(version, week, 0.8, "pppp")
     (told,) = json.loads(drift("Answers", "--json"))

@@ -72,7 +72,7 @@ def test_it_scores_stores_and_prints_the_table(outputs: OutputSet) -> None:
     assert "cases: 3 pass, 1 fail, 0 error, 0 skipped" in ended.out
     run = Run.objects.get()
     assert (run.name, run.state, run.suite_name) == ("week 46", "finished", "release")
-    assert (run.pass_count, run.held_by) == (3, "")
+    assert (run.pass_count, run.lease_owner) == (3, "")
 
 
 @pytest.mark.parametrize(
@@ -314,17 +314,17 @@ def test_a_run_already_held_by_a_worker_is_waited_for(
     outputs: OutputSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The worker finishes the run between our making it and our work on it."""
-    from scoring.engine.processes.process_pool import Inline
+    from scoring.engine.processes.process_pool import InlineExecutor
     from scoring.engine.worker import run_dispatcher
 
-    ours = run_dispatcher.Dispatcher.take
+    ours = run_dispatcher.RunDispatcher.take
 
     def too_late(self: Any, run: Run) -> bool:
-        monkeypatch.setattr(run_dispatcher.Dispatcher, "take", ours)
-        run_dispatcher.work_on(Run.objects.get(), Inline())
+        monkeypatch.setattr(run_dispatcher.RunDispatcher, "take", ours)
+        run_dispatcher.run_to_end(Run.objects.get(), InlineExecutor())
         return False
 
-    monkeypatch.setattr(run_dispatcher.Dispatcher, "take", too_late)
+    monkeypatch.setattr(run_dispatcher.RunDispatcher, "take", too_late)
     ended = evaluate("Answers")
     assert (ended.code, "3 pass" in ended.out) == (0, True)
 

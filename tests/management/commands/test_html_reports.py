@@ -44,7 +44,7 @@ def test_a_run_is_printed_as_a_report(weeks: list[Run]) -> None:
 def test_a_large_run_is_compared_with_its_baseline_first(
     weeks: list[Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.engine.compare.jobs.AT_ONCE", 0)
+    monkeypatch.setattr("scoring.engine.compare.jobs.MAX_INLINE_PAIRS", 0)
     path = tmp_path / "w2.html"
     call("export", "w2", "--format", "html", "--output", str(path))
     assert "Against w1 6 of 8 cases broke" in sound(path.read_text()).text

@@ -152,7 +152,7 @@ def test_a_terminal_is_shown_how_far_it_is(
     team: Team, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("scoring.engine.imports.uploads.BEAT_SECONDS", 0)
+    monkeypatch.setattr("scoring.engine.imports.uploads.HEARTBEAT_SECONDS", 0)
     err = StringIO()
     words = ("import", str(path), "--dataset", "Answers")
     call_command(*words, stdout=StringIO(), stderr=err)

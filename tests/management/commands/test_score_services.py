@@ -31,7 +31,7 @@ Score = Callable[[str, dict[str, Any], Sequence[object]], list[dict[str, Any]]]
 def no_endpoint(settings: Settings) -> Iterator[None]:
     settings.EVALSITE_OPENAI_API_KEY = settings.EVALSITE_OPENAI_BASE_URL = ""
     yield
-    local_services.configure(None)
+    local_services.configure_local_services(None)
 
 
 @pytest.fixture

@@ -232,4 +232,4 @@ def test_an_empty_folder_name_means_the_default(
 ) -> None:
     """It must not scatter the site's files over whatever folder the command was called from."""
     monkeypatch.setenv("A_FOLDER", "")
-    assert env.own_folder("A_FOLDER", tmp_path / "var") == tmp_path / "var"
+    assert env.read_folder("A_FOLDER", tmp_path / "var") == tmp_path / "var"

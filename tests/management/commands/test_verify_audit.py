@@ -30,4 +30,4 @@ def test_missing_triggers_are_told_and_made_again(team: Team) -> None:
     assert "audit_entry_no_update" in warning.msg
     assert "triggers of the audit log are missing: audit_entry_no_update" in fault()
     assert "is sound" in verify("--restore-triggers")
-    assert audit_triggers.missing(connection) == set()
+    assert audit_triggers.missing_triggers(connection) == set()

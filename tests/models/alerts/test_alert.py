@@ -79,9 +79,9 @@ def test_the_list_shows_open_ones_first(
 
 
 def test_acknowledging_is_kept_once_and_audited(rule: AlertRule, alice: User, bob: User) -> None:
-    alert = fire(rule, tell_at=timezone.now())
+    alert = fire(rule, remind_at=timezone.now())
     alert.acknowledge(by=bob)
-    assert (alert.acknowledged_by, alert.tell_at) == (bob, None)
+    assert (alert.acknowledged_by, alert.remind_at) == (bob, None)
     first = alert.acknowledged_at
     alert.acknowledge(by=alice)
     assert (alert.acknowledged_by, alert.acknowledged_at) == (bob, first)

@@ -191,7 +191,7 @@ def test_a_rule_concerns_runs_of_its_series_and_dataset(
 
 
 def test_a_team_has_so_many_rules(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoring.models.alerts.rule.MOST_RULES", 1)
+    monkeypatch.setattr("scoring.models.alerts.rule.MAX_RULES", 1)
     define(dataset)
     with pytest.raises(ValidationError, match="at most 1 alert rules"):
         define(dataset, limit=0.5)

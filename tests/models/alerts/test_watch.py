@@ -22,7 +22,7 @@ def test_what_is_paused_or_deleted_is_not_looked_at(scored: Dataset, alice: User
 
 def test_looking_again_keeps_what_was_seen(scored: Dataset) -> None:
     rule = define(scored, series="a")
-    rule.watches.update(state="fine", look_at=None)
-    AlertWatch.objects.look_at([rule], ["a"])
+    rule.watches.update(state="fine", evaluate_at=None)
+    AlertWatch.objects.schedule([rule], ["a"])
     watch = rule.watches.get()
-    assert (watch.state, watch.look_at is not None) == ("fine", True)
+    assert (watch.state, watch.evaluate_at is not None) == ("fine", True)

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import connection as database
 from pytest_django.fixtures import Settings
 
-from scoring.engine.alerts import send_test
+from scoring.engine.alerts import queue_test_message
 from scoring.models import AlertRule, Dataset, User
 from scoring.models.encryption import DecryptionError
 from tests.conftest import MakeDataset
@@ -82,9 +82,9 @@ def test_the_secret_is_told_once_and_kept_sealed(dataset: Dataset, alice: User) 
 def test_another_url_in_the_database_gets_neither_calls_nor_the_secret(dataset: Dataset) -> None:
     mine = define(dataset, webhook_url=HOOK)
     theirs = define(dataset, limit=0.5, webhook_url="https://other.example.org/")
-    AlertRule.objects.filter(pk=mine.pk).update(sealed_webhook=theirs.sealed_webhook)
+    AlertRule.objects.filter(pk=mine.pk).update(encrypted_webhook=theirs.encrypted_webhook)
     rule = AlertRule.objects.get(pk=mine.pk)
-    assert not rule.secret_opens
+    assert not rule.can_decrypt_secret
     for read in (rule.secret, lambda: rule.webhook_url):
         with pytest.raises(DecryptionError):
             read()
@@ -92,9 +92,9 @@ def test_another_url_in_the_database_gets_neither_calls_nor_the_secret(dataset: 
 
 def test_a_webhooks_url_is_nowhere_in_the_database(dataset: Dataset, alice: User) -> None:
     rule = define(dataset, alice, webhook_url=HOOK)
-    send_test(rule, by=alice)
+    queue_test_message(rule, by=alice)
     rule.change(by=alice, webhook_url=f"{HOOK}2")
-    send_test(rule, by=alice)
+    queue_test_message(rule, by=alice)
     rule.remove(by=alice)
     kept = text_of_all_tables()
     assert "hooks.example.org" in kept
@@ -122,14 +122,14 @@ def test_other_settings_change_without_the_url(dataset: Dataset, settings: Setti
     rule, secret = AlertRule.objects.define(
         dataset.team, dataset, by=None, kind="no_data", limit=1, webhook_url=HOOK
     )
-    kept = rule.sealed_webhook
+    kept = rule.encrypted_webhook
     assert rule.change(by=None, limit=2, by_site=False) == ""
     assert rule.change(by=None, webhook_url=f" {HOOK} ") == ""
     now = AlertRule.objects.get()
-    assert (now.webhook_url, now.sealed_webhook, now.secret()) == (HOOK, kept, secret)
+    assert (now.webhook_url, now.encrypted_webhook, now.secret()) == (HOOK, kept, secret)
     settings.EVALSITE_ENCRYPTION_KEY = ANOTHER_KEY
     assert now.change(by=None, limit=3) == ""
-    assert AlertRule.objects.get().sealed_webhook == kept
+    assert AlertRule.objects.get().encrypted_webhook == kept
 
 
 def test_an_unreadable_webhook_works_again_once_its_url_is_typed(
@@ -137,7 +137,7 @@ def test_an_unreadable_webhook_works_again_once_its_url_is_typed(
 ) -> None:
     rule = define(dataset, webhook_url=HOOK)
     settings.EVALSITE_ENCRYPTION_KEY = ANOTHER_KEY
-    assert not rule.secret_opens
+    assert not rule.can_decrypt_secret
     with pytest.raises(ValidationError, match="type it again"):
         rule.replace_secret(by=None)
     secret = rule.change(by=None, webhook_url=HOOK)
@@ -147,7 +147,7 @@ def test_an_unreadable_webhook_works_again_once_its_url_is_typed(
 
 def test_a_damaged_secret_is_replaced_when_the_same_url_is_typed(dataset: Dataset) -> None:
     rule = define(dataset, webhook_url=HOOK)
-    rule.sealed_secret = "damaged"
+    rule.encrypted_secret = "damaged"
     secret = rule.change(by=None, webhook_url=HOOK)
     assert secret
     assert AlertRule.objects.get().secret() == secret
@@ -172,6 +172,6 @@ def test_a_rule_without_webhook_has_no_secret(dataset: Dataset, alice: User) -> 
     )
     assert secret
     assert rule.change(by=alice, webhook_url="") == ""
-    assert (rule.sealed_secret, rule.webhook_host, rule.secret_opens) == ("", "", True)
+    assert (rule.encrypted_secret, rule.webhook_host, rule.can_decrypt_secret) == ("", "", True)
     with pytest.raises(ValidationError):
         rule.replace_secret(by=alice)

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from scoring.engine.compare.comparison import compare_runs
-from scoring.engine.runs.summaries import summarise
+from scoring.engine.runs.summaries import summarize_run
 from scoring.models import (
     AuditEntry,
     Case,
@@ -32,11 +32,11 @@ from scoring.models import (
     Verdict,
 )
 from scoring.models.case_list import selection
-from scoring.models.case_list.change_filter import KINDS, Change
+from scoring.models.case_list.change_filter import CHANGE_KINDS, ChangeFilter
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.table import CaseOrder, CaseTable
 from scoring.models.case_paging import CasePosition
-from scoring.models.pairs.pair_index import kept_list
+from scoring.models.pairs.pair_index import indexed_list
 from scoring.models.pairs.rows import PairKind
 from tests.conftest import MakeDataset
 
@@ -125,14 +125,14 @@ def _places(rows: list[CaseVerdict]) -> list[CasePosition]:
 
 
 @pytest.mark.parametrize("few", [0, 2_000], ids=["walking", "picking first"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CHANGE_KINDS)
 def test_a_kind_of_change_shows_what_joining_in_python_shows(
     pair: tuple[Run, Run], kind: PairKind, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(selection, "FEW", few)
+    monkeypatch.setattr(selection, "MAX_POSITIONS", few)
     baseline, run = pair
     scorers = list(run.scorers.all())
-    change, rows = Change(kind, baseline), _wanted(baseline, run, kind)
+    change, rows = ChangeFilter(kind, baseline), _wanted(baseline, run, kind)
     assert rows
     by_tag = [row for row in rows if "tag 1" in row.output.case.tags]
     by_score = [row for row in rows if row.output.scores.filter(score__gte=0.6).exists()]
@@ -152,7 +152,7 @@ def test_a_kind_of_change_shows_what_joining_in_python_shows(
 
 def test_a_change_contradicted_by_the_verdict_shows_nothing(pair: tuple[Run, Run]) -> None:
     baseline, run = pair
-    filters = CaseFilters(verdict=Verdict.PASS, change=Change(PairKind.BROKE, baseline))
+    filters = CaseFilters(verdict=Verdict.PASS, change=ChangeFilter(PairKind.BROKE, baseline))
     assert CaseTable(run, list(run.scorers.all()), filters).page().rows == []
 
 
@@ -160,43 +160,45 @@ def finished_and_compared(pair: tuple[Run, Run]) -> tuple[Run, Run]:
     Run.objects.update(finished_at=timezone.now())
     for each in pair:
         each.refresh_from_db()
-        summarise(each)
+        summarize_run(each)
     compare_runs(*pair)
     return pair
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CHANGE_KINDS)
 def test_what_is_kept_of_compared_runs_shows_the_same(
     pair: tuple[Run, Run], kind: PairKind
 ) -> None:
     baseline, run = finished_and_compared(pair)
-    assert kept_list(baseline, run, kind).total is not None
-    table = CaseTable(run, list(run.scorers.all()), CaseFilters(change=Change(kind, baseline)))
+    assert indexed_list(baseline, run, kind).total is not None
+    table = CaseTable(
+        run, list(run.scorers.all()), CaseFilters(change=ChangeFilter(kind, baseline))
+    )
     wanted = _places(_wanted(baseline, run, kind))
     with CaptureQueriesContext(connection) as queries:
         assert [row.place for row in table.page(size=200).rows] == wanted
     assert not any("CROSS JOIN" in query["sql"] for query in queries)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CHANGE_KINDS)
 def test_how_many_changed_is_known_of_compared_runs_however_many(
     pair: tuple[Run, Run], kind: PairKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     baseline, run = finished_and_compared(pair)
-    monkeypatch.setattr(selection, "FEW", 1)
+    monkeypatch.setattr(selection, "MAX_POSITIONS", 1)
     scorers = list(run.scorers.all())
-    table = CaseTable(run, scorers, CaseFilters(change=Change(kind, baseline)))
+    table = CaseTable(run, scorers, CaseFilters(change=ChangeFilter(kind, baseline)))
     count = len(_wanted(baseline, run, kind))
     is_counted = kind != PairKind.UNCHANGED  # most cases are that, and nobody looks for the number
     assert table.count == (count if is_counted else None)
-    narrowed = CaseFilters(change=Change(kind, baseline), tag="nowhere")
+    narrowed = CaseFilters(change=ChangeFilter(kind, baseline), tag="nowhere")
     assert CaseTable(run, scorers, narrowed).count == 0
 
 
 def test_a_row_says_what_the_case_was_in_the_run_beside_it(pair: tuple[Run, Run]) -> None:
     baseline, run = pair
     before = _verdicts(baseline)
-    rows = CaseTable(run, list(run.scorers.all()), beside=baseline).page(size=200).rows
+    rows = CaseTable(run, list(run.scorers.all()), compared_with=baseline).page(size=200).rows
     for row in rows:
         old = before.get((row.key, row.place.trial))
         assert row.earlier == (None if old is None else Verdict(old).label)
@@ -204,7 +206,7 @@ def test_a_row_says_what_the_case_was_in_the_run_beside_it(pair: tuple[Run, Run]
 
 def test_the_neighbours_of_a_case_are_those_of_the_filtered_table(pair: tuple[Run, Run]) -> None:
     baseline, run = pair
-    filters = CaseFilters(change=Change(PairKind.BROKE, baseline))
+    filters = CaseFilters(change=ChangeFilter(PairKind.BROKE, baseline))
     table = CaseTable(run, list(run.scorers.all()), filters)
     wanted = _places(_wanted(baseline, run, PairKind.BROKE))
     assert table.neighbours(wanted[1])[:2] == (wanted[0], wanted[2])
@@ -217,7 +219,7 @@ def test_the_neighbours_of_a_case_are_those_of_the_filtered_table(pair: tuple[Ru
 def test_reviewed_cases_are_those_that_anybody_reviewed(
     pair: tuple[Run, Run], alice: User, bob: User, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(selection, "FEW", few)
+    monkeypatch.setattr(selection, "MAX_POSITIONS", few)
     baseline, run = pair
     scorers = list(run.scorers.all())
     every = _places(list(run.verdicts.order_by("position", "trial")))

@@ -220,7 +220,7 @@ ORDERS = [(None, False), (None, True), ("close", False), ("close", True), ("exac
 def test_every_filter_and_order_shows_what_plain_lists_show(
     run: Run, few: int, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    monkeypatch.setattr(selection, "FEW", few)
+    monkeypatch.setattr(selection, "MAX_POSITIONS", few)
     scorers = {scorer.name: scorer for scorer in run.scorers.all()}
     rows = _plain_rows(run)
     for asked, (name, is_falling) in product(FILTERS, ORDERS):

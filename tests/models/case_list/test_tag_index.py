@@ -58,7 +58,7 @@ def test_a_tag_that_cannot_be_seen_is_not_offered(
 def test_no_more_tags_are_offered_than_a_list_bears(
     version: DatasetVersion, monkeypatch: pytest.MonkeyPatch, has_looked: bool
 ) -> None:
-    monkeypatch.setattr(keeping, "MOST_OFFERED", 2)
+    monkeypatch.setattr(keeping, "MAX_OFFERED", 2)
     if has_looked:
         store_tag_index(version)
     assert TagIndex.objects.offered(version) == ['a "b"', "billing"]

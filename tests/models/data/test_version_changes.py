@@ -55,7 +55,7 @@ def test_every_field_counts(
     changes = Changes(
         make_dataset([{**CASE, field: before}]), make_dataset([{**CASE, field: after}])
     )
-    (found,) = changes.beside(ChangeKind.EDITED, list(changes.cases(ChangeKind.EDITED)))
+    (found,) = changes.with_other_version(ChangeKind.EDITED, list(changes.cases(ChangeKind.EDITED)))
     assert found.fields == [field]
     assert found.old is not None
     assert found.new is not None
@@ -89,7 +89,7 @@ def test_the_counts_are_kept(changes: Changes, django_assert_num_queries: Any) -
 def test_few_and_many_changes_are_listed_alike(
     make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch, kind: ChangeKind, few: int
 ) -> None:
-    monkeypatch.setattr("scoring.models.data.version_changes.FEW", few)
+    monkeypatch.setattr("scoring.models.data.version_changes.MAX_POSITIONS", few)
     old = make_dataset([{**CASE, "key": f"q{n}"} for n in range(9)])
     moved = [{**CASE, "key": f"q{n}", "input": f"Same? {n % 3}"} for n in range(12, 2, -1)]
     changes = Changes(old, make_dataset(moved))
@@ -110,8 +110,10 @@ def test_few_changes_are_looked_for_once_and_none_not_at_all(
 
 
 def test_one_side_is_empty_where_a_case_came_or_went(changes: Changes) -> None:
-    added = changes.beside(ChangeKind.ADDED, list(changes.cases(ChangeKind.ADDED)))
-    removed = changes.beside(ChangeKind.REMOVED, list(changes.cases(ChangeKind.REMOVED)))
+    added = changes.with_other_version(ChangeKind.ADDED, list(changes.cases(ChangeKind.ADDED)))
+    removed = changes.with_other_version(
+        ChangeKind.REMOVED, list(changes.cases(ChangeKind.REMOVED))
+    )
     assert [(row.key, row.old is None, row.new is None) for row in added + removed] == [
         ("d", True, False),
         ("b", False, True),

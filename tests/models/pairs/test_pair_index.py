@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from scoring.models import Comparison, PairIndex, Run
-from scoring.models.pairs.pair_index import NOTHING_KEPT, KeptList, kept_list
+from scoring.models.pairs.pair_index import NOT_INDEXED, IndexedList, indexed_list
 from scoring.models.pairs.rows import PairKind
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
@@ -39,11 +39,11 @@ def test_a_list_is_kept_by_kind_and_scorer(comparison: Comparison, runs: tuple[R
     PairIndex.objects.create(**of, total=3, positions=[1, 2, 3])
     PairIndex.objects.create(**of, scorer="close", total=1, positions=[2])
     PairIndex.objects.create(**of, scorer="far", total=90_000, positions=None)
-    assert kept_list(*runs, PairKind.BROKE) == KeptList(3, [1, 2, 3])
-    assert kept_list(*runs, PairKind.BROKE, "close") == KeptList(1, [2])
-    assert kept_list(*runs, PairKind.BROKE, "far") == KeptList(90_000, None)
-    assert kept_list(*runs, PairKind.FIXED) == NOTHING_KEPT
-    assert kept_list(*reversed(runs), PairKind.BROKE) == NOTHING_KEPT
+    assert indexed_list(*runs, PairKind.BROKE) == IndexedList(3, [1, 2, 3])
+    assert indexed_list(*runs, PairKind.BROKE, "close") == IndexedList(1, [2])
+    assert indexed_list(*runs, PairKind.BROKE, "far") == IndexedList(90_000, None)
+    assert indexed_list(*runs, PairKind.FIXED) == NOT_INDEXED
+    assert indexed_list(*reversed(runs), PairKind.BROKE) == NOT_INDEXED
 
 
 @pytest.mark.parametrize("side", [0, 1])
@@ -51,13 +51,13 @@ def test_a_list_of_a_run_that_was_scored_again_holds_no_more(
     comparison: Comparison, runs: tuple[Run, Run], side: int
 ) -> None:
     PairIndex.objects.create(comparison=comparison, kind="broke", total=0, positions=[])
-    assert kept_list(*runs, PairKind.BROKE) == KeptList(0, [])
+    assert indexed_list(*runs, PairKind.BROKE) == IndexedList(0, [])
     Run.objects.filter(pk=runs[side].pk).update(finished_at=timezone.now())
-    assert kept_list(*runs, PairKind.BROKE) == NOTHING_KEPT
+    assert indexed_list(*runs, PairKind.BROKE) == NOT_INDEXED
 
 
 def test_one_query_finds_it(comparison: Comparison, runs: tuple[Run, Run]) -> None:
     PairIndex.objects.create(comparison=comparison, kind="broke", total=0, positions=[])
     with CaptureQueriesContext(connection) as queries:
-        kept_list(*runs, PairKind.BROKE)
+        indexed_list(*runs, PairKind.BROKE)
     assert len(queries) == 1

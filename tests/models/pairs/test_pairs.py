@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scoring.models import Case, CaseVerdict, Dataset, Output, Run, Score, Status, Team, Verdict
 from scoring.models.case_paging import CasePosition
 from scoring.models.pairs.pairs import Pairs
-from scoring.models.pairs.rows import Half, PairFilters, PairKind
+from scoring.models.pairs.rows import PairFilters, PairKind, RunSide
 from scoring.models.pairs.sql import UNJUDGED
 from tests.conftest import MakeDataset
 from tests.support.run_pairs import (
@@ -159,10 +159,10 @@ def test_a_row_names_both_outputs_and_places(pair: tuple[Side, Side]) -> None:
         assert (row.candidate, row.place) == (None, old.told[row.key, row.place.trial].place)
 
 
-def _half(side: Side, key: str, trial: int) -> Half:
+def _half(side: Side, key: str, trial: int) -> RunSide:
     output = Output.objects.get(output_set=side.run.output_set, case__key=key, trial=trial)
     told = side.told[key, trial]
-    return Half(output.pk, told.place, Verdict(told.verdict))
+    return RunSide(output.pk, told.place, Verdict(told.verdict))
 
 
 def test_one_pair_is_found_by_its_place(pair: tuple[Side, Side]) -> None:

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scoring.core.charts.comparison_charts import Span, scatter, steps
-from scoring.engine.compare.comparison import figures_of
+from scoring.core.charts.comparison_charts import ScoreRange, change_histogram, scatter_chart
+from scoring.engine.compare.comparison import compute_figures
 from scoring.engine.compare.figures import GRID, ScorerFigures
 from scoring.models import Dataset, DatasetVersion, Run, Team
 from scoring.models.pairs.pairs import Pairs
-from scoring.models.pairs.rows import PairFilters, PairKind, Ranges
+from scoring.models.pairs.rows import PairFilters, PairKind, ScoreRanges
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import Given, run_with
 from tests.support.thoroughness import examples
@@ -37,7 +37,7 @@ def pairs(version: DatasetVersion) -> Pairs:
 
 
 def keys(pairs: Pairs, kind: PairKind = PairKind.PAIRS, **ranges: tuple[float, float]) -> list[str]:
-    asked = Ranges(**{name: Span(*span) for name, span in ranges.items()})
+    asked = ScoreRanges(**{name: ScoreRange(*span) for name, span in ranges.items()})
     return [pair.key for pair in pairs.page(kind, PairFilters("close", ranges=asked)).rows]
 
 
@@ -77,14 +77,14 @@ def test_without_a_range_all_pairs_are_listed(pairs: Pairs) -> None:
 
 
 def test_neighbours_stay_in_the_range(pairs: Pairs) -> None:
-    filters = PairFilters("close", ranges=Ranges(was=Span(0.9, 1.0)))
+    filters = PairFilters("close", ranges=ScoreRanges(was=ScoreRange(0.9, 1.0)))
     rows = pairs.page(PairKind.PAIRS, filters).rows
     before, after = pairs.neighbours(PairKind.PAIRS, filters, rows[1].place)
     assert (before, after) == (rows[0].place, rows[2].place)
 
 
 def test_pages_of_a_range_follow_each_other(pairs: Pairs) -> None:
-    filters = PairFilters("close", ranges=Ranges(was=Span(0.9, 1.0)))
+    filters = PairFilters("close", ranges=ScoreRanges(was=ScoreRange(0.9, 1.0)))
     first = pairs.page(PairKind.PAIRS, filters, size=2)
     rest = pairs.page(PairKind.PAIRS, filters, after=first.rows[-1].place, size=2)
     assert [pair.key for pair in (*first.rows, *rest.rows)] == ["q0", "q1", "q2", "q7"]
@@ -128,7 +128,7 @@ def test_dots_and_bars_hold_as_many_cases_as_they_stand_for(
         data.draw(st.lists(SCORES, min_size=4 * trials, max_size=4 * trials)) for _ in "xy"
     ]
     runs = [run_with(version, {"close": side}, trials=trials) for side in sides]
-    (scorer,) = figures_of(*runs).scorers
+    (scorer,) = compute_figures(*runs).scorers
     in_dots = [cases_in(runs, ranges) for ranges in dots(scorer)]
     in_bars = [cases_in(runs, ranges) for ranges in bars(scorer)]
     assert [len(cases) for cases in in_dots] == [cell.cases for cell in scorer.scatter]
@@ -137,17 +137,17 @@ def test_dots_and_bars_hold_as_many_cases_as_they_stand_for(
         assert sum(len(cases) for cases in places) == len(set().union(*places)) == scorer.n
 
 
-def dots(scorer: ScorerFigures) -> list[Ranges]:
+def dots(scorer: ScorerFigures) -> list[ScoreRanges]:
     cells = [(cell.x, cell.y, cell.cases) for cell in scorer.scatter]
-    drawn = scatter(cells, GRID, scorer.thresholds).dots
-    return [Ranges(was=dot.before, now=dot.after) for dot in drawn]
+    drawn = scatter_chart(cells, GRID, scorer.thresholds).dots
+    return [ScoreRanges(was=dot.before, now=dot.after) for dot in drawn]
 
 
-def bars(scorer: ScorerFigures) -> list[Ranges]:
-    drawn = [bar for bar in steps(scorer.histogram).bars if bar.cases]
-    return [Ranges(change=bar.change) for bar in drawn]
+def bars(scorer: ScorerFigures) -> list[ScoreRanges]:
+    drawn = [bar for bar in change_histogram(scorer.histogram).bars if bar.cases]
+    return [ScoreRanges(change=bar.change) for bar in drawn]
 
 
-def cases_in(runs: list[Run], ranges: Ranges) -> set[Any]:
+def cases_in(runs: list[Run], ranges: ScoreRanges) -> set[Any]:
     page = Pairs(*runs).page(PairKind.PAIRS, PairFilters("close", ranges=ranges))
     return {pair.key for pair in page.rows}

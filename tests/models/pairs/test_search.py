@@ -45,7 +45,7 @@ def lists(pair: tuple[Side, Side]) -> Iterator[tuple[Pairs, PairKind, PairFilter
 def test_many_and_few_are_found_alike(
     pair: tuple[Side, Side], few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.models.pairs.search.FEW", few)
+    monkeypatch.setattr("scoring.models.pairs.search.MAX_POSITIONS", few)
     for pairs, kind, filters in lists(pair):
         found = walked(pairs, kind, filters, 3)
         assert [(row.key, row.place.trial) for row in found] == passing(pair, kind, filters)

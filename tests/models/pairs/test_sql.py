@@ -7,8 +7,8 @@ import pytest
 from scoring.models import Team, Verdict
 from scoring.models.case_paging import CasePosition
 from scoring.models.pairs.pairs import Pairs
-from scoring.models.pairs.rows import Half, Pair
-from scoring.models.pairs.sql import pair_of
+from scoring.models.pairs.rows import Pair, RunSide
+from scoring.models.pairs.sql import read_pair
 from tests.conftest import MakeDataset
 from tests.support.run_pairs import PASS, stored
 
@@ -25,11 +25,11 @@ def test_edited_looks_at_input_and_expected(
 
 def test_a_row_becomes_a_pair() -> None:
     baseline, candidate = (11, 3, 0, 0), (12, 4, 1, 1)
-    pair = pair_of([*baseline, *candidate, 1, "a"])
+    pair = read_pair([*baseline, *candidate, 1, "a"])
     assert pair == Pair(
         "a",
-        Half(11, CasePosition(3, 0), Verdict.PASS),
-        Half(12, CasePosition(4, 1), Verdict.FAIL),
+        RunSide(11, CasePosition(3, 0), Verdict.PASS),
+        RunSide(12, CasePosition(4, 1), Verdict.FAIL),
         is_edited=True,
     )
-    assert pair_of([*baseline, None, None, None, None, 0, "a"]).candidate is None
+    assert read_pair([*baseline, None, None, None, None, 0, "a"]).candidate is None

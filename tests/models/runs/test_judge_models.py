@@ -11,7 +11,7 @@ import pytest
 
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case
-from scoring.core.services import Answer, Available, Question, Reply, Vectors, use_services
+from scoring.core.services import Answer, AvailableServices, Question, Reply, Vectors, use_services
 from scoring.models import ModelCall, Run, RunScorer, Score, Scorer
 from scoring.models.pairs.comparison import baseline_problem
 from scoring.models.runs.judge_models import judge_models
@@ -36,8 +36,8 @@ class Models:
     def embed(self, *_: Any) -> Vectors:
         raise AssertionError("nothing is embedded here")
 
-    def available(self) -> Available:
-        return Available()
+    def available(self) -> AvailableServices:
+        return AvailableServices()
 
 
 def judge(model: str, name: str = "") -> dict[str, Any]:

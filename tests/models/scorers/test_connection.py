@@ -123,14 +123,14 @@ def test_without_a_key_the_url_may_change(team: Team) -> None:
 
 def test_a_lost_encryption_key_is_said_clearly(team: Team, settings: Settings) -> None:
     made = define(team)
-    assert made.key_opens
+    assert made.can_decrypt_key
     settings.EVALSITE_ENCRYPTION_KEY = "another one that is long enough to be taken for a key"
-    assert not made.key_opens
+    assert not made.can_decrypt_key
     with pytest.raises(KeyUnreadableError, match="type the connection's key again") as lost:
         made.endpoint()
     assert not lost.value.retry
     change(made, key=KEY)
-    assert made.key_opens
+    assert made.can_decrypt_key
 
 
 BAD: list[tuple[dict[str, Any], str]] = [

@@ -12,12 +12,12 @@ from django.utils import timezone
 from scoring.engine.worker import main as worker_main
 from scoring.models import AttemptCounter
 from scoring.models.team.attempt_counter import (
-    MOST_PER_ACCOUNT,
+    MAX_PER_ACCOUNT,
     Limit,
     TooManyAttemptsError,
+    address_network,
     fold_account,
     limits_for,
-    network_of,
 )
 
 THREE = Limit(("test", "alice"), attempts=3, seconds=60)
@@ -122,10 +122,10 @@ def test_letters_that_a_database_takes_for_others_do_too() -> None:
     ],
 )
 def test_one_persons_addresses_share_a_counter(address: str, counted: str) -> None:
-    assert network_of(address) == counted
+    assert address_network(address) == counted
 
 
 def test_an_account_has_no_limit_apart_from_an_address() -> None:
     here, there = (limits_for("password", "a@example.org", ip) for ip in ("192.0.2.7", "192.0.2.8"))
     assert {limit.key for limit in here}.isdisjoint(limit.key for limit in there)
-    assert [limit.attempts for limit in here] == [MOST_PER_ACCOUNT, 100]
+    assert [limit.attempts for limit in here] == [MAX_PER_ACCOUNT, 100]

@@ -46,7 +46,7 @@ def test_a_checkpoint_of_another_team_removes_nothing_here(team: Team) -> None:
 
 
 def test_the_migrations_make_the_triggers(db: None) -> None:
-    assert audit_triggers.missing(connection) == set()
+    assert audit_triggers.missing_triggers(connection) == set()
     assert checks.audit_triggers_exist(databases=["default"]) == []
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from scoring.models import IdempotencyKey, Team, User
-from scoring.models.team.idempotency_key import ABANDONED_AFTER, KEPT_FOR, LostClaimError
+from scoring.models.team.idempotency_key import ABANDONED_AFTER, RETENTION, LostClaimError
 
 
 @pytest.fixture
@@ -97,6 +97,6 @@ def test_whoever_lost_the_claim_cannot_keep_an_answer(
 
 def test_only_old_keys_are_forgotten(first: IdempotencyKey, team: Team, alice: User) -> None:
     young, _ = claim(team, alice, key="k-2")
-    age(first, KEPT_FOR + timedelta(seconds=1))
-    IdempotencyKey.objects.forget_old()
+    age(first, RETENTION + timedelta(seconds=1))
+    IdempotencyKey.objects.delete_expired()
     assert IdempotencyKey.objects.get() == young

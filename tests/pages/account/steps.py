@@ -6,7 +6,7 @@ from typing import Any
 
 from django.test import Client
 
-from scoring.models.team.attempt_counter import MOST_PER_ACCOUNT
+from scoring.models.team.attempt_counter import MAX_PER_ACCOUNT
 
 SIGN_IN = "/accounts/login/"
 
@@ -18,5 +18,5 @@ def sign_in(email: str, password: str = "wrong", ip: str = "192.0.2.1", **more: 
 
 
 def lock(email: str, ip: str = "192.0.2.1") -> None:
-    for _ in range(MOST_PER_ACCOUNT):
+    for _ in range(MAX_PER_ACCOUNT):
         sign_in(email, ip=ip)

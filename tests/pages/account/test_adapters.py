@@ -15,9 +15,9 @@ from django.core.mail.backends.locmem import EmailBackend
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from evalsite.pages.account.adapters import SENDER, InvitedOnly
+from evalsite.pages.account.adapters import SENDER, InvitationAdapter
 from scoring.models import AttemptCounter, AuditEntry, User
-from scoring.models.team.attempt_counter import MOST_MAILS, MOST_PER_ACCOUNT, mail_limit
+from scoring.models.team.attempt_counter import MAX_MAILS, MAX_PER_ACCOUNT, mail_limit
 from tests.conftest import PASSWORD
 from tests.pages.account.steps import SIGN_IN, lock, sign_in
 from tests.support.waiting import DEADLINE_SECONDS
@@ -150,8 +150,10 @@ def without_token(text: str) -> str:
 
 def test_a_reset_does_the_same_work_for_both(alice: User) -> None:
     """What takes its time is done for both: the mail is written, and counted in a transaction."""
-    render = InvitedOnly.render_mail
-    with patch.object(InvitedOnly, "render_mail", autospec=True, side_effect=render) as rendered:
+    render = InvitationAdapter.render_mail
+    with patch.object(
+        InvitationAdapter, "render_mail", autospec=True, side_effect=render
+    ) as rendered:
         for count, email in enumerate([alice.email, "nobody@example.org"], start=1):
             ask_reset(email)
             assert rendered.call_count == count
@@ -187,15 +189,15 @@ def test_a_mail_server_that_fails_shows_nothing_of_it(
 
 def test_resets_have_the_same_limits(alice: User) -> None:
     for email in (alice.email, "nobody@example.org"):
-        answers = [ask_reset(email) for _ in range(MOST_PER_ACCOUNT + 1)]
-        assert [answer.status_code for answer in answers] == [200] * MOST_PER_ACCOUNT + [429]
+        answers = [ask_reset(email) for _ in range(MAX_PER_ACCOUNT + 1)]
+        assert [answer.status_code for answer in answers] == [200] * MAX_PER_ACCOUNT + [429]
     assert ask_reset(alice.email, ip="192.0.2.2").status_code == 200
 
 
 def test_nobody_is_flooded_with_mail_from_many_addresses(alice: User) -> None:
     answers = [ask_reset(alice.email, ip=f"192.0.2.{number}") for number in range(20)]
     assert {answer.status_code for answer in answers} == {200}
-    assert len(sent()) == MOST_MAILS
+    assert len(sent()) == MAX_MAILS
 
 
 def test_a_new_password_ends_the_lock(alice: User) -> None:

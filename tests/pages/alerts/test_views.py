@@ -274,7 +274,7 @@ def test_a_rule_that_tells_in_the_site_alone_has_nothing_to_test(
 
 
 def tried(delivery: AlertDelivery, **fields: str) -> None:
-    AlertDelivery.objects.filter(pk=delivery.pk).update(tries=1, **fields)
+    AlertDelivery.objects.filter(pk=delivery.pk).update(try_count=1, **fields)
 
 
 def test_a_reviewer_acknowledges_and_stays_on_the_page(

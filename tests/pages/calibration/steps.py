@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from scoring.engine.jobs import lease
 from scoring.engine.runs import planning
-from scoring.engine.runs.summaries import summarise
+from scoring.engine.runs.summaries import summarize_run
 from scoring.models import (
     Connection,
     Output,
@@ -41,7 +41,7 @@ def judged_run(
 ) -> Run:
     """A finished run whose only scorer, `judge`, said this of the outputs in turn; None failed."""
     run = queued_run(outputs, ("judge", "llm_judge", JUDGE | config), name=name)
-    planning.plan(run)
+    planning.plan_attempt(run)
     Shard.objects.filter(attempt__run=run).update(done_at=timezone.now())
     scores = (JUDGE | config)["choices"]
     ids = Output.objects.filter(output_set=outputs).order_by("pk").values_list("pk", flat=True)
@@ -49,8 +49,8 @@ def judged_run(
         Score(scorer=judge_of(run), output_id=output, **_row(each, scores))
         for output, each in zip(ids, said, strict=True)
     )
-    summarise(run)
-    planning.move(run, (RunState.RUNNING,), RunState.FINISHED)
+    summarize_run(run)
+    planning.change_state(run, (RunState.RUNNING,), RunState.FINISHED)
     return run
 
 

@@ -23,7 +23,7 @@ from scoring.models import (
     Job,
     JobKind,
     JobState,
-    JudgeNoise,
+    JudgeVariance,
     OutputSet,
     ReviewVerdict,
     Run,
@@ -66,10 +66,10 @@ def said(answer: Any) -> str:
     return " ".join(unescape(text).split())
 
 
-def checks(run: Run, *pairs: Sequence[float], **more: Any) -> JudgeNoise:
+def checks(run: Run, *pairs: Sequence[float], **more: Any) -> JudgeVariance:
     figures = {"n": 50, "deviation": 0.1, "band": 0.028, "mean_difference": -0.02, "flips": 3}
     version = judge_of(run).version
-    return JudgeNoise.objects.create(run=run, version=version, **figures | more)
+    return JudgeVariance.objects.create(run=run, version=version, **figures | more)
 
 
 class TestBesidePeople:
@@ -271,7 +271,7 @@ class TestBesideItself:
         job = Job.objects.get()
         request = {"run": str(run.uuid), "place": 0, "sample": 4}
         assert (job.kind, job.requested_by, job.request) == (
-            JobKind.CHECK_NOISE,
+            JobKind.MEASURE_VARIANCE,
             alice,
             request,
         )
@@ -311,7 +311,7 @@ class TestBesideItself:
 
     def test_a_check_that_failed_says_why(self, browser_of: BrowserOf, bob: User, run: Run) -> None:
         request = {"run": str(run.uuid), "place": 0, "sample": 4}
-        job = job_queue.enqueue_for(JobKind.CHECK_NOISE, run.team, bob, request)
+        job = job_queue.enqueue_once(JobKind.MEASURE_VARIANCE, run.team, bob, request)
         problem = "0 of 4 outputs could be scored again <b>"
         Job.objects.filter(pk=job.pk).update(state=JobState.FAILED, problem=problem)
         answer = browser_of(bob).get(at(run))

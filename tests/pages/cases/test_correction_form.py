@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalsite.pages.cases.correction_form import MOST_FOLDED, CorrectionForm, folded_form
+from evalsite.pages.cases.correction_form import MAX_FOLDED, CorrectionForm, folded_form
 from scoring.models import Case
 
 
@@ -38,4 +38,4 @@ def test_it_begins_with_the_present_value_and_a_long_one_has_a_page_of_its_own()
     assert CorrectionForm(case=case('{"a": 1}')).initial["kind"] == "json"
     assert CorrectionForm(case=case(None)).initial == {"expected": "", "kind": "text"}
     assert folded_form(case('"short"'))
-    assert folded_form(case(f'"{"x" * MOST_FOLDED}"')) is None
+    assert folded_form(case(f'"{"x" * MAX_FOLDED}"')) is None

@@ -54,7 +54,7 @@ def test_a_long_history_shows_the_latest_runs_or_those_around_this_one(
     baseline: Run,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(history, "SHOWN", 3)
+    monkeypatch.setattr(history, "MAX_RUNS", 3)
     later = [run_with(version, {"close": [0.9] * 5}, name=f"later {n}") for n in range(5)]
     browser = browser_of(bob)
 

@@ -18,7 +18,7 @@ from django.urls import reverse
 from evalsite.pages.cases.compared_texts import MODES
 from scoring.core.embeddings.local import LocalModel
 from scoring.core.registry import all_types
-from scoring.core.textdiff.text_layout import LONG
+from scoring.core.textdiff.text_layout import SHOWN_CHARS
 from scoring.models import Case, Output, OutputSet, Run, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import CLOSE, EXACT, finished_run, queued_run
@@ -124,7 +124,7 @@ def test_null_is_compared_with_nothing_and_the_word_null_is_a_text(
 def test_a_failed_output_says_its_error_once_however_many_scorers_there_are(
     browser_of: BrowserOf, bob: User, outputs: OutputSet
 ) -> None:
-    error = "Timeout\n  after 60 s\n" + "trace " * LONG
+    error = "Timeout\n  after 60 s\n" + "trace " * SHOWN_CHARS
     Output.objects.filter(case__position=5).update(error=error)
     run, browser = finished_run(outputs, CLOSE, EXACT), browser_of(bob)
     page = words(browser.get(url(run, 5)))

@@ -33,7 +33,7 @@ def test_a_large_comparison_is_waited_for_and_then_shown(
     again = browser.get(url(baseline, candidate), headers=POLL)
     assert again.text.strip().startswith("<div")
     assert Job.objects.filter(kind=JobKind.COMPARE).count() == 1
-    job_queue.run(Job.objects.get())
+    job_queue.run_job(Job.objects.get())
     ended = browser.get(url(baseline, candidate), headers=POLL)
     assert (ended.headers["HX-Retarget"], ended.headers["HX-Reselect"]) == ("#main", "#main")
     assert "2 of 8 cases broke" in words(ended)

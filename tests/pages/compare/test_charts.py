@@ -53,12 +53,14 @@ def listed(answer: Any) -> list[str]:
 
 
 def chips(answer: Any) -> dict[str, str]:
-    return {chip.text: chip.url for chip in answer.context["pair"].cases.chips}
+    return {chip.text: chip.url for chip in answer.context["pair"].cases.filter_chips}
 
 
 def test_a_dot_of_one_case_leads_to_it(read: Read, runs: tuple[Run, Run]) -> None:
     (url,) = (
-        url for dot, url in read().context["pair"].charts.dots if dot.cases == 1 and dot.way == "up"
+        url
+        for dot, url in read().context["pair"].charts.dots
+        if dot.cases == 1 and dot.direction == "up"
     )
     case = reverse("run_case", args=[runs[1].uuid, 4])
     assert url == f"{case}?against={runs[0].uuid}"
@@ -68,7 +70,7 @@ def test_a_dot_of_several_cases_leads_to_the_list_of_them(read: Read) -> None:
     found = [(dot, url) for dot, url in read().context["pair"].charts.dots if dot.cases > 1]
     assert {tuple(listed(read(url))) for _, url in found} == {("q0", "q1"), ("q2", "q7")}
     assert all(len(listed(read(url))) == dot.cases for dot, url in found)
-    fell = next(url for dot, url in found if dot.way == "down")
+    fell = next(url for dot, url in found if dot.direction == "down")
     query = parse_qs(urlsplit(fell).query)
     assert (query["kind"], query["scorer"]) == (["pairs"], ["close"])
     assert (query["was"], query["now"]) == (["0.96..1"], ["0.08..0.12"])

@@ -108,7 +108,7 @@ def test_the_runs_of_the_chosen_ones_dataset_are_offered(
 def test_the_newest_runs_are_offered_and_older_ones_on_request(
     asked: Asked, runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forms, "OFFERED", 2)
+    monkeypatch.setattr(forms, "INITIAL_OFFERED", 2)
     assert offered(asked()) == ["w46", "w45"]
     assert "Latest 2 of 3 runs." in asked().text
     shown = asked("runs=all")
@@ -121,7 +121,7 @@ def test_the_newest_runs_are_offered_and_older_ones_on_request(
 def test_an_old_run_that_is_chosen_or_pinned_is_offered(
     asked: Asked, runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forms, "OFFERED", 1)
+    monkeypatch.setattr(forms, "INITIAL_OFFERED", 1)
     assert offered(asked(f"choose=1&baseline={runs[0].uuid}")) == ["w46", "w44"]
     Baseline.objects.pin(runs[1], by=None)
     assert offered(asked()) == ["w46", "w45"]
@@ -130,7 +130,7 @@ def test_an_old_run_that_is_chosen_or_pinned_is_offered(
 def test_a_long_history_costs_the_same_queries_and_options(
     asked: Asked, runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forms, "OFFERED", 3)
+    monkeypatch.setattr(forms, "INITIAL_OFFERED", 3)
 
     def cost() -> tuple[int, int]:
         asked()

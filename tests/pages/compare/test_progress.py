@@ -40,7 +40,7 @@ def version(make_dataset: MakeDataset) -> DatasetVersion:
 @pytest.fixture
 def runs(version: DatasetVersion, monkeypatch: pytest.MonkeyPatch) -> list[Run]:
     """Large ones: the baseline and two candidates; a worker is alive."""
-    monkeypatch.setattr(compare_jobs, "AT_ONCE", CASES - 1)
+    monkeypatch.setattr(compare_jobs, "MAX_INLINE_PAIRS", CASES - 1)
     now = timezone.now()
     Worker.objects.create(name=lease.own_name(), seen_at=now, started_at=now)
     return [
@@ -56,7 +56,7 @@ def url(baseline: Run, *candidates: Run) -> str:
 def begin(candidate: Run, share: float, seconds_left: float | None, **told: Any) -> None:
     """The worker holds the job and has told so much."""
     job = Job.objects.get(request__candidate=str(candidate.uuid))
-    assert lease.take(job)
+    assert lease.acquire(job)
     answer = {"doing": SCORES, "done": 1_200, "total": 4_000, **told}
     answer |= {"share": share, "seconds_left": seconds_left}
     Job.objects.filter(pk=job.pk).update(state=JobState.WORKING, answer=answer)
@@ -126,7 +126,7 @@ def test_what_a_killed_worker_told_is_not_told_on(
     if gone == "worker":
         Worker.objects.update(seen_at=timezone.now() - timedelta(minutes=1))
     else:
-        Job.objects.update(held_until=timezone.now() - timedelta(seconds=1))
+        Job.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
     answer = browser.get(url(*runs[:2]))
     text = "No worker: start manage.py worker." if gone == "worker" else "Waiting for the worker"
     assert text in words(answer)
@@ -159,7 +159,7 @@ def test_it_is_read_out_at_each_quarter(
 
 def test_what_changed_is_read_out_at_the_end(browser: Client, runs: list[Run]) -> None:
     browser.get(url(*runs[:2]))
-    job_queue.run(Job.objects.get())
+    job_queue.run_job(Job.objects.get())
     answer = browser.get(url(*runs[:2]), headers=POLL)
     assert said(answer.text).startswith("4 of 4 cases broke")
 
@@ -187,12 +187,12 @@ def test_of_several_runs_the_last_one_decides_how_long_it_takes(
     answer = browser.get(url(*runs))
     assert "about 11 s left" in words(answer)
     assert bar(answer.text) == {"max": "2", "value": "0.750"}
-    job_queue.run(Job.objects.get(request__candidate=str(runs[1].uuid)))
+    job_queue.run_job(Job.objects.get(request__candidate=str(runs[1].uuid)))
     answer = browser.get(url(*runs), headers=POLL)
     assert "1 of 2 runs compared" in words(answer)
     assert bar(answer.text) == {"max": "2", "value": "1.250"}
     assert said(answer.text) == "Comparing: half done"
-    job_queue.run(Job.objects.get(request__candidate=str(runs[2].uuid)))
+    job_queue.run_job(Job.objects.get(request__candidate=str(runs[2].uuid)))
     answer = browser.get(url(*runs), headers=POLL)
     assert said(answer.text) == "2 runs compared"
     assert answer.headers["HX-Retarget"] == "#main"

@@ -11,9 +11,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evalsite.pages.compare.table import MOST_COLUMNS
+from evalsite.pages.compare.table import MAX_COLUMNS
 from scoring.engine.compare.claims import correct_claims
-from scoring.engine.compare.comparison import figures_of
+from scoring.engine.compare.comparison import compute_figures
 from scoring.models import DatasetVersion, Output, Run, User
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import Given, run_with
@@ -79,7 +79,9 @@ def test_each_run_has_its_sentence_over_the_table(
     )
     above = page_of(browser_of(bob), old, less, same).partition("<table")[0]
     for run, each in zip(
-        (less, same), correct_claims([figures_of(old, run) for run in (less, same)]), strict=True
+        (less, same),
+        correct_claims([compute_figures(old, run) for run in (less, same)]),
+        strict=True,
     ):
         assert f"<li><b>{run.name}</b>: {each.sentence}</li>" in above
 
@@ -95,8 +97,8 @@ def test_what_makes_runs_less_alike_stands_over_the_table_for_each_of_them(
     assert above.count("notice-warning") == 1
     notes = re.findall(r"<li> <b>(.*?)</b> · (.*?) </li>", above)
     assert notes == [
-        ("All 2 runs", figures_of(old, less).warnings[0]),
-        ("w47", figures_of(old, least).warnings[1]),
+        ("All 2 runs", compute_figures(old, less).warnings[0]),
+        ("w47", compute_figures(old, least).warnings[1]),
     ]
     assert not any(text in below for _, text in notes)
 
@@ -121,10 +123,10 @@ def test_runs_without_a_scorer_in_common_are_still_in_the_table(
 def test_scorers_beyond_the_room_are_counted(
     browser_of: BrowserOf, bob: User, version: DatasetVersion
 ) -> None:
-    many = {f"s{n}": HIGH for n in range(MOST_COLUMNS + 2)}
+    many = {f"s{n}": HIGH for n in range(MAX_COLUMNS + 2)}
     runs = [run_with(version, many, name=name) for name in ("w45", "w46", "w47")]
     page = page_of(browser_of(bob), *runs)
-    assert len(table_of(page)[0]) == 6 + MOST_COLUMNS
+    assert len(table_of(page)[0]) == 6 + MAX_COLUMNS
     assert "2 more scorers stand on the page of each run." in page
 
 

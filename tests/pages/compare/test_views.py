@@ -260,7 +260,7 @@ def test_an_address_that_names_no_fitting_runs_is_refused(
 
 @pytest.fixture
 def is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compare_jobs, "AT_ONCE", 0)
+    monkeypatch.setattr(compare_jobs, "MAX_INLINE_PAIRS", 0)
 
 
 @pytest.mark.usefixtures("is_large")
@@ -270,11 +270,11 @@ def test_of_several_runs_it_is_said_how_many_are_compared(
     browser, third = browser_of(bob), run_with(version, {"close": [1.0] * 8}, name="w3")
     address = f"{url(baseline, candidate)}&candidate={third.uuid}"
     assert "0 of 2 runs compared" in words(browser.get(address))
-    job_queue.run(Job.objects.order_by("pk")[0])
+    job_queue.run_job(Job.objects.order_by("pk")[0])
     answer = browser.get(address, headers=POLL)
     assert "1 of 2 runs compared" in words(answer)
     assert "HX-Retarget" not in answer.headers
-    job_queue.run(Job.objects.order_by("pk")[1])
+    job_queue.run_job(Job.objects.order_by("pk")[1])
     assert browser.get(address, headers=POLL).headers["HX-Retarget"] == "#main"
 
 

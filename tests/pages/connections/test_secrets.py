@@ -61,7 +61,7 @@ def test_no_answer_log_or_row_ever_shows_the_key(
     for text in [*texts, caplog.text, str(list(AuditEntry.objects.values()))]:
         assert KEY not in text
         assert KEY[:-4] not in text
-        assert own.sealed_key not in text
+        assert own.encrypted_key not in text
 
 
 def test_a_failing_page_tells_nobody_the_key(
@@ -93,9 +93,9 @@ def test_a_job_that_breaks_logs_no_key(
         raise RuntimeError(f"broken: {endpoint!r}")
 
     monkeypatch.setattr(connection_test, "run_connection_test", fails)
-    job = job_queue.enqueue_for(JobKind.TEST_CONNECTION, own.team, None, {})
+    job = job_queue.enqueue_once(JobKind.TEST_CONNECTION, own.team, None, {})
     with caplog.at_level(logging.DEBUG):
-        job_queue.run(job)
+        job_queue.run_job(job)
     assert "broken: Endpoint(name='own'" in caplog.text
     assert KEY not in caplog.text
 

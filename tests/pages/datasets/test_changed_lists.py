@@ -31,7 +31,7 @@ def bobs(browser_of: Callable[[User], Client], bob: User) -> Client:
 @pytest.fixture
 def runs(make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch) -> Pair:
     """Of two dataset versions, and large ones; each case breaks."""
-    monkeypatch.setattr(compare_jobs, "AT_ONCE", CASES - 1)
+    monkeypatch.setattr(compare_jobs, "MAX_INLINE_PAIRS", CASES - 1)
     cases = [{"key": f"q{n}", "input": "zebra", "tags": ["all"]} for n in range(CASES)]
     edited = [{**case, "expected": "edited"} for case in cases]
     old, new = (
@@ -80,7 +80,7 @@ def test_once_compared_the_list_is_read_from_where_its_cases_stand(
     pair, change = ((runs[1], runs[0]), "fixed") if turned else (runs, "broke")
     searched = queries(bobs, address(pair, change))
     assert not [sql for sql in searched if 'FROM "scoring_pairindex" INNER' in sql[:90]]
-    job_queue.run(Job.objects.get())
+    job_queue.run_job(Job.objects.get())
     kept = queries(bobs, address(pair, change))
     assert [sql for sql in kept if sql.startswith('SELECT "scoring_pairindex"')]
     assert not [sql for sql in kept if "scoring_caseverdict c" in sql]
@@ -151,7 +151,7 @@ def test_what_needs_no_places_asks_for_none(bobs: Client, runs: Pair, query: str
 def test_small_runs_are_searched_each_time(
     bobs: Client, runs: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compare_jobs, "AT_ONCE", CASES)
+    monkeypatch.setattr(compare_jobs, "MAX_INLINE_PAIRS", CASES)
     queries(bobs, address(runs))
     assert asked() == []
 

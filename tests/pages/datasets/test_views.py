@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.html import escape
 from pytest_django import DjangoAssertNumQueries
 
-from evalsite.pages.web.keyset import SIZE
+from evalsite.pages.web.keyset import PAGE_SIZE
 from evalsite.templatetags.values import OPENING, opening
 from scoring.models import Case, Dataset, DatasetVersion, Run, RunState, Team, User
 from tests.conftest import MakeDataset, MakeOutputs
@@ -237,7 +237,7 @@ def test_a_case_that_is_not_there_is_404(
     assert browser_of(bob).get(url).status_code == 404
 
 
-@pytest.mark.parametrize("count", [1, SIZE])
+@pytest.mark.parametrize("count", [1, PAGE_SIZE])
 def test_a_page_costs_the_same_however_many_rows_it_has(
     browser_of: BrowserOf,
     alice: User,

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from scoring.engine import drafts
-from scoring.engine.drafts import CaseTexts, jobs
+from scoring.engine.drafts import EditedCase, jobs
 from scoring.models import Dataset, DatasetVersion, Draft, DraftEdit, User
 from tests.conftest import MakeDataset
 from tests.pages.drafts.steps import CASES, at, open_case, save, sent
@@ -47,11 +47,11 @@ def test_the_page_of_a_published_draft_names_the_version(
 ) -> None:
     """For whoever comes back to it, and after the worker has published it."""
     draft = drafts.open_draft(dataset, alice)
-    drafts.save_case(draft, "q1", CaseTexts("Uno?"), alice, seen=0)
+    drafts.save_case(draft, "q1", EditedCase("Uno?"), alice, seen=0)
     drafts.delete_case(draft, "q3", alice)
     Draft.objects.update(message="Better <b>")
     draft.refresh_from_db()
-    drafts.publish(draft, alice)
+    drafts.publish_draft(draft, alice)
     with django_assert_max_num_queries(12):
         page = browser.get(at(dataset)).text
     for text in (
@@ -119,7 +119,7 @@ def test_what_is_brought_back_is_there_to_be_brought_back(
 def test_a_large_draft_says_that_the_worker_publishes_it(
     browser: Client, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "EDITED_AT_ONCE", 1)
+    monkeypatch.setattr(jobs, "MAX_INLINE_CASES", 1)
     save(browser, dataset, "q1", input="Uno?")
     page = publish(browser, dataset).text
     assert "The worker is publishing this draft" in page
@@ -133,7 +133,7 @@ def test_two_people_lose_nothing(browser: Client, dataset: Dataset, alice: User)
     drafts.save_case(
         drafts.open_draft(dataset, alice),
         "q1",
-        CaseTexts("Alice's", {"a": 1}, ("so",), {"lang": "it"}, ("new",)),
+        EditedCase("Alice's", {"a": 1}, ("so",), {"lang": "it"}, ("new",)),
         alice,
         seen=0,
     )
@@ -163,10 +163,10 @@ def test_who_saves_what_another_deleted_is_told(
 
 def published_meanwhile(dataset: Dataset, by: User) -> DatasetVersion:
     draft = drafts.open_draft(dataset, by)
-    drafts.save_case(draft, "q1", CaseTexts("Alice's"), by, seen=0)
+    drafts.save_case(draft, "q1", EditedCase("Alice's"), by, seen=0)
     Draft.objects.update(message="Hers")
     draft.refresh_from_db()
-    return drafts.publish(draft, by)
+    return drafts.publish_draft(draft, by)
 
 
 def test_who_types_while_another_publishes_overwrites_nothing_unseen(

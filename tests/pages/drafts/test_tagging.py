@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 
 from evalsite.pages.drafts import tagging
-from evalsite.pages.drafts.tagging import TaggedForm
-from evalsite.pages.web.undo import MOST_KEPT
+from evalsite.pages.drafts.tagging import UndoTagForm
+from evalsite.pages.web.undo import MAX_FIELDS
 from scoring.engine import drafts
 from scoring.engine.drafts import jobs
 from scoring.models import Case, Dataset, Draft, DraftEdit, Run, User
@@ -97,9 +97,9 @@ def test_undo_leaves_what_the_draft_did_before(
 ) -> None:
     draft = drafts.open_draft(dataset, alice)
     base = {case.key: case for case in Case.objects.all()}
-    texts = drafts.CaseTexts.of(base["q3"])
+    texts = drafts.EditedCase.of(base["q3"])
     drafts.save_case(draft, "q3", texts, alice, seen=0)
-    drafts.save_case(draft, "q4", drafts.CaseTexts("Vier?", tags=("a", "old", "b")), alice, seen=0)
+    drafts.save_case(draft, "q4", drafts.EditedCase("Vier?", tags=("a", "old", "b")), alice, seen=0)
     before = done()
     page = send(browser, dataset, tag="old", position=["1", "2", "3", "4"], **off)
     assert done() != before
@@ -168,9 +168,9 @@ def test_what_an_undo_sends_is_read_as_it_was_written(dataset: Dataset) -> None:
     version = dataset.versions.get()
     cases = {CASES[1]["key"]: 2, "q&1": 1, "q4": 4}
     places = {"q&1": 0, "q4": 0, CASES[1]["key"]: 3}
-    written = TaggedForm.write_fields(version, cases, places)
+    written = UndoTagForm.write_fields(version, cases, places)
     assert json.loads(written["cases_by_place"]) == {"0": [1, 4], "3": [2]}
-    form = TaggedForm({"tag": "t", **written}, dataset)
+    form = UndoTagForm({"tag": "t", **written}, dataset)
     assert form.is_valid()
     assert (form.tagged_version, form.cases, form.places) == (version, cases, places)
 
@@ -179,7 +179,7 @@ def test_a_tagging_is_undone_however_long_the_keys_are(
     browser: Client, make_dataset: MakeDataset, make_outputs: MakeOutputs
 ) -> None:
     """The keys alone would be more than a message carries to the next page."""
-    count = MOST_KEPT // KEY_LENGTH + 1
+    count = MAX_FIELDS // KEY_LENGTH + 1
     version = make_dataset([{"key": f"{n:x>{KEY_LENGTH}}", "input": "?"} for n in range(count)])
     run = finished_run(make_outputs(version, ["!"] * count), ("exact", "exact_match", {}))
     sent = {"do": "tag", "new_tag": "odd"}
@@ -196,7 +196,7 @@ def test_an_undo_after_another_version_finds_its_cases_by_key(
     """Positions are those of the version that was tagged."""
     page = send(browser, dataset, tag="new", position=["3"])
     drafts.delete_case(drafts.open_draft(dataset, alice), "q&1", alice)
-    jobs.request_publish(drafts.open_draft(dataset, alice), "One less.", alice)
+    jobs.publish_or_enqueue(drafts.open_draft(dataset, alice), "One less.", alice)
     pressed_undo(browser, page)
     found = Draft.objects.open_of(dataset)
     assert found

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 from django.template import Context, Template
 
 from evalsite.pages.drift.figure import DriftFigure
-from scoring.engine.drift import Line, lines_of, measure
+from scoring.engine.drift import DriftLine, drift_lines, measure_series
 from scoring.models import Baseline, DatasetVersion
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week
@@ -43,7 +43,7 @@ MEANS = [0.9] * 9 + [0.6] * 9 + [0.62, None, 0.2, 0.6]
 HOSTILE = "\"><img src=x onerror='alert(1)'> & {{ 7 }} {% now %}"
 
 
-def line_of(version: DatasetVersion) -> Line:
+def line_of(version: DatasetVersion) -> DriftLine:
     for week, mean in enumerate(MEANS):
         letters = ("pppf", "ffpp", "pfpf")[week % 3] if mean is not None else "eeee"
         threshold = 0.7 if week < 15 else 0.5
@@ -51,8 +51,8 @@ def line_of(version: DatasetVersion) -> Line:
         run = run_in_week(version, week, mean, letters, name=name, threshold=threshold)
         if week == 2:
             Baseline.objects.pin(run, by=None)
-    measure(version.dataset, "a")
-    [line] = lines_of(version.dataset)
+    measure_series(version.dataset, "a")
+    [line] = drift_lines(version.dataset)
     return line
 
 

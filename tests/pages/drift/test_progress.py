@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from scoring.engine.drift import jobs
 from scoring.engine.jobs import job_queue, lease
-from scoring.engine.jobs.progress import Progress
+from scoring.engine.jobs.progress import JobProgress
 from scoring.models import DatasetVersion, Job, User
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week
@@ -25,7 +25,7 @@ POLL = {"HX-Request": "true", "HX-Target": "measuring"}
 @pytest.fixture
 def version(make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch) -> DatasetVersion:
     """Two runs too large to be measured while somebody waits."""
-    monkeypatch.setattr(jobs, "AT_ONCE", 3)
+    monkeypatch.setattr(jobs, "MAX_INLINE_OUTPUTS", 3)
     made = make_dataset([{"key": f"q{number}", "tags": ["billing"]} for number in range(4)])
     for week, letters in enumerate(["pppp", "ppff"]):
         run_in_week(made, week, 0.8, letters)
@@ -55,7 +55,7 @@ def test_the_page_waits_and_is_then_shown_anew(browser: Client, version: Dataset
     again = browser.get(url_of(version, "?scorer=close"), headers=POLL)
     assert again.text.strip().startswith("<div")
     assert again.headers["Vary"].count("HX-Target") == 1
-    job_queue.run(Job.objects.get())  # asked twice, left once
+    job_queue.run_job(Job.objects.get())  # asked twice, left once
     ended = browser.get(url_of(version, "?scorer=close"), headers=POLL)
     assert (ended.headers["HX-Retarget"], ended.headers["HX-Reselect"]) == ("#main", "#main")
     assert 'id="measuring"' not in ended.text
@@ -66,8 +66,8 @@ def test_how_far_the_worker_is_and_how_long_it_takes_is_shown(
     browser: Client, version: DatasetVersion
 ) -> None:
     browser.get(url_of(version))
-    progress = Progress("figures measured", 40, 103, 40 / 103, 190.0)
-    assert lease.take(Job.objects.get())
+    progress = JobProgress("figures measured", 40, 103, 40 / 103, 190.0)
+    assert lease.acquire(Job.objects.get())
     Job.objects.update(state="working", answer=progress._asdict())
     again = on_one_line(browser.get(url_of(version), headers=POLL).text)
     assert 'max="1" value="0.388"' in again

@@ -6,7 +6,7 @@ import pytest
 from django.http import QueryDict
 
 from evalsite.pages.drift.series_list import list_series
-from scoring.engine.drift import measure
+from scoring.engine.drift import measure_series
 from scoring.models import DatasetVersion, Team
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week
@@ -35,7 +35,7 @@ def test_without_drift_it_says_why(
     for week in range(runs):
         run_in_week(version, week, 0.5, "ppff", series="a b")
     if is_measured:
-        measure(version.dataset, "a b")
+        measure_series(version.dataset, "a b")
     (row,) = list_series(version.dataset)
     assert row.quiet == quiet
     path, _, query = row.url.partition("?")

@@ -11,9 +11,9 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from evalsite.pages.drift.views import MOST_CHARTS
-from evalsite.templatetags.charts import part_of
-from scoring.engine.drift import measure
+from evalsite.pages.drift.views import MAX_CHARTS
+from evalsite.templatetags.charts import length_share
+from scoring.engine.drift import measure_series
 from scoring.models import Baseline, DatasetVersion, Run, RunStep, Team, User
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week, scorer_of
@@ -108,8 +108,8 @@ def test_only_so_many_lines_are_drawn_and_the_page_says_so(
 ) -> None:
     weeks(version, [0.8], scorers=[scorer_of(version, name) for name in "abcdef"])
     html = page_of(version)
-    assert len(headings(html)) == MOST_CHARTS
-    assert f"{MOST_CHARTS} of 6 lines are drawn. Choose a scorer to see others." in html
+    assert len(headings(html)) == MAX_CHARTS
+    assert f"{MAX_CHARTS} of 6 lines are drawn. Choose a scorer to see others." in html
 
 
 def test_a_dataset_without_runs_says_what_will_be_here(
@@ -229,7 +229,7 @@ def test_the_page_costs_the_same_however_many_runs_there_are(
     count: int,
 ) -> None:
     weeks(version, [0.8] * count, scorers=[scorer_of(version, name) for name in "xyz"])
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     browser = browser_of(bob)
     with django_assert_max_num_queries(MAX_QUERIES):
         html = browser.get(url_of(version)).content.decode()
@@ -248,7 +248,7 @@ def test_the_datasets_page_shows_each_series_and_leads_to_it(
     weeks(version, [*STEADY, 0.3], series="falling")
     for number in range(3):
         run_in_week(version, 0, letters="ppff", series=f"calm{number}")
-    measure(version.dataset, "falling")
+    measure_series(version.dataset, "falling")
     html = on_one_line(browser_of(bob).get(url).text)
     panel = html[html.index("drift-panel") : html.index('<nav class="tabs"')]
     assert re.findall(r'<a href="([^"]+)"', panel) == [
@@ -264,7 +264,7 @@ def test_the_datasets_page_shows_each_series_and_leads_to_it(
 def test_beside_many_rows_each_line_leads_to_its_own_table(
     version: DatasetVersion, page_of: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evalsite.pages.drift.views.MOST_ROWS", 9)
+    monkeypatch.setattr("evalsite.pages.drift.views.MAX_ROWS", 9)
     weeks(version, [0.8] * 5, scorers=[scorer_of(version, name) for name in "xy"])
     html = page_of(version)
     assert "<table" not in html
@@ -299,7 +299,7 @@ def test_a_team_sees_the_series_that_drifts_first_and_what_is_said_of_it(
     run_in_week(version, 0, series="new")
     assert "Not measured yet." in team_page(browser_of(bob), team)
     for series in ("calm", "falling one", "new"):
-        measure(version.dataset, series)
+        measure_series(version.dataset, series)
     html = team_page(browser_of(bob), team)
     links = re.findall(r'class="row-link" href="([^"]+)"', html)
     queries = ["?series=falling+one", "?series=calm", "?series=new"]
@@ -314,7 +314,7 @@ def test_after_a_change_of_version_the_runs_are_counted_anew(
     browser_of: BrowserOf, bob: User, team: Team, version: DatasetVersion
 ) -> None:
     weeks(version, STEADY)
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     assert "No significant change." in team_page(browser_of(bob), team)
     scorer_of(version).revise({"case_sensitive": True}, by=None)
     run_in_week(version, 9)
@@ -339,7 +339,7 @@ def test_the_bar_leads_to_drift_and_marks_it(browser_of: BrowserOf, bob: User, t
     [(24, 96, "25%"), (0, 96, "0%"), (1, 3, "33.333%"), (96, 96, "100%"), (5, 0, "0%")],
 )
 def test_a_length_is_a_share_of_the_axis(length: float, whole: float, text: str) -> None:
-    assert part_of(length, whole) == text
+    assert length_share(length, whole) == text
 
 
 # A part of a long line.
@@ -349,8 +349,8 @@ def test_a_length_is_a_share_of_the_axis(length: float, whole: float, text: str)
 def long(version: DatasetVersion, monkeypatch: pytest.MonkeyPatch) -> DatasetVersion:
     """Twelve runs, of which a page shows five."""
     weeks(version, [*STEADY[:3], 0.3, *STEADY])
-    measure(version.dataset, "a")
-    monkeypatch.setattr("evalsite.pages.drift.views.MOST_RUNS", 5)
+    measure_series(version.dataset, "a")
+    monkeypatch.setattr("evalsite.pages.drift.views.MAX_RUNS", 5)
     return version
 
 
@@ -394,7 +394,7 @@ def test_each_part_says_of_the_line_what_is_said_of_all_its_runs(
     long: DatasetVersion, page_of: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parts = [page_of(long), page_of(long, links_of(page_of(long))["prev"])]
-    monkeypatch.setattr("evalsite.pages.drift.views.MOST_RUNS", 52)
+    monkeypatch.setattr("evalsite.pages.drift.views.MAX_RUNS", 52)
     whole = page_of(long)
     assert "are shown below" not in whole
     assert [said(part) for part in parts] == [said(whole)] * 2

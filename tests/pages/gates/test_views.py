@@ -174,7 +174,7 @@ def test_cases_to_review_are_counted_and_not_named(
 def test_large_runs_wait_for_their_comparison(
     viewer: Client, runs: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.engine.compare.jobs.AT_ONCE", 0)
+    monkeypatch.setattr("scoring.engine.compare.jobs.MAX_INLINE_PAIRS", 0)
     answer = ask(viewer, runs[1], "regressions<=0")
     assert "The runs are compared case by case" in words(answer)
     assert Job.objects.count() == 1
@@ -190,7 +190,7 @@ def test_large_runs_wait_for_their_comparison(
 def test_a_comparison_that_failed_is_not_repeated_by_itself(
     viewer: Client, runs: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.engine.compare.jobs.AT_ONCE", 0)
+    monkeypatch.setattr("scoring.engine.compare.jobs.MAX_INLINE_PAIRS", 0)
     ask(viewer, runs[1], "regressions<=0")
     Job.objects.update(state="failed", problem="one of the runs is no longer there")
     answer = ask(viewer, runs[1], "regressions<=0")

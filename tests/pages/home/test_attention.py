@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from scoring.engine.drift import measure
+from scoring.engine.drift import measure_series
 from scoring.models import (
     CaseDecision,
     CaseDecisionState,
@@ -56,7 +56,7 @@ def test_a_series_that_drifts_is_named_with_what_drifted(
 ) -> None:
     for week, mean in enumerate([*STEADY, 0.3]):
         run_in_week(version, week, mean, "pppp")
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     html = home()
     assert "Needs attention" in html
     assert "close decreased with w8: 0.810 → 0.300." in html
@@ -68,7 +68,7 @@ def test_a_run_that_broke_cases_leads_to_its_comparison(
 ) -> None:
     before = run_in_week(version, 1, letters="pppf")
     latest = run_in_week(version, 2, letters="pffp")
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     html = unescape(home())
     assert "2 of 4 cases passed in w1 and fail now; 1 is fixed." in html
     query = f"?baseline={before.uuid}&candidate={latest.uuid}"
@@ -80,7 +80,7 @@ def test_what_is_signed_off_is_no_longer_told(
 ) -> None:
     before = run_in_week(version, 1, letters="pppf")
     latest = run_in_week(version, 2, letters="pffp")
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     broken = latest.verdicts.filter(position__in=[2, 3]).values_list("output", flat=True)
     first, second = broken.order_by("position")
     accept = partial(
@@ -97,7 +97,7 @@ def test_waived_cases_are_no_longer_told_until_their_day_is_over(
 ) -> None:
     run_in_week(version, 1, letters="pppf")
     latest = run_in_week(version, 2, letters="pffp")
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     waiver = waive(latest, "q1", "close", alice)
     assert "1 is fixed. 1 not signed off." in home()
     waive(latest, "q2", "close", alice)
@@ -109,7 +109,7 @@ def test_waived_cases_are_no_longer_told_until_their_day_is_over(
 def test_one_case_is_told_in_the_singular(version: DatasetVersion, home: Callable[[], str]) -> None:
     run_in_week(version, 1, letters="p")
     run_in_week(version, 2, letters="f")
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     assert "1 of 1 case passed in w1 and fails now; 0 are fixed." in home()
 
 
@@ -118,7 +118,7 @@ def test_where_nothing_drifts_there_is_no_such_part(
 ) -> None:
     for week, mean in enumerate([*STEADY, 0.3, *STEADY]):
         run_in_week(version, week, mean, "pppp")
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     assert "Needs attention" not in home()
 
 
@@ -133,7 +133,7 @@ def test_home_costs_the_same_however_many_series_there_are(
     for number in range(count):
         for week, letters in enumerate(["pppp", "ffff"]):
             run_in_week(version, week, letters=letters, series=f"s{number}")
-        measure(version.dataset, f"s{number}")
+        measure_series(version.dataset, f"s{number}")
     browser = browser_of(bob)
     url = reverse("team_home", args=["support"])
     browser.get(url)
@@ -147,7 +147,7 @@ def test_of_many_broken_series_with_a_waiver_no_more_are_counted_than_shown(
     for number in range(12):
         for week, letters in enumerate(["pppp", "ffff"]):
             run_in_week(version, week, letters=letters, series=f"s{number}")
-        measure(version.dataset, f"s{number}")
+        measure_series(version.dataset, f"s{number}")
     scorer = Scorer.objects.earliest("pk")
     terms = Terms(timezone.localdate(), "Known.", alice)
     Waiver.objects.waive(version.dataset, [WaivedScorer("none", scorer.pk)], terms, by=alice)
@@ -172,7 +172,7 @@ def test_home_with_all_that_it_can_say_costs_no_more(
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     runs = [run_in_week(version, week, letters=letters) for week, letters in enumerate("pf")]
-    measure(version.dataset, "a")
+    measure_series(version.dataset, "a")
     going = {"team": runs[0].team, "output_set": runs[0].output_set, "name": "going"}
     Run.objects.create(**going, state=RunState.RUNNING)
     Notice.objects.create(user=bob, run=runs[0], text="w0 has finished.")

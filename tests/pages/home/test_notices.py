@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from scoring.engine.processes.process_pool import Inline
+from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.runs import planning
 from scoring.engine.runs.notifications import notify_run_end
 from scoring.engine.worker import run_dispatcher
@@ -67,9 +67,9 @@ def test_who_starts_a_run_or_retries_it_is_known_as_program_or_person(
     alice: User, run: Run, team: Team
 ) -> None:
     closes = [(Scorer.objects.get(name="close"), 0.5)]
-    assert not planning.new_run(run.output_set, scorers=closes, by=alice).by_program
+    assert not planning.create_run(run.output_set, scorers=closes, by=alice).by_program
     alice.token = Token(user=alice, team=team)
-    assert planning.new_run(run.output_set, scorers=closes, by=alice).by_program
+    assert planning.create_run(run.output_set, scorers=closes, by=alice).by_program
     assert planning.retry_errors(run, alice)
     run.refresh_from_db()
     assert run.by_program
@@ -83,7 +83,7 @@ def test_whoever_scores_the_errors_again_is_told_in_place_of_who_started_the_run
     assert alices_polls not in alices.get(runs_page(run)).text
     planning.retry_errors(run, alice)
     assert alices_polls in alices.get(runs_page(run)).text
-    run_dispatcher.work_on(run, Inline())
+    run_dispatcher.run_to_end(run, InlineExecutor())
     assert Notice.objects.get().user == alice
 
 
@@ -99,7 +99,7 @@ def test_a_run_that_nobody_started_is_told_to_nobody(run: Run) -> None:
 
 def test_the_worker_tells_the_end_with_the_end(alice: User, make_set: MakeSet) -> None:
     run = queued_run(make_set(["yes"]), by=alice)
-    run_dispatcher.work_on(run, Inline())
+    run_dispatcher.run_to_end(run, InlineExecutor())
     assert Notice.objects.get().run == run
 
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from evalsite.pages.home.views import LISTED
+from evalsite.pages.home.views import MAX_LISTED
 from evalsite.pages.uploads.sample import sample_csv
 from evalsite.templatetags.formatting import NOTHING
 from scoring.engine.jobs import lease
@@ -160,8 +160,8 @@ def test_a_cancelled_run_shows_no_counts_rather_than_zeros(
 def test_a_running_run_shows_how_far_its_present_attempt_is(
     browser_of: BrowserOf, bob: User, make_run: MakeRun
 ) -> None:
-    run = make_run("again", RunState.RUNNING, held_by="elsewhere:1")
-    Run.objects.update(held_until=timezone.now() + timedelta(minutes=1))
+    run = make_run("again", RunState.RUNNING, lease_owner="elsewhere:1")
+    Run.objects.update(lease_expires_at=timezone.now() + timedelta(minutes=1))
     shards(run, True, True, size=100)
     shards(run, True, False, False)
     html = home_of(browser_of(bob))
@@ -174,8 +174,8 @@ def test_a_running_run_shows_how_far_its_present_attempt_is(
 def test_a_running_run_shows_its_pace_and_the_time_left_as_its_own_page_does(
     browser_of: BrowserOf, bob: User, make_run: MakeRun
 ) -> None:
-    run = make_run("w46", RunState.RUNNING, held_by="elsewhere:1")
-    Run.objects.update(held_until=timezone.now() + timedelta(minutes=1))
+    run = make_run("w46", RunState.RUNNING, lease_owner="elsewhere:1")
+    Run.objects.update(lease_expires_at=timezone.now() + timedelta(minutes=1))
     shards(run, True, True, False, False, size=600)
     first, second = Shard.objects.filter(done_at__isnull=False).order_by("number")
     for shard, seconds_ago in ((first, 12), (second, 2)):
@@ -303,14 +303,14 @@ def test_a_dataset_that_is_still_loading_is_not_found(
 def test_the_sample_is_a_file_that_can_be_uploaded(
     browser_of: BrowserOf, bob: User, tmp_path: Any
 ) -> None:
-    from scoring.core.files import detect
+    from scoring.core.files import detect_format
     from scoring.core.files.columns.guess import guess_mapping
 
     answer = browser_of(bob).get(reverse("sample"))
     assert answer["Content-Disposition"] == 'attachment; filename="evalsite-sample.csv"'
     path = tmp_path / "sample.csv"
     path.write_bytes(answer.content)
-    detected = detect(path)
+    detected = detect_format(path)
     mapping = guess_mapping(detected.columns, detected.sample)
     assert (mapping.id, mapping.input, mapping.expected) == ("id", "question", "expected")
     assert (mapping.tags, mapping.tags_separator) == (("tags",), ",")
@@ -343,7 +343,7 @@ def test_home_and_search_cost_the_same_however_much_there_is(
     for url in (reverse("team_home", args=["support"]), "/teams/support/search/?q=e", "/"):
         with django_assert_max_num_queries(MAX_QUERIES):
             browser.get(url)
-    assert home_of(browser).count("10 of 20 outputs") == min(count, LISTED)
+    assert home_of(browser).count("10 of 20 outputs") == min(count, MAX_LISTED)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from evalsite.templatetags.result_codes import codes
 from scoring.core.explain.result_codes import CODE_MEANINGS
-from scoring.engine.runs.summaries import summarise
+from scoring.engine.runs.summaries import summarize_run
 from scoring.models import Run, RunSummary, Score, Status, User
 from tests.support.html import on_one_line
 from tests.support.run_states import CLOSE, EXACT
@@ -30,7 +30,7 @@ def test_a_run_says_what_its_codes_mean_each_once(
 
 def test_a_run_without_errors_explains_nothing(browser_of: BrowserOf, bob: User, run: Run) -> None:
     Score.objects.filter(scorer__run=run).exclude(code="").delete()
-    summarise(run)
+    summarize_run(run)
     assert 'class="codes"' not in browser_of(bob).get(reverse("run", args=[run.uuid])).text
 
 
@@ -38,7 +38,7 @@ def test_a_hostile_code_of_a_custom_scorer_is_text_and_not_explained(
     browser_of: BrowserOf, bob: User, run: Run
 ) -> None:
     Score.objects.filter(scorer__run=run, code="no_output").update(code="<b>odd</b>")
-    summarise(run)
+    summarize_run(run)
     page = browser_of(bob).get(reverse("run", args=[run.uuid])).text
     assert "<b>odd" not in page
     assert "&lt;b&gt;odd" in page

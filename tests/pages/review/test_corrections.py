@@ -96,7 +96,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run_job() -> None:
     """As the worker would."""
-    job_queue.run(Job.objects.exclude(state__in=["done", "failed"]).latest("pk"))
+    job_queue.run_job(Job.objects.exclude(state__in=["done", "failed"]).latest("pk"))
 
 
 def test_a_large_version_is_waited_for(

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from scoring.engine.compare.comparison import compare_runs
-from scoring.engine.review.pairwise import OutputPair, pair_of
+from scoring.engine.review.pairwise import OutputPair, task_pair
 from scoring.engine.review.queues import QueuePlan, close_queue, create_queue
 from scoring.models import Output, Preference, PreferenceVerdict, QueueOrder, ReviewQueue, Run, User
 from tests.pages.conftest import MakeSet
@@ -37,7 +37,7 @@ def url_of(queue: ReviewQueue, number: int = 1) -> str:
 
 
 def pair_at(queue: ReviewQueue, number: int = 1) -> OutputPair:
-    pair = pair_of(queue, queue.tasks.get(position=number))
+    pair = task_pair(queue, queue.tasks.get(position=number))
     assert pair is not None
     return pair
 

@@ -135,7 +135,7 @@ def test_a_stranger_finds_no_run_to_pin(browser_of: BrowserOf, charlie: User, go
 def test_pinning_a_large_run_has_its_series_measured_anew(
     admin: Client, good: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "AT_ONCE", 1)
+    monkeypatch.setattr(jobs, "MAX_INLINE_PAIRS", 1)
     admin.post(pin(good))
     job = Job.objects.get()
     assert job.kind == JobKind.MEASURE_DRIFT

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from evalsite.pages.runs import bulk_actions
 from scoring.engine.runs import planning
-from scoring.engine.runs.execution import execute
+from scoring.engine.runs.execution import execute_shard
 from scoring.models import DraftEdit, Run, RunState, Score, Status, User
 from tests.pages.runs.steps import BrowserOf, MakeSet, keys, url
 from tests.support.browser_forms import as_sent, pressed_undo
@@ -43,7 +43,7 @@ def test_ticked_cases_are_listed_alone(browser_of: BrowserOf, bob: User, run: Ru
     answer = send(browser, run, place=["1", "3"], sort="close", do="")
     shown = browser.get(answer["Location"])  # type: ignore[index]
     assert keys(shown) == ["case-3", "case-1"]
-    assert [chip.text for chip in shown.context["cases"].chips()] == ["2 ticked cases"]
+    assert [chip.text for chip in shown.context["cases"].filter_chips()] == ["2 ticked cases"]
     assert keys(browser.get(url(run, "?place=1&place=3&verdict=pass"))) == ["case-1"]
 
 
@@ -98,9 +98,9 @@ def test_only_the_errors_of_these_cases_are_scored_again(
     failing.refresh_from_db()
     assert failing.state == RunState.QUEUED
     assert _rescored(failing) == wanted
-    assert planning.plan(failing).kind == "retry"
+    assert planning.plan_attempt(failing).kind == "retry"
     for shard in failing.attempts.last().shards.all():  # type: ignore[union-attr]
-        execute(shard.pk)
+        execute_shard(shard.pk)
 
 
 ALONE = "?place=2&place=4&q=question"
@@ -199,7 +199,7 @@ def test_what_cannot_be_tagged_is_said(
     said: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(bulk_actions, "MOST_TAGGED", 2)
+    monkeypatch.setattr(bulk_actions, "MAX_TAGGED", 2)
     address = _path(run)
     answer = browser_of(alice).post(address, {"do": "tag"} | sent, follow=True)
     assert said in answer.text

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from scoring.engine.outputs.generation import Recipe, planned_outputs
+from scoring.engine.outputs.generation import OutputRecipe, create_output_set
 from scoring.engine.runs import planning
 from scoring.models import (
     AuditEntry,
@@ -38,7 +38,7 @@ def browser(browser_of: BrowserOf, alice: User) -> Client:
 def generating(team: Team, make_dataset: MakeDataset) -> Run:
     """A queued run that will make its outputs."""
     own = Connection.objects.define(team, "own", "https://api.example.org/v1", by=None)
-    recipe = Recipe(
+    recipe = OutputRecipe(
         "stub-1",
         "Answer {{ input }} <b>",
         system="Be brief.",
@@ -46,9 +46,9 @@ def generating(team: Team, make_dataset: MakeDataset) -> Run:
         parameters={"temperature": 0.2, "max_tokens": 50},
         trials=3,
     )
-    outputs = planned_outputs(make_dataset([{"input": "q"}] * 4), recipe)
+    outputs = create_output_set(make_dataset([{"input": "q"}] * 4), recipe)
     scorer = Scorer.objects.define(team, "same", "exact_match", {})
-    return planning.new_run(outputs, scorers=[(scorer, 1.0)], budget_usd=2.0)
+    return planning.create_run(outputs, scorers=[(scorer, 1.0)], budget_usd=2.0)
 
 
 def facts(answer: Any) -> str:
@@ -109,7 +109,7 @@ def test_outputs_that_came_from_outside_have_no_recipe(browser: Client, run: Run
 
 
 def test_the_stage_is_named_and_counted_in_outputs(browser: Client, generating: Run) -> None:
-    planning.plan(generating)
+    planning.plan_attempt(generating)
     page = facts(browser.get(url(generating)))
     assert "> Making outputs </h2>" in page
     assert "0 of 12 outputs made" in page
@@ -118,9 +118,9 @@ def test_the_stage_is_named_and_counted_in_outputs(browser: Client, generating: 
 def test_a_standstill_says_what_is_waited_for(browser: Client, generating: Run) -> None:
     from scoring.engine.jobs import lease
 
-    planning.plan(generating)
-    lease.take(generating)
-    Run.objects.filter(pk=generating.pk).update(standstill="rate-limited until 14:05")
+    planning.plan_attempt(generating)
+    lease.acquire(generating)
+    Run.objects.filter(pk=generating.pk).update(stall_reason="rate-limited until 14:05")
     assert "Rate-limited until 14:05." in browser.get(url(generating)).text
 
 
@@ -154,7 +154,7 @@ def test_a_budget_that_is_no_amount_starts_nothing(browser: Client, run: Run, bu
 
 
 def test_the_page_of_a_run_at_work_needs_few_queries(browser: Client, generating: Run) -> None:
-    planning.plan(generating)
+    planning.plan_attempt(generating)
     with CaptureQueriesContext(connection) as captured:
         browser.get(url(generating))
     assert len(captured) <= 18

@@ -111,7 +111,7 @@ def test_a_comparison_not_worked_out_leads_to_the_page_that_waits_for_it(
     weeks: tuple[Run, Run],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compare_jobs, "AT_ONCE", 0)
+    monkeypatch.setattr(compare_jobs, "MAX_INLINE_PAIRS", 0)
     browser = browser_of(bob)
     answer = browser.get(of_runs(*weeks))
     assert (answer.status_code, answer.headers["Location"]) == (
@@ -121,7 +121,7 @@ def test_a_comparison_not_worked_out_leads_to_the_page_that_waits_for_it(
     waiting = browser.get(answer.headers["Location"])
     assert 'hx-trigger="every 2s"' in waiting.text
     assert "compare/report" not in waiting.text
-    job_queue.run(Job.objects.get())
+    job_queue.run_job(Job.objects.get())
     assert "7 of 7 shown" in sound(browser.get(of_runs(*weeks)).text).text
 
 

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from scoring.engine.drift import measure
+from scoring.engine.drift import measure_series
 from scoring.engine.runs import planning
 from scoring.engine.runs.progress import NO_WORKER
 from scoring.models import AuditEntry, Run, RunDrift, RunState, User
@@ -56,7 +56,7 @@ def test_a_run_whose_outputs_are_one_text_says_so(
     texts = ["I cannot help with that."] * 19 + ["yes", "no"]
     run = finished_run(make_outputs(make_dataset([{}] * len(texts)), texts))
     page = browser_of(bob)
-    measure(run.output_set.version.dataset, run.output_set.series)
+    measure_series(run.output_set.version.dataset, run.output_set.series)
     assert "19 of 21 outputs looked at are the same text." in page.get(url(run)).text
     RunDrift.objects.update(commonest=18)
     assert "the same text" not in page.get(url(run)).text
@@ -105,7 +105,7 @@ def test_filters_that_are_on_can_be_taken_off_one_by_one(
 ) -> None:
     query = "?verdict=fail&scorer=close&min=0&below=0.5&q=no&sort=close"
     cases = browser_of(bob).get(url(run, query)).context["cases"]
-    chips = {chip.text: chip.url for chip in cases.chips()}
+    chips = {chip.text: chip.url for chip in cases.filter_chips()}
     assert list(chips) == ["fail by close", "close ≥ 0, < 0.5", "“no”"]
     assert "min=" not in chips["close ≥ 0, < 0.5"]
     assert "q=" not in chips["“no”"]
@@ -213,7 +213,7 @@ def test_an_editor_scores_only_the_errors_again(
     run.refresh_from_db()
     assert run.state == RunState.QUEUED
     assert run.attempts.last() is not None
-    assert planning.cancel(run, alice)
+    assert planning.cancel_run(run, alice)
 
 
 @pytest.mark.parametrize("verb", ["cancel", "resume"])

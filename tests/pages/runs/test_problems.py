@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalsite.api.runs.serializers import state_body
-from scoring.engine.reports.run_summary import Report, as_json, table
+from scoring.engine.reports.run_summary import Report, as_json, as_table
 from scoring.models import Run, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.runs.steps import BrowserOf, keys, url
@@ -54,7 +54,7 @@ def test_the_page_counts_them_and_leads_to_their_cases(
 def test_the_command_and_the_api_tell_them(run: Run) -> None:
     report = Report(run, None, None, [])
     told = "2 invalid_json of leaves (score 0), such as: output is not valid JSON: Expecting value"
-    assert told in table(report)
+    assert told in as_table(report)
     problems = {"invalid_json": 2, "no_output": 1}
     assert as_json(report)["scorers"][0]["problems"] == problems
     assert state_body(run)["scorers"][0]["problems"] == problems

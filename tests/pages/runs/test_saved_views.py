@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from evalsite import access
 from evalsite.pages.cases.table.forms import CaseForm
-from evalsite.pages.runs.saved_views import KEPT, ViewForm
+from evalsite.pages.runs.saved_views import SAVED_PARAMS, ViewForm
 from scoring.models import AuditEntry, Member, Role, Run, SavedView, Team, User
 from scoring.models.reviews.saved_view import SavedViewQuerySet
 from tests.pages.runs.steps import BrowserOf, url
@@ -65,7 +65,7 @@ def test_a_view_shows_what_was_kept(browser_of: BrowserOf, bob: User, run: Run) 
 
 def test_a_view_keeps_all_that_can_be_asked_but_what_is_of_one_run() -> None:
     of_one_run = {"baseline", "place", "after", "before", "n", "trial"}
-    assert set(KEPT) == {*CaseForm.base_fields, "trials", "col"} - of_one_run
+    assert set(SAVED_PARAMS) == {*CaseForm.base_fields, "trials", "col"} - of_one_run
 
 
 def test_the_run_that_was_compared_with_is_not_kept(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from scoring.engine.runs.confusion import OTHER
+from scoring.engine.runs.confusion import OTHER_LABEL
 from scoring.models import Output, Run, RunSummary, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.engine.runs.test_confusion import CLASSES, _wanted, classed
@@ -31,8 +31,8 @@ def test_a_scorer_without_classes_has_no_matrix(bobs: Client, classed: Run) -> N
 
 
 def test_a_cell_leads_to_its_cases(bobs: Client, classed: Run) -> None:
-    for expected in [*CLASSES, OTHER]:
-        for answered in [*CLASSES, OTHER]:
+    for expected in [*CLASSES, OTHER_LABEL]:
+        for answered in [*CLASSES, OTHER_LABEL]:
             figure = bobs.get(url(classed)).context["figures"][0]
             rows = dict(figure.matrix())
             cell = rows[expected][list(rows).index(answered)]
@@ -56,7 +56,7 @@ def test_a_filter_narrows_a_cell(bobs: Client, classed: Run) -> None:
     )
     answer = bobs.get(url(classed), form | {"q": ["case-2"]})
     assert keys(answer) == ["case-2"]
-    said = [chip.text for chip in answer.context["cases"].chips()]
+    said = [chip.text for chip in answer.context["cases"].filter_chips()]
     assert said == ["expected yes, answered yes", "“case-2”"]
 
 

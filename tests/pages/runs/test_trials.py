@@ -96,7 +96,7 @@ class TestUnsteady:
         answer = browser.get(url(tried, "?unsteady=on"))
         assert sorted(set(keys(answer))) == UNSTEADY
         assert len(keys(answer)) == 6, "every trial of an unsteady case has its row"
-        (chip,) = answer.context["cases"].chips()
+        (chip,) = answer.context["cases"].filter_chips()
         assert (chip.text, "unsteady" in chip.url) == ("unsteady", False)
 
     @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ class TestUnsteady:
     def test_few_or_many_are_found_alike(
         self, browser: Client, tried: Run, few: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("scoring.models.case_list.selection.FEW", few)
+        monkeypatch.setattr("scoring.models.case_list.selection.MAX_POSITIONS", few)
         for query in ("?unsteady=on", "?unsteady=on&sort=exact", "?unsteady=on&scorer=exact"):
             assert sorted(set(keys(browser.get(url(tried, query))))) == UNSTEADY, query
 

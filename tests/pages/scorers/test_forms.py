@@ -12,11 +12,11 @@ from django.template.loader import render_to_string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalsite.pages.scorers.model_fields import Offer
+from evalsite.pages.scorers.model_fields import ModelOptions
 from evalsite.pages.scorers.tree_forms import Tree
 from scoring.core.config_diff import spell_out_defaults
 from scoring.core.registry import all_types
-from scoring.core.services import Available
+from scoring.core.services import AvailableServices
 from scoring.models import Scorer, Team
 from tests.pages.scorers.steps import NESTED, EditedScorer, NewScorer
 from tests.support.browser_forms import as_sent
@@ -135,7 +135,7 @@ def _combined(parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 @settings(max_examples=examples(40), deadline=None)
 @given(whole=_combined(st.recursive(LEAVES, _combined, max_leaves=6)))
 def test_any_config_goes_through_the_forms_unchanged(whole: dict[str, Any]) -> None:
-    offer = Offer(Available(), ())
+    offer = ModelOptions(AvailableServices(), ())
     tree = Tree.from_config(all_types()[whole["type"]], lambda: offer, whole["config"]["scorers"])
     drawn = render_to_string("scorers/_tree.html", {"tree": tree})
     fields = as_sent(f'<form id="scorer-form">{drawn}</form>')

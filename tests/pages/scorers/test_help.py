@@ -13,8 +13,8 @@ from django.urls import reverse
 from evalsite.pages.scorers import help as help_pages
 from scoring.core.config import config_fields
 from scoring.core.contract import ServiceError
-from scoring.core.json_text import text_of
-from scoring.core.registry import ASKING, all_types
+from scoring.core.json_text import to_text
+from scoring.core.registry import SERVICE_FAMILIES, all_types
 from scoring.engine.tryout import tryout
 from scoring.models import Team
 
@@ -22,7 +22,7 @@ from scoring.models import Team
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A busy machine may take its time; the page does without the arithmetic then."""
-    monkeypatch.setattr(tryout, "LIMIT_SECONDS", 30.0)
+    monkeypatch.setattr(tryout, "TIMEOUT_SECONDS", 30.0)
     yield
     help_pages._results.clear()
 
@@ -44,7 +44,8 @@ def test_every_type_has_a_page_with_its_settings_and_examples(browser: Client, n
 
 
 @pytest.mark.parametrize(
-    "name", sorted(name for name, kind in all_types().items() if kind.family not in ASKING)
+    "name",
+    sorted(name for name, kind in all_types().items() if kind.family not in SERVICE_FAMILIES),
 )
 def test_the_arithmetic_comes_to_the_score_that_is_stated(browser: Client, name: str) -> None:
     page = browser.get(reverse("scorer_help", args=[name]))
@@ -54,7 +55,7 @@ def test_the_arithmetic_comes_to_the_score_that_is_stated(browser: Client, name:
         if score is None:
             assert "no score" in worked.explanation.verdict
         else:
-            assert text_of(round(score, 4)) in worked.explanation.verdict
+            assert to_text(round(score, 4)) in worked.explanation.verdict
 
 
 def test_without_the_helper_the_stated_score_stands_alone(

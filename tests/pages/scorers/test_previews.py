@@ -76,7 +76,7 @@ def test_nothing_is_saved_by_looking(browser: Client, run: Run, close: Scorer) -
     assert before == after
 
 
-@pytest.mark.parametrize("few", [1, preview.FEW])  # a large run is sampled in another way
+@pytest.mark.parametrize("few", [1, preview.MAX_IDS])  # a large run is sampled in another way
 def test_a_preview_takes_at_most_thirteen_queries(
     browser: Client,
     run: Run,
@@ -85,7 +85,7 @@ def test_a_preview_takes_at_most_thirteen_queries(
     monkeypatch: pytest.MonkeyPatch,
     django_assert_num_queries: Callable[[int], AbstractContextManager[object]],
 ) -> None:
-    monkeypatch.setattr(preview, "FEW", few)
+    monkeypatch.setattr(preview, "MAX_IDS", few)
     fields = {"name": "close", "config-decimals": "0"}
     previewed(browser, edit(close), run, **fields)
     with django_assert_num_queries(13):

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from evalsite.pages.scorers.tryout_form import MAX_CHARS, TryForm
+from evalsite.pages.scorers.tryout_form import MAX_CHARS, TryoutForm
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case as ScoredCase
 from scoring.core.contract import Result
-from scoring.core.json_text import text_of
+from scoring.core.json_text import to_text
 from scoring.core.registry import built_in_types
 from scoring.models import Case, Dataset, DatasetVersion, Job, JobState, Team, User
 from tests.conftest import MakeDataset, MakeOutputs
@@ -72,7 +72,7 @@ def test_a_case_of_the_team_fills_the_fields_and_is_scored(
     assert fields["output"].value() == "newest"
     assert "1 ≥ 0.5 → pass" in said(page)
     typed = {field.html_name: field.value() for field in fields}
-    again = TryForm(typed)
+    again = TryoutForm(typed)
     assert again.is_valid()
     case = again.case()
     assert (case.input, case.expected, case.output) == ({"q": 1}, {"b": 2}, "newest")
@@ -148,7 +148,7 @@ def test_a_case_of_the_team_scores_as_its_run_did(
     stored: Any,
 ) -> None:
     version = make_dataset([{"expected": stored}])
-    output = text_of(stored)
+    output = to_text(stored)
     make_outputs(version, [output])
     fields = {"threshold": "1", "config-mode": "all", "config-array_mode": "index"}
     chosen = {"try-from": f"{version.dataset.uuid}/1"}

@@ -13,8 +13,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evalsite.pages.scorers.tryout_form import MAX_CHARS, TryForm
-from evalsite.pages.scorers.tryouts import AT_ONCE
+from evalsite.pages.scorers.tryout_form import MAX_CHARS, TryoutForm
+from evalsite.pages.scorers.tryouts import MAX_OPEN_TRYOUTS
 from scoring.core.registry import all_types
 from scoring.models import Job, JobKind, JobState, Scorer, Team, User, Worker
 
@@ -204,7 +204,7 @@ def test_every_type_can_be_tried(
     ],
 )
 def test_a_text_stays_a_text_and_a_structure_is_json(typed: Any, value: Any) -> None:
-    form = TryForm({f"try-{name}": text for name, text in typed.items()})
+    form = TryoutForm({f"try-{name}": text for name, text in typed.items()})
     assert form.is_valid()
     case = form.case()
     assert (case.output, case.expected, case.input) == value
@@ -262,11 +262,11 @@ def test_a_person_has_few_tries_under_way(
     browser_of: BrowserOf, alice: User, team: Team, worker: None
 ) -> None:
     browser = browser_of(alice)
-    for number in range(AT_ONCE + 2):
+    for number in range(MAX_OPEN_TRYOUTS + 2):
         fields = JUDGE | {"try-output": f"answer {number}"}
         answer = sent(browser, new(team, "factuality"), "now", **fields)
     assert "still under way" in said(answer)
-    assert Job.objects.count() == AT_ONCE
+    assert Job.objects.count() == MAX_OPEN_TRYOUTS
 
 
 def done(team: Team, answer: Any, problem: str = "", **request: Any) -> Job:

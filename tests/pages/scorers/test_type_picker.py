@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evalsite.pages.scorers.type_picker import HEADINGS, TypeChoice
+from evalsite.pages.scorers.type_picker import HEADINGS, TypePicker
 from scoring.core.registry import Family, all_types
 from scoring.models import Team, User
 from tests.pages.runs.steps import BrowserOf
@@ -26,7 +26,7 @@ def url(team: Team) -> str:
 
 def test_every_family_has_a_heading_and_every_type_a_place() -> None:
     assert set(HEADINGS) == set(get_args(Family))
-    placed = [kind.name for group in TypeChoice().groups for kind in group.types]
+    placed = [kind.name for group in TypePicker().groups for kind in group.types]
     assert sorted(placed) == sorted(all_types())
 
 
@@ -46,15 +46,15 @@ def test_every_family_has_a_heading_and_every_type_a_place() -> None:
     ],
 )
 def test_types_are_found_by_the_beginnings_of_words(text: str, names: list[str]) -> None:
-    choice = TypeChoice(text)
+    choice = TypePicker(text)
     assert [kind.name for kind in choice.types] == names
     assert (choice.first.name if choice.first else None) == next(iter(names), None)
 
 
 @pytest.mark.parametrize("text", ["", "  ", "?!"])
 def test_no_words_ask_for_every_type_and_open_none(text: str) -> None:
-    assert len(TypeChoice(text).types) == len(all_types())
-    assert TypeChoice(text).first is None
+    assert len(TypePicker(text).types) == len(all_types())
+    assert TypePicker(text).first is None
 
 
 def test_the_first_one_is_opened(browser: Client, team: Team, url: str) -> None:

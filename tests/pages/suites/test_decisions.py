@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from scoring.engine.suites.proposals import plan_of, reject
+from scoring.engine.suites.proposals import plan_proposal, reject
 from scoring.models import AuditEntry, Scorer, Suite, SuiteProposal, Team, ThresholdChange, User
 from tests.conftest import MakeDataset
 from tests.support.browser_forms import as_sent
@@ -96,7 +96,7 @@ def test_an_administrator_rejects(
     assert "Proposal rejected." in decide(admin, proposal, "reject", reason="Not now.").text
     assert thresholds(suite) == {"close": 0.75}
     assert "Not now." in page_of(browser, suite)
-    assert plan_of(proposal).propose(None) is None, "a command does not ask again"
+    assert plan_proposal(proposal).propose(None) is None, "a command does not ask again"
     import_file(browser)
     assert SuiteProposal.objects.open().count() == 1, "a person may"
 

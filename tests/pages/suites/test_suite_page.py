@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from scoring.core.contract import ConfigError
-from scoring.engine.suites.proposals import plan_of
+from scoring.engine.suites.proposals import plan_proposal
 from scoring.models import Scorer, Suite, SuiteProposal, Team, User
 from tests.pages.suites.test_decisions import (
     BrowserOf,
@@ -41,7 +41,7 @@ def test_an_editors_import_is_a_proposal(
 def test_a_proposal_that_the_suite_has_come_to_is_outdated(
     admin: Client, proposal: SuiteProposal, suite: Suite, team: Team, alice: User
 ) -> None:
-    plan_of(proposal).carry_out(alice, "By hand.")
+    plan_proposal(proposal).carry_out(alice, "By hand.")
     page = page_of(admin, suite)
     assert "The suite matches the file by now." in page
     assert 'value="accept"' not in page
@@ -59,7 +59,7 @@ def test_a_text_that_cannot_be_used_any_more_can_be_rejected(
     assert admin.post(url, {"decision": "accept", "reason": "Why"}).status_code == 422
     assert "Proposal rejected." in decide(admin, proposal, "reject").text
     with pytest.raises(ConfigError):
-        plan_of(SuiteProposal.objects.get())
+        plan_proposal(SuiteProposal.objects.get())
 
 
 def test_a_scorer_of_another_type_is_a_clash(

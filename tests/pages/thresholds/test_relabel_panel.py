@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from evalsite.pages.thresholds.relabel_panel import RelabelPanel
 from scoring.engine.jobs.runner import JobRunner
-from scoring.engine.processes.process_pool import Inline
+from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.models import AuditEntry, Job, JobState, Run, User
 from tests.conftest import MakeDataset
 from tests.engine.thresholds.conftest import entry_of, suite_run
@@ -46,7 +46,7 @@ def words(answer: Any) -> str:
 
 
 def work() -> None:
-    runner = JobRunner(Inline())
+    runner = JobRunner(InlineExecutor())
     runner.step()
     runner.step()  # collects what the first one began
 

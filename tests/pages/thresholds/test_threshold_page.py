@@ -48,5 +48,5 @@ def test_case_verdicts_are_counted_for_few_flips(
     suite_run(make_dataset([{}] * 3), {"close": [0.6, 0.6, 0.2]})
     assert page_at(0.7).case_verdicts_text == "All their case verdicts change."
     assert page_at(0.5).case_verdicts_text == ""
-    monkeypatch.setattr(threshold_page, "MOST_CHECKED", 1)
+    monkeypatch.setattr(threshold_page, "MAX_CHECKED", 1)
     assert page_at(0.7).case_verdicts_text == ""

@@ -46,7 +46,7 @@ def checked(browser: Client, upload: Upload, **changes: str) -> Upload:
     assert mapped(browser, upload, **changes).status_code == 302
     upload.refresh_from_db()
     assert upload.state == UploadState.CHECKING
-    imports.check(upload)
+    imports.check_upload(upload)
     assert upload.state == UploadState.CHECKED
     return upload
 
@@ -55,7 +55,7 @@ def imported(browser: Client, upload: Upload, **given: str) -> Upload:
     browser.post(url_of(upload, "load_upload"), given)
     upload.refresh_from_db()
     assert upload.state == UploadState.LOADING
-    imports.load(upload)
+    imports.import_upload(upload)
     upload.refresh_from_db()
     return upload
 

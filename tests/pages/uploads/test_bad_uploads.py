@@ -188,7 +188,7 @@ def _onwards(browser: Client, upload: Upload) -> object:
         assert answer.status_code == 422
         return answer
     upload.refresh_from_db()
-    imports.check(upload)
+    imports.check_upload(upload)
     return browser.get(url_of(upload))
 
 
@@ -366,7 +366,7 @@ def test_text_without_its_mark_is_read_by_who_chooses_its_encoding(
     given = {"encoding": encoding, "column-0": "id", "column-1": "input"}
     assert browser.post(url_of(upload), given).status_code == 302
     upload.refresh_from_db()
-    imports.check(upload)
+    imports.check_upload(upload)
     imported(browser, upload)
     path = tmp_path / "cases.csv"
     path.write_bytes(content)

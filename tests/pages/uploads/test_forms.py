@@ -157,5 +157,5 @@ def test_a_file_over_the_limit_is_413_and_nothing_is_left_of_it(
 @pytest.mark.parametrize("name", ["../../etc/passwd.csv", "<script>.csv", "a" * 250 + ".csv"])
 def test_a_hostile_file_name_is_only_shown(browser: Client, spool: Path, name: str) -> None:
     upload = sent(browser, name=name, dataset_name="d")
-    assert [path.name for path in spool.iterdir()] == [upload.spool_name]
+    assert [path.name for path in spool.iterdir()] == [upload.stored_name]
     assert "<script>.csv" not in html_of(browser, upload)

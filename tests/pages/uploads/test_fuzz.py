@@ -227,7 +227,7 @@ def _go_on(
     assert browser.post(url_of(upload), choices).status_code in (302, 422)
     upload.refresh_from_db()
     if upload.state == UploadState.CHECKING:
-        imports.check(upload)
+        imports.check_upload(upload)
         assert browser.get(url_of(upload)).status_code == 200
         if loads:
             _load(browser, upload, skips=skips)
@@ -239,7 +239,7 @@ def _load(browser: Client, upload: Upload, *, skips: bool) -> None:
     assert answer.status_code == 302
     upload.refresh_from_db()
     if upload.state == UploadState.LOADING:
-        imports.load(upload)
+        imports.import_upload(upload)
         assert browser.get(url_of(upload)).status_code == 200
 
 

@@ -82,7 +82,7 @@ def test_names_that_look_like_values_are_taken_as_chosen(browser: Client) -> Non
     given = {"header": "yes", "column-1": "input"}
     assert browser.post(url_of(upload), given).status_code == 302
     upload.refresh_from_db()
-    imports.check(upload)
+    imports.check_upload(upload)
     assert upload.row_count == 1
 
 
@@ -237,7 +237,7 @@ def test_any_value_is_reached_by_a_path_that_is_written(browser: Client) -> None
     given |= {field.html_name: field.value() or "" for field in answer.context["reading"]}
     assert browser.post(url_of(upload), given).status_code == 302
     upload.refresh_from_db()
-    imports.check(upload)
+    imports.check_upload(upload)
     again = browser.get(url_of(upload)).context["form"]
     held = {field.label: field.value() for field, _, _ in again.rows()}
     assert (held["messages[0].content"], held["more.a.b"]) == ("input", "references")
@@ -382,7 +382,7 @@ def _checked_on(upload: Upload) -> Upload:
     from scoring.engine import imports
 
     assert upload.state == "checking"
-    imports.check(upload)
+    imports.check_upload(upload)
     return upload
 
 

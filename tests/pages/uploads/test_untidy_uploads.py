@@ -54,7 +54,7 @@ def test_the_page_skips_lines_and_tells_what_it_left_out(browser: Client, spool:
     given = {"skip_lines": "2", "column-0": "id", "column-1": "input"}
     assert browser.post(url_of(upload), given).status_code == 302
     upload.refresh_from_db()
-    imports.check(upload)
+    imports.check_upload(upload)
     shown = text_of(html_of(browser, upload))
     assert all(note in shown for note in NOTES)
     assert "first 2 lines skipped" in shown
@@ -87,7 +87,7 @@ def test_any_delimiter_can_be_asked_for(browser: Client, spool: Path) -> None:
     upload = sent(browser, b"id::input\n1::a\n")
     browser.post(url_of(upload), {"delimiter": "::", "column-0": "id", "column-1": "input"})
     upload.refresh_from_db()
-    imports.check(upload)
+    imports.check_upload(upload)
     imported(browser, upload)
     assert inputs() == {"1": "a"}
 

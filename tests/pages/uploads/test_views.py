@@ -87,7 +87,7 @@ def test_an_encoding_and_a_delimiter_can_be_chosen(browser: Client) -> None:
     given = {"encoding": "cp1252", "delimiter": ";", "column-0": "id", "column-1": "input"}
     assert browser.post(url_of(upload), given).status_code == 302
     upload.refresh_from_db()
-    imports.check(upload)
+    imports.check_upload(upload)
     assert "<li>Windows-1252</li>" in html_of(browser, upload)
     imported(browser, upload)
     assert DatasetVersion.objects.get().cases.get().input == "Größe, bitte?"
@@ -111,7 +111,7 @@ def test_the_choices_say_how_the_file_was_read_before_and_after_the_check(
     given = {"encoding": chosen, "delimiter": "tab", "column-0": "id", "column-1": "input"}
     assert browser.post(url_of(upload), given).status_code == 302
     upload.refresh_from_db()
-    imports.check(upload)
+    imports.check_upload(upload)
     for answer in (page, browser.get(url_of(upload))):
         assert f"<li>{spoken}</li>" in answer.text
         reading = answer.context["reading"]
@@ -163,7 +163,7 @@ def test_a_mapping_sent_twice_is_checked_once(browser: Client) -> None:
 
 def test_a_file_that_vanished_says_so(browser: Client, spool: Path) -> None:
     upload = sent(browser)
-    (spool / upload.spool_name).unlink()
+    (spool / upload.stored_name).unlink()
     assert "file_gone" in html_of(browser, upload)
 
 
@@ -265,7 +265,7 @@ def test_an_import_that_nobody_works_on_says_why(browser: Client, going: Upload)
 
 
 def test_a_finished_import_leads_to_the_dataset(browser: Client, going: Upload) -> None:
-    imports.load(going)
+    imports.import_upload(going)
     going.refresh_from_db()
     onwards = browser.get(url_of(going), headers=HTMX)
     dataset = reverse("dataset", args=[Dataset.objects.get().uuid])
@@ -323,7 +323,7 @@ def test_offering_sets_costs_the_same_however_many_there_are(
 
 def test_a_cancelled_import_leaves_nothing(browser: Client, going: Upload, spool: Path) -> None:
     browser.post(url_of(going, "cancel_upload"))
-    imports.load(going)
+    imports.import_upload(going)
     assert list(spool.iterdir()) == []
     assert not Dataset.objects.exists()
     html = html_of(browser, going)
@@ -333,8 +333,8 @@ def test_a_cancelled_import_leaves_nothing(browser: Client, going: Upload, spool
 
 
 def test_a_failed_import_says_what_went_wrong(browser: Client, going: Upload, spool: Path) -> None:
-    (spool / going.spool_name).write_bytes(b"id,question\na,1\na,2\n")
-    imports.load(going)
+    (spool / going.stored_name).write_bytes(b"id,question\na,1\na,2\n")
+    imports.import_upload(going)
     html = html_of(browser, going)
     assert "Nothing of this file was stored" in html
     assert not Dataset.objects.exists()

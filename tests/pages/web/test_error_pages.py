@@ -55,7 +55,7 @@ def test_an_error_of_the_site_is_in_its_log(
     (handler,) = [handler for handler in handlers if handler.name == "stderr"]
     written = StringIO()
     monkeypatch.setattr(cast("logging.StreamHandler[StringIO]", handler), "stream", written)
-    monkeypatch.setattr(health, "worker_is_alive", fail)
+    monkeypatch.setattr(health, "is_worker_alive", fail)
     client.raise_request_exception = False
     answer = client.get("/healthz")
     assert answer.status_code == 500
@@ -177,7 +177,7 @@ def test_a_page_that_finds_no_room_is_507(
     browser: Client, make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dataset = make_dataset([{"input": "a"}]).dataset
-    monkeypatch.setattr("scoring.engine.drafts.case_copy.store", full)
+    monkeypatch.setattr("scoring.engine.drafts.case_copy.store_copies", full)
     form = {"seed": "1", "name": "Part"}
     answer = browser.post(reverse("carve", args=[dataset.uuid]), form)
     assert (answer.status_code, Dataset.objects.count()) == (507, 1)
@@ -190,7 +190,7 @@ def test_any_other_fault_is_an_error_of_the_site(
         raise OperationalError("disk I/O error")
 
     dataset = make_dataset([{"input": "a"}]).dataset
-    monkeypatch.setattr("scoring.engine.drafts.case_copy.store", broken)
+    monkeypatch.setattr("scoring.engine.drafts.case_copy.store_copies", broken)
     browser.raise_request_exception = False
     form = {"seed": "1", "name": "Part"}
     assert browser.post(reverse("carve", args=[dataset.uuid]), form).status_code == 500

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django import forms
 
-from evalsite.pages.web.fields import LongTextField, PlaceField, whole_number
+from evalsite.pages.web.fields import LongTextField, PositionField, whole_number
 from scoring.models.case_paging import CasePosition
 
 
@@ -39,14 +39,14 @@ def test_more_digits_are_read_where_they_fit() -> None:
 def test_a_place_is_a_position_and_perhaps_a_trial(
     text: str, place: tuple[int, ...] | None
 ) -> None:
-    position: Any = PlaceField(required=False).clean(text)
+    position: Any = PositionField(required=False).clean(text)
     assert position == (place and CasePosition(*place))
 
 
 @pytest.mark.parametrize("text", ["x", "1.", ".1", "1.2.3", "-1", "1234567890"])
 def test_any_other_text_is_no_place(text: str) -> None:
     with pytest.raises(forms.ValidationError, match="no place in the table"):
-        PlaceField().clean(text)
+        PositionField().clean(text)
 
 
 def test_a_long_text_keeps_its_white_space_but_for_line_ends() -> None:

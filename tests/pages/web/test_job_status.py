@@ -12,11 +12,11 @@ from django.utils import timezone
 from evalsite.pages.web.job_status import JobStatus, open_job_status, progress_label
 from evalsite.templatetags.formatting import time_left
 from scoring.engine.jobs import lease
-from scoring.engine.jobs.progress import Progress
+from scoring.engine.jobs.progress import JobProgress
 from scoring.models import Job, JobKind, JobState, Team, Worker
 from tests.support.html import Reader
 
-HALF = Progress("replies", 25, 50, 0.5, 11.2)
+HALF = JobProgress("replies", 25, 50, 0.5, 11.2)
 
 pytestmark = pytest.mark.django_db
 
@@ -34,10 +34,10 @@ def job(team: Team) -> Job:
     return Job.objects.create(team=team, kind=JobKind.PREVIEW_SCORER)
 
 
-def begun(job: Job, told: Progress | None) -> Job:
+def begun(job: Job, told: JobProgress | None) -> Job:
     answer = told._asdict() if told else {}
     Job.objects.filter(pk=job.pk).update(state=JobState.WORKING, answer=answer)
-    assert lease.take(job)
+    assert lease.acquire(job)
     job.refresh_from_db()
     return job
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.http import QueryDict
 
-from evalsite.pages.web.search_forms import MAX_TEXT, CaseFilters, SearchForm
+from evalsite.pages.web.search_forms import MAX_TEXT, CaseSearchForm, SearchForm
 from scoring.models import Case
 from tests.conftest import MakeDataset
 
@@ -24,7 +24,7 @@ from tests.conftest import MakeDataset
 def test_an_address_keeps_what_is_asked(
     query: str, are_on: bool, is_by_tag: bool, kept: str
 ) -> None:
-    filters = CaseFilters(QueryDict(query))
+    filters = CaseSearchForm(QueryDict(query))
     assert (filters.are_on, filters.is_by_tag, filters.query) == (are_on, is_by_tag, kept)
 
 
@@ -36,7 +36,7 @@ def test_what_cannot_be_asked_matches_nothing(
     make_dataset: MakeDataset, query: str, keys: list[str]
 ) -> None:
     make_dataset([{"key": "a", "input": "one"}, {"key": "b", "input": "two", "tags": ["t"]}])
-    found = CaseFilters(QueryDict(query)).filter_cases(Case.objects.all())
+    found = CaseSearchForm(QueryDict(query)).filter_cases(Case.objects.all())
     assert [case.key for case in found.order_by("position")] == keys
 
 

@@ -32,9 +32,9 @@ class BaselineChoice:
         return getattr(self.chosen, "is_compared", True)
 
     @property
-    def is_asked(self) -> bool:
+    def is_requested(self) -> bool:
         """Whether the comparison of the two is enqueued, or has failed."""
-        return getattr(self.chosen, "comparison_asked", None) in compare_jobs.ASKED
+        return getattr(self.chosen, "comparison_asked", None) in compare_jobs.REQUESTED_STATES
 
 
 def get_baseline_choice(user: User, run: Run, query: QueryDict) -> BaselineChoice:

@@ -14,7 +14,7 @@ from django.urls import reverse
 from evalsite import access
 from evalsite.access import RunAccess
 from evalsite.blind_review import blind_pairs
-from evalsite.pages.cases.display_options import KEPT
+from evalsite.pages.cases.display_options import REMEMBERED
 from evalsite.pages.cases.labels import CaseLabel, RunLabels
 from evalsite.pages.cases.table.baseline_choice import AUTO, BaselineChoice
 from evalsite.pages.cases.table.columns import NAME, Columns
@@ -31,7 +31,7 @@ from scoring.models.runs.score import ScoreRow
 
 PAGING: Final = ("after", "before", "n", "trial")
 LABELS: Final = ("expected", "answered")
-VIEWING: Final = ("diff", "between", "against", "whole", "undo", "history", *KEPT)
+VIEWING: Final = ("diff", "between", "against", "whole", "undo", "history", *REMEMBERED)
 _VERDICTS: Final = {verdict.value: verdict.label for verdict in Verdict}
 _UNSCORED: Final = {status.value: status.label for status in Status}
 
@@ -113,7 +113,7 @@ class CaseList:
             self.form.filters,
             self.form.sorting,
             marks_unsteady=self.has_trials,
-            beside=self.baseline_choice.chosen if "change" in self.columns else None,
+            compared_with=self.baseline_choice.chosen if "change" in self.columns else None,
             counts_reviews="reviews" in self.columns,
             counts_comments=True,
             has_one_each=self.has_one_each,
@@ -172,7 +172,7 @@ class CaseList:
         self,
         position: CasePosition,
         number: int | None,
-        viewing: Sequence[str] = ("diff", "between", "against", *KEPT),
+        viewing: Sequence[str] = ("diff", "between", "against", *REMEMBERED),
     ) -> str:
         """The case's page, which keeps the table's filters and order, and how cases are viewed."""
         own = {"n": number, "trial": position.trial} | {n: self.query.get(n) for n in viewing}
@@ -221,7 +221,7 @@ class CaseList:
     def lacks_pairs(self) -> bool:
         """Whether the filter needs the comparison with the baseline, which nobody has enqueued."""
         change = self.form.selected_change if self.form.is_valid() else None
-        is_known = self.baseline_choice.is_compared or self.baseline_choice.is_asked
+        is_known = self.baseline_choice.is_compared or self.baseline_choice.is_requested
         return bool(change and change.is_rare) and not is_known
 
     @property
@@ -311,18 +311,18 @@ class CaseList:
         before, after, total = table.neighbours(position, scores)
         is_far = before and number and number > PAGE_SIZE
         start = {"after": before.written, "n": str(number)} if before and is_far else {}
-        alone = self.case_url(position, number, ("diff", *KEPT))
+        alone = self.case_url(position, number, ("diff", *REMEMBERED))
         return Neighbours(
             before and self.case_url(before, number and number - 1),
             after and self.case_url(after, number and number + (not has_left)),
             _describe_number(None if has_left else number, total if number else None),
             reverse("run", args=[self.run.uuid]) + self.changed(**start),
-            self.case_url(position, number, ("against", *KEPT)) + "&",
+            self.case_url(position, number, ("against", *REMEMBERED)) + "&",
             alone,
             f"{alone}&against={AUTO}",
         )
 
-    def chips(self) -> list[Chip]:
+    def filter_chips(self) -> list[Chip]:
         """The filters that are on."""
         labels = [self.form.cleaned_data[name] for name in LABELS]
         filters = describe_filters(self.form.filters, *labels)

@@ -8,11 +8,11 @@ from typing import Any, Final
 from django import forms
 
 from evalsite.pages.cases.table.baseline_choice import BaselineChoice
-from evalsite.pages.web.fields import PlaceField
+from evalsite.pages.web.fields import PositionField
 from evalsite.pages.web.search_forms import MAX_TEXT
 from scoring.engine.runs.confusion import labelled_counts
 from scoring.models import RunScorer, Verdict
-from scoring.models.case_list.change_filter import KINDS, Change
+from scoring.models.case_list.change_filter import CHANGE_KINDS, ChangeFilter
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.label_filter import LabelFilter
 from scoring.models.case_list.table import CaseOrder
@@ -21,19 +21,19 @@ from scoring.models.pairs.rows import PairKind
 from scoring.models.reviews.people_verdict import PeopleFilter, PeopleVerdict
 from scoring.models.reviews.review import ReviewQuerySet
 
-MOST_PLACES: Final = 500
+MAX_POSITIONS: Final = 500
 REVIEWED: Final = [("", "any"), ("yes", "reviewed"), ("no", "not reviewed")]
 
 
-class PlacesField(forms.Field):
+class PositionsField(forms.Field):
     """Single cases that were ticked, each as PlaceField reads it."""
 
     widget = forms.MultipleHiddenInput
 
     def to_python(self, value: Any) -> frozenset[CasePosition]:
-        if len(value or ()) > MOST_PLACES:
-            raise forms.ValidationError(f"At most {MOST_PLACES} cases can be ticked.")
-        field = PlaceField(required=False)
+        if len(value or ()) > MAX_POSITIONS:
+            raise forms.ValidationError(f"At most {MAX_POSITIONS} cases can be ticked.")
+        field = PositionField(required=False)
         return frozenset(position for text in value or () if (position := field.clean(text)))
 
 
@@ -55,7 +55,7 @@ class CaseForm(forms.Form):
     unsteady = forms.BooleanField(required=False, label="Unsteady over trials")
     change = forms.ChoiceField(
         required=False,
-        choices=[("", "any"), *((kind.value, kind.label) for kind in KINDS)],
+        choices=[("", "any"), *((kind.value, kind.label) for kind in CHANGE_KINDS)],
         label="Changed",
     )
     baseline = forms.ChoiceField(required=False, label="since")
@@ -66,9 +66,9 @@ class CaseForm(forms.Form):
     )
     expected = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
     answered = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
-    place = PlacesField(required=False)
-    after = PlaceField(required=False)
-    before = PlaceField(required=False)
+    place = PositionsField(required=False)
+    after = PositionField(required=False)
+    before = PositionField(required=False)
     n = forms.IntegerField(required=False, min_value=1)
     trial = forms.IntegerField(required=False, min_value=0, max_value=32_767)
 
@@ -134,11 +134,11 @@ class CaseForm(forms.Form):
         return cleaned
 
     @property
-    def selected_change(self) -> Change | None:
+    def selected_change(self) -> ChangeFilter | None:
         kind, baseline = self.cleaned_data["change"], self.baseline_choice.chosen
         if not (kind and baseline):
             return None
-        return Change(PairKind(kind), baseline, is_compared=self.baseline_choice.is_compared)
+        return ChangeFilter(PairKind(kind), baseline, is_compared=self.baseline_choice.is_compared)
 
     @property
     def filters(self) -> CaseFilters:

@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 
 from django.utils.safestring import SafeString
 
-from evalsite.rendering.markdown_reader import TooMuchError
-from evalsite.rendering.safe_html import markdown
+from evalsite.rendering.markdown_reader import MarkdownTooLargeError
+from evalsite.rendering.safe_html import render_markdown
 from scoring.core.contract import Json
 from scoring.core.textdiff.text_layout import (
-    LONG,
+    SHOWN_CHARS,
     TextLayout,
     display_text,
     layout_text,
@@ -37,10 +37,10 @@ def render_value(value: Json, *, with_spaces: bool = False) -> MarkdownText | Te
     """A text as Markdown, or verbatim if that is too much or empty; other values as JSON."""
     if not isinstance(value, str):
         return layout_text(display_text(value))
-    cut = value[:LONG]
+    cut = value[:SHOWN_CHARS]
     try:
-        html = markdown(cut, with_spaces=with_spaces)
-    except TooMuchError:
+        html = render_markdown(cut, with_spaces=with_spaces)
+    except MarkdownTooLargeError:
         return replace(layout_text(value), note=_TOO_MUCH)
     if value and not html.strip():
         return replace(layout_text(value), note=_NOTHING)

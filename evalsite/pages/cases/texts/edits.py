@@ -16,7 +16,7 @@ from scoring.models import Case
 from scoring.models.data.version_changes import ChangedCase
 
 
-class Edit(NamedTuple):
+class TextEdit(NamedTuple):
     """One of the case's texts, with what is gone and what is new; `note` where one side has none.
 
     `name` is that by which the new text is opened whole.
@@ -28,7 +28,7 @@ class Edit(NamedTuple):
     note: str = ""
 
 
-def text_edits(old: Case, new: Case) -> list[Edit]:
+def text_edits(old: Case, new: Case) -> list[TextEdit]:
     """Input and expected as far as they differ; the same that makes a pair `edited`."""
     edits = _compare("input", old.input_json, new.input_json)
     before, after = old.expected_json, new.expected_json
@@ -38,10 +38,10 @@ def text_edits(old: Case, new: Case) -> list[Edit]:
         return edits
     note = "Nothing was expected." if before is None else "Nothing is expected any more; it was:"
     text = layout_text(display_text(parse_for_display(before or after or "null")))
-    return [*edits, Edit("expected", "Expected", text, note)]
+    return [*edits, TextEdit("expected", "Expected", text, note)]
 
 
-def list_edits(change: ChangedCase) -> list[Edit]:
+def list_edits(change: ChangedCase) -> list[TextEdit]:
     """The edits between two versions of a case; of a case in one version alone, its texts."""
     old, new = change.old, change.new
     if old and new:
@@ -50,22 +50,22 @@ def list_edits(change: ChangedCase) -> list[Edit]:
         edits += _compare("metadata", old.metadata_json, new.metadata_json)
         if old.tags_json != new.tags_json:
             tags = mark_differences(", ".join(old.tags), ", ".join(new.tags), "word")
-            edits.append(Edit("tags", "Tags", tags))
+            edits.append(TextEdit("tags", "Tags", tags))
         return edits
     case = old or new
     if case is None:
         return []
-    edits = [Edit("input", "Input", layout_text(display_text(case.input)))]
+    edits = [TextEdit("input", "Input", layout_text(display_text(case.input)))]
     if case.has_expected:
-        edits.append(Edit("expected", "Expected", layout_text(display_text(case.expected))))
+        edits.append(TextEdit("expected", "Expected", layout_text(display_text(case.expected))))
     return edits
 
 
-def _compare(name: str, old_json: str, new_json: str) -> list[Edit]:
+def _compare(name: str, old_json: str, new_json: str) -> list[TextEdit]:
     """The edit of a text; none where nothing differs."""
     if old_json == new_json:
         return []
-    return [Edit(name, name.capitalize(), _mark_edit(old_json, new_json))]
+    return [TextEdit(name, name.capitalize(), _mark_edit(old_json, new_json))]
 
 
 def _mark_edit(old_json: str, new_json: str) -> TextLayout:

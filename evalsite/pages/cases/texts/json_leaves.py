@@ -11,7 +11,7 @@ from scoring.core.explain.explanation import Explanation
 from scoring.core.json_path import parse_path, path_text
 from scoring.core.scorers.json_leaves import Leaf
 from scoring.core.scorers.selection import WHOLE
-from scoring.core.textdiff.json_diff import leaf_text
+from scoring.core.textdiff.json_diff import format_leaf
 
 
 class Credit(NamedTuple):
@@ -53,7 +53,7 @@ class LeafScores(NamedTuple):
         leaf = self.by_path.get(path)
         if leaf is None:
             return Credit(self.scorer)
-        actual = None if leaf.is_missing else leaf_text(leaf.actual)
+        actual = None if leaf.is_missing else format_leaf(leaf.actual)
         against = actual if actual not in (None, output_text) else None
         return Credit(self.scorer, leaf.credit, leaf.is_missing, against)
 
@@ -72,7 +72,7 @@ def find_leaf_scores(
         return
     prefix = _target_path(explanation.target, output)
     by_path = {_join_paths(prefix, leaf.path): leaf for leaf in explanation.leaves}
-    if all(expected.get(path) == leaf_text(leaf.expected) for path, leaf in by_path.items()):
+    if all(expected.get(path) == format_leaf(leaf.expected) for path, leaf in by_path.items()):
         yield LeafScores(name, by_path)
 
 

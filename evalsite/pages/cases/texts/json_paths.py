@@ -9,10 +9,10 @@ from evalsite.pages.cases.texts.json_leaves import Credit, LeafScores
 from evalsite.pages.cases.texts.row_limits import RowLimits
 from evalsite.rendering.safe_html import LEAF
 from scoring.core.scorers.json_leaves import Leaf
-from scoring.core.textdiff.json_diff import PathRow, leaf_text
+from scoring.core.textdiff.json_diff import LeafRow, format_leaf
 from scoring.core.textdiff.text_layout import Tag
 
-BEFORE: Final = 60  # characters in sight before the first that differs
+CONTEXT_CHARS: Final = 60  # characters in sight before the first that differs
 
 
 class PathCell(NamedTuple):
@@ -56,7 +56,7 @@ class PathTable(NamedTuple):
 
 def build_path_table(
     names: Sequence[str],
-    path_rows: Iterable[PathRow],
+    path_rows: Iterable[LeafRow],
     sides: tuple[str, str],
     scorers: Sequence[LeafScores] = (),
     limits: RowLimits = RowLimits(),  # noqa: B008  immutable
@@ -76,7 +76,7 @@ def build_path_table(
 
 
 def _build_row(
-    row: PathRow, names: Sequence[str], sides: tuple[str, str], scorers: Sequence[LeafScores]
+    row: LeafRow, names: Sequence[str], sides: tuple[str, str], scorers: Sequence[LeafScores]
 ) -> PathTableRow:
     texts = dict(zip(names, row.leaves, strict=True))
     is_alike = texts[sides[0]] == texts[sides[1]]
@@ -95,8 +95,8 @@ def leaf_rows(leaves: Iterable[Leaf]) -> Iterator[PathTableRow]:
     """The leaves of one comparison with what each is compared with."""
     names = ("expected", "output")
     for leaf in leaves:
-        texts = (leaf_text(leaf.expected), None if leaf.is_missing else leaf_text(leaf.actual))
-        row = _build_row(PathRow(leaf.path, texts), names, names, ())
+        texts = (format_leaf(leaf.expected), None if leaf.is_missing else format_leaf(leaf.actual))
+        row = _build_row(LeafRow(leaf.path, texts), names, names, ())
         yield row._replace(credits=[Credit("", leaf.credit, leaf.is_missing)])
 
 
@@ -104,5 +104,5 @@ def _first_shown(first: str, second: str) -> int:
     """The character that two texts have to begin with for a cell to show what differs first."""
     differs = (n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
     offset = next(differs, min(len(first), len(second)))
-    is_in_sight = offset < LEAF - BEFORE or max(len(first), len(second)) <= LEAF
-    return 0 if is_in_sight else offset - BEFORE
+    is_in_sight = offset < LEAF - CONTEXT_CHARS or max(len(first), len(second)) <= LEAF
+    return 0 if is_in_sight else offset - CONTEXT_CHARS

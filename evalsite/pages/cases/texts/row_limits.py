@@ -6,16 +6,16 @@ from typing import Final, NamedTuple
 
 from django.http import QueryDict
 
-FIRST: Final = 50  # rows that a page draws by itself
-TIMES: Final = 10  # as many with each request
-DIFFERING: Final = "rows"  # in addresses: how many that differ, and how many of leaf tables
-ALIKE: Final = "same"  # in addresses: how many that do not differ
+INITIAL_ROWS: Final = 50  # rows that a page draws by itself
+GROWTH: Final = 10  # as many with each request
+CHANGED_PARAM: Final = "rows"  # in addresses: how many that differ, and how many of leaf tables
+UNCHANGED_PARAM: Final = "same"  # in addresses: how many that do not differ
 
 
 class RowLimits(NamedTuple):
     """How many rows a page may draw. `alike` is None where those get what the others leave."""
 
-    differing: int = FIRST
+    differing: int = INITIAL_ROWS
     alike: int | None = None
 
 
@@ -28,14 +28,16 @@ class MoreRows(NamedTuple):
 
 def get_row_limits(query: QueryDict) -> RowLimits:
     """The limits in the address, else the default ones."""
-    return RowLimits(_parse_limit(query, DIFFERING) or FIRST, _parse_limit(query, ALIKE))
+    return RowLimits(
+        _parse_limit(query, CHANGED_PARAM) or INITIAL_ROWS, _parse_limit(query, UNCHANGED_PARAM)
+    )
 
 
 def link_more_rows(query: QueryDict, name: str, drawn: int, total: int) -> MoreRows | None:
     """The link to more rows; None if all of them are drawn."""
     if drawn >= total:
         return None
-    count = min(total, max(drawn, FIRST) * TIMES)
+    count = min(total, max(drawn, INITIAL_ROWS) * GROWTH)
     changed = query.copy()
     changed[name] = str(count)
     return MoreRows(count, f"?{changed.urlencode()}")
@@ -44,4 +46,4 @@ def link_more_rows(query: QueryDict, name: str, drawn: int, total: int) -> MoreR
 def _parse_limit(query: QueryDict, name: str) -> int | None:
     text = query.get(name, "")
     is_number = text.isascii() and text.isdecimal() and len(text) < 7
-    return max(FIRST, int(text)) if is_number else None
+    return max(INITIAL_ROWS, int(text)) if is_number else None

@@ -11,7 +11,7 @@ from evalsite.pages.runs.forms import StartForm
 from scoring.core.contract import ConfigError
 from scoring.core.llm.prompt_template import PromptTemplate
 from scoring.engine.outputs import output_recipe
-from scoring.engine.outputs.generation import Recipe, planned_outputs
+from scoring.engine.outputs.generation import OutputRecipe, create_output_set
 from scoring.models import Connection, Dataset, OutputSet, User
 from scoring.models.runs.generation import MAX_TRIALS
 
@@ -111,21 +111,21 @@ class GenerationForm(StartForm):
         cleaned = super().clean()
         if recipe := self.recipe():
             try:
-                output_recipe.check(recipe)
+                output_recipe.check_recipe(recipe)
             except ConfigError as error:
                 for name, texts in error.errors.items():
                     for text in texts:
                         self.add_error(FIELDS.get(name, name), f"{text[:1].upper()}{text[1:]}.")
         return cleaned
 
-    def recipe(self) -> Recipe | None:
+    def recipe(self) -> OutputRecipe | None:
         """What the fields say so far; None where the model, prompt or connection is missing."""
         cleaned = self.cleaned_data
         required = {"model", "template", "trials", *({"connection"} & set(self.fields))}
         if not all(cleaned.get(name) for name in required):
             return None
         parameters = {name: cleaned.get(name) for name in output_recipe.PARAMETERS}
-        return Recipe(
+        return OutputRecipe(
             model=cleaned["model"],
             template=cleaned["template"],
             system=cleaned.get("system", ""),
@@ -140,7 +140,7 @@ class GenerationForm(StartForm):
         if recipe is None or version is None:
             raise ValueError("the form must be valid")
         series = {"series": self.cleaned_data["series"]} if self.cleaned_data["series"] else {}
-        return planned_outputs(version, recipe, by=by, **series)
+        return create_output_set(version, recipe, by=by, **series)
 
 
 def _newlines(text: str) -> str:

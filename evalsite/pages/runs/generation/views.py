@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from evalsite import access
 from evalsite.pages.runs.generation.forms import GenerationForm
-from evalsite.pages.web.cost_estimates import CostEstimate, combine_estimates
+from evalsite.pages.web.cost_estimates import TotalCostEstimate, combine_estimates
 from evalsite.pages.web.decorators import form_page, get_page
 from evalsite.pages.web.job_status import JobStatus, open_job_status
 from evalsite.pages.web.responses import SignedInRequest, redirect_browser, render_page
@@ -21,12 +21,12 @@ from scoring.engine.estimates.generation_estimate import estimate_generation
 from scoring.engine.jobs import job_queue
 from scoring.engine.outputs import prompt_preview
 from scoring.engine.outputs.prompt_preview import FilledPrompt, MissingValues
-from scoring.engine.runs.progress import NO_WORKER, worker_is_alive
+from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
 from scoring.models import DatasetVersion, Job, JobKind, Role, User
 from scoring.models.scorers.connection import environment_endpoint
 
-AT_ONCE: Final = 3  # unfinished tries of one person
-TOO_MANY: Final = f"{AT_ONCE} of your tries are still under way. Wait until one has ended."
+MAX_OPEN_TRYOUTS: Final = 3  # unfinished tries of one person
+TOO_MANY: Final = f"{MAX_OPEN_TRYOUTS} of your tries are still under way. Wait until one has ended."
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Preview:
         return self.template is not None and self.form.recipe() is not None
 
     @cached_property
-    def cost_estimate(self) -> CostEstimate | None:
+    def cost_estimate(self) -> TotalCostEstimate | None:
         recipe = self.form.recipe()
         if recipe is None or self.template is None:
             return None
@@ -104,7 +104,7 @@ def generate_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         return redirect_browser(request, reverse("run", args=[form.save(request.user).uuid]))
     context |= {
         "form": form,
-        "places": prompt_preview.placeholders_of(version),
+        "places": prompt_preview.find_placeholders(version),
         "may_call": bool(form.connections) or environment_endpoint() is not None,
         "may_administer": access.has_role(request.user, dataset.team, Role.ADMIN),
     }
@@ -135,10 +135,10 @@ def _try_prompt(preview: Preview, position: str, by: User) -> PromptTryout:
     prompt = next((prompt for prompt in preview.prompts if str(prompt.position) == position), None)
     if prompt is None or prompt.problem:
         return PromptTryout(notice=f"Not tried: {prompt.problem if prompt else 'no such case'}.")
-    if not worker_is_alive():
+    if not is_worker_alive():
         return PromptTryout(notice=f"Not tried, for there is {NO_WORKER}.")
     unfinished = Job.objects.unfinished().filter(requested_by=by, kind=JobKind.TRY_PROMPT)
-    if unfinished.count() >= AT_ONCE:
+    if unfinished.count() >= MAX_OPEN_TRYOUTS:
         return PromptTryout(notice=TOO_MANY)
     request = {
         "connection": str(recipe.connection.uuid) if recipe.connection else None,
@@ -149,4 +149,4 @@ def _try_prompt(preview: Preview, position: str, by: User) -> PromptTryout:
         "key": prompt.key,
     }
     team = preview.version.dataset.team
-    return PromptTryout(job_queue.enqueue_for(JobKind.TRY_PROMPT, team, by, request))
+    return PromptTryout(job_queue.enqueue_once(JobKind.TRY_PROMPT, team, by, request))

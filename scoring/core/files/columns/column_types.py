@@ -12,19 +12,19 @@ from scoring.core.files.rows import MISSING, Missing
 EMPTY: Final = "empty"
 TEXT: Final = "text"
 NUMBER: Final = "number"
-TRUTH: Final = "true or false"
-DAY: Final = "date"
+BOOLEAN: Final = "true or false"
+DATE: Final = "date"
 JSON: Final = "JSON"
 
 _PATTERNS: Final = {
     NUMBER: re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?\s*", re.ASCII),
-    TRUTH: re.compile(r"(?i)true|false"),
-    DAY: re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?"),
+    BOOLEAN: re.compile(r"(?i)true|false"),
+    DATE: re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?"),
     JSON: re.compile(r'(?s)\{\s*(?:"[^"]*"\s*:.*)?\}|\[\s*(?:["\d{\[tfn-].*)?\]'),
 }
 
 
-def kind_of_column(values: Iterable[Json | Missing]) -> str:
+def column_type(values: Iterable[Json | Missing]) -> str:
     """One kind for all values that are not empty, missing or null; text where they differ.
 
     A text counts as what it looks like: it is kept as it is all the same.
@@ -37,7 +37,7 @@ def kind_of_column(values: Iterable[Json | Missing]) -> str:
 
 def _kind(value: Json | Missing) -> str:
     if isinstance(value, bool):
-        return TRUTH
+        return BOOLEAN
     if isinstance(value, int | float):
         return NUMBER
     if isinstance(value, dict | list):

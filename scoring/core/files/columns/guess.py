@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from unicodedata import combining, normalize
 
-from scoring.core.files.columns.column_types import NUMBER, TRUTH, kind_of_column
+from scoring.core.files.columns.column_types import BOOLEAN, NUMBER, column_type
 from scoring.core.files.columns.mapping import OUTPUT_WORDS, Mapping
 from scoring.core.files.columns.translated_names import (
     OTHER_LISTED_TAGS,
@@ -241,7 +241,7 @@ def _models(columns: Sequence[str], free: dict[str, str], rows: Sequence[Row]) -
 
 def _holds_scores(column: str, rows: Sequence[Row]) -> bool:
     """Whether all values are numbers or booleans, as in columns with the scores of models."""
-    return kind_of_column(row.fields.get(column) for row in rows) in (NUMBER, TRUTH)
+    return column_type(row.fields.get(column) for row in rows) in (NUMBER, BOOLEAN)
 
 
 def _output_group(name: str) -> tuple[str, int] | None:

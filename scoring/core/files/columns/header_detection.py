@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from scoring.core.contract import Json
-from scoring.core.files.columns.column_types import EMPTY, TEXT, kind_of_column
+from scoring.core.files.columns.column_types import EMPTY, TEXT, column_type
 from scoring.core.files.columns.guess import is_known
 
 _MAX_ROWS: Final = 100
@@ -38,13 +38,13 @@ def looks_like_values(first: Sequence[str], below: Sequence[Sequence[Json]]) -> 
 
 def _is_name_of(cell: str, column: Sequence[str]) -> bool:
     """Whether it is a text above values of another kind."""
-    return kind_of_column([cell]) == TEXT and kind_of_column(column) not in (TEXT, EMPTY)
+    return column_type([cell]) == TEXT and column_type(column) not in (TEXT, EMPTY)
 
 
 def _is_alike(cell: str, column: Sequence[str]) -> bool:
-    kind = kind_of_column([cell])
+    kind = column_type([cell])
     if kind != TEXT:
-        return _most(kind_of_column([value]) == kind for value in column)
+        return _most(column_type([value]) == kind for value in column)
     if _is_sentence(cell):
         return _most(_is_sentence(value) for value in column)
     shape = _shape(cell)

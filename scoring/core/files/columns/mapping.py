@@ -15,7 +15,7 @@ from scoring.core.files.case_keys import case_key
 from scoring.core.files.json.chat_messages import Steps, drop_chat, split_steps
 from scoring.core.files.numeric_fields import read_amount, read_count
 from scoring.core.files.rows import MISSING, CellProblem, FileProblem, Missing, Row, RowProblem
-from scoring.core.json_text import parse, text_of
+from scoring.core.json_text import parse, to_text
 
 MAX_ID: Final = 200  # characters
 _ALIKE: Final = 0.7  # of a misspelt name; below that, “zip” would suggest “input”
@@ -204,7 +204,7 @@ class Mapping:
                 raise CellProblem("missing_input", self.input, "the case has no input. Add it.")
             return case_key(input_value)
         value = self.value(cells, self.id)
-        key = "" if value is MISSING else text_of(value)
+        key = "" if value is MISSING else to_text(value)
         if not key.strip():
             raise CellProblem("missing_id", self.id, "the id is empty. Fill it.")
         if len(key) > MAX_ID:
@@ -235,7 +235,7 @@ class Mapping:
 
     def _outputs(self, cells: dict[str, Json]) -> dict[str, OutputText]:
         failure = self.value(cells, self.error)
-        error = "" if failure is MISSING else text_of(failure)
+        error = "" if failure is MISSING else to_text(failure)
         numbers = self._numbers(cells) if self._has_numbers else _NO_NUMBERS
         outputs: dict[str, OutputText] = {}
         for column, label in self.labels.items():
@@ -245,7 +245,7 @@ class Mapping:
             elif value is None:
                 outputs[label] = OutputText(None, "the output is null", *numbers)
             elif value is not MISSING:
-                outputs[label] = OutputText(text_of(value), error, *numbers)
+                outputs[label] = OutputText(to_text(value), error, *numbers)
         return outputs
 
     @cached_property
@@ -321,11 +321,11 @@ def _split_items(value: Json | Missing, separator: str) -> list[str]:
     if isinstance(value, str) and value.startswith("["):
         value = _parse_or_text(value)
     if isinstance(value, list):
-        return [text_of(item) for item in value if item is not None]
+        return [to_text(item) for item in value if item is not None]
     if isinstance(value, str) and separator:
         items = (item.strip() for item in value.split(separator))
         return [item for item in items if item]
-    return [text_of(value)]
+    return [to_text(value)]
 
 
 def _parse_or_text(text: str) -> Json:

@@ -13,7 +13,7 @@ from scoring.core.files.xlsx.number_formats import (
     number_text,
     plain_text,
 )
-from scoring.core.files.xlsx.shared_strings import SharedTexts
+from scoring.core.files.xlsx.shared_strings import SharedStrings
 from scoring.core.files.xlsx.workbook import Workbook
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -31,7 +31,7 @@ class Values:
     """The texts and the styles that the cells of a workbook's sheets refer to."""
 
     def __init__(self, book: Workbook) -> None:
-        self.shared = SharedTexts(book)
+        self.shared = SharedStrings(book)
         self._time_kinds = _time_kinds(book)
         self._is_1904 = book.is_1904
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from scoring.core.files.rows import MAX_CELL, FileProblem
 from scoring.core.files.xlsx.fast_cells import plain_items
 from scoring.core.files.xlsx.number_formats import plain_text
-from scoring.core.files.xlsx.string_store import KeptTexts
+from scoring.core.files.xlsx.string_store import StringStore
 from scoring.core.files.xlsx.workbook import Workbook
 from scoring.core.files.xlsx.xml_stream import (
     MAX_DEPTH,
@@ -18,12 +18,12 @@ from scoring.core.files.xlsx.xml_stream import (
 )
 
 
-class SharedTexts:
+class SharedStrings:
     """Texts by their index. A sheet names them mostly in order, so few are read ahead."""
 
     def __init__(self, book: Workbook) -> None:
         self.has_escapes = False  # a text read so far may hold characters that XML cannot
-        self._texts = KeptTexts()
+        self._texts = StringStore()
         self._held = self._texts.held
         self._parts: list[str] | None = None  # of the <t> being read
         self._item: list[str] = []

@@ -11,13 +11,13 @@ from tempfile import TemporaryFile
 from typing import IO, Final
 from weakref import finalize
 
-from scoring.core.files.disk_full import close_quietly, full_disk_told
+from scoring.core.files.disk_full import close_quietly, reporting_disk_full
 
 _HELD: Final = 16 * 1024 * 1024  # characters in memory
 _FRESH: Final = 2 * 1024 * 1024  # characters of the file's last texts, which are read next
 
 
-class KeptTexts:
+class StringStore:
     """Texts are added at the end, and mostly read in that order."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class KeptTexts:
         return file
 
     def _write(self, packed: Sequence[bytes]) -> None:
-        with full_disk_told():
+        with reporting_disk_full():
             self._file.write(b"".join(packed))
         self._ends.extend([*accumulate(map(len, packed), initial=self._ends[-1])][1:])
 
@@ -70,7 +70,7 @@ class KeptTexts:
         """The text at this index of the file."""
         start, end = self._ends[index], self._ends[index + 1]
         if end > self._flushed:
-            with full_disk_told():
+            with reporting_disk_full():
                 self._file.flush()
             self._flushed = self._ends[-1]
         return os.pread(self._file.fileno(), end - start, start).decode("utf-8", "surrogatepass")

@@ -14,9 +14,9 @@ from scoring.core.files.decompression import Allowance
 from scoring.core.files.rows import FileProblem
 from scoring.core.files.xlsx.xml_stream import (
     MAX_DEPTH,
-    Feed,
     Handlers,
     Start,
+    XmlStream,
     local_name,
     refuse_deep,
 )
@@ -71,7 +71,7 @@ class Workbook:
 
         Yields how many of its bytes were read.
         """
-        feed = Feed(part, handlers)
+        feed = XmlStream(part, handlers)
         size, chunk = 0, b" "
         with archive_faults(), self._archive.open(self._parts[part]) as stream:
             while chunk:

@@ -46,7 +46,7 @@ class Handlers(NamedTuple):
     shortcut: Shortcut | None = None
 
 
-class Feed:
+class XmlStream:
     """Feeds a part to handlers in chunks.
 
     Raises FileProblem: corrupt_archive, unsafe_xml, line_too_long.

@@ -8,7 +8,7 @@ from math import fmod, isfinite, trunc
 from typing import Any, Final
 
 from scoring.core.contract import CaseProblem, ConfigError, Json, OutsideProblem
-from scoring.core.json_text import parse, text_of
+from scoring.core.json_text import parse, to_text
 from scoring.core.scorers.json_leaves import text_similarity
 from scoring.core.scorers.pattern import compile_pattern
 
@@ -197,7 +197,7 @@ def _json(meter: Meter, text: Json) -> Json:
 
 
 def _string(meter: Meter, value: Json) -> str:
-    text = text_of(value)
+    text = to_text(value)
     meter.spend(len(text) // 4)
     return str(check_size(text))
 

@@ -47,7 +47,7 @@ class Scope:
 Run = Callable[[Scope], Json]
 
 
-class Part(NamedTuple):
+class Expression(NamedTuple):
     """A compiled part of the expression. `nodes` is what one evaluation of it costs."""
 
     run: Run
@@ -105,11 +105,11 @@ class _Reader:
     def problem(self, why: str) -> SyntaxProblemError:
         return SyntaxProblemError(f"{why} (character {self.token.position + 1})")
 
-    def join(self, run: Run, *parts: Part) -> Part:
+    def join(self, run: Run, *parts: Expression) -> Expression:
         height = 1 + max((part.height for part in parts), default=0)
         if height > MAX_HEIGHT:
             raise self.problem("too many operators in a row")
-        return Part(run, 1 + sum(part.nodes for part in parts), height)
+        return Expression(run, 1 + sum(part.nodes for part in parts), height)
 
     @contextmanager
     def nested(self) -> Iterator[None]:
@@ -119,12 +119,12 @@ class _Reader:
         yield
         self.brackets -= 1
 
-    def expression(self) -> Part:
+    def expression(self) -> Expression:
         with self.nested():
             part = self.binary(1)
             return self.choice(part) if self.accept("?") else part
 
-    def choice(self, condition: Part) -> Part:
+    def choice(self, condition: Expression) -> Expression:
         yes = self.expression()
         self.expect(":")
         no = self.expression()
@@ -134,7 +134,7 @@ class _Reader:
 
         return self.join(run, condition, yes, no)
 
-    def binary(self, level: int) -> Part:
+    def binary(self, level: int) -> Expression:
         left = self.unary()
         while (mark := self.token.text) in _LEVELS and self.token.kind in ("mark", "name"):
             if _LEVELS[mark] < level:
@@ -143,7 +143,7 @@ class _Reader:
             left = self.operation(mark, left, self.binary(_LEVELS[mark] + 1))
         return left
 
-    def operation(self, mark: str, left: Part, right: Part) -> Part:
+    def operation(self, mark: str, left: Expression, right: Expression) -> Expression:
         if mark in ("&&", "||"):
             return self.join(_logic(left.run, right.run, decisive=mark == "||"), left, right)
         work = OPERATORS[mark]
@@ -153,7 +153,7 @@ class _Reader:
 
         return self.join(run, left, right)
 
-    def unary(self) -> Part:
+    def unary(self) -> Expression:
         mark = self.accept("!", "-")
         if not mark:
             return self.members(self.primary())
@@ -163,17 +163,17 @@ class _Reader:
             return self.join(lambda scope: not require_boolean(inner.run(scope)), inner)
         return self.join(lambda scope: negative(inner.run(scope)), inner)
 
-    def members(self, part: Part) -> Part:
+    def members(self, part: Expression) -> Expression:
         while mark := self.accept(".", "["):
             part = self.member(part) if mark == "." else self.item(part)
         return part
 
-    def item(self, target: Part) -> Part:
+    def item(self, target: Expression) -> Expression:
         key = self.expression()
         self.expect("]")
         return self.join(lambda scope: get_member(target.run(scope), key.run(scope)), target, key)
 
-    def member(self, target: Part) -> Part:
+    def member(self, target: Expression) -> Expression:
         name = self.name()
         if not self.accept("("):
             part = self.join(lambda scope: get_member(target.run(scope), name), target)
@@ -188,7 +188,7 @@ class _Reader:
         self.position += 1
         return self.tokens[self.position - 1].text
 
-    def primary(self) -> Part:
+    def primary(self) -> Expression:
         token = self.token
         self.position += 1
         if token.kind == "number":
@@ -206,24 +206,24 @@ class _Reader:
         self.position -= 1
         raise self.problem(f"found {token.text[:20]} where a value should be")
 
-    def close(self, part: Part, mark: str) -> Part:
+    def close(self, part: Expression, mark: str) -> Expression:
         self.expect(mark)
         return part._replace(select=None)
 
-    def name_or_call(self, name: str) -> Part:
+    def name_or_call(self, name: str) -> Expression:
         if name in _CONSTANTS:
             return _constant(_CONSTANTS[name])
         if self.accept("("):
             return self.has() if name == "has" else self.call(name, [])
         if name in self.locals:
-            return Part(lambda scope: scope.locals[name])
+            return Expression(lambda scope: scope.locals[name])
         if name not in self.names:
             self.position -= 1
             raise self.problem(f"there is no variable {name}")
         self.used.add(name)
-        return Part(lambda scope: check_size(scope.variables[name]))
+        return Expression(lambda scope: check_size(scope.variables[name]))
 
-    def has(self) -> Part:
+    def has(self) -> Expression:
         part = self.expression()
         self.expect(")")
         if part.select is None:
@@ -236,7 +236,7 @@ class _Reader:
 
         return self.join(run, part)
 
-    def call(self, name: str, parts: list[Part]) -> Part:
+    def call(self, name: str, parts: list[Expression]) -> Expression:
         parts = [*parts, *self.comma_separated(")")]
         if name not in FUNCTIONS:
             raise self.problem(f"there is no function {name}")
@@ -249,8 +249,8 @@ class _Reader:
 
         return self.join(run, *parts)
 
-    def comma_separated(self, end: str) -> list[Part]:
-        parts: list[Part] = []
+    def comma_separated(self, end: str) -> list[Expression]:
+        parts: list[Expression] = []
         while not self.accept(end):
             parts.append(self.expression())
             if not self.accept(","):
@@ -258,12 +258,12 @@ class _Reader:
                 break
         return parts
 
-    def list_of(self) -> Part:
+    def list_of(self) -> Expression:
         parts = self.comma_separated("]")
         return self.join(lambda scope: check_size([part.run(scope) for part in parts]), *parts)
 
-    def object_of(self) -> Part:
-        pairs: list[tuple[str, Part]] = []
+    def object_of(self) -> Expression:
+        pairs: list[tuple[str, Expression]] = []
         while not self.accept("}"):
             if self.token.kind != "text":
                 raise self.problem("keys of an object are texts")
@@ -277,7 +277,7 @@ class _Reader:
         parts = [part for _, part in pairs]
         return self.join(lambda scope: {key: part.run(scope) for key, part in pairs}, *parts)
 
-    def macro(self, name: str, target: Part) -> Part:
+    def macro(self, name: str, target: Expression) -> Expression:
         if len(self.locals) >= MAX_MACROS:
             raise self.problem(f"{name}() is nested deeper than {MAX_MACROS}")
         local = self.name()
@@ -300,8 +300,8 @@ class _Reader:
         return self.join(run, target, *bodies)
 
 
-def _constant(value: Json) -> Part:
-    return Part(lambda _: value)
+def _constant(value: Json) -> Expression:
+    return Expression(lambda _: value)
 
 
 def _logic(left: Run, right: Run, *, decisive: bool) -> Run:

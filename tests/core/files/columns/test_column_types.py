@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scoring.core.files import MISSING
-from scoring.core.files.columns.column_types import kind_of_column
+from scoring.core.files.columns.column_types import column_type
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,4 @@ from scoring.core.files.columns.column_types import kind_of_column
     ],
 )
 def test_a_column_is_of_the_kind_of_its_values(values: list[Any], kind: str) -> None:
-    assert kind_of_column(values) == kind
+    assert column_type(values) == kind

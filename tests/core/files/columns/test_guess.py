@@ -12,7 +12,7 @@ from scoring.core.files import (
     MappedCase,
     Row,
     RowProblem,
-    detect,
+    detect_format,
     guess_mapping,
     map_options,
     read_rows,
@@ -163,7 +163,7 @@ def test_an_error_that_comes_late_is_looked_for() -> None:
 
 
 def cases(path: Path) -> list[MappedCase]:
-    found = detect(path)
+    found = detect_format(path)
     mapping = guess_mapping(found.columns, found.sample, is_open=found.is_open)
     mapping.check(found.columns, needed=["id|input"], is_open=found.is_open)
     mapped = [mapping.apply(row) for row in read_rows(path, found) if isinstance(row, Row)]

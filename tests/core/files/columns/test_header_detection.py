@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.core.files import FileProblem, Row, RowProblem, Source, detect, read_rows
+from scoring.core.files import FileProblem, Row, RowProblem, Source, detect_format, read_rows
 from scoring.core.files.columns.header_detection import looks_like_values
 from tests.support.workbooks import put, simple
 
@@ -16,7 +16,7 @@ QUESTIONS = ("What is two and two?", "Where was the refund sent to?", "Who are y
 
 def rows_of(text: str, name: str = "a.csv", **options: str) -> tuple[bool, list[list[object]]]:
     """Whether the header is doubted, and all rows."""
-    found = detect(Source(io.BytesIO(text.encode()), name), **options)  # type: ignore[arg-type]
+    found = detect_format(Source(io.BytesIO(text.encode()), name), **options)  # type: ignore[arg-type]
     rows = read_rows(Source(io.BytesIO(text.encode()), name), found)
     return found.doubts_header, [[*row.fields.values()] for row in rows if isinstance(row, Row)]
 
@@ -74,14 +74,14 @@ def test_what_is_chosen_is_not_doubted(header: str, count: int) -> None:
 
 
 def test_a_row_of_another_width_is_compared_with_the_first_row() -> None:
-    found = detect(Source(io.BytesIO(b"1,a\n2,b,c\n"), "a.csv"))
+    found = detect_format(Source(io.BytesIO(b"1,a\n2,b,c\n"), "a.csv"))
     *_, problem = read_rows(Source(io.BytesIO(b"1,a\n2,b,c\n"), "a.csv"), found)
     assert isinstance(problem, RowProblem)
     assert problem.message.startswith("Line 2 has 3 cells, the first row has 2 columns.")
 
 
 def test_columns_are_numbered_where_nothing_names_them() -> None:
-    found = detect(Source(io.BytesIO(b"1,apple\n2,pear\n"), "a.csv"))
+    found = detect_format(Source(io.BytesIO(b"1,apple\n2,pear\n"), "a.csv"))
     assert found.columns == ("column 1", "column 2")
     assert not found.has_header
     assert found.sample[0] == Row(1, {"column 1": "1", "column 2": "apple"})
@@ -89,11 +89,11 @@ def test_columns_are_numbered_where_nothing_names_them() -> None:
 
 def test_a_sheet_is_looked_at_in_the_same_way(tmp_path: Path) -> None:
     path = put(tmp_path, simple(("1", "apple"), ("2", "pear")))
-    found = detect(path)
+    found = detect_format(path)
     assert found.doubts_header
     assert len(list(read_rows(path, found))) == 2
     path = put(tmp_path, simple(("no", "fruit"), ("2", "pear")))
-    assert not detect(path).doubts_header
+    assert not detect_format(path).doubts_header
 
 
 @pytest.mark.parametrize("text", ["id,input\n", "fruit,colour\n", "\n \n"])

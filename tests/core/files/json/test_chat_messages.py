@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from scoring.core.files import MISSING, MappedCase, Mapping, Row, detect, guess_mapping, read_rows
+from scoring.core.files import (
+    MISSING,
+    MappedCase,
+    Mapping,
+    Row,
+    detect_format,
+    guess_mapping,
+    read_rows,
+)
 from scoring.core.files.json.chat_messages import split_steps
 
 SYSTEM = {"role": "system", "content": "Be short."}
@@ -21,7 +29,7 @@ def cases(tmp_path: Path, *rows: dict[str, Any]) -> list[MappedCase]:
     """The rows of a JSONL file as cases, by the guessed mapping."""
     path = tmp_path / "chats.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    detected = detect(path)
+    detected = detect_format(path)
     mapping = guess_mapping(detected.columns, detected.sample, is_open=detected.is_open)
     mapped = [mapping.apply(row) for row in read_rows(path, detected) if isinstance(row, Row)]
     assert all(isinstance(case, MappedCase) for case in mapped)

@@ -12,14 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.files import (
-    FileProblem,
-    Row,
-    RowProblem,
-    Source,
-    decoding,
-    detect,
-)
+from scoring.core.files import FileProblem, Row, RowProblem, Source, decoding, detect_format
 from scoring.core.files.json.reader import read_json, read_jsonl
 
 Reader = Callable[[Source], Iterator[Row | RowProblem]]
@@ -109,7 +102,7 @@ def test_the_place_inside_a_row_is_its_column(value: str, column: str, said: str
     bad, *_ = read(read_jsonl, f'{value}\n{{"a": 1}}\n')
     assert isinstance(bad, RowProblem)
     assert bad.column == column
-    assert said is None or bad.said == said
+    assert said is None or bad.short_message == said
     assert len(bad.message) < 300
 
 
@@ -251,7 +244,7 @@ def values_of(content: bytes) -> list[Any]:
 
 def test_the_last_line_is_no_row() -> None:
     assert values_of(lines_of({"a": 1}, {"a": 2}, {"_rows": 2}) + b"\n \n") == [{"a": 1}, {"a": 2}]
-    assert detect(Source(BytesIO(lines_of({"a": 1}, {"_rows": 1})))).columns == ("a",)
+    assert detect_format(Source(BytesIO(lines_of({"a": 1}, {"_rows": 1})))).columns == ("a",)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.files import FileProblem, Row, RowProblem, Source, detect, read_rows
+from scoring.core.files import FileProblem, Row, RowProblem, Source, detect_format, read_rows
 from scoring.core.files.xlsx import workbook, xml_stream
 from scoring.core.files.xlsx.fast_cells import plain_cells, plain_items
 from tests.support import workbooks
@@ -24,7 +24,7 @@ def outcome(content: bytes, chunk: int = 64 * 1024) -> Outcome:
     """The rows of a workbook that is read in such chunks, or why it cannot be."""
     with patch.object(workbook, "_CHUNK", chunk):
         try:
-            found = detect(Source(io.BytesIO(content), "cases.xlsx"), header="no")
+            found = detect_format(Source(io.BytesIO(content), "cases.xlsx"), header="no")
             return list(read_rows(Source(io.BytesIO(content), "cases.xlsx"), found))
         except FileProblem as fault:
             return fault.code, fault.text
@@ -32,7 +32,7 @@ def outcome(content: bytes, chunk: int = 64 * 1024) -> Outcome:
 
 def parsed(content: bytes) -> Outcome:
     """The same when the parser is told of every byte."""
-    with patch.object(xml_stream.Feed, "_is_taken", return_value=False):
+    with patch.object(xml_stream.XmlStream, "_is_taken", return_value=False):
         return outcome(content)
 
 
@@ -40,13 +40,13 @@ def parsed(content: bytes) -> Outcome:
 def bytes_parsed() -> Iterator[dict[str, int]]:
     """Counts what the parser is given, part by part."""
     counts: dict[str, int] = {}
-    parse = xml_stream.Feed._parse
+    parse = xml_stream.XmlStream._parse
 
-    def counted(self: xml_stream.Feed, piece: bytes, **options: Any) -> None:
+    def counted(self: xml_stream.XmlStream, piece: bytes, **options: Any) -> None:
         counts[self._part] = counts.get(self._part, 0) + len(piece)
         parse(self, piece, **options)
 
-    with patch.object(xml_stream.Feed, "_parse", counted):
+    with patch.object(xml_stream.XmlStream, "_parse", counted):
         yield counts
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import openpyxl
 import pytest
 
-from scoring.core.files import FileProblem, Row, detect, read_rows
+from scoring.core.files import FileProblem, Row, detect_format, read_rows
 from tests.support.workbooks import put, row_xml, simple, workbook
 
 
 def read(path: Path, **options: Any) -> list[dict[str, Any]]:
-    rows = list(read_rows(path, detect(path, **options)))
+    rows = list(read_rows(path, detect_format(path, **options)))
     assert all(isinstance(row, Row) for row in rows), rows
     return [row.fields for row in rows if isinstance(row, Row)]
 
@@ -35,7 +35,7 @@ def read(path: Path, **options: Any) -> list[dict[str, Any]]:
 def test_a_sheet_that_is_no_table_says_why(tmp_path: Path, content: bytes, code: str) -> None:
     path = put(tmp_path, content)
     with pytest.raises(FileProblem) as raised:
-        list(read_rows(path, detect(path)))
+        list(read_rows(path, detect_format(path)))
     assert raised.value.code == code
 
 
@@ -54,13 +54,13 @@ def test_the_first_sheet_that_shows_is_read_unless_another_is_chosen(tmp_path: P
         sheet.append([name])
     path = tmp_path / "cases.xlsx"
     book.save(path)
-    found = detect(path)
+    found = detect_format(path)
     assert (found.sheet, found.sheets) == ("One", ("One", "Two", "Notes"))
     assert read(path) == [{"a": "One"}]
     assert read(path, sheet="Two") == [{"a": "Two"}]
     assert read(path, sheet="Notes") == [{"n": "hidden"}]
     with pytest.raises(FileProblem) as raised:
-        detect(path, sheet="Three")
+        detect_format(path, sheet="Three")
     assert raised.value.code == "missing_sheet"
     assert "One, Two, Notes" in raised.value.text
 
@@ -82,7 +82,7 @@ def test_memory_stays_flat_however_many_rows_there_are(tmp_path: Path) -> None:
     for count in (2_000, 20_000):
         rows = (row_xml(f"{n}", "some text " * 10) for n in range(count))
         path = put(tmp_path, workbook(row_xml("a", "b"), *rows))
-        found = detect(path)
+        found = detect_format(path)
         tracemalloc.start()
         assert sum(1 for _ in read_rows(path, found)) == count
         peaks.append(tracemalloc.get_traced_memory()[1])

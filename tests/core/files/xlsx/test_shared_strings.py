@@ -8,15 +8,15 @@ from unittest.mock import patch
 import pytest
 
 from scoring.core.files.xlsx import workbook
-from scoring.core.files.xlsx.shared_strings import SharedTexts
+from scoring.core.files.xlsx.shared_strings import SharedStrings
 from tests.support.workbooks import row_xml
 from tests.support.workbooks import workbook as workbook_of
 
 
-def texts_of(xml: str, chunk: int) -> SharedTexts:
+def texts_of(xml: str, chunk: int) -> SharedStrings:
     content = workbook_of(row_xml("a"), sharedStrings=xml)
     with patch.object(workbook, "_CHUNK", chunk):
-        texts = SharedTexts(workbook.Workbook(io.BytesIO(content)))
+        texts = SharedStrings(workbook.Workbook(io.BytesIO(content)))
         with pytest.raises(IndexError):
             texts.get_many([10_000])
     return texts

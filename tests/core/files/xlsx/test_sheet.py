@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.core.files import Row, RowProblem, detect, read_rows
+from scoring.core.files import Row, RowProblem, detect_format, read_rows
 from tests.core.files.xlsx.test_cell_values import cell
 from tests.core.files.xlsx.test_reader import read
 from tests.support.workbooks import packed, parts_of, put, row_xml, simple, texts_xml, workbook
@@ -34,7 +34,7 @@ def test_rich_texts_are_joined_and_their_readings_left_out(tmp_path: Path) -> No
 )
 def test_a_bad_cell_is_a_problem_of_its_row(tmp_path: Path, xml: str, code: str) -> None:
     path = put(tmp_path, workbook(row_xml("a", "b"), row_xml(xml), row_xml("1", "2")))
-    problem, row = read_rows(path, detect(path))
+    problem, row = read_rows(path, detect_format(path))
     assert isinstance(problem, RowProblem)
     assert (problem.line, problem.code) == (2, code)
     assert problem.column == ("" if code == "row_width" else "a")
@@ -48,7 +48,7 @@ def test_rows_and_cells_stand_where_their_names_say(tmp_path: Path) -> None:
         "<row><c><v>1</v></c><c><v>2</v></c></row>",
     )
     path = put(tmp_path, workbook(*rows))
-    assert list(read_rows(path, detect(path))) == [
+    assert list(read_rows(path, detect_format(path))) == [
         Row(7, {"a": "", "b": "", "c": "z"}),
         Row(8, {"a": "1", "b": "2", "c": ""}),
     ]
@@ -56,7 +56,7 @@ def test_rows_and_cells_stand_where_their_names_say(tmp_path: Path) -> None:
 
 def test_blank_rows_are_left_out_and_counted(tmp_path: Path) -> None:
     path = put(tmp_path, simple(("", ""), ("a", "b"), ("", ""), ("1", "2")))
-    assert list(read_rows(path, detect(path))) == [Row(4, {"a": "1", "b": "2"})]
+    assert list(read_rows(path, detect_format(path))) == [Row(4, {"a": "1", "b": "2"})]
 
 
 def test_a_prefix_on_every_element_changes_nothing(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.files import Row, detect, read_rows
+from scoring.core.files import Row, detect_format, read_rows
 from scoring.core.files.xlsx import string_store
-from scoring.core.files.xlsx.string_store import KeptTexts
+from scoring.core.files.xlsx.string_store import StringStore
 from tests.support.workbooks import (
     put,
     row_xml,
@@ -22,7 +22,7 @@ from tests.support.workbooks import (
 
 
 def read(path: Path, **options: Any) -> list[dict[str, Any]]:
-    rows = list(read_rows(path, detect(path, **options)))
+    rows = list(read_rows(path, detect_format(path, **options)))
     assert all(isinstance(row, Row) for row in rows), rows
     return [row.fields for row in rows if isinstance(row, Row)]
 
@@ -45,7 +45,7 @@ def test_shared_texts_beyond_what_is_held_lie_in_a_file(
 )
 def test_kept_texts_come_back_in_whatever_order(batches: list[list[str]], chance: Any) -> None:
     with patch.object(string_store, "_HELD", 20), patch.object(string_store, "_FRESH", 15):
-        kept, added = KeptTexts(), list[str]()
+        kept, added = StringStore(), list[str]()
         for batch in batches:
             kept.add(batch)
             added += batch

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from scoring.core.files import FileProblem, decompression, detect, read_rows
+from scoring.core.files import FileProblem, decompression, detect_format, read_rows
 from scoring.core.files.xlsx import workbook as workbook_module
 from tests.support.workbooks import (
     UNUSABLE,
@@ -25,7 +25,7 @@ def test_an_unusable_workbook_is_refused_with_its_code(
 ) -> None:
     path = put(tmp_path, content, name)
     with pytest.raises(FileProblem) as raised:
-        list(read_rows(path, detect(path)))
+        list(read_rows(path, detect_format(path)))
     assert raised.value.code == code
     assert raised.value.text.endswith(".")
 
@@ -37,7 +37,7 @@ def test_two_parts_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(stream, "a") as book:
         book.writestr("xl/workbook.xml", "<a/>")
     with pytest.raises(FileProblem) as raised:
-        detect(put(tmp_path, stream.getvalue()))
+        detect_format(put(tmp_path, stream.getvalue()))
     assert raised.value.code == "unsafe_archive"
 
 
@@ -49,7 +49,7 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(
     path = put(tmp_path, workbook(rows))
     assert path.stat().st_size < 10_000
     with pytest.raises(FileProblem) as raised:
-        list(read_rows(path, detect(path)))
+        list(read_rows(path, detect_format(path)))
     assert raised.value.code == "too_large_unpacked"
 
 
@@ -60,6 +60,6 @@ def test_a_directory_is_refused_before_it_is_read(
     monkeypatch.setattr(workbook_module, limit, 2)
     path = put(tmp_path, simple(("a",), ("1",)))
     with patch.object(workbook_module, "ZipFile") as opened, pytest.raises(FileProblem) as raised:
-        detect(path)
+        detect_format(path)
     assert raised.value.code == "unsafe_archive"
     assert not opened.called

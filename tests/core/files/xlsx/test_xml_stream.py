@@ -9,7 +9,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from scoring.core.files import FileProblem, Row, detect, read_rows
+from scoring.core.files import FileProblem, Row, detect_format, read_rows
 from tests.core.files.xlsx.test_fast_cells import bytes_parsed, content_of, outcome, parsed
 from tests.support import workbooks
 from tests.support.workbooks import packed, parts_of, put, row_xml, sheet_xml, workbook
@@ -67,7 +67,7 @@ def test_a_workbook_of_openpyxl_hardly_meets_the_parser(tmp_path: Path) -> None:
 def test_a_tag_without_end_is_not_held(tmp_path: Path) -> None:
     path = put(tmp_path, workbook(f'<row r="{"1" * 17 * 1024**2}"/>'))
     with pytest.raises(FileProblem) as raised:
-        detect(path)
+        detect_format(path)
     assert raised.value.code == "line_too_long"
 
 
@@ -78,5 +78,5 @@ def test_a_damaged_part_is_told_when_it_is_reached(tmp_path: Path) -> None:
     place = content.index(b"worksheets/s1.xml") + 2_000
     path = put(tmp_path, content[:place] + b"\0\xff\0" + content[place + 3 :])
     with pytest.raises(FileProblem) as raised:
-        list(read_rows(path, detect(path)))
+        list(read_rows(path, detect_format(path)))
     assert raised.value.code == "corrupt_archive"

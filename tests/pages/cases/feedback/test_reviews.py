@@ -257,7 +257,7 @@ def test_runs_of_the_same_outputs_share_a_verdict(ritas: Client, run: Run) -> No
 def test_an_archived_run_is_reviewed_and_a_deleted_one_not(
     ritas: Client, alice: User, run: Run
 ) -> None:
-    lifecycle.archive(run, alice)
+    lifecycle.archive_run(run, alice)
     assert say(ritas, run, "pass").status_code == 302
     Run.objects.filter(pk=run.pk).update(deleted_at=timezone.now())
     assert say(ritas, run, "fail").status_code == 404

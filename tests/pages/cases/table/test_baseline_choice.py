@@ -67,5 +67,5 @@ def test_whether_the_two_are_compared_is_only_told_where_changes_are_asked_for(
     weeks: list[Run], alice: User
 ) -> None:
     asked = get_baseline_choice(alice, weeks[2], QueryDict("change=broke"))
-    assert (asked.is_compared, asked.is_asked) == (False, False)
+    assert (asked.is_compared, asked.is_requested) == (False, False)
     assert get_baseline_choice(alice, weeks[2], QueryDict("")).is_compared

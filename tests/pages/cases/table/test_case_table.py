@@ -59,7 +59,7 @@ def test_cases_are_filtered_by_what_became_of_them(bobs: Client, versions: list[
 def test_without_a_word_the_previous_run_is_the_measure(bobs: Client, versions: list[Run]) -> None:
     page = bobs.get(url(versions[2], "?change=broke"))
     assert page.context["cases"].baseline_choice.chosen == versions[1]
-    assert [chip.text for chip in page.context["cases"].chips()] == ["broke since w45"]
+    assert [chip.text for chip in page.context["cases"].filter_chips()] == ["broke since w45"]
     assert "Since w45" in page.text
 
 
@@ -147,7 +147,7 @@ def test_cases_are_filtered_by_whether_anybody_reviewed_them(
     assert keys(bobs.get(url(run, "?reviewed=yes"))) == ["case-3"]
     rest = bobs.get(url(run, "?reviewed=no"))
     assert keys(rest) == [f"case-{n}" for n in (1, 2, 4, 5)]
-    assert [chip.text for chip in rest.context["cases"].chips()] == ["not reviewed"]
+    assert [chip.text for chip in rest.context["cases"].filter_chips()] == ["not reviewed"]
 
 
 def test_cases_are_filtered_by_what_people_say(
@@ -159,7 +159,7 @@ def test_cases_are_filtered_by_what_people_say(
         Review.objects.record(run, output, verdict, by=alice)
     passed = bobs.get(url(run, "?reviewed=pass&n=1"))
     assert keys(passed) == ["case-3"]
-    assert [chip.text for chip in passed.context["cases"].chips()] == ["people: pass"]
+    assert [chip.text for chip in passed.context["cases"].filter_chips()] == ["people: pass"]
     assert keys(bobs.get(url(run, "?reviewed=unsure"))) == ["case-5"]
     assert keys(bobs.get(url(run, "?reviewed=fail"))) == []
     (row,) = passed.context["cases"].rows()
@@ -194,7 +194,7 @@ def test_all_filters_are_taken_off_at_once_and_the_order_stays(
 ) -> None:
     query = "?change=unchanged&tag=t0&verdict=pass&reviewed=no&sort=exact&col=tags"
     cases = bobs.get(url(versions[2], query)).context["cases"]
-    assert len(cases.chips()) == 4
+    assert len(cases.filter_chips()) == 4
     after = bobs.get(url(versions[2], cases.unfiltered)).context["cases"]
     assert not after.is_narrowed
     assert (after.form.sorting.scorer.name, after.query.getlist("col")) == ("exact", ["tags"])

@@ -8,7 +8,7 @@ import pytest
 
 from evalsite.pages.cases.table.filter_chips import describe_filters, describe_order
 from scoring.models import Review, Run, RunScorer, Verdict
-from scoring.models.case_list.change_filter import Change
+from scoring.models.case_list.change_filter import ChangeFilter
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.label_filter import LabelFilter
 from scoring.models.case_list.table import CaseOrder
@@ -31,7 +31,8 @@ LABELLED = LabelFilter(CLOSE)
         ({"code": "timeout", "scorer": CLOSE}, [("close: timeout", ("code",))]),
         ({"unsteady": True}, [("unsteady", ("unsteady",))]),
         ({"unsteady": True, "scorer": CLOSE}, [("unsteady by close", ("unsteady",))]),
-        ({"change": Change(PairKind.BROKE, Run(name="w1"))}, [("broke since w1", ("change",))]),
+        ({"change": ChangeFilter(PairKind.BROKE, Run(name="w1"))},
+         [("broke since w1", ("change",))]),
         ({"reviewed": False}, [("not reviewed", ("reviewed",))]),
         ({"people": PeopleFilter(Review.objects.none(), PeopleVerdict.FAIL)},
          [("people: fail", ("reviewed",))]),

@@ -14,8 +14,8 @@ from django.urls import reverse
 
 from evalsite.pages.cases.texts.json_leaves import LeafScores, find_leaf_scores
 from evalsite.pages.cases.texts.json_paths import build_path_table
-from evalsite.pages.cases.texts.row_limits import FIRST, RowLimits
-from evalsite.rendering.safe_html import leaf
+from evalsite.pages.cases.texts.row_limits import INITIAL_ROWS, RowLimits
+from evalsite.rendering.safe_html import render_leaf
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case
 from scoring.core.explain.explanation import explain
@@ -99,8 +99,8 @@ def test_a_credit_says_what_it_was_given_for() -> None:
 @pytest.mark.parametrize(
     ("room", "drawn"),
     [
-        (RowLimits(), (10, FIRST - 10)),
-        (RowLimits(FIRST, 70), (10, 70)),
+        (RowLimits(), (10, INITIAL_ROWS - 10)),
+        (RowLimits(INITIAL_ROWS, 70), (10, 70)),
         (RowLimits(5), (5, 0)),
         (RowLimits(1_000), (10, 140)),
     ],
@@ -141,7 +141,7 @@ def test_of_long_leaves_what_differs_is_in_sight(
     values = {"expected": {"a": expected}, "output": {"a": output}}
     found = compare_paths(list(values.values()))
     (row,) = build_path_table(list(values), found, ("expected", "output")).rows
-    cells = [leaf(cell.text, "", with_spaces=False, since=cell.since) for cell in row.cells]
+    cells = [render_leaf(cell.text, "", with_spaces=False, since=cell.since) for cell in row.cells]
     assert [unescape(re.sub(r"<.*?>", "", cell)) for cell in cells] == seen
 
 

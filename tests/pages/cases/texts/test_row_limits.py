@@ -14,8 +14,8 @@ from django.test import Client
 from django.urls import reverse
 
 from evalsite.pages.cases.texts.row_limits import (
-    FIRST,
-    TIMES,
+    GROWTH,
+    INITIAL_ROWS,
     MoreRows,
     RowLimits,
     get_row_limits,
@@ -30,7 +30,7 @@ BrowserOf = Callable[[User], Client]
 
 LEAVES: Definition = ("leaves", "json_similarity", {})
 ELSEWHERE: Definition = ("elsewhere", "json_similarity", {"target_output_key": ["all", "last"]})
-COUNT = FIRST * TIMES + 100
+COUNT = INITIAL_ROWS * GROWTH + 100
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ COUNT = FIRST * TIMES + 100
         ("", RowLimits()),
         ("rows=500", RowLimits(500)),
         ("rows=500&same=600", RowLimits(500, 600)),
-        ("rows=1", RowLimits(FIRST)),
+        ("rows=1", RowLimits(INITIAL_ROWS)),
         ("rows=-1&same=", RowLimits()),
         ("rows=1e9&same=%D9%A5%D9%A0%D9%A0", RowLimits()),
         ("rows=99999999999", RowLimits()),
@@ -52,10 +52,10 @@ def test_an_address_asks_for_rows(query: str, asked: RowLimits) -> None:
 @pytest.mark.parametrize(
     ("drawn", "total", "link"),
     [
-        (FIRST, FIRST, None),
+        (INITIAL_ROWS, INITIAL_ROWS, None),
         (3, 3, None),
-        (FIRST, 120, MoreRows(120, "?n=2&rows=120")),
-        (FIRST, 2_000, MoreRows(500, "?n=2&rows=500")),
+        (INITIAL_ROWS, 120, MoreRows(120, "?n=2&rows=120")),
+        (INITIAL_ROWS, 2_000, MoreRows(500, "?n=2&rows=500")),
         (500, 2_000, MoreRows(2_000, "?n=2&rows=2000")),
         (0, 40, MoreRows(40, "?n=2&rows=40")),
     ],
@@ -106,7 +106,7 @@ def test_every_leaf_is_reached_by_links(
     differing = [f"all.k{n}" for n in range(1, COUNT * 2, 2)]
     alike = [f"all.k{n}" for n in range(0, COUNT * 2, 2)] + ["last"]
     first = tables_of(page_of(browser, run, query))
-    assert first["Paths that differ"] == differing[:FIRST]
+    assert first["Paths that differ"] == differing[:INITIAL_ROWS]
     assert "Paths that hold the same" not in first
     steps = 0
     while links := links_of(page_of(browser, run, query)):
@@ -127,7 +127,7 @@ def test_links_say_how_many_there_are_and_swap_their_part_in_place(
 ) -> None:
     for query, part in (("?diff=line", "why"), ("?diff=path", "texts")):
         page = page_of(browser_of(bob), run, query)
-        assert f"The first {FIRST} of {COUNT}. " in page
+        assert f"The first {INITIAL_ROWS} of {COUNT}. " in page
         assert f"The first 0 of {COUNT + 1}. " not in page
         link = next(each for each in re.findall(r"<a [^>]*rows=500[^>]*>", page) if part in each)
         assert f'href="{query}&rows=500#{part}"' in link
