@@ -22,4 +22,6 @@ def team_nav(context: Context) -> SafeString:
 
 @lru_cache(maxsize=256)
 def _draw_nav(slug: str, section: str, is_home: bool) -> SafeString:
-    return render_to_string("_bar_nav.html", {"slug": slug, "section": section, "is_home": is_home})
+    return render_to_string(
+        "web/_bar_nav.html", {"slug": slug, "section": section, "is_home": is_home}
+    )

@@ -31,7 +31,7 @@ _CREDIT: Final = '<td class="num" data-label="credit">{}</td>'
 _MUTED: Final = ' <span class="muted">{}</span>'
 
 
-@register.inclusion_tag("cases/_more_rows.html", takes_context=True)
+@register.inclusion_tag("cases/texts/_more_rows.html", takes_context=True)
 def more_rows(
     context: Mapping[str, Any], name: str, drawn: int, total: int, part: str
 ) -> dict[str, Any]:

@@ -30,16 +30,16 @@ _NOT_YET: Final = f'<span class="muted" title="not scored yet">{NOTHING}</span>'
 @register.simple_tag
 @lru_cache(maxsize=64)
 def verdict_mark(verdict: str) -> SafeString:
-    """`_verdict.html` without the word: pass, fail, error or skipped."""
-    return render_to_string("_verdict.html", {"verdict": verdict, "mark_only": True})
+    """`web/_verdict.html` without the word: pass, fail, error or skipped."""
+    return render_to_string("web/_verdict.html", {"verdict": verdict, "mark_only": True})
 
 
 @register.simple_tag
 @lru_cache(maxsize=4096)
 def score_mark(score: float, threshold: float, verdict: str) -> SafeString:
-    """`_score.html` with its mark."""
+    """`web/_score.html` with its mark."""
     context = {"score": score, "threshold": threshold, "verdict": verdict, "with_mark": True}
-    return render_to_string("_score.html", context)
+    return render_to_string("web/_score.html", context)
 
 
 @register.simple_tag
@@ -58,7 +58,7 @@ def _score_text(cell: ScoreCell) -> str:
 
 @lru_cache(maxsize=64)
 def _status(verdict: str) -> SafeString:
-    return render_to_string("_verdict.html", {"verdict": verdict})
+    return render_to_string("web/_verdict.html", {"verdict": verdict})
 
 
 @register.simple_tag
@@ -71,7 +71,7 @@ def time(when: datetime | None) -> SafeString:
 
 @register.filter
 def visible(text: str) -> SafeString:
-    """A text from outside, with what cannot be seen marked as in `cases/_visible_text.html`."""
+    """A text from outside, with what cannot be seen marked as in `web/_visible_text.html`."""
     return join_safe((render_line(text),))
 
 

@@ -55,6 +55,6 @@ def test_every_class_in_the_guide_exists() -> None:
 
 def test_every_include_in_the_guide_exists() -> None:
     guide = (ROOT / "docs" / "look.md").read_text()
-    named = set(re.findall(r"`(_\w+\.html)`", guide))
+    named = set(re.findall(r"`((?:\w+/)*_\w+\.html)`", guide))
     assert named
     assert {name for name in named if not (ROOT / "templates" / name).exists()} == set()

@@ -94,7 +94,7 @@ def test_a_slow_rate_is_by_the_minute(per_second: float, text: str) -> None:
 )
 def test_backticks_in_a_help_text_set_code_and_nothing_else(text: str, html: str) -> None:
     field = {"auto_id": "f", "help_text": text}
-    help_text = render_to_string("_field_help.html", {"field": field})
+    help_text = render_to_string("web/_field_help.html", {"field": field})
     assert help_text.strip() == f'<div class="field-help" id="f_helptext">{html}</div>'
 
 
@@ -177,7 +177,7 @@ def test_the_exact_time_names_its_zone() -> None:
 
 
 def test_the_time_include_carries_words_title_and_machine_time() -> None:
-    page = Template('{% include "_time.html" %}').render(Context({"when": NOON}))
+    page = Template('{% include "web/_time.html" %}').render(Context({"when": NOON}))
     assert page.strip() == (
         '<time datetime="2026-11-12T12:00:00+00:00" title="12 Nov 2026, 12:00 UTC" data-ago>'
         "just now</time>"
@@ -188,25 +188,27 @@ def test_the_time_include_carries_words_title_and_machine_time() -> None:
     ("verdict", "mark"), [("pass", "✓"), ("fail", "✕"), ("error", "!"), ("skipped", NOTHING)]
 )
 def test_a_verdict_has_a_shape_and_a_word(verdict: str, mark: str) -> None:
-    page = Template('{% include "_verdict.html" %}').render(Context({"verdict": verdict}))
+    page = Template('{% include "web/_verdict.html" %}').render(Context({"verdict": verdict}))
     assert f'aria-hidden="true">{mark}<' in page
     assert f">{verdict}<" in page
 
 
 def test_a_verdict_of_zero_cases_still_shows_its_count() -> None:
-    page = Template('{% include "_verdict.html" with verdict="fail" count=0 %}').render(Context())
+    page = Template('{% include "web/_verdict.html" with verdict="fail" count=0 %}').render(
+        Context()
+    )
     assert '<span class="number">0</span>' in page
 
 
 def test_no_score_is_never_drawn_as_zero() -> None:
-    page = Template('{% include "_score.html" %}').render(Context({"score": None}))
+    page = Template('{% include "web/_score.html" %}').render(Context({"score": None}))
     assert "svg" not in page
     assert "0" not in page
 
 
 def test_a_score_bar_is_as_long_as_its_score() -> None:
     given = {"score": 0.42, "threshold": 0.7, "verdict": "fail"}
-    page = Template('{% include "_score.html" %}').render(Context(given))
+    page = Template('{% include "web/_score.html" %}').render(Context(given))
     assert 'class="score-bar score-bar-fail"' in page
     assert '<rect class="score-bar-fill" width="0.42"' in page
     assert 'x1="0.7" x2="0.7"' in page

@@ -62,7 +62,9 @@ def propose_correction(request: SignedInRequest, uid: uuid.UUID, position: int) 
         "form": form,
         "back": back,
     }
-    return render_page(request, "review/propose.html", context, status=422 if form.errors else 200)
+    return render_page(
+        request, "review/corrections/propose.html", context, status=422 if form.errors else 200
+    )
 
 
 @get_page
@@ -180,7 +182,7 @@ def _render_list(request: SignedInRequest, dataset: Dataset, status: int = 200) 
         "may_decide": permissions["may_edit"] and not jobs.is_approving,
         **permissions,
     }
-    return render_page(request, "review/corrections.html", context, status=status)
+    return render_page(request, "review/corrections/corrections.html", context, status=status)
 
 
 def _list(

@@ -85,7 +85,7 @@ def list_disagreements(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse
         "hidden_count": disagreements.hidden_count,
         **opened.permissions,
     }
-    return render_page(request, "review/disagreements.html", context)
+    return render_page(request, "review/disagreements/disagreements.html", context)
 
 
 @form_page
@@ -200,7 +200,7 @@ def _render(
         ],
         **(more or {}),
     }
-    return render_page(request, "review/adjudicate.html", context, status=status)
+    return render_page(request, "review/disagreements/adjudicate.html", context, status=status)
 
 
 def _view_case(request: SignedInRequest, opened: Opened) -> CaseView:

@@ -91,4 +91,4 @@ def _render(
         "left_out": total - exportable,
         **opened.permissions,
     }
-    return render_page(request, "review/files.html", context, status=status)
+    return render_page(request, "review/files/files.html", context, status=status)

@@ -21,7 +21,7 @@ def rendered(source: str, **given: object) -> str:
 
 @pytest.mark.parametrize("verdict", VERDICTS)
 def test_a_verdict_is_marked_as_its_fragment_does(verdict: str) -> None:
-    fragment = '{% include "_verdict.html" with mark_only=True %}'
+    fragment = '{% include "web/_verdict.html" with mark_only=True %}'
     given = {"verdict": verdict}
     assert rendered("{% verdict_mark verdict %}", **given) == rendered(fragment, **given)
 
@@ -31,7 +31,7 @@ def test_a_verdict_is_marked_as_its_fragment_does(verdict: str) -> None:
     [(0.0, 0.7, "fail"), (0.6996, 0.7, "fail"), (0.00001, 0.0, "pass"), (1.0, 1.0, "pass")],
 )
 def test_a_score_is_set_as_its_fragment_does(score: float, threshold: float, verdict: str) -> None:
-    fragment = '{% include "_score.html" with with_mark=True %}'
+    fragment = '{% include "web/_score.html" with with_mark=True %}'
     given = {"score": score, "threshold": threshold, "verdict": verdict}
     assert rendered("{% score_mark score threshold verdict %}", **given) == rendered(
         fragment, **given
@@ -111,7 +111,7 @@ def test_in_an_attribute_what_cannot_be_seen_is_spelled(text: str, spelled: str)
 
 def test_a_text_with_marks_is_set_as_its_fragment_does() -> None:
     given = {"text": "one\ntwo\tthree\x00<i>"}
-    fragment = '{% include "cases/_visible_text.html" %}'
+    fragment = '{% include "web/_visible_text.html" %}'
     wrapped = re.sub(r"\s+(?=title=)", " ", rendered(fragment, **given))
     assert rendered("{{ text|visible }}", **given) == wrapped
     assert "<i>" not in rendered("{{ text|visible }}", **given)

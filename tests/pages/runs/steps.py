@@ -26,4 +26,4 @@ def keys(answer: Any) -> list[str]:
 
 def with_code(text: str) -> str:
     """The text as a page shows it: what stands between backticks set as code."""
-    return render_to_string("_text_with_code.html", {"text": text})
+    return render_to_string("web/_text_with_code.html", {"text": text})

@@ -137,7 +137,7 @@ def _combined(parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 def test_any_config_goes_through_the_forms_unchanged(whole: dict[str, Any]) -> None:
     offer = ModelOptions(AvailableServices(), ())
     tree = Tree.from_config(all_types()[whole["type"]], lambda: offer, whole["config"]["scorers"])
-    drawn = render_to_string("scorers/_tree.html", {"tree": tree})
+    drawn = render_to_string("scorers/tree/_tree.html", {"tree": tree})
     fields = as_sent(f'<form id="scorer-form">{drawn}</form>')
     sent = QueryDict(mutable=True)
     for name, values in fields.items():

@@ -44,7 +44,7 @@ def begun(job: Job, told: JobProgress | None) -> Job:
 
 def shown(job: Job) -> Reader:
     context = {"text": "Scoring 50 cases.", "url": "/there/", "label": "Scoring", "says": "it"}
-    page = render_to_string("_job_status.html", context | {"status": open_job_status(job)})
+    page = render_to_string("web/_job_status.html", context | {"status": open_job_status(job)})
     return Reader(page)
 
 

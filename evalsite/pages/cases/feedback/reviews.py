@@ -75,6 +75,6 @@ def review_case(request: SignedInRequest, uid: uuid.UUID, position: int) -> Http
     context = case_context(request, opened) | {"swapped": True}
     after = context["reviews"].own
     if (before and before.audit_values) != (after and after.audit_values):
-        context |= {"undo": "cases/_undo_review.html", "before": before}
+        context |= {"undo": "cases/feedback/_undo_review.html", "before": before}
     status = 422 if form.errors else 200
     return render_page(request, "cases/page.html", context, parts=["reviews"], status=status)

@@ -96,7 +96,7 @@ def generate_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     version = dataset.latest
     context: dict[str, Any] = {"team": dataset.team, "dataset": dataset}
     if version is None:
-        return render_page(request, "runs/generate.html", context)
+        return render_page(request, "runs/generation/generate.html", context)
     version.dataset = dataset
     form = GenerationForm(request.POST or None, dataset=dataset)
     is_preview = not {"preview", "try"}.isdisjoint(request.POST)
@@ -114,7 +114,9 @@ def generate_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         context["answer"] = _try_prompt(context["preview"], request.POST["try"], request.user)
     status = 422 if form.errors and not is_preview else 200
     parts = ["preview", "answer"]
-    return render_page(request, "runs/generate.html", context, parts=parts, status=status)
+    return render_page(
+        request, "runs/generation/generate.html", context, parts=parts, status=status
+    )
 
 
 @get_page
@@ -124,7 +126,7 @@ def prompt_tryout(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     if job.kind != JobKind.TRY_PROMPT:
         raise Http404
     context = {"team": job.team, "answer": PromptTryout(job)}
-    return render_page(request, "runs/answer.html", context, parts=["answer"])
+    return render_page(request, "runs/generation/answer.html", context, parts=["answer"])
 
 
 def _try_prompt(preview: Preview, position: str, by: User) -> PromptTryout:
