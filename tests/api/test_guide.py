@@ -14,7 +14,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from scoring.core.files.writers import Fields, jsonl_lines
 from scoring.models import Dataset, OutputSetState, Run, Token, User
-from tests.engine.conftest import finish
+from tests.support.fixtures.runs import finish
 from tests.support.paths import ROOT
 
 GUIDE = (ROOT / "docs" / "api.md").read_text()

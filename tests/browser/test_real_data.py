@@ -18,8 +18,8 @@ from pytest_django.fixtures import Settings
 from scoring.models import Run, User
 from tests.browser.walk import Walk, forgive_422
 from tests.conftest import PASSWORD
-from tests.engine.conftest import Site
 from tests.support import oracles
+from tests.support.fixtures.sites import Site
 from tests.support.real_data import (
     GPT_4O,
     GPT_4O_DATES,

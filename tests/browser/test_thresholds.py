@@ -12,7 +12,7 @@ from scoring.models import User
 from tests.browser.actions import ByKeys, ByMouse, Hand
 from tests.browser.compare_steps import in_both_schemes
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -15,9 +15,9 @@ from pytest_django.live_server_helper import LiveServer
 from scoring.models import Connection, Job, Scorer, Team, User
 from tests.browser.walk import WORKED_MS
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import Site
 from tests.stub import wire
 from tests.stub.server import Stub
+from tests.support.fixtures.sites import Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scoring.core.private_files import make_private, open_private
-from tests.engine.conftest import Site, fresh_site
+from tests.support.fixtures.sites import Site, fresh_site
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 __all__ = ["fresh_site"]

@@ -14,8 +14,8 @@ from scoring.models import DatasetVersion, Job, Role, Run, RunState, Team, Token
 from tests.api.conftest import MISSING, Api, codes
 from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
 from tests.support.finished_runs import Given, run_with
+from tests.support.suite_runs import entry_of, suite_run
 
 CASES = 12
 

@@ -12,8 +12,8 @@ from scoring.models import Baseline, DatasetVersion, Job, Run
 from tests.api.conftest import MISSING, Api, codes
 from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
 from tests.support.drift_runs import run_in_week, scorer_of
+from tests.support.suite_runs import entry_of, suite_run
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from scoring.models import Case, Dataset, Run, Scorer, Suite, Team
 from tests.api.conftest import MISSING, Api, codes
 from tests.api.openapi.test_schema import operation, problems_of
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import finish
-from tests.engine.thresholds.conftest import entry_of, suite_run
+from tests.support.fixtures.runs import finish
+from tests.support.suite_runs import entry_of, suite_run
 
 CASES = [
     {"key": "q1", "input": "Hello?", "expected": "Hello World", "tags": ["billing"]},

@@ -18,7 +18,7 @@ from evalsite.api.urls import v1
 from scoring.models import Run, Scorer, Suite, Team
 from tests.api.conftest import Api
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import finish
+from tests.support.fixtures.runs import finish
 from tests.support.thoroughness import examples as drawn
 
 

@@ -23,9 +23,9 @@ from scoring.models import (
 )
 from tests.api.conftest import MISSING, Api, codes
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import finish
-from tests.engine.thresholds.conftest import entry_of, suite_run
 from tests.support.finished_runs import Given, run_with
+from tests.support.fixtures.runs import finish
+from tests.support.suite_runs import entry_of, suite_run
 
 CASES = [
     {"key": "q1", "input": "Hello?", "expected": "Hello World", "tags": ["billing"]},

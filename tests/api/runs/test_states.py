@@ -21,8 +21,8 @@ from scoring.models import (
 )
 from tests.api.conftest import MISSING, Api, body, codes, outputs, run_of
 from tests.conftest import MakeDataset
-from tests.engine.conftest import finish
-from tests.engine.thresholds.conftest import entry_of, suite_run
+from tests.support.fixtures.runs import finish
+from tests.support.suite_runs import entry_of, suite_run
 
 
 def test_a_finished_run_shows_its_figures(alices: Api, dataset: str, suite: Suite) -> None:

@@ -23,7 +23,7 @@ from scoring.models import (
     User,
 )
 from tests.api.conftest import API, MISSING, Api, ApiOf, body, codes, outputs, run_of
-from tests.engine.conftest import finish
+from tests.support.fixtures.runs import finish
 
 
 def test_the_contracts_example_comes_out_as_written(

@@ -9,7 +9,7 @@ import pytest
 from scoring.models import AuditEntry, Run, ThresholdChange
 from tests.api.conftest import MISSING, Api, codes
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,8 @@ from scoring.engine.alerts.finding import EvaluateLater
 from scoring.engine.jobs import job_queue
 from scoring.engine.runs import lifecycle
 from scoring.models import Alert, AlertWatch, Baseline, DatasetVersion, Job, JobState, Run, User
-from tests.engine.alerts.conftest import (
+from tests.support.drift_runs import run_again, scorer_of
+from tests.support.fixtures.alert_rules import (
     CASES,
     FINE,
     FIRING,
@@ -27,7 +28,6 @@ from tests.engine.alerts.conftest import (
     run_of,
     sent_events,
 )
-from tests.support.drift_runs import run_again, scorer_of
 
 
 def flipped(before: DatasetVersion, broke: int, fixed: int = 0, rest: str = "p") -> tuple[Run, Run]:

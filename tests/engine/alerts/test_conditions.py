@@ -24,7 +24,8 @@ from scoring.models import (
     Run,
     RunState,
 )
-from tests.engine.alerts.conftest import (
+from tests.support.drift_runs import run_again, scorer_of
+from tests.support.fixtures.alert_rules import (
     FINE,
     FIRING,
     SILENT,
@@ -35,7 +36,6 @@ from tests.engine.alerts.conftest import (
     letters,
     run_of,
 )
-from tests.support.drift_runs import run_again, scorer_of
 
 MISSING = "cases of w1 have no output, have an error or were skipped"
 

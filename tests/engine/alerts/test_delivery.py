@@ -17,9 +17,9 @@ from pytest_django.fixtures import Settings
 from scoring.engine.alerts import delivery as sending
 from scoring.engine.alerts import messages
 from scoring.models import Alert, AlertDelivery, AlertRule, AuditEntry, Event, User
-from tests.engine.alerts.conftest import MakeRule, run_of
 from tests.engine.alerts.webhook_receiver import Receiver, is_signed
-from tests.engine.conftest import ROOT
+from tests.support.fixtures.alert_rules import MakeRule, run_of
+from tests.support.paths import ROOT
 
 GIVEN_UP_AFTER = len(sending.PAUSES_SECONDS) + 1
 

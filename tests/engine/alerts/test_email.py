@@ -12,8 +12,8 @@ from pytest_django.fixtures import Settings
 from scoring.engine.alerts import delivery as sending
 from scoring.engine.alerts import email as alert_email
 from scoring.models import User
-from tests.engine.alerts.conftest import MakeRule
 from tests.engine.alerts.test_delivery import fire, mailing, send_one, waiting
+from tests.support.fixtures.alert_rules import MakeRule
 
 __all__ = ["mailing"]
 

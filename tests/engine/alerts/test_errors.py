@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from scoring.engine.alerts.errors import SendError
-from tests.engine.alerts.conftest import MakeRule
 from tests.engine.alerts.test_delivery import fire, receiver, send_one
 from tests.engine.alerts.webhook_receiver import Receiver
+from tests.support.fixtures.alert_rules import MakeRule
 
 __all__ = ["receiver"]
 

@@ -29,7 +29,8 @@ from scoring.models import (
     User,
 )
 from tests.conftest import MakeOutputs
-from tests.engine.alerts.conftest import (
+from tests.support.drift_runs import scorer_of
+from tests.support.fixtures.alert_rules import (
     BAD,
     CASES,
     GOOD,
@@ -43,7 +44,6 @@ from tests.engine.alerts.conftest import (
     watch,
     week,
 )
-from tests.support.drift_runs import scorer_of
 from tests.support.run_states import queued_run
 
 HOUR = timedelta(hours=1)

@@ -16,8 +16,8 @@ from scoring.engine.alerts.conditions import evaluate_rule
 from scoring.engine.alerts.finding import Finding
 from scoring.engine.compare import comparison
 from scoring.models import AlertRule, DatasetVersion, OutputSet, Run, WatchState
-from tests.engine.alerts.conftest import CASES, MakeRule
 from tests.support.finished_runs import run_with
+from tests.support.fixtures.alert_rules import CASES, MakeRule
 
 pytestmark = pytest.mark.slow
 

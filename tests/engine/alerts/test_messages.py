@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from scoring.engine.alerts import evaluation, tick
 from scoring.models import Alert, AlertDelivery, AlertRule, DatasetVersion, Notice, User
-from tests.engine.alerts.conftest import (
+from tests.support.fixtures.alert_rules import (
     BAD,
     GOOD,
     UNKNOWN,

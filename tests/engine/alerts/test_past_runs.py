@@ -21,7 +21,7 @@ from scoring.models import (
     Run,
     RunState,
 )
-from tests.engine.alerts.conftest import BAD, GOOD, UNKNOWN, letters, run_of
+from tests.support.fixtures.alert_rules import BAD, GOOD, UNKNOWN, letters, run_of
 
 pytestmark = pytest.mark.django_db
 

@@ -21,9 +21,9 @@ from pytest_django.fixtures import Settings
 from scoring.engine.alerts import AlertRunner, delivery, follow_runs, runner, tick
 from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.models import Alert, AlertDelivery, AlertWatch, DatasetVersion
-from tests.engine.alerts.conftest import BAD, MakeRule, run_of, week
 from tests.engine.alerts.webhook_receiver import Receiver
-from tests.engine.conftest import Site
+from tests.support.fixtures.alert_rules import BAD, MakeRule, run_of, week
+from tests.support.fixtures.sites import Site
 from tests.support.waiting import wait_until
 
 SERIES = 12

@@ -23,7 +23,8 @@ from scoring.models import (
     User,
     Waiver,
 )
-from tests.engine.alerts.conftest import (
+from tests.support.drift_runs import scorer_of
+from tests.support.fixtures.alert_rules import (
     FINE,
     FIRING,
     MakeRule,
@@ -34,7 +35,6 @@ from tests.engine.alerts.conftest import (
     run_of,
     week,
 )
-from tests.support.drift_runs import scorer_of
 from tests.support.waived_runs import waive
 
 REJECTED = CaseDecisionState.REJECTED

@@ -9,7 +9,7 @@ import pytest
 
 from scoring.engine.backups import BackupError, make_backup
 from scoring.engine.backups.integrity import DATABASE
-from tests.engine.backups.conftest import SECRET, refuse, restored
+from tests.support.fixtures.backups import SECRET, refuse, restored
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.9, 0.999])

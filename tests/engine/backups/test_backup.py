@@ -18,7 +18,7 @@ from scoring.engine.backups import backup as making
 from scoring.engine.backups.backup import applied_migrations
 from scoring.engine.backups.integrity import DATABASE
 from scoring.models import Team
-from tests.engine.backups.conftest import ENCRYPTION, SECRET, restored
+from tests.support.fixtures.backups import ENCRYPTION, SECRET, restored
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ from scoring.engine.backups import make_backup, restore_backup
 from scoring.engine.backups.integrity import CLEAN, DATABASE, find_damage
 from scoring.engine.runs import planning
 from scoring.models import Run, RunState, Score, Shard, Worker
-from tests.engine.conftest import MakeRun, MakeScorer, Site
+from tests.support.fixtures.runs import MakeRun, MakeScorer
+from tests.support.fixtures.sites import Site
 from tests.support.paths import ROOT
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 

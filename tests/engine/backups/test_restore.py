@@ -9,7 +9,7 @@ from pytest_django.fixtures import Settings
 
 from scoring.engine.backups import BackupError
 from scoring.engine.backups.integrity import DATABASE, lock_exclusively, open_site
-from tests.engine.backups.conftest import OTHER, refuse, restored
+from tests.support.fixtures.backups import OTHER, refuse, restored
 
 
 @pytest.mark.parametrize("name", [DATABASE, "spool/some.rows"])

@@ -11,7 +11,7 @@ import pytest
 from scoring.engine.backups import make_backup
 from scoring.engine.backups.integrity import DATABASE
 from scoring.engine.backups.upgrades import INITIAL, find_upgrade_problem, known_migrations
-from tests.engine.backups.conftest import refuse
+from tests.support.fixtures.backups import refuse
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,9 @@ from scoring.engine.compare.regressions import count_regressions
 from scoring.engine.reports import run_summary
 from scoring.models import OutputSet, Run, RunSummary, User
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
 from tests.support.finished_runs import Given, run_with
+from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
+from tests.support.fixtures.spy import Spy
 from tests.support.waived_runs import waive
 
 pytestmark = pytest.mark.django_db

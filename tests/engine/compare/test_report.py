@@ -13,9 +13,9 @@ from scoring.engine.compare.report import ComparedRun
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import DatasetVersion, Run, User
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
 from tests.management.commands.test_compare import CASES, compare, scores, version
 from tests.support.finished_runs import Given, run_with
+from tests.support.suite_runs import entry_of, suite_run
 
 __all__ = ["version"]
 

@@ -12,9 +12,9 @@ from scoring.engine.drift import drift_lines, report
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import DatasetVersion, User
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
 from tests.management.commands.test_drift import drift, version
 from tests.support.drift_runs import run_in_week
+from tests.support.suite_runs import entry_of, suite_run
 
 __all__ = ["version"]
 

@@ -14,8 +14,8 @@ from scoring.engine.estimates.scoring_estimate import ASSUMED_TOKENS_OUT
 from scoring.engine.outputs.generation import OutputRecipe
 from scoring.models import DatasetVersion, Generation, ModelCall, OutputSet, Team
 from tests.conftest import MakeDataset
-from tests.engine.conftest import MakeScorer
 from tests.engine.judge_doubles import Model, model
+from tests.support.fixtures.runs import MakeScorer
 
 __all__ = ["model"]
 

@@ -15,8 +15,9 @@ from scoring.engine.services.reply_store import StoredReplies
 from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import Connection, Output, OutputSet, Scorer, Team
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import MakeRun, MakeScorer, Spy
 from tests.engine.judge_doubles import Model, model
+from tests.support.fixtures.runs import MakeRun, MakeScorer
+from tests.support.fixtures.spy import Spy
 
 __all__ = ["model"]
 

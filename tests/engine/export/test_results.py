@@ -16,8 +16,9 @@ from scoring.models import Output, Run, RunScorer, Verdict
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.table import CaseOrder, CaseTable
 from tests.conftest import MakeDataset
-from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
 from tests.support.finished_runs import Given, run_with
+from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
+from tests.support.fixtures.spy import Spy
 
 pytestmark = pytest.mark.django_db
 CASES: list[dict[str, Any]] = [

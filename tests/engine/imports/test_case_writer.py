@@ -10,7 +10,7 @@ import pytest
 
 from scoring.core.files import case_key
 from scoring.models import AuditEntry, Case, DatasetVersion, UploadState, User, VersionState
-from tests.engine.imports.conftest import Put, cases_of, check, jsonl, load, load_unchecked, table
+from tests.support.fixtures.uploads import Put, cases_of, check, jsonl, load, load_unchecked, table
 
 AWKWARD = [
     "",

@@ -27,7 +27,7 @@ from scoring.models import (
     UploadState,
     VersionState,
 )
-from tests.engine.imports.conftest import Put, assert_nothing_is_left, load_unchecked, many
+from tests.support.fixtures.uploads import Put, assert_nothing_is_left, load_unchecked, many
 
 
 def left_over(team: Team, name: str = "Left") -> DatasetVersion:

@@ -16,7 +16,7 @@ from scoring.engine import imports
 from scoring.engine.imports import cleanup as import_cleanup
 from scoring.engine.imports import disk_reserve, writer
 from scoring.models import UploadState
-from tests.engine.imports.conftest import Put, assert_nothing_is_left, load_unchecked, many
+from tests.support.fixtures.uploads import Put, assert_nothing_is_left, load_unchecked, many
 
 pytestmark = pytest.mark.skipif(
     connection.vendor != "sqlite" or not hasattr(os, "posix_fallocate"),

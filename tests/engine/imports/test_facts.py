@@ -11,7 +11,7 @@ import pytest
 from scoring.core.files import FileProblem
 from scoring.engine import imports
 from scoring.models import Dataset, OutputSet, Upload, UploadState
-from tests.engine.imports.conftest import Put, cases_of, load, outputs_of
+from tests.support.fixtures.uploads import Put, cases_of, load, outputs_of
 
 
 def test_truthfulqa_is_stored_as_the_csv_module_reads_it(put: Put, facts: Path) -> None:

@@ -19,7 +19,7 @@ from scoring.engine import imports
 from scoring.engine.imports import cleanup as import_cleanup
 from scoring.engine.imports import upload_storage
 from scoring.models import Dataset, DatasetVersion, Team, Upload, UploadState
-from tests.engine.imports.conftest import Put, assert_nothing_is_left, many
+from tests.support.fixtures.uploads import Put, assert_nothing_is_left, many
 from tests.support.full_disk import FULL, needs_full
 from tests.support.workbooks import simple
 

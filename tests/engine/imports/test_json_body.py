@@ -19,7 +19,7 @@ from scoring.models import (
     Team,
     User,
 )
-from tests.engine.imports.conftest import cases_of, outputs_of
+from tests.support.fixtures.uploads import cases_of, outputs_of
 
 
 def test_cases_become_a_version(team: Team, alice: User) -> None:

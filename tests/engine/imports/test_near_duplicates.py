@@ -24,7 +24,7 @@ from scoring.models import (
     VersionDuplicates,
 )
 from scoring.models.data.near_duplicate import NearDuplicate
-from tests.engine.imports.conftest import Put, check, jsonl, load
+from tests.support.fixtures.uploads import Put, check, jsonl, load
 
 QUESTION = "Which of the two customers was refunded on Monday, and how much was it?"
 INPUTS = [QUESTION, "another", QUESTION, QUESTION.upper(), {"a": [1]}, {"a": [1]}]

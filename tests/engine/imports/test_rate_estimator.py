@@ -14,7 +14,7 @@ from scoring.engine import imports
 from scoring.engine.imports import rate_estimator
 from scoring.engine.jobs import lease
 from scoring.models import Upload
-from tests.engine.imports.conftest import AtEachBeat, Put, check, jsonl, many
+from tests.support.fixtures.uploads import AtEachBeat, Put, check, jsonl, many
 from tests.support.workbooks import simple
 
 CHANCE = random.Random(7)

@@ -12,7 +12,7 @@ from scoring.core.files import FileProblem
 from scoring.engine import imports
 from scoring.engine.imports import reader
 from scoring.models import Case, Dataset, Output, Upload, UploadState
-from tests.engine.imports.conftest import (
+from tests.support.fixtures.uploads import (
     Put,
     assert_nothing_is_left,
     cases_of,

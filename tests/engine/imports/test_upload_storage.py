@@ -11,7 +11,7 @@ from pytest_django.fixtures import Settings
 from scoring.core.files import FileProblem
 from scoring.engine import imports
 from scoring.models import Team, UploadKind
-from tests.engine.imports.conftest import Put
+from tests.support.fixtures.uploads import Put
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,15 @@ from scoring.models import (
     UploadState,
 )
 from tests.conftest import MakeDataset
-from tests.engine.imports.conftest import Put, check, jsonl, load, load_unchecked, outputs_of, table
+from tests.support.fixtures.uploads import (
+    Put,
+    check,
+    jsonl,
+    load,
+    load_unchecked,
+    outputs_of,
+    table,
+)
 
 
 def test_several_output_columns_are_several_output_sets(put: Put) -> None:

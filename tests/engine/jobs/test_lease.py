@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from scoring.engine.jobs import lease
 from scoring.models import Run
-from tests.engine.conftest import RunOfYes
+from tests.support.fixtures.runs import RunOfYes
 
 pytestmark = pytest.mark.django_db
 

@@ -32,11 +32,11 @@ from scoring.models import (
 )
 from scoring.models.job import MAX_TRIES
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import Site
 from tests.engine.tryout.test_connection_test import connected
 from tests.stub.scenarios import RIGHT_KEY
 from tests.stub.server import Stub
 from tests.support.finished_runs import run_with
+from tests.support.fixtures.sites import Site
 from tests.support.run_states import queued_run
 from tests.support.waiting import wait_until
 

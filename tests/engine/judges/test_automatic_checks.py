@@ -16,9 +16,10 @@ from scoring.engine.runs import follow_up
 from scoring.engine.runs.hooks import RUNS_ENDED
 from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import Connection, Job, JobKind, JobState, JudgeVariance, Run, RunState, Team
-from tests.engine.conftest import MakeRun, MakeScorer, Site
 from tests.stub import Asked, Stub, wire
 from tests.stub.wire import Answer
+from tests.support.fixtures.runs import MakeRun, MakeScorer
+from tests.support.fixtures.sites import Site
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -36,9 +36,10 @@ from scoring.models import (
     Team,
     User,
 )
-from tests.engine.conftest import MakeRun, MakeScorer, Site, rows_of, verdicts_of
 from tests.stub import Asked, Stub, wire
 from tests.stub.wire import Answer
+from tests.support.fixtures.runs import MakeRun, MakeScorer, rows_of, verdicts_of
+from tests.support.fixtures.sites import Site
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

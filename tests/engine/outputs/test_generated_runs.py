@@ -18,9 +18,10 @@ from scoring.engine.runs.progress import run_progress
 from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import Connection, ModelCall, Output, Run, RunState, Team
 from tests.conftest import MakeDataset
-from tests.engine.conftest import MakeScorer, Site
 from tests.stub import Asked, Stub, wire
 from tests.stub.wire import Answer
+from tests.support.fixtures.runs import MakeScorer
+from tests.support.fixtures.sites import Site
 from tests.support.thoroughness import CALLS, CALLS_BETWEEN_KILLS, KILLS
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 

@@ -13,7 +13,7 @@ from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.worker.main import WorkerLoop
 from scoring.engine.worker.upload_runner import UploadRunner
-from tests.engine.conftest import MakeRun, MakeScorer
+from tests.support.fixtures.runs import MakeRun, MakeScorer
 
 
 def resident_mb() -> float:

@@ -14,11 +14,11 @@ from scoring.engine.reports.comparison_report import comparison_file_name, compa
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import DatasetVersion, Output, Run
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
 from tests.support.finished_runs import Given, run_with
 from tests.support.html import on_one_line
 from tests.support.payloads import MARKUP
 from tests.support.report_html import HandedOut, sound
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
 

@@ -18,11 +18,11 @@ from scoring.engine.reports.worst_cases import worst_cases
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import Generation, Output, OutputSet, Run, User
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.thresholds.conftest import entry_of, suite_run
 from tests.support.finished_runs import Given, run_with
 from tests.support.payloads import MARKUP, PAYLOADS
 from tests.support.report_html import sound
 from tests.support.run_states import CLOSE, EXACT, finished_run, queued_run
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
 

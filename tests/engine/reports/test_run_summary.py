@@ -12,8 +12,9 @@ from scoring.engine.reports.run_summary import Report, as_json, as_markdown, as_
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import Run
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
-from tests.engine.thresholds.conftest import entry_of, suite_run
+from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
+from tests.support.fixtures.spy import Spy
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
 

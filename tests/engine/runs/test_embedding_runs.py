@@ -11,7 +11,7 @@ from scoring.core.embeddings.errors import MISSING
 from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import Embedding, Run, Score
-from tests.engine.conftest import MakeRun, MakeScorer
+from tests.support.fixtures.runs import MakeRun, MakeScorer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OUTPUTS = ["yes", "It is so.", "yes", "The train leaves at noon."]

@@ -11,16 +11,8 @@ from scoring.engine.runs import planning
 from scoring.engine.runs.execution import execute_shard, fail_shard
 from scoring.models import Case, CaseVerdict, Output, OutputSet, Run, RunState, Score, Shard
 from tests.conftest import MakeDataset
-from tests.engine.conftest import (
-    MakeRun,
-    MakeScorer,
-    Spy,
-    finish,
-    reply_of,
-    rows_of,
-    run_all,
-    verdicts_of,
-)
+from tests.support.fixtures.runs import MakeRun, MakeScorer, finish, rows_of, run_all, verdicts_of
+from tests.support.fixtures.spy import Spy, reply_of
 
 pytestmark = pytest.mark.django_db
 

@@ -28,9 +28,10 @@ from scoring.models import (
     Worker,
 )
 from tests.conftest import MakeOutputs
-from tests.engine.conftest import MakeRun, MakeScorer, Site, rows_of, verdicts_of
 from tests.stub import Asked, Stub, wire
 from tests.stub.wire import Answer
+from tests.support.fixtures.runs import MakeRun, MakeScorer, rows_of, verdicts_of
+from tests.support.fixtures.sites import Site
 from tests.support.thoroughness import CALLS, CALLS_BETWEEN_KILLS, KILLS
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 

@@ -13,7 +13,8 @@ from scoring.engine.runs.summaries import summarize_run
 from scoring.models import Output, OutputSet, Run, RunSummary
 from scoring.models.runs.missing_outputs import missing_keys
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
+from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
+from tests.support.fixtures.spy import Spy
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,8 @@ from scoring.core.contract import ConfigError, Result
 from scoring.engine.runs import planning
 from scoring.models import AuditEntry, OutputSet, Run, RunState, Score, Shard, Suite, Team, User
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish, run_all
+from tests.support.fixtures.runs import MakeRun, MakeScorer, finish, run_all
+from tests.support.fixtures.spy import Spy
 
 pytestmark = pytest.mark.django_db
 

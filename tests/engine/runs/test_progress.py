@@ -10,7 +10,8 @@ from scoring.engine.runs import planning
 from scoring.engine.runs.execution import execute_shard
 from scoring.engine.runs.progress import NO_WORKER, is_worker_alive, run_progress
 from scoring.models import OutputSet, Run, Shard, Worker
-from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
+from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
+from tests.support.fixtures.spy import Spy
 
 pytestmark = pytest.mark.django_db
 

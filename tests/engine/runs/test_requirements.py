@@ -8,7 +8,7 @@ import pytest
 
 from scoring.engine.runs.requirements import needs_generation, run_needs_services, scorer_families
 from scoring.models import AttemptKind, Generation
-from tests.engine.conftest import MakeRun, MakeScorer
+from tests.support.fixtures.runs import MakeRun, MakeScorer
 
 EXACT = {"type": "exact_match"}
 JUDGE = {"type": "factuality", "config": {"model": "m"}}

@@ -5,7 +5,8 @@ import pytest
 from scoring.core.contract import forced_fail
 from scoring.engine.runs import planning
 from scoring.models import Run, Scorer, Suite
-from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish, rows_of, verdicts_of
+from tests.support.fixtures.runs import MakeRun, MakeScorer, finish, rows_of, verdicts_of
+from tests.support.fixtures.spy import Spy
 
 pytestmark = pytest.mark.django_db
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from scoring.engine.runs.summaries import histogram, moments, summarize_run
 from scoring.models import ModelCall, Run, RunSummary
-from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
 from tests.engine.judge_doubles import Model, model
+from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
+from tests.support.fixtures.spy import Spy
 
 __all__ = ["model"]
 

@@ -7,7 +7,7 @@ import pytest
 from scoring.core.stats.trials import ReducedScores
 from scoring.models import Output, RunSummary
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import MakeRun, MakeScorer, finish
+from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
 
 pytestmark = pytest.mark.django_db
 

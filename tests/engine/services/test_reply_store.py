@@ -12,7 +12,7 @@ from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.services import reply_store
 from scoring.engine.services.reply_store import RunBudget, StoredReplies, without_nul
 from scoring.models import CallPurpose, ModelCall, Run, Team
-from tests.engine.conftest import RunOfYes
+from tests.support.fixtures.runs import RunOfYes
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.django_db

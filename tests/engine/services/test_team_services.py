@@ -22,8 +22,8 @@ from scoring.engine.services.team_services import (
 )
 from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import CallPurpose, Connection, Embedding, ModelCall, Run, Team
-from tests.engine.conftest import MakeRun, MakeScorer, rows_of
 from tests.stub import Stub
+from tests.support.fixtures.runs import MakeRun, MakeScorer, rows_of
 
 pytestmark = pytest.mark.django_db
 

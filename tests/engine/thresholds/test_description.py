@@ -9,7 +9,7 @@ from scoring.engine.thresholds.description import (
 )
 from scoring.engine.thresholds.preview import Preview
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
 

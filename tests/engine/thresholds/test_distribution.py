@@ -11,7 +11,7 @@ from scoring.engine.runs.summaries import summarize_run
 from scoring.engine.thresholds.distribution import read_distributions
 from scoring.models import Run, RunScorer, Score, ScoreHistogram
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import suite_run
+from tests.support.suite_runs import suite_run
 
 pytestmark = pytest.mark.django_db
 

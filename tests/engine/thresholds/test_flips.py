@@ -10,8 +10,9 @@ from scoring.engine.thresholds.distribution import read_distributions
 from scoring.engine.thresholds.flips import FlipCursor, Flips
 from scoring.models import Case, CaseVerdict, Run, Score
 from tests.conftest import MakeDataset
-from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
-from tests.engine.thresholds.conftest import suite_run
+from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
+from tests.support.fixtures.spy import Spy
+from tests.support.suite_runs import suite_run
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.thresholds.jobs import enqueue_relabelling, latest_job
 from scoring.models import Job, JobState, Run, User
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
 

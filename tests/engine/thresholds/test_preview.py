@@ -7,7 +7,7 @@ from scoring.core.wording.numbers import to_ascii
 from scoring.engine.thresholds.preview import RUNS, Preview
 from scoring.models import Run, RunState
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
 

@@ -18,8 +18,9 @@ from scoring.engine.thresholds.relabelling import (
 )
 from scoring.models import AuditEntry, CaseVerdict, Relabel, Run, Score, Suite, Team, User
 from tests.conftest import MakeDataset
-from tests.engine.conftest import MakeRun, MakeScorer, Spy, finish
-from tests.engine.thresholds.conftest import entry_of, suite_run
+from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
+from tests.support.fixtures.spy import Spy
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
 

@@ -15,7 +15,7 @@ from scoring.engine.runs import planning
 from scoring.engine.worker import main as worker_main
 from scoring.engine.worker.main import DatabaseChanges, WorkerLoop
 from scoring.models import Run, RunState, Score, Team, Worker
-from tests.engine.conftest import MakeRun, MakeScorer
+from tests.support.fixtures.runs import MakeRun, MakeScorer
 from tests.support.waiting import wait_until
 
 pytestmark = [

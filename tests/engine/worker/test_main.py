@@ -14,7 +14,9 @@ import pytest
 from scoring.engine.runs import planning
 from scoring.models import OutputSet, Run, RunState, Score, Shard, Worker
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import ROOT, MakeRun, MakeScorer, Site, rows_of, verdicts_of
+from tests.support.fixtures.runs import MakeRun, MakeScorer, rows_of, verdicts_of
+from tests.support.fixtures.sites import Site
+from tests.support.paths import ROOT
 from tests.support.thoroughness import KILLS
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 

@@ -31,15 +31,9 @@ from scoring.models import (
     User,
     Worker,
 )
-from tests.engine.conftest import (
-    MakeRun,
-    MakeScorer,
-    RunOfYes,
-    Site,
-    Spy,
-    rows_of,
-    verdicts_of,
-)
+from tests.support.fixtures.runs import MakeRun, MakeScorer, RunOfYes, rows_of, verdicts_of
+from tests.support.fixtures.sites import Site
+from tests.support.fixtures.spy import Spy
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.django_db

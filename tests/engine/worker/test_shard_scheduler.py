@@ -19,9 +19,9 @@ from scoring.engine.worker import run_dispatcher, shard_scheduler
 from scoring.engine.worker.run_dispatcher import RunDispatcher, run_to_end
 from scoring.engine.worker.shard_scheduler import ShardScheduler
 from scoring.models import ModelCall, Run, RunState, Score, Shard
-from tests.engine.conftest import MakeRun, MakeScorer, RunOfYes, rows_of, verdicts_of
 from tests.engine.judge_doubles import Model, model
 from tests.engine.odd_scorers import endless
+from tests.support.fixtures.runs import MakeRun, MakeScorer, RunOfYes, rows_of, verdicts_of
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 __all__ = ["model"]

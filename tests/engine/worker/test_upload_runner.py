@@ -15,7 +15,7 @@ from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.worker.upload_runner import UploadRunner
 from scoring.models import Upload, UploadState
 from scoring.models.job import MAX_TRIES
-from tests.engine.imports.conftest import Put, assert_nothing_is_left, put, spooled
+from tests.support.fixtures.uploads import Put, assert_nothing_is_left, put, spooled
 
 __all__ = ["put", "spooled"]
 

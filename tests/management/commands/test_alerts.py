@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from scoring.models import Alert, AlertRule, DatasetVersion, User
-from tests.engine.alerts.conftest import BAD, MakeRule, make_rule, version, week
 from tests.support.commands import call
+from tests.support.fixtures.alert_rules import BAD, MakeRule, make_rule, version, week
 
 __all__ = ["make_rule", "version"]
 

@@ -27,7 +27,9 @@ from scoring.models import (
     User,
 )
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import MakeScorer, Site, Spy
+from tests.support.fixtures.runs import MakeScorer
+from tests.support.fixtures.sites import Site
+from tests.support.fixtures.spy import Spy
 from tests.support.waiting import DEADLINE_SECONDS
 
 pytestmark = pytest.mark.django_db

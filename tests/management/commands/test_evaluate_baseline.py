@@ -24,8 +24,9 @@ from scoring.models import (
     Waiver,
 )
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import MakeScorer, Spy
 from tests.management.commands.test_evaluate import Ended, evaluate
+from tests.support.fixtures.runs import MakeScorer
+from tests.support.fixtures.spy import Spy
 from tests.support.waived_runs import waive
 
 pytestmark = pytest.mark.django_db

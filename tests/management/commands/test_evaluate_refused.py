@@ -11,8 +11,9 @@ from django.apps import apps
 
 from scoring.models import DatasetVersion, OutputSet, Run, Scorer, ScorerVersion, Suite
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.conftest import MakeScorer, Spy
 from tests.management.commands.test_evaluate import evaluate
+from tests.support.fixtures.runs import MakeScorer
+from tests.support.fixtures.spy import Spy
 
 pytestmark = pytest.mark.django_db
 

@@ -17,7 +17,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from scoring.models import AuditEntry, Case, Dataset, DatasetVersion, OutputSet, Team, Upload
-from tests.engine.imports.conftest import assert_nothing_is_left, cases_of, spooled, table
+from tests.support.fixtures.uploads import assert_nothing_is_left, cases_of, spooled, table
 from tests.support.paths import ROOT
 from tests.support.waiting import DEADLINE_SECONDS
 from tests.support.workbooks import packed, parts_of, row_xml, sheet_xml

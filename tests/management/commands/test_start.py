@@ -17,7 +17,7 @@ import pytest
 
 from evalsite import env
 from scoring.models import User, Worker
-from tests.engine.conftest import Site
+from tests.support.fixtures.sites import Site
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 pytestmark = pytest.mark.slow

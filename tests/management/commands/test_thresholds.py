@@ -17,8 +17,8 @@ from scoring.models import (
     ThresholdChange,
 )
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
 from tests.support.commands import call
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
 

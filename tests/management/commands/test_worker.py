@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scoring.models import Worker
-from tests.engine.conftest import Site
+from tests.support.fixtures.sites import Site
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 

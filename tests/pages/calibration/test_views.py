@@ -32,11 +32,11 @@ from scoring.models import (
     User,
 )
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.engine.thresholds.conftest import entry_of, suite_run
 from tests.pages.calibration.steps import at, connected, judge_of, judged_run, worker
 from tests.pages.runs.steps import BrowserOf
 from tests.support.reviewed_runs import draw_sample, give_in_turn, outputs_of, scored_run
 from tests.support.run_states import CLOSE, finished_run, queued_run
+from tests.support.suite_runs import entry_of, suite_run
 
 LABEL = "?label=metadata.human"
 

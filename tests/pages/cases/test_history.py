@@ -11,7 +11,6 @@ from django.test.utils import CaptureQueriesContext
 from evalsite.pages.cases import history
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import DatasetVersion, Run, User
-from tests.engine.thresholds.conftest import entry_of, suite_run
 from tests.pages.cases.test_baseline_output import (
     BrowserOf,
     baseline,
@@ -22,6 +21,7 @@ from tests.pages.cases.test_baseline_output import (
     words,
 )
 from tests.support.finished_runs import run_with
+from tests.support.suite_runs import entry_of, suite_run
 
 __all__ = ["baseline", "run", "version"]
 

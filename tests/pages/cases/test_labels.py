@@ -11,8 +11,8 @@ from scoring.core.explain.explanation import LaterVerdict
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import Run, Score, User
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
 from tests.support.html import Reader
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
 

@@ -15,10 +15,10 @@ from scoring.engine.reports.verification import verify_file
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import ReleaseDecision, Run, RunState, User
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
 from tests.support.finished_runs import run_with
 from tests.support.html import Reader
 from tests.support.reviewed_runs import ask_to_review
+from tests.support.suite_runs import entry_of, suite_run
 from tests.support.waived_runs import waive
 
 BrowserOf = Callable[[User], Client]

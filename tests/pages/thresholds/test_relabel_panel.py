@@ -16,7 +16,7 @@ from scoring.engine.jobs.runner import JobRunner
 from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.models import AuditEntry, Job, JobState, Run, User
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
 

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from scoring.models import Relabel, Run, User
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
 

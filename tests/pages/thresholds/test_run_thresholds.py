@@ -7,7 +7,7 @@ from django.urls import reverse
 from evalsite.pages.thresholds.run_thresholds import RunThresholds
 from scoring.models import Run, Suite
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
 

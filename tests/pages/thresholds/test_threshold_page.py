@@ -7,7 +7,7 @@ from evalsite.pages.thresholds.threshold_page import ThresholdPage
 from scoring.engine.thresholds.preview import Preview
 from scoring.models import User
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
 

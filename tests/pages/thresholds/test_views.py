@@ -23,7 +23,7 @@ from scoring.models import (
     User,
 )
 from tests.conftest import MakeDataset
-from tests.engine.thresholds.conftest import entry_of, suite_run
+from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
 
