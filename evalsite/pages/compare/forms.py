@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
 from functools import cached_property
 from math import nan
 from typing import Any, Final
@@ -14,16 +13,14 @@ from uuid import UUID
 from django import forms
 from django.db.models import Q
 from django.http import QueryDict
-from django.utils import timezone
 
 from evalsite.pages.web.fields import PositionField
 from evalsite.pages.web.search_forms import MAX_TEXT
 from scoring.core.charts.comparison_charts import ScoreRange
 from scoring.engine.runs.neighbours import run_baseline
-from scoring.models import Dataset, Role, Run, Team, User
+from scoring.models import Dataset, Run, Team
 from scoring.models.pairs.rows import PairFilters, PairKind, ScoreRanges
 from scoring.models.reviews.broken_cases import BrokenCases, CaseState
-from scoring.models.reviews.waiver import MAX_REASON, Terms
 from scoring.models.runs.run import RunQuerySet
 
 MAX_RUNS: Final = 10  # candidates beside one baseline
@@ -52,7 +49,6 @@ OPENED: Final = (
     PairKind.NEITHER,
 )
 RANGE_SIGN: Final = ".."
-USUAL_DAYS: Final = 30  # that a waiver holds
 ARCHIVED: Final = "archived"  # the value of `choose` that offers archived runs too
 ALL: Final = "all"  # the value of `runs` that offers older ones too
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -267,45 +263,6 @@ class PairListForm(forms.Form):
         if any(self.ranges) and not cleaned.get("scorer"):
             raise forms.ValidationError("Choose the scorer that the range of scores is of.")
         return cleaned
-
-
-class RequiredSelect(forms.Select):
-    """Without an empty choice, which a plain one looks for by a query of its own."""
-
-    def use_required_attribute(self, initial: Any) -> bool:  # noqa: ARG002
-        return True
-
-
-class WaiverForm(forms.Form):
-    """Asked for where cases are waived; the owner answers for the waiver until its last day."""
-
-    reason = forms.CharField(max_length=MAX_REASON, widget=forms.Textarea(attrs={"rows": 2}))
-    until = forms.DateField(
-        label="Last day",
-        widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
-        help_text="From the next day on the cases count as regressions again.",
-    )
-    owner = forms.ModelChoiceField(User.objects.none(), empty_label=None, widget=RequiredSelect)
-
-    def __init__(self, sent: Any = None, *, team: Team, user: User) -> None:
-        today = timezone.localdate()
-        initial = {"until": today + timedelta(days=USUAL_DAYS), "owner": user}
-        super().__init__(sent, initial=initial)
-        owners = User.objects.filter(
-            memberships__team=team, memberships__role__gte=Role.REVIEWER, is_active=True
-        )
-        self.fields["owner"].queryset = owners.order_by("name", "email")  # type: ignore[attr-defined]
-        self.fields["until"].widget.attrs["min"] = today.isoformat()
-
-    def terms(self) -> Terms:
-        cleaned = self.cleaned_data
-        return Terms(cleaned["until"], cleaned["reason"], cleaned["owner"])
-
-    def clean_until(self) -> Any:
-        until = self.cleaned_data["until"]
-        if until < timezone.localdate():
-            raise forms.ValidationError("This day is over: choose today or a later day.")
-        return until
 
 
 def _initial_choice(query: QueryDict, runs: Sequence[Run]) -> dict[str, Any]:

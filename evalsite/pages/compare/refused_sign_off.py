@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from evalsite.pages.compare.forms import WaiverForm
+from evalsite.pages.compare.waiver_form import WaiverForm
 from evalsite.pages.web.responses import SignedInRequest
 
 

@@ -17,10 +17,11 @@ from django.urls import reverse
 
 from evalsite import access
 from evalsite.blind_review import blind_pairs
-from evalsite.pages.compare.forms import PairListForm, WaiverForm
+from evalsite.pages.compare.forms import PairListForm
 from evalsite.pages.compare.links import compare_url
 from evalsite.pages.compare.refused_sign_off import RefusedSignOff
 from evalsite.pages.compare.views import show_comparison
+from evalsite.pages.compare.waiver_form import WaiverForm
 from evalsite.pages.web.decorators import post_action
 from evalsite.pages.web.fields import PositionField
 from evalsite.pages.web.responses import SignedInRequest

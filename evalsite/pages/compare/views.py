@@ -14,13 +14,14 @@ from evalsite import access
 from evalsite.blind_review import blind_pairs
 from evalsite.pages.compare.candidates import Candidate, load_candidates
 from evalsite.pages.compare.charts import PairCharts
-from evalsite.pages.compare.forms import ChoiceForm, DatasetForm, OfferedRuns, RunsForm, WaiverForm
+from evalsite.pages.compare.forms import ChoiceForm, DatasetForm, OfferedRuns, RunsForm
 from evalsite.pages.compare.links import compare_url
 from evalsite.pages.compare.pair_list import PairList
 from evalsite.pages.compare.progress import get_comparison_progress
 from evalsite.pages.compare.refused_sign_off import RefusedSignOff
 from evalsite.pages.compare.relabelled_runs import RelabelledRun, find_relabelled_runs
 from evalsite.pages.compare.table import CompareTable
+from evalsite.pages.compare.waiver_form import WaiverForm
 from evalsite.pages.web.decorators import get_page
 from evalsite.pages.web.responses import (
     SignedInRequest,

@@ -200,7 +200,7 @@ def _draft_context(request: SignedInRequest, dataset: Dataset, form: forms.Form)
         "rows": [_edit_row(edit, cases.get(edit.key)) for edit in page.rows],
         "counts": draft.counts(),
         "publishing": publishing,
-        "standstill": NO_WORKER if publishing and not is_worker_alive() else "",
+        "stall_reason": NO_WORKER if publishing and not is_worker_alive() else "",
     }
 
 

@@ -36,7 +36,7 @@ from scoring.core.registry import SERVICE_FAMILIES, ScorerType
 from scoring.engine.jobs import job_queue
 from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
 from scoring.engine.tryout import tryout
-from scoring.engine.tryout.connection_test import case_from_json
+from scoring.engine.tryout.model_tryout import case_from_json
 from scoring.models import Job, JobKind, Role, User
 
 #: Values of the parameter `try`: the fields changed, the button was pressed, a case was chosen.

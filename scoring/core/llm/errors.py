@@ -46,7 +46,7 @@ _TRIES: Final[Mapping[str, int]] = {
 
 
 class CallProblem(Exception):  # noqa: N818 - the word the project uses
-    """Why one attempt gave no reply. `tries` is how many attempts such a problem is worth.
+    """Why one attempt gave no reply. `try_count` is how many attempts such a problem is worth.
 
     `retry_after_seconds` is what the endpoint asked for. `is_pressure` says that it wants fewer
     concurrent calls.
@@ -58,12 +58,12 @@ class CallProblem(Exception):  # noqa: N818 - the word the project uses
         retry_after_seconds: float | None = None,
         *,
         is_pressure: bool = False,
-        tries: int | None = None,
+        try_count: int | None = None,
     ) -> None:
         super().__init__(fault.text)
         self.fault, self.retry_after_seconds = fault, retry_after_seconds
         self.is_pressure = is_pressure
-        self.try_count = _TRIES.get(fault.code, 1) if tries is None else tries
+        self.try_count = _TRIES.get(fault.code, 1) if try_count is None else try_count
 
 
 class ErrorBody(NamedTuple):

@@ -17,7 +17,7 @@ class Finding(NamedTuple):
 
     `run` is the evaluated one, None where runs are missing, `baseline` the one it was compared
     with, if any. `value` and `limit` are what was compared. Where nothing but time may change it,
-    `look_at` says when to evaluate again.
+    `evaluate_at` says when to evaluate again.
     """
 
     state: WatchState

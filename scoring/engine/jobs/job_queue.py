@@ -27,8 +27,8 @@ JobResult = Mapping[str, Any]
 #: It takes the job and returns its answer; it may raise JobProblem.
 HANDLERS: Final[Mapping[str, str]] = {
     JobKind.TEST_CONNECTION: "scoring.engine.tryout.connection_test.run_connection_test",
-    JobKind.TRY_SCORER: "scoring.engine.tryout.connection_test.run_scorer_trial",
-    JobKind.TRY_PROMPT: "scoring.engine.tryout.connection_test.run_prompt_trial",
+    JobKind.TRY_SCORER: "scoring.engine.tryout.model_tryout.run_scorer_tryout",
+    JobKind.TRY_PROMPT: "scoring.engine.tryout.model_tryout.run_prompt_tryout",
     JobKind.PREVIEW_SCORER: "scoring.engine.tryout.preview.run_preview",
     JobKind.MEASURE_VARIANCE: "scoring.engine.judges.variance.run_variance_check",
     JobKind.MEASURE_DRIFT: "scoring.engine.drift.jobs.run_measurement",

@@ -23,7 +23,7 @@ Leased = Job | Run | Upload
 
 
 def own_name() -> str:
-    """What `held_by` and the worker's row call this process."""
+    """What `lease_owner` and the worker's row call this process."""
     return f"{socket.gethostname()[:60]}:{os.getpid()}"
 
 

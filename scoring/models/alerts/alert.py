@@ -71,9 +71,9 @@ class Alert(AddressedRow):
 
     `run` is the newest run that was judged so, None where runs are missing, `baseline` the one it
     was compared with, if any, and `limit` and `value` are what was compared, in the kind's own
-    unit. `note` says why a later run could not be judged. `told_at` is when people were last
-    notified, `tell_at` when they are notified again, None for never. An alert that is over because
-    its figure is fine again has a `resolved_by_run`, except one that waited for any run.
+    unit. `note` says why a later run could not be judged. `notified_at` is when people were last
+    notified, `remind_at` when they are notified again, None for never. An alert that is over
+    because its figure is fine again has a `resolved_by_run`, except one that waited for any run.
     """
 
     rule = models.ForeignKey(AlertRule, models.CASCADE, related_name="alerts")

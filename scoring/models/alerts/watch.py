@@ -59,8 +59,9 @@ class AlertWatchQuerySet(models.QuerySet["AlertWatch"]):
 class AlertWatch(models.Model):
     """A series under a rule: what its newest run came to, and when to look again.
 
-    `look_at` is None until a run ends. `sentence` says what was seen in `run`, which is None where
-    there is none. A worker claims a watch by postponing `look_at`, so that only one evaluates it.
+    `evaluate_at` is None until a run ends. `sentence` says what was seen in `run`, which is None
+    where there is none. A worker claims a watch by postponing `evaluate_at`, so that only one
+    evaluates it.
     """
 
     rule = models.ForeignKey("AlertRule", models.CASCADE, related_name="watches")

@@ -166,9 +166,9 @@ class Run(AddressedRow):
     """One output set scored by one frozen suite.
 
     The counts are of case verdicts, None until the run has ended, and can be rebuilt from rows.
-    `held_by` and `held_until` are the lease of the process that works on it. `standstill` says why
-    its calls of a model pause, and is empty while they do not. A deleted run is kept for a while,
-    and can only be restored.
+    `lease_owner` and `lease_expires_at` are the lease of the process that works on it.
+    `stall_reason` says why its calls of a model pause, and is empty while they do not. A deleted
+    run is kept for a while, and can only be restored.
     """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="runs")

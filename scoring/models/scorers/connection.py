@@ -115,7 +115,7 @@ class ConnectionQuerySet(models.QuerySet["Connection"]):
 class Connection(AddressedRow):
     """An OpenAI-compatible endpoint a team may call, with its key.
 
-    `sealed_key` holds the key and the URL it was given for, encrypted together: with another URL
+    `encrypted_key` holds the key and the URL it was given for, encrypted together: with another URL
     it does not open. `offered` lists the models as {name, usd_per_million_in,
     usd_per_million_out}, a price None where it is not known. Scorers name a connection, so its
     name never changes.

@@ -13,7 +13,7 @@ from scoring.engine import imports
 from scoring.engine.imports import upload_storage
 from scoring.engine.jobs import lease
 from scoring.models import Case, Dataset, DatasetVersion, Upload, UploadState
-from tests.engine.imports.conftest import (
+from tests.support.fixtures.uploads import (
     AtEachBeat,
     Put,
     assert_nothing_is_left,
@@ -68,12 +68,12 @@ def test_a_cancel_before_the_import_removes_the_file(put: Put, spooled: Path) ->
     assert_nothing_is_left(spooled)
 
 
-@pytest.mark.parametrize("step", ["check", "load"])
+@pytest.mark.parametrize("step", ["check_upload", "import_upload"])
 def test_a_cancel_is_honoured_between_batches(
     put: Put, spooled: Path, at_each_beat: AtEachBeat, step: str
 ) -> None:
     upload = put(many())
-    imports.request_load(upload) if step == "load" else imports.request_check(upload)
+    imports.request_load(upload) if step == "import_upload" else imports.request_check(upload)
     lease.acquire(upload)
     seen: list[int] = []
 
@@ -84,7 +84,7 @@ def test_a_cancel_is_honoured_between_batches(
     at_each_beat(cancel)
     getattr(imports, step)(upload)
     upload.refresh_from_db()
-    assert seen == [5_000 if step == "load" else 0]
+    assert seen == [5_000 if step == "import_upload" else 0]
     assert upload.state == UploadState.CANCELLED
     assert_nothing_is_left(spooled)
 

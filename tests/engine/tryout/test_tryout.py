@@ -14,7 +14,7 @@ from django.conf import LazySettings
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case, ConfigError, ServiceError
 from scoring.engine.tryout import queue, tryout
-from tests.engine.conftest import ROOT
+from tests.support.paths import ROOT
 
 CASES = [Case("Hello World!", "Hello World", id="a"), Case("no", None), Case("", "", failure="x")]
 
@@ -151,7 +151,7 @@ def printed_by(code: str) -> str:
 
 def test_the_web_process_imports_no_scorer() -> None:
     code = (
-        "tryout.close()\n"
+        "tryout.close_helper()\n"
         "print([m for m in ('numpy', 'scipy', 'rapidfuzz', 're2', 'pydantic') if m in sys.modules])"
     )
     assert printed_by(code).strip() == "[]"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.http import QueryDict
 from django.test import RequestFactory
 
-from evalsite.pages.compare.forms import WaiverForm
 from evalsite.pages.compare.refused_sign_off import RefusedSignOff
+from evalsite.pages.compare.waiver_form import WaiverForm
 from scoring.models import Team, User
 
 
