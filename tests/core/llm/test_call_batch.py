@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from scoring.core.llm.judge_client import JudgeClient
 from scoring.core.services import CallFailure, Reply
 from tests.stub.wire import Answer, completion, json_answer, rate_limited
 from tests.support.judges import Bench, Purse, question, questions
-from tests.support.waiting import DEADLINE_SECONDS
+from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 
 @pytest.mark.parametrize(
@@ -90,7 +89,7 @@ def test_a_place_is_held_until_its_reply_is_kept(bench: Bench) -> None:
     caller = bench.caller(bench.endpoint("ok", concurrency=2))
     asking = threading.Thread(target=caller.ask, args=(questions(9),))
     asking.start()
-    _until(lambda: len(bench.stub.asked("ok")) == 2)
+    wait_until(lambda: len(bench.stub.asked("ok")) == 2)
     bench.pool.start(_turns(20)).result(DEADLINE_SECONDS)
     assert len(bench.stub.asked("ok")) == 2  # a kill now repeats two paid calls, not nine
     written.set()
@@ -129,12 +128,3 @@ async def _turns(count: int) -> None:
 
     for _ in range(count):
         await asyncio.sleep(0)
-
-
-def _until(is_so: Callable[[], bool]) -> None:
-    waiting = threading.Event()
-    for _ in range(500):
-        if is_so():
-            return
-        waiting.wait(0.01)
-    raise AssertionError("it never came about")

@@ -11,6 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from tests.support.waiting import DEADLINE_SECONDS
+
 
 class Sent(NamedTuple):
     """A call as it came; header names are in lower case."""
@@ -67,7 +69,7 @@ def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             receiver.sent.append(Sent(self.path, headers, body))
             receiver.came.set()
-            receiver.hangs.wait(30)
+            receiver.hangs.wait(DEADLINE_SECONDS)
             self.send_response(receiver.answer())
             for name, value in receiver.headers.items():
                 self.send_header(name, value)

@@ -29,7 +29,7 @@ ROWS = "SELECT scorer_id, output_id, status, score, verdict FROM scoring_score O
 
 
 def rows_in(database: Path, sql: str = ROWS) -> list[Any]:
-    with closing(sqlite3.connect(database, timeout=20)) as opened:
+    with closing(sqlite3.connect(database, timeout=DEADLINE_SECONDS)) as opened:
         return opened.execute(sql).fetchall()
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 
 from scoring.engine.tryout import queue as tryout_queue
 from scoring.engine.tryout.queue import BusyError, TryoutQueue
-from tests.support.waiting import DEADLINE_SECONDS
+from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 
 class Caller(threading.Thread):
@@ -31,11 +30,18 @@ class Caller(threading.Thread):
         self.join(DEADLINE_SECONDS)
 
 
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No caller is sent away because the machine is slow."""
+    monkeypatch.setattr(tryout_queue, "WAIT_SECONDS", DEADLINE_SECONDS)
+
+
 def test_the_next_person_gets_the_turn_when_the_first_ends() -> None:
     queue = TryoutQueue()
     first = Caller(queue, 1)
     assert first.has_turn.wait(DEADLINE_SECONDS)
     second = Caller(queue, 2)
+    wait_until(lambda: len(queue._callers) == 2)
     assert not second.has_turn.wait(0.1)
     first.end()
     assert second.has_turn.wait(DEADLINE_SECONDS)
@@ -53,13 +59,12 @@ def test_a_person_is_refused_a_second_turn_at_once() -> None:
         pass
 
 
-def test_a_third_caller_is_refused_rather_than_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_third_caller_is_refused_rather_than_kept() -> None:
     queue = TryoutQueue()
     callers = [Caller(queue, 1)]
     assert callers[0].has_turn.wait(DEADLINE_SECONDS)
     callers.append(Caller(queue, 2))
-    while len(queue._callers) < 2:
-        time.sleep(0.001)
+    wait_until(lambda: len(queue._callers) == 2)
     with pytest.raises(BusyError, match="Others are scoring"), queue.turn(3):
         pass
     for caller in callers:

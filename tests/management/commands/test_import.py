@@ -406,13 +406,15 @@ def command(data_dir: Path, *words: str) -> subprocess.Popen[str]:
 
 def manage(data_dir: Path, *words: str) -> str:
     process = command(data_dir, *words)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=DEADLINE_SECONDS)
     assert process.returncode == 0, err
     return out
 
 
 def asked(data_dir: Path, question: str) -> int:
-    with closing(sqlite3.connect(data_dir / "evalsite.sqlite3", timeout=20)) as database:
+    with closing(
+        sqlite3.connect(data_dir / "evalsite.sqlite3", timeout=DEADLINE_SECONDS)
+    ) as database:
         return int(database.execute(question).fetchone()[0])
 
 
@@ -466,7 +468,7 @@ def test_two_imports_at_once_into_one_name_are_two_whole_versions(
         rows = [[str(n), f"{path.stem} {n}"] for n in range(12_000)]
         path.write_bytes(table([["id", "input"], *rows]))
     processes = [command(site, "import", str(path), "--dataset", "Answers") for path in paths]
-    said = [process.communicate(timeout=120) for process in processes]
+    said = [process.communicate(timeout=DEADLINE_SECONDS) for process in processes]
     assert [process.returncode for process in processes] == [0, 0], said
     found = rows_in(site)
     assert (found["dataset"], found["datasetversion"], found["case"]) == (1, 2, 24_000)

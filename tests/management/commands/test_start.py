@@ -59,7 +59,9 @@ def alive(pids: set[int]) -> set[int]:
 
 def answers(port: int) -> bool:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as reply:
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{port}/healthz", timeout=DEADLINE_SECONDS
+        ) as reply:
             return bool(reply.status == 200)
     except OSError:
         return False
@@ -70,6 +72,13 @@ def seconds_of_answers(port: int) -> float:
     began = time.monotonic()
     assert all(answers(port) for _ in range(10))
     return time.monotonic() - began
+
+
+def connections_read(port: int) -> int:
+    """How many connections the server has accepted and read all that was sent on."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    established = [row for row in rows if row[1].endswith(f":{port:04X}") and row[3] == "01"]
+    return sum(row[4].endswith(":00000000") and row[9] != "0" for row in established)
 
 
 def up(port: int) -> bool:
@@ -136,7 +145,7 @@ def test_connections_that_drip_or_say_nothing_hold_up_nobody(shared: Running) ->
         for start in starts:
             sender = opened.enter_context(socket.create_connection(("127.0.0.1", port)))
             sender.sendall(start)
-        time.sleep(0.5)
+        wait_until(lambda: connections_read(port) >= len(starts))
         assert seconds_of_answers(port) < max(4, 10 * undisturbed)
 
 
