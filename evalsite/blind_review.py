@@ -66,7 +66,7 @@ def blind_outputs_in_queue(user: User, run: Run, filters: CaseFilters) -> frozen
     """
     if not has_blind_outputs(user, run):
         return frozenset()
-    change = filters.change and filters.change.against
+    change = filters.change and filters.change.baseline
     baselines = {other for other in (change, run_baseline(run)) if other}
     pairs = [blind_pairs(user, baseline, run).candidate for baseline in baselines]
     return blind_outputs(user, run).union(*pairs)

@@ -23,7 +23,8 @@ register = template.Library()
 
 register.filter("leaf_rows", leaf_rows)
 
-AGAINST: Final = 80  # characters of what a leaf was compared with, where that stands elsewhere
+#: Characters of what a leaf was compared with, where that stands elsewhere.
+MAX_REFERENCE: Final = 80
 
 _HEAD: Final = '<th class="cell-title" scope="row"><span class="id">{}</span></th>'
 _CELL: Final = '<td data-label="{}">{}</td>'
@@ -72,11 +73,13 @@ def _credit(credit: Credit, with_spaces: bool) -> str:
         return '<span class="muted">not counted</span>'
     number = f'{verdict_mark(credit.verdict)} <span class="number">{score(credit.value, 4)}</span>'
     word = "missing" if credit.is_missing else "partly" if credit.is_partial else ""
-    return number + (_MUTED.format(word) if word else "") + _against(credit.against, with_spaces)
+    return (
+        number + (_MUTED.format(word) if word else "") + _reference(credit.reference, with_spaces)
+    )
 
 
-def _against(text: str | None, with_spaces: bool) -> str:
+def _reference(text: str | None, with_spaces: bool) -> str:
     if text is None:
         return ""
-    cut = text if len(text) <= AGAINST else f"{text[: AGAINST - 1]}…"
+    cut = text if len(text) <= MAX_REFERENCE else f"{text[: MAX_REFERENCE - 1]}…"
     return _MUTED.format(f'against <span class="id">{render_line(cut, with_spaces)}</span>')

@@ -278,9 +278,9 @@ _register(
 )
 _register(
     rows.RunDrift,
-    list_display=["run", "against", "similarity", "compared", "distinct", "sampled"],
+    list_display=["run", "reference", "similarity", "compared", "distinct", "sampled"],
     search_fields=["run__name"],
-    list_select_related=["run", "against"],
+    list_select_related=["run", "reference"],
 )
 _register(
     rows.DriftResult,

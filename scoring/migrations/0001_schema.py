@@ -794,7 +794,7 @@ class Migration(migrations.Migration):
                     ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='drift', to='scoring.run')),
                     ('run_finished_at', models.DateTimeField()),
                     ('tags', models.JSONField(default=dict)),
-                    ('against', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='scoring.outputset')),
+                    ('reference', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='scoring.outputset')),
                     ('similarity', models.FloatField(null=True)),
                     ('compared', models.PositiveIntegerField(default=0)),
                     ('sampled', models.PositiveIntegerField(default=0)),

@@ -96,7 +96,7 @@ class Job(AddressedRow):
     def is_open(self) -> bool:
         return self.state in UNFINISHED
 
-    def tell(self, progress: Mapping[str, Any]) -> bool:
+    def store_progress(self, progress: Mapping[str, Any]) -> bool:
         """Store how far the worker is in place of the answer, until that is there. Returns False
         once nobody wants the job any more.
         """

@@ -31,11 +31,11 @@ def test_only_what_is_repeatable_is_begun_again(
 
 def test_progress_is_kept_while_the_job_is_worked_on(team: Team) -> None:
     job = Job.objects.create(team=team, kind=JobKind.COMPARE, state=JobState.WORKING)
-    assert job.tell({"done": 1})
+    assert job.store_progress({"done": 1})
     job.refresh_from_db()
     assert job.answer == {"done": 1}
     Job.objects.update(state=JobState.FAILED)
-    assert not job.tell({"done": 2})
+    assert not job.store_progress({"done": 2})
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def blind_positions(
     if filters.change is None:
         hidden = blind_outputs(view.user, run)
         return hidden, hidden
-    pairs = blind_pairs(view.user, filters.change.against, run)
+    pairs = blind_pairs(view.user, filters.change.baseline, run)
     return pairs.own, pairs.candidate
 
 

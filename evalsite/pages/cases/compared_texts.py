@@ -125,26 +125,26 @@ class ComparedTexts:
         return next(iter(named or present), "baseline")
 
     @cached_property
-    def sides(self) -> tuple[str, str]:
+    def side_names(self) -> tuple[str, str]:
         """The names of the two compared texts; the second one shows what differs."""
         return BETWEEN[self.between]
 
     @cached_property
     def is_comparable(self) -> bool:
-        return all(map(self.whole.get, self.sides))
+        return all(map(self.whole.get, self.side_names))
 
     @property
     def is_same(self) -> bool:
         """Whether the two compared texts say the same."""
         texts = self._json_layouts or self.whole
-        return self.is_comparable and len({texts[side] for side in self.sides}) == 1
+        return self.is_comparable and len({texts[side] for side in self.side_names}) == 1
 
     @cached_property
     def pair(self) -> TextComparison | None:
         """The difference of the two texts; None for a mode that shows none within the texts."""
         if self.mode not in _DIFFS:
             return None
-        first, second = ((self.whole | self.as_json)[side] for side in self.sides)
+        first, second = ((self.whole | self.as_json)[side] for side in self.side_names)
         return TextComparison(first, second, _DIFFS[self.mode])
 
     # As JSON.
@@ -157,11 +157,11 @@ class ComparedTexts:
     @cached_property
     def _json_layouts(self) -> dict[str, str]:
         parsed = self._parsed
-        if not parsed.keys() >= set(self.sides):
+        if not parsed.keys() >= set(self.side_names):
             return {}
-        first, second = self.sides
+        first, second = self.side_names
         layouts: dict[str, str] = {}
-        for other in (second, *(name for name in parsed if name not in self.sides)):
+        for other in (second, *(name for name in parsed if name not in self.side_names)):
             both = normalize_structures(parsed[first], parsed[other])
             layouts |= dict(zip((first, other), both, strict=True))
         return layouts
@@ -244,7 +244,7 @@ class ComparedTexts:
     def panes(self) -> list[str]:
         """The texts that have a pane of their own; inline the two compared ones share theirs."""
         names = ["expected", "baseline", "output"] if self.baseline else ["expected", "output"]
-        in_one = self.sides if self.is_inline and self.pair else ()
+        in_one = self.side_names if self.is_inline and self.pair else ()
         return [name for name in names if name not in in_one]
 
     @property
@@ -257,7 +257,7 @@ class ComparedTexts:
 
     @property
     def compared_titles(self) -> list[str]:
-        return [self.titles[side] for side in self.sides]
+        return [self.titles[side] for side in self.side_names]
 
     @property
     def expected_pane(self) -> TextLayout | MarkdownText:
@@ -283,9 +283,9 @@ class ComparedTexts:
         text = self.as_json.get(name, self.whole[name])
         if self.pair is None:
             return layout_text(text)
-        if name not in self.sides:
+        if name not in self.side_names:
             return compare_third_text(text, self.pair)
-        return self.pair.before if name == self.sides[0] else self.pair.after
+        return self.pair.before if name == self.side_names[0] else self.pair.after
 
 
 def _read_output(output: Output) -> Json:

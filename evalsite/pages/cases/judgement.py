@@ -157,7 +157,7 @@ class Judgement:
     @property
     def paths(self) -> PathTable:
         """The texts as JSON, path by path, with what the leaves score."""
-        return self._path_table(list(self.texts.structures), self.texts.sides)
+        return self._path_table(list(self.texts.structures), self.texts.side_names)
 
     @property
     def leaf_paths(self) -> PathTable:

@@ -82,12 +82,12 @@ class DriftFigure:
     @property
     def is_cut(self) -> bool:
         """Whether only a part of the line is shown."""
-        return len(self.line.shown) < self.run_count
+        return len(self.line.visible) < self.run_count
 
     @property
     def first_shown(self) -> int:
         """Which of the line's runs the chart begins with, counted from 1."""
-        return self.line.shown.start + 1
+        return self.line.visible.start + 1
 
     @property
     def overview(self) -> Sparkline:
@@ -106,7 +106,7 @@ class DriftFigure:
     def later_url(self) -> str:
         """The part after it; empty where there is none."""
         last = self.line.part.next(self.line.runs)
-        if last < self.line.shown.stop:
+        if last < self.line.visible.stop:
             return ""
         return f"{self.own_query}&until={self.line.details[last].run}"
 

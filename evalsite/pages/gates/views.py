@@ -81,21 +81,21 @@ class WaivedRow:
 class GateResult:
     """What the gates of a form answer."""
 
-    shown: ShownCheck
+    checked: ShownCheck
 
     @property
     def look(self) -> tuple[str, str]:
         """Of all gates together."""
-        return STATE_MARKS[self.shown.check.state]
+        return STATE_MARKS[self.checked.check.state]
 
     @cached_property
     def answers(self) -> list[Answer]:
-        return [self._answer(outcome) for outcome in self.shown.check.outcomes]
+        return [self._answer(outcome) for outcome in self.checked.check.outcomes]
 
     @property
     def waived(self) -> list[tuple[str, Sequence[WaivedRow], int]]:
         """The used and the expired waivers: a title, the first cases, and how many more."""
-        used, expired = self.shown.waivers
+        used, expired = self.checked.waivers
         titles = ("Waivers used", used), ("Expired waivers (cases count again)", expired)
         return [
             (title, [WaivedRow(case, self._url(case.pair.place)) for case in cases[:MAX_CASES]],
@@ -105,7 +105,7 @@ class GateResult:
         ]  # fmt: skip
 
     def _answer(self, outcome: GateOutcome) -> Answer:
-        regressions = self.shown.check.regressions
+        regressions = self.checked.check.regressions
         flips = regressions.flips if regressions and outcome.cases else None
         cases = flips.unstable if flips else ()
         links = [(case.key, self._url(CasePosition(case.position))) for case in cases]
@@ -113,7 +113,7 @@ class GateResult:
         return Answer(outcome, value_text(outcome), *STATE_MARKS[outcome.state], links, more)
 
     def _url(self, place: CasePosition) -> str:
-        check = self.shown.check
+        check = self.checked.check
         return case_url(
             check.run, place, f"against={check.baseline.uuid}" if check.baseline else ""
         )

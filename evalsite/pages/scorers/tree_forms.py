@@ -123,7 +123,7 @@ class Node:
         return str(self.form["name"].value() or self.kind.label)
 
     @cached_property
-    def shown(self) -> list[forms.BoundField]:
+    def visible_fields(self) -> list[forms.BoundField]:
         """The settings that are always visible: required, changed or invalid."""
         return [bound for bound, is_open in self._settings() if is_open]
 

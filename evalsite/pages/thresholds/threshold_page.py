@@ -45,7 +45,7 @@ class ThresholdPage:
     """
 
     preview: Preview
-    asked: Mapping[str, Any]
+    query: Mapping[str, Any]
     user: User
 
     @property
@@ -56,7 +56,7 @@ class ThresholdPage:
     @cached_property
     def chosen(self) -> RunPreview | None:
         """The run whose flips are listed; None without any run."""
-        return self.preview.find_run(self.asked.get("run")) or self.preview.latest
+        return self.preview.find_run(self.query.get("run")) or self.preview.latest
 
     @cached_property
     def chart(self) -> ThresholdChart:
@@ -84,8 +84,8 @@ class ThresholdPage:
         if self.chosen is None or not self.chosen.counts.flips:
             return FlipPage([])
         return self.chosen.flips.page(
-            after=self.asked.get("after"),
-            before=self.asked.get("before"),
+            after=self.query.get("after"),
+            before=self.query.get("before"),
             without=self.hidden,
         )
 

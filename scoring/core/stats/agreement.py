@@ -75,17 +75,17 @@ class PositionBias(NamedTuple):
 
     @property
     def n(self) -> int:
-        return self.bound + self.followed_content + self.neither
+        return self.decided_by_position + self.followed_content + self.neither
 
     @property
-    def bound(self) -> int:
+    def decided_by_position(self) -> int:
         """The number of pairs decided by the position."""
         return sum(self.same_place.values())
 
     @property
     def bound_to_place(self) -> Estimate | None:
         """The share of pairs decided by the position."""
-        return rate_estimate(self.bound, self.n)
+        return rate_estimate(self.decided_by_position, self.n)
 
 
 def measure_position_bias(

@@ -51,7 +51,9 @@ def run_comparison(job: Job) -> dict[str, Any]:
     if baseline is None or candidate is None:
         raise JobError("one of the runs is no longer there")
     try:
-        comparison.compare_runs(baseline, candidate, lambda progress: job.tell(progress._asdict()))
+        comparison.compare_runs(
+            baseline, candidate, lambda progress: job.store_progress(progress._asdict())
+        )
     except comparison.NotComparableError as fault:
         raise JobError(fault.text) from None
     return {}

@@ -57,15 +57,15 @@ def build_chart(line: DriftLine) -> DriftChart:
             is_change=place in changed,
             is_outside=place in outside,
         )
-        for place, point in zip(line.shown, line.points, strict=True)
+        for place, point in zip(line.visible, line.points, strict=True)
     ]
     return drift_chart(readings, _span(line), line.baseline_mean)
 
 
 def _span(line: DriftLine) -> Span | None:
     """The limits, where any of the runs they are made from is shown."""
-    limits, first = line.limits, line.shown.start
-    if limits is None or line.limited[0] >= line.shown.stop:
+    limits, first = line.limits, line.visible.start
+    if limits is None or line.limited[0] >= line.visible.stop:
         return None
     return Span(limits.low, limits.centre, limits.high, max(0, line.limited[0] - first))
 

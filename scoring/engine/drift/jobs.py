@@ -89,7 +89,9 @@ def run_measurement(job: Job) -> dict[str, Any]:
 
     def report(done: int, total: int) -> None:
         left = (time.monotonic() - started) / done * (total - done)
-        job.tell(JobProgress(MEASURING, done, total, round(done / total, 4), left)._asdict())
+        job.store_progress(
+            JobProgress(MEASURING, done, total, round(done / total, 4), left)._asdict()
+        )
 
     dataset = Dataset.objects.filter(team=job.team, uuid=job.request["dataset"]).first()
     return {"written": measure_series(dataset, job.request["series"], report) if dataset else 0}

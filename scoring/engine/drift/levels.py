@@ -34,13 +34,13 @@ class ComparableRuns:
 
     scorers: Sequence[RunScorer]
     sums: PartSums
-    judged: list[DecidedRun]
+    decided: list[DecidedRun]
     is_changed: bool = False  # whether any run was judged since the part was read
 
     @property
     def next(self) -> RunScorer | None:
         """The first run that is not judged."""
-        index = len(self.judged)
+        index = len(self.decided)
         return self.scorers[index] if index < len(self.scorers) else None
 
     @cached_property
@@ -49,8 +49,8 @@ class ComparableRuns:
 
     def p_of(self, outputs: int) -> float | None:
         """The p of the run over these outputs, if it is judged."""
-        index = self._indices.get(outputs, len(self.judged))
-        return self.judged[index].p if index < len(self.judged) else None
+        index = self._indices.get(outputs, len(self.decided))
+        return self.decided[index].p if index < len(self.decided) else None
 
     def latest(self, index: int) -> Sequence[RunScorer]:
         """The runs whose steps say how many flips are usual at the run of this index."""
@@ -72,7 +72,7 @@ class SeriesJudge:
     @property
     def missing(self) -> int:
         """How many output sets have a run that is not judged."""
-        waiting = (scorer for part in self._parts for scorer in part.scorers[len(part.judged) :])
+        waiting = (scorer for part in self._parts for scorer in part.scorers[len(part.decided) :])
         return len({scorer.run.output_set_id for scorer in waiting})
 
     def judge_next(self) -> None:
@@ -86,7 +86,7 @@ class SeriesJudge:
             if (scorer := part.next) and scorer.run.output_set_id == outputs.pk
         ]
         entries = [
-            NextRun(part.judged, scorer.summary.mean or 0.0, part.sums) for part, scorer in due
+            NextRun(part.decided, scorer.summary.mean or 0.0, part.sums) for part, scorer in due
         ]
         known = [p for part in self._parts if (p := part.p_of(outputs.pk)) is not None]
         series = max(1, sum(dated <= outputs.dated for dated in self._first_tests))
@@ -94,7 +94,7 @@ class SeriesJudge:
         tests = series * (len(due) + len(known))
         decided_runs = decide_runs(entries, series=series, known=known)
         for (part, scorer), decided in zip(due, decided_runs, strict=True):
-            part.judged.append(decided)
+            part.decided.append(decided)
             part.is_changed = True
             _store_result(part, scorer, tests, steps)
 
@@ -105,7 +105,7 @@ class SeriesJudge:
         newest = {part.scorers[0].name: part for part in self._parts}
         for part in newest.values():
             if part.is_changed:
-                part.sums.keep([period.runs for period in open_periods(find_periods(part.judged))])
+                part.sums.keep([period.runs for period in open_periods(find_periods(part.decided))])
 
     @cached_property
     def _first_tests(self) -> list[datetime]:
@@ -121,8 +121,8 @@ class SeriesJudge:
 
 def _store_result(part: ComparableRuns, scorer: RunScorer, tests: int, steps: Steps) -> None:
     """Store what is decided of the part's latest judged run."""
-    index = len(part.judged) - 1
-    decided, periods = part.judged[index], find_periods(part.judged)
+    index = len(part.decided) - 1
+    decided, periods = part.decided[index], find_periods(part.decided)
     flips = [
         FlipCounts(*steps[pair].flips_of(scorer.name))
         for before, after in pairwise(part.latest(index))
@@ -146,12 +146,12 @@ def _store_result(part: ComparableRuns, scorer: RunScorer, tests: int, steps: St
 
 
 def _detectable(part: ComparableRuns, runs: Sequence[int], tests: int) -> float | None:
-    means = [part.judged[run].mean for run in runs]
+    means = [part.decided[run].mean for run in runs]
     return detectable_drop(part.sums(runs), means, max(1, tests))
 
 
 def _read_steps(parts: Sequence[ComparableRuns]) -> Steps:
     """The stored steps of these parts up to their next run, by the ids of the two runs."""
-    runs = {scorer.run_id for part in parts for scorer in part.latest(len(part.judged))}
+    runs = {scorer.run_id for part in parts for scorer in part.latest(len(part.decided))}
     steps = RunStep.objects.filter(after__in=runs).only("before", "after", "scorers")
     return {(step.before_id, step.after_id): step for step in steps}

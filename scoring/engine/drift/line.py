@@ -83,11 +83,11 @@ class DriftLine:
     runs: Sequence[LineRun]
     part: LineWindow
     reference: str
-    pinned: int | None
+    pinned_run: int | None
     details: dict[int, Point] = field(default_factory=dict)
 
     @cached_property
-    def shown(self) -> range:
+    def visible(self) -> range:
         return self.part.places(self.runs)
 
     @cached_property
@@ -97,7 +97,7 @@ class DriftLine:
         newest = next((place for place in range(last, -1, -1) if self.runs[place].kept), last)
         flipped = [place for place in sorted(self._judged) if self.runs[place].has_unusual_flips]
         named = {newest, last, self.part.next(self.runs), *flipped[-MAX_CHANGES_SHOWN:]}
-        return sorted({*self.shown, *named})
+        return sorted({*self.visible, *named})
 
     @property
     def is_measured(self) -> bool:
@@ -108,7 +108,7 @@ class DriftLine:
     @cached_property
     def points(self) -> tuple[Point, ...]:
         """The points that are shown."""
-        return tuple(self.details[place] for place in self.shown)
+        return tuple(self.details[place] for place in self.visible)
 
     @property
     def baseline(self) -> Point | None:
@@ -118,7 +118,7 @@ class DriftLine:
     @property
     def baseline_mean(self) -> float | None:
         """The pinned run's mean, whether it is shown or not."""
-        return next((run.mean for run in self.runs if run.run == self.pinned), None)
+        return next((run.mean for run in self.runs if run.run == self.pinned_run), None)
 
     @cached_property
     def parts(self) -> list[list[int]]:
@@ -132,7 +132,7 @@ class DriftLine:
         return parts
 
     @cached_property
-    def judged(self) -> list[list[DecidedRun]]:
+    def decided(self) -> list[list[DecidedRun]]:
         """What is decided of the runs of each part, as far as it is up to date."""
         is_whole = len(self.runs) < MAX_POINTS
         return [
@@ -151,7 +151,7 @@ class DriftLine:
     def standing(self) -> LineStatus:
         """The status of the newest runs; its places are those of the line's points."""
         part = self.parts[-1]
-        found = find_line_status(self.judged[-1], len(part))
+        found = find_line_status(self.decided[-1], len(part))
         period = found.period
         runs, left = ([part[index] for index in indices] for indices in (period.runs, period.left))
         changes = [change._replace(place=part[change.place]) for change in found.changes]
@@ -160,7 +160,7 @@ class DriftLine:
     @property
     def is_tested(self) -> bool:
         """Whether what is decided of the newest runs is up to date."""
-        return len(self.judged[-1]) == len(self.parts[-1])
+        return len(self.decided[-1]) == len(self.parts[-1])
 
     @cached_property
     def limits(self) -> ControlLimits | None:
@@ -212,7 +212,7 @@ class DriftLine:
         """Changes of level within each part; `place` is that among the line's points."""
         earlier = [
             change._replace(place=part[change.place])
-            for part, judged in zip(self.parts[:-1], self.judged[:-1], strict=True)
+            for part, judged in zip(self.parts[:-1], self.decided[:-1], strict=True)
             for change in find_changes(judged, find_periods(judged))
         ]
         return [*earlier, *self.standing.changes]
@@ -226,7 +226,7 @@ class DriftLine:
             for place, is_below in self.outside
         }
         notes = []
-        for place, point in zip(self.shown, self.points, strict=True):
+        for place, point in zip(self.visible, self.points, strict=True):
             same = same_text(point.sampled, point.commonest)
             found = [levels.get(place), outside.get(place), same]
             notes.append((*(change.text for change in point.breaks), *filter(None, found)))
@@ -242,7 +242,7 @@ class DriftLine:
 
     @cached_property
     def level(self) -> Level:
-        judged, period = self.judged[-1], self.standing.period
+        judged, period = self.decided[-1], self.standing.period
         newest = judged[-1] if judged and self.is_tested else None
         detectable = self.details[self.parts[-1][-1]].detectable if newest else None
         tested = len(period.runs) - 1
@@ -265,7 +265,7 @@ class DriftLine:
     @cached_property
     def _judged(self) -> set[int]:
         """The places of the runs whose results are up to date."""
-        parts = zip(self.parts, self.judged, strict=True)
+        parts = zip(self.parts, self.decided, strict=True)
         return {place for part, judged in parts for place in part[: len(judged)]}
 
     def _means(self, places: Sequence[int]) -> list[float]:

@@ -72,10 +72,10 @@ def measure_series(
     return len(tasks)
 
 
-def _is_measured(run: Run, against: int) -> bool:
+def _is_measured(run: Run, reference: int) -> bool:
     """Whether the run's figures are complete and up to date; `drift` is joined."""
     drift = _fresh_drift(run)
-    return drift is not None and drift.commonest is not None and drift.against_id == against
+    return drift is not None and drift.commonest is not None and drift.reference_id == reference
 
 
 def _fresh_drift(run: Run) -> RunDrift | None:
@@ -127,28 +127,28 @@ def _measure_step(before: Run, after: Run) -> None:
     RunStep.objects.update_or_create(before=before, after=after, defaults=figures)
 
 
-def _measure_run(run: Run, against: int) -> None:
+def _measure_run(run: Run, reference: int) -> None:
     drift = _fresh_drift(run)
     figures: dict[str, Any] = {
         "run_finished_at": run.finished_at,
         "tags": drift.tags if drift else tag_figures(run),
-        **text_figures(run.output_set, OutputSet.objects.get(pk=against)),
+        **text_figures(run.output_set, OutputSet.objects.get(pk=reference)),
     }
     RunDrift.objects.update_or_create(run=run, defaults=figures)
     store_tag_index(run.output_set.version)
 
 
-def text_figures(outputs: OutputSet, against: OutputSet) -> dict[str, Any]:
+def text_figures(outputs: OutputSet, reference: OutputSet) -> dict[str, Any]:
     """The fields of RunDrift about texts. Long texts of equal length that begin alike count as
     equal.
     """
     positions = sample_positions(outputs.version.case_count)
     sample = _texts(outputs).filter(case__position__in=positions)
     texts = {key: (start, length) for key, start, length in sample}
-    others = _texts(against).filter(case__key__in=list(texts))
+    others = _texts(reference).filter(case__key__in=list(texts))
     pairs = [(texts[key][0], start) for key, start, _ in others]
     return {
-        "against": against,
+        "reference": reference,
         "similarity": mean_similarity(pairs),
         "compared": len(pairs),
         "sampled": len(texts),

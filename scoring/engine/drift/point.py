@@ -84,7 +84,7 @@ class PointRow(NamedTuple):
     mean: float | None
     variance: float | None
     holds: int  # 1 unless the run was scored again since its drift was measured
-    against: int | None
+    reference: int | None
     tags: Mapping[str, Mapping[str, list[float]]] | None
     similarity: float | None
     compared: int | None
@@ -97,7 +97,7 @@ class PointRow(NamedTuple):
 FIELDS: Final = (
     "run_id", "name", "threshold", "run__uuid", "run__output_set__dated", "version__number",
     "run__output_set__version__number", "summary__scored", "summary__n",
-    "summary__passed", "summary__mean", "summary__variance", "drift_holds", "run__drift__against",
+    "summary__passed", "summary__mean", "summary__variance", "drift_holds", "run__drift__reference",
     "run__drift__tags", "run__drift__similarity", "run__drift__compared", "run__drift__commonest",
     "drift_result__step", "drift_result__detectable", "run__suite_name",
 )  # fmt: skip
@@ -120,7 +120,7 @@ def build_point(
 ) -> Point:
     """The point of a row, after the one `before` on its line, and the step between the two."""
     estimate = estimate_from_moments(row.scored, row.mean, row.variance)
-    is_compared = row.against == reference.output_set
+    is_compared = row.reference == reference.output_set
     flips = step.flips_of(row.scorer) if step else None
     return Point(
         run=str(row.run),

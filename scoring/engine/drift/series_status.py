@@ -130,16 +130,16 @@ class _Line:
     is_whole: bool
 
     @cached_property
-    def judged(self) -> list[DecidedRun]:
+    def decided(self) -> list[DecidedRun]:
         return judged_runs([seen.kept for seen in self.runs], is_whole=self.is_whole)
 
     @property
     def is_judged(self) -> bool:
-        return len(self.judged) == len(self.runs)
+        return len(self.decided) == len(self.runs)
 
     @cached_property
     def news(self) -> DriftStatus | None:
-        return find_drift_status([seen.run_name for seen in self.runs], self.judged)
+        return find_drift_status([seen.run_name for seen in self.runs], self.decided)
 
 
 def series_statuses(of: Team | Dataset) -> list[SeriesStatus]:

@@ -99,7 +99,7 @@ class ReportingServices:
     def _report(self, progress: JobProgress) -> None:
         """Progress that cannot be written is no reason to give up what is paid for."""
         try:
-            is_wanted = self._job.tell(progress._asdict())
+            is_wanted = self._job.store_progress(progress._asdict())
         except OperationalError as fault:
             log.warning("job %s tells nothing: %s", self._job.uuid, fault)
             return

@@ -103,7 +103,7 @@ class Judge:
         """Its labels, each with that of the same choice in the other order."""
         return swap_labels(self.choices)
 
-    def judged(self, label: str) -> list[JudgedOutput]:
+    def judged_outputs(self, label: str) -> list[JudgedOutput]:
         """Its answers on its outputs, at most MAX_CASES + 1, with the labels at this path.
 
         Errors and refusals are left out: they are no answers. Raises ValueError for a path that
@@ -153,7 +153,7 @@ def judge_quality(scorer: RunScorer, label: str, swapped: RunScorer | None = Non
     Raises ValueError for any other path.
     """
     judge = Judge(scorer)
-    judged = judge.judged(label)
+    judged = judge.judged_outputs(label)
     used = judged[:MAX_CASES]
     return JudgeQuality(
         measure_agreement(judge.pairs(used)),
@@ -192,7 +192,7 @@ def _in_other_order(
     turned = judge.turned
     if not turned:
         return None
-    others = Judge(swapped).judged(label)[:MAX_CASES]
+    others = Judge(swapped).judged_outputs(label)[:MAX_CASES]
     relabelled = [output._replace(label=turned.get(output.label or "")) for output in others]
     choices, other_choices = ({row.key: row.choice for row in rows} for rows in (judged, others))
     bias = measure_position_bias(choices, other_choices, turned)

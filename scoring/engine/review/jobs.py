@@ -121,7 +121,9 @@ def run_carry_over(job: Job) -> Mapping[str, Any]:
 
 def _progress(job: Job, total: int, doing: str) -> ReportShare:
     stages = iter([Stage(doing, max(1, total))])
-    return StageProgress(stages, lambda progress: job.tell(progress._asdict())).begin(total)
+    return StageProgress(stages, lambda progress: job.store_progress(progress._asdict())).begin(
+        total
+    )
 
 
 def _remove_unfinished_version(dataset: Dataset) -> None:

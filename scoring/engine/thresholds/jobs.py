@@ -34,7 +34,9 @@ def run_relabelling(job: Job) -> dict[str, Any]:
         raise JobError("the suite is no longer there")
     runs = find_runs_to_relabel(suite)
     stages = iter([Stage("runs", max(1, len(runs)))])
-    report = StageProgress(stages, lambda progress: job.tell(progress._asdict())).begin(len(runs))
+    report = StageProgress(stages, lambda progress: job.store_progress(progress._asdict())).begin(
+        len(runs)
+    )
     done = relabel_runs(runs, by=job.requested_by, report=lambda n: report(n / len(runs)))
     return done._asdict()
 

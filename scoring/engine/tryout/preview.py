@@ -75,7 +75,7 @@ class Sample(NamedTuple):
     outputs: Sequence[int]
     near: int = 0
     left_out: int = 0
-    shown: Mapping[int, PreviewScore] | None = None
+    scores: Mapping[int, PreviewScore] | None = None
 
 
 class Row(NamedTuple):
@@ -190,7 +190,7 @@ def make_rows(
 
     Of `hidden` outputs there is no row.
     """
-    shown = sample.shown
+    shown = sample.scores
     if shown is None:
         shown = {output: score for output, (_, score) in _read_outputs(sample.outputs).items()}
     unsorted = [

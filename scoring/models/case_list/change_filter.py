@@ -41,7 +41,7 @@ class ChangeFilter:
     """
 
     kind: PairKind
-    against: Run
+    baseline: Run
     is_compared: bool = True
 
     @property
@@ -56,15 +56,15 @@ class ChangeFilter:
 
     def kept(self, run: Run) -> IndexedList:
         """What is kept of such cases since the two runs were compared."""
-        return indexed_list(self.against, run, self.kind) if self.is_compared else NOT_INDEXED
+        return indexed_list(self.baseline, run, self.kind) if self.is_compared else NOT_INDEXED
 
     def first_positions(self, run: Run, limit: int) -> list[int]:
         """The positions of such cases, in no order, up to `limit`."""
-        return Pairs(self.against, run).first_positions(self.kind, limit)
+        return Pairs(self.baseline, run).first_positions(self.kind, limit)
 
     def condition(self, run: Run) -> Q:
         """For case verdicts of the run: that this became of them."""
-        partner = partner_verdict(run, self.against)
+        partner = partner_verdict(run, self.baseline)
         is_judged = Q(verdict__lte=Verdict.FAIL)
         if self.kind == PairKind.UNCHANGED:
             # Asked of the partner, for an index on verdicts is not to lead the walk.

@@ -61,12 +61,12 @@ class PairPositions(NamedTuple):
 class PairSearch(NamedTuple):
     """The run whose positions are told, and the other's, None where only one has the cases."""
 
-    shown: Run
+    run: Run
     other: Run | None
 
     @property
     def cases(self) -> CaseQuerySet:
-        return Case.objects.filter(version=self.shown.output_set.version_id).order_by()
+        return Case.objects.filter(version=self.run.output_set.version_id).order_by()
 
     def few(self, filters: PairFilters) -> PairPositions | None:
         """The positions of all pairs that may pass; None where they are not few."""
@@ -87,13 +87,13 @@ class PairSearch(NamedTuple):
     def _with_text(self, text: str) -> Iterator[QuerySet[Any, int]]:
         """Positions of cases with the text; those that take longest to find come last."""
         outputs = Output.objects.filter(text__icontains=text)
-        own = outputs.filter(output_set=self.shown.output_set_id)
+        own = outputs.filter(output_set=self.run.output_set_id)
         yield own.values_list("case__position", flat=True)
         yield self.cases.matching(text).values_list("position", flat=True)
         if self.other is None:
             return
         others = outputs.filter(output_set=self.other.output_set_id)
-        if self.other.output_set.version_id == self.shown.output_set.version_id:
+        if self.other.output_set.version_id == self.run.output_set.version_id:
             yield others.values_list("case__position", flat=True)
         else:
             cases = self.cases.filter(key__in=others.values("case__key"))

@@ -71,14 +71,14 @@ class RunDrift(models.Model):
 
     `tags` holds figures of the commonest tags, by scorer name and tag: [n, mean, pass rate]; they
     hold for the run as finished at `run_finished_at`. Over a sample of cases, `similarity` (mean,
-    0..1, of `compared` texts) is that to the outputs of `against`, and `distinct` of `sampled`
+    0..1, of `compared` texts) is that to the outputs of `reference`, and `distinct` of `sampled`
     texts differ from each other. A figure is None where no text was there to look at.
     """
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="drift")
     run_finished_at = models.DateTimeField()
     tags = models.JSONField(default=dict)
-    against = models.ForeignKey(OutputSet, models.SET_NULL, null=True, related_name="+")
+    reference = models.ForeignKey(OutputSet, models.SET_NULL, null=True, related_name="+")
     similarity = models.FloatField(null=True)
     compared = models.PositiveIntegerField(default=0)
     sampled = models.PositiveIntegerField(default=0)

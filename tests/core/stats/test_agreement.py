@@ -75,7 +75,7 @@ TIES = [
 def test_a_tie_is_no_place(choices: tuple[str, str], counted: tuple[int, int, int]) -> None:
     one, other = choices
     found = measure_position_bias({1: one}, {1: other}, TIE)
-    assert (found.bound, found.followed_content, found.neither) == counted
+    assert (found.decided_by_position, found.followed_content, found.neither) == counted
     assert found.n == 1
 
 

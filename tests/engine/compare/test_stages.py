@@ -109,14 +109,14 @@ def test_the_job_tells_while_it_is_held(
     runs: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compare_jobs.compare_or_enqueue(*runs, by=None)
-    seen, tell = [progress(runs)], Job.tell
+    seen, tell = [progress(runs)], Job.store_progress
 
     def telling(job: Job, answer: Any) -> bool:
         is_wanted = tell(job, answer)
         seen.append(progress(runs))
         return is_wanted
 
-    monkeypatch.setattr(Job, "tell", telling)
+    monkeypatch.setattr(Job, "store_progress", telling)
     job = Job.objects.get()
     assert lease.acquire(job)
     job_queue.run_job(job)

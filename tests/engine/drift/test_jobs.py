@@ -34,13 +34,13 @@ def test_how_far_the_worker_is_is_told_while_it_measures(
     for week, letters in enumerate(["pppp", "ppff"]):
         run_in_week(version, week, 0.8, letters)
     jobs.lines_or_enqueue(version.dataset, bob)
-    seen, tell = [jobs.measurement_progress(version.dataset, ["a"])], Job.tell
+    seen, tell = [jobs.measurement_progress(version.dataset, ["a"])], Job.store_progress
 
     def told(job: Job, progress: Any) -> None:
         tell(job, progress)
         seen.append(jobs.measurement_progress(version.dataset, [job.request["series"], "another"]))
 
-    monkeypatch.setattr(Job, "tell", told)
+    monkeypatch.setattr(Job, "store_progress", told)
     job = Job.objects.get()
     assert lease.acquire(job)
     job_queue.run_job(job)

@@ -20,11 +20,11 @@ def test_what_is_decided_does_not_depend_on_when_it_was(version: DatasetVersion)
         add_run(version, week, level)
         measure_series(version.dataset, "a")
     (line,) = drift_lines(version.dataset)
-    one_by_one = line.judged
+    one_by_one = line.decided
     assert DriftResult.objects.all().delete()[0] == len(levels)
     measure_series(version.dataset, "a")
     (line,) = drift_lines(version.dataset)
-    assert line.judged == one_by_one
+    assert line.decided == one_by_one
 
 
 def test_a_run_that_comes_late_or_is_taken_away_is_judged_with_those_after_it(

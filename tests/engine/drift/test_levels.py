@@ -165,7 +165,7 @@ def test_lines_of_one_run_share_the_level(version: DatasetVersion) -> None:
         OutputSet.objects.filter(pk=run.output_set_id).update(dated=dated)
     measure_series(version.dataset, "a")
     lines = {line.scorer: line for line in drift_lines(version.dataset)}
-    (judgement,) = lines["right"].judged[-1][1:]
+    (judgement,) = lines["right"].decided[-1][1:]
     assert judgement.p == pytest.approx(2 * 0.5**11)
     assert judgement.p_corrected == pytest.approx(6 * judgement.p)
     assert not lines["right"].changes

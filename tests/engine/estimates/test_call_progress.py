@@ -82,13 +82,13 @@ def score_with_progress(
 def told(monkeypatch: pytest.MonkeyPatch) -> list[JobProgress]:
     """What jobs report from now on."""
     reports: list[JobProgress] = []
-    tell = Job.tell
+    tell = Job.store_progress
 
     def record(job: Job, progress: Any) -> bool:
         reports.append(JobProgress(**progress))
         return tell(job, progress)
 
-    monkeypatch.setattr(Job, "tell", record)
+    monkeypatch.setattr(Job, "store_progress", record)
     return reports
 
 
@@ -174,7 +174,7 @@ def test_a_database_that_is_busy_costs_no_reply(
     def busy(*_: object) -> bool:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(Job, "tell", busy)
+    monkeypatch.setattr(Job, "store_progress", busy)
     results = score_with_progress(team, [ExpectedCall("replies", COUNT, 1.0)])
     assert [result.score for result in results] == [1.0] * COUNT
 

@@ -100,13 +100,13 @@ def test_costs_in_seconds_say_what_is_left_until_one_is_sure(
 def test_what_a_job_tells_counts_while_somebody_works_on_it(team: Team) -> None:
     half = JobProgress("replies", 5, 10, 0.5, 4.0)
     job = Job.objects.create(team=team, kind=JobKind.PREVIEW_SCORER)
-    assert not job.tell(half._asdict())  # nobody has begun it
+    assert not job.store_progress(half._asdict())  # nobody has begun it
     job.state = JobState.WORKING
     job.save()
     assert lease.acquire(job)
     job.refresh_from_db()
     assert JobProgress.of(job) is None
-    assert job.tell(half._asdict())
+    assert job.store_progress(half._asdict())
     job.refresh_from_db()
     assert JobProgress.of(job) == half
     lease.release(job)

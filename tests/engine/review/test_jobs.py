@@ -112,7 +112,9 @@ def test_what_was_decided_meanwhile_fails_the_job(
 
 def test_progress_is_reported(approving: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[JobProgress] = []
-    monkeypatch.setattr(Job, "tell", lambda _, answer: told.append(JobProgress(**answer)) or True)
+    monkeypatch.setattr(
+        Job, "store_progress", lambda _, answer: told.append(JobProgress(**answer)) or True
+    )
     ended(JobKind.APPROVE_CORRECTIONS)
     assert (told[0].doing, told[0].total) == ("cases stored", 6)
 

@@ -121,14 +121,14 @@ def test_pages_lead_on_and_back_and_say_where_they_are(
         answer = browser.get(url(run, query))
         cases = answer.context["cases"]
         seen += keys(answer)
-        shown.append(cases.shown)
+        shown.append(cases.range_text)
         if cases.next_url is None:
             break
         query = cases.next_url
     assert seen == [f"case-{n}" for n in range(1, 102)]
     assert shown == ["1–50 of 101", "51–100 of 101", "101–101 of 101"]
     back = browser.get(url(run, cases.previous_url)).context["cases"]
-    assert (back.shown, back.page.rows[0].key) == ("51–100 of 101", "case-51")
+    assert (back.range_text, back.page.rows[0].key) == ("51–100 of 101", "case-51")
 
 
 @pytest.mark.parametrize(

@@ -286,7 +286,7 @@ class CaseList:
         return len(self.table.left_out) if self.form.is_valid() else 0
 
     @property
-    def shown(self) -> str:
+    def range_text(self) -> str:
         """Which cases are shown of how many; the total only where it costs nothing."""
         if not self.is_numbered:
             return ""

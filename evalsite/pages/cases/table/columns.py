@@ -46,17 +46,17 @@ class Columns:
     has_baseline: bool = False
 
     @cached_property
-    def shown(self) -> frozenset[str]:
+    def selected(self) -> frozenset[str]:
         named = frozenset(self.named) & self._offered.keys()
         return named or frozenset((*DEFAULT, *self._default_scorers())) & self._offered.keys()
 
     def __contains__(self, name: str) -> bool:
-        return name in self.shown
+        return name in self.selected
 
     @cached_property
     def scorer_indexes(self) -> list[int]:
         """The indexes of the scorers that have a column."""
-        return [n for n, scorer in enumerate(self.scorers) if f"{SCORER}{scorer}" in self.shown]
+        return [n for n, scorer in enumerate(self.scorers) if f"{SCORER}{scorer}" in self.selected]
 
     @property
     def are_default(self) -> bool:

@@ -41,7 +41,7 @@ def _describe_case_filters(filters: CaseFilters) -> Iterator[tuple[str, tuple[st
         judge = f" by {filters.scorer.name}" if filters.scorer else ""
         yield f"unsteady{judge}", ("unsteady",)
     if filters.change:
-        yield f"{filters.change.kind.label} since {filters.change.against.name}", ("change",)
+        yield f"{filters.change.kind.label} since {filters.change.baseline.name}", ("change",)
     if filters.reviewed is not None:
         yield "reviewed" if filters.reviewed else "not reviewed", ("reviewed",)
     if filters.people:

@@ -17,13 +17,13 @@ from scoring.core.textdiff.json_diff import format_leaf
 class Credit(NamedTuple):
     """What a leaf scored, from 0 to 1; None where it does not count.
 
-    `against` is what it was compared with, where that is not what the output has at its path.
+    `reference` is what it was compared with, where that is not what the output has at its path.
     """
 
     scorer: str
     value: float | None = None
     is_missing: bool = False
-    against: str | None = None
+    reference: str | None = None
 
     @property
     def verdict(self) -> str:

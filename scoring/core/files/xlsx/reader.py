@@ -74,7 +74,7 @@ def read_sheets(
 
 
 def _first_suitable(book: Workbook, suits: Callable[[str], bool]) -> str:
-    for name in book.shown[:_MAX_SHEETS] if len(book.shown) > 1 else ():
+    for name in book.visible_sheets[:_MAX_SHEETS] if len(book.visible_sheets) > 1 else ():
         with suppress(FileProblem):  # raised where the sheet is read
             if suits(name):
                 return name

@@ -122,7 +122,7 @@ class Workbook:
                     (shown if is_shown else hidden)[attributes.get("name", "")] = part
 
         self.read_whole("xl/workbook.xml", start)
-        self.shown = tuple(shown)
+        self.visible_sheets = tuple(shown)
         return shown | hidden, bases[:1] in (["1"], ["true"])
 
 

@@ -27,7 +27,7 @@ def test_named_columns_are_shown_else_the_usual_ones(
     named: list[str], needed: list[RunScorer | None], has_baseline: bool, shown: set[str]
 ) -> None:
     columns = Columns(SCORERS, named, needed, has_baseline)
-    assert columns.shown == shown
+    assert columns.selected == shown
     assert {choice.value for choice in columns.choices() if choice.is_shown} == shown
     assert [f"scorer:s{n}" in columns for n in columns.scorer_indexes] == [True] * len(
         [name for name in shown if name.startswith("scorer:")]

@@ -90,8 +90,8 @@ def test_the_credits_make_the_score(output: Any) -> None:
 def test_a_credit_says_what_it_was_given_for() -> None:
     (leaves,) = found({"array_mode": "unordered"}, {"a": [1, 2, 3]}, {"a": [3, 1]})
     seen = {path: leaves.credit(path, said) for path, said in {"a[0]": "3", "a[2]": None}.items()}
-    assert (seen["a[0]"].value, seen["a[0]"].against) == (1.0, "1")
-    assert (seen["a[2]"].value, seen["a[2]"].against) == (1.0, "3")
+    assert (seen["a[0]"].value, seen["a[0]"].reference) == (1.0, "1")
+    assert (seen["a[2]"].value, seen["a[2]"].reference) == (1.0, "3")
     assert leaves.credit("a[1]", "1").is_missing
     assert leaves.credit("extra", "1").value is None
 

@@ -25,8 +25,8 @@ ROW: Final = """{% load formatting marks %}{% for row in rows %}<tr>
   {% else %}{% verdict_mark credit.verdict %} <span class="number">{{ credit.value|score:4 }}</span>
   {% if credit.is_missing %} <span class="muted">missing</span>
   {% elif credit.is_partial %} <span class="muted">partly</span>{% endif %}
-  {% if credit.against %} <span class="muted">against
-    <span class="id">{{ credit.against|visible }}</span></span>{% endif %}{% endif %}
+  {% if credit.reference %} <span class="muted">against
+    <span class="id">{{ credit.reference|visible }}</span></span>{% endif %}{% endif %}
 </td>{% endfor %}</tr>{% endfor %}"""
 LEAF: Final = """{% load marks %}{% if cell.text is None %}<span class="muted">nothing</span>
 {% elif cell.tag == "del" %}<del class="id">{{ cell.text|visible }}</del>
@@ -46,7 +46,7 @@ def row(path: str, one: str | None, other: str | None, *credits_of: Credit) -> P
 
 
 ROWS: Final = [
-    row("a", '"x"', '"y"', Credit("s", 0.0), Credit("t", 0.25, against=HOSTILE)),
+    row("a", '"x"', '"y"', Credit("s", 0.0), Credit("t", 0.25, reference=HOSTILE)),
     row(f'["{HOSTILE}"]', HOSTILE, None, Credit("s", 0.0, is_missing=True), Credit("t")),
     row("b[0]", None, "[]", Credit("s", 1.0), Credit("t", 0.99996)),
     row("ü", "1", "1"),
@@ -74,7 +74,7 @@ def test_no_text_becomes_markup_nor_stays_hidden(with_spaces: bool) -> None:
 
 
 def test_what_a_leaf_was_compared_with_is_cut_to_a_line() -> None:
-    html = path_rows({}, [row("a", "1", "2", Credit("s", 0.5, against="x" * 81))])
+    html = path_rows({}, [row("a", "1", "2", Credit("s", 0.5, reference="x" * 81))])
     assert f'against <span class="id">{"x" * 79}…</span>' in html
 
 
