@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from evalsite.blind_review import blind_pairs
 from scoring.engine.compare.comparison import check_comparable
-from scoring.engine.compare.gates import COMPARED, Gate, GateCheck, GateLimits, check_gates
+from scoring.engine.compare.gates import COMPARING_METRICS, Gate, GateCheck, GateLimits, check_gates
 from scoring.engine.compare.jobs import compare_or_enqueue
 from scoring.models import Output, Run, User
 from scoring.models.reviews.broken_cases import NO_WAIVERS, WaivedCase, WaiverUse
@@ -27,7 +27,7 @@ class ShownCheck(NamedTuple):
 
 def needs_baseline(wanted: Sequence[Gate]) -> bool:
     """Whether one of the gates compares the run with another."""
-    return any(gate.metric in COMPARED for gate in wanted)
+    return any(gate.metric in COMPARING_METRICS for gate in wanted)
 
 
 def check_gates_for(

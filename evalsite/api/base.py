@@ -21,7 +21,7 @@ from evalsite.api.pagination import NewestFirst
 from scoring.models import Role, Team, User
 
 Query = TypeVar("Query", bound=BaseSerializer[Any])
-Named = TypeVar("Named")
+Found = TypeVar("Found")
 
 
 class ApiView(GenericAPIView[Any]):
@@ -43,7 +43,7 @@ class ApiView(GenericAPIView[Any]):
         reader.is_valid(raise_exception=True)
         return reader
 
-    def look_up(self, field: str, uid: UUID, get: Callable[[User, UUID], Named]) -> Named:
+    def look_up(self, field: str, uid: UUID, get: Callable[[User, UUID], Found]) -> Found:
         """What a field names, got by a function of `access`. Raises the problem of a missing id."""
         try:
             return get(self.user, uid)

@@ -38,7 +38,7 @@ DEFAULT_UNJUDGED: Final = 0.05  # of the outputs: over it gates are undecided
 DEFAULT_DROP: Final = 0.1  # of the share of cases that pass: found with POWER, else undecided
 MAX_NAMED: Final = 5  # cases worth more trials
 #: Metrics that need a baseline.
-COMPARED: Final = ("regressions", NO_REGRESSION)
+COMPARING_METRICS: Final = ("regressions", NO_REGRESSION)
 
 NO_BASELINE: Final = "there is no earlier run to have regressed from"
 NO_PAIR: Final = "no case has a verdict in both runs"
@@ -204,7 +204,7 @@ def check_gate(
     what `no_regression` is to find.
     """
     measured = measure_gate(gate, run, regressions)
-    needs_baseline = gate.metric in COMPARED
+    needs_baseline = gate.metric in COMPARING_METRICS
     if needs_baseline and regressions and (why := _explain_unknown(regressions, max_unjudged)):
         return GateOutcome(gate, "undecided", measured.value, why)
     outcome = decide_gate(gate, measured, max_unjudged)

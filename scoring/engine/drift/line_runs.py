@@ -14,7 +14,7 @@ from django.db.models import F, Min, TextField
 from django.db.models.functions import Cast, Substr
 
 from scoring.engine.drift.breaks import Break, Versions, find_breaks
-from scoring.engine.drift.results import KEPT, StoredResults, with_freshness
+from scoring.engine.drift.results import RESULT_COLUMNS, StoredResults, with_freshness
 from scoring.models import Dataset
 from scoring.models.runs.run_drift import runs_in_time
 
@@ -111,8 +111,8 @@ def _read_rows(
     scorers = runs_in_time(dataset, scorers=names, series=series).select_related(None).defer(None)
     day = Substr(Cast(F("run__output_set__dated"), TextField()), 1, 10)
     dated = with_freshness(scorers).annotate(day=day)
-    rows: Any = dated.values_list(*_NAMES, *_FIGURES, *KEPT, *_VERSIONS)
-    figures, kept = len(_FIGURES), len(_FIGURES) + len(KEPT)
+    rows: Any = dated.values_list(*_NAMES, *_FIGURES, *RESULT_COLUMNS, *_VERSIONS)
+    figures, kept = len(_FIGURES), len(_FIGURES) + len(RESULT_COLUMNS)
     for series_name, scorer, outputs, run_name, day, *others in rows:
         results = StoredResults._make(others[figures:kept])
         row = _Row(outputs, run_name, day, others[:figures], results, others[kept:])

@@ -15,7 +15,7 @@ from scoring.engine.drift.breaks import find_breaks, read_versions
 from scoring.models import DriftResult, RunScorer
 
 #: The fields of StoredResults, of the scorers of `with_freshness`.
-KEPT: Final = (
+RESULT_COLUMNS: Final = (
     "id", "is_fresh", "summary__mean", "drift_result__before", "drift_result__outcome",
     "drift_result__back", "drift_result__p", "drift_result__p_corrected",
 )  # fmt: skip

@@ -15,7 +15,7 @@ from django.db.models.functions import RowNumber
 
 from scoring.core.stats.change_points import DecidedRun
 from scoring.core.wording.drift_status import DriftStatus, Severity, find_drift_status, join_names
-from scoring.engine.drift.results import KEPT, StoredResults, judged_runs, with_freshness
+from scoring.engine.drift.results import RESULT_COLUMNS, StoredResults, judged_runs, with_freshness
 from scoring.models import Dataset, Run, RunScorer, RunState, Team
 
 MAX_STOPS: Final = 60  # of a series; earlier runs are read where there is news to tell of them
@@ -192,7 +192,7 @@ def _seen(scorers: QuerySet[RunScorer]) -> list[ScorerRow]:
     """Oldest first; of runs over the same outputs the newest one that has the scorer."""
     rows = with_freshness(scorers.filter(summary__isnull=False))
     newest = rows.order_by("-run__output_set__dated", "-run_id", "-position")
-    values: Iterable[Any] = newest.values_list(*FIELDS, *KEPT)[:MAX_RUNS]
+    values: Iterable[Any] = newest.values_list(*FIELDS, *RESULT_COLUMNS)[:MAX_RUNS]
     every = [
         ScorerRow._make([*row[: len(FIELDS)], StoredResults(*row[len(FIELDS) :])]) for row in values
     ]

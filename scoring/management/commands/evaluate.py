@@ -282,7 +282,7 @@ def _check_gates(wanted: list[Gate], suite: _Suite, options: dict[str, Any]) -> 
         raise usage_error(f"the suite {suite} has no scorers; add one on its page")
     gates.check_scorers(wanted, names, f"the suite {suite}")
     for gate in wanted:
-        if gate.metric in gates.COMPARED and not options["baseline"]:
+        if gate.metric in gates.COMPARING_METRICS and not options["baseline"]:
             raise usage_error(f"{gate.text} needs --baseline RUN or --baseline auto")
     gates.GateLimits(options["max_errors"], options["min_drop"]).check()
 
