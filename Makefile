@@ -4,7 +4,7 @@ python = $(bin)/python
 
 port = 8000
 
-.PHONY: setup run worker test fast timing lint types format
+.PHONY: setup run worker test fast timing lint types format sizes
 
 setup:  ## a virtual environment with everything the suite needs
 	python3 -m venv .venv && .venv/bin/pip install -r requirements-dev.txt
@@ -32,3 +32,6 @@ types:
 
 format:
 	$(bin)/ruff format .
+
+sizes:  ## a report of large files, functions and folders, which fails nothing
+	$(python) -m tests.support.sizes

@@ -11,6 +11,7 @@ from resource import RUSAGE_CHILDREN, getrusage
 
 import pytest
 
+from tests.support import sizes
 from tests.support.paths import ROOT
 from tests.support.slow_tests import slow_tests
 
@@ -189,6 +190,25 @@ def test_the_readme_names_two_commands_that_match_the_requirements() -> None:
     venv = "python3 -m venv .venv && .venv/bin/pip install -r "
     assert f"{venv}requirements.txt && .venv/bin/python manage.py start --demo" in readme
     assert f"{venv}requirements-dev.txt && .venv/bin/python -m pytest" in readme
+
+
+def test_the_report_of_sizes_names_what_is_large_and_nothing_else(tmp_path: Path) -> None:
+    room = tmp_path / "scoring" / "engine"
+    room.mkdir(parents=True)
+    for number in range(sizes.MAX_MODULES):
+        (room / f"part_{number}.py").write_text("")
+    (room / "part_0.py").write_text("x = 0\n" * sizes.MAX_LINES)
+    body = "    pass\n" * (sizes.MAX_FUNCTION_LINES - 1)
+    (room / "part_1.py").write_text(f"def work():\n{body}")
+    assert list(sizes.report(tmp_path)) == []
+    (room / "part_0.py").write_text("x = 0\n" * (sizes.MAX_LINES + 1))
+    (room / "part_1.py").write_text(f"def work():\n{body}    pass\n")
+    (room / "one_more.py").write_text("")
+    assert list(sizes.report(tmp_path)) == [
+        f"scoring/engine/part_0.py: {sizes.MAX_LINES + 1} lines",
+        f"scoring/engine/part_1.py: work has {sizes.MAX_FUNCTION_LINES + 1} lines",
+        f"scoring/engine: {sizes.MAX_MODULES + 1} modules",
+    ]
 
 
 #: Modules that make nothing of their own, besides those of template tags that only register.
