@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse
 
 from scoring import models as rows
 from scoring.admin.base import AuditedAdmin, NotAdded, actor
-from scoring.models.scorers.scorer import UNIT, StaleThresholdError
+from scoring.models.scorers.threshold_change import UNIT, StaleThresholdError
 
 
 class NewUserForm(AdminUserCreationForm[rows.User]):

@@ -58,7 +58,8 @@ from scoring.models.runs.score import (
 from scoring.models.scorers.connection import Connection
 from scoring.models.scorers.proposal import ProposalState, SuiteProposal
 from scoring.models.scorers.scorer import Scorer, ScorerVersion
-from scoring.models.scorers.suite import Suite, SuiteEntry, ThresholdChange
+from scoring.models.scorers.suite import Suite, SuiteEntry
+from scoring.models.scorers.threshold_change import ThresholdChange
 from scoring.models.team.attempt_counter import AttemptCounter
 from scoring.models.team.audit_entry import AuditCheckpoint, AuditEntry
 from scoring.models.team.idempotency_key import IdempotencyKey

@@ -8,7 +8,7 @@ from evalsite.api.compare.serializers import CompareQuery
 from evalsite.api.fields import BodySerializer, IntegerField, TextField
 from evalsite.api.pagination import PageQuery
 from evalsite.api.runs.serializers import MAX_TRIAL
-from scoring.engine.signoff.case_actions import MAX_CASES
+from scoring.engine.signoff.case_actions import MAX_CASES_AT_ONCE
 from scoring.models import CaseDecisionState, Waiver
 from scoring.models.data.dataset import KEY_LENGTH
 from scoring.models.reviews.broken_cases import CaseState
@@ -88,7 +88,7 @@ class NewDecisions(CompareQuery):
     """What is decided of some broken cases of a comparison."""
 
     state = serializers.ChoiceField([*CaseDecisionState.values, OPEN])
-    cases = serializers.ListField(child=DecidedCase(), min_length=1, max_length=MAX_CASES)
+    cases = serializers.ListField(child=DecidedCase(), min_length=1, max_length=MAX_CASES_AT_ONCE)
     reason = TextField(required=False, default="", max_length=MAX_REASON)
 
 

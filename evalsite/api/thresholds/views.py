@@ -37,7 +37,7 @@ from scoring.engine.thresholds.description import (
 from scoring.engine.thresholds.flips import FlipCursor, FlipPage
 from scoring.engine.thresholds.preview import Preview, RunPreview
 from scoring.models import Role, Scorer, SuiteEntry
-from scoring.models.scorers.scorer import StaleThresholdError
+from scoring.models.scorers.threshold_change import StaleThresholdError
 
 
 class Thresholds(ApiView):

@@ -28,7 +28,7 @@ from evalsite.pages.web.responses import SignedInRequest
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine.compare.comparison import NotComparableError, check_comparable
 from scoring.engine.signoff.case_actions import (
-    MAX_CASES,
+    MAX_CASES_AT_ONCE,
     ComparedCases,
     StaleSignOffError,
     StateChange,
@@ -47,7 +47,7 @@ from scoring.models.reviews.case_decision import MAX_REASON
 NOTHING: Final = "No broken case is selected or listed. Nothing was changed."
 SALT: Final = "evalsite.sign_off.undo"
 TOO_MANY: Final = (
-    f"At most {MAX_CASES:,} cases can be signed off at once. Select some, or list fewer."
+    f"At most {MAX_CASES_AT_ONCE:,} cases can be signed off at once. Select some, or list fewer."
 )
 
 
@@ -101,7 +101,7 @@ def sign_off_cases(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     pairs = _chosen_pairs(request, baseline, candidate, query)
     cases = ComparedCases(baseline, candidate, pairs)
     here = f"{_list_url(baseline, candidate, query)}#cases"
-    if problem := NOTHING if not pairs else TOO_MANY if len(pairs) > MAX_CASES else "":
+    if problem := NOTHING if not pairs else TOO_MANY if len(pairs) > MAX_CASES_AT_ONCE else "":
         messages.info(request, problem)
         return redirect(here)
     if form.cleaned_data["do"] == "undo":
@@ -176,7 +176,7 @@ def _chosen_pairs(
     form.full_clean()
     is_listed = not form.errors and form.has_states and not ticked
     filters = form.filters.leave_out(without) if is_listed else NO_FILTERS
-    page = pairs.page(PairKind.BROKE, filters, size=MAX_CASES + 1) if is_listed else None
+    page = pairs.page(PairKind.BROKE, filters, size=MAX_CASES_AT_ONCE + 1) if is_listed else None
     return list(page.rows) if page else []
 
 
@@ -184,7 +184,7 @@ def _places(texts: list[str]) -> set[Any]:
     """The places that the ticks name; those that cannot be read are left out."""
     field = PositionField()
     places = set()
-    for text in texts[: MAX_CASES + 1]:
+    for text in texts[: MAX_CASES_AT_ONCE + 1]:
         try:
             places.add(field.clean(text))
         except ValidationError:

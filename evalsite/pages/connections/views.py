@@ -16,7 +16,7 @@ from evalsite.pages.web.decorators import form_page, get_page, post_action
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine.jobs import job_queue
 from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
-from scoring.models import Connection, Job, JobKind, Role
+from scoring.models import Connection, Job, JobKind, Role, Scorer
 from scoring.models.scorers.connection import environment_endpoint
 
 
@@ -86,7 +86,11 @@ def remove_connection(request: SignedInRequest, slug: str, uid: uuid.UUID) -> Ht
         endpoint.remove(by=request.user)
         messages.success(request, f"Connection {endpoint.name} and its key are removed.")
         return redirect("connections", slug)
-    context = {"team": endpoint.team, "connection": endpoint, "scorers": endpoint.scorers()}
+    context = {
+        "team": endpoint.team,
+        "connection": endpoint,
+        "scorers": Scorer.objects.using_connection(endpoint),
+    }
     return render_page(request, "connections/remove.html", context)
 
 

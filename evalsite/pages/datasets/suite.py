@@ -14,8 +14,8 @@ from evalsite import access
 from evalsite.pages.web.decorators import form_page
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.models import Dataset, Role, Suite, User
-from scoring.models.scorers.scorer import REASON_NEEDED
 from scoring.models.scorers.suite import ThresholdStep
+from scoring.models.scorers.threshold_change import REASON_NEEDED
 
 
 class DatasetSuiteForm(forms.Form):

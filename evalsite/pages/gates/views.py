@@ -20,8 +20,8 @@ from evalsite.pages.compare.progress import get_comparison_progress
 from evalsite.pages.gates.forms import AUTO, GateForm
 from evalsite.pages.web.decorators import get_page
 from evalsite.pages.web.responses import SignedInRequest, render_page, retarget_page
+from scoring.engine.compare.gate_text import value_text
 from scoring.engine.compare.gates import GateOutcome, State
-from scoring.engine.reports.run_summary import value_text
 from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import Run, User
 from scoring.models.case_paging import CasePosition

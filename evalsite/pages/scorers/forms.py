@@ -19,7 +19,7 @@ from scoring.core.configured import configure_scorer
 from scoring.core.contract import ConfigError
 from scoring.core.registry import ScorerType
 from scoring.models import AuditEntry, Scorer, Team, User
-from scoring.models.scorers.scorer import UNIT
+from scoring.models.scorers.threshold_change import UNIT
 from scoring.models.team.audit_entry import AuditQuerySet
 
 JSON: Final = "config"  # the one field of a config that is edited as JSON

@@ -22,8 +22,8 @@ from scoring.core.files.suite_format import (
 from scoring.core.json_text import to_text
 from scoring.engine.suites.suite_file import ImportPlan
 from scoring.models import AuditEntry, Scorer, Suite, SuiteEntry, Team, User
-from scoring.models.scorers.scorer import REASON_NEEDED, UNIT
 from scoring.models.scorers.suite import UNUSED, Entry
+from scoring.models.scorers.threshold_change import REASON_NEEDED, UNIT
 from scoring.models.team.audit_entry import AuditQuerySet
 
 THRESHOLD: Final = "threshold-"  # before a scorer's id

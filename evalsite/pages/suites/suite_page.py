@@ -14,7 +14,7 @@ from scoring.core.contract import ConfigError
 from scoring.engine.suites.proposals import plan_proposal
 from scoring.engine.suites.suite_file import ImportPlan
 from scoring.models import Suite, SuiteProposal
-from scoring.models.scorers.scorer import REASON_NEEDED
+from scoring.models.scorers.threshold_change import REASON_NEEDED
 
 DECIDED_LISTED: Final = 10
 MOVED: Final = "Something has changed since you looked. This is what the proposal would do now."

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from scoring.core.json_text import to_text
 from scoring.engine.thresholds.flips import FlipCursor
 from scoring.models import Scorer, SuiteEntry, ThresholdChange, User
-from scoring.models.scorers.scorer import REASON_NEEDED, UNIT, StaleThresholdError
+from scoring.models.scorers.threshold_change import REASON_NEEDED, UNIT, StaleThresholdError
 
 STALE: Final = "Another user changed the threshold to {} in the meantime. The preview is updated."
 

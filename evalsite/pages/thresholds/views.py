@@ -18,7 +18,7 @@ from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.json_text import to_text
 from scoring.engine.thresholds.preview import Preview
 from scoring.models import Role, Scorer, SuiteEntry
-from scoring.models.scorers.scorer import StaleThresholdError
+from scoring.models.scorers.threshold_change import StaleThresholdError
 
 
 @form_page

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
 
 from django.db.models import Count, Min
 
-from scoring.core.wording.comparison import p_text
-from scoring.core.wording.numbers import share_text, short_text, to_ascii
+from scoring.core.wording.numbers import share_text, to_ascii
 from scoring.core.wording.tables import NO_FIGURE, align_columns, interval_text, markdown_table
-from scoring.engine.compare.gates import NO_REGRESSION, GateOutcome, waivers_text
+from scoring.engine.compare.gate_text import outcome_text
+from scoring.engine.compare.gates import GateOutcome, waivers_text
 from scoring.engine.thresholds.description import describe_relabel
 from scoring.models import CaseVerdict, Relabel, Run, RunSummary, Score, Status, Verdict
 from scoring.models.runs.missing_outputs import missing_keys
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 HEAD: Final = ("scorer", "mean [95 %]", "pass rate", "n of N", "errors", "threshold")
 SHOWN_CAUSES: Final = 5
 MAX_NAMED: Final = 20  # cases without an output
-SHOWN_DECIMALS: Final = 6  # of what a gate looked at
 _JUNIT: Final = {Verdict.FAIL: "failure", Verdict.ERROR: "error", Verdict.SKIPPED: "skipped"}
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -285,21 +284,6 @@ def _waived_text(case: WaivedCase) -> str:
         for waiver in case.waivers
     )
     return f"{key}: {'; '.join(terms)}"
-
-
-def outcome_text(outcome: GateOutcome) -> str:
-    value = f" ({text})" if (text := value_text(outcome)) else ""
-    why = f": {outcome.explanation}" if outcome.explanation else ""
-    return f"gate {outcome.gate.text}{value} {outcome.state}{why}"
-
-
-def value_text(outcome: GateOutcome) -> str:
-    """The figure that the gate limits; empty if there is none."""
-    if outcome.value is None:
-        return ""
-    if outcome.gate.metric == NO_REGRESSION:
-        return p_text(outcome.value)
-    return short_text(outcome.value, SHOWN_DECIMALS, outcome.gate.limit)
 
 
 def _scorer_json(summary: RunSummary) -> dict[str, Any]:

@@ -14,11 +14,12 @@ from scoring.engine.compare import gates, report
 from scoring.engine.compare.claims import correct_claims
 from scoring.engine.compare.comparison import NotComparableError, compare_runs
 from scoring.engine.compare.figures import Figures
+from scoring.engine.compare.gate_text import outcome_text
 from scoring.engine.compare.gates import Gate, GateLimits, GateOutcome
 from scoring.engine.compare.regressions import Regressions, waivers_json
 from scoring.engine.compare.report import ComparedRun
 from scoring.engine.reports.comparison_report import comparison_report
-from scoring.engine.reports.run_summary import gate_json, outcome_text, waiver_lines
+from scoring.engine.reports.run_summary import gate_json, waiver_lines
 from scoring.management.console import check_writable, find_team, requires_database, usage_error
 from scoring.management.database import check_database
 from scoring.management.lookups import get_dataset, get_run

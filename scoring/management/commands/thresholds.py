@@ -37,7 +37,7 @@ from scoring.management.console import (
 from scoring.management.database import check_database
 from scoring.management.lookups import get_run
 from scoring.models import Relabel, Run, RunState, Suite, SuiteEntry, ThresholdChange
-from scoring.models.scorers.scorer import StaleThresholdError
+from scoring.models.scorers.threshold_change import StaleThresholdError
 
 MAX_LISTED: Final = 20  # cases that flip, and changes of thresholds
 LISTED_JSON: Final = 1_000

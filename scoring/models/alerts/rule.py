@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from scoring.core.alert_limits import limit_problem
 from scoring.core.wording.numbers import plain_share
-from scoring.models.alerts.watch import AlertWatch
 from scoring.models.alerts.webhook import WebhookRow, webhook_problem
 from scoring.models.data.dataset import Dataset
 from scoring.models.encryption import DecryptionError
@@ -317,7 +316,7 @@ class AlertRule(WebhookRow):
         self.watches.exclude(series__in=names).delete()
         unwatched = self.alerts.filter(resolved_at=None).exclude(series__in=names)
         unwatched.update(resolved_at=timezone.now(), remind_at=None)
-        AlertWatch.objects.schedule([self], names)
+        self.watches.schedule([self], names)
 
     def _reschedule_reminders(self) -> None:
         """Notify again of alerts that go on as often as the rule now says."""

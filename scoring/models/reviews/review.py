@@ -12,7 +12,7 @@ from django.utils import timezone
 from scoring.models.base import AddressedRow
 from scoring.models.reviews.queue import ReviewTask
 from scoring.models.runs.run import Output, OutputSet, Run
-from scoring.models.scorers.scorer import UNIT
+from scoring.models.scorers.threshold_change import UNIT
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Role, User
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from django.apps import apps
 from django.db import models
@@ -13,12 +13,10 @@ from django.utils import timezone
 
 from scoring.models.base import AddressedRow
 from scoring.models.data.dataset import Case, Dataset, DatasetVersion
-from scoring.models.scorers.scorer import UNIT, ScorerVersion
+from scoring.models.scorers.scorer import ScorerVersion
 from scoring.models.scorers.suite import Suite
+from scoring.models.scorers.threshold_change import UNIT
 from scoring.models.team.team import Team, User
-
-if TYPE_CHECKING:
-    from scoring.models.runs.relabel import Relabel
 
 KEPT_FOR: Final = timedelta(days=7)  # a deleted run can be restored so long
 
@@ -219,7 +217,7 @@ class Run(AddressedRow):
 
     objects = UndeletedRuns()
     with_deleted = RunQuerySet.as_manager()
-    later_labels: Relabel | None  # of a run to which `attach_later_labels` has given them
+    later_labels: Any  # a Relabel or None, of a run that `attach_later_labels` was given
 
     class Meta:
         indexes = [models.Index(fields=["state"], name="run_by_state")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -22,9 +22,6 @@ from scoring.models.base import AddressedRow
 from scoring.models.encryption import DecryptionError, decrypt, encrypt
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
-
-if TYPE_CHECKING:
-    from scoring.models.scorers.scorer import Scorer
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 MAX_MODELS: Final = 100
@@ -174,18 +171,13 @@ class Connection(AddressedRow):
             "is_default": self.is_default,
         }
 
-    def scorers(self) -> list[Scorer]:
-        """The team's scorers whose present config names this connection, by name."""
-        rows = self.team.scorers.select_related("current").order_by("name")
-        return [row for row in rows if row.current and self._is_in(row.current.config)]
-
-    def _is_in(self, config: Any) -> bool:
+    def is_named_in(self, config: Any) -> bool:
         """Whether a config, or one of a scorer inside it, names this connection."""
         if isinstance(config, list):
-            return any(self._is_in(item) for item in config)
+            return any(self.is_named_in(item) for item in config)
         if not isinstance(config, dict):
             return False
-        return config.get("connection") == self.name or self._is_in(list(config.values()))
+        return config.get("connection") == self.name or self.is_named_in(list(config.values()))
 
     def endpoint(self) -> Endpoint:
         """How it is called. Raises KeyUnreadableError."""

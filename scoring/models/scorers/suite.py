@@ -15,14 +15,13 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import Q
 
-from scoring.core.json_text import to_text
 from scoring.models.base import AddressedRow
-from scoring.models.scorers.scorer import (
+from scoring.models.scorers.scorer import Scorer, rename_row
+from scoring.models.scorers.threshold_change import (
     REASON_NEEDED,
     UNIT,
-    Scorer,
+    ThresholdChange,
     check_change,
-    rename_row,
     use_current_threshold,
 )
 from scoring.models.team.audit_entry import AuditEntry
@@ -307,46 +306,3 @@ class SuiteEntry(models.Model):
             step = ThresholdStep(self.scorer, old, new)
             _record_step(self, step, by, change.reason)
         return change
-
-
-class ThresholdChange(models.Model):
-    """A dated change of the threshold a suite has for a scorer, and why; without a suite, of the
-    scorer's default.
-
-    `old` is None where the scorer was added, `new` where it was removed; both need no reason. The
-    row outlives the suite's entry, so a scorer that is taken out keeps its past, and `old` of its
-    last row is the threshold it comes back with.
-    """
-
-    suite = models.ForeignKey(
-        Suite, models.CASCADE, null=True, blank=True, related_name="threshold_changes"
-    )
-    scorer = models.ForeignKey(Scorer, models.CASCADE, related_name="threshold_changes")
-    old = models.FloatField(null=True)
-    new = models.FloatField(null=True)
-    reason = models.TextField(blank=True)
-    changed_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
-    changed_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["-id"]
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(old=None, new__isnull=False)
-                | Q(old__isnull=False, new=None)
-                | (Q(old__isnull=False, new__isnull=False) & ~Q(reason="")),
-                name="threshold_change_has_reason",
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.suite or 'default'} · {self.scorer}: {self.text}"
-
-    @property
-    def text(self) -> str:
-        """What happened, such as "removed (was 0.9)"."""
-        if self.old is None:
-            return f"added at {to_text(self.new)}"
-        if self.new is None:
-            return f"removed (was {to_text(self.old)})"
-        return f"{to_text(self.old)} → {to_text(self.new)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from scoring.models.team.audit_entry import AuditCheckpoint, AuditEntry
-from scoring.models.team.audit_hashes import entry_hash, is_signed
+from scoring.models.team.audit_hashes import is_signed
 
 
 class BrokenChainError(Exception):
@@ -39,7 +39,7 @@ class Chain:
     def add(self, entry: AuditEntry) -> None:
         if entry.number != self.number + 1:
             raise BrokenChainError(f"entry {self.number + 1} is missing")
-        self.hash = entry_hash(self.hash, entry)
+        self.hash = entry.hash_after(self.hash)
         if entry.hash != self.hash:
             shown = f"id {entry.pk}, {entry.action}, {entry.at:%Y-%m-%d %H:%M:%S} UTC"
             raise BrokenChainError(f"entry {entry.number} ({shown}) does not match its hash")
@@ -65,7 +65,7 @@ def chain_ids() -> list[str]:
 def verify_chain(chain: Chain) -> None:
     """Check the entries of `chain.team_id`. Raises BrokenChainError at the first that is wrong."""
     for checkpoint in AuditCheckpoint.objects.filter(team_id=chain.team_id).order_by("number"):
-        if not is_signed(checkpoint):
+        if not is_signed(checkpoint.signed_text, checkpoint.signature):
             raise BrokenChainError(f"the checkpoint {checkpoint} was not signed by this site")
         chain.checkpoints[checkpoint.number] = checkpoint.hash
     entries = AuditEntry.objects.filter(team_id=chain.team_id).order_by("number")

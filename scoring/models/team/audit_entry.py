@@ -7,6 +7,7 @@ no team form a chain of their own. Triggers of the database refuse to change or 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -84,7 +85,7 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
             _lock_chain(entry.team_id)
             number, previous = chain_end(entry.team_id)
             entry.number = number + 1
-            entry.hash = entry_hash(previous, entry)
+            entry.hash = entry.hash_after(previous)
             entry.save(force_insert=True)
         return entry
 
@@ -192,6 +193,12 @@ class AuditEntry(models.Model):
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:  # noqa: ARG002
         raise AppendOnlyError("an audit entry is never deleted")
 
+    def hash_after(self, previous: str) -> str:
+        """The hash of this entry behind one of the hash `previous`."""
+        who = (self.team_id, self.team_name, self.actor_id, self.actor_name)
+        what = (self.action, self.target_type, self.target_id, self.target_name)
+        return entry_hash(previous, self.number, self.at, (*who, *what), self.old, self.new)
+
     @cached_property
     def actor(self) -> User | None:
         """The person, where one acted whose row is still there."""
@@ -209,7 +216,7 @@ class AuditCheckpointQuerySet(models.QuerySet["AuditCheckpoint"]):
         checkpoint = AuditCheckpoint(
             team_id=last.team_id, number=last.number, last_id=last.pk, hash=last.hash
         )
-        checkpoint.signature = checkpoint_signature(checkpoint)
+        checkpoint.signature = checkpoint_signature(checkpoint.signed_text)
         checkpoint.save(force_insert=True)
         return checkpoint
 
@@ -234,3 +241,7 @@ class AuditCheckpoint(models.Model):
 
     def __str__(self) -> str:
         return f"up to entry {self.number}"
+
+    @property
+    def signed_text(self) -> str:
+        return json.dumps((self.team_id, self.number, self.last_id, self.hash))

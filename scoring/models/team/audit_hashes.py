@@ -4,36 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from datetime import UTC
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
 
 from django.core.signing import Signer
 from django.utils.crypto import constant_time_compare
 
-if TYPE_CHECKING:
-    from scoring.models.team.audit_entry import AuditCheckpoint, AuditEntry
-
 _SALT: Final = "evalsite.audit.checkpoint"
-_TEXTS: Final = (
-    "team_id",
-    "team_name",
-    "actor_id",
-    "actor_name",
-    "action",
-    "target_type",
-    "target_id",
-    "target_name",
-)
 
 
-def entry_hash(previous: str, entry: AuditEntry) -> str:
-    """SHA-256 over the hash before and the entry's values, in hexadecimal.
+def entry_hash(
+    previous: str, number: int, at: datetime, texts: Sequence[str], old: Any, new: Any
+) -> str:
+    """SHA-256 over the hash before and an entry's values, in hexadecimal.
 
     The same for every database: times in UTC, JSON with sorted keys, whole numbers as integers.
     """
-    values = [getattr(entry, name) for name in _TEXTS]
-    at = entry.at.astimezone(UTC).isoformat(timespec="microseconds")
-    parts = [previous, entry.number, at, *values, _canonical(entry.old), _canonical(entry.new)]
+    time = at.astimezone(UTC).isoformat(timespec="microseconds")
+    parts = [previous, number, time, *texts, _canonical(old), _canonical(new)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -51,18 +40,13 @@ def _plain_numbers(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def checkpoint_signature(checkpoint: AuditCheckpoint) -> str:
-    return Signer(salt=_SALT).signature(_signed_text(checkpoint))
+def checkpoint_signature(text: str) -> str:
+    return Signer(salt=_SALT).signature(text)
 
 
-def is_signed(checkpoint: AuditCheckpoint) -> bool:
-    """Whether this site made the checkpoint; former secret keys count as settings name them."""
-    signer, text = Signer(salt=_SALT), _signed_text(checkpoint)
+def is_signed(text: str, signature: str) -> bool:
+    """Whether this site signed the text; former secret keys count as settings name them."""
+    signer = Signer(salt=_SALT)
     keys = [signer.key, *signer.fallback_keys]
     signatures = (signer.signature(text, key) for key in keys)
-    return any(constant_time_compare(value, checkpoint.signature) for value in signatures)
-
-
-def _signed_text(checkpoint: AuditCheckpoint) -> str:
-    values = (checkpoint.team_id, checkpoint.number, checkpoint.last_id, checkpoint.hash)
-    return json.dumps(values)
+    return any(constant_time_compare(value, signature) for value in signatures)

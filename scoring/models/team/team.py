@@ -7,6 +7,7 @@ import secrets
 from datetime import timedelta
 from typing import ClassVar, Self
 
+from django.apps import apps
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.contrib.contenttypes.models import ContentType
@@ -37,12 +38,11 @@ class UserManager(BaseUserManager["User"]):
 
     def create_superuser(self, email: str, password: str | None = None, **fields: object) -> User:
         """Audited, because Django's command for it calls nothing else."""
-        from scoring.models.team.audit_entry import AuditEntry
-
+        audit_entries = apps.get_model("scoring", "AuditEntry").objects
         with transaction.atomic():
             user = self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
             new = {"email": user.email, "is_superuser": True}
-            AuditEntry.objects.record(None, None, "user.created", user, new=new)
+            audit_entries.record(None, None, "user.created", user, new=new)
         return user
 
 

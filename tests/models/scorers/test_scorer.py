@@ -15,7 +15,7 @@ from scoring.core.contract import ConfigError
 from scoring.core.embeddings.errors import MISSING
 from scoring.models import AuditEntry, Scorer, Team, User
 from scoring.models.scorers.connection import Connection
-from scoring.models.scorers.scorer import StaleThresholdError
+from scoring.models.scorers.threshold_change import StaleThresholdError
 
 pytestmark = pytest.mark.django_db
 LOCAL = {"embedding_provider": "local"}

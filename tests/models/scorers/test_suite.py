@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from scoring.models import AuditEntry, Scorer, Suite, SuiteEntry, Team, ThresholdChange
-from scoring.models.scorers.scorer import StaleThresholdError
+from scoring.models.scorers.threshold_change import StaleThresholdError
 from tests.conftest import MakeDataset
 from tests.support.concurrency import TIMES, call_at_once
 
