@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.support.paths import ROOT
 
 #: Public names whose meaning cannot be guessed, with what to write in their place.
@@ -161,6 +163,37 @@ def test_limits_begin_with_max_or_min() -> None:
         if LIMITS.match(name)
     }
     assert sorted(found) == []
+
+
+def rows_of_rooms(top: str) -> dict[str, int]:
+    """The rooms of a package, and in which row of its table in the guide each one stands."""
+    guide = (ROOT / "docs" / "architecture.md").read_text()
+    table = guide.partition(f"| `{top}/` |")[2].partition("\n\n")[0]
+    cells = [line.split("|")[1] for line in table.splitlines()[2:]]
+    return {name: row for row, cell in enumerate(cells) for name in re.findall(r"`(\w+)/`", cell)}
+
+
+def imported_modules(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("top", ["scoring/core", "scoring/engine"])
+def test_rooms_import_none_that_stands_above_them_in_the_guide(top: str) -> None:
+    rows = rows_of_rooms(top)
+    folders = {path.parent.name for path in (ROOT / top).glob("*/__init__.py")}
+    assert folders == set(rows)
+    upward = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for room, row in rows.items()
+        for path in modules(f"{top}/{room}")
+        for name in imported_modules(path)
+        if name.startswith(f"{top.replace('/', '.')}.") and rows.get(name.split(".")[2], row) < row
+    }
+    assert sorted(upward) == []
 
 
 def test_documents_name_files_that_exist() -> None:
