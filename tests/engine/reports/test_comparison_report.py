@@ -72,6 +72,16 @@ def test_it_says_what_the_page_says(runs: tuple[Run, Run]) -> None:
         assert told in text, told
 
 
+def test_a_case_says_what_was_expected(make_dataset: MakeDataset) -> None:
+    cases = [{"key": "q0", "expected": "on time"}, {"key": "q1"}]
+    version = make_dataset(cases)
+    runs = [run_with(version, {"close": [1.0 - n, 1.0 - n]}, name=f"w{n}") for n in range(2)]
+    with_one, without = report(*runs).split('<details class="report-case">')[1:]
+    assert "nothing is expected" not in with_one
+    assert "on time" in with_one.partition("<h5>Expected</h5>")[2].partition("<h5>")[0]
+    assert "nothing is expected" in without
+
+
 def test_cases_that_flipped_stand_side_by_side(runs: tuple[Run, Run]) -> None:
     text = report(*runs)
     assert "2 of 2 shown" in sound(text).text
