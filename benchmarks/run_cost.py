@@ -2,12 +2,12 @@
 
     python benchmarks/run_cost.py [--sizes 200 1000] [--rounds 9] [--characters 100]
 
-Counted is the processor time from making the run (`plan.new_run`) to its end as `evaluate` has
-it: frozen suite, shards, reading, storing, summaries, audit, and what is left to the worker.
+Counted is the processor time from making the run (`planning.create_run`) to its end as `evaluate`
+has it: frozen suite, shards, reading, storing, summaries, audit, and what is left to the worker.
 "Beside its scoring" is that less the time of the bare scorers, called with the same cases already
-in memory; garbage is collected as `manage.py` has it. "With what follows" adds what the worker
-does afterwards: measuring for drift and comparing with the run before. Function calls and queries
-are those of one more round, not timed.
+in memory; garbage is collected as `manage.py` has it. "With what follows" adds what the worker does
+afterwards: measuring for drift and comparing with the run before. Function calls and queries are
+those of one more round, not timed.
 """
 
 from __future__ import annotations

@@ -376,7 +376,7 @@ def own_correction_for(user: User, uid: uuid.UUID) -> Correction:
     return correction
 
 
-def members_with_permission(team: Team, role: Role) -> list[User]:
+def members_with_role(team: Team, role: Role) -> list[User]:
     """The active members of a team with at least `role`, by e-mail address."""
     members = Member.objects.filter(team=team, role__gte=role, user__is_active=True)
     return [member.user for member in members.select_related("user").order_by("user__email")]
@@ -419,7 +419,7 @@ def run_scorer_for(user: User, uid: uuid.UUID, place: int, role: Role = Role.VIE
     return scorer
 
 
-def replies_to(run: Run, refs: Sequence[str]) -> dict[str, ModelCall]:
+def replies_for(run: Run, refs: Sequence[str]) -> dict[str, ModelCall]:
     """By their names the stored replies that belong to the run's team."""
     keys = {int(ref) for ref in refs if ref.isascii() and ref.isdecimal() and len(ref) < 19}
     calls = ModelCall.objects.filter(team=run.team_id, pk__in=keys)

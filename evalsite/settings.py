@@ -147,7 +147,7 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_EMAIL_VERIFICATION = "none"
-ACCOUNT_ADAPTER = "evalsite.pages.account.adapters.InvitationAdapter"
+ACCOUNT_ADAPTER = "evalsite.pages.account.adapters.ClosedSignupAdapter"
 ACCOUNT_FORMS = {
     "login": "evalsite.pages.account.forms.SignInForm",
     "change_password": "evalsite.pages.account.forms.ChangePasswordForm",
@@ -214,9 +214,9 @@ REST_FRAMEWORK: dict[str, Any] = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_PARSER_CLASSES": ["evalsite.api.fields.StrictJson"],
+    "DEFAULT_PARSER_CLASSES": ["evalsite.api.parsers.StrictJson"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "evalsite.api.fields.OnlyJson",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "evalsite.api.parsers.OnlyJson",
     "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle"],
     "DEFAULT_THROTTLE_RATES": {"user": "3000/min"},
     "DEFAULT_METADATA_CLASS": None,

@@ -328,5 +328,5 @@ def test_replies_are_the_team_s(team: Team, run: Run) -> None:
         ModelCall.objects.create(team=each, purpose="judge") for each in (team, elsewhere)
     )
     refs = [str(own.pk), str(theirs.pk), "x", "²", "9" * 19, ""]
-    assert access.replies_to(run, refs) == {str(own.pk): own}
-    assert access.replies_to(run, []) == {}
+    assert access.replies_for(run, refs) == {str(own.pk): own}
+    assert access.replies_for(run, []) == {}

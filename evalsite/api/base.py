@@ -16,8 +16,8 @@ from rest_framework.serializers import BaseSerializer
 
 from evalsite import access
 from evalsite.api.errors import Problem, missing_problem
-from evalsite.api.fields import refuse_cut_form
 from evalsite.api.pagination import NewestFirst
+from evalsite.api.parsers import refuse_cut_form
 from scoring.models import Role, Team, User
 
 Query = TypeVar("Query", bound=BaseSerializer[Any])

@@ -123,7 +123,8 @@ def render_markdown(text: str, *, with_spaces: bool = False) -> SafeString:
 
     White space is marked as far as Markdown keeps it, which is not at the ends of lines.
     markdown-it escapes what it does not write itself; whatever slipped through, nh3 takes out.
-    Raises TooMuchError where reading it would take too long, or would drop what lies too deep.
+    Raises MarkdownTooLargeError where reading it would take too long, or would drop what lies too
+    deep.
     """
     import nh3
 

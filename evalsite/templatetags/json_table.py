@@ -24,7 +24,7 @@ register = template.Library()
 register.filter("leaf_rows", leaf_rows)
 
 #: Characters of what a leaf was compared with, where that stands elsewhere.
-MAX_REFERENCE: Final = 80
+MAX_REFERENCE_CHARS: Final = 80
 
 _HEAD: Final = '<th class="cell-title" scope="row"><span class="id">{}</span></th>'
 _CELL: Final = '<td data-label="{}">{}</td>'
@@ -81,5 +81,5 @@ def _credit(credit: Credit, with_spaces: bool) -> str:
 def _reference(text: str | None, with_spaces: bool) -> str:
     if text is None:
         return ""
-    cut = text if len(text) <= MAX_REFERENCE else f"{text[: MAX_REFERENCE - 1]}…"
+    cut = text if len(text) <= MAX_REFERENCE_CHARS else f"{text[: MAX_REFERENCE_CHARS - 1]}…"
     return _MUTED.format(f'against <span class="id">{render_line(cut, with_spaces)}</span>')

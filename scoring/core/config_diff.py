@@ -28,7 +28,7 @@ MISSING: Final = Missing()
 
 
 class SettingChange(NamedTuple):
-    """One setting; ABSENT where only the other config has it.
+    """One setting; MISSING where only the other config has it.
 
     `path` names a part of a combination by its name: `scorers.accuracy.config.decimals`.
     """

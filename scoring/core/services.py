@@ -116,7 +116,7 @@ class Services(Protocol):
         """One vector per text. Raises ServiceError when there can be none."""
 
     def ask(self, questions: Sequence[Question]) -> list[Answer]:
-        """One answer per question, in order. A question that fails is a Fault, never raised."""
+        """One answer per question, in order. A failure is a CallFailure, never raised."""
 
 
 @dataclass(frozen=True)

@@ -569,6 +569,7 @@ class Migration(migrations.Migration):
                     ('model_names', models.JSONField(default=list)),
                 ],
                 options={
+                    'verbose_name': 'judge noise check',
                     'verbose_name_plural': 'judge noise checks',
                     'ordering': ['-id'],
                 },

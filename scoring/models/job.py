@@ -60,7 +60,7 @@ class JobQuerySet(models.QuerySet["Job"]):
         return tests.filter(request__connection=str(connection.uuid)).order_by("pk").last()
 
     def delete_expired(self) -> None:
-        """Remove the jobs of more than KEPT_FOR ago, but for what still follows a change."""
+        """Remove the jobs of more than RETENTION ago, but for what still follows a change."""
         to_do = models.Q(state__in=UNFINISHED, kind__in=REPEATABLE)
         self.filter(created_at__lt=timezone.now() - RETENTION).exclude(to_do).delete()
 

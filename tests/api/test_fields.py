@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -22,7 +21,6 @@ from evalsite.api.fields import (
     ManyField,
     NameField,
     NumberField,
-    StrictJson,
     TextField,
 )
 
@@ -117,24 +115,3 @@ def test_too_many_rows_are_not_looked_at() -> None:
         )
     assert (refused.value.status_code, refused.value.code) == (413, "too_many_rows")
     assert refused.value.message == "These are 3; 2 are possible. Send fewer."
-
-
-@pytest.mark.parametrize(
-    ("body", "limit", "code"),
-    [
-        (b'{"a": 1}', 8, None),
-        (b'\xef\xbb\xbf{"a": 1}', 99, None),
-        (b'{"a": 1}', 7, "too_large"),
-        (b'{"a": "\xff"}', 99, "encoding"),
-    ],
-)
-def test_json_is_read_up_to_a_size_and_as_utf_8(
-    settings: Any, body: bytes, limit: int, code: str | None
-) -> None:
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = limit
-    if code is None:
-        assert StrictJson().parse(io.BytesIO(body)) == {"a": 1}
-        return
-    with pytest.raises(Problem) as refused:
-        StrictJson().parse(io.BytesIO(body))
-    assert refused.value.code == code

@@ -36,7 +36,7 @@ from typing import Annotated, Final
 
 from scoring.core.config import About
 from scoring.core.contract import Case, Result, scored
-from scoring.core.json_text import to_text as text_of
+from scoring.core.json_text import to_text
 from scoring.core.registry import Derivation, Example, ScorerType, StoredResult
 from scoring.core.scorers.selection import TAKES_PARTS, TargetConfig, score_each
 
@@ -50,7 +50,7 @@ def word_count(cases: Sequence[Case], config: WordCountConfig) -> list[Result]:
     """1.0 when the output has few enough words."""
 
     def count(case: Case) -> Result:
-        words = len(text_of(case.output).split())
+        words = len(to_text(case.output).split())
         return scored(float(words <= config.most), "", {"words": words})
 
     return score_each(count, cases, config)

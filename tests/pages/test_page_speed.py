@@ -154,7 +154,7 @@ def test_a_longer_history_takes_no_more_queries(
 ) -> None:
     """Both are longer than what is read of a series at once."""
     monkeypatch.setattr("evalsite.pages.drift.views.MAX_RUNS", 4)
-    monkeypatch.setattr("scoring.engine.drift.series_status.MAX_STOPS", 4)
+    monkeypatch.setattr("scoring.engine.drift.series_status.MAX_RUNS_PER_SERIES", 4)
     browser, counts = browser_of(bob), []
     for count in (6, 30):
         found = addresses(series_of(make_dataset, count))

@@ -7,16 +7,17 @@ from django.http import QueryDict
 
 from evalsite.pages.cases.texts.json_leaves import Credit
 from evalsite.pages.cases.texts.json_paths import PathTableRow
-from evalsite.templatetags.json_table import MAX_REFERENCE, more_rows, path_rows
+from evalsite.templatetags.json_table import MAX_REFERENCE_CHARS, more_rows, path_rows
 
 
 @pytest.mark.parametrize(
-    ("length", "shown"), [(MAX_REFERENCE, "x" * MAX_REFERENCE), (MAX_REFERENCE + 1, "…")]
+    ("length", "shown"),
+    [(MAX_REFERENCE_CHARS, "x" * MAX_REFERENCE_CHARS), (MAX_REFERENCE_CHARS + 1, "…")],
 )
 def test_what_a_leaf_was_compared_with_is_cut(length: int, shown: str) -> None:
     row = PathTableRow("a", [], [], [Credit("s", 0.5, reference="x" * length)])
     html = path_rows({}, [row])
-    assert html.count("x") == min(length, MAX_REFERENCE - (length > MAX_REFERENCE))
+    assert html.count("x") == min(length, MAX_REFERENCE_CHARS - (length > MAX_REFERENCE_CHARS))
     assert shown in html
 
 

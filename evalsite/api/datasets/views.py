@@ -23,10 +23,10 @@ from evalsite.api.datasets.serializers import (
     VersionShape,
     upload_body,
 )
-from evalsite.api.fields import BoundedMultiPart, StrictJson
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import DATASET, DATASET_MADE, request_example, response_example
+from evalsite.api.parsers import BoundedMultiPart, StrictJson
 from scoring.core.files import FileProblem
 from scoring.engine import imports
 from scoring.models import Dataset, DatasetVersion, Role, Team, Upload, UploadKind, UploadState

@@ -19,7 +19,7 @@ from evalsite.api.exports.serializers import (
     ResultsExportQuery,
 )
 from evalsite.api.openapi.descriptions import describe
-from evalsite.api.results.views import blind_positions, requested_change
+from evalsite.api.results.views import hidden_outputs, requested_change
 from evalsite.downloads import stream_file
 from scoring.engine.export import run_table, version_table
 from scoring.models.case_list.table import CaseTable
@@ -55,7 +55,7 @@ class ResultExport(ApiView):
         asked = query.validated_data
         scorers = list(run.scorers.all())
         chosen = query.chosen(scorers, requested_change(self, run, query))
-        hidden, unpaired = blind_positions(self, run, chosen[0])
+        hidden, unpaired = hidden_outputs(self, run, chosen[0])
         table = CaseTable(run, scorers, *chosen, hidden=hidden, unpaired=unpaired, masks=False)
         sheet = run_table(table)
         return stream_file(request, sheet, asked["format"], is_verbatim=asked["verbatim"])

@@ -42,7 +42,7 @@ class ResultList(ApiView):
         asked = query.validated_data
         scorers = list(run.scorers.all())
         chosen = query.chosen(scorers, requested_change(self, run, query))
-        hidden, unpaired = blind_positions(self, run, chosen[0])
+        hidden, unpaired = hidden_outputs(self, run, chosen[0])
         table = CaseTable(
             run, scorers, *chosen, is_whole=True, hidden=hidden, unpaired=unpaired, masks=False
         )
@@ -67,7 +67,7 @@ class MissingOutputList(ApiView):
         return Response(page_body(request, page, [row._asdict() for row in page.rows]))
 
 
-def blind_positions(
+def hidden_outputs(
     view: ApiView, run: Run, filters: CaseFilters
 ) -> tuple[frozenset[int], frozenset[int]]:
     """The run's outputs that the user is yet to review, and those they may not see compared."""

@@ -112,7 +112,7 @@ class QueueList(ListView):
             return [self.user]
         members = {
             member.email.casefold(): member
-            for member in access.members_with_permission(run.team, Role.REVIEWER)
+            for member in access.members_with_role(run.team, Role.REVIEWER)
         }
         chosen: dict[int, User] = {}
         for number, email in enumerate(emails):

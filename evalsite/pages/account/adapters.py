@@ -32,7 +32,7 @@ RESET_MAIL: Final = "account/email/password_reset_key"
 SENDER: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mail")
 
 
-class InvitationAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth carries no types
+class ClosedSignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth carries no types
     """Closes the public sign-up page, and answers 429 beyond the limits of sign-in."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:  # noqa: ARG002

@@ -13,7 +13,7 @@ from django.forms.boundfield import BoundField, BoundWidget
 
 from evalsite.pages.web.fields import MONO, HostForm
 from scoring.core.alert_limits import limit_problem
-from scoring.engine.alerts import mail_is_set_up
+from scoring.engine.alerts import is_email_configured
 from scoring.engine.alerts.past_runs import PastRuns, check_past_runs
 from scoring.models import AlertKind, AlertRule, Dataset, Member, Team, User, WebhookFormat
 from scoring.models.alerts.rule import (
@@ -295,7 +295,7 @@ class AlertRuleForm(HostForm):
         former = {email: f"{email} (former member)" for email in (rule.emails if rule else ())}
         field: Any = self.fields["emails"]
         field.choices = list((former | labels).items())
-        field.help_text = "" if mail_is_set_up() else NO_MAIL
+        field.help_text = "" if is_email_configured() else NO_MAIL
 
 
 def _add_own(names: Iterable[str], own: str) -> list[str]:

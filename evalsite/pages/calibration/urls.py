@@ -13,5 +13,7 @@ urlpatterns = [
         views.scorer_calibration,
         name="run_scorer_calibration",
     ),
-    path("runs/<uuid:uid>/scorers/<int:place>/check/", views.check_noise, name="check_run_scorer"),
+    path(
+        "runs/<uuid:uid>/scorers/<int:place>/check/", views.check_variance, name="check_run_scorer"
+    ),
 ]

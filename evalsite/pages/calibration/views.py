@@ -104,7 +104,7 @@ class QualityPanel:
 
 
 @dataclass(frozen=True)
-class NoisePanel:
+class VariancePanel:
     """The noise of a judge: the last A/A check, an open one, and the form for the next."""
 
     scorer: RunScorer
@@ -192,16 +192,16 @@ def scorer_calibration(request: SignedInRequest, uid: uuid.UUID, place: int) -> 
         **access.permissions(request.user, run.team),
     }
     if is_judge(scorer):
-        panel = NoisePanel(scorer, context["may_edit"])
+        panel = VariancePanel(scorer, context["may_edit"])
         context |= {"noise": panel, "quality": _quality(scorer, request.GET)}
     return render_page(request, "calibration/scorer.html", context, parts=["noise"])
 
 
 @post_action
-def check_noise(request: SignedInRequest, uid: uuid.UUID, place: int) -> HttpResponse:
+def check_variance(request: SignedInRequest, uid: uuid.UUID, place: int) -> HttpResponse:
     """Ask the worker to judge some of the outputs again."""
     scorer = access.run_scorer_for(request.user, uid, place, Role.EDITOR)
-    panel = NoisePanel(scorer, may_edit=True)
+    panel = VariancePanel(scorer, may_edit=True)
     if not is_judge(scorer) or not panel.is_possible:
         messages.info(request, "There is nothing a judge could be asked about again.")
     elif panel.job_status:

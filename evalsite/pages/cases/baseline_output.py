@@ -15,7 +15,7 @@ from django.http import Http404, QueryDict
 from evalsite import access
 from evalsite.access import OutputAccess
 from evalsite.blind_review import blind_pairs_among
-from evalsite.pages.cases.display_options import REMEMBERED as DISPLAY_KEPT
+from evalsite.pages.cases.display_options import REMEMBERED as REMEMBERED_OPTIONS
 from evalsite.pages.cases.table.baseline_choice import AUTO, BaselineChoice
 from evalsite.pages.cases.table.case_table import Neighbours
 from evalsite.pages.compare.forms import KINDS, PairListForm
@@ -130,7 +130,7 @@ class BaselineOutput:
             after and self._case_url(after, 1),
             self._standing,
             self._list_url(position, before),
-            self._case_url(position, 0, viewing=DISPLAY_KEPT) + "&",
+            self._case_url(position, 0, viewing=REMEMBERED_OPTIONS) + "&",
         )
 
     @property
@@ -165,7 +165,7 @@ class BaselineOutput:
         self,
         position: CasePosition,
         step: int,
-        viewing: Sequence[str] = ("between", "diff", *DISPLAY_KEPT),
+        viewing: Sequence[str] = ("between", "diff", *REMEMBERED_OPTIONS),
     ) -> str:
         kept = self._query_string((self.PARAMETER, *LIST_PARAMS, *viewing))
         number = f"&n={self._number + step}" if self._number else ""

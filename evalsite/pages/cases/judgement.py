@@ -115,7 +115,7 @@ class Judgement:
     def replies(self) -> dict[str, ModelCall]:
         """The stored model replies that the scores rest on, by their names."""
         names = [name for answer in self.answers for name in _reply_names(answer.explanation)]
-        return access.replies_to(self.run, names)
+        return access.replies_for(self.run, names)
 
     @cached_property
     def score_pairs(self) -> list[ScorePair]:

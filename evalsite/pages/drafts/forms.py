@@ -11,7 +11,7 @@ from scoring.core.contract import CaseProblem, Json
 from scoring.core.files import MISSING
 from scoring.core.json_text import parse
 from scoring.core.textdiff.text_layout import display_text
-from scoring.engine.drafts import EditConflictError, EditedCase
+from scoring.engine.drafts import EditConflictError, TypedCase
 from scoring.models import Case, DraftEdit
 from scoring.models.data.dataset import KEY_LENGTH, CaseContent
 
@@ -98,9 +98,9 @@ class CaseForm(forms.Form):
         return tuple(line.strip() for line in text.split("\n") if line.strip())
 
     @property
-    def texts(self) -> EditedCase:
+    def texts(self) -> TypedCase:
         data = self.cleaned_data
-        return EditedCase(
+        return TypedCase(
             data["input"], data["expected"], self._reference_texts, data["metadata"], data["tags"]
         )
 

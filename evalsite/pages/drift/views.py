@@ -21,7 +21,7 @@ from scoring.engine.drift import DriftLine
 from scoring.engine.drift.jobs import lines_or_enqueue
 from scoring.engine.drift.line import LineWindow
 from scoring.engine.drift.line_runs import LineName, line_names
-from scoring.engine.drift.series_status import MAX_STOPS
+from scoring.engine.drift.series_status import MAX_RUNS_PER_SERIES
 from scoring.models import Dataset, Run
 
 MAX_CHARTS = 4
@@ -31,7 +31,7 @@ MAX_ROWS = 60  # of all tables; beyond, several lines are shown without tables
 
 @get_page
 def dataset_drift(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
-    """The chosen lines as charts and tables, at most MOST_CHARTS of them."""
+    """The chosen lines as charts and tables, at most MAX_CHARTS of them."""
     dataset = access.dataset_for(request.user, uid)
     form = DriftForm(request.GET, line_names(dataset))
     chosen = form.chosen
@@ -64,7 +64,7 @@ def team_drift(request: SignedInRequest, slug: str) -> HttpResponse:
     team = access.team_for(request.user, slug)
     rows = list_series(team)
     is_cut = any(row.standing.is_cut for row in rows)
-    context = {"team": team, "standings": rows, "charted": MAX_STOPS if is_cut else None}
+    context = {"team": team, "standings": rows, "charted": MAX_RUNS_PER_SERIES if is_cut else None}
     return render_page(request, "drift/team.html", context)
 
 

@@ -53,7 +53,7 @@ def new_pairwise_queue(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse
     if baseline is None:
         messages.info(request, "Choose the run to compare with.")
         return redirect(reverse("compare", args=[run.team.slug]))
-    people = access.members_with_permission(run.team, Role.REVIEWER)
+    people = access.members_with_role(run.team, Role.REVIEWER)
     form = PairwiseQueueForm(
         request.POST or None,
         run=run,

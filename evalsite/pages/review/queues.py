@@ -54,7 +54,7 @@ def new_queue(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     scorers = list(run.scorers.select_related("version"))
     cases = open_case_list(opened, scorers, request.GET, choice)
     is_filtered = cases.form.is_valid()
-    people = access.members_with_permission(run.team, Role.REVIEWER)
+    people = access.members_with_role(run.team, Role.REVIEWER)
     filters = cases.form.filters if is_filtered else NO_FILTERS
     blind = blind_outputs_in_queue(request.user, run, filters)
     form = QueueForm(
@@ -153,7 +153,7 @@ def _has_preferences(request: SignedInRequest, found: ReviewQueue) -> bool:
 
 def _reassign_form(found: ReviewQueue, data: Any = None) -> ReassignForm:
     busy = [each.reviewer for each in queues.queue_progress(found) if not each.is_done]
-    people = access.members_with_permission(found.team, Role.REVIEWER)
+    people = access.members_with_role(found.team, Role.REVIEWER)
     return ReassignForm(data, reviewers=busy, people=people)
 
 

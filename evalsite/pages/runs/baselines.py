@@ -27,7 +27,7 @@ def pin_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     else:
         series = run.output_set.series
         messages.success(request, f"Runs of the series {series} are now compared with this one.")
-        drift_jobs.measure_ended_runs([run])
+        drift_jobs.enqueue_measuring([run])
     return redirect("run", uid)
 
 
@@ -42,5 +42,5 @@ def unpin_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         pinned.unpin(by=request.user)
         text = "The baseline is taken back: each run is compared with the one before it."
         messages.success(request, text)
-        drift_jobs.measure_ended_runs([run])
+        drift_jobs.enqueue_measuring([run])
     return redirect("run", uid)

@@ -14,14 +14,14 @@ from django.urls import reverse
 from evalsite import access
 from evalsite.pages.web.decorators import form_page, post_action
 from evalsite.pages.web.responses import SignedInRequest, redirect_browser, render_page
-from evalsite.pages.web.stale_forms import ConflictForm
+from evalsite.pages.web.stale_forms import ConcurrentEditForm
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine.runs import lifecycle
 from scoring.models import AuditEntry, Role, Run, User
 from scoring.models.team.audit_entry import AuditQuerySet
 
 
-class RunDetailsForm(ConflictForm):
+class RunDetailsForm(ConcurrentEditForm):
     """A run's name and note."""
 
     run: Run

@@ -24,7 +24,7 @@ from scoring.engine.runs.scorer_figures import AT_K, MEAN, RunFigure
 from scoring.models import RunScorer
 
 
-class FlakyCases(NamedTuple):
+class UnsteadyCases(NamedTuple):
     """How many cases are unsteady, and the query that shows them."""
 
     number: int
@@ -112,10 +112,10 @@ class ScorerFigure(RunFigure):
         return None if is_known else threshold
 
     @property
-    def unsteady(self) -> FlakyCases | None:
+    def unsteady(self) -> UnsteadyCases | None:
         """Cases of which some trials pass and others fail; None without any."""
         number = self.unsteady_count
-        return FlakyCases(number, self._query(unsteady="on")) if number else None
+        return UnsteadyCases(number, self._query(unsteady="on")) if number else None
 
     @cached_property
     def confusion(self) -> ConfusionMatrix | None:
@@ -123,7 +123,9 @@ class ScorerFigure(RunFigure):
         return read_confusion_matrix(self.summary.classes) if self.summary else None
 
     def matrix(self) -> Iterator[tuple[str, list[MatrixCell]]]:
-        """The confusion matrix: a row of cells for each expected label, OTHER for other texts."""
+        """The confusion matrix: a row of cells for each expected label, OTHER_LABEL for other
+        texts.
+        """
         if self.confusion is None:
             return
         labels = [*self.confusion.labels, *([OTHER_LABEL] if self.confusion.has_others else [])]

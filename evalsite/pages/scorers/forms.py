@@ -13,7 +13,7 @@ from django.db import IntegrityError, models, transaction
 from evalsite.pages.scorers.config_fields import ConfigForm, JsonTextField
 from evalsite.pages.scorers.model_fields import ModelOptions
 from evalsite.pages.scorers.tree_forms import Problem, Tree, fits_tree, types_at
-from evalsite.pages.web.stale_forms import SEEN, ConflictForm
+from evalsite.pages.web.stale_forms import SEEN, ConcurrentEditForm
 from scoring.core.config_diff import spell_out_defaults
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import ConfigError
@@ -34,7 +34,7 @@ def free_name(name: str, others: models.QuerySet[Any], own: models.Model | None)
     return name
 
 
-class ScorerForm(ConfigForm, ConflictForm):
+class ScorerForm(ConfigForm, ConcurrentEditForm):
     """Name, threshold and config of one scorer of one type.
 
     The config has a field for each setting and, in a combination, a tree of forms; or it is one

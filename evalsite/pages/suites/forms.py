@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from evalsite.pages.scorers.forms import free_name
 from evalsite.pages.web.fields import code_area
-from evalsite.pages.web.stale_forms import ConflictForm
+from evalsite.pages.web.stale_forms import ConcurrentEditForm
 from scoring.core.contract import ConfigError
 from scoring.core.files.suite_format import (
     MAX_CHARS,
@@ -40,7 +40,7 @@ class SuiteRow:
     threshold: forms.BoundField | None
 
 
-class SuiteForm(ConflictForm):
+class SuiteForm(ConcurrentEditForm):
     """A suite's name and its scorers, each with its threshold.
 
     Once a run or a dataset uses the suite, only who `may_administer` renames it and changes a

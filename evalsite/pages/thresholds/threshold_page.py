@@ -40,7 +40,7 @@ class FlipRow(NamedTuple):
 class ThresholdPage:
     """The preview of a threshold as its page shows it.
 
-    `asked` is the cleaned query: the run whose flips are listed, the latest unless one of the runs
+    `query` is the cleaned query: the run whose flips are listed, the latest unless one of the runs
     is named, and the place in that list. The `user` looks at it.
     """
 

@@ -255,7 +255,7 @@ def _file_format(upload: Upload) -> str:
 
 
 def _form_values(options: Mapping[str, Any]) -> dict[str, str]:
-    """The values of a ReadingForm; "" for an encoding or a quote that is not offered."""
+    """The values of a FileOptionsForm; "" for an encoding or a quote that is not offered."""
     encoding, quote = options.get("encoding", ""), options.get("quote", "")
     return {
         "encoding": encoding if encoding in dict(ENCODINGS) else "",

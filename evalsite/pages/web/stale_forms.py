@@ -15,7 +15,7 @@ SEEN: Final = "seen"
 _AGAIN: Final = "What you typed is kept here. Save again to put it in place of that."
 
 
-class ConflictForm(forms.Form):
+class ConcurrentEditForm(forms.Form):
     """A form for a row that others may change while it is open.
 
     Its field `seen` is the latest audit entry of the row when the form was opened. A later entry

@@ -10,8 +10,10 @@ from django.contrib import messages
 from django.contrib.messages.storage.base import Message
 from django.http import HttpRequest
 
-MAX_FIELDS: Final = 250_000  # characters of a form that a message carries to the next page
-NO_UNDO: Final = f"There is no Undo: what it would bring back is over {MAX_FIELDS:,} characters."
+MAX_FORM_CHARS: Final = 250_000  # characters of a form that a message carries to the next page
+NO_UNDO: Final = (
+    f"There is no Undo: what it would bring back is over {MAX_FORM_CHARS:,} characters."
+)
 
 
 class Undo(NamedTuple):
@@ -30,7 +32,7 @@ def add_undo_message(
     """
     written = {name: str(value) for name, value in (fields or {}).items()}
     kept = json.dumps([path, written])
-    if len(kept) <= MAX_FIELDS:
+    if len(kept) <= MAX_FORM_CHARS:
         messages.success(request, text, extra_tags=kept)
     else:
         messages.success(request, f"{text} {NO_UNDO}")

@@ -19,8 +19,8 @@ from scoring.core.charts.small_charts import round_length
 MIN_SPAN: Final = 0.1  # of the axis of means
 EDGE: Final = 12.0  # between the first and last marks and the sides
 GRAIN: Final = 0.05  # the axis of means ends at a multiple of it
-MAX_BAR_HEIGHT: Final = 14.0  # width
-MIN_BAR_HEIGHT: Final = 1.0  # width, and height of a bar that stands for anything
+MAX_BAR_WIDTH: Final = 14.0  # width
+MIN_BAR_SIZE: Final = 1.0  # width, and height of a bar that stands for anything
 
 
 class ChartReading(NamedTuple):
@@ -300,14 +300,14 @@ def _bars(
 ) -> Iterable[FlipBar]:
     gaps = [after - before for before, after in pairwise(xs)]
     width = round_length(
-        min(MAX_BAR_HEIGHT, max(MIN_BAR_HEIGHT, 0.6 * min(gaps, default=MAX_BAR_HEIGHT)))
+        min(MAX_BAR_WIDTH, max(MIN_BAR_SIZE, 0.6 * min(gaps, default=MAX_BAR_WIDTH)))
     )
     middle = height / 2
     for place, reading in enumerate(readings):
         if reading.fixed is None or reading.broke is None:
             continue
         up, down = (
-            round_length(max(MIN_BAR_HEIGHT, middle * count / most)) if count else 0.0
+            round_length(max(MIN_BAR_SIZE, middle * count / most)) if count else 0.0
             for count in (reading.fixed, reading.broke)
         )
         yield FlipBar(

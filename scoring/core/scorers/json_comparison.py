@@ -53,7 +53,7 @@ from scoring.core.wording.numbers import score_text
 
 WORST_LEAVES: Final = 5
 VALUE_LENGTH: Final = 40  # of a value in the stored metadata
-MAX_TABLE_TEXT: Final = (
+MAX_TABLE_CHARS: Final = (
     200_000  # characters of a text up to which a page tells what its leaves scored
 )
 
@@ -175,7 +175,7 @@ def explain_json_similarity(stored: StoredResult) -> Derivation | None:
 def has_leaf_table(output: Json, expected: Json) -> bool:
     """Whether neither is too long a text for a table of its leaves."""
     texts = (value for value in (output, expected) if isinstance(value, str))
-    return all(len(text) <= MAX_TABLE_TEXT for text in texts)
+    return all(len(text) <= MAX_TABLE_CHARS for text in texts)
 
 
 def leaf_table(output: Json, expected: Json, config: JsonSimilarityConfig) -> list[Leaf]:

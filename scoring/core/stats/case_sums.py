@@ -139,7 +139,7 @@ def tail_probabilities(
 
     The discrete Fourier transform of the characteristic function: Y. Hong, On computing the
     distribution function for the Poisson binomial distribution, Computational Statistics and Data
-    Analysis 59 (2013). Here over a window of WIDEST deviations, so that 100,000 units take
+    Analysis 59 (2013). Here over a window of MAX_DEVIATIONS deviations, so that 100,000 units take
     milliseconds; what lies outside is below the precision of floats.
     """
     import numpy as np

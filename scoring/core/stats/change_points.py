@@ -69,7 +69,7 @@ class ChangePoint(NamedTuple):
 @dataclass
 class LevelPeriod:
     """The places of the runs of one level. `left` holds runs outside it, each before one that
-    returned to it; `is_varied` where that happened twice within LATEST runs, so that they count.
+    returned to it; `is_varied` where that happened twice within WINDOW runs, so that they count.
     """
 
     runs: list[int] = field(default_factory=list)
@@ -91,7 +91,7 @@ class LevelPeriod:
 
 
 def control_limits(values: Sequence[float]) -> ControlLimits | None:
-    """The individuals chart of the runs of one period, oldest first; None below FEWEST.
+    """The individuals chart of the runs of one period, oldest first; None below MIN_RUNS.
 
     Centre ± 2.66 times the mean moving range: NIST/SEMATECH e-Handbook of Statistical Methods,
     6.3.2.2. Means and rates lie in 0..1, so the limits do.

@@ -83,7 +83,7 @@ def detectable_drop(n: int, discordance: float) -> float | None:
 
 
 def cases_needed(discordance: float, drop: float, more_than: int = 0) -> int | None:
-    """About how many pairs are needed to find this drop with POWER; None above MOST_CASES.
+    """About how many pairs are needed to find this drop with POWER; None above MAX_CASES.
 
     Power grows in steps, so fewer may do than some that do not: `more_than` leaves these out.
     """
@@ -101,7 +101,7 @@ def cases_needed(discordance: float, drop: float, more_than: int = 0) -> int | N
 
 def trials_needed(n: int, discordance: float, drop: float) -> int | None:
     """How many times the present trials of each case, in both runs, find this drop with POWER; None
-    above MOST_TRIALS, where only more cases help.
+    above MAX_TRIALS, where only more cases help.
 
     By chance the mean over so many more trials changes as many times less, in the mean square.
     """

@@ -23,7 +23,7 @@ def sample_positions(case_count: int) -> list[int]:
 def mean_similarity(pairs: Iterable[tuple[str, str]]) -> float | None:
     """The mean of 1 - Levenshtein distance / longer length over the pairs; None without pairs.
 
-    Two empty texts are equal. Only the first MOST_CHARACTERS of each text count.
+    Two empty texts are equal. Only the first MAX_CHARACTERS of each text count.
     """
     from rapidfuzz.distance import Levenshtein
 

@@ -21,7 +21,7 @@ CONTEXT: Final = 2_000  # characters kept before the first difference of a long 
 
 _FINER: Final[dict[Mode, Mode]] = {"line": "word", "word": "char"}
 _MAX_FINER: Final = {"word": 20_000, "char": 4_000}  # characters of a pair, but for alike ends
-_MOST_PAIRS: Final[dict[Mode, int]] = {"line": 400, "word": 2_000}  # of one diff, looked into
+_MAX_PAIRS: Final[dict[Mode, int]] = {"line": 400, "word": 2_000}  # of one diff, looked into
 _ALIKE: Final = 0.4  # share of equal characters from which a replaced pair is looked into
 _BY_LINES: Final = 0.75  # share of what several lines have in common that lines beside lines keep
 
@@ -193,7 +193,7 @@ class _PairRefiner:
 
     def __init__(self, mode: Mode) -> None:
         self.mode = mode
-        self.room = _MOST_PAIRS.get(mode, 0)
+        self.room = _MAX_PAIRS.get(mode, 0)
 
     def refine(self, segments: Iterable[Segment]) -> Iterator[Segment]:
         """The segments up to the edit with which one side has more changes than a page shows."""

@@ -20,7 +20,7 @@ MAX_NAMED = 3
 
 
 class Status(StrEnum):
-    """Of a line's newest run. A changed level counts as such until FEWEST runs made it usual."""
+    """Of a line's newest run. A changed level counts as such until MIN_RUNS runs made it usual."""
 
     UNTESTED = "untested"
     STEADY = "steady"
@@ -39,12 +39,12 @@ class Severity(IntEnum):
 class DriftStatus(NamedTuple):
     """`text` continues a sentence that begins with the names of the scorers."""
 
-    weight: Severity
+    severity: Severity
     text: str
 
 
 class LineStatus(NamedTuple):
-    """`stretch` is the period of the newest run; `changes` are those of level, oldest first."""
+    """`period` is that of the newest run; `changes` are those of level, oldest first."""
 
     status: Status
     period: LevelPeriod
@@ -85,7 +85,7 @@ def find_drift_status(labels: Sequence[str], runs: Sequence[DecidedRun]) -> Drif
 def _find_return(
     labels: Sequence[str], runs: Sequence[DecidedRun], stretch: LevelPeriod
 ) -> DriftStatus | None:
-    """The latest runs below the level, which was reached again less than FEWEST runs ago."""
+    """The latest runs below the level, which was reached again less than MIN_RUNS runs ago."""
     back = max((place for place in stretch.runs if place - 1 in stretch.left), default=0)
     if not back or len(runs) - back >= MIN_RUNS:
         return None

@@ -80,7 +80,7 @@ def to_ascii(text: str) -> str:
 
 
 def to_decimal(value: float) -> Decimal:
-    """The intended number: sums of floats are inexact beyond MOST_DECIMALS."""
+    """The intended number: sums of floats are inexact beyond MAX_DECIMALS."""
     return Decimal(repr(round(float(value), MAX_DECIMALS)))
 
 

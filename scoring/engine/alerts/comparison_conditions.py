@@ -112,7 +112,7 @@ def earlier_run(run: Run, scorer: str) -> Run | None:
     return ordered.select_related("output_set__version__dataset").first()
 
 
-def mean_drop(rule: AlertRule, runs: PairedRuns) -> Finding:
+def significant_drop(rule: AlertRule, runs: PairedRuns) -> Finding:
     """Firing where the run is worse than its baseline by a significant difference, and by the
     limit at least: a scorer's mean, by more than a judge wavers by itself, or the cases' verdicts.
     Either is significant as on the compare page: after the correction of all claims there.
@@ -219,6 +219,6 @@ def _unknown_cases(runs: PairedRuns) -> str:
 
 
 CONDITIONS: Final[dict[str, Callable[[AlertRule, PairedRuns], Finding]]] = {
-    AlertKind.DROP: mean_drop,
+    AlertKind.DROP: significant_drop,
     AlertKind.REGRESSIONS: regressions,
 }

@@ -27,7 +27,7 @@ RETRY_AFTER: Final = timedelta(minutes=10)
 BATCH_SIZE: Final = 100  # evaluations, and repeated notifications, in one round
 
 
-def follow_runs(series: Sequence[Run]) -> None:
+def schedule_evaluations(series: Sequence[Run]) -> None:
     """Make the alert rules of a series due: runs of it have ended, were deleted or restored."""
     run = series[-1]
     rules = list(AlertRule.objects.watching(run))

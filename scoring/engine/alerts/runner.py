@@ -79,7 +79,7 @@ def _log(fault: BaseException | None) -> None:
 
 
 def purge_old() -> None:
-    """Remove for good the rules deleted more than KEPT_FOR ago, and what was sent long ago."""
+    """Remove the rules deleted more than RULE_RETENTION ago, and what was sent long ago."""
     now = timezone.now()
     for rule in AlertRule.with_deleted.filter(deleted_at__lt=now - RULE_RETENTION).select_related(
         "team"

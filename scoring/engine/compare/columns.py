@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_TAGS: Final = 40  # the commonest ones
 
-#: Of `Match`, in its order.
+#: Of `PairMatch`, in its order.
 _MATCH: Final = {
     "baseline_output": "i8",
     "output": "i8",

@@ -87,7 +87,7 @@ def comparison_progress(baseline: Run, candidates: Sequence[Run]) -> dict[int, J
     }
 
 
-def compare_ended_runs(series: Sequence[Run]) -> None:
+def enqueue_comparisons(series: Sequence[Run]) -> None:
     """Enqueue comparisons after runs of one series, in the order of time, have ended.
 
     Of several runs that ended together only the newest and large ones are compared: small runs of

@@ -186,7 +186,7 @@ class PairedScores:
         return tuple(np.bincount(self._bins, minlength=DELTA_BINS).tolist())
 
     def moved(self) -> Iterator[tuple[ScoreRange, np.ndarray]]:
-        """The range of each bar of at most RARE cases, with the positions of its pairs."""
+        """The range of each bar of at most MAX_INDEXED cases, with the positions of its pairs."""
         import numpy as np
 
         positions = self.pairs.positions
@@ -280,7 +280,9 @@ def _judged(pairs: MatchedCases) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def compare_slices(scorers: Sequence[ScorerComparison]) -> list[Slice]:
-    """For each of the commonest tags and each scorer, where at least FEWEST cases have scores."""
+    """For each of the commonest tags and each scorer, where at least MIN_SLICE_CASES cases have
+    scores.
+    """
     large = [
         (tag, scorer.figures.name, of)
         for slices in zip(*(scorer.slices for scorer in scorers), strict=True)

@@ -43,8 +43,8 @@ class FlipTest(NamedTuple):
     test, None without cases. `change` is the mean change of the cases' shares of passes,
     `discordance` its mean square: for one trial the share of cases that flipped. `judge_flips` is
     the share of verdicts that the judges change by themselves, None where no A/A check tells it.
-    `unstable` are the first LISTED of `unstable_count` cases that more trials would settle: those
-    whose verdicts changed, and those whose trials do not agree.
+    `unstable` are the first MAX_LISTED of `unstable_count` cases that more trials would settle:
+    those whose verdicts changed, and those whose trials do not agree.
     """
 
     n: int = 0

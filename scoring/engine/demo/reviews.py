@@ -133,7 +133,7 @@ def draw_own_queue(team: Team) -> ReviewQueue | None:
     return create_queue(run, plan, None)
 
 
-def follow_runs(series: Sequence[Run]) -> None:
+def draw_queue_after_run(series: Sequence[Run]) -> None:
     """Draw the queue after the demo's run has been scored by the worker."""
     dataset = series[-1].output_set.version.dataset
     if dataset.team.slug == DEMO_SLUG and dataset.name == SUPPORT.name:

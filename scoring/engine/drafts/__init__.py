@@ -1,6 +1,6 @@
 """Editing cases in the browser: a draft collects the edits, publishing makes them a version."""
 
-from scoring.engine.drafts.case_content import ContentError, EditedCase
+from scoring.engine.drafts.case_content import ContentError, TypedCase
 from scoring.engine.drafts.edits import (
     DraftError,
     EditConflictError,
@@ -20,7 +20,7 @@ __all__ = [
     "ContentError",
     "DraftError",
     "EditConflictError",
-    "EditedCase",
+    "TypedCase",
     "add_case",
     "delete_case",
     "discard_draft",

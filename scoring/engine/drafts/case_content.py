@@ -24,7 +24,7 @@ class ContentError(Exception):
 
 
 @dataclass(frozen=True)
-class EditedCase:
+class TypedCase:
     """A case's content. Input and expected are any JSON value; expected may be MISSING."""
 
     input: Json

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from scoring.core.files.case_keys import case_key
-from scoring.engine.drafts.case_content import Content, EditedCase
+from scoring.engine.drafts.case_content import Content, TypedCase
 from scoring.models import AuditEntry, Case, Dataset, Draft, DraftEdit, DraftState, EditKind, User
 from scoring.models.data.dataset import CONTENT, KEY_LENGTH
 
@@ -53,7 +53,7 @@ def open_draft(dataset: Dataset, by: User | None) -> Draft:
 def save_case(
     draft: Draft,
     key: str,
-    texts: EditedCase,
+    texts: TypedCase,
     by: User | None,
     seen: int,
     version: int | None = None,
@@ -62,7 +62,7 @@ def save_case(
     for the version's own, and `version` the number of the version that the draft edited then.
 
     What equals the version's content is no edit. Raises ContentError, DraftError for an unknown
-    case, and StaleError.
+    case, and EditConflictError.
     """
     content = texts.columns()
     with transaction.atomic():
@@ -75,13 +75,13 @@ def save_case(
             raise EditConflictError(edit, edit or base)
         if base is not None and version is not None and _has_changed_since(version, draft, base):
             raise EditConflictError(edit, base)
-        if base is not None and EditedCase.of(base).columns() == content:
+        if base is not None and TypedCase.of(base).columns() == content:
             DraftEdit.objects.filter(draft=draft, key=key).delete()
             return
         _save_edit(draft, key, EditKind.EDIT if base else EditKind.ADD, content, by)
 
 
-def add_case(draft: Draft, texts: EditedCase, by: User | None, key: str = "") -> str:
+def add_case(draft: Draft, texts: TypedCase, by: User | None, key: str = "") -> str:
     """A new case at the end, under this key or the hash of its input; returns the key.
 
     Raises ContentError, and DraftError for a key that is taken or too long.

@@ -42,7 +42,7 @@ def publish_or_enqueue(draft: Draft, message: str, by: User | None) -> DatasetVe
 
 
 def run_publishing(job: Job) -> Mapping[str, Any]:
-    """Publish the draft of a job: its answer is {version}, the number. Raises JobProblem."""
+    """Publish the draft of a job: its answer is {version}, the number. Raises JobError."""
     draft = Draft.objects.filter(uuid=job.request["draft"]).first()
     if draft is None:
         raise JobError("the draft is gone")

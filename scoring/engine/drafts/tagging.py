@@ -8,7 +8,7 @@ from typing import Final
 from django.db import transaction
 from django.utils import timezone
 
-from scoring.engine.drafts.case_content import Content, EditedCase, with_tags
+from scoring.engine.drafts.case_content import Content, TypedCase, with_tags
 from scoring.engine.drafts.edits import draft_cases, lock_draft, open_draft
 from scoring.models import Case, Dataset, Draft, DraftEdit, EditKind, User
 from scoring.models.data.dataset import CONTENT
@@ -32,7 +32,7 @@ def tag_cases(
     or former. With `places`, indices by key, it is inserted there, else appended; so one call can
     undo another. Raises ContentError and DraftError.
     """
-    EditedCase(None, tags=(tag,)).columns()
+    TypedCase(None, tags=(tag,)).columns()
     with transaction.atomic():
         draft = open_draft(dataset, by)
         lock_draft(draft)
@@ -85,7 +85,7 @@ def _write(
     """Store these contents. What equals the version's own is no edit; a conflict stays marked, for
     nobody saw its texts here.
     """
-    originals = {key: EditedCase.of(bases[key]).columns() for key in contents if key in bases}
+    originals = {key: TypedCase.of(bases[key]).columns() for key in contents if key in bases}
     reverted = [key for key, content in contents.items() if originals.get(key) == content]
     DraftEdit.objects.filter(draft=draft, key__in=reverted).delete()
     changed = [

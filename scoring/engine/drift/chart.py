@@ -71,7 +71,7 @@ def _span(line: DriftLine) -> Span | None:
 
 
 def tag_lines(line: DriftLine) -> list[TagLine]:
-    """At most MOST_TAGS tags, those with the most cases in their latest run first."""
+    """At most MAX_TAGS tags, those with the most cases in their latest run first."""
     tags = {tag for point in line.points for tag in point.tags}
     lines = [TagLine(tag, tuple(point.tags.get(tag) for point in line.points)) for tag in tags]
     lines.sort(key=lambda line: (-(line.latest.n if line.latest else 0), line.tag))

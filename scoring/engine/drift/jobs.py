@@ -70,7 +70,7 @@ def is_small(line: DriftLine) -> bool:
     return len(line.runs) <= MAX_INLINE_RUNS and max(counts) <= MAX_INLINE_OUTPUTS
 
 
-def measure_ended_runs(series: Sequence[Run]) -> None:
+def enqueue_measuring(series: Sequence[Run]) -> None:
     """Enqueue the measuring of a series after runs of it have ended, if any of them finished."""
     finished = [run for run in series if run.state == RunState.FINISHED]
     if finished:

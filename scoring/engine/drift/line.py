@@ -72,9 +72,9 @@ WHOLE: Final = LineWindow()
 class DriftLine:
     """The runs of one series as one scorer saw them, oldest first; there is at least one.
 
-    `reference` names the run whose outputs texts are compared with, and `pinned` is its id where it
-    is the baseline. `details` holds the points at `places`: those that are shown, and those that
-    sentences and links need besides.
+    `reference` names the run whose outputs texts are compared with, and `pinned_run` is its id
+    where it is the baseline. `details` holds the points at `places`: those that are shown, and
+    those that sentences and links need besides.
     """
 
     dataset: Dataset

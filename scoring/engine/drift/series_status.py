@@ -18,9 +18,11 @@ from scoring.core.wording.drift_status import DriftStatus, Severity, find_drift_
 from scoring.engine.drift.results import RESULT_COLUMNS, StoredResults, judged_runs, with_freshness
 from scoring.models import Dataset, Run, RunScorer, RunState, Team
 
-MAX_STOPS: Final = 60  # of a series; earlier runs are read where there is news to tell of them
-MAX_RUNS: Final = 10_000  # scorers of runs, the newest ones
-MAX_WHOLE: Final = 500  # runs of a line; of longer ones the first need not have been read
+MAX_RUNS_PER_SERIES: Final = (
+    60  # of a series; earlier runs are read where there is news to tell of them
+)
+MAX_SCORER_ROWS: Final = 10_000  # scorers of runs, the newest ones
+MAX_LINE_RUNS: Final = 500  # runs of a line; of longer ones the first need not have been read
 
 SeriesKey = tuple[UUID, str]  # a dataset, and the series
 LineKey = tuple[UUID, str, str]  # and the scorer
@@ -69,8 +71,9 @@ class SeriesRun(NamedTuple):
 
 @dataclass(frozen=True)
 class SeriesStatus:
-    """A series of a dataset; stops are its latest MOST_STOPS runs of `run_count`, oldest first, and
-    there is at least one. `comparable` of them have one version of a scorer and of the dataset.
+    """A series of a dataset; stops are its latest MAX_RUNS_PER_SERIES runs of `run_count`, oldest
+    first, and there is at least one. `comparable` of them have one version of a scorer and of the
+    dataset.
     """
 
     dataset: UUID
@@ -103,18 +106,18 @@ class SeriesStatus:
         return rates[1] - rates[0]
 
     @property
-    def weight(self) -> int:
-        return max((news.weight for _, news in self.news), default=0)
+    def severity(self) -> int:
+        return max((news.severity for _, news in self.news), default=0)
 
     @property
     def is_drifting(self) -> bool:
-        return self.weight == Severity.DRIFTS
+        return self.severity == Severity.DRIFTS
 
     @property
     def sentences(self) -> list[str]:
         """The weightiest first; scorers with the same news share one."""
         names: dict[DriftStatus, list[str]] = defaultdict(list)
-        for scorer, news in sorted(self.news, key=lambda item: (-item[1].weight, item[0])):
+        for scorer, news in sorted(self.news, key=lambda item: (-item[1].severity, item[0])):
             names[news].append(scorer)
         return [f"{join_names(scorers)} {news.text}." for news, scorers in names.items()]
 
@@ -159,7 +162,7 @@ def series_statuses(of: Team | Dataset) -> list[SeriesStatus]:
 
 def _rank(standing: SeriesStatus) -> tuple[int, float, str, str]:
     delta = round(standing.delta or 0.0, 9)
-    return -standing.weight, delta, standing.dataset_name, standing.series
+    return -standing.severity, delta, standing.dataset_name, standing.series
 
 
 def _runs(of: Team | Dataset) -> QuerySet[Run]:
@@ -171,7 +174,7 @@ def _run_counts(
     of: Team | Dataset, by_series: Mapping[SeriesKey, Sequence[ScorerRow]]
 ) -> dict[SeriesKey, int]:
     """Runs over the same outputs count once. One query where not all runs may have been read."""
-    if all(len({row.run for row in seen}) < MAX_STOPS for seen in by_series.values()):
+    if all(len({row.run for row in seen}) < MAX_RUNS_PER_SERIES for seen in by_series.values()):
         return {key: len({row.outputs for row in seen}) for key, seen in by_series.items()}
     grouped = _runs(of).values_list("output_set__version__dataset__uuid", "output_set__series")
     rows = grouped.annotate(Count("output_set", distinct=True))
@@ -184,7 +187,7 @@ def _newest_of_series(of: Team | Dataset) -> list[ScorerRow]:
         partition_by=[F("output_set__version__dataset"), F("output_set__series")],
         order_by=[F("output_set__dated").desc(), F("pk").desc()],
     )
-    newest = _runs(of).annotate(number=number).filter(number__lte=MAX_STOPS)
+    newest = _runs(of).annotate(number=number).filter(number__lte=MAX_RUNS_PER_SERIES)
     return _seen(RunScorer.objects.filter(run__in=newest.values("pk")))
 
 
@@ -192,7 +195,7 @@ def _seen(scorers: QuerySet[RunScorer]) -> list[ScorerRow]:
     """Oldest first; of runs over the same outputs the newest one that has the scorer."""
     rows = with_freshness(scorers.filter(summary__isnull=False))
     newest = rows.order_by("-run__output_set__dated", "-run_id", "-position")
-    values: Iterable[Any] = newest.values_list(*FIELDS, *RESULT_COLUMNS)[:MAX_RUNS]
+    values: Iterable[Any] = newest.values_list(*FIELDS, *RESULT_COLUMNS)[:MAX_SCORER_ROWS]
     every = [
         ScorerRow._make([*row[: len(FIELDS)], StoredResults(*row[len(FIELDS) :])]) for row in values
     ]
@@ -245,7 +248,7 @@ def _whole_lines(of: Team | Dataset, lines: Iterable[_Line]) -> dict[LineKey, _L
         if (key := (seen.dataset, seen.series, seen.scorer)) in by_line:
             by_line[key].append(seen)
     return {
-        key: replace(_line(runs, is_all=True), is_whole=len(runs) < MAX_WHOLE)
+        key: replace(_line(runs, is_all=True), is_whole=len(runs) < MAX_LINE_RUNS)
         for key, runs in by_line.items()
     }
 

@@ -30,7 +30,7 @@ from scoring.engine.outputs.generation import (
 from scoring.engine.services import team_services
 from scoring.models import Case, DatasetVersion, Generation, OutputSet, Scorer
 
-BYTES_A_WORD: Final = "word "  # what outputs that do not exist yet are assumed to say
+FILLER_WORD: Final = "word "  # what outputs that do not exist yet are assumed to say
 
 
 class GenerationEstimate(NamedTuple):
@@ -91,7 +91,7 @@ def _question(generation: Generation, case: CaseToScore) -> Question | None:
 
 def _stand_ins(cases: Sequence[CaseToScore], characters: int) -> list[CaseToScore]:
     """The cases with an output each, all of this length and no two alike."""
-    words = BYTES_A_WORD * (characters // len(BYTES_A_WORD))
+    words = FILLER_WORD * (characters // len(FILLER_WORD))
     return [
         case._replace(output=f"{number} {words}"[:characters] or "-")
         for number, case in enumerate(cases)

@@ -79,7 +79,8 @@ class StoredRows(NamedTuple):
 def store_cases(
     team: Team, dataset_name: str, cases: Sequence[Mapping[str, Json]], *, by: User | None = None
 ) -> ImportResult:
-    """A new version of the team's dataset of that name, made if need be, from up to MOST objects.
+    """A new version of the team's dataset of that name, made if need be, from up to MAX_OBJECTS
+    objects.
 
     A case is {key, input, expected, references, tags, metadata}; without a key its input is
     hashed. The version there was is returned when it has the same cases. Raises BodyError.
@@ -99,7 +100,7 @@ def store_cases(
 
 
 def store_outputs(output_set: OutputSet, outputs: Sequence[Mapping[str, Json]]) -> StoredRows:
-    """Add up to MOST objects to an output set that is still loading; all of them or none.
+    """Add up to MAX_OBJECTS objects to an output set that is still loading; all of them or none.
 
     An output is {key, output, trial, latency_ms, tokens_in, tokens_out, cost_usd, error}. Raises
     BodyError, also for a key and trial that the set has already, and StoppedError when the set is

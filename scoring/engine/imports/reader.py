@@ -87,7 +87,7 @@ class OpenFile:
     columns: Columns
 
     def described(self) -> dict[str, Any]:
-        """How the file is read, with the keys of Options among others."""
+        """How the file is read, with the keys of FileOptions among others."""
         detected = self.detected
         return {
             "format": detected.format,

@@ -37,7 +37,7 @@ from scoring.models import (
 )
 
 #: Takes the rows read so far and the share of the file; raises StoppedError to end the work.
-Heartbeat = Callable[[int, float], None]
+OnProgress = Callable[[int, float], None]
 
 NAME_LENGTH: Final = 120
 
@@ -66,7 +66,7 @@ class ImportOrigin:
     """Who imports, and what is called meanwhile and in the transaction that publishes the rows."""
 
     by: User | None
-    beat: Heartbeat = lambda _rows, _share: None
+    beat: OnProgress = lambda _rows, _share: None
     on_publish: Callable[[DatasetVersion, ImportReport], None] = lambda _version, _report: None
     series: str = ""
     dated: datetime | None = None
@@ -144,7 +144,7 @@ def store_outputs_file(
 
 
 def write_rows(
-    reading: OpenFile, writer: CaseWriter | OutputWriter | OutputDigests, beat: Heartbeat
+    reading: OpenFile, writer: CaseWriter | OutputWriter | OutputDigests, beat: OnProgress
 ) -> None:
     """Give the writer all rows, in batches each of which is one short transaction."""
     size = max(ROWS_PER_TRANSACTION // (1 + len(reading.columns.output)), 250)

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 JobResult = Mapping[str, Any]
 
 #: The function that runs each kind of job, by dotted name so that the queue imports none of them.
-#: It takes the job and returns its answer; it may raise JobProblem.
+#: It takes the job and returns its answer; it may raise JobError.
 HANDLERS: Final[Mapping[str, str]] = {
     JobKind.TEST_CONNECTION: "scoring.engine.tryout.connection_test.run_connection_test",
     JobKind.TRY_SCORER: "scoring.engine.tryout.model_tryout.run_scorer_tryout",

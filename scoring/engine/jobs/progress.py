@@ -63,7 +63,7 @@ class Stage(NamedTuple):
 
 
 class StageProgress:
-    """Reports progress at each stage's beginning, and else at most every TELL_SECONDS."""
+    """Reports progress at each stage's beginning, and else at most every REPORT_SECONDS."""
 
     def __init__(
         self,

@@ -25,7 +25,7 @@ from scoring.models import CallPurpose, Job, JobKind, JudgeVariance, Run, RunSco
 from scoring.models.runs.judge_models import collect_models
 
 
-def check_ended_runs(series: Sequence[Run]) -> None:
+def enqueue_checks(series: Sequence[Run]) -> None:
     """Enqueue the checks that the newest of these runs needs.
 
     They come before its comparison, which reads them: such jobs are done one after the other.

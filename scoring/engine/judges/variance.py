@@ -69,7 +69,7 @@ def measure_variance(
 ) -> JudgeVariance:
     """Score a seeded sample of the run's scored outputs again and store the differences.
 
-    Each check of a judge takes another sample. Raises TooFewError when too few of the
+    Each check of a judge takes another sample. Raises TooFewOutputsError when too few of the
     outputs have two scores, and ServiceError; then nothing is stored but the paid replies.
     """
     check = _next_check(scorer)
@@ -103,7 +103,7 @@ def estimate_variance(scorer: RunScorer, sample: int = SAMPLE) -> CostEstimate:
 def run_variance_check(job: Job) -> dict[str, Any]:
     """The job's function: from {run: uuid, place, sample} to {check: uuid}.
 
-    Until then its answer is its progress, the fields of `Progress`.
+    Until then its answer is its progress, the fields of `JobProgress`.
     """
     sample = job.request["sample"]
     scorers = RunScorer.objects.filter(run__team=job.team, run__uuid=UUID(job.request["run"]))
@@ -135,7 +135,7 @@ def scored_count(scorer: RunScorer) -> int:
 
 
 def variance_figures(pairs: Sequence[Pair]) -> dict[str, Any]:
-    """The fields of JudgeNoise that follow from at least two pairs."""
+    """The fields of JudgeVariance that follow from at least two pairs."""
     differences = [pair.second - pair.first for pair in pairs]
     n = len(differences)
     deviation = stdev(differences)

@@ -102,8 +102,8 @@ def generation_question(generation: Generation, case: CaseToScore, trial: int) -
 def make_outputs(generation: Generation, first_case: int, last_case: int) -> list[OutputRow]:
     """Rows for every trial of the cases of these ids that has no output yet, case by case.
 
-    An output that could not be made is a row with an error. Raises Stopped, without any row, when
-    the calls were broken off.
+    An output that could not be made is a row with an error. Raises RunStoppedError, without any
+    row, when the calls were broken off.
     """
     missing = list(_missing(generation, first_case, last_case))
     answers = _ask_model(generation, missing)
@@ -121,7 +121,7 @@ def finish_generation(outputs: OutputSet) -> None:
     outputs.refresh_from_db(fields=["state", "output_count"])
 
 
-def fail_generation(
+def failed_output_rows(
     generation: Generation, first_case: int, last_case: int, reason: str
 ) -> list[OutputRow]:
     """Rows that say why the missing outputs of these cases were not made."""
@@ -130,7 +130,7 @@ def fail_generation(
     return [(generation.output_set_id, case.pk, trial, *failed) for case, trial in missing]
 
 
-def run_generation(run: Run) -> Generation | None:
+def find_generation(run: Run) -> Generation | None:
     """The recipe of the run's outputs; None where they were imported."""
     generations = Generation.objects.filter(output_set=run.output_set_id)
     return generations.select_related("output_set").first()
@@ -176,7 +176,7 @@ def _missing(generation: Generation, first: int, last: int) -> Iterator[tuple[Ca
 
 
 def _ask_model(generation: Generation, trials: Sequence[tuple[Case, int]]) -> list[Answer]:
-    """An answer for each trial of a case, in one batch. Raises Stopped."""
+    """An answer for each trial of a case, in one batch. Raises RunStoppedError."""
     questions = [_question_or_fault(generation, case, trial) for case, trial in trials]
     asked = [question for question in questions if isinstance(question, Question)]
     replies = iter(current_services().ask(asked))

@@ -21,7 +21,7 @@ SHEETS: Final = (
     "report",
 )  # fmt: skip
 MAX_CASE_BYTES: Final = 2_800_000  # bytes of the cases in a file, so that it can be mailed
-MAX_NAME: Final = 100
+MAX_NAME_CHARS: Final = 100
 
 
 class StyleSheet(NamedTuple):
@@ -63,7 +63,7 @@ def style_sheet() -> StyleSheet:
 
 def file_name(*words: object) -> str:
     """A name that every file system and every header can bear."""
-    return f"{slugify(' '.join(map(str, words)))[:MAX_NAME].strip('-') or 'report'}.html"
+    return f"{slugify(' '.join(map(str, words)))[:MAX_NAME_CHARS].strip('-') or 'report'}.html"
 
 
 def _path(name: str) -> Path:

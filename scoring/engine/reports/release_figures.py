@@ -164,7 +164,7 @@ def _scorer(name: str, columns: Mapping[str, Any], cases: np.ndarray) -> dict[st
 
 
 def _slices(rows: Rows, cases: np.ndarray) -> Iterator[dict[str, Any]]:
-    """Each tag and scorer with at least FEWEST cases."""
+    """Each tag and scorer with at least MIN_SLICE_CASES cases."""
     import numpy as np
 
     for number, tag in enumerate(rows["tag_names"]):

@@ -268,7 +268,7 @@ def _regressions_text(regressions: Regressions) -> str:
 
 
 def waiver_lines(waivers: WaiverUse) -> Iterator[str]:
-    """The waivers that excused a case, and the expired ones, each of up to NAMED cases."""
+    """The waivers that excused a case, and the expired ones, each of up to MAX_NAMED cases."""
     for label, cases in (("waived", waivers.used), ("waiver expired", waivers.expired)):
         for case in cases[:MAX_NAMED]:
             yield f"{label}: {_waived_text(case)}"

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from scoring.core.contract import Json
 from scoring.core.files import MISSING, Missing
-from scoring.engine.drafts.case_content import EditedCase
+from scoring.engine.drafts.case_content import TypedCase
 from scoring.engine.drafts.publishing import publish_contents
 from scoring.engine.jobs.progress import ReportShare, ignore_share
 from scoring.models import (
@@ -95,7 +95,7 @@ def propose(
     version = run.output_set.version
     dataset, case = version.dataset, output.case
     value = MISSING if expected is None else expected
-    expected_json = replace(EditedCase.of(case), expected=value).columns()[1]
+    expected_json = replace(TypedCase.of(case), expected=value).columns()[1]
     if expected_json == case.expected_json:
         raise CorrectionError("This is the expected value already.")
     latest = _cases(dataset.latest_id, [case.key]).get(case.key) if dataset.latest_id else None

@@ -74,7 +74,7 @@ def latest_jobs(dataset: Dataset) -> list[Job]:
 def run_approval(job: Job) -> Mapping[str, Any]:
     """Approve the corrections of a job, {dataset, corrections}; its answer is {version}.
 
-    While it runs, the job's answer has the fields of `Progress`.
+    While it runs, the job's answer has the fields of `JobProgress`.
     """
     datasets = Dataset.objects.filter(team=job.team, uuid=UUID(job.request["dataset"]))
     dataset = datasets.select_related("team", "latest").first()
@@ -97,7 +97,7 @@ def run_approval(job: Job) -> Mapping[str, Any]:
 def run_carry_over(job: Job) -> Mapping[str, Any]:
     """Carry the outputs of a run over, {dataset, run, version}; its answer is {outputs}, a UUID.
 
-    While it runs, the job's answer has the fields of `Progress`.
+    While it runs, the job's answer has the fields of `JobProgress`.
     """
     runs = Run.objects.filter(team=job.team, uuid=UUID(job.request["run"]))
     run = runs.select_related("output_set__version__dataset__team").first()

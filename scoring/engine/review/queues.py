@@ -32,7 +32,7 @@ from scoring.models.reviews.queue import MAX_CASES, MAX_REVIEWERS_PER_CASE
 
 _BATCH: Final = 1_000
 _IS_OPEN: Final = Q(done_at=None)
-_MOST_SEEDS: Final = 2**32
+_MAX_SEEDS: Final = 2**32
 _Row = TypeVar("_Row")
 
 
@@ -63,7 +63,7 @@ class QueuePlan:
     query: str = ""
     blind: frozenset[int] = frozenset()
     baseline: Run | None = None  # whose outputs people compare with the run's
-    seed: int = field(default_factory=lambda: secrets.randbelow(_MOST_SEEDS))
+    seed: int = field(default_factory=lambda: secrets.randbelow(_MAX_SEEDS))
 
 
 class ReviewerProgress(NamedTuple):

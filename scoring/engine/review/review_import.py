@@ -131,7 +131,7 @@ def import_reviews(
     by: User | None,
     blind: frozenset[int] = frozenset(),
 ) -> ReviewReport:
-    """Store up to MOST reviews of a JSON body, all of them or none.
+    """Store up to MAX_REVIEWS reviews of a JSON body, all of them or none.
 
     A review is {key, trial, reviewer, verdict, score, note, failure_tags, date}, as exports write
     it. `blind` as in `import_review_file`. Raises BodyError.

@@ -57,8 +57,8 @@ def count_classes(scorer: RunScorer) -> dict[str, Any]:
 
 
 def labelled_counts(scorer: RunScorer, expected: str, answered: str) -> LabelFilter | None:
-    """The cases with these labels, OTHER for any other text and "" for any at all; None where the
-    scorer's matrix has no such label or does not hold its spellings.
+    """The cases with these labels, OTHER_LABEL for any other text and "" for any at all; None where
+    the scorer's matrix has no such label or does not hold its spellings.
     """
     summary = getattr(scorer, "summary", None)
     classes: dict[str, Any] = summary.classes if summary else {}

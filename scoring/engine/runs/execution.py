@@ -49,8 +49,8 @@ _configured: dict[tuple[str, float], configured.ConfiguredScorer] = {}
 def execute_shard(shard_id: int) -> None:
     """Execute one shard. Executing it again, or in two processes, changes nothing.
 
-    It depends on nothing but the rows, so any process may run it. Raises Stopped, and stores
-    nothing, when the services its scorers call are told to stop.
+    It depends on nothing but the rows, so any process may run it. Raises RunStoppedError, and
+    stores nothing, when the services its scorers call are told to stop.
     """
     shard = Shard.objects.select_related("attempt__run").get(pk=shard_id)
     if not shard.done_at:
@@ -70,7 +70,9 @@ def fail_shard(shard_id: int, code: str, reason: str) -> None:
         first_case, last_case = shard.first_output, shard.last_output
         _store_outputs(
             shard,
-            outputs_generation.fail_generation(_generation(shard), first_case, last_case, reason),
+            outputs_generation.failed_output_rows(
+                _generation(shard), first_case, last_case, reason
+            ),
         )
         return
     outputs = _read(shard)
@@ -172,7 +174,7 @@ def _retry(shard: Shard) -> None:
 
 def _generate_missing(run: Run, outputs: Iterable[int]) -> None:
     """Generate those of the outputs that the run could not make, before they are scored."""
-    if generation := outputs_generation.run_generation(run):
+    if generation := outputs_generation.find_generation(run):
         failed = Output.objects.filter(pk__in=list(outputs), text=None)
         with services_for(run):
             outputs_generation.regenerate(

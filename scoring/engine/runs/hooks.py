@@ -15,16 +15,16 @@ from scoring.models import Run
 
 #: After runs have ended.
 RUNS_ENDED: Final = (
-    "scoring.engine.alerts.evaluation.follow_runs",
-    "scoring.engine.judges.automatic_checks.check_ended_runs",  # comparisons read them
-    "scoring.engine.drift.jobs.measure_ended_runs",
-    "scoring.engine.compare.jobs.compare_ended_runs",
-    "scoring.engine.demo.reviews.follow_runs",
+    "scoring.engine.alerts.evaluation.schedule_evaluations",
+    "scoring.engine.judges.automatic_checks.enqueue_checks",  # before comparisons
+    "scoring.engine.drift.jobs.enqueue_measuring",
+    "scoring.engine.compare.jobs.enqueue_comparisons",
+    "scoring.engine.demo.reviews.draw_queue_after_run",
 )
 #: After a run has been deleted or restored.
 SERIES_CHANGED: Final = (
-    "scoring.engine.drift.jobs.measure_ended_runs",
-    "scoring.engine.alerts.evaluation.follow_runs",
+    "scoring.engine.drift.jobs.enqueue_measuring",
+    "scoring.engine.alerts.evaluation.schedule_evaluations",
 )
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from scoring.engine.runs.hooks import SERIES_CHANGED, call_hooks
 from scoring.models import AuditEntry, Baseline, CaseVerdict, Run, RunScorer, Score, User
-from scoring.models.runs.run import KEPT_FOR
+from scoring.models.runs.run import RETENTION
 
 ROWS_A_STEP: Final = 5_000
 
@@ -39,7 +39,7 @@ def unarchive_run(run: Run, by: User | None) -> None:
 
 
 def delete_run(run: Run, by: User | None) -> None:
-    """Hide the run everywhere until it is restored, or purged after KEPT_FOR.
+    """Hide the run everywhere until it is restored, or purged after RETENTION.
 
     Raises ValidationError for a run that has not ended or is a baseline.
     """
@@ -56,7 +56,7 @@ def delete_run(run: Run, by: User | None) -> None:
 
 
 def restore_run(run: Run, by: User | None) -> None:
-    """Show a run again that was deleted less than KEPT_FOR ago."""
+    """Show a run again that was deleted less than RETENTION ago."""
     with transaction.atomic():
         _mark(run, "deleted_at", None, "run.restored", by)
         call_hooks(SERIES_CHANGED, [run])
@@ -64,7 +64,7 @@ def restore_run(run: Run, by: User | None) -> None:
 
 def restorable_until(run: Run) -> datetime | None:
     """When a deleted run is gone for good."""
-    return run.deleted_at + KEPT_FOR if run.deleted_at else None
+    return run.deleted_at + RETENTION if run.deleted_at else None
 
 
 def _mark(run: Run, field: str, when: datetime | None, action: str, by: User | None) -> None:
@@ -77,8 +77,8 @@ def _mark(run: Run, field: str, when: datetime | None, action: str, by: User | N
 
 
 def purge_deleted_runs() -> None:
-    """Remove for good the runs that were deleted more than KEPT_FOR ago."""
-    old = Run.with_deleted.filter(deleted_at__lt=timezone.now() - KEPT_FOR)
+    """Remove for good the runs that were deleted more than RETENTION ago."""
+    old = Run.with_deleted.filter(deleted_at__lt=timezone.now() - RETENTION)
     for run in old.select_related("team").order_by("pk"):
         for scorer in RunScorer.with_deleted.filter(run=run):
             _remove(Score.objects.filter(scorer=scorer))

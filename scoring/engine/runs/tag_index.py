@@ -29,7 +29,8 @@ def store_tag_index(version: DatasetVersion) -> None:
 
 
 def positions_by_tag(cases: Iterable[tuple[int, str]]) -> dict[str, array[int]] | None:
-    """By tag the positions of its cases, at most FEW + 1; None for more tags than MOST_TAGS.
+    """By tag the positions of its cases, at most MAX_POSITIONS + 1; None for more tags than
+    MAX_TAGS.
 
     The cases are positions with the JSON of their tags.
     """

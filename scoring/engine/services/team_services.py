@@ -81,7 +81,7 @@ class TeamServices:
         return [fault or next(answers) for fault in refused]
 
     def endpoint(self, connection: str | None) -> Endpoint | CallFailure:
-        """Where a connection leads, looked up once; a Fault that says why it leads nowhere."""
+        """Where a connection leads, looked up once; a CallFailure says why nowhere."""
         if connection not in self._endpoints:
             endpoint = read_endpoint(self._team, connection)
             if isinstance(endpoint, Endpoint):
@@ -166,7 +166,7 @@ _of_runs: WeakValueDictionary[int, TeamServices] = WeakValueDictionary()
 _lock = threading.Lock()
 
 
-def run_services(run: Run) -> TeamServices:
+def open_run_services(run: Run) -> TeamServices:
     """New services for a run; shards begun in this process from now on share them."""
     services = TeamServices(run.team, run)
     with _lock:
@@ -178,11 +178,11 @@ def run_services(run: Run) -> TeamServices:
 def services_for(run: Run) -> Iterator[None]:
     """Let the run's services answer inside the block.
 
-    Raises Stopped at its end when they were stopped: some answers are missing then.
+    Raises RunStoppedError at its end when they were stopped: some answers are missing then.
     """
     with _lock:
         services = _of_runs.get(run.pk)
-    services = services or run_services(run)
+    services = services or open_run_services(run)
     with use_services(services):
         yield
     if services.is_stopped:

@@ -32,7 +32,7 @@ from scoring.models.scorers.suite import ThresholdStep
 #: A scorer of the file is created, used unchanged, given a new version, or clashes: the team has a
 #: scorer of that name and of another type.
 State = Literal["new", "same", "revised", "clash"]
-_MOST_BYTES: Final = 4 * MAX_CHARS
+_MAX_BYTES: Final = 4 * MAX_CHARS
 
 
 class PlannedEntry(NamedTuple):
@@ -259,7 +259,7 @@ def plan_import(team: Team, path: Path) -> ImportPlan:
     """What the file would do to the team. Raises ConfigError for one that cannot be used."""
     try:
         with path.open("rb") as file:
-            text = file.read(_MOST_BYTES).decode("utf-8-sig")
+            text = file.read(_MAX_BYTES).decode("utf-8-sig")
     except (OSError, ValueError) as fault:
         raise ConfigError({"suite": [f"{path} cannot be read: {fault}"]}) from None
     spelling = detect_suite_format(path.name, text)

@@ -26,7 +26,7 @@ def latest_job(suite: Suite) -> Job | None:
 def run_relabelling(job: Job) -> dict[str, Any]:
     """Label the last runs of a job's suite by its thresholds; its request is {suite}, a UUID.
 
-    While it runs, the job's answer has the fields of `Progress`, in the end those of
+    While it runs, the job's answer has the fields of `JobProgress`, in the end those of
     `RelabelledRuns`.
     """
     suite = Suite.objects.filter(team=job.team, uuid=UUID(job.request["suite"])).first()

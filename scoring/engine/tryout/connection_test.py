@@ -31,7 +31,7 @@ def run_connection_test(job: Job) -> dict[str, Any]:
     From {connection: uuid} to {is_ok, latency_ms, model, text, models}: the reply, or what is
     wrong; `models` are the names of the endpoint's own list.
     """
-    connection = find_connection(job.team, job.request["connection"])
+    connection = get_connection(job.team, job.request["connection"])
     try:
         endpoint = replace(connection.endpoint(), timeout_seconds=TIMEOUT_SECONDS)
     except ServiceError as fault:
@@ -41,7 +41,7 @@ def run_connection_test(job: Job) -> dict[str, Any]:
     return _call_model(job.team, endpoint, connection.offered[0]["name"])
 
 
-def find_connection(team: Team, uuid: str) -> Connection:
+def get_connection(team: Team, uuid: str) -> Connection:
     """Raises JobError where the team has no such connection any more."""
     connection = Connection.objects.filter(team=team, uuid=UUID(uuid)).first()
     if connection is None:

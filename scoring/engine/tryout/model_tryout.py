@@ -17,7 +17,7 @@ from scoring.core.services import (
     use_services,
 )
 from scoring.engine.jobs.job_queue import JobError
-from scoring.engine.tryout.connection_test import find_connection
+from scoring.engine.tryout.connection_test import get_connection
 from scoring.models import CallPurpose, Connection, Job, Team
 
 
@@ -84,7 +84,7 @@ def run_prompt_tryout(job: Job) -> dict[str, Any]:
     question = Question(
         request["model"],
         (*messages, Message("user", request["prompt"])),
-        connection=find_connection(job.team, uuid).name if uuid else None,
+        connection=get_connection(job.team, uuid).name if uuid else None,
         parameters=tuple(sorted(request["parameters"].items())),
         scope=str(job.uuid),  # whoever tries again wants another answer
         purpose="generate",

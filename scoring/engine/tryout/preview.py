@@ -68,8 +68,8 @@ _SHOWN: Final = ("case__position", "trial", "case__key", "opening")
 class Sample(NamedTuple):
     """Output ids in the dataset's order; `near` of them lie nearest to the threshold.
 
-    `left_out` were chosen and are too long to be scored while somebody waits. `shown` is None where
-    it has yet to be read.
+    `left_out` were chosen and are too long to be scored while somebody waits. `scores` is None
+    where it has yet to be read.
     """
 
     outputs: Sequence[int]
@@ -115,7 +115,9 @@ def find_scorer(run: Run, scorer: Scorer | None) -> RunScorer | None:
 
 
 def sample_outputs(run: Run, held: RunScorer | None) -> Sample:
-    """Up to SIZE cases of the run, always the same: some near the threshold, others at random."""
+    """Up to SAMPLE_SIZE cases of the run, always the same: some near the threshold, others at
+    random.
+    """
     near = _nearest(held) if held else []
     chosen = list(dict.fromkeys([*near, *_draw_outputs(run, SAMPLE_SIZE + MAX_NEAR_THRESHOLD)]))[
         :SAMPLE_SIZE
@@ -234,7 +236,7 @@ def enqueue_preview(
 
 def run_preview(job: Job) -> dict[str, Any]:
     """From {type, config, threshold, run, outputs} to {results}, each as a Result without metadata
-    but its code. Until then its answer is its progress, the fields of `Progress`.
+    but its code. Until then its answer is its progress, the fields of `JobProgress`.
     """
     from scoring.engine.estimates.call_progress import ReportingServices, expected_calls
     from scoring.engine.services.team_services import TeamServices

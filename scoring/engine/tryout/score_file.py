@@ -32,7 +32,7 @@ class InputLine(NamedTuple):
     scorer: Json = None
 
 
-WriteResults = Callable[[Sequence[InputLine], Sequence[Result], bool], str]
+FormatResults = Callable[[Sequence[InputLine], Sequence[Result], bool], str]
 
 
 class LineReader:
@@ -141,14 +141,14 @@ def _score_cases(scorer: ConfiguredScorer | Result | None, cases: Sequence[Case]
         return [error("service_failed", fault.text)] * len(cases)
 
 
-def write_json(lines: Sequence[InputLine], results: Sequence[Result], _: bool) -> str:
+def as_json_lines(lines: Sequence[InputLine], results: Sequence[Result], _: bool) -> str:
     """One JSON object a line, also for readers that end lines at U+2028 and its like."""
     pairs = zip(lines, results, strict=True)
     text = "".join(_json({"id": line.id, **result._asdict()}) + "\n" for line, result in pairs)
     return text if text.isascii() else text.translate(_LINE_ENDS)
 
 
-def write_table(lines: Sequence[InputLine], results: Sequence[Result], is_first: bool) -> str:
+def as_table(lines: Sequence[InputLine], results: Sequence[Result], is_first: bool) -> str:
     """Aligned columns, with a header when these are the first lines."""
     rows = [_TABLE.format("id", "status", "score", "verdict", "reason")] if is_first else []
     for line, result in zip(lines, results, strict=True):

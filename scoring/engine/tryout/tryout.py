@@ -33,7 +33,7 @@ def score(
     cases: Sequence[Case],
     by: int | None = None,
 ) -> list[Result]:
-    """One result per case, in order, within LIMIT_SECONDS from its turn; `by` is a person's id.
+    """One result per case, in order, within TIMEOUT_SECONDS from its turn; `by` is a person's id.
 
     Raises ConfigError for a bad config or a type that is not deterministic, ServiceError when it
     takes too long, BusyError when others come first.

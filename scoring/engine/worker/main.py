@@ -125,7 +125,7 @@ class WorkerLoop:
 
 
 class DatabaseChanges:
-    """Tells when to look for work: something was stored, or LOOK_SECONDS have passed.
+    """Tells when to look for work: something was stored, or IDLE_CHECK_SECONDS have passed.
 
     SQLite says whether another connection has stored anything; for other databases it is assumed.
     """

@@ -17,7 +17,7 @@ from scoring.engine.processes.process_pool import Executor
 from scoring.engine.runs import follow_up, notifications, planning
 from scoring.engine.runs.requirements import run_needs_services
 from scoring.engine.runs.summaries import summarize_run
-from scoring.engine.services.team_services import run_services
+from scoring.engine.services.team_services import open_run_services
 from scoring.engine.worker.shard_scheduler import (
     SHARD_SECONDS,
     RunWork,
@@ -53,7 +53,7 @@ class RunDispatcher:
         shards = Shard.objects.filter(attempt__run=run, done_at=None)
         work = RunWork(run, deque(shards.values_list("pk", flat=True)))
         if run_needs_services(run):
-            work.services = run_services(run)
+            work.services = open_run_services(run)
             self._asking.works.append(work)
         else:
             self._computing.works.append(work)

@@ -20,12 +20,12 @@ from scoring.core.contract import CaseProblem, ConfigError, Json
 from scoring.core.files import FileProblem, Notes, RowProblem, Source, detect_format, read_rows
 from scoring.core.local_services import configure_local_services
 from scoring.engine.tryout.score_file import (
+    FormatResults,
     InputLine,
     LineReader,
-    WriteResults,
+    as_json_lines,
+    as_table,
     score_lines,
-    write_json,
-    write_table,
 )
 from scoring.management.console import usage_error
 from scoring.management.file_options import add_file_options, file_options
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scoring.engine.imports.reader import FileOptions
 
 BATCH: Final = 1_000
-_FORMS: Final[dict[str, WriteResults]] = {"jsonl": write_json, "table": write_table}
+_FORMS: Final[dict[str, FormatResults]] = {"jsonl": as_json_lines, "table": as_table}
 
 
 class Command(BaseCommand):
@@ -77,7 +77,7 @@ class Command(BaseCommand):
 class ResultWriter:
     """Scores lines in batches and writes the results in their order."""
 
-    def __init__(self, out: Any, scorer: ConfiguredScorer | None, form: WriteResults) -> None:
+    def __init__(self, out: Any, scorer: ConfiguredScorer | None, form: FormatResults) -> None:
         self._out, self._scorer, self._form = out, scorer, form
         self._pending: list[InputLine] = []
         self._is_first = True

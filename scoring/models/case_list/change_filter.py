@@ -35,7 +35,7 @@ CHANGE_KINDS: Final = (
 
 @dataclass(frozen=True)
 class ChangeFilter:
-    """One of KINDS, against another run of the same dataset.
+    """One of CHANGE_KINDS, against another run of the same dataset.
 
     `is_compared` is False where it is known that nothing is kept of the two runs.
     """

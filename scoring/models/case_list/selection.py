@@ -32,7 +32,9 @@ MAX_POSITIONS: Final = 2_000
 _JUDGED: Final = (Verdict.PASS, Verdict.FAIL)
 MAX_EXCLUDED: Final = 100_000  # rows that a database holds in memory to leave them out
 
-Search = tuple[Part, list[int]]  # the positions of the cases of a part, at most FEW and one
+Search = tuple[
+    Part, list[int]
+]  # the positions of the cases of a part, at most MAX_POSITIONS and one
 
 
 class SelectedCases(NamedTuple):
@@ -305,7 +307,7 @@ class Selection:
 
 
 def _positions(*queries: QuerySet[Any], column: str = "position") -> list[int]:
-    """The positions in this column of the rows, cut where they are more than FEW."""
+    """The positions in this column of the rows, cut where they are more than MAX_POSITIONS."""
     return first_positions(
         (rows.values_list(column, flat=True) for rows in queries), MAX_POSITIONS + 1
     )

@@ -26,7 +26,7 @@ def is_indexable(tag: str) -> bool:
 
 class TagIndexQuerySet(models.QuerySet["TagIndex"]):
     def keep(self, version: DatasetVersion, places: Mapping[str, Sequence[int] | None]) -> None:
-        """By tag the positions of its cases, None where they are more than FEW.
+        """By tag the positions of its cases, None where they are more than MAX_POSITIONS.
 
         `places` are all tags of the version that may be kept.
         """
@@ -46,7 +46,7 @@ class TagIndexQuerySet(models.QuerySet["TagIndex"]):
     def offered(self, version: DatasetVersion) -> list[str]:
         """Tags of the version to choose from, in order; none with signs that cannot be seen.
 
-        All up to MOST_OFFERED where the worker has looked, else those of the first cases. One
+        All up to MAX_OFFERED where the worker has looked, else those of the first cases. One
         query or two.
         """
         rows = self.filter(version=version).order_by("tag").values_list("tag", flat=True)

@@ -117,7 +117,7 @@ class Comparison(models.Model):
 
     They hold for the runs as they were at `baseline_finished_at` and `candidate_finished_at`; a
     run that was scored again since is compared again. The shape of `figures` is that of
-    `scoring.engine.compare.comparison.Figures`.
+    `scoring.engine.compare.figures.Figures`.
     """
 
     baseline = models.ForeignKey(Run, models.CASCADE, related_name="compared_to")

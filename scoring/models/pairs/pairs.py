@@ -36,7 +36,7 @@ from scoring.models.pairs.sql import (
     UNJUDGED,
     UNPAIRED_KINDS,
     columns,
-    read_key,
+    key_column,
     read_pair,
 )
 from scoring.models.runs.run import Run, RunScorer
@@ -328,13 +328,13 @@ class Pairs:
 
     def _selected(self, joined: str) -> str:
         edited = "1 = 0" if self.is_same_version else EDITED
-        halves = f"{columns('b')}, {columns('c')}, {edited}, {read_key('c')}"
+        halves = f"{columns('b')}, {columns('c')}, {edited}, {key_column('c')}"
         return f"SELECT {halves} FROM {joined}"  # noqa: S608
 
     def _selected_alone(self, side: Side, alone: str) -> str:
         nothing = "NULL, NULL, NULL, NULL"
         halves = [columns(side), nothing] if side == "b" else [nothing, columns(side)]
-        return f"SELECT {', '.join(halves)}, 1 = 0, {read_key(side)} FROM {alone}"  # noqa: S608
+        return f"SELECT {', '.join(halves)}, 1 = 0, {key_column(side)} FROM {alone}"  # noqa: S608
 
     @property
     def _values(self) -> dict[str, Any]:

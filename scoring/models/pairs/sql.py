@@ -39,7 +39,7 @@ def read_side(row: Sequence[Any]) -> RunSide | None:
     )
 
 
-def read_key(side: str) -> str:
+def key_column(side: str) -> str:
     """The case's key, as a column that is read only of the rows that are given back."""
     here = f"version_id = %({side}_version)s AND position = {side}.position"
     return f"(SELECT key FROM {Case._meta.db_table} WHERE {here})"  # noqa: S608

@@ -104,6 +104,7 @@ class JudgeVariance(AddressedRow):
 
     class Meta:
         ordering = ["-id"]
+        verbose_name = "judge noise check"
         verbose_name_plural = "judge noise checks"
 
     def __str__(self) -> str:

@@ -18,7 +18,7 @@ from scoring.models.scorers.suite import Suite
 from scoring.models.scorers.threshold_change import UNIT
 from scoring.models.team.team import Team, User
 
-KEPT_FOR: Final = timedelta(days=7)  # a deleted run can be restored so long
+RETENTION: Final = timedelta(days=7)  # a deleted run can be restored so long
 
 
 class OutputSetState(models.TextChoices):
@@ -147,7 +147,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def deleted(self) -> Self:
         """Those that can still be brought back; only `Run.with_deleted` has them."""
-        return self.filter(deleted_at__gte=timezone.now() - KEPT_FOR)
+        return self.filter(deleted_at__gte=timezone.now() - RETENTION)
 
 
 _Runs = models.Manager.from_queryset(RunQuerySet)
@@ -339,7 +339,7 @@ class Shard(models.Model):
 
     In an attempt that generates outputs the ids are those of cases.
     `done_at` is set in that transaction, so progress counted from these rows is never ahead of
-    the scores. `tries` counts failures: a shard that keeps killing its process is given up.
+    the scores. `try_count` counts failures: a shard that keeps killing its process is given up.
     """
 
     attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="shards", db_index=False)

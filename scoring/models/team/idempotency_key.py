@@ -36,7 +36,7 @@ class IdempotencyKeyQuerySet(models.QuerySet["IdempotencyKey"]):
         return row, row._take_over()
 
     def delete_expired(self) -> None:
-        """Remove the answers of more than KEPT_FOR ago."""
+        """Remove the answers of more than RETENTION ago."""
         self.filter(claimed_at__lt=timezone.now() - RETENTION).delete()
 
 

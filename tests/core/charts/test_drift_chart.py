@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scoring.core.charts.drift_chart import (
     EDGE,
-    MIN_BAR_HEIGHT,
+    MIN_BAR_SIZE,
     MIN_SPAN,
     ChartReading,
     DriftChart,
@@ -145,7 +145,7 @@ def test_bars_of_fixed_and_broken_cases_grow_from_the_middle() -> None:
 
 def test_a_single_flip_still_shows() -> None:
     chart = drift_chart([reading(0), reading(1, fixed=100_000, broke=1)])
-    assert chart.bars[0].broke_height == MIN_BAR_HEIGHT
+    assert chart.bars[0].broke_height == MIN_BAR_SIZE
 
 
 def test_texts_have_lines_of_their_own() -> None:

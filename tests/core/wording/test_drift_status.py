@@ -28,7 +28,7 @@ def runs(outcomes: str, means: dict[int, float]) -> list[DecidedRun]:
 def said(outcomes: str, means: dict[int, float]) -> tuple[Severity, str] | None:
     labels = [f"w{number}" for number in range(len(outcomes))]
     news = find_drift_status(labels, runs(outcomes, means))
-    return (news.weight, news.text) if news else None
+    return (news.severity, news.text) if news else None
 
 
 LOW = dict.fromkeys(range(4, 20), 0.7)

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from scoring.engine.alerts import comparison_conditions, follow_runs, tick
+from scoring.engine.alerts import comparison_conditions, schedule_evaluations, tick
 from scoring.engine.alerts.conditions import evaluate_rule
 from scoring.engine.alerts.finding import EvaluateLater
 from scoring.engine.jobs import job_queue
@@ -184,7 +184,7 @@ def test_a_drop_that_stays_is_not_over(
     """A week is as bad as the one before, and still worse than that which the alert began after."""
     make_rule(kind, limit, series="a")
     for number, count in enumerate(passed):
-        follow_runs([run_of(version, number, letters(count))])
+        schedule_evaluations([run_of(version, number, letters(count))])
         compare_and_look()
         assert not AlertWatch.objects.exclude(evaluate_at=None).exists()
     assert sent_events() == events
@@ -196,7 +196,7 @@ def test_a_new_level_is_accepted_by_pinning_it(
 ) -> None:
     make_rule("regressions", 0, series="a")
     for number, count in enumerate([20, 10, 10]):
-        follow_runs([run_of(version, number, letters(count))])
+        schedule_evaluations([run_of(version, number, letters(count))])
         compare_and_look()
     assert sent_events() == ["opened"]
     Baseline.objects.pin(Run.objects.get(name="w1"), by=None)
@@ -209,7 +209,7 @@ def test_an_alert_whose_baseline_is_gone_goes_by_the_run_before(
 ) -> None:
     make_rule("regressions", 0, series="a")
     for number, count in enumerate([20, 10, 10]):
-        follow_runs([run_of(version, number, letters(count))])
+        schedule_evaluations([run_of(version, number, letters(count))])
         compare_and_look()
     lifecycle.delete_run(Run.objects.get(name="w0"), alice)
     compare_and_look()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from scoring.engine.alerts import evaluation, follow_runs, messages, purge_old, tick
+from scoring.engine.alerts import evaluation, messages, purge_old, schedule_evaluations, tick
 from scoring.engine.alerts.finding import EvaluateLater
 from scoring.engine.jobs import job_queue
 from scoring.engine.processes.process_pool import InlineExecutor
@@ -140,7 +140,7 @@ def test_a_new_rule_looks_at_what_is_there(version: DatasetVersion, make_rule: M
     tick()
     assert open_alert().series == "a"
     run_of(version, 1, BAD, series="c")
-    follow_runs([Run.objects.latest("pk")])
+    schedule_evaluations([Run.objects.latest("pk")])
     tick()
     assert sorted(alert.series for alert in Alert.objects.unresolved()) == ["a", "c"]
 
@@ -155,7 +155,7 @@ def test_a_rule_made_before_any_run_watches_the_series_that_come(
     run = run_of(version, 1, GOOD)
     type(run.output_set).objects.update(dated=timezone.now())
     Run.objects.update(finished_at=timezone.now())
-    follow_runs([run])
+    schedule_evaluations([run])
     tick()
     assert sent_events() == ["opened", "resolved"]
     assert [each.series for each in rule.watches.all()] == ["a"]
@@ -221,7 +221,7 @@ def test_what_nothing_can_be_said_of_any_more_ends_without_being_fine(
 
 def test_of_several_workers_one_looks(version: DatasetVersion, make_rule: MakeRule) -> None:
     make_rule(series="a")
-    follow_runs([run_of(version, 1, BAD)])
+    schedule_evaluations([run_of(version, 1, BAD)])
     mine, theirs = list(AlertWatch.objects.due()), list(AlertWatch.objects.due())
     assert [evaluation.evaluate_watch(each) for each in (*mine, *theirs)] == [True, False]
     assert sent_events() == ["opened"]
@@ -231,13 +231,13 @@ def test_a_run_that_ends_during_a_look_is_looked_at_too(
     version: DatasetVersion, make_rule: MakeRule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_rule(series="a")
-    follow_runs([run_of(version, 1, BAD)])
+    schedule_evaluations([run_of(version, 1, BAD)])
     judge = evaluation.evaluate_rule
 
     def meanwhile(rule: AlertRule, series: str, now: datetime, since: Run | None) -> Any:
         finding = judge(rule, series, now, since)
         monkeypatch.setattr(evaluation, "evaluate_rule", judge)
-        follow_runs([run_of(version, 2, GOOD)])
+        schedule_evaluations([run_of(version, 2, GOOD)])
         return finding
 
     monkeypatch.setattr(evaluation, "evaluate_rule", meanwhile)
@@ -256,7 +256,7 @@ def test_a_look_that_was_cut_short_is_done_again(
     version: DatasetVersion, make_rule: MakeRule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_rule(series="a")
-    follow_runs([run_of(version, 1, BAD)])
+    schedule_evaluations([run_of(version, 1, BAD)])
 
     def goes(*_: Any) -> None:
         raise PowerGoesError
@@ -280,7 +280,7 @@ def test_a_look_that_fails_stops_no_other_and_is_tried_again(
     make_rule(series="a")
     make_rule(series="b")
     for series in ("a", "b"):
-        follow_runs([run_of(version, 1, BAD, series=series)])
+        schedule_evaluations([run_of(version, 1, BAD, series=series)])
     judge = evaluation.evaluate_rule
 
     def faulty(rule: AlertRule, series: str, now: datetime, since: Run | None) -> Any:
@@ -314,11 +314,11 @@ def test_the_end_of_a_run_takes_two_queries_and_none_more_for_many_rules(
 ) -> None:
     run = run_of(version, 1, GOOD)
     with django_assert_num_queries(1):
-        follow_runs([run])
+        schedule_evaluations([run])
     for number in range(20):
         make_rule(limit=0.8 + number / 100)
     with django_assert_num_queries(3):
-        follow_runs([run])
+        schedule_evaluations([run])
 
 
 def test_a_tick_with_nothing_due_takes_two_queries(

@@ -18,7 +18,7 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from scoring.engine.alerts import AlertRunner, delivery, follow_runs, runner, tick
+from scoring.engine.alerts import AlertRunner, delivery, runner, schedule_evaluations, tick
 from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.models import Alert, AlertDelivery, AlertWatch, DatasetVersion
 from tests.engine.alerts.webhook_receiver import Receiver
@@ -62,7 +62,7 @@ def test_a_killed_worker_loses_no_message_and_repeats_at_most_one(
     site: Site, version: DatasetVersion, make_rule: MakeRule, receiver: Receiver
 ) -> None:
     make_rule(series="a", webhook_url=receiver.url)
-    follow_runs([run_of(version, 1, BAD)])
+    schedule_evaluations([run_of(version, 1, BAD)])
     receiver.hangs.clear()
     worker = start_worker(site, receiver)
     wait_until(receiver.came.is_set)
@@ -85,7 +85,7 @@ def test_kills_at_any_moment_open_each_alert_once(
 ) -> None:
     make_rule(webhook_url=receiver.url)
     for number in range(SERIES):
-        follow_runs([run_of(version, 1, BAD, series=f"s{number}")])
+        schedule_evaluations([run_of(version, 1, BAD, series=f"s{number}")])
     moments: list[Callable[[], object]] = [
         AlertWatch.objects.filter(evaluate_at__gt=timezone.now()).exists,  # a look is claimed
         Alert.objects.exists,
@@ -115,7 +115,7 @@ def test_two_workers_share_the_work(
 ) -> None:
     make_rule(webhook_url=receiver.url)
     for number in range(SERIES):
-        follow_runs([run_of(version, 1, BAD, series=f"s{number}")])
+        schedule_evaluations([run_of(version, 1, BAD, series=f"s{number}")])
     for each in (site, another_site):
         start_worker(each, receiver)
     wait_until(
@@ -132,7 +132,7 @@ def test_the_runner_does_all_that_is_due(
     version: DatasetVersion, make_rule: MakeRule, receiver: Receiver
 ) -> None:
     make_rule(series="a", webhook_url=receiver.url)
-    follow_runs([run_of(version, 1, BAD)])
+    schedule_evaluations([run_of(version, 1, BAD)])
     alerts = AlertRunner(InlineExecutor())
     for _ in range(3):
         alerts.step()

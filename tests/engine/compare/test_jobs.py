@@ -170,7 +170,7 @@ def test_of_runs_that_end_together_the_newest_and_large_ones_are_compared(
 ) -> None:
     monkeypatch.setattr(compare_jobs, "MAX_INLINE_PAIRS", at_once)
     runs = [run_with(version, {"close": [1.0] * CASES}) for _ in range(3)]
-    compare_jobs.compare_ended_runs(runs)
+    compare_jobs.enqueue_comparisons(runs)
     pairs = {(str(runs[n - 1].uuid), str(runs[n].uuid)) for n in compared}
     assert set(asked_pairs()) == pairs
 

@@ -15,7 +15,7 @@ from scoring.engine.demo.reviews import (
     SAMPLE,
     WAITING,
     draw_own_queue,
-    follow_runs,
+    draw_queue_after_run,
 )
 from scoring.engine.demo.story import WEEKS
 from scoring.engine.demo.support import SUPPORT
@@ -131,7 +131,7 @@ def test_the_administrator_gets_the_most_informative_cases(loaded: Team, admin: 
 
 
 def test_the_queue_is_drawn_once(loaded: Team, admin: User) -> None:
-    follow_runs([last_run(SUPPORT.series)])
+    draw_queue_after_run([last_run(SUPPORT.series)])
     assert ReviewQueue.objects.filter(order=QueueOrder.VALUE).count() == 1
     assert draw_own_queue(loaded) is None
 
@@ -147,11 +147,11 @@ def test_before_its_run_is_scored_there_is_no_queue(loaded: Team, admin: User) -
 
 
 def test_other_runs_do_not_draw_it(loaded: Team, admin: User) -> None:
-    follow_runs([last_run(QUESTIONS.series)])
+    draw_queue_after_run([last_run(QUESTIONS.series)])
     assert not ReviewQueue.objects.filter(order=QueueOrder.VALUE).exists()
     loaded.slug = "renamed"
     loaded.save()
-    follow_runs([last_run(SUPPORT.series)])
+    draw_queue_after_run([last_run(SUPPORT.series)])
     assert not ReviewQueue.objects.filter(order=QueueOrder.VALUE).exists()
 
 

@@ -3,16 +3,16 @@ from __future__ import annotations
 import pytest
 
 from scoring.engine import drafts
-from scoring.engine.drafts import DraftError, EditedCase, jobs
+from scoring.engine.drafts import DraftError, TypedCase, jobs
 from scoring.models import AuditEntry, Case, DatasetVersion, Draft, DraftState, User
 from tests.conftest import MakeDataset
 from tests.engine.drafts.conftest import CASES, contents
 
 
 def edited(draft: Draft, by: User) -> None:
-    drafts.save_case(draft, "q1", EditedCase("Uno?", "1"), by, seen=0)
+    drafts.save_case(draft, "q1", TypedCase("Uno?", "1"), by, seen=0)
     drafts.delete_case(draft, "q2", by)
-    drafts.add_case(draft, EditedCase("Four?", "4", tags=("new",)), by, key="q4")
+    drafts.add_case(draft, TypedCase("Four?", "4", tags=("new",)), by, key="q4")
 
 
 def publish(draft: Draft, by: User, message: str = "Why") -> DatasetVersion:
@@ -109,7 +109,7 @@ def test_a_case_that_changed_in_both_is_saved_again_first(
     assert drafts.rebase_draft(draft, alice) == 1
     with pytest.raises(DraftError, match="1 cases changed in both"):
         jobs.publish_or_enqueue(draft, "Why", alice)
-    drafts.save_case(draft, "q1", EditedCase("Uno? Ein?", "1"), alice, seen=1)
+    drafts.save_case(draft, "q1", TypedCase("Uno? Ein?", "1"), alice, seen=1)
     assert contents(publish(draft, alice))["q1"][0] == "Uno? Ein?"
 
 
@@ -136,7 +136,7 @@ def test_edits_find_their_kind_on_the_new_version(
 def test_the_same_change_in_both_needs_no_edit(
     draft: Draft, make_dataset: MakeDataset, alice: User
 ) -> None:
-    drafts.save_case(draft, "q1", EditedCase("Uno?", "1", tags=("easy",)), alice, seen=0)
+    drafts.save_case(draft, "q1", TypedCase("Uno?", "1", tags=("easy",)), alice, seen=0)
     another(make_dataset, q1={"input": "Uno?"})
     assert drafts.rebase_draft(draft, alice) == 0
     assert draft.edits.count() == 0

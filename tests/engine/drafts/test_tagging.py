@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from scoring.engine import drafts
-from scoring.engine.drafts import ContentError, DraftError, EditedCase, tagging
+from scoring.engine.drafts import ContentError, DraftError, TypedCase, tagging
 from scoring.models import Dataset, Draft, DraftEdit, User
 from tests.conftest import MakeDataset
 
@@ -59,10 +59,10 @@ def test_what_was_done_to_edited_and_added_cases_is_undone(
     tagged: Dataset, alice: User, on: bool
 ) -> None:
     draft = drafts.open_draft(tagged, alice)
-    drafts.save_case(draft, "first", EditedCase("Edited?", tags=("x", "t", "y")), alice, seen=0)
-    drafts.save_case(draft, "other", EditedCase("Edited?", "so", ("r",), {"n": 1}), alice, seen=0)
-    drafts.add_case(draft, EditedCase("Added?", tags=("t", "z")), alice, key="added")
-    drafts.add_case(draft, EditedCase("Added?"), alice, key="added too")
+    drafts.save_case(draft, "first", TypedCase("Edited?", tags=("x", "t", "y")), alice, seen=0)
+    drafts.save_case(draft, "other", TypedCase("Edited?", "so", ("r",), {"n": 1}), alice, seen=0)
+    drafts.add_case(draft, TypedCase("Added?", tags=("t", "z")), alice, key="added")
+    drafts.add_case(draft, TypedCase("Added?"), alice, key="added too")
     before, keys = done(tagged), [*TAGS, "added", "added too"]
     changed = drafts.tag_cases(tagged, keys, "t", alice, on=on)
     assert done(tagged) != before
@@ -89,7 +89,7 @@ def test_each_tagging_is_a_save_that_others_notice(tagged: Dataset, alice: User,
     edit = DraftEdit.objects.get()
     assert (edit.revision, edit.edited_by) == (2, bob)
     with pytest.raises(drafts.EditConflictError):
-        drafts.save_case(edit.draft, "other", EditedCase("Mine"), alice, seen=1)
+        drafts.save_case(edit.draft, "other", TypedCase("Mine"), alice, seen=1)
 
 
 def test_a_tag_does_not_settle_what_changed_in_another_version_too(
@@ -97,7 +97,7 @@ def test_a_tag_does_not_settle_what_changed_in_another_version_too(
 ) -> None:
     """Whoever tags many cases saw none of their texts."""
     draft = drafts.open_draft(tagged, alice)
-    drafts.save_case(draft, "other", EditedCase("Mine?"), alice, seen=0)
+    drafts.save_case(draft, "other", TypedCase("Mine?"), alice, seen=0)
     DraftEdit.objects.update(is_conflict=True)
     drafts.tag_cases(tagged, ["other"], "new", alice)
     assert DraftEdit.objects.get().is_conflict

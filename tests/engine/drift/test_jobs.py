@@ -87,7 +87,7 @@ def test_a_finished_run_leaves_its_series_to_the_worker(
 ) -> None:
     run = run_in_week(version, 1, 0.8, "pppp")
     run.state = state
-    jobs.measure_ended_runs([run])
+    jobs.enqueue_measuring([run])
     assert Job.objects.filter(kind=JobKind.MEASURE_DRIFT).exists() == is_left
 
 
@@ -95,11 +95,11 @@ def test_a_run_that_ends_while_its_series_is_measured_is_measured_after_it(
     version: DatasetVersion,
 ) -> None:
     """The job under way has read its runs already."""
-    jobs.measure_ended_runs([run_in_week(version, 1, 0.8, "pppp")])
+    jobs.enqueue_measuring([run_in_week(version, 1, 0.8, "pppp")])
     Job.objects.update(state=JobState.WORKING)
     later = run_in_week(version, 2, 0.8, "ppff")
     for _ in range(2):
-        jobs.measure_ended_runs([later])
+        jobs.enqueue_measuring([later])
     assert list(Job.objects.order_by("pk").values_list("state", flat=True)) == [
         JobState.WORKING,
         JobState.WAITING,

@@ -144,9 +144,9 @@ def test_of_a_long_series_the_same_is_said_as_if_every_run_was_read(
 ) -> None:
     weeks(version, means, letters="ppff")
     every = the_one(team)
-    monkeypatch.setattr(series_status, "MAX_STOPS", 12)
+    monkeypatch.setattr(series_status, "MAX_RUNS_PER_SERIES", 12)
     (found,) = series_statuses(team)
-    assert (found.sentences, found.weight) == (every.sentences, every.weight)
+    assert (found.sentences, found.severity) == (every.sentences, every.severity)
     assert (found.latest, found.delta) == (every.latest, every.delta)
     assert (found.is_judged, found.run_count) == (True, len(means))
     assert found.stops == every.stops[-12:]
@@ -158,6 +158,6 @@ def test_outputs_scored_twice_count_as_one_run_of_a_long_series(
     first = run_in_week(version, 1, letters="ffff")
     weeks(version, [0.8] * 3, 2)
     run_again(first.output_set, 0.5, "ppff")
-    monkeypatch.setattr(series_status, "MAX_STOPS", 2)
+    monkeypatch.setattr(series_status, "MAX_RUNS_PER_SERIES", 2)
     (found,) = series_statuses(team)
     assert (found.run_count, len(found.stops)) == (4, 2)

@@ -150,7 +150,7 @@ def test_done_twice_it_is_there_once(runs: tuple[Run, Run]) -> None:
         job_queue.enqueue(
             COMPARE, old.team, {"baseline": str(old.uuid), "candidate": str(new.uuid)}
         )
-        jobs.measure_ended_runs([new])
+        jobs.enqueue_measuring([new])
         for job in Job.objects.unfinished():
             job_queue.run_job(job)
     assert (Comparison.objects.count(), RunStep.objects.count()) == (1, 1)

@@ -10,7 +10,7 @@ from pytest_django.fixtures import Settings
 from scoring.engine.compare.comparison import compute_figures
 from scoring.engine.compare.regressions import count_regressions
 from scoring.engine.jobs import job_queue
-from scoring.engine.judges.automatic_checks import check_ended_runs, check_now, judges_to_check
+from scoring.engine.judges.automatic_checks import check_now, enqueue_checks, judges_to_check
 from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import follow_up
 from scoring.engine.runs.hooks import RUNS_ENDED
@@ -77,7 +77,7 @@ def test_the_first_run_of_a_judge_is_followed_by_a_check_of_a_sample(
     make_judged: MakeJudged, stub: Stub
 ) -> None:
     run = make_judged()
-    check_ended_runs([run])
+    enqueue_checks([run])
     (job,) = waiting_checks()
     job_queue.run_job(job)
     check = JudgeVariance.objects.get()
@@ -98,8 +98,8 @@ def test_the_follow_up_of_a_run_enqueues_it_before_the_comparison(make_judged: M
 
 
 def test_a_check_that_waits_is_not_enqueued_again(make_judged: MakeJudged) -> None:
-    check_ended_runs([make_judged("w1")])
-    check_ended_runs([make_judged("w2")])
+    enqueue_checks([make_judged("w1")])
+    enqueue_checks([make_judged("w2")])
     assert len(waiting_checks()) == 1
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from scoring.core.contract import Json
 from scoring.engine import drafts
-from scoring.engine.drafts import ContentError, DraftError, EditedCase, open_draft, save_case
+from scoring.engine.drafts import ContentError, DraftError, TypedCase, open_draft, save_case
 from scoring.engine.review import corrections
 from scoring.engine.review.corrections import CorrectionError, CorrectionList
 from scoring.models import (
@@ -123,7 +123,7 @@ def test_two_for_one_case_are_not_approved_together(run: Run, rita: User, erin: 
 def test_an_open_draft_stays_and_moves_by_its_own_rules(run: Run, rita: User, erin: User) -> None:
     draft = open_draft(dataset_of(run), erin)
     for key in ("case-1", "case-2"):
-        texts = EditedCase(input="q", expected="drafted")
+        texts = TypedCase(input="q", expected="drafted")
         save_case(draft, key, texts, erin, 0)
     made = propose(run, rita, 1, "corrected")
     version = corrections.approve(dataset_of(run), [made], by=erin)

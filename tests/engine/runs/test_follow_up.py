@@ -82,7 +82,7 @@ def test_what_was_cut_short_is_done_again(runs: list[Run], monkeypatch: pytest.M
 
     job = Job.objects.order_by("pk")[0]
     with monkeypatch.context() as patched:
-        patched.setattr(compare_jobs, "compare_ended_runs", power_goes)
+        patched.setattr(compare_jobs, "enqueue_comparisons", power_goes)
         with pytest.raises(KeyboardInterrupt):
             job_queue.run_job(job)
     assert kinds(JobState.WAITING) == [FOLLOW_UP] * 3

@@ -17,7 +17,7 @@ from scoring.engine.services import team_services
 from scoring.engine.services.team_services import (
     RunStoppedError,
     TeamServices,
-    run_services,
+    open_run_services,
     services_for,
 )
 from scoring.engine.worker.run_dispatcher import run_to_end
@@ -120,10 +120,10 @@ class TestEmbedding:
 
 class TestOfARun:
     def test_its_shards_share_them_while_anybody_has_them(self, run: Run) -> None:
-        made = run_services(run)
+        made = open_run_services(run)
         with services_for(run):
             assert current_services() is made
-        assert run_services(run) is not made
+        assert open_run_services(run) is not made
         del made
         gc.collect()
         with services_for(run):
@@ -132,14 +132,14 @@ class TestOfARun:
         assert run.pk not in team_services._of_runs
 
     def test_stopped_ones_store_nothing(self, run: Run) -> None:
-        made = run_services(run)
+        made = open_run_services(run)
         made.stop()
         with pytest.raises(RunStoppedError), services_for(run):
             assert current_services() is made
 
     @pytest.mark.django_db(transaction=True)
     def test_stopped_ones_ask_nobody(self, run: Run, connection: Connection, stub: Stub) -> None:
-        made = run_services(run)
+        made = open_run_services(run)
         made.stop()
         (fault,) = made.ask([QUESTION])
         assert isinstance(fault, CallFailure)
@@ -149,7 +149,7 @@ class TestOfARun:
         self, run: Run, connection: Connection
     ) -> None:
         run.budget_usd = 0.0
-        (fault,) = run_services(run).ask([QUESTION])
+        (fault,) = open_run_services(run).ask([QUESTION])
         assert isinstance(fault, CallFailure)
         assert fault.code == "price_missing"
 

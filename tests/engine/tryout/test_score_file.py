@@ -10,7 +10,7 @@ import pytest
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import Case, Result, ServiceError, scored
 from scoring.engine.tryout import score_file
-from scoring.engine.tryout.score_file import InputLine, score_lines, write_json, write_table
+from scoring.engine.tryout.score_file import InputLine, as_json_lines, as_table, score_lines
 
 EXACT = configure_scorer("exact_match", {})
 
@@ -56,14 +56,14 @@ def test_a_service_that_fails_is_every_lines_error(monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_json_is_one_line_of_what_json_can_hold(metadata: Any, written: Any) -> None:
-    text = write_json([InputLine(1, Case("a"))], [scored(1.0, "", metadata)], True)
+    text = as_json_lines([InputLine(1, Case("a"))], [scored(1.0, "", metadata)], True)
     assert len(text.splitlines()) == 1
     assert json.loads(text)["metadata"] == written
 
 
 def test_a_table_has_its_header_once_and_cuts_long_texts() -> None:
     line, result = InputLine("x" * 30, Case("a")), scored(1.0, "why\n" * 40)
-    assert write_table([line], [result], True).splitlines()[0].split()[:2] == ["id", "status"]
-    (row,) = write_table([line], [result], False).splitlines()
+    assert as_table([line], [result], True).splitlines()[0].split()[:2] == ["id", "status"]
+    (row,) = as_table([line], [result], False).splitlines()
     assert row.startswith(f"{'x' * 23}…  scored ")
     assert row.endswith("…")

@@ -15,7 +15,7 @@ from django.core.mail.backends.locmem import EmailBackend
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from evalsite.pages.account.adapters import SENDER, InvitationAdapter
+from evalsite.pages.account.adapters import SENDER, ClosedSignupAdapter
 from scoring.models import AttemptCounter, AuditEntry, User
 from scoring.models.team.attempt_counter import MAX_MAILS, MAX_PER_ACCOUNT, mail_limit
 from tests.conftest import PASSWORD
@@ -150,9 +150,9 @@ def without_token(text: str) -> str:
 
 def test_a_reset_does_the_same_work_for_both(alice: User) -> None:
     """What takes its time is done for both: the mail is written, and counted in a transaction."""
-    render = InvitationAdapter.render_mail
+    render = ClosedSignupAdapter.render_mail
     with patch.object(
-        InvitationAdapter, "render_mail", autospec=True, side_effect=render
+        ClosedSignupAdapter, "render_mail", autospec=True, side_effect=render
     ) as rendered:
         for count, email in enumerate([alice.email, "nobody@example.org"], start=1):
             ask_reset(email)

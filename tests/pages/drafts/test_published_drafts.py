@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from scoring.engine import drafts
-from scoring.engine.drafts import EditedCase, jobs
+from scoring.engine.drafts import TypedCase, jobs
 from scoring.models import Dataset, DatasetVersion, Draft, DraftEdit, User
 from tests.conftest import MakeDataset
 from tests.pages.drafts.steps import CASES, at, open_case, save, sent
@@ -47,7 +47,7 @@ def test_the_page_of_a_published_draft_names_the_version(
 ) -> None:
     """For whoever comes back to it, and after the worker has published it."""
     draft = drafts.open_draft(dataset, alice)
-    drafts.save_case(draft, "q1", EditedCase("Uno?"), alice, seen=0)
+    drafts.save_case(draft, "q1", TypedCase("Uno?"), alice, seen=0)
     drafts.delete_case(draft, "q3", alice)
     Draft.objects.update(message="Better <b>")
     draft.refresh_from_db()
@@ -133,7 +133,7 @@ def test_two_people_lose_nothing(browser: Client, dataset: Dataset, alice: User)
     drafts.save_case(
         drafts.open_draft(dataset, alice),
         "q1",
-        EditedCase("Alice's", {"a": 1}, ("so",), {"lang": "it"}, ("new",)),
+        TypedCase("Alice's", {"a": 1}, ("so",), {"lang": "it"}, ("new",)),
         alice,
         seen=0,
     )
@@ -163,7 +163,7 @@ def test_who_saves_what_another_deleted_is_told(
 
 def published_meanwhile(dataset: Dataset, by: User) -> DatasetVersion:
     draft = drafts.open_draft(dataset, by)
-    drafts.save_case(draft, "q1", EditedCase("Alice's"), by, seen=0)
+    drafts.save_case(draft, "q1", TypedCase("Alice's"), by, seen=0)
     Draft.objects.update(message="Hers")
     draft.refresh_from_db()
     return drafts.publish_draft(draft, by)

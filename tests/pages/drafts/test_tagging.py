@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from evalsite.pages.drafts import tagging
 from evalsite.pages.drafts.tagging import UndoTagForm
-from evalsite.pages.web.undo import MAX_FIELDS
+from evalsite.pages.web.undo import MAX_FORM_CHARS
 from scoring.engine import drafts
 from scoring.engine.drafts import jobs
 from scoring.models import Case, Dataset, Draft, DraftEdit, Run, User
@@ -97,9 +97,9 @@ def test_undo_leaves_what_the_draft_did_before(
 ) -> None:
     draft = drafts.open_draft(dataset, alice)
     base = {case.key: case for case in Case.objects.all()}
-    texts = drafts.EditedCase.of(base["q3"])
+    texts = drafts.TypedCase.of(base["q3"])
     drafts.save_case(draft, "q3", texts, alice, seen=0)
-    drafts.save_case(draft, "q4", drafts.EditedCase("Vier?", tags=("a", "old", "b")), alice, seen=0)
+    drafts.save_case(draft, "q4", drafts.TypedCase("Vier?", tags=("a", "old", "b")), alice, seen=0)
     before = done()
     page = send(browser, dataset, tag="old", position=["1", "2", "3", "4"], **off)
     assert done() != before
@@ -179,7 +179,7 @@ def test_a_tagging_is_undone_however_long_the_keys_are(
     browser: Client, make_dataset: MakeDataset, make_outputs: MakeOutputs
 ) -> None:
     """The keys alone would be more than a message carries to the next page."""
-    count = MAX_FIELDS // KEY_LENGTH + 1
+    count = MAX_FORM_CHARS // KEY_LENGTH + 1
     version = make_dataset([{"key": f"{n:x>{KEY_LENGTH}}", "input": "?"} for n in range(count)])
     run = finished_run(make_outputs(version, ["!"] * count), ("exact", "exact_match", {}))
     sent = {"do": "tag", "new_tag": "odd"}

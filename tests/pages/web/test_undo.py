@@ -10,7 +10,7 @@ from django.contrib.messages.storage.base import Message
 from django.test import Client
 from django.urls import reverse
 
-from evalsite.pages.web.undo import MAX_FIELDS, Undo, undo_from_message
+from evalsite.pages.web.undo import MAX_FORM_CHARS, Undo, undo_from_message
 from scoring.models import Dataset, Draft, DraftEdit, Run, SavedView, User
 from tests.conftest import MakeDataset
 from tests.pages.runs.steps import BrowserOf
@@ -125,7 +125,7 @@ def test_a_deleted_case_is_back_and_deleted_again(browser: Client, dataset: Data
 def test_what_is_too_long_to_be_kept_has_no_undo_and_says_so(
     browser: Client, dataset: Dataset
 ) -> None:
-    save(browser, dataset, "q2", input="x" * MAX_FIELDS, input_kind="text")
+    save(browser, dataset, "q2", input="x" * MAX_FORM_CHARS, input_kind="text")
     page = act(browser, dataset, "revert_draft_case", "q2")
     said = "The draft leaves case q2 as it was. There is no Undo: what it would bring back is over"
     assert f"{said} 250,000 characters." in page.text

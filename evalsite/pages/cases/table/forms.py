@@ -26,7 +26,7 @@ REVIEWED: Final = [("", "any"), ("yes", "reviewed"), ("no", "not reviewed")]
 
 
 class PositionsField(forms.Field):
-    """Single cases that were ticked, each as PlaceField reads it."""
+    """Single cases that were ticked, each as PositionField reads it."""
 
     widget = forms.MultipleHiddenInput
 

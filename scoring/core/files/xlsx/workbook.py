@@ -33,8 +33,8 @@ _FAULTS: Final = (
 
 
 class Workbook:
-    """The parts of a workbook by their names; `sheets` maps names to parts in order, `shown` are
-    the names of those that are not hidden.
+    """The parts of a workbook by their names; `sheets` maps names to parts in order,
+    `visible_sheets` are the names of those that are not hidden.
 
     Raises FileProblem: corrupt_archive, unsafe_archive, unsafe_xml, unsupported_workbook,
     too_large_unpacked.
