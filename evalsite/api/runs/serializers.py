@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -173,9 +173,13 @@ class JudgesShape(serializers.Serializer[object]):
     cost_usd = serializers.FloatField(allow_null=True, help_text="Of calls whose price is known.")
 
 
-VERDICT_COUNTS: Final[dict[str, serializers.Field[Any, Any, Any, Any]]] = {
-    verdict.label: serializers.IntegerField(min_value=0, allow_null=True) for verdict in Verdict
-}
+def verdict_counts(name: str) -> serializers.Serializer[Any]:
+    """How many cases have each verdict, as a component of that name in the schema."""
+    # Each serializer gets fields of its own: Django REST framework takes them out of the mapping.
+    counts: dict[str, serializers.Field[Any, Any, Any, Any]] = {
+        verdict.label: serializers.IntegerField(min_value=0, allow_null=True) for verdict in Verdict
+    }
+    return inline_serializer(name, counts)
 
 
 class RelabelShape(serializers.Serializer[object]):
@@ -185,7 +189,7 @@ class RelabelShape(serializers.Serializer[object]):
         child=serializers.FloatField(min_value=0, max_value=1),
         help_text="By scorer, those that differ from the run's.",
     )
-    verdicts = inline_serializer("RelabelledVerdicts", VERDICT_COUNTS)
+    verdicts = verdict_counts("RelabelledVerdicts")
     passed = serializers.DictField(
         child=serializers.IntegerField(min_value=0),
         help_text="By scorer of `thresholds`: how many of its scored outputs pass.",
@@ -204,7 +208,7 @@ class StateShape(serializers.Serializer[object]):
     )
     progress = ProgressShape()
     cause = serializers.CharField(allow_null=True, help_text="Why nothing moves.")
-    verdicts = inline_serializer("Verdicts", VERDICT_COUNTS)
+    verdicts = verdict_counts("Verdicts")
     relabel = RelabelShape(
         allow_null=True, help_text="null where the run has no later labels; nothing else uses them."
     )

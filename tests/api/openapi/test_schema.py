@@ -37,12 +37,16 @@ def problems_of(value: Any, shape: dict[str, Any]) -> list[str]:
 
 
 def _plain(shape: Any) -> Any:
-    """OpenAPI 3.0 says `nullable`, JSON Schema has null among the types."""
+    """OpenAPI 3.0 says `nullable`, JSON Schema has null among the types. A field that the schema
+    does not name is a problem, too: whoever reads the schema never learns of it.
+    """
     if isinstance(shape, list):
         return [_plain(part) for part in shape]
     if not isinstance(shape, dict):
         return shape
     plain = {name: _plain(part) for name, part in shape.items() if name != "nullable"}
+    if isinstance(shape.get("properties"), dict) and shape.get("type") == "object":
+        plain.setdefault("additionalProperties", False)
     return {"anyOf": [plain, {"type": "null"}]} if shape.get("nullable") else plain
 
 
@@ -173,6 +177,13 @@ def test_nothing_that_is_sent_makes_the_api_fail(
 @pytest.mark.parametrize("value", [{}, {"id": 1}, examples.STARTED | {"state": "lost"}, []])
 def test_a_wrong_answer_would_be_noticed(value: Any) -> None:
     assert problems_of(value, {"$ref": "#/components/schemas/Started"})
+
+
+def test_a_field_that_the_schema_does_not_name_would_be_noticed() -> None:
+    (problem,) = problems_of(
+        examples.STARTED | {"extra": 1}, {"$ref": "#/components/schemas/Started"}
+    )
+    assert "'extra' was unexpected" in problem
 
 
 def test_a_right_answer_is_not_complained_of() -> None:
