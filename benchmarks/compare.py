@@ -59,7 +59,7 @@ def work_out(baseline: Any, candidate: Any) -> None:
     from scoring.engine.compare.comparison import compare_runs, stored_comparison
 
     tell("work out the figures", lambda: compare_runs(baseline, candidate), 1, warm=False)
-    tell("read the kept figures", lambda: read_figures(stored_comparison(baseline, candidate)), 15)  # type: ignore[union-attr]
+    tell("read the kept figures", lambda: read_figures(stored_comparison(baseline, candidate)), 15)
 
 
 def lists(baseline: Any, candidate: Any, rounds: int) -> None:

@@ -53,9 +53,8 @@ from scoring.core.wording.numbers import score_text
 
 WORST_LEAVES: Final = 5
 VALUE_LENGTH: Final = 40  # of a value in the stored metadata
-MAX_TABLE_CHARS: Final = (
-    200_000  # characters of a text up to which a page tells what its leaves scored
-)
+#: Of a text, up to which a page tells what its leaves scored.
+MAX_TABLE_CHARS: Final = 200_000
 
 EQUAL: Final = scored(1.0)
 NOT_EQUAL: Final = scored(0.0, "the JSON values differ")

@@ -8,9 +8,8 @@ from typing import Final
 TABLE: Final = 2_000  # pairs of lines up to which every line is compared with every other
 WINDOW: Final = 12  # in more of them, lines of either side that are compared with each other
 OPENING: Final = 400  # characters of a line that tell what it is like
-MIN_SIMILARITY: Final = (
-    0.5  # share of characters in common from which two lines may belong together
-)
+#: Share of characters in common from which two lines may belong together.
+MIN_SIMILARITY: Final = 0.5
 
 Pair = tuple[int, int]
 

@@ -17,9 +17,8 @@ from scoring.core.textdiff.diff import MAX_CHARS, Segment, mark_invisible
 
 SHOWN_CHARS: Final = 20_000  # characters that a page shows of one text
 TALL_CHARS: Final = 4_000  # characters from which a text scrolls in a window of its own
-TALL_CHARS_FOLDED: Final = (
-    8_000  # the same of one that is folded: what is left of it is what matters
-)
+#: The same of a text that is folded: what is left of it is what matters.
+TALL_CHARS_FOLDED: Final = 8_000
 EXACT: Final = 2**53  # below it every whole number has its own float
 _SHORT: Final = {"\r": "CR", "\n": "↵ LF"}  # what a mark shows where it is not the code point
 _LINE_FEED: Final = "U+000A line feed"

@@ -18,9 +18,8 @@ from scoring.core.wording.drift_status import DriftStatus, Severity, find_drift_
 from scoring.engine.drift.results import RESULT_COLUMNS, StoredResults, judged_runs, with_freshness
 from scoring.models import Dataset, Run, RunScorer, RunState, Team
 
-MAX_RUNS_PER_SERIES: Final = (
-    60  # of a series; earlier runs are read where there is news to tell of them
-)
+#: The latest ones; earlier runs are read where there is news to tell of them.
+MAX_RUNS_PER_SERIES: Final = 60
 MAX_SCORER_ROWS: Final = 10_000  # scorers of runs, the newest ones
 MAX_LINE_RUNS: Final = 500  # runs of a line; of longer ones the first need not have been read
 

@@ -81,7 +81,7 @@ class TeamServices:
         return [fault or next(answers) for fault in refused]
 
     def endpoint(self, connection: str | None) -> Endpoint | CallFailure:
-        """Where a connection leads, looked up once; a CallFailure says why nowhere."""
+        """Where a connection leads, looked up once, or why it leads nowhere."""
         if connection not in self._endpoints:
             endpoint = read_endpoint(self._team, connection)
             if isinstance(endpoint, Endpoint):

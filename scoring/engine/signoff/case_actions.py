@@ -19,7 +19,7 @@ from scoring.models.reviews.broken_cases import (
 )
 from scoring.models.reviews.waiver import Terms, WaivedScorer
 
-MAX_CASES_AT_ONCE: Final = 1_000  # cases at once
+MAX_CASES_AT_ONCE: Final = 1_000
 _NAMED: Final = 5  # cases that a message names
 _REASON: Final = 200  # characters of a reason in it
 
