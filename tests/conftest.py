@@ -6,7 +6,6 @@ import gc
 import json
 import os
 import signal
-import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -67,10 +66,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None, None, None]:
-    """Mark slow tests, leave out those of time, and run the browser's last, longest files first.
+    """Mark slow tests, leave out those of time, and run the browser's first, longest files first.
 
-    Last, because Playwright leaves an event loop running in its thread; the longest first, so
-    that no process works long on its own in the end. pytest-django, which puts tests without a
+    So that no process works long on its own in the end. pytest-django, which puts tests without a
     database after all others, has sorted them before.
     """
     for item in items:
@@ -99,7 +97,7 @@ def _is_left_out(item: pytest.Item, config: pytest.Config) -> bool:
 
 @cache
 def _order(path: Path) -> tuple[int, str]:
-    return (-path.stat().st_size, str(path)) if "browser" in path.parts else (-sys.maxsize, "")
+    return (-path.stat().st_size, str(path)) if "browser" in path.parts else (1, "")
 
 
 def pytest_collection_finish() -> None:

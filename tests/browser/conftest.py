@@ -28,7 +28,7 @@ from pytest_django.live_server_helper import LiveServer
 from scoring.models import User
 from tests.browser.browser_log import Witness
 from tests.browser.compare_steps import has_settled
-from tests.support.thoroughness import IN_CI
+from tests.support.thoroughness import IS_THOROUGH
 from tests.support.waiting import DEADLINE_SECONDS
 
 WITNESS = pytest.StashKey[Witness]()
@@ -61,9 +61,12 @@ def _absent(why: str) -> None:
     pytest.skip(why)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """The system's browser. Without one the test is skipped, or fails if one is required."""
+    """The system's browser. Without one the test is skipped, or fails if one is required.
+
+    It ends with the tests of this folder: Playwright leaves an event loop running in its thread.
+    """
     path = next(filter(None, map(which, NAMES)), None)
     if path is None:
         _absent(f"no Chromium here: none of {', '.join(NAMES)} is on the PATH")
@@ -76,7 +79,7 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def window(chromium: Browser, live_server: LiveServer) -> Iterator[BrowserContext]:
     """One for all tests: opening a window takes longer than most tests do in it.
 
@@ -190,7 +193,7 @@ def is_accessible(checked_parts: dict[tuple[str, str], set[str]]) -> Callable[[P
 
     def is_known(page: Page) -> bool:
         kind = kind_of(page)
-        parts = set(page.evaluate(PARTS)) if IN_CI else {"page"}
+        parts = set(page.evaluate(PARTS)) if IS_THOROUGH else {"page"}
         is_known = parts <= checked_parts[kind]
         checked_parts[kind] |= parts
         return is_known
