@@ -34,13 +34,12 @@ from scoring.models import (
 )
 from tests.stub import Stub
 from tests.support.database import empty_tables
-from tests.support.slow_tests import name_of, slow_tests
-from tests.support.thoroughness import examples
+from tests.support.thoroughness import IS_THOROUGH, examples
+
+pytest_plugins = ["tests.support.durations", "tests.support.second_look"]
 
 PASSWORD = "a long enough phrase"
 COMPUTE = embedding_local.LocalModel.compute
-#: Fixtures that start processes of the site or load the embedding model: their tests are slow.
-SLOW_FIXTURES = {"fresh_site", "minilm", "site"}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -66,14 +65,11 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None, None, None]:
-    """Mark slow tests, leave out those of time, and run the browser's first, longest files first.
+    """Leave out slow tests, and run the browser's first, longest files first.
 
     So that no process works long on its own in the end. pytest-django, which puts tests without a
     database after all others, has sorted them before.
     """
-    for item in items:
-        if _is_slow(item):
-            item.add_marker(pytest.mark.slow)
     left_out = [item for item in items if _is_left_out(item, config)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
@@ -82,17 +78,12 @@ def pytest_collection_modifyitems(
     items.sort(key=lambda item: _order(item.path))
 
 
-def _is_slow(item: pytest.Item) -> bool:
-    """Whether it asks for a slow fixture, or is on the list of those measured."""
-    fixtures = item.fixturenames if isinstance(item, pytest.Function) else []
-    return name_of(item.nodeid) in slow_tests() or not SLOW_FIXTURES.isdisjoint(fixtures)
-
-
 def _is_left_out(item: pytest.Item, config: pytest.Config) -> bool:
-    """Whether it measures time, and neither `-m` names that mark nor the command this test."""
-    if any("::" in arg for arg in config.invocation_params.args):
+    """Whether it is slow, and nothing asks for such tests: `-m`, the test's name, or all of them."""
+    is_named = any("::" in arg for arg in config.invocation_params.args)
+    if IS_THOROUGH or is_named or "slow" in config.option.markexpr:
         return False
-    return bool(item.get_closest_marker("timing")) and "timing" not in config.option.markexpr
+    return item.get_closest_marker("slow") is not None
 
 
 @cache

@@ -13,7 +13,6 @@ import pytest
 
 from tests.support import sizes
 from tests.support.paths import ROOT
-from tests.support.slow_tests import slow_tests
 
 FOLDERS = ("benchmarks", "docs", "evalsite", "scoring", "static", "templates", "tests")
 
@@ -240,13 +239,3 @@ def needs_no_test_file(module: Path, wanted: Path) -> bool:
         return wanted.with_name("test_views.py").exists()
     defines = re.search(r"^\s*(async )?(def|class) ", module.read_text(), re.MULTILINE)
     return module.parent.name == "templatetags" and not defines
-
-
-def test_every_test_on_the_list_of_slow_ones_exists() -> None:
-    missing = []
-    for listed in sorted(slow_tests()):
-        path, *_, name = listed.split("::")
-        file = ROOT / path
-        if not file.exists() or f"def {name}(" not in file.read_text():
-            missing.append(listed)
-    assert missing == [], "rename them in tests/support/slow_tests.txt, too"
