@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import gc
-import json
 import os
 import signal
 from collections.abc import Callable, Generator, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,25 +19,22 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from scoring.core.embeddings import local as embedding_local
 from scoring.core.embeddings.errors import MISSING
 from scoring.engine.tryout import tryout
-from scoring.models import (
-    Case,
-    Dataset,
-    DatasetVersion,
-    Member,
-    Output,
-    OutputSet,
-    OutputSetState,
-    Role,
-    Team,
-    User,
-)
+from scoring.models import DatasetVersion, Member, OutputSet, Role, Team, User
 from tests.stub import Stub
 from tests.support.database import empty_tables
+from tests.support.datasets import published_version, ready_outputs
 from tests.support.thoroughness import IS_THOROUGH, examples
 
-pytest_plugins = ["tests.support.durations", "tests.support.second_look"]
+pytest_plugins = [
+    "tests.support.durations",
+    "tests.support.library_warnings",
+    "tests.support.scheduling",
+    "tests.support.second_look",
+]
 
 PASSWORD = "a long enough phrase"
+#: The folders whose tests take longest.
+LONGEST = ("browser", "management", "engine", "contracts")
 COMPUTE = embedding_local.LocalModel.compute
 
 
@@ -65,9 +61,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None, None, None]:
-    """Leave out slow tests, and run the browser's first, longest files first.
+    """Leave out slow tests, and run first what takes longest: the browser's, largest files first.
 
-    So that no process works long on its own in the end. pytest-django, which puts tests without a
+    So no process works long on its own in the end. pytest-django, which puts tests without a
     database after all others, has sorted them before.
     """
     left_out = [item for item in items if _is_left_out(item, config)]
@@ -79,7 +75,7 @@ def pytest_collection_modifyitems(
 
 
 def _is_left_out(item: pytest.Item, config: pytest.Config) -> bool:
-    """Whether it is slow, and nothing asks for such tests: `-m`, the test's name, or all of them."""
+    """Whether it is slow, and neither `-m` nor its name nor the environment asks for it."""
     is_named = any("::" in arg for arg in config.invocation_params.args)
     if IS_THOROUGH or is_named or "slow" in config.option.markexpr:
         return False
@@ -87,8 +83,10 @@ def _is_left_out(item: pytest.Item, config: pytest.Config) -> bool:
 
 
 @cache
-def _order(path: Path) -> tuple[int, str]:
-    return (-path.stat().st_size, str(path)) if "browser" in path.parts else (1, "")
+def _order(path: Path) -> tuple[int, int]:
+    """By the folder, and in that of the browser by size."""
+    room = next((room for room, name in enumerate(LONGEST) if name in path.parts), len(LONGEST))
+    return room, -path.stat().st_size if room == 0 else 0
 
 
 def pytest_collection_finish() -> None:
@@ -220,51 +218,13 @@ MakeDataset = Callable[..., DatasetVersion]
 MakeOutputs = Callable[..., OutputSet]
 
 
-def _json(value: Any) -> str:
-    """As imports store it."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 @pytest.fixture
 def make_dataset(team: Team) -> MakeDataset:
     """A published version from dicts with key, input, expected, references, metadata, tags."""
-
-    def make(cases: Sequence[dict[str, Any]], name: str = "Answers") -> DatasetVersion:
-        dataset, _ = Dataset.objects.get_or_create(team=team, name=name)
-        version = DatasetVersion.with_loading.create(dataset=dataset)
-        Case.objects.bulk_create(
-            Case(
-                version=version,
-                position=position,
-                key=case.get("key", f"case-{position}"),
-                input_json=_json(case.get("input", "")),
-                expected_json=_json(case["expected"]) if "expected" in case else None,
-                references_json=_json(case.get("references", [])),
-                metadata_json=_json(case.get("metadata", {})),
-                tags_json=_json(case.get("tags", [])),
-            )
-            for position, case in enumerate(cases, start=1)
-        )
-        version.publish(content_hash="", case_count=len(cases))
-        return version
-
-    return make
+    return partial(published_version, team)
 
 
 @pytest.fixture
 def make_outputs() -> MakeOutputs:
     """A ready output set over a version, from texts in the order of its cases (None = failed)."""
-
-    def make(version: DatasetVersion, texts: Sequence[str | None], series: str = "a") -> OutputSet:
-        made = OutputSet.objects.create(version=version, series=series, output_count=len(texts))
-        Output.objects.bulk_create(
-            Output(
-                output_set=made, case=case, text=text, error="" if text is not None else "failed"
-            )
-            for case, text in zip(version.cases.all(), texts, strict=True)
-        )
-        made.state = OutputSetState.READY
-        made.save()
-        return made
-
-    return make
+    return ready_outputs

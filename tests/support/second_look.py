@@ -6,26 +6,32 @@ it is named with its first failure, and up to `MAX_UNSTEADY` of those leave the 
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Generator
+from pathlib import Path
 from typing import Final
 
 import pytest
 from _pytest.terminal import TerminalReporter
-
-from tests.support.paths import ROOT
 
 MAX_UNSTEADY: Final = 3
 #: When more than this many fail it is no chance, and to look again would take long.
 MAX_FAILED: Final = 20
 
 
-def passes_alone(node_id: str) -> bool:
-    """Whether the test passes in a process of its own."""
+def passes_alone(node_id: str, folder: Path) -> bool:
+    """Whether the test passes in a process of its own, started in this folder."""
     command = [sys.executable, "-m", "pytest", "-q", "--numprocesses=0", "-p", "no:cacheprovider"]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     done = subprocess.run(
-        [*command, node_id], cwd=ROOT, capture_output=True, text=True, check=False
+        [*command, node_id],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return done.returncode == pytest.ExitCode.OK and " passed" in done.stdout
 
@@ -42,7 +48,7 @@ class SecondLook:
         failures = self._failures()
         if 0 < len(failures) <= MAX_FAILED:
             self._reporter.write_sep("-", f"a second look at {len(failures)} that failed, alone")
-            unsteady = [node_id for node_id in failures if passes_alone(node_id)]
+            unsteady = [each for each in failures if passes_alone(each, session.config.rootpath)]
             if len(unsteady) <= MAX_UNSTEADY:
                 for node_id in unsteady:
                     self._forgive(failures[node_id], session)
