@@ -4,7 +4,7 @@ python = $(bin)/python
 
 port = 8000
 
-.PHONY: setup run worker test fast timing lint types format sizes
+.PHONY: setup run worker test fast slow limits lint types format sizes
 
 setup:  ## a virtual environment with everything the suite needs
 	python3 -m venv .venv && .venv/bin/pip install -r requirements-dev.txt
@@ -18,11 +18,14 @@ worker:  ## what scores runs; start it again after a change
 test:  ## the whole suite
 	$(python) -m pytest
 
-fast:  ## the quick tests, without the browser and what is marked slow
+fast:  ## without the browser
 	$(python) -m pytest -m "not slow and not browser"
 
-timing:  ## what measures time, one by one
-	$(python) -m pytest -m timing --numprocesses=0
+slow:  ## everything: simulations, real files at full size, all examples, ten kills a kind
+	EVALSITE_SLOW_TESTS=1 $(python) -m pytest
+
+limits:  ## what people wait for beside its limits, on an idle machine
+	$(python) benchmarks/limits.py
 
 lint:
 	$(bin)/ruff check . && $(bin)/ruff format --check . && $(bin)/lint-imports && $(bin)/djlint --lint --quiet templates

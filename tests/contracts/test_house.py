@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, getrusage
 
 import pytest
 
@@ -48,37 +47,9 @@ sys.exit(f"imported {heavy}" if heavy else 0)
 """
 
 
-BARE_CHECK = """
-import django
-from django.conf import settings
-from django.core.management import call_command
-apps = ["admin", "auth", "contenttypes", "sessions", "messages"]
-settings.configure(
-    INSTALLED_APPS=[f"django.contrib.{app}" for app in apps],
-    SILENCED_SYSTEM_CHECKS=["admin.E403", "admin.E408", "admin.E409", "admin.E410"],
-)
-django.setup()
-call_command("check")
-"""
-
-
-@pytest.mark.timing
-def test_check_is_quick_and_imports_nothing_heavy(tmp_path: Path) -> None:
-    """Within a second of processor time, or 3.5 times that of a bare Django site beside it."""
-    seconds: list[float] = []
-    bare: list[float] = []
-    while len(seconds) < 12 and min(seconds, default=9.0) > max(1.0, 3.5 * min(bare, default=0)):
-        seconds.append(processor_seconds(CHECK, tmp_path))
-        bare.append(processor_seconds(BARE_CHECK, tmp_path))
-    assert min(seconds) <= max(1.0, 3.5 * min(bare)), (seconds, bare)
-
-
-def processor_seconds(script: str, data_dir: Path) -> float:
-    before = getrusage(RUSAGE_CHILDREN)
-    done = run(script, data_dir)
-    after = getrusage(RUSAGE_CHILDREN)
+def test_check_imports_nothing_heavy(tmp_path: Path) -> None:
+    done = run(CHECK, tmp_path)
     assert done.returncode == 0, done.stderr
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
 @pytest.mark.parametrize("secret", ["", "fifty characters or more, from the environment itself"])

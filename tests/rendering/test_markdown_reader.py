@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,8 +13,7 @@ from evalsite.pages.cases.texts.case_texts import MarkdownText, render_value
 from evalsite.rendering.safe_html import render_markdown, render_text
 from scoring.core.textdiff.text_layout import SHOWN_CHARS, TextLayout
 from tests.support.html import Reader
-from tests.support.payloads import MARKDOWN, MARKUP
-from tests.support.speed import assert_within
+from tests.support.payloads import MARKDOWN, MARKUP, TABLE_HEAD
 
 TAGS = {
     *("a", "blockquote", "br", "code", "em", "hr", "li", "ol", "p", "pre", "s", "span", "strong"),
@@ -149,33 +147,12 @@ def test_no_invisible_character_hides_in_markdown(text: str) -> None:
     assert "right-to-left override" in html
 
 
-HEAD = "|a" * 500 + "|\n" + "|-" * 500 + "|\n"
-WORST = [
-    *("[", "![", "*", "_a*", "*_", "`", "> ", "- ", "<", "[a](", "[[a]", "[a][", "a **b "),
-    *("a\n", "# a\n", "a\n=\n", "|\n|-\n", "|1|2|\n", "1. a\n", "&#", "~~a", "> " * 60 + "a\n"),
-]
-
-
-@pytest.mark.timing
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(unit * SHOWN_CHARS for unit in WORST),
-        f"{HEAD}{'|' * SHOWN_CHARS}",
-        HEAD + "|\n" * SHOWN_CHARS,
-    ],
-)
-def test_the_worst_texts_take_no_fifth_of_a_second(text: str) -> None:
-    """The slowest took a second before there were limits, and most of them a tenth."""
-    assert_within(0.2, partial(render_value, text[:SHOWN_CHARS]))
-
-
 @pytest.mark.parametrize(
     "text",
     [
         "[" * SHOWN_CHARS,
         "a\n" * (SHOWN_CHARS // 2),
-        (HEAD + "|\n" * SHOWN_CHARS)[:SHOWN_CHARS],
+        (TABLE_HEAD + "|\n" * SHOWN_CHARS)[:SHOWN_CHARS],
         ">" * 30 + " lost",
         "".join("  " * depth + "- lost\n" for depth in range(30)),
     ],

