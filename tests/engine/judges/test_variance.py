@@ -297,6 +297,7 @@ class TestJob:
             run_variance_check(job)
 
 
+@pytest.mark.slow
 def test_a_real_worker_does_it(judged: Judged, stub: Stub, site: Site) -> None:
     run = judged(8, wavering("good", wire.verdict("bad")))
     request = {"run": str(run.uuid), "place": 0, "sample": 8}
