@@ -5,8 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
-
 from tests.support.paths import ROOT
 
 LOADED = """
@@ -22,7 +20,6 @@ print("evalsite.pages.drift.views" in sys.modules, {"numpy", "torch", "openai"} 
 """
 
 
-@pytest.mark.slow
 def test_what_every_page_needs_is_loaded_once_and_never_walked_again() -> None:
     told = subprocess.run(
         [sys.executable, "-c", LOADED], cwd=ROOT, capture_output=True, text=True, check=True

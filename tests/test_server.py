@@ -37,11 +37,10 @@ Send = Callable[..., str]
 
 
 @pytest.fixture
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that gives slow senders up within a second."""
-    monkeypatch.setattr(server, "WINDOW_SECONDS", 0.5)
-    monkeypatch.setattr(server, "HEAD_SECONDS", 0.2)
-    monkeypatch.setattr(server, "IDLE_SECONDS", 0.2)
+def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that gives slow senders up at once."""
+    for name in ("WINDOW_SECONDS", "HEAD_SECONDS", "IDLE_SECONDS"):
+        monkeypatch.setattr(server, name, 0.05)
 
 
 class OwnThread:
@@ -59,7 +58,7 @@ class OwnThread:
 
 
 @pytest.fixture
-def answer_to(patience: None) -> Send:
+def answer_to() -> Send:
     """Sends these bytes over a socket, and nothing after them; returns the answer.
 
     With `leaves` the sender ends its side of the connection.
@@ -70,6 +69,7 @@ def answer_to(patience: None) -> Send:
             channels: dict[int, Any] = {}
             tasks = OwnThread()
             web = server.serve(WSGIHandler(), listener, channels, tasks)
+            web.adj.cleanup_interval = 0  # deadlines are looked at in every turn of the loop
             with closing(web), socket.create_connection(listener.getsockname()) as sender:
                 sender.sendall(content)
                 if leaves:
@@ -125,6 +125,7 @@ def form(
     return head + fields + file + rows + extra
 
 
+@pytest.mark.usefixtures("impatience")
 def test_a_sender_that_stalls_is_told_408_and_nothing_is_left(
     browser: Client, spool: Path, answer_to: Send
 ) -> None:
@@ -155,6 +156,7 @@ def test_a_form_that_comes_whole_is_taken(browser: Client, answer_to: Send) -> N
     assert Upload.objects.get().size_bytes == len(ROWS)
 
 
+@pytest.mark.usefixtures("impatience")
 @pytest.mark.parametrize(
     "kind", ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
 )
@@ -166,6 +168,7 @@ def test_any_form_that_stalls_is_told_so(db: None, answer_to: Send, kind: str) -
     assert answer.startswith("HTTP/1.1 408 ")
 
 
+@pytest.mark.usefixtures("impatience")
 def test_a_body_of_the_api_that_stalls_is_told_so(browser: Client, answer_to: Send) -> None:
     form(browser)  # sets the cookie that the check wants
     token = browser.cookies["csrftoken"].value
@@ -177,6 +180,7 @@ def test_a_body_of_the_api_that_stalls_is_told_so(browser: Client, answer_to: Se
     assert '"code":"stalled"' in answer
 
 
+@pytest.mark.usefixtures("impatience")
 @pytest.mark.parametrize("start", [b"", b"G", b"GET / HTTP/1.1\r\nHost: a\r\nX: "])
 def test_a_connection_whose_head_does_not_come_is_closed(answer_to: Send, start: bytes) -> None:
     assert answer_to(start) == ""

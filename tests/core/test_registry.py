@@ -58,7 +58,6 @@ def test_every_type_explains_itself_in_a_sentence(name: str) -> None:
             name,
             example,
             id=f"{name}: {example.note}",
-            marks=[pytest.mark.slow] * (scorer_type(name).family == "embedding"),
         )
         for name, example in EXAMPLES
     ],

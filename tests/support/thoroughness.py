@@ -9,7 +9,7 @@ IS_THOROUGH = os.environ.get("EVALSITE_SLOW_TESTS", "") not in {"", "0"}
 #: How often a test kills its process; `EVALSITE_TEST_KILLS=100` asks for more.
 KILLS = int(os.environ.get("EVALSITE_TEST_KILLS") or (10 if IS_THOROUGH else 2))
 #: How many calls a run makes that lasts longer than its kills, and at most between two kills.
-CALLS = 30 * max(KILLS, 10)
+CALLS = 30 * max(KILLS, 4)
 CALLS_BETWEEN_KILLS = (CALLS - 60) // KILLS
 
 

@@ -6,8 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,24 +16,15 @@ import pytest
 from scoring.core.embeddings import child_process
 from scoring.core.embeddings.child_process import EmbeddingProcess
 from scoring.core.embeddings.errors import EmbeddingError
-from scoring.core.embeddings.local import get_model
-from tests.support.waiting import wait_until
-
-pytestmark = pytest.mark.slow
+from scoring.core.embeddings.local import DEFAULT_MODEL, get_model
+from tests.support.tiny_model import STAY, put_tiny_model, stays_with
+from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 TEXTS = ["The train leaves at noon.", "", "It departs at twelve."]
 
 
 @pytest.fixture
 def process() -> Iterator[EmbeddingProcess]:
-    made = EmbeddingProcess()
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[EmbeddingProcess]:
-    """For tests that load the model, which takes seconds."""
     made = EmbeddingProcess()
     yield made
     made.close()
@@ -51,24 +43,28 @@ def kill(process: EmbeddingProcess) -> int:
     return pid
 
 
-def test_the_vectors_are_the_models_own(minilm: str, shared: EmbeddingProcess) -> None:
-    rows, is_cut = shared.compute(minilm, TEXTS)
+@pytest.mark.long("a process of its own loads the model")
+def test_the_vectors_are_the_models_own(minilm: str, process: EmbeddingProcess) -> None:
+    rows, is_cut = process.compute(minilm, TEXTS)
     expected, is_cut_here = get_model(minilm).compute(TEXTS)
     np.testing.assert_allclose(rows, expected, atol=1e-6)
     assert is_cut == is_cut_here
 
 
-def test_a_process_killed_within_a_batch_costs_none(minilm: str, shared: EmbeddingProcess) -> None:
-    expected, _ = shared.compute(minilm, TEXTS)
-    first = shared.process_id
-    killer = threading.Timer(0.2, kill, [shared])
-    killer.start()
-    many, _ = shared.compute(minilm, [f"{text} {n}" for n in range(300) for text in TEXTS])
-    killer.join()
-    assert len(many) == 900
-    assert shared.process_id != first
-    again, _ = shared.compute(minilm, TEXTS)
-    np.testing.assert_allclose(again, expected, atol=1e-6)
+def test_a_process_killed_within_a_batch_costs_none(
+    process: EmbeddingProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(put_tiny_model(tmp_path))
+    expected, _ = process.compute(DEFAULT_MODEL, TEXTS)
+    first = process.process_id
+    with ThreadPoolExecutor() as asking:
+        batch = asking.submit(process.compute, DEFAULT_MODEL, [*TEXTS, STAY])
+        wait_until(lambda: stays_with(tmp_path))
+        kill(process)
+        rows, _ = batch.result(DEADLINE_SECONDS)
+    assert len(rows) == 4
+    np.testing.assert_allclose(rows[:3], expected, atol=1e-6)
+    assert process.process_id != first
 
 
 def test_one_killed_between_two_batches_is_started_again(process: EmbeddingProcess) -> None:

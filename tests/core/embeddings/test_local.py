@@ -167,7 +167,8 @@ def score(folder: Path, model_name: str, **environment: str) -> list[dict[str, A
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("is_offline", ["1", "0"])
+@pytest.mark.long("a process of its own loads the model")
+@pytest.mark.parametrize("is_offline", ["0", pytest.param("1", marks=pytest.mark.slow)])
 def test_the_score_command_embeds_from_end_to_end(
     tmp_path: Path, minilm: str, is_offline: str
 ) -> None:
@@ -184,6 +185,15 @@ def test_a_model_in_the_machines_cache_is_found_by_its_name(
     shutil.copytree(local_models._find_packaged(), kept / "snapshots" / "0123abcd")
     (kept / "refs").mkdir()
     (kept / "refs" / "main").write_text("0123abcd")
-    first, _ = score(tmp_path, "acme/mini", HF_HOME=str(tmp_path), HF_HUB_OFFLINE="0")
-    assert first["score"] == 1.0
-    assert first["metadata"]["model"] == f"acme/mini@{model.model.rpartition('@')[2]}"
+    code = (
+        "from scoring.core.embeddings.local import get_model\nprint(get_model('acme/mini').model)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        cwd=ROOT,
+        env={**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "0"},
+        capture_output=True,
+        text=True,
+    )
+    assert found.stdout == f"acme/mini@{model.model.rpartition('@')[2]}\n"

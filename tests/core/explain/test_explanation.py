@@ -367,13 +367,7 @@ def test_a_judge_states_its_scale_its_samples_and_how_they_reduce(
     assert explain(type_name, config, 0.5, Case("a"), result) == Explanation(verdict, found)
 
 
-@pytest.mark.parametrize(
-    "type_name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (kind.family == "embedding"))
-        for name, kind in sorted(all_types().items())
-    ],
-)
+@pytest.mark.parametrize("type_name", sorted(all_types()))
 def test_every_worked_example_is_explained_with_its_own_score(
     type_name: str, request: pytest.FixtureRequest
 ) -> None:

@@ -83,7 +83,6 @@ def test_only_an_encoding_of_the_whole_file_is_recommended(
     assert caught.value.text == f"Byte 14 (line 2), 0xE9, is not UTF-8. {advice}"
 
 
-@pytest.mark.slow
 def test_a_byte_behind_the_sample_has_its_advice_too() -> None:
     source = Source(io.BytesIO(b"id,input\n" + b"1,a\n" * 400_000 + b"2,\x81\n"), "cases.csv")
     found = detect_format(source)

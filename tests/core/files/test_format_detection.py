@@ -171,7 +171,6 @@ def test_long_cells_do_not_hide_the_delimiter() -> None:
     assert (found.delimiter, found.columns) == (";", ("a", "b"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.json"])
 def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
@@ -182,14 +181,14 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str) -> None:
         "a.json": ("[", json.dumps(row) + ",\n", json.dumps(row) + "]"),
     }
     start, unit, end = units[name]
-    path.write_text(start + unit * 12_000 + end)
+    path.write_text(start + unit * 6_000 + end)
     found = detect_format(path)
     tracemalloc.start()
     count = sum(1 for _ in read_rows(path, found))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert count >= 12_000
-    assert path.stat().st_size > 12_000_000
+    assert count >= 6_000
+    assert path.stat().st_size > 6_000_000
     assert peak < 4_000_000
 
 

@@ -65,7 +65,6 @@ def test_what_is_found_is_as_alike_as_it_says(texts: list[str]) -> None:
         assert fuzz.ratio(*pair) >= 85  # white space is folded a little otherwise here
 
 
-@pytest.mark.slow
 def test_nearly_all_pairs_among_thousands_are_found_in_seconds() -> None:
     chance = random.Random(7)
     words = ["".join(chance.choices("abcdefghij", k=chance.randint(3, 9))) for _ in range(2_000)]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.core.configured import ConfiguredScorer, configure_scorer
-from scoring.core.contract import Case
+from scoring.core.contract import Case, Result
 from scoring.core.services import Answer, Question, Vectors, use_services
 from tests.support.thoroughness import examples
 
@@ -88,39 +88,45 @@ def _bound(name: str, config: dict[str, Any]) -> ConfiguredScorer:
     return configure_scorer(name, config)
 
 
-@pytest.mark.parametrize(("name", "config"), CONFIGS, ids=IDS)
-@settings(max_examples=examples(40), deadline=None)
+def _all_bound() -> Iterator[tuple[str, ConfiguredScorer]]:
+    """Every configured type, with what tells it apart."""
+    return zip(IDS, (_bound(name, config) for name, config in CONFIGS), strict=True)
+
+
+@settings(max_examples=examples(60), deadline=None)
 @given(cases=CASES, seed=st.integers(0, 99))
-def test_batch_equals_one_by_one_and_permuting_permutes(
-    name: str, config: dict[str, Any], cases: list[Case], seed: int
-) -> None:
-    bound = _bound(name, config)
-    results = bound.score(cases)
-    assert len(results) == len(cases)
-    assert results == [bound.score([case])[0] for case in cases]
+def test_batch_equals_one_by_one_and_permuting_permutes(cases: list[Case], seed: int) -> None:
     order = random.Random(seed).sample(range(len(cases)), len(cases))
-    assert bound.score([cases[place] for place in order]) == [results[place] for place in order]
+    for label, bound in _all_bound():
+        results = bound.score(cases)
+        assert len(results) == len(cases), label
+        assert results == [bound.score([case])[0] for case in cases], label
+        permuted = [results[place] for place in order]
+        assert bound.score([cases[place] for place in order]) == permuted, label
 
 
-@pytest.mark.parametrize(("name", "config"), CONFIGS, ids=IDS)
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(cases=CASES)
-def test_results_keep_the_contract(name: str, config: dict[str, Any], cases: list[Case]) -> None:
-    bound = _bound(name, config)
-    for case, result in zip(cases, bound.score(cases), strict=True):
-        assert (result.code == "no_output") == bool(case.failure)
-        assert result.code != "scorer_failed"
-        if result.status == "scored":
-            assert isinstance(result.score, float)
-            assert 0 <= result.score <= 1
-            passes = result.score >= bound.threshold and not result.code
-            assert result.verdict == ("pass" if passes else "fail")
-        else:
-            assert (result.score, result.verdict) == (None, None)
-            assert result.code
-        assert result.reason or result.verdict == "pass"
-        assert len(result.reason.splitlines()) <= 1
-        assert len(json.dumps(result.metadata, allow_nan=False)) < 2_000
+def test_results_keep_the_contract(cases: list[Case]) -> None:
+    for label, bound in _all_bound():
+        for case, result in zip(cases, bound.score(cases), strict=True):
+            assert_contract(bound, case, result, label)
+
+
+def assert_contract(bound: ConfiguredScorer, case: Case, result: Result, label: str) -> None:
+    assert (result.code == "no_output") == bool(case.failure), label
+    assert result.code != "scorer_failed", label
+    if result.status == "scored":
+        assert isinstance(result.score, float), label
+        assert 0 <= result.score <= 1, label
+        passes = result.score >= bound.threshold and not result.code
+        assert result.verdict == ("pass" if passes else "fail"), label
+    else:
+        assert (result.score, result.verdict) == (None, None), label
+        assert result.code, label
+    assert result.reason or result.verdict == "pass", label
+    assert len(result.reason.splitlines()) <= 1, label
+    assert len(json.dumps(result.metadata, allow_nan=False)) < 2_000, label
 
 
 @pytest.mark.parametrize(("name", "config"), CONFIGS, ids=IDS)

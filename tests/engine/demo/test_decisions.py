@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from scoring.engine.demo.decisions import CORRECTED, broken_invoices
 from scoring.engine.demo.extraction import EXTRACTION
 from scoring.engine.demo.people import MARA
@@ -11,8 +9,6 @@ from scoring.engine.demo.support import SUPPORT
 from scoring.engine.review.corrections import CorrectionList
 from scoring.models import CaseDecision, Correction, Run, Team, User, Waiver
 from scoring.models.reviews.broken_cases import BrokenCases, StateCounts
-
-pytestmark = pytest.mark.slow
 
 
 def test_one_correction_waits_for_an_editor(loaded: Team, alice: User) -> None:

@@ -38,8 +38,6 @@ from scoring.models import (
 )
 from scoring.models.case_list.filters import NO_FILTERS
 
-pytestmark = pytest.mark.slow
-
 
 def last_run(series: str, weeks_ago: int = 0) -> Run:
     runs = Run.objects.filter(output_set__series=series).order_by("output_set__dated")

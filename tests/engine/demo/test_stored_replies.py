@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
 from scoring.core import services
@@ -24,19 +22,16 @@ from scoring.models import (
     Status,
     Team,
 )
+from tests.engine.demo.conftest import NOW
 from tests.support.module_rows import kept
-
-pytestmark = pytest.mark.slow
-
-NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)
 
 
 @kept
-def demo() -> None:
+def demo_to_embed() -> None:
     create_demo(NOW)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def _nobody_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call of a model fails the test."""
 
@@ -47,9 +42,9 @@ def _nobody_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def loaded(db: None, _nobody_to_ask: None) -> Team:
-    """The demo where nobody can be asked."""
-    demo()
+def embedding(db: None, minilm: str) -> Team:
+    """The demo where local embeddings are installed: the runs that embed wait."""
+    demo_to_embed()
     return Team.objects.get()
 
 
@@ -111,17 +106,16 @@ def test_one_reply_is_kept_for_each_distinct_output(loaded: Team) -> None:
     assert ModelCall.objects.exclude(cache_key=None).count() == len(distinct)
 
 
-def test_runs_that_embed_wait_and_those_that_ask_do_not(minilm: str, db: None) -> None:
-    create_demo(NOW)
+def test_runs_that_embed_wait_and_those_that_ask_do_not(embedding: Team) -> None:
     waiting = Run.objects.filter(state=RunState.QUEUED)
     assert {run.suite_name for run in waiting} == {QUESTIONS.suite}
     assert waiting.count() == WEEKS
 
 
 def test_meanings_are_compared_and_the_last_week_has_unsteady_cases(
-    minilm: str, loaded: Team
+    embedding: Team,
 ) -> None:
-    score_demo_runs(loaded)
+    score_demo_runs(embedding)
     assert not Run.objects.unfinished().exists()
     scorers = of_type("reference_match")
     means = [scorer.summary.mean for scorer in scorers]
@@ -132,7 +126,5 @@ def test_meanings_are_compared_and_the_last_week_has_unsteady_cases(
     assert 2 <= trials["unsteady"] <= 12
 
 
-@pytest.mark.usefixtures("_nobody_to_ask")
-def test_loading_leaves_no_services_behind(db: None) -> None:
-    create_demo(NOW)
+def test_loading_leaves_no_services_behind(loaded: Team) -> None:
     assert services._services.get() is None

@@ -30,7 +30,6 @@ print(len(told), hashlib.sha256(chr(0).join(texts).encode()).hexdigest())
 """
 
 
-@pytest.mark.slow
 def test_every_process_makes_the_same_outputs() -> None:
     told = {
         subprocess.run(

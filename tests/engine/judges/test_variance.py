@@ -250,11 +250,11 @@ class TestSample:
         checked(run, sample=5)
         assert {asked.user for asked in stub.requests} != first
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize(("wanted", "asked"), [(10, 10), (600, 500)])
-    def test_it_has_a_limit(self, judged: Judged, wanted: int, asked: int) -> None:
-        run = judged(520, wire.verdict("good"))
-        assert estimate_variance(scorer_of(run), wanted).calls == asked
+    def test_it_has_a_limit(self, judged: Judged, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert variance.MAX_SAMPLE == 500
+        monkeypatch.setattr(variance, "MAX_SAMPLE", 20)
+        scorer = scorer_of(judged(25, wire.verdict("good")))
+        assert [estimate_variance(scorer, wanted).calls for wanted in (10, 600)] == [10, 20]
 
     def test_the_estimate_is_what_the_check_asks(self, judged: Judged, stub: Stub) -> None:
         run = judged(10, wire.verdict("good"), samples=2)
@@ -297,6 +297,7 @@ class TestJob:
             run_variance_check(job)
 
 
+@pytest.mark.slow
 def test_a_real_worker_does_it(judged: Judged, stub: Stub, site: Site) -> None:
     run = judged(8, wavering("good", wire.verdict("bad")))
     request = {"run": str(run.uuid), "place": 0, "sample": 8}

@@ -72,17 +72,15 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), CHANGES)
-def test_what_was_changed_is_named(
-    tmp_path: Path,
-    report: dict[str, Any],
-    change: Callable[[dict[str, Any]], None],
-    said: str,
-) -> None:
-    kept = json.loads(report_json(report))
-    change(kept)
-    faults = faults_of(tmp_path / "r.json", json.dumps(kept))
-    assert any(said in fault for fault in faults), faults
+def test_what_was_changed_is_named(tmp_path: Path, report: dict[str, Any]) -> None:
+    unnamed = {}
+    for change, said in CHANGES:
+        kept = json.loads(report_json(report))
+        change(kept)
+        faults = faults_of(tmp_path / "r.json", json.dumps(kept))
+        if not any(said in fault for fault in faults):
+            unnamed[said] = faults
+    assert unnamed == {}
 
 
 def test_a_page_that_shows_other_figures_is_noticed(tmp_path: Path, report: dict[str, Any]) -> None:

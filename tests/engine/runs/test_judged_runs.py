@@ -7,6 +7,8 @@ import random
 import signal
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,10 +35,20 @@ from tests.stub.wire import Answer
 from tests.support.fixtures.runs import MakeRun, MakeScorer, rows_of, verdicts_of
 from tests.support.fixtures.sites import Site
 from tests.support.thoroughness import CALLS, CALLS_BETWEEN_KILLS, KILLS
+from tests.support.tiny_model import put_tiny_model
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+#: A worker that does not wait long for the calls under way when it is told to stop.
+IMPATIENT = """
+import django
+django.setup()
+from django.core.management import call_command
+from scoring.engine.worker import main
+main.STOP_SECONDS = 0.1
+call_command("worker")
+"""
 CALL_USD = 0.01  # 100 tokens in at 100 dollars a million
 CONCURRENCY = 8
 
@@ -94,23 +106,22 @@ class TestFaults:
         "empty": wire.completion(""),
     }
 
-    @pytest.mark.slow
-    def test_three_faults_of_500_are_told_and_retrying_makes_three_calls(
+    def test_three_faults_of_50_are_told_and_retrying_makes_three_calls(
         self, stub: Stub, judge: Judge, make_run: MakeRun, threads: ThreadPool
     ) -> None:
         stub.play("sulky", by_text(self.FAULTS, times=1))
-        run = make_run(texts(500, unparsable=3, offmenu=250, empty=499), judge("sulky"))
+        run = make_run(texts(50, unparsable=3, offmenu=25, empty=49), judge("sulky"))
         run_to_end(run, threads)
         (summary,) = (scorer.summary for scorer in run.scorers.all())
-        assert (summary.scored, summary.n, summary.mean) == (497, 500, 1.0)
+        assert (summary.scored, summary.n, summary.mean) == (47, 50, 1.0)
         assert summary.causes == {"reply_unparsable": 1, "choice_unknown": 1, "reply_empty": 1}
-        assert (run.judge_calls, run.judge_tokens_in, run.judge_tokens_out) == (500, 50_000, 10_000)
-        assert run.judge_cost_usd == pytest.approx(500 * CALL_USD)
+        assert (run.judge_calls, run.judge_tokens_in, run.judge_tokens_out) == (50, 5_000, 1_000)
+        assert run.judge_cost_usd == pytest.approx(50 * CALL_USD)
         stub.requests.clear()
         assert planning.retry_errors(run, by=None)
         run_to_end(run, threads)
         assert len(stub.requests) == 3
-        assert (run.pass_count, run.error_count, run.judge_calls) == (500, 0, 503)
+        assert (run.pass_count, run.error_count, run.judge_calls) == (50, 0, 53)
 
     def test_a_kept_sample_is_not_paid_twice(
         self, stub: Stub, judge: Judge, make_run: MakeRun, threads: ThreadPool
@@ -252,10 +263,11 @@ class TestRealWorkers:
     """With a real worker process that asks the stub in this one."""
 
     @pytest.fixture
-    def start(self, site: Site, stub: Stub) -> Callable[[], Any]:
+    def start(self, site: Site, stub: Stub) -> Callable[..., Any]:
         hosts = ",".join(sorted(stub.hosts))
-        return lambda: site.start("worker", EVALSITE_MODEL_HOSTS=hosts)
+        return partial(site.start, "worker", EVALSITE_MODEL_HOSTS=hosts)
 
+    @pytest.mark.long("a worker is killed twice")
     def test_a_killed_worker_pays_again_for_no_more_than_was_under_way(
         self,
         stub: Stub,
@@ -286,11 +298,11 @@ class TestRealWorkers:
         assert verdicts_of(run) == verdicts_of(calm)
 
     def test_a_worker_told_to_stop_ends_although_the_endpoint_hangs(
-        self, stub: Stub, judge: Judge, make_run: MakeRun, start: Callable[[], Any], site: Site
+        self, stub: Stub, judge: Judge, make_run: MakeRun, start: Callable[..., Any], site: Site
     ) -> None:
         run = make_run(texts(30), judge("hang"))
         Connection.objects.update(timeout_seconds=5 * DEADLINE_SECONDS)  # no call ends by itself
-        worker = start()
+        worker = start(program=("-c", IMPATIENT))
         wait_until(lambda: len(stub.requests) >= CONCURRENCY)
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(DEADLINE_SECONDS) == 0
@@ -320,12 +332,12 @@ class TestMeanings:
     """Local embeddings in a real worker, whose threads load the model once."""
 
     def test_a_worker_scores_them_and_stops_at_once(
-        self, site: Site, make_run: MakeRun, make_scorer: MakeScorer, minilm: str
+        self, site: Site, make_run: MakeRun, make_scorer: MakeScorer, tmp_path: Path
     ) -> None:
-        scorer = make_scorer("reference_match", embedding_provider="local", model_name=minilm)
+        scorer = make_scorer("reference_match", embedding_provider="local")
         run = make_run(["yes", "Yes, it is.", "bananas"] * 30, scorer)
         other = make_run(run.output_set, scorer, name="other")
-        worker = site.start("worker")
+        worker = site.start("worker", PYTHONPATH=str(put_tiny_model(tmp_path / "libraries")))
         for each in (run, other):
             wait_until(lambda: Run.objects.get(pk=each.pk).state == RunState.FINISHED)  # noqa: B023
         worker.send_signal(signal.SIGTERM)

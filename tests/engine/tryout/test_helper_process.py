@@ -39,7 +39,6 @@ def test_a_scorer_that_kills_the_helper_is_a_service_error(settings: LazySetting
     assert tryout.score("crash_on", {}, None, [Case("fine")])[0].verdict == "pass"
 
 
-@pytest.mark.slow
 def test_the_helper_ends_with_its_process() -> None:
     code = "print(tryout._helper._process.pid, flush=True); os._exit(9)"
     pid = int(printed_by(code))

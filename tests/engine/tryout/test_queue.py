@@ -30,6 +30,12 @@ class Caller(threading.Thread):
         self.join(DEADLINE_SECONDS)
 
 
+def is_waiting(queue: TryoutQueue) -> bool:
+    """Whether a caller has given the lock back without a turn, to be told of a change."""
+    with queue._changed:
+        return bool(queue._changed._waiters)  # type: ignore[attr-defined]
+
+
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """No caller is sent away because the machine is slow."""
@@ -41,8 +47,8 @@ def test_the_next_person_gets_the_turn_when_the_first_ends() -> None:
     first = Caller(queue, 1)
     assert first.has_turn.wait(DEADLINE_SECONDS)
     second = Caller(queue, 2)
-    wait_until(lambda: len(queue._callers) == 2)
-    assert not second.has_turn.wait(0.1)
+    wait_until(lambda: is_waiting(queue) or second.has_turn.is_set())
+    assert not second.has_turn.is_set()
     first.end()
     assert second.has_turn.wait(DEADLINE_SECONDS)
     second.end()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
-
 from tests.support.paths import ROOT
 
 LOADED = """
@@ -19,7 +17,6 @@ print(*({"scoring.engine.runs.execution", "re2", "torch", "evalsite.urls"} & set
 """
 
 
-@pytest.mark.slow
 def test_scorers_are_loaded_and_neither_models_nor_pages() -> None:
     told = subprocess.run(
         [sys.executable, "-c", LOADED], cwd=ROOT, capture_output=True, text=True, check=True

@@ -253,12 +253,11 @@ class TestEndless:
         assert list(codes) == [("too_slow", "its shard was not scored within 15 minutes")]
         assert pool.restarts == 1
 
-    @pytest.mark.slow
     @pytest.mark.django_db(transaction=True)
     def test_the_process_it_keeps_is_ended(
         self, run_of_yes: RunOfYes, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(run_dispatcher, "SHARD_SECONDS", 0.5)
+        monkeypatch.setattr(run_dispatcher, "SHARD_SECONDS", 0.1)
         monkeypatch.setattr(shard_scheduler, "execute_shard", endless)
         run = run_of_yes(1)
         seen: set[int] = set()

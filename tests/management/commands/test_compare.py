@@ -18,6 +18,7 @@ from scoring.models import Comparison, DatasetVersion, Run, RunState, Team, User
 from tests.conftest import MakeDataset
 from tests.support.commands import call
 from tests.support.finished_runs import Given, run_with
+from tests.support.module_rows import kept
 from tests.support.waived_runs import waive
 
 pytestmark = pytest.mark.django_db
@@ -38,13 +39,18 @@ def scores(broken: int) -> list[Given]:
     return [0.0] * broken + [1.0] * (CASES - broken)
 
 
+@kept
+def add_weeks() -> None:
+    version = DatasetVersion.objects.get()
+    for week, n in enumerate((0, 1, 25)):
+        run_with(version, {"close": scores(n), "tone": scores(0)}, name=f"w{week}")
+
+
 @pytest.fixture
 def weeks(version: DatasetVersion) -> list[Run]:
     """Runs w0, w1, w2 in which none, one and twenty-five cases fail."""
-    return [
-        run_with(version, {"close": scores(n), "tone": scores(0)}, name=f"w{week}")
-        for week, n in enumerate((0, 1, 25))
-    ]
+    add_weeks()
+    return list(Run.objects.order_by("pk"))
 
 
 def test_it_prints_the_sentence_the_table_and_what_broke(weeks: list[Run]) -> None:

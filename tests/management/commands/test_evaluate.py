@@ -353,7 +353,6 @@ class TestAsAProcess:
         assert site.start(*common, "--gate", "pass_rate<1").wait(DEADLINE_SECONDS) == 1
         assert "CommandError: not met: pass_rate<1" in site.log
         assert site.start(*common, "--dated", "yesterday").wait(DEADLINE_SECONDS) == 2
-        assert site.start("evaluate", "Nowhere").wait(DEADLINE_SECONDS) == 2
         assert "Traceback" not in site.log
         assert not site.members(site.processes[0].pid)
 

@@ -433,7 +433,7 @@ def case_counts(data_dir: Path, process: subprocess.Popen[str]) -> Iterator[int]
 def test_a_kill_in_the_middle_leaves_nothing_and_the_file_then_imports(
     site: Path, tmp_path: Path
 ) -> None:
-    rows = [[str(n), f"question {n}", f"answer {n}"] for n in range(60_000)]
+    rows = [[str(n), f"question {n}", f"answer {n}"] for n in range(20_000)]
     path = tmp_path / "cases.csv"
     path.write_bytes(table([["id", "input", "output"], *rows]))
     process = command(site, "import", str(path), "--dataset", "Answers")
@@ -441,7 +441,7 @@ def test_a_kill_in_the_middle_leaves_nothing_and_the_file_then_imports(
     process.kill()
     process.communicate()
     assert asked(site, "SELECT count(*) FROM scoring_datasetversion WHERE state = 'ready'") == 0
-    assert 0 < rows_in(site)["case"] < 60_000
+    assert 0 < rows_in(site)["case"] < 20_000
 
     remove = "from scoring.engine import imports; imports.remove_abandoned()"
     manage(site, "shell", "-v0", "-c", remove)
@@ -449,13 +449,13 @@ def test_a_kill_in_the_middle_leaves_nothing_and_the_file_then_imports(
     assert not list((site / "spool").iterdir())
 
     said = manage(site, "import", str(path), "--dataset", "Answers")
-    assert "Answers v1: new dataset, 60,000 cases" in said
+    assert "Answers v1: new dataset, 20,000 cases" in said
     assert rows_in(site) == {
         "dataset": 1,
         "datasetversion": 1,
-        "case": 60_000,
+        "case": 20_000,
         "outputset": 1,
-        "output": 60_000,
+        "output": 20_000,
         "upload": 1,
     }
 
@@ -465,13 +465,13 @@ def test_two_imports_at_once_into_one_name_are_two_whole_versions(
 ) -> None:
     paths = [tmp_path / "first.csv", tmp_path / "second.csv"]
     for path in paths:
-        rows = [[str(n), f"{path.stem} {n}"] for n in range(12_000)]
+        rows = [[str(n), f"{path.stem} {n}"] for n in range(6_000)]
         path.write_bytes(table([["id", "input"], *rows]))
     processes = [command(site, "import", str(path), "--dataset", "Answers") for path in paths]
     said = [process.communicate(timeout=DEADLINE_SECONDS) for process in processes]
     assert [process.returncode for process in processes] == [0, 0], said
     found = rows_in(site)
-    assert (found["dataset"], found["datasetversion"], found["case"]) == (1, 2, 24_000)
+    assert (found["dataset"], found["datasetversion"], found["case"]) == (1, 2, 12_000)
     assert asked(site, "SELECT count(DISTINCT number) FROM scoring_datasetversion") == 2
     assert asked(site, "SELECT count(*) FROM scoring_datasetversion WHERE state = 'ready'") == 2
     mixed = (

@@ -14,13 +14,14 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
+from pytest_django.fixtures import Settings
 
 from evalsite import env
+from scoring.management.commands import start
 from scoring.models import User, Worker
 from tests.support.fixtures.sites import Site
 from tests.support.waiting import DEADLINE_SECONDS, wait_until
-
-pytestmark = pytest.mark.slow
 
 
 def free_port() -> int:
@@ -87,7 +88,7 @@ def up(port: int) -> bool:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """One site at work for all tests that leave it at work."""
+    """One site in a fresh folder, at work for all tests that leave it at work."""
     made = Running(tmp_path_factory.mktemp("site"), free_port())
     wait_until(lambda: made.worker and answers(made.port))
     yield made
@@ -100,7 +101,7 @@ class Running(Site):
     def __init__(self, folder: Path, port: int) -> None:
         super().__init__(folder)
         self.port = port
-        self.process = self.start("start", "--port", str(port))
+        self.process = self.start("start", "--host", "0.0.0.0", "--port", str(port))
 
     @property
     def worker(self) -> str:
@@ -114,16 +115,20 @@ class Running(Site):
         return sqlite3.connect(f"file:{self.folder / 'evalsite.sqlite3'}?mode=ro", uri=True)
 
 
-def test_ctrl_c_stops_everything_and_ends_with_0(site: Site, port: int) -> None:
-    process = site.start("start", "--port", str(port))
-    wait_until(lambda: up(port))
-    # it, the worker, gunicorn and its two processes: the second may still be starting
-    wait_until(lambda: len(descendants(process.pid)) >= 5)
-    family = descendants(process.pid)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(DEADLINE_SECONDS) == 0
-    wait_until(lambda: not alive(family))
-    assert "Traceback" not in site.log
+def test_a_fresh_folder_gets_its_database(shared: Running) -> None:
+    assert shared.log.count(f"Setting up the database in {shared.folder}") == 1
+    assert (shared.folder / "evalsite.sqlite3").exists()
+
+
+def test_a_fresh_site_prints_a_link_that_works(shared: Running) -> None:
+    (path,) = re.findall(r"http://0\.0\.0\.0:\d+(/setup/\S+/)", shared.log)
+    address = f"http://127.0.0.1:{shared.port}{path}"
+    with urllib.request.urlopen(address, timeout=DEADLINE_SECONDS) as reply:
+        assert reply.status == 200
+
+
+def test_an_address_beyond_this_machine_is_warned_of(shared: Running) -> None:
+    assert "Warning: 0.0.0.0 can be reached from other machines" in shared.log
 
 
 def test_the_worker_runs_at_a_lower_priority_than_the_pages(shared: Running) -> None:
@@ -149,23 +154,31 @@ def test_connections_that_drip_or_say_nothing_hold_up_nobody(shared: Running) ->
         assert seconds_of_answers(port) < max(4, 10 * undisturbed)
 
 
-def test_an_address_beyond_this_machine_is_warned_of(site: Site) -> None:
-    site.start("start", "--host", "0.0.0.0", "--port", "0")
-    wait_until(lambda: "Ctrl-C stops it" in site.log)
-    assert "Warning: 0.0.0.0 can be reached from other machines" in site.log
-
-
-def test_killed_it_leaves_nothing_running(site: Site, port: int) -> None:
+@pytest.mark.long("a site is killed, started again and stopped")
+def test_killed_or_stopped_it_leaves_nothing_running_and_keeps_what_it_has(
+    site: Site, port: int
+) -> None:
     process = site.start("start", "--port", str(port))
     wait_until(lambda: up(port))
     family = descendants(process.pid)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     wait_until(lambda: not alive(family))
+    assert f"127.0.0.1:{port}/setup/" in site.log
+
+    User.objects.create_user("alice@example.org", "a long enough phrase")
     again = site.start("start", "--port", str(port))
     wait_until(lambda: answers(port))
-    again.terminate()
+    assert f"Sign in at http://127.0.0.1:{port}/" in site.log
+    assert site.log.count("/setup/") == 1
+    assert "Setting up the database" not in site.log
+    # it, the worker, gunicorn and its two processes: the second may still be starting
+    wait_until(lambda: len(descendants(again.pid)) >= 5)
+    family = descendants(again.pid)
+    again.send_signal(signal.SIGINT)  # as Ctrl-C does
     assert again.wait(DEADLINE_SECONDS) == 0
+    wait_until(lambda: not alive(family))
+    assert "Traceback" not in site.log
 
 
 def test_a_busy_port_is_named_and_nothing_starts(site: Site) -> None:
@@ -185,39 +198,22 @@ def test_a_worker_that_dies_is_started_again(shared: Running) -> None:
     assert answers(shared.port)
 
 
-def test_a_fresh_site_prints_a_link_that_works_until_somebody_exists(site: Site, port: int) -> None:
-    process = site.start("start", "--port", str(port))
-    wait_until(lambda: answers(port))
-    (link,) = re.findall(r"(http://127\.0\.0\.1:\d+/setup/\S+/)", site.log)
-    with urllib.request.urlopen(link, timeout=DEADLINE_SECONDS) as reply:
-        assert reply.status == 200
-    User.objects.create_user("alice@example.org", "a long enough phrase")
-    process.terminate()
-    process.wait(DEADLINE_SECONDS)
-    site.start("start", "--port", str(port))
-    wait_until(lambda: f"Sign in at http://127.0.0.1:{port}/" in site.log)
-    assert site.log.count("/setup/") == 1
-
-
-def test_a_fresh_folder_gets_its_database_and_keeps_it(fresh_site: Site, port: int) -> None:
-    for _ in range(2):
-        process = fresh_site.start("start", "--port", str(port))
-        wait_until(lambda: answers(port))
-        process.terminate()
-        assert process.wait(DEADLINE_SECONDS) == 0
-    assert fresh_site.log.count("Setting up the database") == 1
-    assert (fresh_site.folder / "evalsite.sqlite3").exists()
-
-
+@pytest.mark.long("the demo is loaded into a new database")
 def test_the_demo_does_not_wait_for_embeddings(fresh_site: Site, port: int, minilm: str) -> None:
     fresh_site.start("start", "--demo", "--port", str(port))
     wait_until(lambda: answers(port))
     assert "24 scored runs; the worker scores 12 more" in fresh_site.log
 
 
-def test_a_second_site_on_the_same_folder_is_refused(shared: Running) -> None:
-    assert shared.start("start", "--port", "0").wait(DEADLINE_SECONDS) == 2
-    assert f"another site or worker runs on {shared.folder}; stop it first" in shared.log
+def test_a_second_site_on_the_same_folder_is_refused(
+    shared: Running, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DATA_DIR = shared.folder
+    monkeypatch.setattr(start, "ENDING_SECONDS", 0.0)  # the other is not about to end
+    text = f"another site or worker runs on {shared.folder}; stop it first"
+    with pytest.raises(CommandError, match=re.escape(text)) as caught:
+        call_command("start", "--port", "0")
+    assert caught.value.returncode == 2
     assert answers(shared.port)
 
 
