@@ -24,6 +24,7 @@ from tests.stub import Stub
 from tests.support.database import empty_tables
 from tests.support.datasets import published_version, ready_outputs
 from tests.support.thoroughness import IS_THOROUGH, examples
+from tests.support.waiting import DEADLINE_SECONDS
 
 pytest_plugins = [
     "tests.support.durations",
@@ -98,9 +99,15 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_helper_stays() -> Iterator[None]:
-    """The process that scores what is tried out serves all tests, and ends before they do."""
-    yield
+def _helper() -> Iterator[None]:
+    """The process that scores what is tried out serves all tests, and ends before they do.
+
+    It may take as long as a slow machine needs, where a test does not shorten that itself.
+    """
+    with pytest.MonkeyPatch.context() as patient:
+        for limit in ("START_SECONDS", "TIMEOUT_SECONDS"):
+            patient.setattr(tryout, limit, DEADLINE_SECONDS)
+        yield
     tryout.close_helper()
 
 

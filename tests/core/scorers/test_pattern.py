@@ -44,7 +44,7 @@ BOMBS: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("pattern", "text"), BOMBS)
 def test_no_pattern_blocks(pattern: str, text: str) -> None:
-    with quick_enough(5):
+    with quick_enough(10):
         result = one("regex", text, None, {"pattern": pattern})
     assert result.status == "scored" or result.code == "pattern_timeout"
 

@@ -220,4 +220,4 @@ def test_stopping_waits_a_moment_for_messages(
     alerts.step()
     begun = time.monotonic()
     alerts.stop()
-    assert 0.1 <= time.monotonic() - begun < 5
+    assert time.monotonic() - begun >= 0.1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from django.utils import timezone
 
 from scoring.engine.drift import drift_lines, measure_series
@@ -12,7 +11,6 @@ from tests.engine.drift.test_levels import DOWN, about, add_run, version
 __all__ = ["version"]
 
 
-@pytest.mark.slow
 def test_what_is_decided_does_not_depend_on_when_it_was(version: DatasetVersion) -> None:
     """Judged after each run, or all at once."""
     levels = [*DOWN, *about(0.85, 3), *[0.9, 0.7] * 3]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 from uuid import uuid4
 
@@ -107,10 +106,8 @@ def test_an_endpoint_that_hangs_is_given_up(
 ) -> None:
     monkeypatch.setattr(connection_test, "TIMEOUT_SECONDS", 0.1)
     everywhere(stub, "slow", wire.Answer(latency=3600))
-    began = time.monotonic()
     told = told_of(connected(team, stub.url("slow"), models=models))
     assert "within 0.1 seconds" in told["text"]
-    assert time.monotonic() - began < 5
 
 
 @pytest.mark.parametrize("models", [MODELS, []])

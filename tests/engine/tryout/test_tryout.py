@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -85,14 +84,13 @@ def test_what_takes_too_long_is_killed_and_replaced(
     settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.EVALSITE_SCORERS = ["tests.engine.odd_scorers.slow"]
-    monkeypatch.setattr(tryout, "TIMEOUT_SECONDS", 0.3)
     tryout.score("exact_match", {}, None, CASES)
     first = helper_pid()
-    start = time.monotonic()
-    with pytest.raises(ServiceError, match=r"longer than 0\.3 seconds") as caught:
-        tryout.score("slow", {}, None, [Case("x")])
+    with monkeypatch.context() as impatient:
+        impatient.setattr(tryout, "TIMEOUT_SECONDS", 0.3)
+        with pytest.raises(ServiceError, match=r"longer than 0\.3 seconds") as caught:
+            tryout.score("slow", {}, None, [Case("x")])
     assert caught.value.retry
-    assert time.monotonic() - start < 2
     with pytest.raises(ProcessLookupError):
         os.kill(first, 0)
     assert tryout.score("exact_match", {}, None, [Case("a", "a")])[0].score == 1.0

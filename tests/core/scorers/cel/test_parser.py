@@ -197,7 +197,6 @@ BOMBS = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("source", BOMBS)
 def test_no_expression_blocks(source: str) -> None:
     program = compile_expression(source, ["xs", "text"])
