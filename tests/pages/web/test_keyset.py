@@ -58,7 +58,7 @@ def test_links_keep_the_rest_of_the_query(db: None) -> None:
     assert QueryDict(found.previous[1:]) == QueryDict(f"q=a%26b&tag=x&before={first}")
 
 
-@pytest.mark.parametrize("query", ["after=99", "before=0"])
+@pytest.mark.parametrize("query", [f"after={10**9}", "before=0"])
 def test_a_place_beyond_the_list_is_empty_and_leads_nowhere(db: None, query: str) -> None:
     Team.objects.create(name="one", slug="one")
     assert page("id", query, 5) == KeysetPage([], None, None)
