@@ -108,6 +108,7 @@ def test_truthfulqa_becomes_a_dataset_of_817_cases(walk: Walk, facts: Path) -> N
     expect(page.get_by_role("main")).to_contain_text(rows[0]["Best Answer"])
 
 
+@pytest.mark.slow
 def test_the_gsm8k_file_as_it_is_becomes_one_dataset_with_four_runs(
     walk: Walk, facts: Path
 ) -> None:
@@ -133,6 +134,7 @@ def solutions(facts: Path) -> list[Row]:
     return with_final_answers(jsonl_rows(gsm8k_path(facts)))
 
 
+@pytest.mark.slow
 def test_gsm8k_is_scored_in_four_runs_as_its_makers_did(
     walk: Walk,
     site: Site,
@@ -239,6 +241,7 @@ def whole(page: Page, name: str) -> str:
     return found
 
 
+@pytest.mark.slow
 def test_function_calls_of_two_dates_are_uploaded_and_scored(walk: Walk, facts: Path) -> None:
     page, cases = walk.page, jsonl_rows(bfcl_path(facts))
     walk.upload_cases(bfcl_path(facts), "BFCL")
