@@ -219,7 +219,7 @@ def test_every_page_is_accessible_and_fits_its_window(
         in_both_schemes(page, is_accessible)
 
 
-@pytest.mark.parametrize("mode", ["plain", "char"])
+@pytest.mark.parametrize("mode", [pytest.param("plain", marks=pytest.mark.slow), "char"])
 def test_no_text_runs_wherever_it_comes_from(
     page: Page,
     sign_in: SignIn,
