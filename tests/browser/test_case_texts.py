@@ -193,6 +193,7 @@ def test_matches_are_marked_and_named_for_those_who_hear_the_page(
     assert copied == "Paris"
 
 
+@pytest.mark.long("every payload has a page of its own")
 def test_no_payload_runs_when_it_is_read_as_markdown(
     page: Page,
     sign_in: SignIn,

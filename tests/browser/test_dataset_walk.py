@@ -90,6 +90,7 @@ def tag_some(bench: Bench, button: str, tag: str, *cases: str) -> None:
     bench.hand.press(bench.button(button))
 
 
+@pytest.mark.long("one long walk by the tab key alone")
 def test_cases_are_edited_tagged_deleted_and_published(bench: Bench, is_accessible: Check) -> None:
     bench.follow("Questions", "Questions")
     is_same = stays(bench.page)

@@ -77,6 +77,7 @@ def work() -> None:
         run_to_end(Run.objects.get(), threads)
 
 
+@pytest.mark.long("one long walk by the tab key alone")
 def test_outputs_are_made_previewed_scored_and_read(
     bench: Bench,
     is_accessible: Check,

@@ -84,6 +84,7 @@ def assert_figures(page: Page, scorer: str, scores: Sequence[float], threshold: 
     assert rate == f"{100 * oracles.pass_rate(scores, threshold):.1f}{THIN_SPACE}%"
 
 
+@pytest.mark.long("a real worker imports a real file")
 def test_truthfulqa_becomes_a_dataset_of_817_cases(walk: Walk, facts: Path) -> None:
     page = walk.page
     walk.upload_cases(truthfulqa_path(facts), "TruthfulQA")
