@@ -108,9 +108,10 @@ class Keys:
 
 def in_both_schemes(page: Page, check: Check) -> None:
     """The check in light and in dark; the page stays light."""
-    for scheme in ("dark", "light"):
+    for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
         check(page)
+    page.emulate_media(color_scheme="light")
 
 
 def stays(page: Page) -> Callable[[], bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 from shutil import which
 from typing import Any
 from urllib.parse import urlsplit
@@ -31,6 +32,8 @@ from tests.browser.compare_steps import has_settled
 from tests.support.thoroughness import IS_THOROUGH
 from tests.support.waiting import DEADLINE_SECONDS
 
+#: Of a page: its URL name, and "dark" or "light".
+Kind = tuple[str, str]
 WITNESS = pytest.StashKey[Witness]()
 #: The one without a user interface first: it takes two thirds of the time.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -52,6 +55,8 @@ PARTS = """
 () => [...document.body.querySelectorAll("*")].map(
   (part) => `${part.tagName} ${part.getAttribute("class")} ${part.getAttribute("role")}`)
 """
+#: The rules whose answer depends on the colour scheme.
+COLOURS = {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]}
 PATIENCE_MS = DEADLINE_SECONDS * 1_000
 
 
@@ -138,6 +143,13 @@ def page(
     assert complaints == []
 
 
+@pytest.fixture
+def let_time_pass(page: Page) -> Callable[[], None]:
+    """Lets ten seconds pass at once in the tab, so that what asks again in a while asks now."""
+    page.clock.install()
+    return lambda: page.clock.fast_forward(10_000)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item,
@@ -165,17 +177,32 @@ def sign_in(context: BrowserContext, live_server: LiveServer) -> Callable[[User]
 
 
 @pytest.fixture(scope="session")
-def checked_parts() -> dict[tuple[str, str], set[str]]:
-    """The parts that axe has looked at in this process, by the page's URL name and its scheme."""
+def checked_parts() -> dict[Kind, set[str]]:
+    """The parts that axe has looked at in this process, by the kind of the page."""
     return defaultdict(set)
 
 
+@pytest.fixture(scope="session")
+def checked_kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a file for each kind of page that axe has looked at in this run of the suite.
+
+    All processes of the run share it.
+    """
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "checked-kinds"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 @pytest.fixture
-def is_accessible(checked_parts: dict[tuple[str, str], set[str]]) -> Callable[[Page], None]:
+def is_accessible(
+    checked_parts: dict[Kind, set[str]], checked_kinds: Path
+) -> Callable[[Page], None]:
     """Asserts that axe finds nothing against the page as it stands.
 
-    Axe takes most of a browser test's time. It looks at a kind of page once in each colour scheme;
-    in CI also when the page has a part, an element with its classes, that it has not seen there.
+    Axe takes most of a browser test's time. It looks at a kind of page once in each colour scheme,
+    then in the dark only at colours. With all tests it also looks when the page has a part, an
+    element with its classes, that it has not seen there.
     A fragment that swaps itself while axe walks the page ends its walk with an error of
     its own; the page is then looked at again, until it stood still for one whole walk.
     A part whose answer is under way is dim, so what is found is looked for again thereafter.
@@ -183,8 +210,10 @@ def is_accessible(checked_parts: dict[tuple[str, str], set[str]]) -> Callable[[P
     """
 
     def walked(page: Page, tries: int = 5) -> list[str]:
+        options = {"options": COLOURS} if is_known_in_light(page, checked_kinds) else {}
         try:
-            violations: list[dict[str, Any]] = Axe().run(page).response["violations"]
+            found = Axe().run(page, **options).response
+            violations: list[dict[str, Any]] = found["violations"]
         except Error as broken:
             if tries == 1 or "reading 'documentElement'" not in broken.message:
                 raise
@@ -193,7 +222,9 @@ def is_accessible(checked_parts: dict[tuple[str, str], set[str]]) -> Callable[[P
 
     def is_known(page: Page) -> bool:
         kind = kind_of(page)
-        parts = set(page.evaluate(PARTS)) if IS_THOROUGH else {"page"}
+        if not IS_THOROUGH:
+            return not is_first(checked_kinds / "-".join(kind))
+        parts = set(page.evaluate(PARTS))
         is_known = parts <= checked_parts[kind]
         checked_parts[kind] |= parts
         return is_known
@@ -209,7 +240,24 @@ def is_accessible(checked_parts: dict[tuple[str, str], set[str]]) -> Callable[[P
     return checked
 
 
-def kind_of(page: Page) -> tuple[str, str]:
+def is_known_in_light(page: Page, checked_kinds: Path) -> bool:
+    """Whether the page is dark, and axe has looked at its kind in light."""
+    if IS_THOROUGH or not page.url.startswith("http"):
+        return False
+    name, scheme = kind_of(page)
+    return scheme == "dark" and (checked_kinds / f"{name}-light").exists()
+
+
+def is_first(path: Path) -> bool:
+    """Whether nobody has made the file before, in whatever process."""
+    try:
+        path.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def kind_of(page: Page) -> Kind:
     """Its URL name and its colour scheme."""
     is_dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     address = urlsplit(page.url)

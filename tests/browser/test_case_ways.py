@@ -77,7 +77,7 @@ def test_beside_the_baseline_and_back_inside_the_list_of_the_run(
     ("between", "ins"),
     [
         ("baseline and this run", ["5", "Tues"]),
-        ("expected and this run", ["5", "Tues"]),
+        pytest.param("expected and this run", ["5", "Tues"], marks=pytest.mark.slow),
         ("expected and baseline", []),
     ],
 )

@@ -135,6 +135,7 @@ def test_a_large_comparison_appears_once_it_is_there(
     alice: User,
     runs: tuple[Run, Run],
     monkeypatch: pytest.MonkeyPatch,
+    let_time_pass: Callable[[], None],
 ) -> None:
     monkeypatch.setattr(compare_jobs, "MAX_INLINE_PAIRS", 0)
     sign_in(alice)
@@ -144,6 +145,7 @@ def test_a_large_comparison_appears_once_it_is_there(
     with ThreadPool(1) as threads:
         for job in Job.objects.unfinished().select_related("team"):
             threads.submit(job_queue.run_job, job).result(DEADLINE_SECONDS)
+    let_time_pass()
     expect(page.get_by_text("55 of 60 cases broke").first).to_be_visible()
 
 

@@ -201,6 +201,7 @@ def test_a_comparison_that_failed_is_asked_for_again(
     alice: User,
     runs: Three,
     monkeypatch: pytest.MonkeyPatch,
+    let_time_pass: Callable[[], None],
 ) -> None:
     monkeypatch.setattr(compare_jobs, "MAX_INLINE_PAIRS", 0)
     sign_in(alice)
@@ -208,6 +209,7 @@ def test_a_comparison_that_failed_is_asked_for_again(
     expect(page.get_by_text("No worker: start manage.py worker.")).to_be_visible()
     in_both_schemes(page, is_accessible)
     Job.objects.update(state=JobState.FAILED, problem="the worker was stopped")
+    let_time_pass()
     expect(page.get_by_text("Not compared: the worker was stopped.")).to_be_visible()
     in_both_schemes(page, is_accessible)
     page.get_by_role("link", name="Compare again").click()
@@ -215,5 +217,6 @@ def test_a_comparison_that_failed_is_asked_for_again(
     with ThreadPool(1) as threads:
         for job in Job.objects.unfinished().select_related("team"):
             threads.submit(job_queue.run_job, job).result(DEADLINE_SECONDS)
+    let_time_pass()
     expect(page.get_by_text("55 of 59 cases broke").first).to_be_visible()
     assert Comparison.objects.count() == 1

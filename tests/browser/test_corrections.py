@@ -9,7 +9,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from scoring.models import Case, Correction, Member, Role, Run, Team, User
-from tests.browser.actions import ByKeys, ByMouse, Hand
+from tests.browser.actions import HANDS, Hand
 from tests.browser.compare_steps import in_both_schemes
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import CLOSE, finished_run
@@ -31,7 +31,7 @@ def member(team: Team, email: str, role: Role) -> User:
     return user
 
 
-@pytest.mark.parametrize("hand", [ByMouse, ByKeys])
+@pytest.mark.parametrize("hand", HANDS)
 def test_a_correction_goes_from_the_case_into_a_version_and_a_new_run(
     page: Page,
     sign_in: Callable[[User], None],

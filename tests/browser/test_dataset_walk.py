@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from scoring.engine import imports
 from scoring.models import Case, Dataset, DraftEdit, Team, Upload, User
-from tests.browser.actions import HANDS, Bench
+from tests.browser.actions import BOTH_HANDS, Bench
 from tests.browser.compare_steps import in_both_schemes, stays
 from tests.browser.walk import forgive_422
 from tests.conftest import MakeDataset
@@ -22,7 +22,7 @@ Check = Callable[[Page], None]
 PASTED = 'key\tinput\texpected\ntea\tBlack or green?\t"both\nof them"\nsun\t  When?\tnoon\n'
 
 
-@pytest.fixture(params=HANDS)
+@pytest.fixture(params=BOTH_HANDS)
 def bench(
     request: pytest.FixtureRequest,
     page: Page,
@@ -50,7 +50,11 @@ def work() -> None:
     step(upload)
 
 
-def test_rows_are_pasted_instead_of_a_file(bench: Bench, is_accessible: Check) -> None:
+def test_rows_are_pasted_instead_of_a_file(
+    bench: Bench,
+    is_accessible: Check,
+    let_time_pass: Callable[[], None],
+) -> None:
     bench.follow("Upload", "Upload")
     bench.hand.write(bench.field("Name of the new dataset"), "Typed in")
     bench.hand.write(bench.field("Or paste rows"), PASTED)
@@ -60,9 +64,11 @@ def test_rows_are_pasted_instead_of_a_file(bench: Bench, is_accessible: Check) -
     bench.hand.press(bench.button("Check the rows"))
     expect(bench.button("Cancel")).to_be_visible()
     work()
+    let_time_pass()
     bench.hand.press(bench.button("Import"))
     expect(bench.button("Cancel")).to_be_visible()
     work()
+    let_time_pass()
     bench.is_at("Typed in")
     is_accessible(bench.page)
     found = Case.objects.filter(version__dataset__name="Typed in")
@@ -84,6 +90,7 @@ def tag_some(bench: Bench, button: str, tag: str, *cases: str) -> None:
     bench.hand.press(bench.button(button))
 
 
+@pytest.mark.long("one long walk by the tab key alone")
 def test_cases_are_edited_tagged_deleted_and_published(bench: Bench, is_accessible: Check) -> None:
     bench.follow("Questions", "Questions")
     is_same = stays(bench.page)

@@ -19,7 +19,7 @@ from scoring.models import (
     Team,
     User,
 )
-from tests.browser.actions import ByKeys, ByMouse, Hand
+from tests.browser.actions import HANDS, Hand
 from tests.browser.compare_steps import has_settled, in_both_schemes
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import CLOSE, finished_run
@@ -40,7 +40,7 @@ def disputed(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> Run:
     return run
 
 
-@pytest.mark.parametrize("hand", [ByMouse, ByKeys])
+@pytest.mark.parametrize("hand", HANDS)
 def test_disagreements_are_decided_one_after_another(
     page: Page,
     sign_in: Callable[[User], None],

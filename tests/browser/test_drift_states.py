@@ -53,7 +53,7 @@ def test_without_runs_both_pages_say_what_to_do(
         in_both_schemes(page, is_accessible)
 
 
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("count", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_few_runs_are_drawn_without_limits_and_say_so(
     page: Page, sign_in: SignIn, is_accessible: Check, bob: User, team: Team,
     version: DatasetVersion, count: int,
@@ -103,7 +103,7 @@ def test_figures_that_are_still_worked_out_are_announced(
 
 def test_choosing_a_scorer_and_the_end_of_the_measuring_stay_on_the_page(
     page: Page, sign_in: SignIn, bob: User, version: DatasetVersion,
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, let_time_pass: Callable[[], None],
 ) -> None:  # fmt: skip
     weeks(version, 3)
     monkeypatch.setattr(jobs, "MAX_INLINE_OUTPUTS", 1)
@@ -117,6 +117,7 @@ def test_choosing_a_scorer_and_the_end_of_the_measuring_stay_on_the_page(
     expect(page.locator("[data-says=drift]")).to_contain_text("same in bot")
     expect(scorer).to_be_focused()
     job_queue.run_job(Job.objects.get())
+    let_time_pass()
     expect(page.locator("#measuring")).to_have_count(0)
     expect(page.locator(".drift-flips")).to_have_count(2)
     page.locator('[data-drift-mark][tabindex="0"]').focus()

@@ -311,11 +311,12 @@ def test_a_run_that_cannot_start_says_why_in_place(
     assert Run.objects.get().name == "the first"
 
 
-def test_how_a_run_ends_is_heard(low: Page, run: Run) -> None:
+def test_how_a_run_ends_is_heard(low: Page, run: Run, let_time_pass: Callable[[], None]) -> None:
     Run.objects.filter(pk=run.pk).update(state="queued")
     low.goto(address(run))
     expect(low.get_by_role("heading", name="Waiting to start")).to_be_visible()
     Run.objects.filter(pk=run.pk).update(state="finished")
+    let_time_pass()
     was_heard(low, "finished")
     expect(low.get_by_role("heading", name="Cases by verdict")).to_be_visible()
 

@@ -64,7 +64,9 @@ def connect(walk: Walk, page: Page, team: Team, stub: Stub) -> None:
     walk.is_at("own")
 
 
-def try_one(page: Page, is_accessible: Callable[[Page], None]) -> None:
+def try_one(
+    page: Page, is_accessible: Callable[[Page], None], let_time_pass: Callable[[], None]
+) -> None:
     """A prompt is tried; the worker's part is done in a thread, as there."""
     work_begins()
     page.get_by_role("button", name="Try it on Paris").click()
@@ -72,6 +74,7 @@ def try_one(page: Page, is_accessible: Callable[[Page], None]) -> None:
     with ThreadPool(1) as threads:
         for job in Job.objects.unfinished().select_related("team"):
             threads.submit(job_queue.run_job, job).result(DEADLINE_SECONDS)
+    let_time_pass()
     expect(page.get_by_role("region", name="Answer, scrollable")).to_have_text("Paris")
     expect(page.locator("#answer")).to_contain_text("$0.01")
     is_accessible(page)
@@ -91,6 +94,7 @@ def test_outputs_are_made_scored_and_shown_trial_by_trial(
     alice: User,
     team: Team,
     stub: Stub,
+    let_time_pass: Callable[[], None],
 ) -> None:
     walk = Walk(page)
     sign_in(alice)
@@ -107,12 +111,13 @@ def test_outputs_are_made_scored_and_shown_trial_by_trial(
     expect(preview).to_contain_text("Name Oslo.")
     expect(preview.get_by_role("row").filter(has_text="Outputs")).to_contain_text("6")
     is_accessible(page)
-    try_one(page, is_accessible)
+    try_one(page, is_accessible, let_time_pass)
 
     walk.press("Start the run")
     expect(page.get_by_text("How the outputs were made")).to_be_visible()
     is_accessible(page)
     work()
+    let_time_pass()
     walk.wait_for_the_end()
     facts = page.locator(".facts-line").first
     expect(facts).to_contain_text("outputs $0.06")

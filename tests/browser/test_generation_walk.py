@@ -77,8 +77,12 @@ def work() -> None:
         run_to_end(Run.objects.get(), threads)
 
 
+@pytest.mark.long("one long walk by the tab key alone")
 def test_outputs_are_made_previewed_scored_and_read(
-    bench: Bench, is_accessible: Check, complaints: list[str]
+    bench: Bench,
+    is_accessible: Check,
+    complaints: list[str],
+    let_time_pass: Callable[[], None],
 ) -> None:
     bench.follow("Cities", "Cities")
     bench.follow("Generate outputs", "Generate outputs")
@@ -99,6 +103,7 @@ def test_outputs_are_made_previewed_scored_and_read(
     bench.is_at("first try")
     expect(bench.main).to_contain_text("How the outputs were made")
     work()
+    let_time_pass()
     ended = bench.page.get_by_role("heading", name="Cases by verdict")
     expect(ended).to_be_visible()
     bench.hand.press(bench.page.locator("#cases").get_by_role("link", name="Rome"))

@@ -98,12 +98,12 @@ def fill(kind: str, version: DatasetVersion, make_dataset: MakeDataset) -> str:
 LISTS = (
     "datasets",
     "dataset",
-    "dataset_versions",
+    pytest.param("dataset_versions", marks=pytest.mark.slow),
     "version_changes",
-    "dataset_outputs",
-    "dataset_runs",
+    pytest.param("dataset_outputs", marks=pytest.mark.slow),
+    pytest.param("dataset_runs", marks=pytest.mark.slow),
     "runs",
-    "draft",
+    pytest.param("draft", marks=pytest.mark.slow),
 )
 
 
@@ -326,7 +326,13 @@ def test_a_message_that_is_dismissed_leaves_the_focus_on_the_page(low: Page, run
 
 @pytest.mark.parametrize("make_hand", HANDS)
 def test_pasted_rows_become_a_dataset_without_a_whole_page(
-    low: Page, alice: User, team: Team, settings: Settings, tmp_path: Path, make_hand: MakeHand
+    low: Page,
+    alice: User,
+    team: Team,
+    settings: Settings,
+    tmp_path: Path,
+    make_hand: MakeHand,
+    let_time_pass: Callable[[], None],
 ) -> None:
     settings.SPOOL_DIR = settings.FILE_UPLOAD_TEMP_DIR = tmp_path
     bench = Bench(low, make_hand(low))
@@ -344,10 +350,12 @@ def test_pasted_rows_become_a_dataset_without_a_whole_page(
     bench.hand.press(bench.button("Check the rows"))
     expect(bench.button("Cancel")).to_be_visible()
     work(Upload.objects.get())
+    let_time_pass()
     heard(low, "Checked: 2 rows, 0 with problems")
     bench.hand.press(bench.button("Import"))
     expect(bench.button("Cancel")).to_be_visible()
     work(Upload.objects.get())
+    let_time_pass()
     bench.is_at("Pasted")
     heard(low, "is imported.")
     expect(low.get_by_role("heading", level=1)).to_be_focused()

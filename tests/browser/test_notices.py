@@ -128,7 +128,7 @@ def test_escape_folds_the_notices_and_then_takes_their_line_away(
     expect(line(at_runs)).to_be_hidden()
 
 
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("width", [360, pytest.param(1280, marks=pytest.mark.slow)])
 def test_no_field_that_has_the_focus_is_covered(
     at_runs: Page, run: Run, waiting: Run, width: int
 ) -> None:
@@ -149,7 +149,7 @@ def test_no_field_that_has_the_focus_is_covered(
         at_runs.keyboard.press("Escape")
 
 
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("width", [360, pytest.param(1280, marks=pytest.mark.slow)])
 def test_no_field_lies_under_the_line(at_runs: Page, run: Run, waiting: Run, width: int) -> None:
     at_runs.set_viewport_size({"width": width, "height": 640})
     end(waiting)

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from scoring.engine.review.queues import QueuePlan, create_queue
 from scoring.models import Member, Preference, QueueOrder, ReviewQueue, Role, Team, User
-from tests.browser.actions import ByKeys, ByMouse, Hand
+from tests.browser.actions import HANDS, Hand
 from tests.browser.compare_steps import has_settled, in_both_schemes
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import CLOSE, finished_run
@@ -37,7 +37,7 @@ def queue(make_dataset: MakeDataset, make_outputs: MakeOutputs, rita: User) -> R
     return create_queue(new, plan, rita)
 
 
-@pytest.mark.parametrize("hand", [ByMouse, ByKeys])
+@pytest.mark.parametrize("hand", HANDS)
 def test_pairs_are_compared_one_after_another(
     page: Page,
     sign_in: Callable[[User], None],

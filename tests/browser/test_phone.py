@@ -75,12 +75,11 @@ def test_a_case_that_broke_keeps_its_key_on_the_first_line(
     assert broke > key + LINE / 2
 
 
-@pytest.mark.parametrize("name", ["run_case", "dataset_case"])
 def test_a_long_tag_stays_inside_the_page(
-    page: Page, sign_in: SignIn, alice: User, run: Run, name: str
+    page: Page, sign_in: SignIn, alice: User, run: Run
 ) -> None:
     page.set_viewport_size({"width": 360, "height": 800})
     sign_in(alice)
-    holder = run if name == "run_case" else run.output_set.version.dataset
-    page.goto(reverse(name, args=[holder.uuid, 1]))
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    for name, holder in (("run_case", run), ("dataset_case", run.output_set.version.dataset)):
+        page.goto(reverse(name, args=[holder.uuid, 1]))
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, name

@@ -84,6 +84,7 @@ def assert_figures(page: Page, scorer: str, scores: Sequence[float], threshold: 
     assert rate == f"{100 * oracles.pass_rate(scores, threshold):.1f}{THIN_SPACE}%"
 
 
+@pytest.mark.long("a real worker imports a real file")
 def test_truthfulqa_becomes_a_dataset_of_817_cases(walk: Walk, facts: Path) -> None:
     page = walk.page
     walk.upload_cases(truthfulqa_path(facts), "TruthfulQA")
@@ -108,6 +109,7 @@ def test_truthfulqa_becomes_a_dataset_of_817_cases(walk: Walk, facts: Path) -> N
     expect(page.get_by_role("main")).to_contain_text(rows[0]["Best Answer"])
 
 
+@pytest.mark.slow
 def test_the_gsm8k_file_as_it_is_becomes_one_dataset_with_four_runs(
     walk: Walk, facts: Path
 ) -> None:
@@ -133,6 +135,7 @@ def solutions(facts: Path) -> list[Row]:
     return with_final_answers(jsonl_rows(gsm8k_path(facts)))
 
 
+@pytest.mark.slow
 def test_gsm8k_is_scored_in_four_runs_as_its_makers_did(
     walk: Walk,
     site: Site,
@@ -239,6 +242,7 @@ def whole(page: Page, name: str) -> str:
     return found
 
 
+@pytest.mark.slow
 def test_function_calls_of_two_dates_are_uploaded_and_scored(walk: Walk, facts: Path) -> None:
     page, cases = walk.page, jsonl_rows(bfcl_path(facts))
     walk.upload_cases(bfcl_path(facts), "BFCL")

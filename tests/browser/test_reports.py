@@ -119,7 +119,7 @@ def files(texts: Run, pair: tuple[Run, Run]) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("name", ["run", "one", "several"])
+@pytest.mark.parametrize("name", ["run", pytest.param("one", marks=pytest.mark.slow), "several"])
 def test_a_file_is_whole_readable_and_no_wider_than_the_screen(
     files: dict[str, str], reader: MakeReader, is_accessible: Check, name: str
 ) -> None:
@@ -177,7 +177,7 @@ def test_on_paper_every_case_is_open_and_light(
     assert not page.evaluate(wide)
 
 
-@pytest.mark.parametrize("sheet", ["A4", "Letter"])
+@pytest.mark.parametrize("sheet", ["A4", pytest.param("Letter", marks=pytest.mark.slow)])
 def test_it_prints_on_both_sheets(files: dict[str, str], reader: MakeReader, sheet: str) -> None:
     printed = reader().open(files["run"]).pdf(format=sheet)
     width, height = {"A4": (594, 841), "Letter": (612, 792)}[sheet]

@@ -10,7 +10,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from scoring.models import Member, Review, Role, Run, Team, User
-from tests.browser.actions import ByKeys, ByMouse, Hand
+from tests.browser.actions import HANDS, Hand
 from tests.browser.compare_steps import has_settled, in_both_schemes
 from tests.browser.walk import forgive_422
 from tests.conftest import MakeDataset, MakeOutputs
@@ -38,7 +38,7 @@ def fits(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
 
 
-@pytest.mark.parametrize("hand", [ByMouse, ByKeys])
+@pytest.mark.parametrize("hand", HANDS)
 def test_reviews_come_from_a_file_and_go_into_one(
     page: Page,
     sign_in: Callable[[User], None],

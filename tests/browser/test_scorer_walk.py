@@ -1,4 +1,4 @@
-"""A scorer from its tree to another team's file, walked once by keys alone and once by mouse."""
+"""A scorer from its tree to another team's file, walked by keys alone, and by mouse."""
 
 from __future__ import annotations
 
@@ -130,6 +130,7 @@ def import_it_under_other_names(bench: Bench, text: str) -> None:
     bench.is_at("nightly")
 
 
+@pytest.mark.long("one long walk by the tab key alone")
 def test_a_scorer_is_built_tried_changed_put_to_use_and_handed_on(
     bench: Bench, complaints: list[str]
 ) -> None:

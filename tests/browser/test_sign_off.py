@@ -40,6 +40,7 @@ def counts(runs: Three) -> tuple[int, int, int, int]:
     return found.open, found.accepted, found.rejected, found.waived
 
 
+@pytest.mark.long("one long walk by the tab key alone")
 @pytest.mark.parametrize("hand_of", HANDS)
 def test_broken_cases_are_signed_off(
     page: Page,

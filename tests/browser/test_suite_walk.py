@@ -117,6 +117,7 @@ def import_as(bench: Bench, text: str, name: str, check: Check) -> None:
     bench.is_at(name)
 
 
+@pytest.mark.long("one long walk by the tab key alone")
 def test_a_suite_is_made_changed_handed_on_and_listed(
     bench: Bench, is_accessible: Check, complaints: list[str], make_dataset: MakeDataset
 ) -> None:

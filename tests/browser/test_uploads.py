@@ -59,7 +59,12 @@ def work(upload: Upload) -> None:
 
 
 def test_the_sample_goes_from_the_home_page_to_a_dataset(
-    page: Page, sign_in: SignIn, is_accessible: IsAccessible, alice: User, tmp_path: Path
+    page: Page,
+    sign_in: SignIn,
+    is_accessible: IsAccessible,
+    alice: User,
+    tmp_path: Path,
+    let_time_pass: Callable[[], None],
 ) -> None:
     sign_in(alice)
     page.goto("/")
@@ -76,12 +81,14 @@ def test_the_sample_goes_from_the_home_page_to_a_dataset(
     expect(page.get_by_text("no worker")).to_be_visible()
     is_accessible(page)
     work(upload)
+    let_time_pass()
     expect(page.get_by_role("heading", name="What was found")).to_be_visible()
     is_accessible(page)
 
     page.get_by_role("button", name="Import").click()
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     work(upload)
+    let_time_pass()
     expect(page.get_by_text("All 10 cases are in, as version 1.")).to_be_visible()
     is_accessible(page)
     page.get_by_role("link", name="Score large model").click()
@@ -93,7 +100,12 @@ def test_the_sample_goes_from_the_home_page_to_a_dataset(
 
 
 def test_a_file_with_faults_is_read_with_the_keyboard_alone(
-    page: Page, sign_in: SignIn, is_accessible: IsAccessible, alice: User, tmp_path: Path
+    page: Page,
+    sign_in: SignIn,
+    is_accessible: IsAccessible,
+    alice: User,
+    tmp_path: Path,
+    let_time_pass: Callable[[], None],
 ) -> None:
     sign_in(alice)
     path = tmp_path / "twice.csv"
@@ -102,12 +114,14 @@ def test_a_file_with_faults_is_read_with_the_keyboard_alone(
     page.get_by_role("button", name="Check the rows").press("Enter")
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     work(upload)
+    let_time_pass()
     expect(page.get_by_text("duplicate_case")).to_be_visible()
     is_accessible(page)
     page.get_by_label("Leave out the 1 row with problems").press("Space")
     page.get_by_role("button", name="Import").press("Enter")
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     work(upload)
+    let_time_pass()
     expect(page.get_by_text("1 row of the file skipped")).to_be_visible()
     assert DatasetVersion.objects.get().case_count == 2
 
@@ -225,7 +239,12 @@ def test_a_choice_made_before_htmx_knows_the_form_holds(
 
 
 def test_a_file_without_names_goes_in_on_a_phone_in_the_dark_by_keys(
-    page: Page, sign_in: SignIn, is_accessible: IsAccessible, alice: User, tmp_path: Path
+    page: Page,
+    sign_in: SignIn,
+    is_accessible: IsAccessible,
+    alice: User,
+    tmp_path: Path,
+    let_time_pass: Callable[[], None],
 ) -> None:
     sign_in(alice)
     page.set_viewport_size({"width": 360, "height": 800})
@@ -248,9 +267,11 @@ def test_a_file_without_names_goes_in_on_a_phone_in_the_dark_by_keys(
     sideways = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert page.evaluate(sideways) <= 0
     work(upload)
+    let_time_pass()
     page.get_by_role("button", name="Import").press("Enter")
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     work(upload)
+    let_time_pass()
     expect(page.get_by_role("heading", level=1)).to_have_text("bare")
     told = page.get_by_role("paragraph").filter(has_text="bare.csv is imported.")
     expect(told).to_be_visible()
