@@ -12,6 +12,7 @@ from pytest_django.fixtures import Settings
 
 from scoring.models import Dataset, Upload, User
 from tests.api.conftest import API, Api
+from tests.support.thoroughness import examples
 
 KIND = "multipart/form-data; boundary=x"
 PART = b'--x\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\n%s\r\n'
@@ -122,7 +123,7 @@ def test_a_whole_form_is_taken(sender: Api, spool: Path) -> None:
 
 def test_damaged_forms_are_never_a_failure_of_the_site(alices: Api, spool: Path) -> None:
     chance = Random(11)
-    for _ in range(300):
+    for _ in range(examples(300)):
         body = bytearray(FORM)
         for _ in range(chance.randint(1, 6)):
             place = chance.randrange(len(body))

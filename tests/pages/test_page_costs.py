@@ -19,6 +19,7 @@ from scoring.engine.drift import measure_series
 from scoring.models import Run, User
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
+from tests.support.undone import undone
 
 COUNTS = (1, 6)
 LISTS = {"run", "run, failed", "dataset", "compare, one version", "compare, two versions"}
@@ -173,14 +174,19 @@ def test_many_rows_take_no_more_queries_than_one(
     assert {name: many[name] - one[name] for name in one if many[name] > one[name]} == {}
 
 
-@pytest.mark.parametrize("kind", ["fixed", "unclear", "only_baseline", "only_candidate"])
 def test_a_list_that_is_empty_asks_for_no_pairs(
-    browser_of: Callable[[User], Client], bob: User, make_dataset: MakeDataset, kind: str
+    browser_of: Callable[[User], Client],
+    bob: User,
+    make_dataset: MakeDataset,
+    subtests: pytest.Subtests,
 ) -> None:
-    runs, browser = made(make_dataset, 2), browser_of(bob)
-    address = compare_url(runs, runs.other, {"kind": kind})
-    browser.get(address)
-    with CaptureQueriesContext(connection) as captured:
-        assert "No case of these runs belongs here." in browser.get(address).text
-    tables = ("scoring_caseverdict", "scoring_pairindex")
-    assert not [query for query in captured if any(name in query["sql"] for name in tables)]
+    cases: list[str] = ["fixed", "unclear", "only_baseline", "only_candidate"]
+    for kind in cases:
+        with subtests.test(kind=kind), undone():
+            runs, browser = made(make_dataset, 2), browser_of(bob)
+            address = compare_url(runs, runs.other, {"kind": kind})
+            browser.get(address)
+            with CaptureQueriesContext(connection) as captured:
+                assert "No case of these runs belongs here." in browser.get(address).text
+            tables = ("scoring_caseverdict", "scoring_pairindex")
+            assert not [query for query in captured if any(name in query["sql"] for name in tables)]

@@ -12,6 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from scoring.engine import imports
 from scoring.models import AuditEntry, Case, Dataset, DatasetVersion, Upload, UploadState
 from tests.api.conftest import API, Api, codes
+from tests.support.undone import undone
 
 CONTRACT: dict[str, Any] = {
     "name": "Support answers",
@@ -70,9 +71,10 @@ def test_the_contracts_example_comes_out_as_written(alices: Api) -> None:
     assert AuditEntry.objects.get(action="dataset.created").actor
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "errors"),
-    [
+def test_a_bad_body_is_refused_and_nothing_is_stored(
+    alices: Api, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, Any], int, list[tuple[str, str]]]] = [
         ({}, 400, [("cases", "required"), ("name", "required")]),
         (with_cases(), 422, [("cases", "empty")]),
         (CONTRACT | {"name": ""}, 422, [("name", "blank")]),
@@ -96,15 +98,13 @@ def test_the_contracts_example_comes_out_as_written(alices: Api) -> None:
         (with_cases({"input": 1, "references": [None]}), 400, [("cases[0].references[0]", "null")]),
         (with_cases({"input": 1, "metadata": [1]}), 400, [("cases[0].metadata", "invalid")]),
         (with_cases(*[{"input": 1}] * 10_001), 413, [("cases", "too_many_rows")]),
-    ],
-)
-def test_a_bad_body_is_refused_and_nothing_is_stored(
-    alices: Api, body: dict[str, Any], status: int, errors: list[tuple[str, str]]
-) -> None:
-    response = alices.post("datasets/", body)
-    assert (response.status_code, codes(response)) == (status, errors)
-    assert not Dataset.objects.exists()
-    assert not DatasetVersion.with_loading.exists()
+    ]
+    for body, status, errors in cases:
+        with subtests.test(body=body, status=status, errors=errors), undone():
+            response = alices.post("datasets/", body)
+            assert (response.status_code, codes(response)) == (status, errors)
+            assert not Dataset.objects.exists()
+            assert not DatasetVersion.with_loading.exists()
 
 
 def test_a_number_that_is_not_finite_is_named_by_its_path(alices: Api) -> None:

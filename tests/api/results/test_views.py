@@ -26,6 +26,7 @@ from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.finished_runs import Given, run_with
 from tests.support.fixtures.runs import finish
 from tests.support.suite_runs import entry_of, suite_run
+from tests.support.undone import undone
 
 CASES = [
     {"key": "q1", "input": "Hello?", "expected": "Hello World", "tags": ["billing"]},
@@ -89,9 +90,8 @@ def test_a_result_has_the_contracts_shape(alices: Api, run: Run) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
+def test_filters_and_order(alices: Api, run: Run, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, str], list[str]]] = [
         ({}, ["q1", "q2", "q3", "q4", "q5"]),
         ({"verdict": "pass"}, ["q4"]),
         ({"verdict": "error"}, ["q5"]),
@@ -116,15 +116,14 @@ def test_a_result_has_the_contracts_shape(alices: Api, run: Run) -> None:
             {"scorer": "close enough", "ordering": "score", "min": "0.6", "max": "0.95"},
             ["q2", "q1"],
         ),
-    ],
-)
-def test_filters_and_order(alices: Api, run: Run, query: dict[str, str], found: list[str]) -> None:
-    assert keys(alices, run, **query) == found
+    ]
+    for query, found in cases:
+        with subtests.test(query=query, found=found), undone():
+            assert keys(alices, run, **query) == found
 
 
-@pytest.mark.parametrize(
-    ("query", "status", "code"),
-    [
+def test_what_cannot_be_asked_is_refused(alices: Api, run: Run, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, str], int, str]] = [
         ({"verdict": "good"}, 422, "invalid_choice"),
         ({"scorer": "nobody"}, 422, "invalid_choice"),
         ({"min": "nan"}, 400, "invalid"),
@@ -145,13 +144,11 @@ def test_filters_and_order(alices: Api, run: Run, query: dict[str, str], found: 
         ({"search": "a\0b"}, 400, "nul_character"),
         ({"search": "x" * 201}, 422, "max_length"),
         ({"vedict": "fail"}, 400, "unknown_field"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused(
-    alices: Api, run: Run, query: dict[str, str], status: int, code: str
-) -> None:
-    response = alices.get(f"runs/{run.uuid}/results/", **query)
-    assert (response.status_code, response.json()["code"]) == (status, code)
+    ]
+    for query, status, code in cases:
+        with subtests.test(query=query, status=status, code=code), undone():
+            response = alices.get(f"runs/{run.uuid}/results/", **query)
+            assert (response.status_code, response.json()["code"]) == (status, code)
 
 
 def test_an_unknown_scorer_is_answered_with_the_known_ones(alices: Api, run: Run) -> None:

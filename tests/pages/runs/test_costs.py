@@ -27,6 +27,7 @@ from scoring.models import (
 from tests.conftest import MakeDataset
 from tests.pages.runs.steps import BrowserOf, url
 from tests.support.html import on_one_line
+from tests.support.undone import undone
 
 
 @pytest.fixture
@@ -144,13 +145,17 @@ def test_the_new_budget_goes_with_the_retry(browser: Client, alice: User, run: R
     assert AuditEntry.objects.get(action="run.budget_changed").actor == alice
 
 
-@pytest.mark.parametrize("budget", ["-1", "nan", "much"])
-def test_a_budget_that_is_no_amount_starts_nothing(browser: Client, run: Run, budget: str) -> None:
-    address = reverse("retry_run", args=[run.uuid])
-    answer = browser.post(address, {"budget_usd": budget}, follow=True)
-    assert "The budget is no amount in US dollars." in answer.text
-    run.refresh_from_db()
-    assert run.state == "finished"
+def test_a_budget_that_is_no_amount_starts_nothing(
+    browser: Client, run: Run, subtests: pytest.Subtests
+) -> None:
+    cases: list[str] = ["-1", "nan", "much"]
+    for budget in cases:
+        with subtests.test(budget=budget), undone():
+            address = reverse("retry_run", args=[run.uuid])
+            answer = browser.post(address, {"budget_usd": budget}, follow=True)
+            assert "The budget is no amount in US dollars." in answer.text
+            run.refresh_from_db()
+            assert run.state == "finished"
 
 
 def test_the_page_of_a_run_at_work_needs_few_queries(browser: Client, generating: Run) -> None:

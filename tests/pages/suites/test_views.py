@@ -18,6 +18,7 @@ from scoring.core.files.suite_format import MAX_CHARS
 from scoring.models import AuditEntry, Scorer, Suite, Team, ThresholdChange, User
 from tests.conftest import MakeDataset
 from tests.support.browser_forms import as_sent
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 FILE = """
@@ -375,9 +376,8 @@ def test_a_file_without_a_name_is_called_by_its_own(importing: Importing) -> Non
     assert Suite.objects.get().name == "nightly"
 
 
-@pytest.mark.parametrize(
-    ("fields", "says"),
-    [
+def test_what_is_no_suite_is_said(importing: Importing, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[Any, str]] = [
         ({}, "Choose a file, or paste its text."),
         ({"text": "{"}, "The suite cannot be read as JSON"),
         ({"text": "a: *b"}, "anchors and aliases are not read"),
@@ -385,13 +385,13 @@ def test_a_file_without_a_name_is_called_by_its_own(importing: Importing) -> Non
         ({"text": "x" * (MAX_CHARS + 1)}, "at most 500000"),
         ({"file": SimpleUploadedFile("s.yaml", b"\xff\xfe\x00")}, "not UTF-8"),
         ({"file": SimpleUploadedFile("s.yaml", b" " * 5 * MAX_CHARS)}, "at most 500,000"),
-    ],
-)
-def test_what_is_no_suite_is_said(importing: Importing, fields: Any, says: str) -> None:
-    importing._send(fields)
-    assert importing.answer.status_code == 422
-    assert says in said(importing.answer)
-    assert not Scorer.objects.exists()
+    ]
+    for fields, says in cases:
+        with subtests.test(fields=fields, says=says), undone():
+            importing._send(fields)
+            assert importing.answer.status_code == 422
+            assert says in said(importing.answer)
+            assert not Scorer.objects.exists()
 
 
 def test_what_a_file_holds_is_text(importing: Importing) -> None:

@@ -21,6 +21,7 @@ from scoring.models import (
 )
 from tests.pages.runs.generation.steps import address, filled, part, work_begins
 from tests.pages.runs.steps import with_code
+from tests.support.undone import undone
 
 
 class TestTry:
@@ -49,29 +50,26 @@ class TestTry:
         self.tried(browser, dataset, "2", **sent)
         assert Job.objects.count() == 1, "the very same is not asked twice at once"
 
-    @pytest.mark.parametrize(
-        ("position", "changed", "says"),
-        [
-            ("9", {}, "no such case"),
-            ("x", {}, "no such case"),
-            ("1", {"model": ""}, "come first"),
-            ("1", {"template": "{{ input.z }}"}, "nothing at input.z"),
-        ],
-    )
     def test_what_cannot_be_tried_is_said(
         self,
         browser: Client,
         dataset: Dataset,
         own: Connection,
         suite: Suite,
-        position: str,
-        changed: dict[str, str],
-        says: str,
+        subtests: pytest.Subtests,
     ) -> None:
-        work_begins()
-        sent = filled(browser, dataset, suite) | changed
-        assert says in self.tried(browser, dataset, position, **sent).text
-        assert not Job.objects.exists()
+        cases: list[tuple[str, dict[str, str], str]] = [
+            ("9", {}, "no such case"),
+            ("x", {}, "no such case"),
+            ("1", {"model": ""}, "come first"),
+            ("1", {"template": "{{ input.z }}"}, "nothing at input.z"),
+        ]
+        for position, changed, says in cases:
+            with subtests.test(position=position, changed=changed, says=says), undone():
+                work_begins()
+                sent = filled(browser, dataset, suite) | changed
+                assert says in self.tried(browser, dataset, position, **sent).text
+                assert not Job.objects.exists()
 
     def test_without_a_worker_nothing_waits(
         self, browser: Client, dataset: Dataset, own: Connection, suite: Suite
