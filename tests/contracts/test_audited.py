@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.core.cache import caches
-from django.db import transaction
 from django.test import Client
 
 from scoring.models import (
@@ -27,6 +25,7 @@ from tests.conftest import MakeDataset, MakeOutputs
 from tests.contracts.audited import RECORDED, UNRECORDED, Change, Desk
 from tests.contracts.doors import API, CHANGES, PAGES
 from tests.pages.conftest import spool
+from tests.support.undone import undone
 
 __all__ = ["spool"]
 
@@ -67,15 +66,13 @@ def desk(
 
 
 @contextmanager
-def undone(desk: Desk) -> Iterator[Desk]:
-    """A desk for one change, of which no row stays."""
-    with transaction.atomic():
+def for_one_change(desk: Desk) -> Iterator[Desk]:
+    """A desk like it, of which no row stays."""
+    with undone():
         client = Client()
         client.cookies = deepcopy(desk.client.cookies)
         house = {noun: copy(row) for noun, row in desk.house.items()}
         yield replace(desk, client=client, alice=copy(desk.alice), house=house)
-        transaction.set_rollback(True)
-    caches["default"].clear()
 
 
 def new_entries(desk: Desk, change: Change, kind: str, name: str) -> list[AuditEntry]:
@@ -89,7 +86,7 @@ def new_entries(desk: Desk, change: Change, kind: str, name: str) -> list[AuditE
 def test_every_change_is_recorded(desk: Desk) -> None:
     recorded, wanted = {}, {}
     for (kind, name), change in RECORDED.items():
-        with undone(desk) as own:
+        with for_one_change(desk) as own:
             change.first(own)
             entries = new_entries(own, change, kind, name)
         actors = [entry.actor_name for entry in entries if entry.action == change.action]
@@ -109,7 +106,7 @@ def tables() -> dict[type, list[Any]]:
 def test_what_leaves_no_entry_touches_only_what_it_may(desk: Desk) -> None:
     found = {}
     for (kind, name), change in UNRECORDED.items():
-        with undone(desk) as own:
+        with for_one_change(desk) as own:
             change.first(own)
             before = tables()
             actions = [entry.action for entry in new_entries(own, change, kind, name)]

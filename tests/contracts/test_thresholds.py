@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from django.core.cache import caches
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
-from django.db import transaction
 from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
@@ -51,6 +49,7 @@ from scoring.models import (
 from tests.conftest import PASSWORD, MakeDataset, MakeOutputs
 from tests.support.finished_runs import run_with
 from tests.support.thoroughness import IS_THOROUGH
+from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
 REASON: Final = "Reviewers were stricter."
@@ -321,12 +320,10 @@ def walker(team: Team, make_dataset: MakeDataset, make_outputs: MakeOutputs) -> 
 
 
 @contextmanager
-def undone(walker: Walker) -> Iterator[Walker]:
-    """The walker for one path, of which no row stays."""
-    with transaction.atomic():
+def on_one_path(walker: Walker) -> Iterator[Walker]:
+    """The walker, of whom no row stays."""
+    with undone():
         yield replace(walker, dataset=Dataset.objects.get(pk=walker.dataset.pk))
-        transaction.set_rollback(True)
-    caches["default"].clear()
 
 
 def sign_in(walker: Walker, role: str) -> User:
@@ -346,7 +343,7 @@ def test_a_threshold_changes_only_by_an_admin_with_a_reason(walker: Walker, role
     assert before == (0.9, 0.9)
     without, changed, told = {}, set(), set()
     for path in PATHS:
-        with undone(walker) as own:
+        with on_one_path(walker) as own:
             path(own, " ")
             own.dataset.refresh_from_db()
             without[path] = own.effective()
@@ -416,7 +413,7 @@ def test_the_default_of_a_scorer_changes_only_by_an_admin_with_a_reason(
     user = sign_in(walker, role)
     changed = set()
     for path in DEFAULT_PATHS:
-        with undone(walker) as own:
+        with on_one_path(walker) as own:
             for reason in (" ", REASON):
                 assert own.default == 0.7, path
                 path(own, reason)

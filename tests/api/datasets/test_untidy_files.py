@@ -12,6 +12,7 @@ from scoring.engine import imports
 from scoring.models import Case, Dataset, Upload
 from tests.api.conftest import API, Api, codes
 from tests.pages.uploads.test_untidy_uploads import NOTES, ONLY_RECORDS, UNTIDY
+from tests.support.undone import undone
 
 
 @pytest.fixture(autouse=True)
@@ -55,19 +56,16 @@ def test_a_delimiter_and_an_encoding_may_be_given(alices: Api) -> None:
     assert _load() == {"1": " é"}
 
 
-@pytest.mark.parametrize(
-    ("fields", "status", "code"),
-    [
+def test_options_that_cannot_be_used_are_refused(alices: Api, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], int, str]] = [
         ({"skip_lines": -1}, 422, "min_value"),
         ({"skip_lines": 10_001}, 422, "max_value"),
         ({"skip_lines": "x"}, 400, "invalid"),
         ({"delimiter": '"'}, 422, "delimiter"),
         ({"encoding": "nope"}, 422, "encoding"),
-    ],
-)
-def test_options_that_cannot_be_used_are_refused(
-    alices: Api, fields: dict[str, Any], status: int, code: str
-) -> None:
-    answer = _post(alices, UNTIDY, **fields)
-    assert (answer.status_code, codes(answer)[0][1]) == (status, code)
-    assert not Upload.objects.exclude(state="cancelled").exists()
+    ]
+    for fields, status, code in cases:
+        with subtests.test(fields=fields, status=status, code=code), undone():
+            answer = _post(alices, UNTIDY, **fields)
+            assert (answer.status_code, codes(answer)[0][1]) == (status, code)
+            assert not Upload.objects.exclude(state="cancelled").exists()

@@ -268,9 +268,10 @@ def test_without_a_worker_the_page_says_how_to_start_one(
     assert "no worker: start <code>manage.py worker</code>" in fragment(administrator, own)
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
+def test_the_answer_is_shown_and_the_page_stops_asking(
+    administrator: Client, own: Connection, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         (
             {"is_ok": True, "model": "small", "text": "ready", "latency_ms": 812.4},
             "in 812 ms: “ready”",
@@ -287,17 +288,15 @@ def test_without_a_worker_the_page_says_how_to_start_one(
             "The endpoint answered in 5 ms: it offers 1 model.",
         ),
         ({"is_ok": False, "model": "small", "text": "the key was refused"}, "the key was refused"),
-    ],
-)
-def test_the_answer_is_shown_and_the_page_stops_asking(
-    administrator: Client, own: Connection, answer: dict[str, Any], said: str
-) -> None:
-    administrator.post(at("test_connection", own))
-    ended(JobState.DONE, **answer)
-    text = fragment(administrator, own)
-    assert said in text
-    assert "hx-trigger" not in text
-    assert "Test again" in text
+    ]
+    for answer, said in cases:
+        with subtests.test(answer=answer, said=said), undone():
+            administrator.post(at("test_connection", own))
+            ended(JobState.DONE, **answer)
+            text = fragment(administrator, own)
+            assert said in text
+            assert "hx-trigger" not in text
+            assert "Test again" in text
 
 
 def test_a_model_cannot_write_into_the_page(administrator: Client, own: Connection) -> None:

@@ -36,22 +36,21 @@ def test_a_part_becomes_a_dataset_that_says_what_it_is_made_of(
             assert (made.latest.case_count, made.latest.source_name) == (number, source)
 
 
-@pytest.mark.parametrize(
-    ("form", "said"),
-    [
+def test_a_part_that_cannot_be_made_is_said(
+    browser: Client, dataset: Dataset, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, str], str]] = [
         ({"tag": "nowhere", "seed": "1", "name": "None"}, "No case is chosen"),
         ({"seed": "1", "name": "Answers"}, "called “Answers” already"),
         ({"n": "0", "seed": "1", "name": "Zero"}, "greater than or equal to 1"),
         ({"seed": "1", "name": ""}, "required"),
-    ],
-)
-def test_a_part_that_cannot_be_made_is_said(
-    browser: Client, dataset: Dataset, form: dict[str, str], said: str
-) -> None:
-    answer = browser.post(at(dataset, "carve"), form)
-    assert answer.status_code == 422
-    assert said in answer.content.decode()
-    assert Dataset.objects.count() == 1
+    ]
+    for form, said in cases:
+        with subtests.test(form=form, said=said), undone():
+            answer = browser.post(at(dataset, "carve"), form)
+            assert answer.status_code == 422
+            assert said in answer.content.decode()
+            assert Dataset.objects.count() == 1
 
 
 def test_changes_of_any_two_versions(

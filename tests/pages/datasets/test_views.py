@@ -150,12 +150,14 @@ def test_an_older_version_keeps_its_cases_and_says_that_it_is_old(
     assert f"{url}cases/1/?q=refund&amp;version=1" in old
 
 
-@pytest.mark.parametrize("number", ["3", "0", "-1", "x", "1.5", "99999999999"])
 def test_a_version_that_is_not_there_is_404(
-    browser_of: BrowserOf, bob: User, version: DatasetVersion, number: str
+    browser_of: BrowserOf, bob: User, version: DatasetVersion, subtests: pytest.Subtests
 ) -> None:
-    url = reverse("dataset", args=[version.dataset.uuid])
-    assert browser_of(bob).get(url, {"version": number}).status_code == 404
+    cases: list[str] = ["3", "0", "-1", "x", "1.5", "99999999999"]
+    for number in cases:
+        with subtests.test(number=number), undone():
+            url = reverse("dataset", args=[version.dataset.uuid])
+            assert browser_of(bob).get(url, {"version": number}).status_code == 404
 
 
 def test_a_case_shows_its_values_as_they_are(
@@ -211,13 +213,15 @@ def test_a_long_text_of_a_case_is_cut_and_its_whole_is_one_link_away(
             assert whole["Content-Type"] == "text/plain; charset=utf-8"
 
 
-@pytest.mark.parametrize("name", ["expected", "reference-1", "metadata", "output", "key"])
 def test_the_whole_of_what_a_case_lacks_is_404(
-    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, name: str
+    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, subtests: pytest.Subtests
 ) -> None:
-    version = make_dataset([{"input": "Anything?"}])
-    url = reverse("dataset_case", args=[version.dataset.uuid, 1])
-    assert browser_of(bob).get(url, {"whole": name}).status_code == 404
+    cases: list[str] = ["expected", "reference-1", "metadata", "output", "key"]
+    for name in cases:
+        with subtests.test(name=name), undone():
+            version = make_dataset([{"input": "Anything?"}])
+            url = reverse("dataset_case", args=[version.dataset.uuid, 1])
+            assert browser_of(bob).get(url, {"whole": name}).status_code == 404
 
 
 def test_neighbours_follow_the_filter(
@@ -231,12 +235,14 @@ def test_neighbours_follow_the_filter(
     assert (last["previous"], last["next"].position) == (None, 120)
 
 
-@pytest.mark.parametrize("position", [0, 5, 2**40])
 def test_a_case_that_is_not_there_is_404(
-    browser_of: BrowserOf, bob: User, version: DatasetVersion, position: int
+    browser_of: BrowserOf, bob: User, version: DatasetVersion, subtests: pytest.Subtests
 ) -> None:
-    url = reverse("dataset_case", args=[version.dataset.uuid, position])
-    assert browser_of(bob).get(url).status_code == 404
+    cases: list[int] = [0, 5, 2**40]
+    for position in cases:
+        with subtests.test(position=position), undone():
+            url = reverse("dataset_case", args=[version.dataset.uuid, position])
+            assert browser_of(bob).get(url).status_code == 404
 
 
 @pytest.mark.parametrize("count", [1, PAGE_SIZE])

@@ -106,12 +106,14 @@ def test_who_looks_on_while_another_discards_may_bring_it_back(
             assert "edited: input" in browser.get(at(dataset)).text
 
 
-@pytest.mark.parametrize("name", ["revert_draft_case", "move_draft", "discard_draft"])
 def test_where_there_never_was_a_draft_that_is_said(
-    browser: Client, dataset: Dataset, name: str
+    browser: Client, dataset: Dataset, subtests: pytest.Subtests
 ) -> None:
-    page = browser.post(at(dataset, name), {"key": "q1"}, follow=True)
-    assert "There is no draft yet" in page.text
+    cases: list[str] = ["revert_draft_case", "move_draft", "discard_draft"]
+    for name in cases:
+        with subtests.test(name=name), undone():
+            page = browser.post(at(dataset, name), {"key": "q1"}, follow=True)
+            assert "There is no draft yet" in page.text
 
 
 def test_what_is_brought_back_is_there_to_be_brought_back(

@@ -125,20 +125,19 @@ def test_a_draft_behind_is_moved_first(
     assert "changed meanwhile" in moved
 
 
-@pytest.mark.parametrize(
-    ("query", "is_offered"),
-    [
+def test_cases_of_a_tag_lead_to_a_dataset_of_their_own(
+    browser: Client, dataset: Dataset, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, str], bool]] = [
         ({"tag": "easy"}, True),
         ({"tag": "easy", "q": "One"}, False),
         ({"tag": "nowhere"}, False),
         ({}, False),
-    ],
-)
-def test_cases_of_a_tag_lead_to_a_dataset_of_their_own(
-    browser: Client, dataset: Dataset, query: dict[str, str], is_offered: bool
-) -> None:
-    page = browser.get(at(dataset, "dataset"), query).text
-    assert (f'href="{at(dataset, "carve")}?tag=easy"' in page) is is_offered
+    ]
+    for query, is_offered in cases:
+        with subtests.test(query=query, is_offered=is_offered), undone():
+            page = browser.get(at(dataset, "dataset"), query).text
+            assert (f'href="{at(dataset, "carve")}?tag=easy"' in page) is is_offered
 
 
 @pytest.mark.parametrize(("name", "fields"), [("carve", 1), ("dataset", 2)])

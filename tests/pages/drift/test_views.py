@@ -91,15 +91,17 @@ def test_the_address_names_scorer_and_series(
                 )
 
 
-@pytest.mark.parametrize("query", ["?scorer=nobody", "?series=nowhere", "?series=a&series=x"])
 def test_a_line_that_is_not_there_is_said_to_be_none(
-    version: DatasetVersion, page_of: Callable[..., str], query: str
+    version: DatasetVersion, page_of: Callable[..., str], subtests: pytest.Subtests
 ) -> None:
-    weeks(version, [0.8])
-    html = page_of(version, query)
-    assert headings(html) == []
-    assert "No such line" in html
-    assert f'href="{url_of(version)}"' in html
+    cases: list[str] = ["?scorer=nobody", "?series=nowhere", "?series=a&series=x"]
+    for query in cases:
+        with subtests.test(query=query), undone():
+            weeks(version, [0.8])
+            html = page_of(version, query)
+            assert headings(html) == []
+            assert "No such line" in html
+            assert f'href="{url_of(version)}"' in html
 
 
 def test_only_so_many_lines_are_drawn_and_the_page_says_so(

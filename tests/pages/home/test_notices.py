@@ -51,17 +51,21 @@ def test_a_run_is_told_to_who_started_it_and_nobody_else(
     assert told not in browser_of(bob).get(runs_page(run)).text
 
 
-@pytest.mark.parametrize(
-    ("by_program", "seconds", "is_told"),
-    [(False, 0, True), (True, 0, False), (True, 59, False), (True, 60, True)],
-)
 def test_of_what_programs_start_only_what_takes_a_minute_is_told(
-    alice: User, run: Run, by_program: bool, seconds: float, is_told: bool
+    alice: User, run: Run, subtests: pytest.Subtests
 ) -> None:
-    run.by_program = by_program
-    run.save()
-    notify_run_end(ended(run, alice, seconds))
-    assert Notice.objects.exists() == is_told
+    cases: list[tuple[bool, float, bool]] = [
+        (False, 0, True),
+        (True, 0, False),
+        (True, 59, False),
+        (True, 60, True),
+    ]
+    for by_program, seconds, is_told in cases:
+        with subtests.test(by_program=by_program, seconds=seconds, is_told=is_told), undone():
+            run.by_program = by_program
+            run.save()
+            notify_run_end(ended(run, alice, seconds))
+            assert Notice.objects.exists() == is_told
 
 
 def test_who_starts_a_run_or_retries_it_is_known_as_program_or_person(

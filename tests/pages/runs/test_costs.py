@@ -83,16 +83,22 @@ def test_a_judge_without_paid_calls_says_so(browser: Client, run: Run) -> None:
     assert "judges 0 paid calls </li>" in facts(browser.get(url(run)))
 
 
-@pytest.mark.parametrize(
-    ("paid", "left"), [((), "$2.00"), ((0.5, 0.25), "$1.25"), ((1.5, None, 0.6), "$0.00")]
-)
 def test_the_budget_says_what_is_left(
-    browser: Client, team: Team, generating: Run, paid: tuple[float | None, ...], left: str
+    browser: Client, team: Team, generating: Run, subtests: pytest.Subtests
 ) -> None:
-    for cost_usd in paid:
-        ModelCall.objects.create(team=team, run=generating, purpose="judge", cost_usd=cost_usd)
-    ModelCall.objects.create(team=team, purpose="judge", cost_usd=9.0)  # another run's
-    assert f"budget $2.00, {left} left" in facts(browser.get(url(generating)))
+    cases: list[tuple[tuple[float | None, ...], str]] = [
+        ((), "$2.00"),
+        ((0.5, 0.25), "$1.25"),
+        ((1.5, None, 0.6), "$0.00"),
+    ]
+    for paid, left in cases:
+        with subtests.test(paid=paid, left=left), undone():
+            for cost_usd in paid:
+                ModelCall.objects.create(
+                    team=team, run=generating, purpose="judge", cost_usd=cost_usd
+                )
+            ModelCall.objects.create(team=team, purpose="judge", cost_usd=9.0)  # another run's
+            assert f"budget $2.00, {left} left" in facts(browser.get(url(generating)))
 
 
 def test_how_the_outputs_were_made_is_told(browser: Client, generating: Run) -> None:

@@ -89,9 +89,10 @@ class TestTry:
         assert "still under way" in more.text
         assert Job.objects.count() == 3
 
-    @pytest.mark.parametrize(
-        ("kept", "says"),
-        [
+    def test_the_answer_is_shown_as_it_came(
+        self, browser: Client, team: Team, alice: User, subtests: pytest.Subtests
+    ) -> None:
+        cases: list[tuple[dict[str, Any], str]] = [
             ({"state": JobState.WAITING}, "The model is asked."),
             ({"state": JobState.FAILED, "problem": "it broke"}, "No answer: it broke."),
             (
@@ -126,18 +127,20 @@ class TestTry:
                 },
                 "key_refused",
             ),
-        ],
-    )
-    def test_the_answer_is_shown_as_it_came(
-        self, browser: Client, team: Team, alice: User, kept: dict[str, Any], says: str
-    ) -> None:
-        work_begins()
-        made: dict[str, Any] = {"team": team, "requested_by": alice, "kind": JobKind.TRY_PROMPT}
-        job = Job.objects.create(**made, request={"key": "q1"}, **kept)
-        page = browser.get(reverse("tried_prompt", args=[job.uuid])).text
-        assert says in page
-        if "Paris" in says:
-            assert all(text in page for text in ("$0.01", "12 ms", "100 tokens in, 20 out"))
+        ]
+        for kept, says in cases:
+            with subtests.test(kept=kept, says=says), undone():
+                work_begins()
+                made: dict[str, Any] = {
+                    "team": team,
+                    "requested_by": alice,
+                    "kind": JobKind.TRY_PROMPT,
+                }
+                job = Job.objects.create(**made, request={"key": "q1"}, **kept)
+                page = browser.get(reverse("tried_prompt", args=[job.uuid])).text
+                assert says in page
+                if "Paris" in says:
+                    assert all(text in page for text in ("$0.01", "12 ms", "100 tokens in, 20 out"))
 
     def test_another_kind_of_job_is_not_here(
         self, browser: Client, team: Team, alice: User
