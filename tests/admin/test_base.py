@@ -21,6 +21,7 @@ def test_every_model_is_registered() -> None:
     assert models == set(OURS)
 
 
+@pytest.mark.long("every list of the admin is asked for twice")
 def test_every_list_opens_and_searches(admin: Client, entry: SuiteEntry) -> None:
     found = {}
     for model in OURS:

@@ -83,6 +83,7 @@ def new_entries(desk: Desk, change: Change, kind: str, name: str) -> list[AuditE
     return list(AuditEntry.objects.filter(pk__gt=last.pk if last else 0).order_by("pk"))
 
 
+@pytest.mark.long("every address that takes changes is asked")
 def test_every_change_is_recorded(desk: Desk) -> None:
     recorded, wanted = {}, {}
     for (kind, name), change in RECORDED.items():

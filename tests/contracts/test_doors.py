@@ -153,6 +153,7 @@ def _masked(content: bytes, url: str) -> str:
     return re.sub(r"\b[A-Za-z0-9]{64}\b", "TOKEN", content.decode().replace(url, "URL"))
 
 
+@pytest.mark.long("every address is asked")
 def test_a_viewer_reads_and_changes_nothing(house: dict[str, Any], team: Team, bob: User) -> None:
     def right(_: str, need: Any, __: list[str], status: int) -> bool:
         expected = {VIEWER: {200}, "other": REFUSED | {410}}
@@ -195,6 +196,7 @@ def test_a_role_is_refused_nothing_that_is_offered_to_it(
     assert wrong(signed_in(member), house, team, right, asks) == []
 
 
+@pytest.mark.long("nearly every address is asked")
 def test_an_admin_is_refused_nothing_that_is_offered(
     house: dict[str, Any], team: Team, alice: User
 ) -> None:

@@ -34,6 +34,7 @@ def embedded(pairs: list[Pair]) -> list[float]:
     return cosines
 
 
+@pytest.mark.long("the model is loaded")
 def test_cosines_are_the_recorded_ones(pairs: list[Pair], minilm: str) -> None:
     assert len(embedded(pairs[::SAMPLE])) == 20
 

@@ -32,14 +32,15 @@ def _load() -> dict[str, Any]:
     return {case.key: case.input for case in Case.objects.all()}
 
 
-@pytest.mark.parametrize(("content", "name", "code"), ONLY_RECORDS)
 def test_a_file_of_one_bad_record_has_its_code(
-    alices: Api, spool: Path, content: bytes, name: str, code: str
+    alices: Api, spool: Path, subtests: pytest.Subtests
 ) -> None:
-    answer = _post(alices, content, name)
-    assert (answer.status_code // 100, answer.json()["code"]) == (4, code)
-    assert not Dataset.objects.exists()
-    assert not list(spool.iterdir())
+    for content, name, code in ONLY_RECORDS:
+        with subtests.test(content=content, name=name, code=code), undone():
+            answer = _post(alices, content, name)
+            assert (answer.status_code // 100, answer.json()["code"]) == (4, code)
+            assert not Dataset.objects.exists()
+            assert not list(spool.iterdir())
 
 
 def test_lines_are_skipped_and_what_was_left_out_is_told(alices: Api) -> None:

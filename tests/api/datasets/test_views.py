@@ -164,9 +164,10 @@ def test_a_mapping_says_which_column_is_which(alices: Api) -> None:
     assert [case.tags for case in Case.objects.all()] == [["What?"], ["Why?"]]
 
 
-@pytest.mark.parametrize(
-    ("fields", "status", "error"),
-    [
+def test_a_bad_form_is_refused_and_leaves_nothing(
+    alices: Api, spool: Path, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, Any], int, tuple[str, str]]] = [
         ({"mapping": "{"}, 400, ("mapping", "invalid_json")),
         ({"mapping": "[]"}, 400, ("mapping", "not_an_object")),
         ({"mapping": '{"input": 3}'}, 400, ("mapping", "invalid")),
@@ -177,15 +178,13 @@ def test_a_mapping_says_which_column_is_which(alices: Api) -> None:
         ({"skip_bad_rows": "perhaps"}, 400, ("skip_bad_rows", "invalid")),
         ({"text": "", "name": "empty"}, 422, ("", "empty_file")),
         ({"text": b"\x89PNG\r\n\x1a\n\0\0", "name": "png"}, 422, ("", "type_mismatch")),
-    ],
-)
-def test_a_bad_form_is_refused_and_leaves_nothing(
-    alices: Api, spool: Path, fields: dict[str, Any], status: int, error: tuple[str, str]
-) -> None:
-    response = send_file(alices, **fields)
-    assert (response.status_code, codes(response)) == (status, [error])
-    assert not Dataset.objects.exists()
-    assert not list(spool.iterdir())
+    ]
+    for fields, status, error in cases:
+        with subtests.test(fields=fields, status=status, error=error), undone():
+            response = send_file(alices, **fields)
+            assert (response.status_code, codes(response)) == (status, [error])
+            assert not Dataset.objects.exists()
+            assert not list(spool.iterdir())
 
 
 def test_a_form_without_a_file_is_refused(alices: Api) -> None:

@@ -240,20 +240,21 @@ WAYS: dict[str, tuple[Given, Given]] = {
 }
 
 
-@pytest.mark.parametrize("change", WAYS)
 @pytest.mark.parametrize("how", ["usual", "named", "pinned"])
 def test_results_are_told_by_what_became_of_them_since_a_run(
-    bobs: Api, runs: tuple[Run, Run], change: str, how: str
+    bobs: Api, runs: tuple[Run, Run], how: str, subtests: pytest.Subtests
 ) -> None:
     run, before = runs
     named = {"baseline": before.uuid} if how == "named" else {}
     if how == "pinned":
         run_with(run.output_set.version, {"close": [0.5] * len(WAYS)}, name="between")
         Baseline.objects.pin(before, by=None)
-    assert keys(bobs, run, change=change, **named) == [change]
-    exported = bobs.get(f"runs/{run.uuid}/export/", change=change, **named)
-    rows = b"".join(exported.streaming_content).splitlines()
-    assert [json.loads(row).get("key") for row in rows] == [change, None]
+    for change in WAYS:
+        with subtests.test(change=change):
+            assert keys(bobs, run, change=change, **named) == [change]
+            exported = bobs.get(f"runs/{run.uuid}/export/", change=change, **named)
+            rows = b"".join(exported.streaming_content).splitlines()
+            assert [json.loads(row).get("key") for row in rows] == [change, None]
 
 
 def test_what_broke_and_nobody_reviewed_is_asked_for_at_once(
@@ -267,35 +268,30 @@ def test_what_broke_and_nobody_reviewed_is_asked_for_at_once(
     assert keys(alices, run, **asked) == []
 
 
-@pytest.mark.parametrize(
-    ("query", "status", "faults"),
-    [
-        ({"change": "edited"}, 422, [("change", "invalid_choice")]),
-        ({"baseline": MISSING}, 400, [("baseline", "change_required")]),
-        ({"change": "broke", "baseline": "w45"}, 400, [("baseline", "invalid")]),
-        ({"change": "broke", "baseline": MISSING}, 404, [("baseline", "not_found")]),
-        ({"change": "broke", "baseline": "{run}"}, 422, [("baseline", "same_run")]),
-        ({"change": "broke", "baseline": "{other}"}, 400, [("baseline", "different_datasets")]),
-        ({"change": "broke", "baseline": "{queued}"}, 409, []),
-    ],
-)
 @pytest.mark.parametrize("where", ["results", "export"])
 def test_a_change_that_cannot_be_told_is_refused(
     bobs: Api,
     make_dataset: MakeDataset,
     runs: tuple[Run, Run],
-    query: dict[str, str],
-    status: int,
-    faults: list[tuple[str, str]],
     where: str,
+    subtests: pytest.Subtests,
 ) -> None:
     run, before = runs
     other = run_with(make_dataset([{}], "Other"), {"close": [1.0]})
     queued = planning.create_run(run.output_set, scorers=[(Scorer.objects.get(name="close"), 0.5)])
-    ids = {"run": run.uuid, "other": other.uuid, "queued": queued.uuid}
-    named = {name: value.format(**ids) for name, value in query.items()}
-    answer = bobs.get(f"runs/{run.uuid}/{where}/", **named)
-    assert (answer.status_code, codes(answer)) == (status, faults)
+    cases: list[tuple[dict[str, Any], int, list[tuple[str, str]]]] = [
+        ({"change": "edited"}, 422, [("change", "invalid_choice")]),
+        ({"baseline": MISSING}, 400, [("baseline", "change_required")]),
+        ({"change": "broke", "baseline": "w45"}, 400, [("baseline", "invalid")]),
+        ({"change": "broke", "baseline": MISSING}, 404, [("baseline", "not_found")]),
+        ({"change": "broke", "baseline": run.uuid}, 422, [("baseline", "same_run")]),
+        ({"change": "broke", "baseline": other.uuid}, 400, [("baseline", "different_datasets")]),
+        ({"change": "broke", "baseline": queued.uuid}, 409, []),
+    ]
+    for query, status, faults in cases:
+        with subtests.test(query=query):
+            answer = bobs.get(f"runs/{run.uuid}/{where}/", **query)
+            assert (answer.status_code, codes(answer)) == (status, faults)
     first = bobs.get(f"runs/{before.uuid}/{where}/", change="broke")
     assert (first.status_code, codes(first)) == (422, [("change", "baseline_required")])
 

@@ -169,12 +169,12 @@ def test_each_act_can_be_undone(
     reviewer: Client, runs: tuple[Run, Run], rita: User, subtests: pytest.Subtests
 ) -> None:
     cases: list[str] = ["accepted", "rejected", "waive", "reopen"]
+    send(reviewer, runs, "accepted", 1, note="Good.")
+    send(reviewer, runs, "waive", 2, **terms(rita))
+    (before,) = {w.pk for w in Waiver.objects.open().filter(scorer__name="tone")}
+    assert states(runs) == "awoo"
     for do in cases:
         with subtests.test(do=do), undone():
-            send(reviewer, runs, "accepted", 1, note="Good.")
-            send(reviewer, runs, "waive", 2, **terms(rita))
-            (before,) = {w.pk for w in Waiver.objects.open().filter(scorer__name="tone")}
-            assert states(runs) == "awoo"
             answer = send(reviewer, runs, do, 1, 2, 3, **terms(rita, reason="Others."))
             assert states(runs) == {"reopen": "ooo"}.get(do, do[0] * 3) + "o"
             undo(reviewer, answer)
@@ -243,9 +243,9 @@ def test_an_undo_that_the_site_did_not_sign_changes_nothing(
         signing.dumps({"before": {"decisions": [], "waivers": []}}),
         "a\x00b",
     ]
+    send(reviewer, runs, "accepted", 1)
     for change in cases:
         with subtests.test(change=change), undone():
-            send(reviewer, runs, "accepted", 1)
             answer = send(reviewer, runs, "undo", 1, change=change)
             assert answer.status_code == 200
             assert "Nothing was changed" in answer.text

@@ -183,27 +183,25 @@ def test_ticked_cases_are_tagged_in_the_draft_of_the_next_version(
     assert run.output_set.version.cases.get(position=2).tags == []
 
 
-@pytest.mark.parametrize(
-    ("sent", "said"),
-    [
-        ({"new_tag": ""}, "Name a tag"),
-        ({"new_tag": "odd", "verdict": "maybe"}, "Name a tag, and tick a case"),
-        ({"new_tag": "odd"}, "At most 2 cases are tagged at once"),
-    ],
-)
 def test_what_cannot_be_tagged_is_said(
     browser_of: BrowserOf,
     alice: User,
     run: Run,
-    sent: dict[str, str],
-    said: str,
     monkeypatch: pytest.MonkeyPatch,
+    subtests: pytest.Subtests,
 ) -> None:
-    monkeypatch.setattr(bulk_actions, "MAX_TAGGED", 2)
-    address = _path(run)
-    answer = browser_of(alice).post(address, {"do": "tag"} | sent, follow=True)
-    assert said in answer.text
-    assert not DraftEdit.objects.exists()
+    cases: list[tuple[dict[str, str], str]] = [
+        ({"new_tag": ""}, "Name a tag"),
+        ({"new_tag": "odd", "verdict": "maybe"}, "Name a tag, and tick a case"),
+        ({"new_tag": "odd"}, "At most 2 cases are tagged at once"),
+    ]
+    for sent, said in cases:
+        with subtests.test(sent=sent, said=said), undone(), monkeypatch.context() as patch:
+            patch.setattr(bulk_actions, "MAX_TAGGED", 2)
+            address = _path(run)
+            answer = browser_of(alice).post(address, {"do": "tag"} | sent, follow=True)
+            assert said in answer.text
+            assert not DraftEdit.objects.exists()
 
 
 def test_a_viewer_tags_nothing(browser_of: BrowserOf, bob: User, run: Run) -> None:

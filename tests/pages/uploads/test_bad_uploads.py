@@ -26,6 +26,7 @@ from scoring.engine.imports import reader
 from scoring.models import Case, Dataset, DatasetVersion, Output, OutputSet, Team, Upload
 from tests.pages.uploads.steps import checked as checked_page
 from tests.pages.uploads.steps import html_of, imported, mapped, send, sent, url_of
+from tests.support.undone import undone
 from tests.support.workbooks import UNUSABLE, packed, parts_of, row_xml, sheet_xml, simple, workbook
 
 zipped = partial(gzip.compress, mtime=0)  # the same bytes, and test names, at any time
@@ -339,9 +340,10 @@ class Breaking(io.RawIOBase):
 # What looks bad and is not
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "expected"),
-    [
+def test_what_looks_bad_and_is_not_goes_in_as_it_is(
+    browser: Client, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, bytes, dict[str, object]]] = [
         ("bom.csv", b"\xef\xbb\xbfid,input\n1,a\n", {"1": "a"}),
         ("utf16.csv", "id,input\n1,Größe\n".encode("utf-16"), {"1": "Größe"}),
         ("big.csv", b"\xfe\xff" + "id,input\n1,\u4f60".encode("utf-16-be"), {"1": "\u4f60"}),
@@ -353,13 +355,11 @@ class Breaking(io.RawIOBase):
         ("null.jsonl", b'{"id": 1, "input": null}\n{"id": 2, "input": ""}', {"1": None, "2": ""}),
         ("pair.jsonl", b'{"id": "1", "input": "\\ud83d\\ude00"}', {"1": "\U0001f600"}),
         ("book.xlsx", simple(("id", "input"), ("1", "=1+1")), {"1": "=1+1"}),
-    ],
-)  # fmt: skip
-def test_what_looks_bad_and_is_not_goes_in_as_it_is(
-    browser: Client, name: str, content: bytes, expected: dict[str, object]
-) -> None:
-    imported(browser, checked_page(browser, sent(browser, content, name)))
-    assert {case.key: case.input for case in Case.objects.all()} == expected
+    ]
+    for name, content, expected in cases:
+        with subtests.test(name=name, content=content, expected=expected), undone():
+            imported(browser, checked_page(browser, sent(browser, content, name)))
+            assert {case.key: case.input for case in Case.objects.all()} == expected
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])

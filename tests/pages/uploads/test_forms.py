@@ -119,9 +119,10 @@ def test_pasted_rows_can_be_read_otherwise_as_files_can(
             assert {field.name for field in page.context["reading"]} == {*choices}
 
 
-@pytest.mark.parametrize(
-    ("given", "field"),
-    [
+def test_what_cannot_be_used_comes_back_with_its_field(
+    browser: Client, make_dataset: MakeDataset, spool: Path, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, str], str]] = [
         ({"file": ""}, "file"),
         ({"pasted": "id,input\n1,x"}, "file"),
         ({"kind": "outputs"}, "dataset"),
@@ -129,17 +130,15 @@ def test_pasted_rows_can_be_read_otherwise_as_files_can(
         ({"dataset_name": "Answers"}, "dataset_name"),
         ({"dataset_name": "x" * 121}, "dataset_name"),
         ({"dated": "yesterday"}, "dated"),
-    ],
-)
-def test_what_cannot_be_used_comes_back_with_its_field(
-    browser: Client, make_dataset: MakeDataset, spool: Path, given: dict[str, str], field: str
-) -> None:
-    make_dataset([{"input": "1"}], name="Answers")
-    answer = send(browser, **given)
-    assert answer.status_code == 422
-    assert list(answer.context["form"].errors) == [field]
-    assert not Upload.objects.exists()
-    assert list(spool.iterdir()) == []
+    ]
+    for given, field in cases:
+        with subtests.test(given=given, field=field), undone():
+            make_dataset([{"input": "1"}], name="Answers")
+            answer = send(browser, **given)
+            assert answer.status_code == 422
+            assert list(answer.context["form"].errors) == [field]
+            assert not Upload.objects.exists()
+            assert list(spool.iterdir()) == []
 
 
 def test_a_file_over_the_limit_is_413_and_nothing_is_left_of_it(
