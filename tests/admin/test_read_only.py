@@ -12,6 +12,7 @@ from django.utils import timezone
 from scoring import models as rows
 from scoring.models import Alert, AlertDelivery, AlertRule
 from tests.conftest import MakeDataset, MakeOutputs
+from tests.support.undone import undone
 
 
 def test_a_run_is_listed_and_found_with_its_dataset(
@@ -30,9 +31,13 @@ def test_a_run_is_listed_and_found_with_its_dataset(
     assert ">Greetings<" not in found
 
 
-@pytest.mark.parametrize("kind", ["score", "case", "output", "run", "auditentry", "shard"])
-def test_what_the_site_wrote_cannot_be_added_by_hand(admin: Client, kind: str) -> None:
-    assert admin.get(reverse(f"admin:scoring_{kind}_add")).status_code == 403
+def test_what_the_site_wrote_cannot_be_added_by_hand(
+    admin: Client, subtests: pytest.Subtests
+) -> None:
+    cases: list[str] = ["score", "case", "output", "run", "auditentry", "shard"]
+    for kind in cases:
+        with subtests.test(kind=kind), undone():
+            assert admin.get(reverse(f"admin:scoring_{kind}_add")).status_code == 403
 
 
 HOOK = "https://hooks.example.org/T0/secret-path"
@@ -55,20 +60,22 @@ def rule(make_dataset: MakeDataset) -> AlertRule:
     return made
 
 
-@pytest.mark.parametrize("kind", ["alertrule", "alertwatch", "alert", "alertdelivery"])
 def test_rows_are_shown_without_what_is_secret_and_cannot_be_changed(
-    admin: Client, rule: AlertRule, kind: str
+    admin: Client, rule: AlertRule, subtests: pytest.Subtests
 ) -> None:
-    rows = {"alertrule": AlertRule, "alertwatch": rule.watches.model}
-    row = {**rows, "alert": Alert, "alertdelivery": AlertDelivery}[kind].objects.get()  # type: ignore[attr-defined]
-    page = reverse(f"admin:scoring_{kind}_change", args=[row.pk])
-    for url in (reverse(f"admin:scoring_{kind}_changelist"), page):
-        shown = admin.get(url)
-        assert shown.status_code == 200
-        assert "secret-path" not in shown.text
-        assert rule.encrypted_secret not in shown.text
-        assert rule.encrypted_webhook not in shown.text
-    if kind in {"alertrule", "alertdelivery"}:
-        assert "hooks.example.org …path" in admin.get(page).text
-    assert admin.post(page, {}).status_code == 403
-    assert admin.get(reverse(f"admin:scoring_{kind}_add")).status_code == 403
+    cases: list[str] = ["alertrule", "alertwatch", "alert", "alertdelivery"]
+    for kind in cases:
+        with subtests.test(kind=kind), undone():
+            rows = {"alertrule": AlertRule, "alertwatch": rule.watches.model}
+            row = {**rows, "alert": Alert, "alertdelivery": AlertDelivery}[kind].objects.get()  # type: ignore[attr-defined]
+            page = reverse(f"admin:scoring_{kind}_change", args=[row.pk])
+            for url in (reverse(f"admin:scoring_{kind}_changelist"), page):
+                shown = admin.get(url)
+                assert shown.status_code == 200
+                assert "secret-path" not in shown.text
+                assert rule.encrypted_secret not in shown.text
+                assert rule.encrypted_webhook not in shown.text
+            if kind in {"alertrule", "alertdelivery"}:
+                assert "hooks.example.org …path" in admin.get(page).text
+            assert admin.post(page, {}).status_code == 403
+            assert admin.get(reverse(f"admin:scoring_{kind}_add")).status_code == 403

@@ -9,6 +9,7 @@ import pytest
 from scoring.models import Member, Role, Scorer, Team, Token, User
 from tests.api.conftest import API, Api, ApiOf
 from tests.api.test_authentication import CLOSE, BrowserOf, token
+from tests.support.undone import undone
 
 __all__ = ["token"]
 
@@ -41,25 +42,24 @@ def test_a_session_in_no_team_is_told_so(browser_of: BrowserOf, db: None) -> Non
     assert (response.status_code, response.json()["code"]) == (400, "team_required")
 
 
-@pytest.mark.parametrize(
-    ("member", "token_role", "status"),
-    [
+def test_the_smaller_role_of_member_and_token_counts(
+    api_of: ApiOf, alice: User, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[Role, Role, int]] = [
         (Role.ADMIN, Role.EDITOR, 201),
         (Role.ADMIN, Role.REVIEWER, 403),
         (Role.EDITOR, Role.ADMIN, 201),
         (Role.REVIEWER, Role.ADMIN, 403),
         (Role.VIEWER, Role.ADMIN, 403),
-    ],
-)
-def test_the_smaller_role_of_member_and_token_counts(
-    api_of: ApiOf, alice: User, member: Role, token_role: Role, status: int
-) -> None:
-    Member.objects.filter(user=alice).update(role=member)
-    program = api_of(alice, token_role)
-    assert program.get("scorers/").status_code == 200
-    response = program.post("scorers/", CLOSE)
-    assert response.status_code == status
-    if status == 403:
-        assert response.json()["code"] == "permission_denied"
-        held = min(member, token_role).label
-        assert response.json()["message"] == f"This needs the role editor; yours is {held}."
+    ]
+    for member, token_role, status in cases:
+        with subtests.test(member=member, token_role=token_role, status=status), undone():
+            Member.objects.filter(user=alice).update(role=member)
+            program = api_of(alice, token_role)
+            assert program.get("scorers/").status_code == 200
+            response = program.post("scorers/", CLOSE)
+            assert response.status_code == status
+            if status == 403:
+                assert response.json()["code"] == "permission_denied"
+                held = min(member, token_role).label
+                assert response.json()["message"] == f"This needs the role editor; yours is {held}."

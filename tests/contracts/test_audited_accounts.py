@@ -18,6 +18,7 @@ from scoring.models import AuditEntry, Dataset, FailureTag, Suite, Team, Token, 
 from tests.conftest import PASSWORD
 from tests.contracts.test_audited import BOOKKEEPING, tables
 from tests.support.browser_forms import as_sent
+from tests.support.undone import undone
 
 NEW = "an entirely new one 7"
 
@@ -106,22 +107,25 @@ def row_of(house: dict[str, Any], model: str, alice: User, bob: User) -> Any:
     return rows.get(model) or house[model]
 
 
-@pytest.mark.parametrize(("model", "verb"), ADMIN)
 def test_what_the_admin_changes_is_recorded(
-    admin: Client, house: dict[str, Any], alice: User, bob: User, model: str, verb: str
+    admin: Client, house: dict[str, Any], alice: User, bob: User, subtests: pytest.Subtests
 ) -> None:
-    row = row_of(house, model, alice, bob)
-    url = reverse(f"admin:scoring_{model}_{verb}", args=[] if verb == "add" else [row.pk])
-    fields = as_sent(admin.get(url).text, f"{model}_form") | ADMIN[model, verb]
-    if (model, verb) == ("member", "add"):
-        newcomer = User.objects.create_user("dana@example.org")
-        fields |= {"team": str(row.team_id), "user": str(newcomer.pk)}
-    if (model, verb) == ("failuretag", "add"):
-        fields |= {"team": str(row.team_id)}
-    answer = admin.post(url, {"post": "yes"} if verb == "delete" else fields)
-    assert answer.status_code == 302, answer.text
-    actions = set(AuditEntry.objects.filter(actor_name="root@example.org").values_list("action"))
-    assert (OTHER.get((model, verb), f"{model}.{VERBS[verb]}"),) in actions
+    for (model, verb), typed in ADMIN.items():
+        with subtests.test(model=model, verb=verb), undone():
+            row = row_of(house, model, alice, bob)
+            url = reverse(f"admin:scoring_{model}_{verb}", args=[] if verb == "add" else [row.pk])
+            fields = as_sent(admin.get(url).text, f"{model}_form") | typed
+            if (model, verb) == ("member", "add"):
+                newcomer = User.objects.create_user("dana@example.org")
+                fields |= {"team": str(row.team_id), "user": str(newcomer.pk)}
+            if (model, verb) == ("failuretag", "add"):
+                fields |= {"team": str(row.team_id)}
+            answer = admin.post(url, {"post": "yes"} if verb == "delete" else fields)
+            assert answer.status_code == 302, answer.text
+            actions = set(
+                AuditEntry.objects.filter(actor_name="root@example.org").values_list("action")
+            )
+            assert (OTHER.get((model, verb), f"{model}.{VERBS[verb]}"),) in actions
 
 
 # Account pages
@@ -193,10 +197,13 @@ def test_signing_in_and_asking_for_a_link_leave_no_entry(client: Client, alice: 
     assert touched == {User}  # when she was last here
 
 
-@pytest.mark.parametrize("name", [name for name, why in ACCOUNTS.items() if why == CLOSED])
-def test_a_closed_page_changes_nothing(client: Client, alice: User, name: str) -> None:
-    before = tables()
-    args = ["x"] if name == "account_confirm_email" else []
-    typed = {"email": "new@example.org", "password1": NEW, "password2": NEW}
-    assert client.post(reverse(name, args=args), typed).status_code in {200, 302, 404, 405}
-    assert tables() == before
+def test_a_closed_page_changes_nothing(
+    client: Client, alice: User, subtests: pytest.Subtests
+) -> None:
+    for name in [name for name, why in ACCOUNTS.items() if why == CLOSED]:
+        with subtests.test(name=name), undone():
+            before = tables()
+            args = ["x"] if name == "account_confirm_email" else []
+            typed = {"email": "new@example.org", "password1": NEW, "password2": NEW}
+            assert client.post(reverse(name, args=args), typed).status_code in {200, 302, 404, 405}
+            assert tables() == before

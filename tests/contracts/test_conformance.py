@@ -164,6 +164,7 @@ def test_the_arithmetic_behind_json_similarity_agrees(facts: Path) -> None:
         assert metadata["total"] == row["total"], row["id"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EMBEDDED)
 def test_the_similarities_behind_reference_match_agree(facts: Path, minilm: str, name: str) -> None:
     for row in _sorted_rows(facts, name)[0]:

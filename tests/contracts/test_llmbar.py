@@ -38,6 +38,7 @@ from tests.conftest import MakeDataset
 from tests.stub import Asked, Stub, wire
 from tests.stub.wire import Answer
 from tests.support.real_data import Row, jsonl_rows
+from tests.support.thoroughness import IS_THOROUGH
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,8 +50,14 @@ RUBRIC = "Which of the two outputs, `a` or `b`, follows the instruction in `inpu
 
 
 @pytest.fixture
-def rows(facts: Path) -> list[Row]:
+def all_rows(facts: Path) -> list[Row]:
     return jsonl_rows(facts / "data/llmbar/llmbar_open.jsonl")
+
+
+@pytest.fixture
+def rows(all_rows: list[Row]) -> list[Row]:
+    """Every fourth row of the file, or all that are wished for."""
+    return all_rows[:: 1 if IS_THOROUGH else 4]
 
 
 @pytest.fixture
@@ -161,8 +168,10 @@ def same_places(rows: list[Row], judge: str) -> Counter[str]:
     return Counter(PLACES[AS_IS][one] for one, other in both if one != other)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("judge", JUDGES)
+@pytest.mark.parametrize(
+    "judge",
+    [JUDGES[3], *(pytest.param(j, marks=pytest.mark.slow) for j in JUDGES if j != JUDGES[3])],
+)
 def test_agreement_and_bias_are_those_counted_over_the_file(
     replay: Replay,
     threads: ThreadPool,
@@ -174,50 +183,51 @@ def test_agreement_and_bias_are_those_counted_over_the_file(
     as_is, swapped = replay.runs(judge, threads)
     own, other = judge_of(as_is), judge_of(swapped)
     found = judge_quality(own, LABEL, other)
-    assert (found.agreement.n, found.unlabelled, found.is_shown) == (160, 0, False)
+    assert (found.agreement.n, found.unlabelled, found.is_shown) == (len(rows), 0, False)
     assert found.agreement.agreed == agreed(rows, judge, AS_IS)
     assert found.agreement.kappa == pytest.approx(kappa(rows, judge, AS_IS), abs=1e-12)
     assert found.in_other_order is not None
-    assert found.in_other_order.agreement.n == 160
+    assert found.in_other_order.agreement.n == len(rows)
     assert found.in_other_order.agreement.agreed == agreed(rows, judge, SWAPPED)
     bias = found.in_other_order.bias
     assert bias.same_place == same_places(rows, judge)
-    assert (bias.n, bias.followed_content) == (160, 160 - same_places(rows, judge).total())
+    assert bias.n == len(rows)
+    assert bias.followed_content == len(rows) - same_places(rows, judge).total()
     back = judge_quality(other, LABEL, own)  # the labels lie by the first order all the same
     assert back.in_other_order is not None
     assert back.in_other_order.bias == bias
 
     url = reverse("run_scorer_calibration", args=[as_is.uuid, own.position])
     page = " ".join(browser_of(bob).get(f"{url}?label={LABEL}&swapped={swapped.uuid}").text.split())
-    assert f"{agreed(rows, judge, AS_IS)} of 160" in page
-    assert f"{agreed(rows, judge, SWAPPED)} of 160" in page
+    assert f"{agreed(rows, judge, AS_IS)} of {len(rows)}" in page
+    assert f"{agreed(rows, judge, SWAPPED)} of {len(rows)}" in page
     for place, name in (("a", "first"), ("b", "second")):
         number = same_places(rows, judge)[place]
-        assert f"In {number} of 160 pairs, the judge chose the {name} position" in page
+        assert f"In {number} of {len(rows)} pairs, the judge chose the {name} position" in page
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("judge", ["GPT-4/Vanilla", "GPT-4/CoT"])
+@pytest.mark.parametrize(
+    "judge", ["GPT-4/CoT", pytest.param("GPT-4/Vanilla", marks=pytest.mark.slow)]
+)
 def test_replies_as_they_were_recorded_are_errors_and_never_scores(
-    replay: Replay, threads: ThreadPool, judge: str
+    replay: Replay, threads: ThreadPool, rows: list[Row], judge: str
 ) -> None:
     for run in replay.runs(judge, threads, is_raw=True):
         (summary,) = (scorer.summary for scorer in run.scorers.all())
         assert (summary.scored, summary.mean) == (0, None)
-        assert summary.causes == {"reply_unparsable": 160}
+        assert summary.causes == {"reply_unparsable": len(rows)}
         assert judge_quality(judge_of(run), LABEL).agreement.n == 0
 
 
 @pytest.mark.parametrize("judge", [name for name in JUDGES if name.endswith("Vanilla")])
-def test_the_structured_replies_say_what_was_recorded(rows: list[Row], judge: str) -> None:
+def test_the_structured_replies_say_what_was_recorded(all_rows: list[Row], judge: str) -> None:
     """Held against the recorded words, which the replay itself does not read."""
-    for row in rows:
+    for row in all_rows:
         for order in (AS_IS, SWAPPED):
             said = row["judges"][judge][order]["reply"]
             assert said.endswith(f"Output ({place_of(row, judge, order)})")
 
 
-@pytest.mark.slow
 def test_the_judge_never_sees_the_label(
     replay: Replay, threads: ThreadPool, rows: list[Row], stub: Stub
 ) -> None:
@@ -227,14 +237,14 @@ def test_the_judge_never_sees_the_label(
     documents = [json.loads(asked.user) for asked in stub.requests]
     assert {tuple(document["metadata"]) for document in documents} == {("subset",)}
     own = judge_of(as_is)
-    assert label_paths(own)[0] == (LABEL, 50)
+    assert label_paths(own)[0] == (LABEL, min(50, len(rows)))
     assert list(other_runs(own)) == [swapped]
 
 
-def test_the_file_is_what_these_tests_take_it_for(rows: list[Row]) -> None:
+def test_the_file_is_what_these_tests_take_it_for(all_rows: list[Row]) -> None:
     shapes: Any = {
-        (set(row["judges"]) == set(JUDGES), row["human_label"] in {1, 2}) for row in rows
+        (set(row["judges"]) == set(JUDGES), row["human_label"] in {1, 2}) for row in all_rows
     }
     assert shapes == {(True, True)}
-    assert len({row["input"] for row in rows}) == len(rows) == 160
-    assert all(same_places(rows, judge).total() for judge in JUDGES if judge != "GPT-4/Vanilla")
+    assert len({row["input"] for row in all_rows}) == len(all_rows) == 160
+    assert all(same_places(all_rows, judge).total() for judge in JUDGES if judge != "GPT-4/Vanilla")

@@ -27,6 +27,7 @@ MODELS = [
     "gpt-4o-2024-05-13-FC",
     "meta-llama_Meta-Llama-3-8B-Instruct",
 ]
+SLOW_MODELS = [pytest.param(model, marks=pytest.mark.slow) for model in MODELS[1:]]
 #: broke and fixed by the benchmark's own labels of what is valid.
 LABELLED = dict(zip(MODELS, [(11, 11), (118, 116), (11, 28), (23, 26), (108, 122)], strict=True))
 
@@ -95,7 +96,7 @@ def keys(pairs: Pairs, kind: PairKind, scorer: str = "") -> list[str]:
         after = page.rows[-1].place
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [MODELS[0], *SLOW_MODELS])
 def test_flips_of_each_scorer_are_those_counted_in_the_files(
     facts: Path, tmp_path: Path, cases: dict[str, dict[str, Any]], model: str
 ) -> None:
@@ -114,7 +115,7 @@ def test_flips_of_each_scorer_are_those_counted_in_the_files(
         assert keys(pairs, PairKind.FIXED, each.name) == fixed
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [MODELS[0], *SLOW_MODELS])
 def test_case_verdicts_flip_as_the_labels_do(
     facts: Path, tmp_path: Path, cases: dict[str, dict[str, Any]], model: str
 ) -> None:

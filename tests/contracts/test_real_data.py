@@ -36,12 +36,14 @@ from tests.support.real_data import (
     jsonl_rows,
     truthfulqa_path,
     with_final_answers,
+    write_csv,
     write_jsonl,
 )
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("team")]
 
 RIGHT_ANSWERS = "Correct Answers"  # a column of TruthfulQA
+COLUMNS = ("Best Answer", RIGHT_ANSWERS, "Incorrect Answers")
 SAMPLE = 60  # every so many cases, where a plain table of every pair of texts would take minutes
 
 
@@ -97,12 +99,17 @@ def assert_verdicts(run: Run, passes: Iterable[bool]) -> None:
     assert (run.error_count, run.skipped_count) == (0, 0)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("column", ["Best Answer", RIGHT_ANSWERS, "Incorrect Answers"])
+@pytest.mark.parametrize(
+    ("column", "step"),
+    [
+        ("Incorrect Answers", SAMPLE),
+        *(pytest.param(column, 1, marks=pytest.mark.slow) for column in COLUMNS),
+    ],
+)
 def test_truthfulqa_is_scored_as_plain_python_scores_it(
-    facts: Path, tmp_path: Path, column: str
+    facts: Path, tmp_path: Path, column: str, step: int
 ) -> None:
-    path = truthfulqa_path(facts)
+    path = write_csv(tmp_path / "truthfulqa.csv", csv_rows(truthfulqa_path(facts))[::step])
     mapped = ("--map", "expected=Best Answer", "--map", f"output={column}")
     import_file(path, "TruthfulQA", *mapped)
     suite = suite_file(
@@ -135,9 +142,9 @@ def test_the_right_answers_of_truthfulqa_are_its_references(facts: Path) -> None
         assert (case.expected, case.references) == (row["Best Answer"], right_answers(row))
 
 
-@pytest.mark.slow
-def test_gsm8k_is_one_dataset_with_four_runs(facts: Path, tmp_path: Path) -> None:
-    path = gsm8k_path(facts)
+@pytest.mark.parametrize("step", [SAMPLE, pytest.param(1, marks=pytest.mark.slow)])
+def test_gsm8k_is_one_dataset_with_four_runs(facts: Path, tmp_path: Path, step: int) -> None:
+    path = write_jsonl(tmp_path / "gsm8k.jsonl", jsonl_rows(gsm8k_path(facts))[::step])
     import_file(path, "GSM8K")
     suite = suite_file(
         tmp_path,
@@ -154,14 +161,14 @@ def test_gsm8k_is_one_dataset_with_four_runs(facts: Path, tmp_path: Path) -> Non
         assert_scores(run, "an answer", [float(has_last_line(output)) for output in outputs])
         assert_scores(run, "works it out", [float("<<" in o and ">>" in o) for o in outputs])
         assert_scores(run, "word for word", [float(e.strip() == o.strip()) for e, o in pairs])
-        assert_sample(run, "close", pairs)
+        assert_sample(run, "close", pairs, SAMPLE // step)
     assert (Dataset.objects.count(), OutputSet.objects.count(), Run.objects.count()) == (1, 4, 4)
 
 
-def assert_sample(run: Run, name: str, pairs: Sequence[tuple[str, str]]) -> None:
+def assert_sample(run: Run, name: str, pairs: Sequence[tuple[str, str]], every: int) -> None:
     """Some of the scores are those of the textbook, and all of them make the stored figures."""
     scores = scores_of(run, name)
-    for score, pair in list(zip(scores, pairs, strict=True))[::SAMPLE]:
+    for score, pair in list(zip(scores, pairs, strict=True))[::every]:
         assert score.score == oracles.levenshtein_score(*pair)
     assert_scores(run, name, [score.score or 0.0 for score in scores])
 
@@ -191,7 +198,10 @@ def test_the_known_rates_of_correct_solutions_come_out(facts: Path, tmp_path: Pa
         assert_verdicts(run, labels)
 
 
-@pytest.mark.parametrize("dated", GPT_4O_DATES)
+@pytest.mark.parametrize(
+    "dated",
+    [GPT_4O_DATES[0], *(pytest.param(d, marks=pytest.mark.slow) for d in GPT_4O_DATES[1:])],
+)
 def test_function_calls_are_scored_as_plain_python_scores_them(
     facts: Path, tmp_path: Path, dated: str
 ) -> None:

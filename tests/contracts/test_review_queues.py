@@ -42,8 +42,6 @@ SCORERS: Final[list[Definition]] = [
 
 Labels = dict[str, bool]
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def rows(facts: Path) -> list[dict[str, Any]]:

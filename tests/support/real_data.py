@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,6 +43,14 @@ def bfcl_path(facts: Path, name: str = "cases.jsonl") -> Path:
 def csv_rows(path: Path) -> list[dict[str, str]]:
     with path.open(newline="", encoding="utf-8-sig") as stream:
         return list(csv.DictReader(stream))
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, str]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        sheet = csv.DictWriter(stream, list(rows[0]))
+        sheet.writeheader()
+        sheet.writerows(rows)
+    return path
 
 
 def jsonl_rows(path: Path) -> list[Row]:

@@ -10,32 +10,27 @@ from django.test import Client
 from django.urls import reverse
 
 from scoring.models import Role, Team, User
+from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
 CURRENT = re.compile(r'<a href="([^"]+)" aria-current="(\w+)">')
 
 
-@pytest.mark.parametrize(
-    ("name", "section", "current"),
-    [
+def test_the_section_of_a_page_is_marked_both_times(
+    browser_of: Callable[[User], Client], alice: User, team: Team, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, str, str]] = [
         ("team_home", "team_home", "page"),
         ("runs", "runs", "true"),
         ("scorers", "scorers", "true"),
         ("new_scorer_type", "scorers", "true"),
-    ],
-)
-def test_the_section_of_a_page_is_marked_both_times(
-    browser_of: Callable[[User], Client],
-    alice: User,
-    team: Team,
-    name: str,
-    section: str,
-    current: str,
-) -> None:
-    page = browser_of(alice).get(reverse(name, args=[team.slug])).text
-    navs = page.split('<nav class="bar-nav"')[1:]
-    marked = [CURRENT.findall(nav.partition("</nav>")[0]) for nav in navs]
-    assert marked == [[(reverse(section, args=[team.slug]), current)]] * 2
+    ]
+    for name, section, current in cases:
+        with subtests.test(name=name, section=section, current=current), undone():
+            page = browser_of(alice).get(reverse(name, args=[team.slug])).text
+            navs = page.split('<nav class="bar-nav"')[1:]
+            marked = [CURRENT.findall(nav.partition("</nav>")[0]) for nav in navs]
+            assert marked == [[(reverse(section, args=[team.slug]), current)]] * 2
 
 
 def test_no_section_of_another_team_is_marked(

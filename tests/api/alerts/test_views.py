@@ -27,6 +27,7 @@ from tests.api.conftest import API, MISSING, Api, ApiOf, codes
 from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week
+from tests.support.undone import undone
 
 HOOK = "https://hooks.example.org/services/T0/B1"
 SHAPE = [
@@ -122,9 +123,10 @@ def test_a_rule_that_is_there_already_is_named(
     assert AlertRule.objects.get(pk=rule.pk).kind == "drop"
 
 
-@pytest.mark.parametrize(
-    ("changed", "status", "errors"),
-    [
+def test_a_bad_rule_is_refused_with_its_place(
+    alices: Api, body: dict[str, Any], subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, Any], int, list[tuple[str, str]]]] = [
         ({"kind": "guess"}, 422, [("kind", "invalid_choice")]),
         ({"limit": None}, 422, [("limit", "invalid")]),
         ({"limit": 80}, 422, [("limit", "invalid")]),
@@ -146,27 +148,25 @@ def test_a_rule_that_is_there_already_is_named(
         ({"colour": 1}, 400, [("colour", "unknown_field")]),
         ({"dataset": MISSING}, 404, [("dataset", "not_found")]),
         ({"dataset": "x"}, 400, [("dataset", "invalid")]),
-    ],
-)
-def test_a_bad_rule_is_refused_with_its_place(
-    alices: Api,
-    body: dict[str, Any],
-    changed: dict[str, Any],
-    status: int,
-    errors: list[tuple[str, str]],
+    ]
+    for changed, status, errors in cases:
+        with subtests.test(changed=changed, status=status, errors=errors), undone():
+            response = alices.post("alerts/rules/", body | changed)
+            assert (response.status_code, codes(response)) == (status, errors)
+            assert not AlertRule.objects.exists()
+
+
+def test_a_refused_webhook_is_not_shown(
+    alices: Api, body: dict[str, Any], subtests: pytest.Subtests
 ) -> None:
-    response = alices.post("alerts/rules/", body | changed)
-    assert (response.status_code, codes(response)) == (status, errors)
-    assert not AlertRule.objects.exists()
-
-
-@pytest.mark.parametrize(
-    "start", ["http://hooks.example.org", "https://127.0.0.1", "https://u:p@h"]
-)
-def test_a_refused_webhook_is_not_shown(alices: Api, body: dict[str, Any], start: str) -> None:
-    response = alices.post("alerts/rules/", body | {"webhook_url": f"{start}/T0/secret-path"})
-    assert (response.status_code, codes(response)) == (422, [("webhook_url", "invalid")])
-    assert "secret-path" not in response.text
+    cases: list[str] = ["http://hooks.example.org", "https://127.0.0.1", "https://u:p@h"]
+    for start in cases:
+        with subtests.test(start=start), undone():
+            response = alices.post(
+                "alerts/rules/", body | {"webhook_url": f"{start}/T0/secret-path"}
+            )
+            assert (response.status_code, codes(response)) == (422, [("webhook_url", "invalid")])
+            assert "secret-path" not in response.text
 
 
 def test_no_webhook_is_shown_by_any_endpoint(alices: Api, rule: AlertRule) -> None:

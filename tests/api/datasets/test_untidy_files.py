@@ -12,6 +12,7 @@ from scoring.engine import imports
 from scoring.models import Case, Dataset, Upload
 from tests.api.conftest import API, Api, codes
 from tests.pages.uploads.test_untidy_uploads import NOTES, ONLY_RECORDS, UNTIDY
+from tests.support.undone import undone
 
 
 @pytest.fixture(autouse=True)
@@ -31,14 +32,15 @@ def _load() -> dict[str, Any]:
     return {case.key: case.input for case in Case.objects.all()}
 
 
-@pytest.mark.parametrize(("content", "name", "code"), ONLY_RECORDS)
 def test_a_file_of_one_bad_record_has_its_code(
-    alices: Api, spool: Path, content: bytes, name: str, code: str
+    alices: Api, spool: Path, subtests: pytest.Subtests
 ) -> None:
-    answer = _post(alices, content, name)
-    assert (answer.status_code // 100, answer.json()["code"]) == (4, code)
-    assert not Dataset.objects.exists()
-    assert not list(spool.iterdir())
+    for content, name, code in ONLY_RECORDS:
+        with subtests.test(content=content, name=name, code=code), undone():
+            answer = _post(alices, content, name)
+            assert (answer.status_code // 100, answer.json()["code"]) == (4, code)
+            assert not Dataset.objects.exists()
+            assert not list(spool.iterdir())
 
 
 def test_lines_are_skipped_and_what_was_left_out_is_told(alices: Api) -> None:
@@ -55,19 +57,16 @@ def test_a_delimiter_and_an_encoding_may_be_given(alices: Api) -> None:
     assert _load() == {"1": " é"}
 
 
-@pytest.mark.parametrize(
-    ("fields", "status", "code"),
-    [
+def test_options_that_cannot_be_used_are_refused(alices: Api, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], int, str]] = [
         ({"skip_lines": -1}, 422, "min_value"),
         ({"skip_lines": 10_001}, 422, "max_value"),
         ({"skip_lines": "x"}, 400, "invalid"),
         ({"delimiter": '"'}, 422, "delimiter"),
         ({"encoding": "nope"}, 422, "encoding"),
-    ],
-)
-def test_options_that_cannot_be_used_are_refused(
-    alices: Api, fields: dict[str, Any], status: int, code: str
-) -> None:
-    answer = _post(alices, UNTIDY, **fields)
-    assert (answer.status_code, codes(answer)[0][1]) == (status, code)
-    assert not Upload.objects.exclude(state="cancelled").exists()
+    ]
+    for fields, status, code in cases:
+        with subtests.test(fields=fields, status=status, code=code), undone():
+            answer = _post(alices, UNTIDY, **fields)
+            assert (answer.status_code, codes(answer)[0][1]) == (status, code)
+            assert not Upload.objects.exclude(state="cancelled").exists()

@@ -12,6 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from scoring.engine import imports
 from scoring.models import AuditEntry, Case, Dataset, DatasetVersion, Upload, UploadState
 from tests.api.conftest import API, Api, codes
+from tests.support.undone import undone
 
 CONTRACT: dict[str, Any] = {
     "name": "Support answers",
@@ -70,9 +71,10 @@ def test_the_contracts_example_comes_out_as_written(alices: Api) -> None:
     assert AuditEntry.objects.get(action="dataset.created").actor
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "errors"),
-    [
+def test_a_bad_body_is_refused_and_nothing_is_stored(
+    alices: Api, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, Any], int, list[tuple[str, str]]]] = [
         ({}, 400, [("cases", "required"), ("name", "required")]),
         (with_cases(), 422, [("cases", "empty")]),
         (CONTRACT | {"name": ""}, 422, [("name", "blank")]),
@@ -96,15 +98,13 @@ def test_the_contracts_example_comes_out_as_written(alices: Api) -> None:
         (with_cases({"input": 1, "references": [None]}), 400, [("cases[0].references[0]", "null")]),
         (with_cases({"input": 1, "metadata": [1]}), 400, [("cases[0].metadata", "invalid")]),
         (with_cases(*[{"input": 1}] * 10_001), 413, [("cases", "too_many_rows")]),
-    ],
-)
-def test_a_bad_body_is_refused_and_nothing_is_stored(
-    alices: Api, body: dict[str, Any], status: int, errors: list[tuple[str, str]]
-) -> None:
-    response = alices.post("datasets/", body)
-    assert (response.status_code, codes(response)) == (status, errors)
-    assert not Dataset.objects.exists()
-    assert not DatasetVersion.with_loading.exists()
+    ]
+    for body, status, errors in cases:
+        with subtests.test(body=body, status=status, errors=errors), undone():
+            response = alices.post("datasets/", body)
+            assert (response.status_code, codes(response)) == (status, errors)
+            assert not Dataset.objects.exists()
+            assert not DatasetVersion.with_loading.exists()
 
 
 def test_a_number_that_is_not_finite_is_named_by_its_path(alices: Api) -> None:
@@ -164,9 +164,10 @@ def test_a_mapping_says_which_column_is_which(alices: Api) -> None:
     assert [case.tags for case in Case.objects.all()] == [["What?"], ["Why?"]]
 
 
-@pytest.mark.parametrize(
-    ("fields", "status", "error"),
-    [
+def test_a_bad_form_is_refused_and_leaves_nothing(
+    alices: Api, spool: Path, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, Any], int, tuple[str, str]]] = [
         ({"mapping": "{"}, 400, ("mapping", "invalid_json")),
         ({"mapping": "[]"}, 400, ("mapping", "not_an_object")),
         ({"mapping": '{"input": 3}'}, 400, ("mapping", "invalid")),
@@ -177,15 +178,13 @@ def test_a_mapping_says_which_column_is_which(alices: Api) -> None:
         ({"skip_bad_rows": "perhaps"}, 400, ("skip_bad_rows", "invalid")),
         ({"text": "", "name": "empty"}, 422, ("", "empty_file")),
         ({"text": b"\x89PNG\r\n\x1a\n\0\0", "name": "png"}, 422, ("", "type_mismatch")),
-    ],
-)
-def test_a_bad_form_is_refused_and_leaves_nothing(
-    alices: Api, spool: Path, fields: dict[str, Any], status: int, error: tuple[str, str]
-) -> None:
-    response = send_file(alices, **fields)
-    assert (response.status_code, codes(response)) == (status, [error])
-    assert not Dataset.objects.exists()
-    assert not list(spool.iterdir())
+    ]
+    for fields, status, error in cases:
+        with subtests.test(fields=fields, status=status, error=error), undone():
+            response = send_file(alices, **fields)
+            assert (response.status_code, codes(response)) == (status, [error])
+            assert not Dataset.objects.exists()
+            assert not list(spool.iterdir())
 
 
 def test_a_form_without_a_file_is_refused(alices: Api) -> None:

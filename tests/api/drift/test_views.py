@@ -14,6 +14,7 @@ from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week, scorer_of
 from tests.support.suite_runs import entry_of, suite_run
+from tests.support.undone import undone
 
 
 @pytest.fixture
@@ -110,22 +111,21 @@ def test_what_is_ambiguous_is_asked_for(alices: Api, version: DatasetVersion) ->
     assert line(alices, version, scorer="same", series="b")["points"][0]["mean"] == 0.8
 
 
-@pytest.mark.parametrize(
-    ("query", "fault"),
-    [
+def test_what_cannot_be_answered_is_refused(
+    alices: Api, version: DatasetVersion, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, str], tuple[str, str]]] = [
         ({"scorer": "nobody"}, ("scorer", "invalid_choice")),
         ({"series": "nobody"}, ("series", "invalid_choice")),
         ({"dataset": "x"}, ("dataset", "invalid")),
         ({"since": "2026"}, ("since", "unknown_field")),
-    ],
-)
-def test_what_cannot_be_answered_is_refused(
-    alices: Api, version: DatasetVersion, query: dict[str, str], fault: tuple[str, str]
-) -> None:
-    run_in_week(version, 0)
-    response = alices.get("drift/", **{"dataset": str(version.dataset.uuid), **query})
-    assert response.status_code in {400, 422}
-    assert fault in codes(response)
+    ]
+    for query, fault in cases:
+        with subtests.test(query=query, fault=fault), undone():
+            run_in_week(version, 0)
+            response = alices.get("drift/", **{"dataset": str(version.dataset.uuid), **query})
+            assert response.status_code in {400, 422}
+            assert fault in codes(response)
 
 
 def test_a_dataset_must_be_named(alices: Api) -> None:

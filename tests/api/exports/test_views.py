@@ -17,6 +17,7 @@ from tests.api.openapi.test_schema import operation, problems_of
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.fixtures.runs import finish
 from tests.support.suite_runs import entry_of, suite_run
+from tests.support.undone import undone
 
 CASES = [
     {"key": "q1", "input": "Hello?", "expected": "Hello World", "tags": ["billing"]},
@@ -57,9 +58,10 @@ def of_version(run: Run, number: int = 1) -> str:
     return f"datasets/{run.output_set.version.dataset.uuid}/versions/{number}/export/"
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_an_export_holds_the_results_of_the_same_query(
+    bobs: Api, run: Run, subtests: pytest.Subtests
+) -> None:
+    cases: list[dict[str, Any]] = [
         {},
         {"verdict": "pass"},
         {"scorer": "close enough", "min": 0.5},
@@ -67,18 +69,18 @@ def of_version(run: Run, number: int = 1) -> str:
         {"search": "how"},
         {"ordering": "-score", "scorer": "close enough"},
         {"ordering": "score"},
-    ],
-)
-def test_an_export_holds_the_results_of_the_same_query(
-    bobs: Api, run: Run, query: dict[str, Any]
-) -> None:
-    listed = bobs.get(f"runs/{run.uuid}/results/", **query).json()["results"]
-    rows = rows_of(bobs.get(f"runs/{run.uuid}/export/", **query))
-    told = [{name: row[name] for name in OF_BOTH} for row in rows]
-    assert told == [{name: each[name] for name in told[0]} for each in listed]
-    for row, each in zip(rows, listed, strict=True):
-        scores = [{k: v for k, v in score.items() if k != "code"} for score in row["scores"]]
-        assert scores == each["scores"]
+    ]
+    for query in cases:
+        with subtests.test(query=query), undone():
+            listed = bobs.get(f"runs/{run.uuid}/results/", **query).json()["results"]
+            rows = rows_of(bobs.get(f"runs/{run.uuid}/export/", **query))
+            told = [{name: row[name] for name in OF_BOTH} for row in rows]
+            assert told == [{name: each[name] for name in told[0]} for each in listed]
+            for row, each in zip(rows, listed, strict=True):
+                scores = [
+                    {k: v for k, v in score.items() if k != "code"} for score in row["scores"]
+                ]
+                assert scores == each["scores"]
 
 
 def test_an_export_has_the_verdicts_of_later_labels_beside_the_stored_ones(
@@ -142,31 +144,32 @@ def test_csv_marks_formulas_unless_verbatim_is_asked(bobs: Api, run: Run) -> Non
     assert json.loads(inputs()[2]) == CASES[2]["input"]
 
 
-@pytest.mark.parametrize("accept", ["text/csv", "*/*", "application/x-ndjson", "text/html"])
-def test_whatever_a_client_accepts_the_query_decides(bobs: Api, run: Run, accept: str) -> None:
-    bobs.headers["Accept"] = accept
-    answer = bobs.get(of_version(run), format="csv")
-    assert answer["Content-Type"] == "text/csv; charset=utf-8"
-    assert answer["Content-Disposition"] == 'attachment; filename="Answers-v1.csv"'
+def test_whatever_a_client_accepts_the_query_decides(
+    bobs: Api, run: Run, subtests: pytest.Subtests
+) -> None:
+    cases: list[str] = ["text/csv", "*/*", "application/x-ndjson", "text/html"]
+    for accept in cases:
+        with subtests.test(accept=accept), undone():
+            bobs.headers["Accept"] = accept
+            answer = bobs.get(of_version(run), format="csv")
+            assert answer["Content-Type"] == "text/csv; charset=utf-8"
+            assert answer["Content-Disposition"] == 'attachment; filename="Answers-v1.csv"'
 
 
-@pytest.mark.parametrize(
-    ("query", "fault"),
-    [
+def test_what_cannot_be_asked_is_refused(bobs: Api, run: Run, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], tuple[str, str]]] = [
         ({"format": "xml"}, ("format", "invalid_choice")),
         ({"verbatim": "perhaps"}, ("verbatim", "invalid")),
         ({"page_size": 5}, ("page_size", "unknown_field")),
         ({"cursor": "after-1.0"}, ("cursor", "unknown_field")),
         ({"min": 2}, ("min", "max_value")),
         ({"scorer": "far"}, ("scorer", "invalid_choice")),
-    ],
-)
-def test_what_cannot_be_asked_is_refused(
-    bobs: Api, run: Run, query: dict[str, Any], fault: tuple[str, str]
-) -> None:
-    answer = bobs.get(f"runs/{run.uuid}/export/", **query)
-    assert answer.status_code == (400 if fault[1] in {"unknown_field", "invalid"} else 422)
-    assert codes(answer) == [fault]
+    ]
+    for query, fault in cases:
+        with subtests.test(query=query, fault=fault), undone():
+            answer = bobs.get(f"runs/{run.uuid}/export/", **query)
+            assert answer.status_code == (400 if fault[1] in {"unknown_field", "invalid"} else 422)
+            assert codes(answer) == [fault]
 
 
 def test_filters_are_not_those_of_a_version(bobs: Api, run: Run) -> None:

@@ -22,6 +22,7 @@ from tests.api.conftest import MISSING, Api, ApiOf, codes
 from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import queued_run
+from tests.support.undone import undone
 
 PATHS = ["reviews/", "comments/"]
 
@@ -164,9 +165,8 @@ def test_a_trial_is_named(ritas: Api, run: Run) -> None:
     assert Review.objects.get().output == second
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "status", "where"),
-    [
+def test_what_cannot_be_used_is_refused(ritas: Api, run: Run, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[str, dict[str, Any], int, tuple[str, str]]] = [
         ("reviews/", {"verdict": "perfect"}, 422, ("verdict", "invalid_choice")),
         ("reviews/", {"verdict": 0}, 422, ("verdict", "invalid_choice")),
         ("reviews/", {"note": "x" * 10_001}, 422, ("note", "max_length")),
@@ -180,17 +180,15 @@ def test_a_trial_is_named(ritas: Api, run: Run) -> None:
         ("comments/", {"text": "x" * 10_001}, 422, ("text", "max_length")),
         ("comments/", {"text": "a\0b"}, 400, ("text", "nul_character")),
         ("comments/", {"key": "q9"}, 404, ("key", "not_found")),
-    ],
-)
-def test_what_cannot_be_used_is_refused(
-    ritas: Api, run: Run, path: str, body: dict[str, Any], status: int, where: tuple[str, str]
-) -> None:
-    whole = review(run) if path == "reviews/" else comment(run)
-    answer = ritas.post(path, whole | body)
-    assert answer.status_code == status
-    assert codes(answer) == [where] or where[1] == "nul_character"
-    assert not Review.objects.exists()
-    assert not Comment.objects.exists()
+    ]
+    for path, body, status, where in cases:
+        with subtests.test(path=path, body=body, status=status, where=where), undone():
+            whole = review(run) if path == "reviews/" else comment(run)
+            answer = ritas.post(path, whole | body)
+            assert answer.status_code == status
+            assert codes(answer) == [where] or where[1] == "nul_character"
+            assert not Review.objects.exists()
+            assert not Comment.objects.exists()
 
 
 @pytest.mark.parametrize("path", PATHS)

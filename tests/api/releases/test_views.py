@@ -15,6 +15,7 @@ from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
 from tests.support.reviewed_runs import ask_to_review
+from tests.support.undone import undone
 
 SENT = {"state": "approved", "reason": "Good."}
 
@@ -96,23 +97,20 @@ def test_an_unfinished_run_conflicts(
     assert not ReleaseDecision.objects.exists()
 
 
-@pytest.mark.parametrize(
-    ("sent", "fault"),
-    [
+def test_an_unsound_decision_is_refused(alices: Api, path: str, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], tuple[str, str]]] = [
         ({"reason": ""}, ("reason", "blank")),
         ({"reason": "  "}, ("reason", "invalid")),
         ({"state": "maybe"}, ("state", "invalid_choice")),
         ({"seen": "x"}, ("seen", "invalid")),
         ({"why": "x"}, ("why", "unknown_field")),
-    ],
-)
-def test_an_unsound_decision_is_refused(
-    alices: Api, path: str, sent: dict[str, Any], fault: tuple[str, str]
-) -> None:
-    answer = alices.post(path, SENT | sent)
-    assert answer.status_code in {400, 422}
-    assert codes(answer)[0][0] == fault[0], codes(answer)
-    assert not ReleaseDecision.objects.exists()
+    ]
+    for sent, fault in cases:
+        with subtests.test(sent=sent, fault=fault), undone():
+            answer = alices.post(path, SENT | sent)
+            assert answer.status_code in {400, 422}
+            assert codes(answer)[0][0] == fault[0], codes(answer)
+            assert not ReleaseDecision.objects.exists()
 
 
 def test_a_decision_is_withdrawn_once(alices: Api, path: str) -> None:

@@ -26,6 +26,7 @@ from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.finished_runs import Given, run_with
 from tests.support.fixtures.runs import finish
 from tests.support.suite_runs import entry_of, suite_run
+from tests.support.undone import undone
 
 CASES = [
     {"key": "q1", "input": "Hello?", "expected": "Hello World", "tags": ["billing"]},
@@ -89,9 +90,8 @@ def test_a_result_has_the_contracts_shape(alices: Api, run: Run) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
+def test_filters_and_order(alices: Api, run: Run, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, str], list[str]]] = [
         ({}, ["q1", "q2", "q3", "q4", "q5"]),
         ({"verdict": "pass"}, ["q4"]),
         ({"verdict": "error"}, ["q5"]),
@@ -116,15 +116,14 @@ def test_a_result_has_the_contracts_shape(alices: Api, run: Run) -> None:
             {"scorer": "close enough", "ordering": "score", "min": "0.6", "max": "0.95"},
             ["q2", "q1"],
         ),
-    ],
-)
-def test_filters_and_order(alices: Api, run: Run, query: dict[str, str], found: list[str]) -> None:
-    assert keys(alices, run, **query) == found
+    ]
+    for query, found in cases:
+        with subtests.test(query=query, found=found), undone():
+            assert keys(alices, run, **query) == found
 
 
-@pytest.mark.parametrize(
-    ("query", "status", "code"),
-    [
+def test_what_cannot_be_asked_is_refused(alices: Api, run: Run, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, str], int, str]] = [
         ({"verdict": "good"}, 422, "invalid_choice"),
         ({"scorer": "nobody"}, 422, "invalid_choice"),
         ({"min": "nan"}, 400, "invalid"),
@@ -145,13 +144,11 @@ def test_filters_and_order(alices: Api, run: Run, query: dict[str, str], found: 
         ({"search": "a\0b"}, 400, "nul_character"),
         ({"search": "x" * 201}, 422, "max_length"),
         ({"vedict": "fail"}, 400, "unknown_field"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused(
-    alices: Api, run: Run, query: dict[str, str], status: int, code: str
-) -> None:
-    response = alices.get(f"runs/{run.uuid}/results/", **query)
-    assert (response.status_code, response.json()["code"]) == (status, code)
+    ]
+    for query, status, code in cases:
+        with subtests.test(query=query, status=status, code=code), undone():
+            response = alices.get(f"runs/{run.uuid}/results/", **query)
+            assert (response.status_code, response.json()["code"]) == (status, code)
 
 
 def test_an_unknown_scorer_is_answered_with_the_known_ones(alices: Api, run: Run) -> None:
@@ -243,20 +240,21 @@ WAYS: dict[str, tuple[Given, Given]] = {
 }
 
 
-@pytest.mark.parametrize("change", WAYS)
 @pytest.mark.parametrize("how", ["usual", "named", "pinned"])
 def test_results_are_told_by_what_became_of_them_since_a_run(
-    bobs: Api, runs: tuple[Run, Run], change: str, how: str
+    bobs: Api, runs: tuple[Run, Run], how: str, subtests: pytest.Subtests
 ) -> None:
     run, before = runs
     named = {"baseline": before.uuid} if how == "named" else {}
     if how == "pinned":
         run_with(run.output_set.version, {"close": [0.5] * len(WAYS)}, name="between")
         Baseline.objects.pin(before, by=None)
-    assert keys(bobs, run, change=change, **named) == [change]
-    exported = bobs.get(f"runs/{run.uuid}/export/", change=change, **named)
-    rows = b"".join(exported.streaming_content).splitlines()
-    assert [json.loads(row).get("key") for row in rows] == [change, None]
+    for change in WAYS:
+        with subtests.test(change=change):
+            assert keys(bobs, run, change=change, **named) == [change]
+            exported = bobs.get(f"runs/{run.uuid}/export/", change=change, **named)
+            rows = b"".join(exported.streaming_content).splitlines()
+            assert [json.loads(row).get("key") for row in rows] == [change, None]
 
 
 def test_what_broke_and_nobody_reviewed_is_asked_for_at_once(
@@ -270,35 +268,30 @@ def test_what_broke_and_nobody_reviewed_is_asked_for_at_once(
     assert keys(alices, run, **asked) == []
 
 
-@pytest.mark.parametrize(
-    ("query", "status", "faults"),
-    [
-        ({"change": "edited"}, 422, [("change", "invalid_choice")]),
-        ({"baseline": MISSING}, 400, [("baseline", "change_required")]),
-        ({"change": "broke", "baseline": "w45"}, 400, [("baseline", "invalid")]),
-        ({"change": "broke", "baseline": MISSING}, 404, [("baseline", "not_found")]),
-        ({"change": "broke", "baseline": "{run}"}, 422, [("baseline", "same_run")]),
-        ({"change": "broke", "baseline": "{other}"}, 400, [("baseline", "different_datasets")]),
-        ({"change": "broke", "baseline": "{queued}"}, 409, []),
-    ],
-)
 @pytest.mark.parametrize("where", ["results", "export"])
 def test_a_change_that_cannot_be_told_is_refused(
     bobs: Api,
     make_dataset: MakeDataset,
     runs: tuple[Run, Run],
-    query: dict[str, str],
-    status: int,
-    faults: list[tuple[str, str]],
     where: str,
+    subtests: pytest.Subtests,
 ) -> None:
     run, before = runs
     other = run_with(make_dataset([{}], "Other"), {"close": [1.0]})
     queued = planning.create_run(run.output_set, scorers=[(Scorer.objects.get(name="close"), 0.5)])
-    ids = {"run": run.uuid, "other": other.uuid, "queued": queued.uuid}
-    named = {name: value.format(**ids) for name, value in query.items()}
-    answer = bobs.get(f"runs/{run.uuid}/{where}/", **named)
-    assert (answer.status_code, codes(answer)) == (status, faults)
+    cases: list[tuple[dict[str, Any], int, list[tuple[str, str]]]] = [
+        ({"change": "edited"}, 422, [("change", "invalid_choice")]),
+        ({"baseline": MISSING}, 400, [("baseline", "change_required")]),
+        ({"change": "broke", "baseline": "w45"}, 400, [("baseline", "invalid")]),
+        ({"change": "broke", "baseline": MISSING}, 404, [("baseline", "not_found")]),
+        ({"change": "broke", "baseline": run.uuid}, 422, [("baseline", "same_run")]),
+        ({"change": "broke", "baseline": other.uuid}, 400, [("baseline", "different_datasets")]),
+        ({"change": "broke", "baseline": queued.uuid}, 409, []),
+    ]
+    for query, status, faults in cases:
+        with subtests.test(query=query):
+            answer = bobs.get(f"runs/{run.uuid}/{where}/", **query)
+            assert (answer.status_code, codes(answer)) == (status, faults)
     first = bobs.get(f"runs/{before.uuid}/{where}/", change="broke")
     assert (first.status_code, codes(first)) == (422, [("change", "baseline_required")])
 

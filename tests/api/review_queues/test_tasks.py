@@ -25,6 +25,7 @@ from tests.api.conftest import Api, ApiOf, codes
 from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import finished_run
+from tests.support.undone import undone
 
 LIST = "reviews/queues/{uid}/tasks/"
 ONE = f"{LIST}{{number}}/"
@@ -125,29 +126,23 @@ def test_a_pair_is_read_without_names_and_compared(ritas: Api, pairs: ReviewQueu
     assert Preference.objects.get().verdict == PreferenceVerdict.SAME
 
 
-@pytest.mark.parametrize(
-    ("kind", "sent", "fault"),
-    [
+def test_a_queue_gets_what_it_asks_for(
+    ritas: Api, cases: ReviewQueue, pairs: ReviewQueue, subtests: pytest.Subtests
+) -> None:
+    given: list[tuple[str, dict[str, Any], tuple[str, str]]] = [
         ("cases", {"choice": "left"}, ("verdict", "required")),
         ("cases", {}, ("verdict", "required")),
         ("cases", {"verdict": "pass", "choice": "left"}, ("choice", "not_asked")),
         ("pairs", {"verdict": "pass"}, ("choice", "required")),
         ("pairs", {"verdict": "pass", "choice": "left"}, ("verdict", "not_asked")),
         ("pairs", {"choice": "best"}, ("choice", "invalid_choice")),
-    ],
-)
-def test_a_queue_gets_what_it_asks_for(
-    ritas: Api,
-    cases: ReviewQueue,
-    pairs: ReviewQueue,
-    kind: str,
-    sent: dict[str, Any],
-    fault: tuple[str, str],
-) -> None:
-    queue = {"cases": cases, "pairs": pairs}[kind]
-    assert codes(ritas.post(path_of(queue, 1), sent)) == [fault]
-    assert not Review.objects.exists()
-    assert not Preference.objects.exists()
+    ]
+    for kind, sent, fault in given:
+        with subtests.test(kind=kind, sent=sent, fault=fault), undone():
+            queue = {"cases": cases, "pairs": pairs}[kind]
+            assert codes(ritas.post(path_of(queue, 1), sent)) == [fault]
+            assert not Review.objects.exists()
+            assert not Preference.objects.exists()
 
 
 def test_tasks_of_others_are_not_found(

@@ -9,6 +9,7 @@ import pytest
 from scoring.engine.runs import planning
 from scoring.models import Connection, Generation, OutputSet, OutputSetState, Run, Suite, Team, User
 from tests.api.conftest import Api, body, codes, run_of
+from tests.support.undone import undone
 
 RECIPE: dict[str, Any] = {"model": "stub-1", "template": "Answer {{ input }}"}
 
@@ -60,9 +61,10 @@ def test_what_is_left_out_is_the_default(alices: Api, dataset: str, suite: Suite
     assert Run.objects.get().budget_usd is None
 
 
-@pytest.mark.parametrize(
-    ("recipe", "more", "status", "faults"),
-    [
+def test_what_cannot_be_used_is_named_and_nothing_is_made(
+    alices: Api, dataset: str, suite: Suite, own: Connection, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, Any], dict[str, Any], int, list[tuple[str, str]]]] = [
         ({"model": ""}, {}, 422, [("generate.model", "blank")]),
         ({"template": ""}, {}, 422, [("generate.template", "blank")]),
         ({"template": "{{ q }}"}, {}, 422, [("generate.template", "config_error")]),
@@ -77,22 +79,13 @@ def test_what_is_left_out_is_the_default(alices: Api, dataset: str, suite: Suite
         ({}, {"final": False}, 422, [("generate", "outputs_or_generate")]),
         ({}, {"budget_usd": -1}, 422, [("budget_usd", "min_value")]),
         ({}, {"budget_usd": "2"}, 400, [("budget_usd", "invalid")]),
-    ],
-)
-def test_what_cannot_be_used_is_named_and_nothing_is_made(
-    alices: Api,
-    dataset: str,
-    suite: Suite,
-    own: Connection,
-    recipe: dict[str, Any],
-    more: dict[str, Any],
-    status: int,
-    faults: list[tuple[str, str]],
-) -> None:
-    answer = alices.post("runs/", wanted(dataset, suite, recipe, **more))
-    assert (answer.status_code, codes(answer)) == (status, faults)
-    assert not Run.objects.exists()
-    assert not OutputSet.objects.exists()
+    ]
+    for recipe, more, status, faults in cases:
+        with subtests.test(recipe=recipe, more=more, status=status, faults=faults), undone():
+            answer = alices.post("runs/", wanted(dataset, suite, recipe, **more))
+            assert (answer.status_code, codes(answer)) == (status, faults)
+            assert not Run.objects.exists()
+            assert not OutputSet.objects.exists()
 
 
 def test_another_team_s_connection_is_no_connection(

@@ -23,6 +23,7 @@ from tests.api.conftest import MISSING, Api, body, codes, outputs, run_of
 from tests.conftest import MakeDataset
 from tests.support.fixtures.runs import finish
 from tests.support.suite_runs import entry_of, suite_run
+from tests.support.undone import undone
 
 
 def test_a_finished_run_shows_its_figures(alices: Api, dataset: str, suite: Suite) -> None:
@@ -189,13 +190,17 @@ def test_runs_are_listed_with_what_they_are(alices: Api, dataset: str, suite: Su
     assert listed["created_at"].endswith("Z")
 
 
-@pytest.mark.parametrize("action", ["start", "cancel", "retry"])
-def test_an_action_takes_no_fields(alices: Api, dataset: str, suite: Suite, action: str) -> None:
-    run = run_of(alices.post("runs/", body(dataset, suite, final=False)))
-    refused = alices.post(f"runs/{run.uuid}/{action}/", {"final": True})
-    assert (refused.status_code, codes(refused)) == (400, [("final", "unknown_field")])
-    run.refresh_from_db()
-    assert run.state == "queued"
+def test_an_action_takes_no_fields(
+    alices: Api, dataset: str, suite: Suite, subtests: pytest.Subtests
+) -> None:
+    cases: list[str] = ["start", "cancel", "retry"]
+    for action in cases:
+        with subtests.test(action=action), undone():
+            run = run_of(alices.post("runs/", body(dataset, suite, final=False)))
+            refused = alices.post(f"runs/{run.uuid}/{action}/", {"final": True})
+            assert (refused.status_code, codes(refused)) == (400, [("final", "unknown_field")])
+            run.refresh_from_db()
+            assert run.state == "queued"
 
 
 def test_every_address_of_a_run_knows_roles_and_strangers(

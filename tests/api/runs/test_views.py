@@ -24,6 +24,7 @@ from scoring.models import (
 )
 from tests.api.conftest import API, MISSING, Api, ApiOf, body, codes, outputs, run_of
 from tests.support.fixtures.runs import finish
+from tests.support.undone import undone
 
 
 def test_the_contracts_example_comes_out_as_written(
@@ -96,24 +97,23 @@ def test_unmatched_keys_are_named_when_a_run_is_made(
     assert response.json()["unmatched"] == ["q77"]
 
 
-@pytest.mark.parametrize(
-    ("value", "text", "is_json"),
-    [
+def test_an_output_may_be_any_json_value(
+    alices: Api, dataset: str, suite: Suite, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[Any, str, bool]] = [
         ("plain", "plain", False),
         ("", "", False),
         ({"a": [1, None]}, '{"a":[1,null]}', True),
         (3.0, "3.0", True),
         (False, "false", True),
-    ],
-)
-def test_an_output_may_be_any_json_value(
-    alices: Api, dataset: str, suite: Suite, value: Any, text: str, is_json: bool
-) -> None:
-    run = run_of(alices.post("runs/", body(dataset, suite, value)))
-    assert Output.objects.values_list("text", "is_json").get() == (text, is_json)
-    finish(run)
-    (result,) = alices.get(f"runs/{run.uuid}/results/").json()["results"]
-    assert result["output"] == value
+    ]
+    for value, text, is_json in cases:
+        with subtests.test(value=value, text=text, is_json=is_json), undone():
+            run = run_of(alices.post("runs/", body(dataset, suite, value)))
+            assert Output.objects.values_list("text", "is_json").get() == (text, is_json)
+            finish(run)
+            (result,) = alices.get(f"runs/{run.uuid}/results/").json()["results"]
+            assert result["output"] == value
 
 
 def test_what_was_not_produced_is_an_error(alices: Api, dataset: str, suite: Suite) -> None:
@@ -163,47 +163,46 @@ def test_the_datasets_own_suite_is_used_where_none_is_named(
     assert run_of(alices.post("runs/", sent)).suite == suite
 
 
-@pytest.mark.parametrize(
-    ("changed", "series"),
-    [
+def test_the_series_is_the_models_label_unless_given(
+    alices: Api, dataset: str, suite: Suite, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"series": "s", "labels": {"model": "m"}, "name": "n"}, "s"),
         ({"labels": {"model": "m"}, "name": "n"}, "m"),
         ({"name": "n"}, "n"),
         ({}, "Answers"),
-    ],
-)
-def test_the_series_is_the_models_label_unless_given(
-    alices: Api, dataset: str, suite: Suite, changed: dict[str, Any], series: str
+    ]
+    for changed, series in cases:
+        with subtests.test(changed=changed, series=series), undone():
+            run = run_of(alices.post("runs/", body(dataset, suite, "a", **changed)))
+            assert run.output_set.series == series
+
+
+def test_a_date_is_in_utc_unless_it_says_otherwise(
+    alices: Api, dataset: str, suite: Suite, subtests: pytest.Subtests
 ) -> None:
-    run = run_of(alices.post("runs/", body(dataset, suite, "a", **changed)))
-    assert run.output_set.series == series
-
-
-@pytest.mark.parametrize(
-    ("text", "moment"),
-    [
+    cases: list[tuple[str, str]] = [
         ("2026-11-20", "2026-11-20T00:00:00+00:00"),
         ("2026-11-20T09:30:00Z", "2026-11-20T09:30:00+00:00"),
         ("2026-11-20T09:30:00+02:00", "2026-11-20T07:30:00+00:00"),
         ("2026-11-20T09:30", "2026-11-20T09:30:00+00:00"),
-    ],
-)
-def test_a_date_is_in_utc_unless_it_says_otherwise(
-    alices: Api, dataset: str, suite: Suite, text: str, moment: str
-) -> None:
-    run = run_of(alices.post("runs/", body(dataset, suite, "a", dated=text)))
-    assert run.output_set.dated.isoformat() == moment
-    (listed,) = alices.get("runs/").json()["results"]
-    assert listed["dated"] == moment.replace("+00:00", "Z")
+    ]
+    for text, moment in cases:
+        with subtests.test(text=text, moment=moment), undone():
+            run = run_of(alices.post("runs/", body(dataset, suite, "a", dated=text)))
+            assert run.output_set.dated.isoformat() == moment
+            (listed,) = alices.get("runs/").json()["results"]
+            assert listed["dated"] == moment.replace("+00:00", "Z")
 
 
 def one(**changed: Any) -> list[dict[str, Any]]:
     return [{"key": "q1", "output": "a"} | changed]
 
 
-@pytest.mark.parametrize(
-    ("changed", "status", "errors"),
-    [
+def test_a_bad_run_is_refused_and_nothing_is_stored(
+    alices: Api, dataset: str, suite: Suite, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, Any], int, list[tuple[str, str]]]] = [
         ({"dataset": "x"}, 400, [("dataset", "invalid")]),
         ({"dataset": MISSING}, 404, [("dataset", "not_found")]),
         ({"suite": MISSING}, 404, [("suite", "not_found")]),
@@ -231,21 +230,14 @@ def one(**changed: Any) -> list[dict[str, Any]]:
         ({"outputs": one() + one()}, 422, [("outputs[1].key", "duplicate_case")]),
         ({"outputs": one(key="q77")}, 422, [("outputs", "no_outputs")]),
         ({"outputs": one() * 10_001}, 413, [("outputs", "too_many_rows")]),
-    ],
-)
-def test_a_bad_run_is_refused_and_nothing_is_stored(
-    alices: Api,
-    dataset: str,
-    suite: Suite,
-    changed: dict[str, Any],
-    status: int,
-    errors: list[tuple[str, str]],
-) -> None:
-    response = alices.post("runs/", body(dataset, suite) | changed)
-    assert (response.status_code, codes(response)) == (status, errors)
-    assert not Run.objects.exists()
-    assert not OutputSet.objects.exists()
-    assert not Output.objects.exists()
+    ]
+    for changed, status, errors in cases:
+        with subtests.test(changed=changed, status=status, errors=errors), undone():
+            response = alices.post("runs/", body(dataset, suite) | changed)
+            assert (response.status_code, codes(response)) == (status, errors)
+            assert not Run.objects.exists()
+            assert not OutputSet.objects.exists()
+            assert not Output.objects.exists()
 
 
 def test_the_same_output_twice_is_refused_in_another_part_too(

@@ -9,6 +9,7 @@ import pytest
 from scoring.engine.tryout import tryout
 from scoring.models import Score
 from tests.api.conftest import Api, codes
+from tests.support.undone import undone
 
 CONTRACT: dict[str, Any] = {
     "scorer": {"type": "levenshtein", "config": {"case_sensitive": True}, "threshold": 0.9},
@@ -102,9 +103,8 @@ def changed(**parts: Any) -> dict[str, Any]:
     return CONTRACT | parts
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "errors"),
-    [
+def test_a_bad_request_is_refused_with_its_place(alices: Api, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], int, list[tuple[str, str]]]] = [
         ({}, 400, [("scorer", "required"), ("cases", "required")]),
         (changed(extra=1), 400, [("extra", "unknown_field")]),
         (changed(scorer={"type": "guess"}), 422, [("scorer.type", "config_error")]),
@@ -124,13 +124,11 @@ def changed(**parts: Any) -> dict[str, Any]:
         (changed(cases=[{"tags": [3]}]), 400, [("cases[0].tags[0]", "invalid")]),
         (changed(cases=[{"metadata": []}]), 400, [("cases[0].metadata", "invalid")]),
         (changed(cases=[{}] * 1001), 413, [("cases", "too_many_rows")]),
-    ],
-)
-def test_a_bad_request_is_refused_with_its_place(
-    alices: Api, body: dict[str, Any], status: int, errors: list[tuple[str, str]]
-) -> None:
-    response = alices.post("score/", body)
-    assert (response.status_code, codes(response)) == (status, errors)
+    ]
+    for body, status, errors in cases:
+        with subtests.test(body=body, status=status, errors=errors), undone():
+            response = alices.post("score/", body)
+            assert (response.status_code, codes(response)) == (status, errors)
 
 
 def test_only_the_first_hundred_faults_are_listed(alices: Api) -> None:

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from scoring.models import AuditEntry, Scorer, Suite, Team
 from tests.api.conftest import Api, codes
+from tests.support.undone import undone
 
 CLOSE = {"name": "close enough", "type": "levenshtein", "config": {}, "threshold": 0.7}
 
@@ -35,9 +36,8 @@ def test_a_threshold_inside_the_config_is_taken(alices: Api) -> None:
     assert alices.post("scorers/", body).json()["threshold"] == 0.4
 
 
-@pytest.mark.parametrize(
-    ("changed", "status", "errors"),
-    [
+def test_a_bad_scorer_is_refused_with_its_place(alices: Api, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], int, list[tuple[str, str]]]] = [
         ({"name": " "}, 422, [("name", "blank")]),
         ({"name": 7}, 400, [("name", "invalid")]),
         ({"name": None}, 400, [("name", "null")]),
@@ -53,16 +53,14 @@ def test_a_threshold_inside_the_config_is_taken(alices: Api) -> None:
         ({"config": {"colour": 1}}, 422, [("config.colour", "config_error")]),
         ({"type": "regex", "config": {"pattern": "("}}, 422, [("config.pattern", "config_error")]),
         ({"name": 1, "x": 2}, 400, [("name", "invalid"), ("x", "unknown_field")]),
-    ],
-)
-def test_a_bad_scorer_is_refused_with_its_place(
-    alices: Api, changed: dict[str, Any], status: int, errors: list[tuple[str, str]]
-) -> None:
-    response = alices.post("scorers/", CLOSE | changed)
-    assert response.status_code == status
-    assert codes(response) == errors
-    assert response.json()["code"] == errors[0][1]
-    assert not Scorer.objects.exists()
+    ]
+    for changed, status, errors in cases:
+        with subtests.test(changed=changed, status=status, errors=errors), undone():
+            response = alices.post("scorers/", CLOSE | changed)
+            assert response.status_code == status
+            assert codes(response) == errors
+            assert response.json()["code"] == errors[0][1]
+            assert not Scorer.objects.exists()
 
 
 def test_a_taken_name_names_who_has_it(alices: Api, close_enough: Scorer) -> None:

@@ -13,6 +13,7 @@ from tests.api.conftest import MISSING, Api, ApiOf, codes
 from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
+from tests.support.undone import undone
 
 
 @pytest.fixture
@@ -73,9 +74,10 @@ def test_a_waiver_is_made_listed_and_ended(
     assert [row["key"] for row in ritas.get("waivers/", state="active").json()["results"]] == ["b"]
 
 
-@pytest.mark.parametrize(
-    ("sent", "fault"),
-    [
+def test_an_unsound_waiver_is_refused(
+    ritas: Api, bob: User, charlie: User, runs: tuple[Run, Run], subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[Any, tuple[str, str]]] = [
         ({"reason": ""}, ("reason", "blank")),
         ({"reason": "  "}, ("reason", "invalid")),
         ({"until": "2020-01-01"}, ("until", "invalid")),
@@ -86,15 +88,13 @@ def test_a_waiver_is_made_listed_and_ended(
         ({"scorer": MISSING}, ("scorer", "does_not_exist")),
         ({"dataset": MISSING}, ("dataset", "does_not_exist")),
         ({"days": 3}, ("days", "unknown_field")),
-    ],
-)
-def test_an_unsound_waiver_is_refused(
-    ritas: Api, bob: User, charlie: User, runs: tuple[Run, Run], sent: Any, fault: tuple[str, str]
-) -> None:
-    answer = ritas.post("waivers/", waiver(runs[1], **sent))
-    assert 400 <= answer.status_code < 500
-    assert fault in codes(answer) or codes(answer)[0][0] == fault[0], codes(answer)
-    assert not Waiver.objects.exists()
+    ]
+    for sent, fault in cases:
+        with subtests.test(sent=sent, fault=fault), undone():
+            answer = ritas.post("waivers/", waiver(runs[1], **sent))
+            assert 400 <= answer.status_code < 500
+            assert fault in codes(answer) or codes(answer)[0][0] == fault[0], codes(answer)
+            assert not Waiver.objects.exists()
 
 
 def test_a_scorer_of_another_team_is_none(alice: User, runs: tuple[Run, Run]) -> None:

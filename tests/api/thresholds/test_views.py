@@ -10,6 +10,7 @@ from scoring.models import AuditEntry, Run, ThresholdChange
 from tests.api.conftest import MISSING, Api, codes
 from tests.conftest import MakeDataset
 from tests.support.suite_runs import entry_of, suite_run
+from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
 
@@ -80,9 +81,10 @@ def test_without_a_finished_run_a_preview_is_empty(bobs: Api, run: Run) -> None:
     assert (shown["run"], shown["sentence"], shown["results"]) == (None, None, [])
 
 
-@pytest.mark.parametrize(
-    ("changed", "status", "errors"),
-    [
+def test_a_preview_that_cannot_be_is_refused(
+    bobs: Api, run: Run, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, str], int, list[tuple[str, str]]]] = [
         ({"suite": MISSING}, 404, [("suite", "not_found")]),
         ({"scorer": MISSING}, 404, [("scorer", "not_found")]),
         ({"run": MISSING}, 404, [("run", "not_found")]),
@@ -91,13 +93,11 @@ def test_without_a_finished_run_a_preview_is_empty(bobs: Api, run: Run) -> None:
         ({"cursor": "after-x"}, 400, [("cursor", "bad_cursor")]),
         ({"cursor": "0.5,3"}, 400, [("cursor", "bad_cursor")]),
         ({"colour": "red"}, 400, [("colour", "unknown_field")]),
-    ],
-)
-def test_a_preview_that_cannot_be_is_refused(
-    bobs: Api, run: Run, changed: dict[str, str], status: int, errors: list[tuple[str, str]]
-) -> None:
-    answer = bobs.get("thresholds/preview/", **named(threshold="0.65") | changed)
-    assert (answer.status_code, codes(answer)) == (status, errors)
+    ]
+    for changed, status, errors in cases:
+        with subtests.test(changed=changed, status=status, errors=errors), undone():
+            answer = bobs.get("thresholds/preview/", **named(threshold="0.65") | changed)
+            assert (answer.status_code, codes(answer)) == (status, errors)
 
 
 def test_an_admin_changes_a_threshold_with_a_reason(alices: Api, run: Run) -> None:
@@ -112,23 +112,24 @@ def test_an_admin_changes_a_threshold_with_a_reason(alices: Api, run: Run) -> No
     assert AuditEntry.objects.get(action="threshold.changed").new["reason"] == "Too lenient."
 
 
-@pytest.mark.parametrize(
-    ("changed", "status", "code"),
-    [
+def test_a_change_that_cannot_be_is_refused(
+    alices: Api, run: Run, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, Any], int, str]] = [
         ({"reason": " "}, 422, "blank"),
         ({"reason": None}, 400, "null"),
         ({"threshold": 0.5}, 409, "same_threshold"),
         ({"threshold": -0.1}, 422, "min_value"),
         ({"threshold": "0.6"}, 400, "invalid"),
         ({"scorer": MISSING}, 404, "not_found"),
-    ],
-)
-def test_a_change_that_cannot_be_is_refused(
-    alices: Api, run: Run, changed: dict[str, Any], status: int, code: str
-) -> None:
-    answer = alices.post("thresholds/", named(threshold=0.65, reason="Too lenient.") | changed)
-    assert (answer.status_code, answer.json()["code"]) == (status, code)
-    assert entry_of().threshold == 0.5
+    ]
+    for changed, status, code in cases:
+        with subtests.test(changed=changed, status=status, code=code), undone():
+            answer = alices.post(
+                "thresholds/", named(threshold=0.65, reason="Too lenient.") | changed
+            )
+            assert (answer.status_code, answer.json()["code"]) == (status, code)
+            assert entry_of().threshold == 0.5
 
 
 def test_others_than_admins_change_nothing(bobs: Api, charlies: Api, run: Run) -> None:

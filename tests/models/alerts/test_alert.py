@@ -24,6 +24,7 @@ from scoring.models import (
 )
 from scoring.models.alerts.alert import STATES
 from tests.conftest import MakeDataset
+from tests.support.undone import undone
 
 
 @pytest.fixture
@@ -131,17 +132,16 @@ def test_only_what_waits_and_whose_time_has_come_is_due(rule: AlertRule) -> None
     assert list(AlertDelivery.objects.due()) == [first, later]
 
 
-@pytest.mark.parametrize(
-    ("channel", "target", "shown"),
-    [
+def test_of_a_webhook_the_host_and_its_end_are_shown(
+    rule: AlertRule, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[Channel, str, str]] = [
         (Channel.WEBHOOK, "hooks.example.org …path|0f1e2d3c4b5a6978", "hooks.example.org …path"),
         (Channel.WEBHOOK, "hooks.example.org|0f1e2d3c4b5a6978", "hooks.example.org"),
         (Channel.EMAIL, "bob|alice@example.org", "bob|alice@example.org"),
         (Channel.EMAIL, "bob@example.org", "bob@example.org"),
         (Channel.SITE, "", ""),
-    ],
-)
-def test_of_a_webhook_the_host_and_its_end_are_shown(
-    rule: AlertRule, channel: Channel, target: str, shown: str
-) -> None:
-    assert delivery(rule, channel=channel, target=target).target_shown == shown
+    ]
+    for channel, target, shown in cases:
+        with subtests.test(channel=channel, target=target, shown=shown), undone():
+            assert delivery(rule, channel=channel, target=target).target_shown == shown

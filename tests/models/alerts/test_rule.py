@@ -24,6 +24,7 @@ from scoring.models import (
 from scoring.models.alerts.rule import RuleExistsError
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import finished_run
+from tests.support.undone import undone
 
 HOOK = "https://hooks.example.org/T0/secret-path?token=abc"
 
@@ -51,9 +52,8 @@ def actions() -> list[str]:
     return [entry.action for entry in entries]
 
 
-@pytest.mark.parametrize(
-    ("kind", "scorer", "limit"),
-    [
+def test_each_kind_takes_its_limit(scored: Dataset, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[str, str, float | None]] = [
         ("mean_below", "close", 0.8),
         ("mean_below", "close", 1),
         ("pass_rate_below", "", 0.5),
@@ -64,19 +64,18 @@ def actions() -> list[str]:
         ("regressions", "close", 12),
         ("out_of_limits", "close", None),
         ("no_data", "", 7),
-    ],
-)
-def test_each_kind_takes_its_limit(
-    scored: Dataset, kind: str, scorer: str, limit: float | None
+    ]
+    for kind, scorer, limit in cases:
+        with subtests.test(kind=kind, scorer=scorer, limit=limit), undone():
+            made = define(scored, kind=kind, scorer=scorer, limit=limit)
+            kept = AlertRule.objects.get(pk=made.pk)
+            assert (kept.kind, kept.scorer, kept.limit) == (kind, scorer, limit)
+
+
+def test_what_makes_no_sense_is_refused_by_its_field(
+    scored: Dataset, charlie: User, subtests: pytest.Subtests
 ) -> None:
-    made = define(scored, kind=kind, scorer=scorer, limit=limit)
-    kept = AlertRule.objects.get(pk=made.pk)
-    assert (kept.kind, kept.scorer, kept.limit) == (kind, scorer, limit)
-
-
-@pytest.mark.parametrize(
-    ("field", "wanted"),
-    [
+    cases: list[tuple[str, dict[str, Any]]] = [
         ("kind", {"kind": "sometimes", "limit": None}),
         ("limit", {"limit": None}),
         ("limit", {"limit": 0}),
@@ -102,16 +101,14 @@ def test_each_kind_takes_its_limit(
         ("emails", {"emails": ["charlie@example.org"]}),
         ("emails", {"emails": ["nobody@example.org"]}),
         ("by_site", {"by_site": False}),
-    ],
-)
-def test_what_makes_no_sense_is_refused_by_its_field(
-    scored: Dataset, charlie: User, field: str, wanted: dict[str, Any]
-) -> None:
-    with pytest.raises(ValidationError) as refused:
-        define(scored, **wanted)
-    assert list(refused.value.message_dict) == [field]
-    assert not AlertRule.objects.exists()
-    assert actions() == []
+    ]
+    for field, wanted in cases:
+        with subtests.test(field=field, wanted=wanted), undone():
+            with pytest.raises(ValidationError) as refused:
+                define(scored, **wanted)
+            assert list(refused.value.message_dict) == [field]
+            assert not AlertRule.objects.exists()
+            assert actions() == []
 
 
 def test_each_change_is_audited_without_the_webhooks_path(dataset: Dataset, alice: User) -> None:
@@ -154,16 +151,16 @@ def test_a_refused_change_changes_nothing(dataset: Dataset, alice: User) -> None
     assert actions() == ["alert_rule.created"]
 
 
-@pytest.mark.parametrize(
-    ("series", "watched"), [("", ["a", "b"]), ("b", ["b"]), ("later", ["later"])]
-)
 def test_a_rule_watches_its_series_or_all_there_are(
-    scored: Dataset, series: str, watched: list[str]
+    scored: Dataset, subtests: pytest.Subtests
 ) -> None:
-    rule = define(scored, series=series)
-    due = AlertWatch.objects.due()
-    assert sorted(watch.series for watch in due) == watched
-    assert {watch.rule for watch in due} == {rule}
+    cases: list[tuple[str, list[str]]] = [("", ["a", "b"]), ("b", ["b"]), ("later", ["later"])]
+    for series, watched in cases:
+        with subtests.test(series=series, watched=watched), undone():
+            rule = define(scored, series=series)
+            due = AlertWatch.objects.due()
+            assert sorted(watch.series for watch in due) == watched
+            assert {watch.rule for watch in due} == {rule}
 
 
 def test_a_rule_over_no_run_yet_watches_for_any(dataset: Dataset) -> None:
@@ -197,19 +194,24 @@ def test_a_team_has_so_many_rules(dataset: Dataset, monkeypatch: pytest.MonkeyPa
         define(dataset, limit=0.5)
 
 
-@pytest.mark.parametrize(
-    "wanted", [{}, {"series": "a"}, {"scorer": "close"}, {"kind": "drop", "limit": None}]
-)
 def test_a_rule_that_is_there_already_is_refused_and_named(
-    scored: Dataset, wanted: dict[str, Any]
+    scored: Dataset, subtests: pytest.Subtests
 ) -> None:
-    made = define(scored, **wanted)
-    with pytest.raises(RuleExistsError) as refused:
-        define(scored, renotify_hours=1, **wanted)
-    assert refused.value.rule == made
-    assert f"The rule “{made}” watches just this" in refused.value.messages[0]
-    made.remove(by=None)
-    assert define(scored, **wanted).limit == made.limit
+    cases: list[dict[str, Any]] = [
+        {},
+        {"series": "a"},
+        {"scorer": "close"},
+        {"kind": "drop", "limit": None},
+    ]
+    for wanted in cases:
+        with subtests.test(wanted=wanted), undone():
+            made = define(scored, **wanted)
+            with pytest.raises(RuleExistsError) as refused:
+                define(scored, renotify_hours=1, **wanted)
+            assert refused.value.rule == made
+            assert f"The rule “{made}” watches just this" in refused.value.messages[0]
+            made.remove(by=None)
+            assert define(scored, **wanted).limit == made.limit
 
 
 def test_no_change_makes_a_rule_like_another(scored: Dataset) -> None:
@@ -259,9 +261,8 @@ def test_the_list_takes_one_query(
     assert listed[0][0] == "Answers: pass rate below 50\u202f%"
 
 
-@pytest.mark.parametrize(
-    ("wanted", "words"),
-    [
+def test_a_rule_says_when_it_fires(scored: Dataset, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"kind": "mean_below", "scorer": "close", "limit": 0.8}, "mean of close below 0.8"),
         ({"kind": "drop", "limit": None}, "statistically significant drop of the pass rate"),
         (
@@ -280,10 +281,10 @@ def test_the_list_takes_one_query(
         ),
         ({"kind": "no_data", "limit": 1}, "no run for 1 day"),
         ({"kind": "no_data", "limit": 14}, "no run for 14 days"),
-    ],
-)
-def test_a_rule_says_when_it_fires(scored: Dataset, wanted: dict[str, Any], words: str) -> None:
-    assert define(scored, **wanted).condition == words
+    ]
+    for wanted, words in cases:
+        with subtests.test(wanted=wanted, words=words), undone():
+            assert define(scored, **wanted).condition == words
 
 
 def test_a_rule_comes_back_unless_another_watches_the_same_by_now(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 from typing import Any, Final
 
 import pytest
@@ -39,6 +40,7 @@ from scoring.models.case_paging import CasePosition
 from scoring.models.pairs.pair_index import indexed_list
 from scoring.models.pairs.rows import PairKind
 from tests.conftest import MakeDataset
+from tests.support.undone import undone
 
 CASES: Final = 40
 
@@ -124,30 +126,31 @@ def _places(rows: list[CaseVerdict]) -> list[CasePosition]:
     return [CasePosition(row.position, row.trial) for row in rows]
 
 
-@pytest.mark.parametrize("few", [0, 2_000], ids=["walking", "picking first"])
-@pytest.mark.parametrize("kind", CHANGE_KINDS)
 def test_a_kind_of_change_shows_what_joining_in_python_shows(
-    pair: tuple[Run, Run], kind: PairKind, few: int, monkeypatch: pytest.MonkeyPatch
+    pair: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    monkeypatch.setattr(selection, "MAX_POSITIONS", few)
-    baseline, run = pair
-    scorers = list(run.scorers.all())
-    change, rows = ChangeFilter(kind, baseline), _wanted(baseline, run, kind)
-    assert rows
-    by_tag = [row for row in rows if "tag 1" in row.output.case.tags]
-    by_score = [row for row in rows if row.output.scores.filter(score__gte=0.6).exists()]
-    tables = {
-        CaseFilters(change=change): rows,
-        CaseFilters(change=change, tag="tag 1"): by_tag,
-        CaseFilters(change=change, scorer=scorers[0], minimum=0.6): by_score,
-    }
-    for filters, wanted in tables.items():
-        table = CaseTable(run, scorers, filters)
-        assert [row.place for row in table.page(size=200).rows] == _places(wanted)
-        assert table.count in {None, len(wanted)}
-        sorted_table = CaseTable(run, scorers, filters, CaseOrder(scorers[0]))
-        found = [row.place for row in sorted_table.page(size=200).rows]
-        assert sorted(found) == sorted(_places(wanted))
+    """Whether cases are walked along or picked first."""
+    for kind in CHANGE_KINDS:
+        with subtests.test(kind=kind), undone(), monkeypatch.context() as patch:
+            baseline, run = pair
+            scorers = list(run.scorers.all())
+            change, rows = ChangeFilter(kind, baseline), _wanted(baseline, run, kind)
+            assert rows
+            by_tag = [row for row in rows if "tag 1" in row.output.case.tags]
+            by_score = [row for row in rows if row.output.scores.filter(score__gte=0.6).exists()]
+            tables = {
+                CaseFilters(change=change): rows,
+                CaseFilters(change=change, tag="tag 1"): by_tag,
+                CaseFilters(change=change, scorer=scorers[0], minimum=0.6): by_score,
+            }
+            for few, (filters, wanted) in product([0, 2_000], tables.items()):
+                patch.setattr(selection, "MAX_POSITIONS", few)
+                table = CaseTable(run, scorers, filters)
+                assert [row.place for row in table.page(size=200).rows] == _places(wanted)
+                assert table.count in {None, len(wanted)}
+                sorted_table = CaseTable(run, scorers, filters, CaseOrder(scorers[0]))
+                found = [row.place for row in sorted_table.page(size=200).rows]
+                assert sorted(found) == sorted(_places(wanted))
 
 
 def test_a_change_contradicted_by_the_verdict_shows_nothing(pair: tuple[Run, Run]) -> None:
@@ -165,34 +168,39 @@ def finished_and_compared(pair: tuple[Run, Run]) -> tuple[Run, Run]:
     return pair
 
 
-@pytest.mark.parametrize("kind", CHANGE_KINDS)
 def test_what_is_kept_of_compared_runs_shows_the_same(
-    pair: tuple[Run, Run], kind: PairKind
+    pair: tuple[Run, Run], subtests: pytest.Subtests
 ) -> None:
     baseline, run = finished_and_compared(pair)
-    assert indexed_list(baseline, run, kind).total is not None
-    table = CaseTable(
-        run, list(run.scorers.all()), CaseFilters(change=ChangeFilter(kind, baseline))
-    )
-    wanted = _places(_wanted(baseline, run, kind))
-    with CaptureQueriesContext(connection) as queries:
-        assert [row.place for row in table.page(size=200).rows] == wanted
-    assert not any("CROSS JOIN" in query["sql"] for query in queries)
+    for kind in CHANGE_KINDS:
+        with subtests.test(kind=kind):
+            assert indexed_list(baseline, run, kind).total is not None
+            table = CaseTable(
+                run, list(run.scorers.all()), CaseFilters(change=ChangeFilter(kind, baseline))
+            )
+            wanted = _places(_wanted(baseline, run, kind))
+            with CaptureQueriesContext(connection) as queries:
+                assert [row.place for row in table.page(size=200).rows] == wanted
+            assert not any("CROSS JOIN" in query["sql"] for query in queries)
 
 
-@pytest.mark.parametrize("kind", CHANGE_KINDS)
 def test_how_many_changed_is_known_of_compared_runs_however_many(
-    pair: tuple[Run, Run], kind: PairKind, monkeypatch: pytest.MonkeyPatch
+    pair: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     baseline, run = finished_and_compared(pair)
     monkeypatch.setattr(selection, "MAX_POSITIONS", 1)
     scorers = list(run.scorers.all())
-    table = CaseTable(run, scorers, CaseFilters(change=ChangeFilter(kind, baseline)))
-    count = len(_wanted(baseline, run, kind))
-    is_counted = kind != PairKind.UNCHANGED  # most cases are that, and nobody looks for the number
-    assert table.count == (count if is_counted else None)
-    narrowed = CaseFilters(change=ChangeFilter(kind, baseline), tag="nowhere")
-    assert CaseTable(run, scorers, narrowed).count == 0
+    found, wanted, narrowed = {}, {}, {}
+    for kind in CHANGE_KINDS:
+        change = ChangeFilter(kind, baseline)
+        found[kind] = CaseTable(run, scorers, CaseFilters(change=change)).count
+        # Most cases are unchanged, and nobody looks for the number.
+        is_counted = kind != PairKind.UNCHANGED
+        wanted[kind] = len(_wanted(baseline, run, kind)) if is_counted else None
+        filters = CaseFilters(change=change, tag="nowhere")
+        narrowed[kind] = CaseTable(run, scorers, filters).count
+    assert found == wanted
+    assert narrowed == dict.fromkeys(CHANGE_KINDS, 0)
 
 
 def test_a_row_says_what_the_case_was_in_the_run_beside_it(pair: tuple[Run, Run]) -> None:
@@ -215,26 +223,34 @@ def test_the_neighbours_of_a_case_are_those_of_the_filtered_table(pair: tuple[Ru
 # Reviews.
 
 
-@pytest.mark.parametrize("few", [0, 2_000], ids=["walking", "picking first"])
 def test_reviewed_cases_are_those_that_anybody_reviewed(
-    pair: tuple[Run, Run], alice: User, bob: User, few: int, monkeypatch: pytest.MonkeyPatch
+    pair: tuple[Run, Run],
+    alice: User,
+    bob: User,
+    monkeypatch: pytest.MonkeyPatch,
+    subtests: pytest.Subtests,
 ) -> None:
-    monkeypatch.setattr(selection, "MAX_POSITIONS", few)
-    baseline, run = pair
-    scorers = list(run.scorers.all())
-    every = _places(list(run.verdicts.order_by("position", "trial")))
-    for place in every[3:6]:
-        for person in (alice, bob):
-            Review.objects.record(run, _output(run, place), ReviewVerdict.PASS, by=person)
-    Review.objects.record(baseline, _output(baseline, CasePosition(1)), ReviewVerdict.FAIL, by=bob)
-    for is_reviewed, wanted in ((True, every[3:6]), (False, every[:3] + every[6:])):
-        for order in (CaseOrder(), CaseOrder(scorers[0])):
-            table = CaseTable(
-                run, scorers, CaseFilters(reviewed=is_reviewed), order, counts_reviews=True
+    cases: list[int] = [0, 2_000]
+    for few in cases:
+        with subtests.test(few=few), undone(), monkeypatch.context() as patch:
+            patch.setattr(selection, "MAX_POSITIONS", few)
+            baseline, run = pair
+            scorers = list(run.scorers.all())
+            every = _places(list(run.verdicts.order_by("position", "trial")))
+            for place in every[3:6]:
+                for person in (alice, bob):
+                    Review.objects.record(run, _output(run, place), ReviewVerdict.PASS, by=person)
+            Review.objects.record(
+                baseline, _output(baseline, CasePosition(1)), ReviewVerdict.FAIL, by=bob
             )
-            rows = table.page(size=200).rows
-            assert sorted(row.place for row in rows) == wanted
-            assert {row.reviews for row in rows} == {2 if is_reviewed else 0}
+            for is_reviewed, wanted in ((True, every[3:6]), (False, every[:3] + every[6:])):
+                for order in (CaseOrder(), CaseOrder(scorers[0])):
+                    table = CaseTable(
+                        run, scorers, CaseFilters(reviewed=is_reviewed), order, counts_reviews=True
+                    )
+                    rows = table.page(size=200).rows
+                    assert sorted(row.place for row in rows) == wanted
+                    assert {row.reviews for row in rows} == {2 if is_reviewed else 0}
 
 
 def _output(run: Run, place: CasePosition) -> Output:

@@ -8,6 +8,7 @@ from scoring.models import Run
 from scoring.models.case_list.label_filter import LabelFilter, LabelSpellings
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import EXACT, finished_run
+from tests.support.undone import undone
 
 YES = LabelSpellings(frozenset({'"yes"'}))
 NOT_YES = LabelSpellings(frozenset({'"yes"'}), is_other=True)
@@ -24,9 +25,8 @@ def run(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> Run:
     return finished_run(outputs, EXACT)
 
 
-@pytest.mark.parametrize(
-    ("expected", "answered", "keys"),
-    [
+def test_a_cell_holds_what_its_scorer_compared(run: Run, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[LabelSpellings | None, LabelSpellings | None, list[str]]] = [
         (YES, SAID_YES, ["yes yes", "yes Yes"]),
         (YES, SAID_ELSE, ["yes no"]),
         (NOT_YES, SAID_YES, ["no yes"]),
@@ -34,13 +34,8 @@ def run(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> Run:
         (YES, None, ["yes yes", "yes Yes", "yes no"]),
         (None, SAID_YES, ["yes yes", "yes Yes", "no yes"]),
         (None, None, ["yes yes", "yes Yes", "yes no", "no yes", "no no"]),
-    ],
-)
-def test_a_cell_holds_what_its_scorer_compared(
-    run: Run,
-    expected: LabelSpellings | None,
-    answered: LabelSpellings | None,
-    keys: list[str],
-) -> None:
-    found = LabelFilter(run.scorers.get(), expected, answered).outputs(run)
-    assert list(found.order_by("case").values_list("case__key", flat=True)) == keys
+    ]
+    for expected, answered, keys in cases:
+        with subtests.test(expected=expected, answered=answered, keys=keys), undone():
+            found = LabelFilter(run.scorers.get(), expected, answered).outputs(run)
+            assert list(found.order_by("case").values_list("case__key", flat=True)) == keys

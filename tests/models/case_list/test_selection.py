@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import pytest
 
 from scoring.engine.runs.tag_index import store_tag_index
@@ -12,8 +10,7 @@ from scoring.models.case_list.filters import CaseFilters
 from scoring.models.case_list.table import CaseOrder, CaseTable
 from tests.conftest import MakeDataset
 from tests.models.case_list.test_table import (
-    FILTERS,
-    ORDERS,
+    COMBINED,
     _backwards,
     _check_neighbours,
     _forwards,
@@ -32,7 +29,6 @@ def single_run(team: Team, make_dataset: MakeDataset) -> Run:
     return _run(team, make_dataset, trials=1)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("is_kept", [False, True], ids=["scanned tags", "kept tags"])
 def test_cases_with_one_output_each_are_counted_without_asking_again(
     single_run: Run, is_kept: bool, subtests: pytest.Subtests
@@ -41,7 +37,7 @@ def test_cases_with_one_output_each_are_counted_without_asking_again(
         store_tag_index(single_run.output_set.version)
     scorers = {scorer.name: scorer for scorer in single_run.scorers.all()}
     rows = _plain_rows(single_run)
-    for asked, (name, is_falling) in product(FILTERS, ORDERS):
+    for asked, (name, is_falling) in COMBINED:
         filters = CaseFilters(**{**asked, "scorer": scorers.get(asked.get("scorer", ""))})
         order = CaseOrder(scorers.get(name or ""), is_falling)
         wanted = _oracle(rows, filters, order)

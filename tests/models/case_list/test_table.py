@@ -32,6 +32,7 @@ from scoring.models.case_list.table import CaseOrder, CaseRow, CaseTable
 from scoring.models.case_paging import CasePosition
 from scoring.models.runs.score import ScoreRow
 from tests.conftest import MakeDataset
+from tests.support.thoroughness import IS_THOROUGH
 
 MakeRun = Callable[..., Run]
 PlainRow = dict[str, Any]
@@ -213,9 +214,10 @@ FILTERS: list[dict[str, Any]] = [
     {"tag": "billing", "scorer": "close", "minimum": 0.5},
 ]
 ORDERS = [(None, False), (None, True), ("close", False), ("close", True), ("exact", False)]
+#: Every filter and every order, but only some of both together where not all are wished for.
+COMBINED = list(product(FILTERS, ORDERS))[:: 1 if IS_THOROUGH else 4]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 2_000], ids=["walking", "picking first"])
 def test_every_filter_and_order_shows_what_plain_lists_show(
     run: Run, few: int, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
@@ -223,7 +225,7 @@ def test_every_filter_and_order_shows_what_plain_lists_show(
     monkeypatch.setattr(selection, "MAX_POSITIONS", few)
     scorers = {scorer.name: scorer for scorer in run.scorers.all()}
     rows = _plain_rows(run)
-    for asked, (name, is_falling) in product(FILTERS, ORDERS):
+    for asked, (name, is_falling) in COMBINED:
         filters = CaseFilters(**{**asked, "scorer": scorers.get(asked.get("scorer", ""))})
         order = CaseOrder(scorers.get(name or ""), is_falling)
         wanted = _oracle(rows, filters, order)

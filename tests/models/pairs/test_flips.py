@@ -23,6 +23,7 @@ from scoring.models.pairs.flips import count_flips, count_scorer_flips
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week, scorer_of
 from tests.support.thoroughness import examples
+from tests.support.undone import undone
 
 KEYS = [f"k{number}" for number in range(6)]
 LETTERS = {"p": Verdict.PASS, "f": Verdict.FAIL, "e": Verdict.ERROR, "s": Verdict.SKIPPED}
@@ -53,9 +54,10 @@ def by_hand(before: Run, after: Run) -> FlipCounts:
     return FlipCounts(len(both), both.count((1, 0)), both.count((0, 1)))
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "flips"),
-    [
+def test_flips_between_runs_of_one_version(
+    make_dataset: MakeDataset, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[list[str], list[str], FlipCounts]] = [
         (["pppp"], ["pppp"], FlipCounts(4, 0, 0)),
         (["ppff"], ["fppf"], FlipCounts(4, 1, 1)),
         (["pfes"], ["eppp"], FlipCounts(4, 1, 0)),  # neither error nor skip flips
@@ -63,15 +65,13 @@ def by_hand(before: Run, after: Run) -> FlipCounts:
         (["pp--"], ["--pp"], FlipCounts(0, 0, 0)),
         (["pppp", "ffff"], ["pfpp", "fpff"], FlipCounts(8, 1, 1)),
         (["pppp", "ffff"], ["ffff"], FlipCounts(4, 0, 4)),  # the second trial has no partner
-    ],
-)
-def test_flips_between_runs_of_one_version(
-    make_dataset: MakeDataset, before: list[str], after: list[str], flips: FlipCounts
-) -> None:
-    version = make_dataset([{"key": key} for key in KEYS[:4]])
-    one, other = run_over(version, before), run_over(version, after)
-    assert count_flips(one, other) == flips == by_hand(one, other)
-    assert count_flips(other, one) == FlipCounts(flips.pairs, flips.broke, flips.fixed)
+    ]
+    for before, after, flips in cases:
+        with subtests.test(before=before, after=after, flips=flips), undone():
+            version = make_dataset([{"key": key} for key in KEYS[:4]])
+            one, other = run_over(version, before), run_over(version, after)
+            assert count_flips(one, other) == flips == by_hand(one, other)
+            assert count_flips(other, one) == FlipCounts(flips.pairs, flips.broke, flips.fixed)
 
 
 def test_another_version_is_matched_by_key(make_dataset: MakeDataset) -> None:

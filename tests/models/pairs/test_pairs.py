@@ -30,6 +30,7 @@ from tests.support.run_pairs import (
     walked,
 )
 from tests.support.thoroughness import examples
+from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
 
@@ -124,15 +125,18 @@ def test_a_text_is_looked_for_in_the_outputs_too(pair: tuple[Side, Side]) -> Non
     assert [(row.key, row.place.trial) for row in found] == wanted
 
 
-@pytest.mark.parametrize("kind", [kind for kind in PairKind if "only" not in kind])
-def test_a_scorers_own_verdicts_may_decide(pair: tuple[Side, Side], kind: PairKind) -> None:
+def test_a_scorers_own_verdicts_may_decide(
+    pair: tuple[Side, Side], subtests: pytest.Subtests
+) -> None:
     """The only scorer says what the case verdict says, so the lists are the same."""
-    pairs = Pairs(pair[0].run, pair[1].run)
-    by_case = pairs.page(kind, size=100).rows
-    assert pairs.page(kind, PairFilters(scorer="close"), size=100).rows == by_case
-    assert pairs.page(kind, PairFilters(scorer="no such"), size=100).rows == (
-        by_case if kind in (PairKind.EDITED, PairKind.PAIRS) else []
-    )
+    for kind in [kind for kind in PairKind if "only" not in kind]:
+        with subtests.test(kind=kind), undone():
+            pairs = Pairs(pair[0].run, pair[1].run)
+            by_case = pairs.page(kind, size=100).rows
+            assert pairs.page(kind, PairFilters(scorer="close"), size=100).rows == by_case
+            assert pairs.page(kind, PairFilters(scorer="no such"), size=100).rows == (
+                by_case if kind in (PairKind.EDITED, PairKind.PAIRS) else []
+            )
 
 
 def test_a_scorer_that_says_otherwise_is_listened_to(pair: tuple[Side, Side]) -> None:
@@ -180,24 +184,23 @@ def test_one_pair_is_found_by_its_place(pair: tuple[Side, Side]) -> None:
     assert pairs.at(CasePosition(4_000)) is None
 
 
-@pytest.mark.parametrize(
-    ("filters", "queries"),
-    [
+def test_a_page_takes_the_same_queries_whatever_its_size(
+    pair: tuple[Side, Side], subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[PairFilters, int]] = [
         (PairFilters(), 1),
         (PairFilters(scorer="close"), 1),
         (PairFilters(tag="odd"), 2),
         (PairFilters(text="3"), 4),
         (PairFilters(tag="odd", text="3"), 2),
-    ],
-)
-def test_a_page_takes_the_same_queries_whatever_its_size(
-    pair: tuple[Side, Side], filters: PairFilters, queries: int
-) -> None:
-    pairs = Pairs(pair[0].run, pair[1].run)
-    for size in (1, 50):
-        with CaptureQueriesContext(connection) as captured:
-            assert pairs.page(PairKind.UNCHANGED, filters, size=size).rows
-        assert len(captured) == queries
+    ]
+    for filters, queries in cases:
+        with subtests.test(filters=filters, queries=queries), undone():
+            pairs = Pairs(pair[0].run, pair[1].run)
+            for size in (1, 50):
+                with CaptureQueriesContext(connection) as captured:
+                    assert pairs.page(PairKind.UNCHANGED, filters, size=size).rows
+                assert len(captured) == queries
 
 
 def test_matches_are_read_in_chunks(

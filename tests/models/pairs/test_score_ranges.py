@@ -18,6 +18,7 @@ from scoring.models.pairs.rows import PairFilters, PairKind, ScoreRanges
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import Given, run_with
 from tests.support.thoroughness import examples
+from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
 
@@ -41,9 +42,8 @@ def keys(pairs: Pairs, kind: PairKind = PairKind.PAIRS, **ranges: tuple[float, f
     return [pair.key for pair in pairs.page(kind, PairFilters("close", ranges=asked)).rows]
 
 
-@pytest.mark.parametrize(
-    ("ranges", "found"),
-    [
+def test_a_range_holds_its_cases(pairs: Pairs, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, tuple[float, float]], str]] = [
         ({"was": (0.9, 1.0)}, "q0 q1 q2 q7"),
         ({"was": (0.8, 0.9)}, "q5"),  # the upper bound belongs to the next range
         ({"now": (0.0, 0.4)}, "q0 q4"),
@@ -56,12 +56,10 @@ def keys(pairs: Pairs, kind: PairKind = PairKind.PAIRS, **ranges: tuple[float, f
         ({"change": (0.7, 1.0)}, "q3"),
         ({"change": (0.1, 0.7)}, ""),
         ({"was": (0.0, 1.0), "change": (-0.65, -0.55)}, "q1"),
-    ],
-)
-def test_a_range_holds_its_cases(
-    pairs: Pairs, ranges: dict[str, tuple[float, float]], found: str
-) -> None:
-    assert keys(pairs, **ranges) == found.split()
+    ]
+    for ranges, found in cases:
+        with subtests.test(ranges=ranges, found=found), undone():
+            assert keys(pairs, **ranges) == found.split()
 
 
 def test_a_range_and_a_kind_narrow_each_other(pairs: Pairs) -> None:

@@ -14,6 +14,7 @@ from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import PairFilters, PairKind
 from scoring.models.pairs.search import PageWindow, PairPositions
 from tests.support.run_pairs import Side, expected, walked
+from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
 
@@ -51,21 +52,25 @@ def test_many_and_few_are_found_alike(
         assert [(row.key, row.place.trial) for row in found] == passing(pair, kind, filters)
 
 
-@pytest.mark.parametrize("side", [0, 1])
-def test_a_text_of_either_output_is_found(pair: tuple[Side, Side], side: int) -> None:
-    outputs = Output.objects.filter(output_set=pair[side].run.output_set)
-    keys = list(outputs.order_by("pk").values_list("case__key", "trial"))[::3]
-    for key, trial in keys:
-        outputs.filter(case__key=key, trial=trial).update(text="a zebra")
-    pairs, zebra = Pairs(pair[0].run, pair[1].run), PairFilters(text="zebra")
-    alone = {PairKind.ONLY_BASELINE: 0, PairKind.ONLY_CANDIDATE: 1}
-    for kind in PairKind:
-        is_there = alone.get(kind, side) == side
-        wanted = [one for one in expected(*pair)[kind] if one in keys and is_there]
-        positions = sorted({row.place.position for row in pairs.page(kind, size=500).rows})
-        for known in (None, positions):
-            rows = pairs.page(kind, zebra, size=500, positions=known).rows
-            assert [(row.key, row.place.trial) for row in rows] == wanted
+def test_a_text_of_either_output_is_found(
+    pair: tuple[Side, Side], subtests: pytest.Subtests
+) -> None:
+    cases: list[int] = [0, 1]
+    for side in cases:
+        with subtests.test(side=side), undone():
+            outputs = Output.objects.filter(output_set=pair[side].run.output_set)
+            keys = list(outputs.order_by("pk").values_list("case__key", "trial"))[::3]
+            for key, trial in keys:
+                outputs.filter(case__key=key, trial=trial).update(text="a zebra")
+            pairs, zebra = Pairs(pair[0].run, pair[1].run), PairFilters(text="zebra")
+            alone = {PairKind.ONLY_BASELINE: 0, PairKind.ONLY_CANDIDATE: 1}
+            for kind in PairKind:
+                is_there = alone.get(kind, side) == side
+                wanted = [one for one in expected(*pair)[kind] if one in keys and is_there]
+                positions = sorted({row.place.position for row in pairs.page(kind, size=500).rows})
+                for known in (None, positions):
+                    rows = pairs.page(kind, zebra, size=500, positions=known).rows
+                    assert [(row.key, row.place.trial) for row in rows] == wanted
 
 
 def test_known_positions_give_the_same_pages(pair: tuple[Side, Side]) -> None:

@@ -20,6 +20,7 @@ from scoring.models.reviews.people_verdict import (
 )
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import EXACT, finished_run
+from tests.support.undone import undone
 
 PASS, FAIL, UNSURE, BAD_CASE = ReviewVerdict
 
@@ -71,21 +72,22 @@ def test_the_verdict_given_most_often_is_that_of_people(run: Run, people: list[U
         }
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "wanted"),
-    [
+def test_one_reviewer_decides_and_two_may_be_split(
+    run: Run, people: list[User], subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[list[ReviewVerdict], PeopleVerdict]] = [
         ([PASS], PeopleVerdict.PASS),
         ([UNSURE], PeopleVerdict.UNSURE),
         ([BAD_CASE], PeopleVerdict.BAD_CASE),
         ([PASS, FAIL], PeopleVerdict.SPLIT),
         ([PASS, UNSURE], PeopleVerdict.SPLIT),
-    ],
-)
-def test_one_reviewer_decides_and_two_may_be_split(
-    run: Run, people: list[User], verdicts: list[ReviewVerdict], wanted: PeopleVerdict
-) -> None:
-    give(outputs_of(run)[0], people, *verdicts)
-    assert [each.verdict for each in reviewed_outputs(Review.objects.of_run(run))] == [wanted]
+    ]
+    for verdicts, wanted in cases:
+        with subtests.test(verdicts=verdicts, wanted=wanted), undone():
+            give(outputs_of(run)[0], people, *verdicts)
+            assert [each.verdict for each in reviewed_outputs(Review.objects.of_run(run))] == [
+                wanted
+            ]
 
 
 def test_an_adjudicated_verdict_goes_before_all_reviews(run: Run, people: list[User]) -> None:

@@ -8,6 +8,7 @@ from scoring.models import CaseVerdict, DatasetVersion, Run, RunState, Verdict
 from scoring.models.runs.case_history import read_case_history
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week
+from tests.support.undone import undone
 
 
 @pytest.fixture
@@ -21,9 +22,10 @@ def weeks(version: DatasetVersion, letters: str) -> Run:
     return runs[-1]
 
 
-@pytest.mark.parametrize(
-    ("letters", "flips", "first_bad", "again"),
-    [
+def test_flips_the_first_bad_run_and_the_one_that_passed_again(
+    version: DatasetVersion, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, int, str | None, str | None]] = [
         ("ppp", 0, None, None),
         ("ppppppppff", 1, "w8", None),
         ("pfp", 2, "w1", "w2"),
@@ -39,16 +41,17 @@ def weeks(version: DatasetVersion, letters: str) -> Run:
         ("pfsf", 1, "w1", None),
         ("p-ff", 1, "w2", None),
         ("e", 0, None, None),
-    ],
-)
-def test_flips_the_first_bad_run_and_the_one_that_passed_again(
-    version: DatasetVersion, letters: str, flips: int, first_bad: str | None, again: str | None
-) -> None:
-    history = read_case_history(weeks(version, letters), "q1")
-    assert len(history.seen) == len(letters.replace("-", ""))
-    assert history.flips == flips
-    names = [seen and seen.name for seen in (history.first_bad, history.passed_again)]
-    assert names == [first_bad, again]
+    ]
+    for letters, flips, first_bad, again in cases:
+        with (
+            subtests.test(letters=letters, flips=flips, first_bad=first_bad, again=again),
+            undone(),
+        ):
+            history = read_case_history(weeks(version, letters), "q1")
+            assert len(history.seen) == len(letters.replace("-", ""))
+            assert history.flips == flips
+            names = [seen and seen.name for seen in (history.first_bad, history.passed_again)]
+            assert names == [first_bad, again]
 
 
 def test_it_is_told_oldest_first_with_the_place_in_each_run(

@@ -18,6 +18,7 @@ from scoring.models.runs.judge_models import judge_models
 from scoring.models.runs.result_rows import metadata_text
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import finished_run
+from tests.support.undone import undone
 
 SIZE = 4
 
@@ -77,24 +78,23 @@ EXACT = {"type": "exact_match", "name": "same"}
 BOTH = "was answered by several models (mini-1, mini-2): make a run with one."
 
 
-@pytest.mark.parametrize(
-    ("whole", "said"),
-    [
+def test_a_judge_inside_a_combination_that_several_models_answered_for_is_refused(
+    run: Run, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         (combined("all", judge("mini")), f"The judge llm_judge in release {BOTH}"),
         (combined("any", EXACT, judge("mini", "tone")), f"The judge tone in release {BOTH}"),
         (
             combined("weighted", EXACT, combined("all", EXACT, judge("mini", "tone"), name="form")),
             f"The judge tone in form in release {BOTH}",
         ),
-    ],
-)
-def test_a_judge_inside_a_combination_that_several_models_answered_for_is_refused(
-    run: Run, whole: dict[str, Any], said: str
-) -> None:
-    scored(run, whole, {"mini": SAME})
-    assert baseline_problem(run) == ""
-    scored(run, whole, {"mini": MIXED})
-    assert baseline_problem(run) == said
+    ]
+    for whole, said in cases:
+        with subtests.test(whole=whole, said=said), undone():
+            scored(run, whole, {"mini": SAME})
+            assert baseline_problem(run) == ""
+            scored(run, whole, {"mini": MIXED})
+            assert baseline_problem(run) == said
 
 
 def test_the_judges_of_a_combination_may_have_a_model_each(run: Run) -> None:
@@ -113,18 +113,17 @@ def test_the_paid_calls_of_an_only_judge_count_where_its_metadata_had_no_room(ru
     assert baseline_problem(run) == f"The judge tone in release {BOTH}"
 
 
-@pytest.mark.parametrize(
-    ("names", "told"),
-    [
+def test_a_name_that_was_cut_is_no_other_model(run: Run, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[list[str], set[str]]] = [
         (["a-long-model-name-1", "a-long-mo…"], {"a-long-model-name-1"}),
         (["a-long-mo…"], {"a-long-mo…"}),
         (["another", "a-long-mo…"], {"another", "a-long-mo…"}),
-    ],
-)
-def test_a_name_that_was_cut_is_no_other_model(run: Run, names: list[str], told: set[str]) -> None:
-    scored(run, judge("mini"), {"mini": SAME})
-    for row, name in zip(Score.objects.filter(scorer__run=run), names, strict=False):
-        row.metadata_json = json.dumps({"model": name})
-        row.save()
-    Score.objects.filter(scorer__run=run, metadata_json__contains="mini-1").delete()
-    assert judge_models(run) == {"release": told}
+    ]
+    for names, told in cases:
+        with subtests.test(names=names, told=told), undone():
+            scored(run, judge("mini"), {"mini": SAME})
+            for row, name in zip(Score.objects.filter(scorer__run=run), names, strict=False):
+                row.metadata_json = json.dumps({"model": name})
+                row.save()
+            Score.objects.filter(scorer__run=run, metadata_json__contains="mini-1").delete()
+            assert judge_models(run) == {"release": told}

@@ -14,6 +14,7 @@ from pytest_django.fixtures import Settings
 from scoring.core.llm.endpoint import Price
 from scoring.models import AuditEntry, Connection, Team, User
 from scoring.models.scorers.connection import KeyUnreadableError, environment_endpoint
+from tests.support.undone import undone
 
 KEY = "sk-very-secret-0123456789"
 URL = "https://api.example.org/v1"
@@ -156,15 +157,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "field"), BAD)
-def test_what_cannot_be_used_is_named_by_its_field(
-    team: Team, given: dict[str, Any], field: str
-) -> None:
-    with pytest.raises(ValidationError) as refused:
-        define(team, **given)
-    assert set(refused.value.message_dict) == {field}
-    assert not Connection.objects.exists()
-    assert not AuditEntry.objects.exists()
+def test_what_cannot_be_used_is_named_by_its_field(team: Team, subtests: pytest.Subtests) -> None:
+    for given, field in BAD:
+        with subtests.test(given=given, field=field), undone():
+            with pytest.raises(ValidationError) as refused:
+                define(team, **given)
+            assert set(refused.value.message_dict) == {field}
+            assert not Connection.objects.exists()
+            assert not AuditEntry.objects.exists()
 
 
 def test_a_listed_host_may_be_used_over_http(team: Team, settings: Settings) -> None:

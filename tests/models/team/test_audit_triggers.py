@@ -11,11 +11,11 @@ from scoring.management.commands import start
 from scoring.models import AuditCheckpoint, AuditEntry, Team
 from scoring.models.team import audit_triggers
 from tests.support.audit import CHECKPOINT, ENTRY, record, run_sql
+from tests.support.undone import undone
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
+def test_the_database_refuses_changes(team: Team, subtests: pytest.Subtests) -> None:
+    cases: list[str] = [
         f"UPDATE {ENTRY} SET action = 'x'",
         f"UPDATE {ENTRY} SET id = id + 1",
         f"DELETE FROM {ENTRY}",
@@ -24,16 +24,16 @@ from tests.support.audit import CHECKPOINT, ENTRY, record, run_sql
         f"UPDATE {CHECKPOINT} SET number = 9",
         f"DELETE FROM {CHECKPOINT}",
         f"INSERT OR REPLACE INTO {CHECKPOINT} SELECT * FROM {CHECKPOINT}",
-    ],
-)
-def test_the_database_refuses_changes(team: Team, sql: str) -> None:
-    record(team, 2)
-    AuditEntry.objects.remove_before(team, timezone.now(), None)
-    record(team, 2)
-    before = [list(row.objects.values()) for row in (AuditEntry, AuditCheckpoint)]
-    with pytest.raises(IntegrityError, match="append-only"):
-        run_sql(sql)
-    assert [list(row.objects.values()) for row in (AuditEntry, AuditCheckpoint)] == before
+    ]
+    for sql in cases:
+        with subtests.test(sql=sql), undone():
+            record(team, 2)
+            AuditEntry.objects.remove_before(team, timezone.now(), None)
+            record(team, 2)
+            before = [list(row.objects.values()) for row in (AuditEntry, AuditCheckpoint)]
+            with pytest.raises(IntegrityError, match="append-only"):
+                run_sql(sql)
+            assert [list(row.objects.values()) for row in (AuditEntry, AuditCheckpoint)] == before
 
 
 def test_a_checkpoint_of_another_team_removes_nothing_here(team: Team) -> None:

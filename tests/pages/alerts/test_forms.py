@@ -31,6 +31,7 @@ from tests.pages.alerts.steps import (
     version,
 )
 from tests.support.drift_runs import run_in_week, scorer_of
+from tests.support.undone import undone
 
 __all__ = ["administrator", "make_rule", "version"]  # fixtures
 
@@ -40,9 +41,10 @@ def new_url(version: DatasetVersion, query: str = "") -> str:
     return f"{reverse('new_alert_rule', args=[team.slug])}?dataset={dataset.uuid}{query}"
 
 
-@pytest.mark.parametrize(
-    ("kind", "fields", "limit", "scorer"),
-    [
+def test_a_limit_is_kept_in_the_unit_of_the_rule(
+    administrator: Client, version: DatasetVersion, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, dict[str, str], float | None, str]] = [
         ("mean_below", {}, 0.8, "close"),
         ("mean_below", {"limit_mean_below": " .75 "}, 0.75, "close"),
         ("pass_rate_below", {"scorer": ""}, 0.9, ""),
@@ -53,26 +55,20 @@ def new_url(version: DatasetVersion, query: str = "") -> str:
         ("out_of_limits", {}, None, "close"),
         ("no_data", {"limit_no_data": "14"}, 14.0, ""),
         ("no_data", {"limit_mean_below": "no number"}, 8.0, ""),  # of a kind not chosen
-    ],
-)
-def test_a_limit_is_kept_in_the_unit_of_the_rule(
-    administrator: Client,
-    version: DatasetVersion,
-    kind: str,
-    fields: dict[str, str],
-    limit: float | None,
-    scorer: str,
+    ]
+    for kind, fields, limit, scorer in cases:
+        with subtests.test(kind=kind, fields=fields, limit=limit, scorer=scorer), undone():
+            answer = administrator.post(new_url(version), typed(kind=kind, series="bot", **fields))
+            made = AlertRule.objects.get()
+            assert answer["Location"] == reverse("alert_rule", args=[made.uuid])
+            assert (made.kind, made.limit, made.scorer, made.series) == (kind, limit, scorer, "bot")
+            assert AuditEntry.objects.get(action="alert_rule.created").actor == made.created_by
+
+
+def test_nonsense_is_refused_beside_its_field(
+    administrator: Client, version: DatasetVersion, subtests: pytest.Subtests
 ) -> None:
-    answer = administrator.post(new_url(version), typed(kind=kind, series="bot", **fields))
-    made = AlertRule.objects.get()
-    assert answer["Location"] == reverse("alert_rule", args=[made.uuid])
-    assert (made.kind, made.limit, made.scorer, made.series) == (kind, limit, scorer, "bot")
-    assert AuditEntry.objects.get(action="alert_rule.created").actor == made.created_by
-
-
-@pytest.mark.parametrize(
-    ("fields", "field", "said"),
-    [
+    cases: list[tuple[dict[str, Any], str, str]] = [
         ({"kind": ""}, "kind", "This field is required"),
         ({"kind": "guess"}, "kind", "not one of the available choices"),
         ({"limit_mean_below": ""}, "limit_mean_below", "Give a number above 0 and up to 1."),
@@ -112,21 +108,15 @@ def test_a_limit_is_kept_in_the_unit_of_the_rule(
         ({"webhook_url": "http://hooks.example.org/x"}, "webhook_url", "Use https"),
         ({"webhook_url": "https://10.0.0.1/x"}, "webhook_url", "10.0.0.1"),
         ({"webhook_url": "https://u:p@example.org"}, "webhook_url", "user name or password"),
-    ],
-)
-def test_nonsense_is_refused_beside_its_field(
-    administrator: Client,
-    version: DatasetVersion,
-    fields: dict[str, Any],
-    field: str,
-    said: str,
-) -> None:
-    answer = administrator.post(new_url(version), typed(**fields))
-    assert answer.status_code == 422
-    assert said in " ".join(answer.context["form"].errors[field])
-    assert said in unescape(answer.text)
-    assert "Nothing was saved" in answer.text
-    assert not AlertRule.objects.exists()
+    ]
+    for fields, field, said in cases:
+        with subtests.test(fields=fields, field=field, said=said), undone():
+            answer = administrator.post(new_url(version), typed(**fields))
+            assert answer.status_code == 422
+            assert said in " ".join(answer.context["form"].errors[field])
+            assert said in unescape(answer.text)
+            assert "Nothing was saved" in answer.text
+            assert not AlertRule.objects.exists()
 
 
 def test_a_preview_links_the_runs_that_would_have_fired_and_saves_nothing(

@@ -37,6 +37,7 @@ from tests.pages.alerts.steps import (
     version,
     viewer,
 )
+from tests.support.undone import undone
 
 __all__ = ["administrator", "make_rule", "reviewer", "version", "viewer"]  # fixtures
 
@@ -218,12 +219,14 @@ def test_a_deleted_rule_stays_away_while_another_watches_the_same(
     assert "The rule is back." in back.text
 
 
-@pytest.mark.parametrize("named", ["", "nobody", "01890000-0000-7000-8000-000000000000"])
 def test_nothing_is_undone_that_was_not_deleted(
-    administrator: Client, make_rule: MakeRule, named: str
+    administrator: Client, make_rule: MakeRule, subtests: pytest.Subtests
 ) -> None:
-    make_rule()
-    assert "Undo" not in page_of(administrator, f"?undo={named}")
+    cases: list[str] = ["", "nobody", "01890000-0000-7000-8000-000000000000"]
+    for named in cases:
+        with subtests.test(named=named), undone():
+            make_rule()
+            assert "Undo" not in page_of(administrator, f"?undo={named}")
 
 
 def test_a_test_is_sent_by_the_worker_and_its_end_is_shown(

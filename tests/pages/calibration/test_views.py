@@ -37,6 +37,7 @@ from tests.pages.runs.steps import BrowserOf
 from tests.support.reviewed_runs import draw_sample, give_in_turn, outputs_of, scored_run
 from tests.support.run_states import CLOSE, finished_run, queued_run
 from tests.support.suite_runs import entry_of, suite_run
+from tests.support.undone import undone
 
 LABEL = "?label=metadata.human"
 
@@ -101,18 +102,17 @@ class TestBesidePeople:
         assert "0 of 4" in page
         assert "people: Natural" in page
 
-    @pytest.mark.parametrize(
-        ("query", "words"),
-        [
+    def test_what_cannot_be_used_is_said(
+        self, browser_of: BrowserOf, bob: User, run: Run, subtests: pytest.Subtests
+    ) -> None:
+        cases: list[tuple[str, str]] = [
             ("?label=", "Choose the field that holds people's labels"),
             ("?label=output", "This cannot be used: label. Select a valid choice"),
             ("?label=metadata.human&swapped=none", "This cannot be used: swapped."),
-        ],
-    )
-    def test_what_cannot_be_used_is_said(
-        self, browser_of: BrowserOf, bob: User, run: Run, query: str, words: str
-    ) -> None:
-        assert words in said(browser_of(bob).get(at(run, query)))
+        ]
+        for query, words in cases:
+            with subtests.test(query=query, words=words), undone():
+                assert words in said(browser_of(bob).get(at(run, query)))
 
     def test_without_labels_one_is_asked_to_choose(
         self,
@@ -126,30 +126,30 @@ class TestBesidePeople:
         assert "Choose the field that holds people's labels" in page
         assert "Agreement</dt>" not in page
 
-    @pytest.mark.parametrize(
-        ("hidden", "case", "query", "words"),
-        [
-            (["human"], {}, LABEL, ""),
-            ([], {}, LABEL, "Add its key to Hidden metadata"),
-            (["human"], {"expected": "a"}, "?label=expected", "Move the labels to the metadata"),
-        ],
-    )
     def test_a_judge_that_was_shown_the_label_is_told_of(
         self,
         browser_of: BrowserOf,
         bob: User,
         make_dataset: MakeDataset,
         make_outputs: MakeOutputs,
-        hidden: list[str],
-        case: dict[str, Any],
-        query: str,
-        words: str,
+        subtests: pytest.Subtests,
     ) -> None:
-        version = make_dataset([{"metadata": {"human": "a"}, **case}])
-        run = judged_run(make_outputs(version, ["x"]), ["a"], hidden_metadata=hidden)
-        page = said(browser_of(bob).get(at(run, query))).replace("<em>", "").replace("</em>", "")
-        assert ("The judge was shown this label" in page) == bool(words)
-        assert words in page
+        cases: list[tuple[list[str], dict[str, Any], str, str]] = [
+            (["human"], {}, LABEL, ""),
+            ([], {}, LABEL, "Add its key to Hidden metadata"),
+            (["human"], {"expected": "a"}, "?label=expected", "Move the labels to the metadata"),
+        ]
+        for hidden, case, query, words in cases:
+            with subtests.test(hidden=hidden, case=case, query=query, words=words), undone():
+                version = make_dataset([{"metadata": {"human": "a"}, **case}])
+                run = judged_run(make_outputs(version, ["x"]), ["a"], hidden_metadata=hidden)
+                page = (
+                    said(browser_of(bob).get(at(run, query)))
+                    .replace("<em>", "")
+                    .replace("</em>", "")
+                )
+                assert ("The judge was shown this label" in page) == bool(words)
+                assert words in page
 
     def test_too_many_labels_make_no_table(
         self,
@@ -281,15 +281,17 @@ class TestBesideItself:
         assert "under way already" in said(again)
         assert Job.objects.count() == 1
 
-    @pytest.mark.parametrize("sample", ["", "0", "1", "5", "600", "many"])
     def test_a_size_that_is_not_offered_is_refused(
-        self, browser_of: BrowserOf, alice: User, run: Run, sample: str
+        self, browser_of: BrowserOf, alice: User, run: Run, subtests: pytest.Subtests
     ) -> None:
-        url = reverse("check_run_scorer", args=[run.uuid, 0])
-        page = said(browser_of(alice).post(url, {"sample": sample}, follow=True))
-        assert "Not checked: choose one of the sample sizes." in page
-        assert not Job.objects.exists()
-        assert not AuditEntry.objects.filter(action="judge.checked").exists()
+        cases: list[str] = ["", "0", "1", "5", "600", "many"]
+        for sample in cases:
+            with subtests.test(sample=sample), undone():
+                url = reverse("check_run_scorer", args=[run.uuid, 0])
+                page = said(browser_of(alice).post(url, {"sample": sample}, follow=True))
+                assert "Not checked: choose one of the sample sizes." in page
+                assert not Job.objects.exists()
+                assert not AuditEntry.objects.filter(action="judge.checked").exists()
 
     def test_a_check_under_way_is_looked_for_until_it_has_ended(
         self, browser_of: BrowserOf, alice: User, run: Run

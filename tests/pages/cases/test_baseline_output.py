@@ -18,6 +18,7 @@ from scoring.engine.compare.comparison import compare_runs
 from scoring.models import DatasetVersion, Output, OutputSet, Run, Team, User
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 
@@ -110,24 +111,25 @@ def test_scores_of_both_runs_stand_beside_each_other(
     assert "pass in w45 →" in words(answer).replace("✓</span><span>", "").replace("</span>", "")
 
 
-@pytest.mark.parametrize(
-    ("position", "previous", "following"), [(1, None, 3), (3, 1, 5), (5, 3, None), (2, 1, 3)]
-)
 def test_neighbours_are_those_of_the_list(
-    browser_of: BrowserOf,
-    bob: User,
-    baseline: Run,
-    run: Run,
-    position: int,
-    previous: int | None,
-    following: int | None,
+    browser_of: BrowserOf, bob: User, baseline: Run, run: Run, subtests: pytest.Subtests
 ) -> None:
-    around = browser_of(bob).get(url(run, baseline, position, kind="broke")).context["cases"]
-    places = {each: url(run, baseline, each, kind="broke") for each in (1, 3, 5)}
-    assert around.previous_url == places.get(previous or 0)
-    assert around.next_url == places.get(following or 0)
-    assert around.standing == "broke"
-    assert around.list_url.endswith(f"kind=broke#case-{position}")
+    cases: list[tuple[int, int | None, int | None]] = [
+        (1, None, 3),
+        (3, 1, 5),
+        (5, 3, None),
+        (2, 1, 3),
+    ]
+    for position, previous, following in cases:
+        with subtests.test(position=position, previous=previous, following=following), undone():
+            around = (
+                browser_of(bob).get(url(run, baseline, position, kind="broke")).context["cases"]
+            )
+            places = {each: url(run, baseline, each, kind="broke") for each in (1, 3, 5)}
+            assert around.previous_url == places.get(previous or 0)
+            assert around.next_url == places.get(following or 0)
+            assert around.standing == "broke"
+            assert around.list_url.endswith(f"kind=broke#case-{position}")
 
 
 def test_neighbours_keep_to_the_lists_filters_and_the_chosen_texts(
@@ -197,18 +199,17 @@ def test_a_run_of_another_dataset_or_team_gives_404(
 # What it costs.
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_side_by_side_needs_few_queries(
+    browser_of: BrowserOf, bob: User, baseline: Run, run: Run, subtests: pytest.Subtests
+) -> None:
+    cases: list[dict[str, str]] = [
         {},
         {"kind": "broke", "n": "2"},
         {"kind": "broke", "scorer": "close", "n": "2"},
-    ],
-)
-def test_side_by_side_needs_few_queries(
-    browser_of: BrowserOf, bob: User, baseline: Run, run: Run, query: dict[str, str]
-) -> None:
-    browser = browser_of(bob)
-    with CaptureQueriesContext(connection) as captured:
-        browser.get(url(run, baseline, 3, **query))
-    assert len(captured) <= 20
+    ]
+    for query in cases:
+        with subtests.test(query=query), undone():
+            browser = browser_of(bob)
+            with CaptureQueriesContext(connection) as captured:
+                browser.get(url(run, baseline, 3, **query))
+            assert len(captured) <= 20

@@ -18,6 +18,7 @@ from scoring.models import Case, Output, Run, User
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
 from tests.support.html import on_one_line
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 
@@ -192,13 +193,15 @@ def test_10_mb_are_cut_with_a_notice(
     assert len(page) < 500_000
 
 
-@pytest.mark.parametrize("mode", ["char", "word", "line"])
 def test_inline_says_of_either_text_what_is_not_shown(
-    browser_of: BrowserOf, bob: User, runs: tuple[Run, Run], mode: str
+    browser_of: BrowserOf, bob: User, runs: tuple[Run, Run], subtests: pytest.Subtests
 ) -> None:
-    Case.objects.filter(position=2).update(expected_json=json.dumps("zebra " * 5_000))
-    Output.objects.filter(output_set=runs[1].output_set).update(text="horse")
-    page = on_one_line(page_of(browser_of(bob), runs[1], f"?diff={mode}&layout=inline"))
-    assert "Of Expected, 10,000 more characters are not shown." in page
-    assert '<a href="?whole=expected">Open the whole text</a>' in page
-    assert page.count("not shown.") == 1
+    cases: list[str] = ["char", "word", "line"]
+    for mode in cases:
+        with subtests.test(mode=mode), undone():
+            Case.objects.filter(position=2).update(expected_json=json.dumps("zebra " * 5_000))
+            Output.objects.filter(output_set=runs[1].output_set).update(text="horse")
+            page = on_one_line(page_of(browser_of(bob), runs[1], f"?diff={mode}&layout=inline"))
+            assert "Of Expected, 10,000 more characters are not shown." in page
+            assert '<a href="?whole=expected">Open the whole text</a>' in page
+            assert page.count("not shown.") == 1

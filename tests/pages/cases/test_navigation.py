@@ -18,6 +18,7 @@ from scoring.models import Baseline, DatasetVersion, Output, Run, User
 from scoring.models.case_paging import PAGE_SIZE
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 
@@ -59,9 +60,10 @@ def paths_of(page: str) -> list[list[str]]:
     return [[" ".join(re.sub(r"<.*?>", " ", cell).split()) for cell in row] for row in cells]
 
 
-@pytest.mark.parametrize(
-    ("query", "head", "rows", "same"),
-    [
+def test_json_is_compared_path_by_path(
+    browser_of: BrowserOf, bob: User, run: Run, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, list[str], list[list[str]], str]] = [
         (
             "?diff=path",
             ["Path", "Expected", "Output"],
@@ -84,20 +86,12 @@ def paths_of(page: str) -> list[list[str]]:
             [["lines[0].qty", "2", "3", "2"]],
             "2 paths hold the same in both",
         ),
-    ],
-)
-def test_json_is_compared_path_by_path(
-    browser_of: BrowserOf,
-    bob: User,
-    run: Run,
-    query: str,
-    head: list[str],
-    rows: list[list[str]],
-    same: str,
-) -> None:
-    page = page_of(browser_of(bob), run, query)
-    assert paths_of(page) == [head, *rows]
-    assert same in page
+    ]
+    for query, head, rows, same in cases:
+        with subtests.test(query=query, head=head, rows=rows, same=same), undone():
+            page = page_of(browser_of(bob), run, query)
+            assert paths_of(page) == [head, *rows]
+            assert same in page
 
 
 def test_without_json_there_are_no_paths_to_compare(
@@ -187,23 +181,28 @@ def long_runs(make_dataset: MakeDataset) -> tuple[Run, Run]:
     return old, new
 
 
-@pytest.mark.parametrize(("number", "first"), [(1, 1), (PAGE_SIZE, 1), (COUNT - 2, COUNT - 2)])
 def test_the_way_back_leads_to_the_case_in_its_list(
-    browser_of: BrowserOf, bob: User, long_runs: tuple[Run, Run], number: int, first: int
+    browser_of: BrowserOf, bob: User, long_runs: tuple[Run, Run], subtests: pytest.Subtests
 ) -> None:
-    browser, (old, new) = browser_of(bob), long_runs
-    path = reverse("run_case", args=[new.uuid, number])
-    for query in (f"?against={old.uuid}&kind=broke&n={number}", f"?verdict=fail&n={number}"):
-        back = browser.get(path + query).context["cases"].list_url
-        page = browser.get(back)
-        listed = re.findall(r'<span class="id">q(\d+)</span>', page.text)
-        assert listed[0] == str(first)
-        assert str(number) in listed
-        if "against" in query:
-            row = back.partition("#")[2]
-            assert f'<tr id="{row}">' in page.text
-            again = page.context["pair"].cases.rows[listed.index(str(number))].url
-            assert again.endswith(f"/cases/{number}/{query}")
+    cases: list[tuple[int, int]] = [(1, 1), (PAGE_SIZE, 1), (COUNT - 2, COUNT - 2)]
+    for number, first in cases:
+        with subtests.test(number=number, first=first), undone():
+            browser, (old, new) = browser_of(bob), long_runs
+            path = reverse("run_case", args=[new.uuid, number])
+            for query in (
+                f"?against={old.uuid}&kind=broke&n={number}",
+                f"?verdict=fail&n={number}",
+            ):
+                back = browser.get(path + query).context["cases"].list_url
+                page = browser.get(back)
+                listed = re.findall(r'<span class="id">q(\d+)</span>', page.text)
+                assert listed[0] == str(first)
+                assert str(number) in listed
+                if "against" in query:
+                    row = back.partition("#")[2]
+                    assert f'<tr id="{row}">' in page.text
+                    again = page.context["pair"].cases.rows[listed.index(str(number))].url
+                    assert again.endswith(f"/cases/{number}/{query}")
 
 
 @pytest.mark.parametrize(

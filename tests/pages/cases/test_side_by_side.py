@@ -21,6 +21,7 @@ from scoring.models import CaseVerdict, Dataset, Run, RunState, Team, User
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
 from tests.support.html import on_one_line
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 
@@ -127,24 +128,23 @@ def test_an_output_that_is_missing_is_said(
     assert "w46 has no output for this case." in words(f"{case}?against={new.uuid}")
 
 
-@pytest.mark.parametrize(
-    ("key", "trial", "said"),
-    [
+def test_there_are_three_reasons_for_an_absence(
+    runs: tuple[Run, Run], subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, int, str]] = [
         ("gone", 0, "w46 is over v2 of the dataset, which lacks this case."),
         ("kept", 3, "w46 has no output for trial 3 of this case."),
         ("kept", 0, "w46 was cancelled before this case was scored."),
-    ],
-)
-def test_there_are_three_reasons_for_an_absence(
-    runs: tuple[Run, Run], key: str, trial: int, said: str
-) -> None:
-    cancelled = runs[1]
-    Run.objects.filter(pk=cancelled.pk).update(state=RunState.CANCELLED)
-    CaseVerdict.objects.filter(run=cancelled).delete()
-    assert cancelled.output_set.version.number == 2  # read beforehand
-    with CaptureQueriesContext(connection) as captured:
-        assert missing_case_reason(cancelled, key, trial) == said
-    assert len(captured) == 1
+    ]
+    for key, trial, said in cases:
+        with subtests.test(key=key, trial=trial, said=said), undone():
+            cancelled = runs[1]
+            Run.objects.filter(pk=cancelled.pk).update(state=RunState.CANCELLED)
+            CaseVerdict.objects.filter(run=cancelled).delete()
+            assert cancelled.output_set.version.number == 2  # read beforehand
+            with CaptureQueriesContext(connection) as captured:
+                assert missing_case_reason(cancelled, key, trial) == said
+            assert len(captured) == 1
 
 
 @pytest.mark.parametrize("named", ["nothing", str(UUID(int=4))])

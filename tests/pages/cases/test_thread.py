@@ -19,6 +19,7 @@ from tests.pages.cases.feedback.test_comments import (
     ritas,
     shown,
 )
+from tests.support.undone import undone
 
 __all__ = ["comment", "output", "rita", "ritas"]
 
@@ -54,9 +55,10 @@ def test_without_a_script_the_page_offers_the_way_back(
         assert "The comment is deleted." not in again
 
 
-@pytest.mark.parametrize(
-    ("role", "verb", "status"),
-    [
+def test_who_may_do_what_to_anothers_comment(
+    browser_of: BrowserOf, team: Team, comment: Comment, run: Run, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[Role, str, int]] = [
         (Role.VIEWER, "add", 403),
         (Role.VIEWER, "edit", 403),
         (Role.VIEWER, "delete", 403),
@@ -67,22 +69,14 @@ def test_without_a_script_the_page_offers_the_way_back(
         (Role.EDITOR, "delete", 403),
         (Role.ADMIN, "edit", 403),
         (Role.ADMIN, "delete", 302),
-    ],
-)
-def test_who_may_do_what_to_anothers_comment(
-    browser_of: BrowserOf,
-    team: Team,
-    comment: Comment,
-    run: Run,
-    role: Role,
-    verb: str,
-    status: int,
-) -> None:
-    user = User.objects.create_user("rosa@example.org")
-    Member.objects.create(team=team, user=user, role=role)
-    browser = browser_of(user)
-    page = browser.get(case_url(run)).text.partition('id="comments"')[2]
-    named = None if verb == "add" else comment
-    assert ("Delete" in page, "Edit" in page) == (role == Role.ADMIN, False)
-    assert ("Add the comment" in page) == (role > Role.VIEWER)
-    assert post(browser, verb, run, named, "words").status_code == status
+    ]
+    for role, verb, status in cases:
+        with subtests.test(role=role, verb=verb, status=status), undone():
+            user = User.objects.create_user("rosa@example.org")
+            Member.objects.create(team=team, user=user, role=role)
+            browser = browser_of(user)
+            page = browser.get(case_url(run)).text.partition('id="comments"')[2]
+            named = None if verb == "add" else comment
+            assert ("Delete" in page, "Edit" in page) == (role == Role.ADMIN, False)
+            assert ("Add the comment" in page) == (role > Role.VIEWER)
+            assert post(browser, verb, run, named, "words").status_code == status

@@ -22,6 +22,7 @@ from scoring.core.textdiff.text_layout import SHOWN_CHARS
 from scoring.models import Case, Output, OutputSet, Run, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import CLOSE, EXACT, finished_run, queued_run
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 
@@ -72,14 +73,16 @@ def test_what_is_not_in_the_run_is_not_found(browser_of: BrowserOf, bob: User, r
         assert browser.get(url(run, position, query)).status_code == 404
 
 
-@pytest.mark.parametrize("mode", ["plain", "word", "char", "line"])
 def test_a_difference_is_marked_in_each_way_of_comparing(
-    browser_of: BrowserOf, bob: User, run: Run, mode: str
+    browser_of: BrowserOf, bob: User, run: Run, subtests: pytest.Subtests
 ) -> None:
-    page = browser_of(bob).get(url(run, 1, f"?diff={mode}"))
-    assert page.context["view"].texts.mode == mode
-    assert ("<ins>" in page.text) == (mode != "plain")
-    assert ("<del>" in page.text) == (mode != "plain")
+    cases: list[str] = ["plain", "word", "char", "line"]
+    for mode in cases:
+        with subtests.test(mode=mode), undone():
+            page = browser_of(bob).get(url(run, 1, f"?diff={mode}"))
+            assert page.context["view"].texts.mode == mode
+            assert ("<ins>" in page.text) == (mode != "plain")
+            assert ("<del>" in page.text) == (mode != "plain")
 
 
 def test_an_unknown_way_of_comparing_is_words(browser_of: BrowserOf, bob: User, run: Run) -> None:
@@ -106,19 +109,21 @@ def test_null_empty_and_missing_are_told_apart(browser_of: BrowserOf, bob: User,
     assert "nothing is expected" not in failed
 
 
-@pytest.mark.parametrize("mode", ["plain", "word", "char", "line", "markdown"])
 def test_null_is_compared_with_nothing_and_the_word_null_is_a_text(
-    browser_of: BrowserOf, bob: User, run: Run, mode: str
+    browser_of: BrowserOf, bob: User, run: Run, subtests: pytest.Subtests
 ) -> None:
-    browser = browser_of(bob)
-    Output.objects.filter(case__position=5).update(text="something", error="")
-    page = browser.get(url(run, 5, f"?diff={mode}")).text
-    assert "null is expected, which counts as nothing" in page
-    assert "<del>" not in page
-    Case.objects.filter(position=5).update(expected_json='"null"')
-    page = browser.get(url(run, 5, f"?diff={mode}")).text
-    assert "counts as nothing" not in page
-    assert ("<del>null</del>" in page) == (mode in ("word", "char", "line"))
+    cases: list[str] = ["plain", "word", "char", "line", "markdown"]
+    for mode in cases:
+        with subtests.test(mode=mode), undone():
+            browser = browser_of(bob)
+            Output.objects.filter(case__position=5).update(text="something", error="")
+            page = browser.get(url(run, 5, f"?diff={mode}")).text
+            assert "null is expected, which counts as nothing" in page
+            assert "<del>" not in page
+            Case.objects.filter(position=5).update(expected_json='"null"')
+            page = browser.get(url(run, 5, f"?diff={mode}")).text
+            assert "counts as nothing" not in page
+            assert ("<del>null</del>" in page) == (mode in ("word", "char", "line"))
 
 
 def test_a_failed_output_says_its_error_once_however_many_scorers_there_are(
@@ -147,22 +152,24 @@ def test_a_json_output_is_shown_as_json_and_null_is_no_missing_output(
     assert "no output was produced" not in fourth
 
 
-@pytest.mark.parametrize("mode", ["", "word", "char", "line"])
 def test_json_is_compared_as_json_and_shown_as_it_is_on_request(
-    browser_of: BrowserOf, bob: User, outputs: OutputSet, mode: str
+    browser_of: BrowserOf, bob: User, outputs: OutputSet, subtests: pytest.Subtests
 ) -> None:
-    raw = '{"age":36.0,\t"name":"Ada"}'
-    Output.objects.filter(case__position=2).update(text=raw)
-    run, browser = queued_run(outputs), browser_of(bob)
-    formatted = words(browser.get(url(run, 2, f"?diff={mode}")))
-    assert formatted.count("formatted as JSON") == 2
-    assert f'aria-current="true">{MODES[mode or "line"]}</a>' in formatted
-    assert '"name": "Ada"' in formatted
-    assert '"age": 36' in formatted
-    plain = words(browser.get(url(run, 2, "?diff=plain")))
-    assert raw in plain
-    assert "formatted as JSON" not in plain
-    assert browser.get(url(run, 2, "?whole=output")).text == raw
+    cases: list[str] = ["", "word", "char", "line"]
+    for mode in cases:
+        with subtests.test(mode=mode), undone():
+            raw = '{"age":36.0,\t"name":"Ada"}'
+            Output.objects.filter(case__position=2).update(text=raw)
+            run, browser = queued_run(outputs), browser_of(bob)
+            formatted = words(browser.get(url(run, 2, f"?diff={mode}")))
+            assert formatted.count("formatted as JSON") == 2
+            assert f'aria-current="true">{MODES[mode or "line"]}</a>' in formatted
+            assert '"name": "Ada"' in formatted
+            assert '"age": 36' in formatted
+            plain = words(browser.get(url(run, 2, "?diff=plain")))
+            assert raw in plain
+            assert "formatted as JSON" not in plain
+            assert browser.get(url(run, 2, "?whole=output")).text == raw
 
 
 def test_a_case_without_scores_says_so(
@@ -189,22 +196,22 @@ def made_up_vectors(_: LocalModel, texts: Sequence[str]) -> tuple[np.ndarray, li
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), [False] * len(texts)
 
 
-@pytest.mark.parametrize("kind", sorted(all_types()))
 def test_every_type_explains_itself_on_every_case(
-    browser_of: BrowserOf,
-    bob: User,
-    outputs: OutputSet,
-    kind: str,
-    monkeypatch: pytest.MonkeyPatch,
+    browser_of: BrowserOf, bob: User, outputs: OutputSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LocalModel, "compute", made_up_vectors)
-    run = finished_run(outputs, ("it", kind, CONFIGS.get(kind, {})))
+    kinds = sorted(all_types())
+    run = finished_run(outputs, *((kind, kind, CONFIGS.get(kind, {})) for kind in kinds))
+    browser = browser_of(bob)
     for position in range(1, 6):
-        page = browser_of(bob).get(url(run, position))
-        (why,) = page.context["view"].judgement.answers
-        assert why.explanation is not None
-        assert why.explanation.verdict in words(page)
-        assert all(line in words(page) for line in why.explanation.found)
+        page = browser.get(url(run, position))
+        parts = words(page).partition('id="why"')[2].split("<h3>")[1:]
+        answers = page.context["view"].judgement.answers
+        assert len(answers) == len(kinds)
+        for why, part in zip(answers, parts, strict=True):
+            assert why.explanation is not None
+            assert why.explanation.verdict in part
+            assert all(line in part for line in why.explanation.found)
 
 
 def test_the_leaf_table_shows_every_leaf(

@@ -17,6 +17,7 @@ from evalsite.pages.compare import forms
 from scoring.models import Baseline, Run, User
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
+from tests.support.undone import undone
 
 Asked = Callable[..., Any]
 
@@ -95,14 +96,16 @@ def test_where_only_archived_runs_are_left_they_are_one_link_away(
     assert offered(asked(unescape(link))) == ["w46", "w45", "w44"]
 
 
-@pytest.mark.parametrize("candidate", ["none", "", "1" * 36])
 def test_the_runs_of_the_chosen_ones_dataset_are_offered(
-    asked: Asked, make_dataset: MakeDataset, runs: list[Run], candidate: str
+    asked: Asked, make_dataset: MakeDataset, runs: list[Run], subtests: pytest.Subtests
 ) -> None:
-    run_with(make_dataset([{}], "Other"), {"close": [1.0]}, name="other")
-    assert offered(asked()) == ["other"]
-    query = f"choose=1&baseline={runs[0].uuid}&candidate={candidate}"
-    assert offered(asked(query)) == ["w46", "w45", "w44"]
+    cases: list[str] = ["none", "", "1" * 36]
+    for candidate in cases:
+        with subtests.test(candidate=candidate), undone():
+            run_with(make_dataset([{}], "Other"), {"close": [1.0]}, name="other")
+            assert offered(asked()) == ["other"]
+            query = f"choose=1&baseline={runs[0].uuid}&candidate={candidate}"
+            assert offered(asked(query)) == ["w46", "w45", "w44"]
 
 
 def test_the_newest_runs_are_offered_and_older_ones_on_request(

@@ -21,6 +21,7 @@ from scoring.models import DatasetVersion, Job, JobState, Run, User, Worker
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
 from tests.support.html import Reader
+from tests.support.undone import undone
 
 CASES = 4
 POLL = {"HX-Request": "true", "HX-Target": "waiting"}
@@ -89,18 +90,22 @@ def test_it_says_what_is_done_and_how_long_the_rest_takes(browser: Client, runs:
         assert bar(answer.text) == {"max": "1", "value": "0.410"}
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.2, "about 1 s left"), (59.5, "1 min left"), (190.0, "3 min left"), (None, "")],
-)
 def test_time_left_is_told_as_exactly_as_it_is_known(
-    browser: Client, runs: list[Run], seconds: float | None, text: str
+    browser: Client, runs: list[Run], subtests: pytest.Subtests
 ) -> None:
-    browser.get(url(*runs[:2]))
-    begin(runs[1], 0.5, seconds)
-    answer = words(browser.get(url(*runs[:2])))
-    assert text in answer
-    assert (" left" in answer) == bool(text)
+    cases: list[tuple[float | None, str]] = [
+        (0.2, "about 1 s left"),
+        (59.5, "1 min left"),
+        (190.0, "3 min left"),
+        (None, ""),
+    ]
+    for seconds, text in cases:
+        with subtests.test(seconds=seconds, text=text), undone():
+            browser.get(url(*runs[:2]))
+            begin(runs[1], 0.5, seconds)
+            answer = words(browser.get(url(*runs[:2])))
+            assert text in answer
+            assert (" left" in answer) == bool(text)
 
 
 def test_a_stage_that_counts_no_pairs_names_none(browser: Client, runs: list[Run]) -> None:
@@ -136,25 +141,24 @@ def test_what_a_killed_worker_told_is_not_told_on(
     assert ("1,200" in words(answer), " left" in words(answer)) == (False, False)
 
 
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [
+def test_it_is_read_out_at_each_quarter(
+    browser: Client, runs: list[Run], subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[float, str]] = [
         (0.0, "begun"),
         (0.249, "begun"),
         (0.25, "a quarter done"),
         (0.5, "half done"),
         (0.8, "three quarters done"),
         (1.0, "three quarters done"),
-    ],
-)
-def test_it_is_read_out_at_each_quarter(
-    browser: Client, runs: list[Run], share: float, text: str
-) -> None:
-    browser.get(url(*runs[:2]))
-    begin(runs[1], share, 5.2)
-    answer = browser.get(url(*runs[:2]), headers=POLL)
-    assert said(answer.text) == f"Comparing: {text}"
-    assert answer.text.count("aria-live") == 1
+    ]
+    for share, text in cases:
+        with subtests.test(share=share, text=text), undone():
+            browser.get(url(*runs[:2]))
+            begin(runs[1], share, 5.2)
+            answer = browser.get(url(*runs[:2]), headers=POLL)
+            assert said(answer.text) == f"Comparing: {text}"
+            assert answer.text.count("aria-live") == 1
 
 
 def test_what_changed_is_read_out_at_the_end(browser: Client, runs: list[Run]) -> None:

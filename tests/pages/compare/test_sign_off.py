@@ -23,6 +23,7 @@ from scoring.models.reviews.broken_cases import BrokenCases
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
 from tests.support.html import Reader
+from tests.support.undone import undone
 from tests.support.waived_runs import waive
 
 BrowserOf = Callable[[User], Client]
@@ -126,24 +127,23 @@ def test_a_waiver_asks_for_reason_day_and_owner(
     assert shown(answer)["q0"] == f"waived until {until:%-d %b %Y}"
 
 
-@pytest.mark.parametrize(
-    ("sent", "said"),
-    [
+def test_unsound_terms_are_refused_and_kept(
+    reviewer: Client, runs: tuple[Run, Run], rita: User, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, str], str]] = [
         ({"reason": " "}, "This field is required."),
         ({"until": ""}, "This field is required."),
         ({"until": "2020-01-01"}, "This day is over"),
         ({"owner": "0"}, "Select a valid choice"),
-    ],
-)
-def test_unsound_terms_are_refused_and_kept(
-    reviewer: Client, runs: tuple[Run, Run], rita: User, sent: dict[str, str], said: str
-) -> None:
-    answer = send(reviewer, runs, "waive", 1, **terms(rita, **sent), query="kind=broke")
-    assert answer.status_code == 422
-    assert said in answer.text
-    assert not Waiver.objects.exists()
-    if "reason" not in sent:
-        assert "Known.</textarea>" in answer.text
+    ]
+    for sent, said in cases:
+        with subtests.test(sent=sent, said=said), undone():
+            answer = send(reviewer, runs, "waive", 1, **terms(rita, **sent), query="kind=broke")
+            assert answer.status_code == 422
+            assert said in answer.text
+            assert not Waiver.objects.exists()
+            if "reason" not in sent:
+                assert "Known.</textarea>" in answer.text
 
 
 def test_viewers_and_strangers_cannot_own_a_waiver(
@@ -165,20 +165,22 @@ def test_reopening_ends_waivers_and_clears_decisions(
     assert set(actions) == {"waiver.created", "waiver.ended", "case.rejected", "case.reopened"}
 
 
-@pytest.mark.parametrize("do", ["accepted", "rejected", "waive", "reopen"])
 def test_each_act_can_be_undone(
-    reviewer: Client, runs: tuple[Run, Run], rita: User, do: str
+    reviewer: Client, runs: tuple[Run, Run], rita: User, subtests: pytest.Subtests
 ) -> None:
+    cases: list[str] = ["accepted", "rejected", "waive", "reopen"]
     send(reviewer, runs, "accepted", 1, note="Good.")
     send(reviewer, runs, "waive", 2, **terms(rita))
     (before,) = {w.pk for w in Waiver.objects.open().filter(scorer__name="tone")}
     assert states(runs) == "awoo"
-    answer = send(reviewer, runs, do, 1, 2, 3, **terms(rita, reason="Others."))
-    assert states(runs) == {"reopen": "ooo"}.get(do, do[0] * 3) + "o"
-    undo(reviewer, answer)
-    assert states(runs) == "awoo"
-    assert CaseDecision.objects.get().reason == "Good."
-    assert {w.pk for w in Waiver.objects.open().filter(scorer__name="tone")} == {before}
+    for do in cases:
+        with subtests.test(do=do), undone():
+            answer = send(reviewer, runs, do, 1, 2, 3, **terms(rita, reason="Others."))
+            assert states(runs) == {"reopen": "ooo"}.get(do, do[0] * 3) + "o"
+            undo(reviewer, answer)
+            assert states(runs) == "awoo"
+            assert CaseDecision.objects.get().reason == "Good."
+            assert {w.pk for w in Waiver.objects.open().filter(scorer__name="tone")} == {before}
 
 
 def test_an_expired_waiver_is_named(reviewer: Client, runs: tuple[Run, Run], rita: User) -> None:
@@ -231,24 +233,23 @@ def test_what_did_not_break_is_left_alone(reviewer: Client, runs: tuple[Run, Run
     assert not CaseDecision.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_an_undo_that_the_site_did_not_sign_changes_nothing(
+    reviewer: Client, runs: tuple[Run, Run], subtests: pytest.Subtests
+) -> None:
+    cases: list[str] = [
         "{}",
         '{"decisions": [], "waivers": [5]}',
         '{"decisions": [[Infinity,"accepted",""]], "waivers": []}',
         signing.dumps({"before": {"decisions": [], "waivers": []}}),
         "a\x00b",
-    ],
-)
-def test_an_undo_that_the_site_did_not_sign_changes_nothing(
-    reviewer: Client, runs: tuple[Run, Run], change: str
-) -> None:
+    ]
     send(reviewer, runs, "accepted", 1)
-    answer = send(reviewer, runs, "undo", 1, change=change)
-    assert answer.status_code == 200
-    assert "Nothing was changed" in answer.text
-    assert states(runs) == "aooo"
+    for change in cases:
+        with subtests.test(change=change), undone():
+            answer = send(reviewer, runs, "undo", 1, change=change)
+            assert answer.status_code == 200
+            assert "Nothing was changed" in answer.text
+            assert states(runs) == "aooo"
 
 
 def test_an_undo_never_replaces_what_a_colleague_decided_since(
@@ -267,26 +268,32 @@ def seen(page: Any) -> str:
     return str(re.findall(r'name="seen" value="([^"]*)"', page.text)[0])
 
 
-@pytest.mark.parametrize("do", ["accepted", "waive", "reopen"])
 def test_what_a_colleague_decided_since_the_page_was_loaded_is_not_replaced(
-    reviewer: Client, browser_of: BrowserOf, alice: User, runs: tuple[Run, Run], do: str
+    reviewer: Client,
+    browser_of: BrowserOf,
+    alice: User,
+    runs: tuple[Run, Run],
+    subtests: pytest.Subtests,
 ) -> None:
-    old = seen(reviewer.get(page_url(runs)))
-    send(browser_of(alice), runs, "rejected", 2, note="Wrong <tone>.")
-    answer = send(reviewer, runs, do, 1, 2, seen=old, **terms(alice), note="Fine.")
-    assert answer.status_code == 409
-    said = f"Decided in the meantime: {alice} rejected q1 (Wrong &lt;tone&gt;). Nothing"
-    assert said in answer.text
-    assert states(runs) == "oroo"
-    assert shown(answer)["q1"] == "rejected"
-    form = answer.text.partition('id="ticks"')[2]
-    assert 'value="Fine."' in form
-    assert len(re.findall(r'name="place" value="[12]"[^>]* checked', form)) == 2
-    if do == "waive":
-        assert "Known.</textarea>" in form
-    again = send(reviewer, runs, do, 1, 2, seen=seen(answer), **terms(alice))
-    assert again.status_code == 200
-    assert states(runs) == {"reopen": "oo"}.get(do, do[0] * 2) + "oo"
+    cases: list[str] = ["accepted", "waive", "reopen"]
+    for do in cases:
+        with subtests.test(do=do), undone():
+            old = seen(reviewer.get(page_url(runs)))
+            send(browser_of(alice), runs, "rejected", 2, note="Wrong <tone>.")
+            answer = send(reviewer, runs, do, 1, 2, seen=old, **terms(alice), note="Fine.")
+            assert answer.status_code == 409
+            said = f"Decided in the meantime: {alice} rejected q1 (Wrong &lt;tone&gt;). Nothing"
+            assert said in answer.text
+            assert states(runs) == "oroo"
+            assert shown(answer)["q1"] == "rejected"
+            form = answer.text.partition('id="ticks"')[2]
+            assert 'value="Fine."' in form
+            assert len(re.findall(r'name="place" value="[12]"[^>]* checked', form)) == 2
+            if do == "waive":
+                assert "Known.</textarea>" in form
+            again = send(reviewer, runs, do, 1, 2, seen=seen(answer), **terms(alice))
+            assert again.status_code == 200
+            assert states(runs) == {"reopen": "oo"}.get(do, do[0] * 2) + "oo"
 
 
 def test_a_colleagues_waiver_is_not_replaced_either(
@@ -320,12 +327,14 @@ def test_ticks_of_other_pages_and_unlisted_cases_stay(
     assert '<input type="hidden" name="place" value="2" data-ticked>' in answer.text
 
 
-@pytest.mark.parametrize("text", ["x", "1", "1.x", "1.2.3"])
 def test_a_mark_that_cannot_be_read_changes_nothing(
-    reviewer: Client, runs: tuple[Run, Run], text: str
+    reviewer: Client, runs: tuple[Run, Run], subtests: pytest.Subtests
 ) -> None:
-    assert "Nothing was changed" in send(reviewer, runs, "accepted", 1, seen=text).text
-    assert states(runs) == "oooo"
+    cases: list[str] = ["x", "1", "1.x", "1.2.3"]
+    for text in cases:
+        with subtests.test(text=text), undone():
+            assert "Nothing was changed" in send(reviewer, runs, "accepted", 1, seen=text).text
+            assert states(runs) == "oooo"
 
 
 def test_the_number_of_queries_does_not_grow(

@@ -35,6 +35,7 @@ from tests.pages.connections.steps import (
     no_environment,
     own,
 )
+from tests.support.undone import undone
 
 __all__ = ["administrator", "no_environment", "own"]  # fixtures
 
@@ -53,9 +54,10 @@ def test_a_connection_is_made_and_ready_to_be_tested(administrator: Client, team
     assert AuditEntry.objects.get().actor == made.created_by
 
 
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
+def test_what_cannot_be_used_is_said_and_nothing_saved(
+    administrator: Client, team: Team, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, str], str]] = [
         ({"name": ""}, "This field is required"),
         ({"base_url": "http://api.example.org/v1"}, "Use https"),
         ({"base_url": "https://user:pw@api.example.org"}, "user name or password"),
@@ -67,18 +69,16 @@ def test_a_connection_is_made_and_ready_to_be_tested(administrator: Client, team
         ({"models-0-usd_per_million_in": "-1"}, "greater than or equal to 0"),
         ({"models-0-usd_per_million_in": "nan"}, "Enter a number"),
         ({"models-TOTAL_FORMS": "x"}, "One of the models cannot be saved"),
-    ],
-)
-def test_what_cannot_be_used_is_said_and_nothing_saved(
-    administrator: Client, team: Team, fields: dict[str, str], said: str
-) -> None:
-    sent = filled(("small", "", ""), name="own", key=KEY) | fields
-    answer = administrator.post(reverse("new_connection", args=[team.slug]), sent)
-    assert answer.status_code == 422
-    assert said in answer.text
-    assert "Nothing was saved" in answer.text
-    assert KEY not in answer.text
-    assert not Connection.objects.exists()
+    ]
+    for fields, said in cases:
+        with subtests.test(fields=fields, said=said), undone():
+            sent = filled(("small", "", ""), name="own", key=KEY) | fields
+            answer = administrator.post(reverse("new_connection", args=[team.slug]), sent)
+            assert answer.status_code == 422
+            assert said in answer.text
+            assert "Nothing was saved" in answer.text
+            assert KEY not in answer.text
+            assert not Connection.objects.exists()
 
 
 def test_a_taken_name_is_said(administrator: Client, team: Team, own: Connection) -> None:
@@ -268,9 +268,10 @@ def test_without_a_worker_the_page_says_how_to_start_one(
     assert "no worker: start <code>manage.py worker</code>" in fragment(administrator, own)
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
+def test_the_answer_is_shown_and_the_page_stops_asking(
+    administrator: Client, own: Connection, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         (
             {"is_ok": True, "model": "small", "text": "ready", "latency_ms": 812.4},
             "in 812 ms: “ready”",
@@ -287,17 +288,15 @@ def test_without_a_worker_the_page_says_how_to_start_one(
             "The endpoint answered in 5 ms: it offers 1 model.",
         ),
         ({"is_ok": False, "model": "small", "text": "the key was refused"}, "the key was refused"),
-    ],
-)
-def test_the_answer_is_shown_and_the_page_stops_asking(
-    administrator: Client, own: Connection, answer: dict[str, Any], said: str
-) -> None:
-    administrator.post(at("test_connection", own))
-    ended(JobState.DONE, **answer)
-    text = fragment(administrator, own)
-    assert said in text
-    assert "hx-trigger" not in text
-    assert "Test again" in text
+    ]
+    for answer, said in cases:
+        with subtests.test(answer=answer, said=said), undone():
+            administrator.post(at("test_connection", own))
+            ended(JobState.DONE, **answer)
+            text = fragment(administrator, own)
+            assert said in text
+            assert "hx-trigger" not in text
+            assert "Test again" in text
 
 
 def test_a_model_cannot_write_into_the_page(administrator: Client, own: Connection) -> None:

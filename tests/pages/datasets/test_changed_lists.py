@@ -17,6 +17,7 @@ from scoring.engine.jobs import job_queue
 from scoring.models import Comparison, Job, JobKind, JobState, Run, RunState, User
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
+from tests.support.undone import undone
 
 CASES = 4
 
@@ -89,33 +90,37 @@ def test_once_compared_the_list_is_read_from_where_its_cases_stand(
     assert asked() == [named(pair)]
 
 
-@pytest.mark.parametrize(
-    ("state", "count"),
-    [
+def test_it_is_asked_for_again_only_where_that_can_help(
+    bobs: Client, runs: Pair, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[JobState, int]] = [
         (JobState.WAITING, 1),
         (JobState.WORKING, 1),
         (JobState.FAILED, 1),
         (JobState.DONE, 2),  # and one of the runs was scored again since
-    ],
-)
-def test_it_is_asked_for_again_only_where_that_can_help(
-    bobs: Client, runs: Pair, state: JobState, count: int
+    ]
+    for state, count in cases:
+        with subtests.test(state=state, count=count), undone():
+            bobs.get(address(runs))
+            Job.objects.update(state=state)
+            bobs.get(address(runs))
+            assert asked() == [named(runs)] * count
+
+
+def test_with_other_filters_it_is_the_first_look_too(
+    bobs: Client, runs: Pair, subtests: pytest.Subtests
 ) -> None:
-    bobs.get(address(runs))
-    Job.objects.update(state=state)
-    bobs.get(address(runs))
-    assert asked() == [named(runs)] * count
-
-
-@pytest.mark.parametrize(
-    "more",
-    ["&sort=close", "&tag=all&q=zebra", "&verdict=fail&reviewed=no&tag=all&q=e&n=1"],
-)
-def test_with_other_filters_it_is_the_first_look_too(bobs: Client, runs: Pair, more: str) -> None:
-    first, second = (queries(bobs, address(runs) + more) for _ in "12")
-    assert len(second) < len(first)
-    assert len([sql for sql in first if sql.startswith("INSERT")]) == 1
-    assert asked() == [named(runs)]
+    cases: list[str] = [
+        "&sort=close",
+        "&tag=all&q=zebra",
+        "&verdict=fail&reviewed=no&tag=all&q=e&n=1",
+    ]
+    for more in cases:
+        with subtests.test(more=more), undone():
+            first, second = (queries(bobs, address(runs) + more) for _ in "12")
+            assert len(second) < len(first)
+            assert len([sql for sql in first if sql.startswith("INSERT")]) == 1
+            assert asked() == [named(runs)]
 
 
 def test_a_run_scored_again_is_compared_again(bobs: Client, runs: Pair) -> None:
@@ -140,12 +145,14 @@ def test_the_measure_that_nobody_named_is_compared_too(bobs: Client, runs: Pair)
     assert asked() == [named(runs)]
 
 
-@pytest.mark.parametrize(
-    "query", ["", "?change=unchanged", "?change=nonsense", "?change=broke&min=x"]
-)
-def test_what_needs_no_places_asks_for_none(bobs: Client, runs: Pair, query: str) -> None:
-    bobs.get(reverse("run", args=[runs[1].uuid]) + query)
-    assert asked() == []
+def test_what_needs_no_places_asks_for_none(
+    bobs: Client, runs: Pair, subtests: pytest.Subtests
+) -> None:
+    cases: list[str] = ["", "?change=unchanged", "?change=nonsense", "?change=broke&min=x"]
+    for query in cases:
+        with subtests.test(query=query), undone():
+            bobs.get(reverse("run", args=[runs[1].uuid]) + query)
+            assert asked() == []
 
 
 def test_small_runs_are_searched_each_time(

@@ -12,60 +12,68 @@ from scoring.models import Dataset
 from tests.conftest import MakeDataset
 from tests.pages.drafts.steps import CASES, at
 from tests.pages.drafts.test_views import dataset
+from tests.support.undone import undone
 
 __all__ = ["dataset"]
 
 
-@pytest.mark.parametrize(
-    ("form", "number", "source"),
-    [
+def test_a_part_becomes_a_dataset_that_says_what_it_is_made_of(
+    browser: Client, dataset: Dataset, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, str], int, str]] = [
         ({"n": "2", "seed": "7"}, 2, "2 cases of Answers v1, seed 7"),
         ({"n": "500", "seed": "7"}, 4, "4 cases of Answers v1"),
         ({"seed": "7"}, 4, "4 cases of Answers v1"),
         ({"seed": "7", "tag": "easy"}, 1, "1 case of Answers v1 tagged easy"),
         ({"n": "1", "seed": "7", "tag": "easy"}, 1, "1 case of Answers v1 tagged easy, seed 7"),
-    ],
-)
-def test_a_part_becomes_a_dataset_that_says_what_it_is_made_of(
-    browser: Client, dataset: Dataset, form: dict[str, str], number: int, source: str
+    ]
+    for form, number, source in cases:
+        with subtests.test(form=form, number=number, source=source), undone():
+            page = browser.post(at(dataset, "carve"), form | {"name": "Part"}, follow=True)
+            assert f"Made of {source}." in page.text
+            made = Dataset.objects.select_related("latest").get(name="Part")
+            assert made.latest is not None
+            assert (made.latest.case_count, made.latest.source_name) == (number, source)
+
+
+def test_a_part_that_cannot_be_made_is_said(
+    browser: Client, dataset: Dataset, subtests: pytest.Subtests
 ) -> None:
-    page = browser.post(at(dataset, "carve"), form | {"name": "Part"}, follow=True)
-    assert f"Made of {source}." in page.text
-    made = Dataset.objects.select_related("latest").get(name="Part")
-    assert made.latest is not None
-    assert (made.latest.case_count, made.latest.source_name) == (number, source)
-
-
-@pytest.mark.parametrize(
-    ("form", "said"),
-    [
+    cases: list[tuple[dict[str, str], str]] = [
         ({"tag": "nowhere", "seed": "1", "name": "None"}, "No case is chosen"),
         ({"seed": "1", "name": "Answers"}, "called “Answers” already"),
         ({"n": "0", "seed": "1", "name": "Zero"}, "greater than or equal to 1"),
         ({"seed": "1", "name": ""}, "required"),
-    ],
-)
-def test_a_part_that_cannot_be_made_is_said(
-    browser: Client, dataset: Dataset, form: dict[str, str], said: str
-) -> None:
-    answer = browser.post(at(dataset, "carve"), form)
-    assert answer.status_code == 422
-    assert said in answer.content.decode()
-    assert Dataset.objects.count() == 1
+    ]
+    for form, said in cases:
+        with subtests.test(form=form, said=said), undone():
+            answer = browser.post(at(dataset, "carve"), form)
+            assert answer.status_code == 422
+            assert said in answer.content.decode()
+            assert Dataset.objects.count() == 1
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["", "?kind=added", "?kind=removed", "?old=2&new=1", "?old=9", "?new=x", "?kind=odd"],
-)
 def test_changes_of_any_two_versions(
-    browser: Client, dataset: Dataset, make_dataset: MakeDataset, query: str
+    browser: Client, dataset: Dataset, make_dataset: MakeDataset, subtests: pytest.Subtests
 ) -> None:
-    make_dataset([{**CASES[0], "input": "Ein?"}, CASES[1], CASES[3], {"key": "q5", "input": "New"}])
-    page = browser.get(at(dataset, "version_changes") + query)
-    assert page.status_code == 200
-    kinds = dict(page.context["kinds"])
-    assert sorted(kinds.values()) == [1, 1, 1]
+    cases: list[str] = [
+        "",
+        "?kind=added",
+        "?kind=removed",
+        "?old=2&new=1",
+        "?old=9",
+        "?new=x",
+        "?kind=odd",
+    ]
+    for query in cases:
+        with subtests.test(query=query), undone():
+            make_dataset(
+                [{**CASES[0], "input": "Ein?"}, CASES[1], CASES[3], {"key": "q5", "input": "New"}]
+            )
+            page = browser.get(at(dataset, "version_changes") + query)
+            assert page.status_code == 200
+            kinds = dict(page.context["kinds"])
+            assert sorted(kinds.values()) == [1, 1, 1]
 
 
 def test_changed_tags_stand_in_one_line(

@@ -16,6 +16,7 @@ from evalsite.templatetags.values import OPENING, opening
 from scoring.models import Case, Dataset, DatasetVersion, Run, RunState, Team, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.html import on_one_line
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 TABS = ("dataset", "dataset_versions", "dataset_outputs", "dataset_runs")
@@ -101,9 +102,10 @@ def test_cases_come_in_the_order_of_the_file_a_page_at_a_time(
     assert first.previous is None
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
+def test_the_address_says_which_cases_are_shown(
+    browser_of: BrowserOf, bob: User, version: DatasetVersion, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, list[str]]] = [
         ("", ["refund", "lock", "free", "empty"]),
         ("?q=REFUND", ["refund"]),
         ("?q=hello%3C/b", ["free"]),
@@ -117,14 +119,12 @@ def test_cases_come_in_the_order_of_the_file_a_page_at_a_time(
         ("?before=1", []),
         ("?after=abc&before=-4", ["refund", "lock", "free", "empty"]),
         ("?after=99999999999999999999999", ["refund", "lock", "free", "empty"]),
-    ],
-)
-def test_the_address_says_which_cases_are_shown(
-    browser_of: BrowserOf, bob: User, version: DatasetVersion, query: str, found: list[str]
-) -> None:
-    url = reverse("dataset", args=[version.dataset.uuid]) + query
-    answer = browser_of(bob).get(url)
-    assert keys(answer.content.decode()) == found
+    ]
+    for query, found in cases:
+        with subtests.test(query=query, found=found), undone():
+            url = reverse("dataset", args=[version.dataset.uuid]) + query
+            answer = browser_of(bob).get(url)
+            assert keys(answer.content.decode()) == found
 
 
 def test_htmx_gets_the_cases_alone(
@@ -150,12 +150,14 @@ def test_an_older_version_keeps_its_cases_and_says_that_it_is_old(
     assert f"{url}cases/1/?q=refund&amp;version=1" in old
 
 
-@pytest.mark.parametrize("number", ["3", "0", "-1", "x", "1.5", "99999999999"])
 def test_a_version_that_is_not_there_is_404(
-    browser_of: BrowserOf, bob: User, version: DatasetVersion, number: str
+    browser_of: BrowserOf, bob: User, version: DatasetVersion, subtests: pytest.Subtests
 ) -> None:
-    url = reverse("dataset", args=[version.dataset.uuid])
-    assert browser_of(bob).get(url, {"version": number}).status_code == 404
+    cases: list[str] = ["3", "0", "-1", "x", "1.5", "99999999999"]
+    for number in cases:
+        with subtests.test(number=number), undone():
+            url = reverse("dataset", args=[version.dataset.uuid])
+            assert browser_of(bob).get(url, {"version": number}).status_code == 404
 
 
 def test_a_case_shows_its_values_as_they_are(
@@ -189,33 +191,37 @@ def test_what_cannot_be_seen_in_a_case_is_named(
     assert one.count("\u202e") == one.count("<title>a\u200bb\u202ec")
 
 
-@pytest.mark.parametrize("name", ["input", "expected", "reference-2", "metadata"])
 def test_a_long_text_of_a_case_is_cut_and_its_whole_is_one_link_away(
-    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, name: str
+    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, subtests: pytest.Subtests
 ) -> None:
-    long = "on Monday " * 100_000
-    case = {"input": long, "expected": long, "references": ["short", long]}
-    version = make_dataset([case | {"metadata": {"source": long}}])
-    browser = browser_of(bob)
-    url = reverse("dataset_case", args=[version.dataset.uuid, 1])
-    page = browser.get(url)
-    assert len(page.content) < 150_000
-    assert page.text.count("980,000 more characters are not shown") == 3
-    assert page.text.count("Open all metadata") == 1
-    address = f"?whole={name}&version=1"
-    assert f'href="{escape(address)}"' in page.text
-    whole = browser.get(url + address)
-    assert (json.loads(whole.text)["source"] if name == "metadata" else whole.text) == long
-    assert whole["Content-Type"] == "text/plain; charset=utf-8"
+    cases: list[str] = ["input", "expected", "reference-2", "metadata"]
+    for name in cases:
+        with subtests.test(name=name), undone():
+            long = "on Monday " * 100_000
+            case = {"input": long, "expected": long, "references": ["short", long]}
+            version = make_dataset([case | {"metadata": {"source": long}}])
+            browser = browser_of(bob)
+            url = reverse("dataset_case", args=[version.dataset.uuid, 1])
+            page = browser.get(url)
+            assert len(page.content) < 150_000
+            assert page.text.count("980,000 more characters are not shown") == 3
+            assert page.text.count("Open all metadata") == 1
+            address = f"?whole={name}&version=1"
+            assert f'href="{escape(address)}"' in page.text
+            whole = browser.get(url + address)
+            assert (json.loads(whole.text)["source"] if name == "metadata" else whole.text) == long
+            assert whole["Content-Type"] == "text/plain; charset=utf-8"
 
 
-@pytest.mark.parametrize("name", ["expected", "reference-1", "metadata", "output", "key"])
 def test_the_whole_of_what_a_case_lacks_is_404(
-    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, name: str
+    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, subtests: pytest.Subtests
 ) -> None:
-    version = make_dataset([{"input": "Anything?"}])
-    url = reverse("dataset_case", args=[version.dataset.uuid, 1])
-    assert browser_of(bob).get(url, {"whole": name}).status_code == 404
+    cases: list[str] = ["expected", "reference-1", "metadata", "output", "key"]
+    for name in cases:
+        with subtests.test(name=name), undone():
+            version = make_dataset([{"input": "Anything?"}])
+            url = reverse("dataset_case", args=[version.dataset.uuid, 1])
+            assert browser_of(bob).get(url, {"whole": name}).status_code == 404
 
 
 def test_neighbours_follow_the_filter(
@@ -229,12 +235,14 @@ def test_neighbours_follow_the_filter(
     assert (last["previous"], last["next"].position) == (None, 120)
 
 
-@pytest.mark.parametrize("position", [0, 5, 2**40])
 def test_a_case_that_is_not_there_is_404(
-    browser_of: BrowserOf, bob: User, version: DatasetVersion, position: int
+    browser_of: BrowserOf, bob: User, version: DatasetVersion, subtests: pytest.Subtests
 ) -> None:
-    url = reverse("dataset_case", args=[version.dataset.uuid, position])
-    assert browser_of(bob).get(url).status_code == 404
+    cases: list[int] = [0, 5, 2**40]
+    for position in cases:
+        with subtests.test(position=position), undone():
+            url = reverse("dataset_case", args=[version.dataset.uuid, position])
+            assert browser_of(bob).get(url).status_code == 404
 
 
 @pytest.mark.parametrize("count", [1, PAGE_SIZE])

@@ -13,6 +13,7 @@ from scoring.models import Dataset, DatasetVersion, Draft, DraftEdit, User
 from tests.conftest import MakeDataset
 from tests.pages.drafts.steps import CASES, at, open_case, save, sent
 from tests.pages.runs.steps import BrowserOf
+from tests.support.undone import undone
 
 
 @pytest.fixture
@@ -75,38 +76,44 @@ def test_a_version_that_is_gone_is_not_named(browser: Client, dataset: Dataset) 
     assert "<h2>No draft</h2>" in browser.get(at(dataset)).text
 
 
-@pytest.mark.parametrize(
-    "name", ["revert_draft_case", "move_draft", "discard_draft", "publish_draft"]
-)
 def test_who_looks_on_while_another_publishes_is_led_to_the_version(
-    browser: Client, others: Client, dataset: Dataset, name: str
+    browser: Client, others: Client, dataset: Dataset, subtests: pytest.Subtests
 ) -> None:
-    save(others, dataset, "q1", input="Uno?")
-    publish(others, dataset)
-    page = browser.post(at(dataset, name), {"key": "q1", "message": "Mine"}, follow=True)
-    assert "The draft was published meanwhile by alice@example.org as version 2." in page.text
-    assert f'href="{at(dataset, "version_changes")}?new=2"' in page.text
-    assert dataset.versions.count() == 2
+    cases: list[str] = ["revert_draft_case", "move_draft", "discard_draft", "publish_draft"]
+    for name in cases:
+        with subtests.test(name=name), undone():
+            save(others, dataset, "q1", input="Uno?")
+            publish(others, dataset)
+            page = browser.post(at(dataset, name), {"key": "q1", "message": "Mine"}, follow=True)
+            assert (
+                "The draft was published meanwhile by alice@example.org as version 2." in page.text
+            )
+            assert f'href="{at(dataset, "version_changes")}?new=2"' in page.text
+            assert dataset.versions.count() == 2
 
 
-@pytest.mark.parametrize("name", ["revert_draft_case", "move_draft", "publish_draft"])
 def test_who_looks_on_while_another_discards_may_bring_it_back(
-    browser: Client, others: Client, dataset: Dataset, name: str
+    browser: Client, others: Client, dataset: Dataset, subtests: pytest.Subtests
 ) -> None:
-    save(others, dataset, "q1", input="Uno?")
-    others.post(at(dataset, "discard_draft"))
-    page = browser.post(at(dataset, name), {"key": "q1", "message": "Mine"}, follow=True)
-    assert "The draft was discarded meanwhile." in page.text
-    browser.post(at(dataset, "restore_draft"))
-    assert "edited: input" in browser.get(at(dataset)).text
+    cases: list[str] = ["revert_draft_case", "move_draft", "publish_draft"]
+    for name in cases:
+        with subtests.test(name=name), undone():
+            save(others, dataset, "q1", input="Uno?")
+            others.post(at(dataset, "discard_draft"))
+            page = browser.post(at(dataset, name), {"key": "q1", "message": "Mine"}, follow=True)
+            assert "The draft was discarded meanwhile." in page.text
+            browser.post(at(dataset, "restore_draft"))
+            assert "edited: input" in browser.get(at(dataset)).text
 
 
-@pytest.mark.parametrize("name", ["revert_draft_case", "move_draft", "discard_draft"])
 def test_where_there_never_was_a_draft_that_is_said(
-    browser: Client, dataset: Dataset, name: str
+    browser: Client, dataset: Dataset, subtests: pytest.Subtests
 ) -> None:
-    page = browser.post(at(dataset, name), {"key": "q1"}, follow=True)
-    assert "There is no draft yet" in page.text
+    cases: list[str] = ["revert_draft_case", "move_draft", "discard_draft"]
+    for name in cases:
+        with subtests.test(name=name), undone():
+            page = browser.post(at(dataset, name), {"key": "q1"}, follow=True)
+            assert "There is no draft yet" in page.text
 
 
 def test_what_is_brought_back_is_there_to_be_brought_back(

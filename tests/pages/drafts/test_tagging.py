@@ -20,6 +20,7 @@ from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.runs.steps import BrowserOf, url
 from tests.support.browser_forms import pressed_undo
 from tests.support.run_states import finished_run
+from tests.support.undone import undone
 
 CASES: list[dict[str, Any]] = [
     {"key": "q&1", "input": "One?", "tags": ["easy", "billing", "old"]},
@@ -49,9 +50,11 @@ def send(browser: Client, dataset: Dataset, **sent: Any) -> Any:
     return browser.post(address, {"version": "1", **sent}, follow=True)
 
 
-@pytest.mark.parametrize(
-    ("sent", "said", "left"),
-    [
+def test_a_tag_goes_on_or_off_and_all_the_way_back(
+    browser: Client, dataset: Dataset, subtests: pytest.Subtests
+) -> None:
+    """Undo leaves the draft without an edit; its own Undo does the same once more."""
+    cases: list[tuple[dict[str, Any], str, dict[int, list[str]]]] = [
         (
             {"tag": "new", "position": ["2"]},
             "1 case tagged new in the draft",
@@ -67,20 +70,17 @@ def send(browser: Client, dataset: Dataset, **sent: Any) -> Any:
             "2 cases freed of the tag billing in the draft of the next version.",
             {0: ["easy", "old"], 1: []},
         ),
-    ],
-)
-def test_a_tag_goes_on_or_off_and_all_the_way_back(
-    browser: Client, dataset: Dataset, sent: dict[str, Any], said: str, left: dict[int, list[str]]
-) -> None:
-    """Undo leaves the draft without an edit; its own Undo does the same once more."""
-    page = send(browser, dataset, **sent)
-    assert said in page.text
-    after = {CASES[place]["key"]: names for place, names in left.items()}
-    assert tags() == after
-    page = pressed_undo(browser, page)
-    assert done() == []
-    pressed_undo(browser, page)
-    assert tags() == after
+    ]
+    for sent, said, left in cases:
+        with subtests.test(sent=sent, said=said, left=left), undone():
+            page = send(browser, dataset, **sent)
+            assert said in page.text
+            after = {CASES[place]["key"]: names for place, names in left.items()}
+            assert tags() == after
+            page = pressed_undo(browser, page)
+            assert done() == []
+            pressed_undo(browser, page)
+            assert tags() == after
 
 
 def test_no_more_cases_are_tagged_than_a_page_can_tick(
@@ -140,9 +140,10 @@ def test_nothing_done_is_said_and_needs_no_undo(
     assert done() == []
 
 
-@pytest.mark.parametrize(
-    ("sent", "said"),
-    [
+def test_tagging_needs_cases_and_a_tag(
+    browser: Client, dataset: Dataset, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"version": ""}, "Write the tag."),
         ({"position": "1"}, "Write the tag."),
         ({"tag": "t"}, "Tick the cases first."),
@@ -155,13 +156,11 @@ def test_nothing_done_is_said_and_needs_no_undo(
         ({"tag": "", "cases_by_place": '{"0": [3]}'}, "This cannot be undone"),
         ({"tag": "t", "version": "2", "cases_by_place": '{"0": [3]}'}, "This cannot be undone"),
         ({"tag": "t", "version": "x", "cases_by_place": '{"0": [3]}'}, "This cannot be undone"),
-    ],
-)
-def test_tagging_needs_cases_and_a_tag(
-    browser: Client, dataset: Dataset, sent: dict[str, Any], said: str
-) -> None:
-    assert said in send(browser, dataset, **sent).text
-    assert Draft.objects.count() == 0
+    ]
+    for sent, said in cases:
+        with subtests.test(sent=sent, said=said), undone():
+            assert said in send(browser, dataset, **sent).text
+            assert Draft.objects.count() == 0
 
 
 def test_what_an_undo_sends_is_read_as_it_was_written(dataset: Dataset) -> None:

@@ -9,6 +9,7 @@ from django.test import Client
 from scoring.models import Case, Dataset, DatasetVersion, Draft, DraftEdit
 from tests.conftest import MakeDataset
 from tests.pages.drafts.steps import CASES, at, open_case, save
+from tests.support.undone import undone
 
 
 @pytest.fixture
@@ -17,14 +18,15 @@ def dataset(make_dataset: MakeDataset) -> Dataset:
     return Dataset.objects.select_related("latest", "team").get(pk=version.dataset_id)
 
 
-@pytest.mark.parametrize("key", [case["key"] for case in CASES])
 def test_a_case_that_is_saved_as_shown_is_no_edit(
-    browser: Client, dataset: Dataset, key: str
+    browser: Client, dataset: Dataset, subtests: pytest.Subtests
 ) -> None:
     """Whatever line ends its texts have, and whatever its key looks like."""
-    answer = save(browser, dataset, key)
-    assert answer.status_code == 302
-    assert DraftEdit.objects.count() == 0
+    for key in [case["key"] for case in CASES]:
+        with subtests.test(key=key), undone():
+            answer = save(browser, dataset, key)
+            assert answer.status_code == 302
+            assert DraftEdit.objects.count() == 0
 
 
 def test_a_reference_is_added_to_those_there_are(browser: Client, dataset: Dataset) -> None:
@@ -41,42 +43,40 @@ def test_an_edit_shows_on_the_draft_and_nowhere_else(browser: Client, dataset: D
     assert Case.objects.get(key="q1").input == "One?"
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "kept"),
-    [
+def test_what_is_expected_may_be_a_text_json_or_nothing(
+    browser: Client, dataset: Dataset, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, str, str | None]] = [
         ("text", "true", '"true"'),
         ("json", "true", "true"),
         ("json", '{"a": [1, null]}', '{"a":[1,null]}'),
         ("json", "null", "null"),
         ("text", "", '""'),
         ("nothing", "", None),
-    ],
-)
-def test_what_is_expected_may_be_a_text_json_or_nothing(
-    browser: Client, dataset: Dataset, kind: str, text: str, kept: str | None
+    ]
+    for kind, text, kept in cases:
+        with subtests.test(kind=kind, text=text, kept=kept), undone():
+            save(browser, dataset, "q1", input="Changed", expected=text, expected_kind=kind)
+            assert DraftEdit.objects.get().expected_json == kept
+
+
+def test_a_fault_is_said_and_nothing_saved(
+    browser: Client, dataset: Dataset, subtests: pytest.Subtests
 ) -> None:
-    save(browser, dataset, "q1", input="Changed", expected=text, expected_kind=kind)
-    assert DraftEdit.objects.get().expected_json == kept
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
+    cases: list[tuple[dict[str, str], str]] = [
         ({"input": "{", "input_kind": "json"}, "This cannot be read as JSON: expecting property"),
         ({"input": '{"a": 1, "a": 2}', "input_kind": "json"}, "twice"),
         ({"metadata": "[1]"}, "no JSON object"),
         ({"expected": "left over", "expected_kind": "nothing"}, "Something is written here"),
         ({"expected": "1e999", "expected_kind": "json"}, "finite"),
         ({"seen": "x"}, "whole number"),
-    ],
-)
-def test_a_fault_is_said_and_nothing_saved(
-    browser: Client, dataset: Dataset, changes: dict[str, str], said: str
-) -> None:
-    answer = save(browser, dataset, "q1", **changes)
-    assert answer.status_code == 422
-    assert said in answer.content.decode()
-    assert DraftEdit.objects.count() == 0
+    ]
+    for changes, said in cases:
+        with subtests.test(changes=changes, said=said), undone():
+            answer = save(browser, dataset, "q1", **changes)
+            assert answer.status_code == 422
+            assert said in answer.content.decode()
+            assert DraftEdit.objects.count() == 0
 
 
 def test_a_case_is_added(browser: Client, dataset: Dataset) -> None:
@@ -125,20 +125,19 @@ def test_a_draft_behind_is_moved_first(
     assert "changed meanwhile" in moved
 
 
-@pytest.mark.parametrize(
-    ("query", "is_offered"),
-    [
+def test_cases_of_a_tag_lead_to_a_dataset_of_their_own(
+    browser: Client, dataset: Dataset, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, str], bool]] = [
         ({"tag": "easy"}, True),
         ({"tag": "easy", "q": "One"}, False),
         ({"tag": "nowhere"}, False),
         ({}, False),
-    ],
-)
-def test_cases_of_a_tag_lead_to_a_dataset_of_their_own(
-    browser: Client, dataset: Dataset, query: dict[str, str], is_offered: bool
-) -> None:
-    page = browser.get(at(dataset, "dataset"), query).text
-    assert (f'href="{at(dataset, "carve")}?tag=easy"' in page) is is_offered
+    ]
+    for query, is_offered in cases:
+        with subtests.test(query=query, is_offered=is_offered), undone():
+            page = browser.get(at(dataset, "dataset"), query).text
+            assert (f'href="{at(dataset, "carve")}?tag=easy"' in page) is is_offered
 
 
 @pytest.mark.parametrize(("name", "fields"), [("carve", 1), ("dataset", 2)])

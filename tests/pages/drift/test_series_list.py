@@ -10,6 +10,7 @@ from scoring.engine.drift import measure_series
 from scoring.models import DatasetVersion, Team
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week
+from tests.support.undone import undone
 
 
 @pytest.fixture
@@ -21,26 +22,23 @@ def test_a_team_without_runs_has_no_series(team: Team) -> None:
     assert list_series(team) == []
 
 
-@pytest.mark.parametrize(
-    ("runs", "is_measured", "quiet"),
-    [
+def test_without_drift_it_says_why(version: DatasetVersion, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[int, bool, str]] = [
         (1, True, "Not enough runs: 1 of 2."),
         (3, False, "Not measured yet."),
         (3, True, "No significant change."),
-    ],
-)
-def test_without_drift_it_says_why(
-    version: DatasetVersion, runs: int, is_measured: bool, quiet: str
-) -> None:
-    for week in range(runs):
-        run_in_week(version, week, 0.5, "ppff", series="a b")
-    if is_measured:
-        measure_series(version.dataset, "a b")
-    (row,) = list_series(version.dataset)
-    assert row.quiet == quiet
-    path, _, query = row.url.partition("?")
-    assert str(version.dataset.uuid) in path
-    assert QueryDict(query)["series"] == "a b"
+    ]
+    for runs, is_measured, quiet in cases:
+        with subtests.test(runs=runs, is_measured=is_measured, quiet=quiet), undone():
+            for week in range(runs):
+                run_in_week(version, week, 0.5, "ppff", series="a b")
+            if is_measured:
+                measure_series(version.dataset, "a b")
+            (row,) = list_series(version.dataset)
+            assert row.quiet == quiet
+            path, _, query = row.url.partition("?")
+            assert str(version.dataset.uuid) in path
+            assert QueryDict(query)["series"] == "a b"
 
 
 def test_the_change_is_in_percentage_points(version: DatasetVersion) -> None:

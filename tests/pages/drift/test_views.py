@@ -18,6 +18,7 @@ from scoring.models import Baseline, DatasetVersion, Run, RunStep, Team, User
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week, scorer_of
 from tests.support.html import on_one_line
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 MAX_QUERIES = 17
@@ -68,39 +69,39 @@ def test_every_line_of_the_dataset_is_shown_at_first(
     assert headings(page_of(version)) == [("close", "a"), ("same", "a"), ("close", "b")]
 
 
-@pytest.mark.parametrize(
-    ("query", "shown"),
-    [
+def test_the_address_names_scorer_and_series(
+    version: DatasetVersion, page_of: Callable[..., str], subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, list[tuple[str, str]]]] = [
         ("?scorer=close", [("close", "a"), ("close", "b"), ("close", "c")]),
         ("?series=b", [("close", "b"), ("same", "b")]),
         ("?scorer=same&series=a&series=c", [("same", "a"), ("same", "c")]),
         ("?scorer=&series=c", [("close", "c"), ("same", "c")]),
-    ],
-)
-def test_the_address_names_scorer_and_series(
-    version: DatasetVersion,
-    page_of: Callable[..., str],
-    query: str,
-    shown: list[tuple[str, str]],
-) -> None:
-    both = [scorer_of(version, "close"), scorer_of(version, "same")]
-    for series in "abc":
-        weeks(version, [0.8], scorers=both, series=series)
-    html = page_of(version, query)
-    assert headings(html) == shown
-    for name in re.findall(r"series=(\w)", query):
-        assert re.search(rf'<input type="checkbox" name="series" value="{name}"[^>]* checked', html)
+    ]
+    for query, shown in cases:
+        with subtests.test(query=query, shown=shown), undone():
+            both = [scorer_of(version, "close"), scorer_of(version, "same")]
+            for series in "abc":
+                weeks(version, [0.8], scorers=both, series=series)
+            html = page_of(version, query)
+            assert headings(html) == shown
+            for name in re.findall(r"series=(\w)", query):
+                assert re.search(
+                    rf'<input type="checkbox" name="series" value="{name}"[^>]* checked', html
+                )
 
 
-@pytest.mark.parametrize("query", ["?scorer=nobody", "?series=nowhere", "?series=a&series=x"])
 def test_a_line_that_is_not_there_is_said_to_be_none(
-    version: DatasetVersion, page_of: Callable[..., str], query: str
+    version: DatasetVersion, page_of: Callable[..., str], subtests: pytest.Subtests
 ) -> None:
-    weeks(version, [0.8])
-    html = page_of(version, query)
-    assert headings(html) == []
-    assert "No such line" in html
-    assert f'href="{url_of(version)}"' in html
+    cases: list[str] = ["?scorer=nobody", "?series=nowhere", "?series=a&series=x"]
+    for query in cases:
+        with subtests.test(query=query), undone():
+            weeks(version, [0.8])
+            html = page_of(version, query)
+            assert headings(html) == []
+            assert "No such line" in html
+            assert f'href="{url_of(version)}"' in html
 
 
 def test_only_so_many_lines_are_drawn_and_the_page_says_so(
@@ -383,11 +384,13 @@ def test_of_a_long_line_every_run_is_reached_part_by_part(
     assert rows_of(page_of(long, links_of(html)["next"])) == [f"w{n}" for n in range(11, 6, -1)]
 
 
-@pytest.mark.parametrize("until", ["", "nonsense", "01a205b4-6629-763d-9256-42914700bea2"])
 def test_an_address_that_names_no_run_of_the_line_shows_its_newest(
-    long: DatasetVersion, page_of: Callable[..., str], until: str
+    long: DatasetVersion, page_of: Callable[..., str], subtests: pytest.Subtests
 ) -> None:
-    assert rows_of(page_of(long, f"?until={until}"))[0] == "w11"
+    cases: list[str] = ["", "nonsense", "01a205b4-6629-763d-9256-42914700bea2"]
+    for until in cases:
+        with subtests.test(until=until), undone():
+            assert rows_of(page_of(long, f"?until={until}"))[0] == "w11"
 
 
 def test_each_part_says_of_the_line_what_is_said_of_all_its_runs(

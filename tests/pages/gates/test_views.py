@@ -19,6 +19,7 @@ from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
 from tests.support.html import Reader
 from tests.support.reviewed_runs import ask_to_review
+from tests.support.undone import undone
 from tests.support.waived_runs import waive
 
 BrowserOf = Callable[[User], Client]
@@ -128,9 +129,10 @@ def test_the_address_keeps_what_was_asked(viewer: Client, runs: tuple[Run, Run])
         assert part in answer.text, part
 
 
-@pytest.mark.parametrize(
-    ("gates", "query", "said"),
-    [
+def test_what_cannot_be_checked_is_said(
+    viewer: Client, runs: tuple[Run, Run], subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[list[str], dict[str, str], str]] = [
         (["pass_rate"], {}, "The gate 'pass_rate' cannot be read"),
         (["mean.tone>=1"], {}, "the run has no such scorer; it has: close"),
         ([""], {}, "Enter a gate."),
@@ -139,16 +141,14 @@ def test_the_address_keeps_what_was_asked(viewer: Client, runs: tuple[Run, Run])
         (["pass_rate>=0"], {"min_drop": "0"}, "greater than or equal to 0.001"),
         (["pass_rate>=0"], {"max_errors": "nan"}, "Enter a number."),
         (["pass_rate>=0"], {"baseline": "w45"}, "Select a valid choice."),
-    ],
-)
-def test_what_cannot_be_checked_is_said(
-    viewer: Client, runs: tuple[Run, Run], gates: list[str], query: dict[str, str], said: str
-) -> None:
-    answer = ask(viewer, runs[1], *gates, **query)
-    assert answer.status_code == 422
-    assert said in words(answer)
-    assert "Nothing was checked" in words(answer)
-    assert "result" not in answer.context
+    ]
+    for gates, query, said in cases:
+        with subtests.test(gates=gates, query=query, said=said), undone():
+            answer = ask(viewer, runs[1], *gates, **query)
+            assert answer.status_code == 422
+            assert said in words(answer)
+            assert "Nothing was checked" in words(answer)
+            assert "result" not in answer.context
 
 
 def test_an_unfinished_run_is_not_checked(viewer: Client, runs: tuple[Run, Run]) -> None:

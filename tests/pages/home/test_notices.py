@@ -19,6 +19,7 @@ from scoring.engine.worker import run_dispatcher
 from scoring.models import Notice, Run, RunState, Scorer, Team, Token, User
 from tests.pages.runs.steps import BrowserOf, MakeSet, url
 from tests.support.run_states import finished_run, queued_run
+from tests.support.undone import undone
 
 PART = {"HX-Request": "true", "HX-Target": "notices"}
 
@@ -50,17 +51,21 @@ def test_a_run_is_told_to_who_started_it_and_nobody_else(
     assert told not in browser_of(bob).get(runs_page(run)).text
 
 
-@pytest.mark.parametrize(
-    ("by_program", "seconds", "is_told"),
-    [(False, 0, True), (True, 0, False), (True, 59, False), (True, 60, True)],
-)
 def test_of_what_programs_start_only_what_takes_a_minute_is_told(
-    alice: User, run: Run, by_program: bool, seconds: float, is_told: bool
+    alice: User, run: Run, subtests: pytest.Subtests
 ) -> None:
-    run.by_program = by_program
-    run.save()
-    notify_run_end(ended(run, alice, seconds))
-    assert Notice.objects.exists() == is_told
+    cases: list[tuple[bool, float, bool]] = [
+        (False, 0, True),
+        (True, 0, False),
+        (True, 59, False),
+        (True, 60, True),
+    ]
+    for by_program, seconds, is_told in cases:
+        with subtests.test(by_program=by_program, seconds=seconds, is_told=is_told), undone():
+            run.by_program = by_program
+            run.save()
+            notify_run_end(ended(run, alice, seconds))
+            assert Notice.objects.exists() == is_told
 
 
 def test_who_starts_a_run_or_retries_it_is_known_as_program_or_person(
@@ -120,15 +125,15 @@ def test_htmx_gets_the_notices_that_are_left(alices: Client, alice: User, run: R
     assert "<html" not in part
 
 
-@pytest.mark.parametrize(
-    "back", ["https://evil.example/", "//evil.example", "", "javascript:x", "runs"]
-)
 def test_a_dismissal_never_leads_elsewhere(
-    alices: Client, alice: User, run: Run, back: str
+    alices: Client, alice: User, run: Run, subtests: pytest.Subtests
 ) -> None:
-    notify_run_end(ended(run, alice))
-    address = reverse("read_notice", args=[Notice.objects.get().uuid])
-    assert alices.post(address, {"next": back})["Location"] == reverse("home")
+    cases: list[str] = ["https://evil.example/", "//evil.example", "", "javascript:x", "runs"]
+    for back in cases:
+        with subtests.test(back=back), undone():
+            notify_run_end(ended(run, alice))
+            address = reverse("read_notice", args=[Notice.objects.get().uuid])
+            assert alices.post(address, {"next": back})["Location"] == reverse("home")
 
 
 def test_nobody_dismisses_what_another_is_told(
@@ -146,19 +151,24 @@ def test_whoever_opens_the_run_has_read_its_notice(alices: Client, alice: User, 
     assert Notice.objects.get().read_at is not None
 
 
-@pytest.mark.parametrize(
-    ("page", "is_seen"), [("run", True), ("edit_run", False), ("runs", False), ("", False)]
-)
 def test_the_page_of_the_run_itself_is_not_told_the_end_that_it_shows(
-    alices: Client, alice: User, run: Run, page: str, is_seen: bool
+    alices: Client, alice: User, run: Run, subtests: pytest.Subtests
 ) -> None:
-    notify_run_end(ended(run, alice))
-    name = run.team.slug if page == "runs" else run.uuid
-    path = f"{reverse(page, args=[name])}?verdict=fail" if page else "/nowhere"
-    here = {"HX-Current-URL": f"http://testserver{path}"}
-    part = alices.get(reverse("notices"), headers=PART | here).text
-    assert ("has finished" in part) is not is_seen
-    assert (Notice.objects.get().read_at is not None) is is_seen
+    cases: list[tuple[str, bool]] = [
+        ("run", True),
+        ("edit_run", False),
+        ("runs", False),
+        ("", False),
+    ]
+    for page, is_seen in cases:
+        with subtests.test(page=page, is_seen=is_seen), undone():
+            notify_run_end(ended(run, alice))
+            name = run.team.slug if page == "runs" else run.uuid
+            path = f"{reverse(page, args=[name])}?verdict=fail" if page else "/nowhere"
+            here = {"HX-Current-URL": f"http://testserver{path}"}
+            part = alices.get(reverse("notices"), headers=PART | here).text
+            assert ("has finished" in part) is not is_seen
+            assert (Notice.objects.get().read_at is not None) is is_seen
 
 
 def test_of_many_notices_the_newest_three_are_open(

@@ -39,6 +39,7 @@ from scoring.models import (
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.runs.steps import with_code
 from tests.support.html import on_one_line
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 MakeRun = Callable[..., Run]
@@ -256,9 +257,10 @@ def test_another_teams_runs_and_datasets_stay_there(
         assert text not in home + found
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
+def test_the_search_finds_by_name(
+    browser_of: BrowserOf, bob: User, team: Team, make_run: MakeRun, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, set[str]]] = [
         ("answ", {"Answers"}),
         ("WEEK", {"week 46"}),
         ("e", {"Answers", "week 46", "same", "release"}),
@@ -267,17 +269,17 @@ def test_another_teams_runs_and_datasets_stay_there(
         ("nothing like it", set()),
         ("  ", set()),
         ("x" * 300, set()),
-    ],
-)
-def test_the_search_finds_by_name(
-    browser_of: BrowserOf, bob: User, team: Team, make_run: MakeRun, text: str, found: set[str]
-) -> None:
-    make_run("week 46", RunState.FINISHED)
-    same = Scorer.objects.define(team, "same", "exact_match", {})
-    Suite.objects.define(team, "release", [(same, None)])
-    answer = browser_of(bob).get(reverse("search", args=["support"]), {"q": text})
-    seen = answer.context["found"]
-    assert {row.name for row in [*seen.datasets, *seen.runs, *seen.scorers, *seen.suites]} == found
+    ]
+    for text, found in cases:
+        with subtests.test(text=text, found=found), undone():
+            make_run("week 46", RunState.FINISHED)
+            same = Scorer.objects.define(team, "same", "exact_match", {})
+            Suite.objects.define(team, "release", [(same, None)])
+            answer = browser_of(bob).get(reverse("search", args=["support"]), {"q": text})
+            seen = answer.context["found"]
+            assert {
+                row.name for row in [*seen.datasets, *seen.runs, *seen.scorers, *seen.suites]
+            } == found
 
 
 @pytest.mark.parametrize(("count", "is_cut"), [(LIMIT, False), (LIMIT + 1, True)])

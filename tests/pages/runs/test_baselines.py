@@ -12,6 +12,7 @@ from scoring.engine.compare import jobs
 from scoring.models import AuditEntry, Baseline, Job, JobKind, Member, Role, Run, Team, User
 from tests.pages.runs.steps import BrowserOf, MakeSet, url
 from tests.support.run_states import finished_run, queued_run
+from tests.support.undone import undone
 
 PIN, TAKE_BACK = "Set as baseline", "Unpin baseline"
 
@@ -111,19 +112,21 @@ def test_lists_of_runs_mark_the_baseline(admin: Client, good: Run, team: Team) -
         assert admin.get(address).text.count("tag-baseline") == 1, address
 
 
-@pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER, Role.EDITOR])
 def test_other_members_are_neither_offered_it_nor_let(
-    browser_of: BrowserOf, team: Team, good: Run, role: Role
+    browser_of: BrowserOf, team: Team, good: Run, subtests: pytest.Subtests
 ) -> None:
-    erin = User.objects.create_user("erin@example.org")
-    Member.objects.create(team=team, user=erin, role=role)
-    browser = browser_of(erin)
-    assert PIN not in browser.get(url(good)).text
-    assert browser.post(pin(good)).status_code == 403
-    Baseline.objects.pin(good, by=None)
-    assert TAKE_BACK not in browser.get(url(good)).text
-    assert browser.post(unpin(good)).status_code == 403
-    assert Baseline.objects.exists()
+    cases: list[Role] = [Role.VIEWER, Role.REVIEWER, Role.EDITOR]
+    for role in cases:
+        with subtests.test(role=role), undone():
+            erin = User.objects.create_user("erin@example.org")
+            Member.objects.create(team=team, user=erin, role=role)
+            browser = browser_of(erin)
+            assert PIN not in browser.get(url(good)).text
+            assert browser.post(pin(good)).status_code == 403
+            Baseline.objects.pin(good, by=None)
+            assert TAKE_BACK not in browser.get(url(good)).text
+            assert browser.post(unpin(good)).status_code == 403
+            assert Baseline.objects.exists()
 
 
 def test_a_stranger_finds_no_run_to_pin(browser_of: BrowserOf, charlie: User, good: Run) -> None:

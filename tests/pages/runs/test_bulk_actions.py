@@ -16,6 +16,7 @@ from scoring.models import DraftEdit, Run, RunState, Score, Status, User
 from tests.pages.runs.steps import BrowserOf, MakeSet, keys, url
 from tests.support.browser_forms import as_sent, pressed_undo
 from tests.support.run_states import EXACT, finished_run
+from tests.support.undone import undone
 
 
 @pytest.fixture
@@ -81,26 +82,25 @@ def _rescored(run: Run) -> list[int]:
     return [at for output, at in outputs if any(low <= output <= high for low, high in ranges)]
 
 
-@pytest.mark.parametrize(
-    ("sent", "wanted"),
-    [
+def test_only_the_errors_of_these_cases_are_scored_again(
+    browser_of: BrowserOf, alice: User, failing: Run, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, object], list[int]]] = [
         ({"place": ["2", "3", "8"]}, [2, 8]),
         ({"place": ["2", "4", "6"]}, [2, 4, 6]),
         ({"place": ["4"]}, [4]),
         ({}, [2, 4, 6, 8]),
         ({"q": "Question 5"}, [6]),
-    ],
-)
-def test_only_the_errors_of_these_cases_are_scored_again(
-    browser_of: BrowserOf, alice: User, failing: Run, sent: dict[str, object], wanted: list[int]
-) -> None:
-    send(browser_of(alice), failing, do="retry", **sent)
-    failing.refresh_from_db()
-    assert failing.state == RunState.QUEUED
-    assert _rescored(failing) == wanted
-    assert planning.plan_attempt(failing).kind == "retry"
-    for shard in failing.attempts.last().shards.all():  # type: ignore[union-attr]
-        execute_shard(shard.pk)
+    ]
+    for sent, wanted in cases:
+        with subtests.test(sent=sent, wanted=wanted), undone():
+            send(browser_of(alice), failing, do="retry", **sent)
+            failing.refresh_from_db()
+            assert failing.state == RunState.QUEUED
+            assert _rescored(failing) == wanted
+            assert planning.plan_attempt(failing).kind == "retry"
+            for shard in failing.attempts.last().shards.all():  # type: ignore[union-attr]
+                execute_shard(shard.pk)
 
 
 ALONE = "?place=2&place=4&q=question"
@@ -183,27 +183,25 @@ def test_ticked_cases_are_tagged_in_the_draft_of_the_next_version(
     assert run.output_set.version.cases.get(position=2).tags == []
 
 
-@pytest.mark.parametrize(
-    ("sent", "said"),
-    [
-        ({"new_tag": ""}, "Name a tag"),
-        ({"new_tag": "odd", "verdict": "maybe"}, "Name a tag, and tick a case"),
-        ({"new_tag": "odd"}, "At most 2 cases are tagged at once"),
-    ],
-)
 def test_what_cannot_be_tagged_is_said(
     browser_of: BrowserOf,
     alice: User,
     run: Run,
-    sent: dict[str, str],
-    said: str,
     monkeypatch: pytest.MonkeyPatch,
+    subtests: pytest.Subtests,
 ) -> None:
-    monkeypatch.setattr(bulk_actions, "MAX_TAGGED", 2)
-    address = _path(run)
-    answer = browser_of(alice).post(address, {"do": "tag"} | sent, follow=True)
-    assert said in answer.text
-    assert not DraftEdit.objects.exists()
+    cases: list[tuple[dict[str, str], str]] = [
+        ({"new_tag": ""}, "Name a tag"),
+        ({"new_tag": "odd", "verdict": "maybe"}, "Name a tag, and tick a case"),
+        ({"new_tag": "odd"}, "At most 2 cases are tagged at once"),
+    ]
+    for sent, said in cases:
+        with subtests.test(sent=sent, said=said), undone(), monkeypatch.context() as patch:
+            patch.setattr(bulk_actions, "MAX_TAGGED", 2)
+            address = _path(run)
+            answer = browser_of(alice).post(address, {"do": "tag"} | sent, follow=True)
+            assert said in answer.text
+            assert not DraftEdit.objects.exists()
 
 
 def test_a_viewer_tags_nothing(browser_of: BrowserOf, bob: User, run: Run) -> None:

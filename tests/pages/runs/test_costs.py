@@ -27,6 +27,7 @@ from scoring.models import (
 from tests.conftest import MakeDataset
 from tests.pages.runs.steps import BrowserOf, url
 from tests.support.html import on_one_line
+from tests.support.undone import undone
 
 
 @pytest.fixture
@@ -82,16 +83,22 @@ def test_a_judge_without_paid_calls_says_so(browser: Client, run: Run) -> None:
     assert "judges 0 paid calls </li>" in facts(browser.get(url(run)))
 
 
-@pytest.mark.parametrize(
-    ("paid", "left"), [((), "$2.00"), ((0.5, 0.25), "$1.25"), ((1.5, None, 0.6), "$0.00")]
-)
 def test_the_budget_says_what_is_left(
-    browser: Client, team: Team, generating: Run, paid: tuple[float | None, ...], left: str
+    browser: Client, team: Team, generating: Run, subtests: pytest.Subtests
 ) -> None:
-    for cost_usd in paid:
-        ModelCall.objects.create(team=team, run=generating, purpose="judge", cost_usd=cost_usd)
-    ModelCall.objects.create(team=team, purpose="judge", cost_usd=9.0)  # another run's
-    assert f"budget $2.00, {left} left" in facts(browser.get(url(generating)))
+    cases: list[tuple[tuple[float | None, ...], str]] = [
+        ((), "$2.00"),
+        ((0.5, 0.25), "$1.25"),
+        ((1.5, None, 0.6), "$0.00"),
+    ]
+    for paid, left in cases:
+        with subtests.test(paid=paid, left=left), undone():
+            for cost_usd in paid:
+                ModelCall.objects.create(
+                    team=team, run=generating, purpose="judge", cost_usd=cost_usd
+                )
+            ModelCall.objects.create(team=team, purpose="judge", cost_usd=9.0)  # another run's
+            assert f"budget $2.00, {left} left" in facts(browser.get(url(generating)))
 
 
 def test_how_the_outputs_were_made_is_told(browser: Client, generating: Run) -> None:
@@ -144,13 +151,17 @@ def test_the_new_budget_goes_with_the_retry(browser: Client, alice: User, run: R
     assert AuditEntry.objects.get(action="run.budget_changed").actor == alice
 
 
-@pytest.mark.parametrize("budget", ["-1", "nan", "much"])
-def test_a_budget_that_is_no_amount_starts_nothing(browser: Client, run: Run, budget: str) -> None:
-    address = reverse("retry_run", args=[run.uuid])
-    answer = browser.post(address, {"budget_usd": budget}, follow=True)
-    assert "The budget is no amount in US dollars." in answer.text
-    run.refresh_from_db()
-    assert run.state == "finished"
+def test_a_budget_that_is_no_amount_starts_nothing(
+    browser: Client, run: Run, subtests: pytest.Subtests
+) -> None:
+    cases: list[str] = ["-1", "nan", "much"]
+    for budget in cases:
+        with subtests.test(budget=budget), undone():
+            address = reverse("retry_run", args=[run.uuid])
+            answer = browser.post(address, {"budget_usd": budget}, follow=True)
+            assert "The budget is no amount in US dollars." in answer.text
+            run.refresh_from_db()
+            assert run.state == "finished"
 
 
 def test_the_page_of_a_run_at_work_needs_few_queries(browser: Client, generating: Run) -> None:

@@ -9,6 +9,7 @@ from django.urls import reverse
 from scoring.models import AuditEntry, Baseline, Run, Team, User
 from tests.pages.runs.steps import BrowserOf, MakeSet, url
 from tests.support.run_states import finished_run
+from tests.support.undone import undone
 
 
 @pytest.fixture
@@ -115,10 +116,14 @@ def test_a_viewer_is_offered_none_of_it(browser_of: BrowserOf, bob: User, run: R
         assert words not in page
 
 
-@pytest.mark.parametrize("query", ["?undo=nothing", "?undo=", "?shown=nothing"])
-def test_a_list_asked_for_strangely_shows_no_deletion(alices: Client, run: Run, query: str) -> None:
-    page = alices.get(reverse("runs", args=[run.team.slug]) + query).text
-    assert "is deleted" not in page
+def test_a_list_asked_for_strangely_shows_no_deletion(
+    alices: Client, run: Run, subtests: pytest.Subtests
+) -> None:
+    cases: list[str] = ["?undo=nothing", "?undo=", "?shown=nothing"]
+    for query in cases:
+        with subtests.test(query=query), undone():
+            page = alices.get(reverse("runs", args=[run.team.slug]) + query).text
+            assert "is deleted" not in page
 
 
 def test_lists_of_datasets_do_not_count_deleted_runs(

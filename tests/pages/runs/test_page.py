@@ -19,6 +19,7 @@ from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.runs.steps import BrowserOf, MakeSet, keys, url, with_code
 from tests.support.html import on_one_line
 from tests.support.run_states import CLOSE, EXACT, finished_run
+from tests.support.undone import undone
 
 
 def test_a_finished_run_shows_its_counts_and_its_scorers(
@@ -131,25 +132,24 @@ def test_pages_lead_on_and_back_and_say_where_they_are(
     assert (back.range_text, back.page.rows[0].key) == ("51–100 of 101", "case-51")
 
 
-@pytest.mark.parametrize(
-    ("query", "rows", "queries"),
-    [
+def test_the_page_costs_the_same_queries_whatever_it_lists(
+    browser_of: BrowserOf, bob: User, make_set: MakeSet, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, int, int]] = [
         ("", 1, 19),
         ("", 50, 19),
         ("?verdict=pass", 1, 19),
         ("?verdict=pass", 50, 19),
         ("?sort=close", 1, 20),  # the scored ones fill no page, so the unscored are asked for
         ("?sort=close", 50, 19),
-    ],
-)
-def test_the_page_costs_the_same_queries_whatever_it_lists(
-    browser_of: BrowserOf, bob: User, make_set: MakeSet, rows: int, query: str, queries: int
-) -> None:
-    run, browser = finished_run(make_set(["yes"] * rows + ["no"])), browser_of(bob)
-    with CaptureQueriesContext(connection) as captured:
-        answer = browser.get(url(run, query))
-    assert len(keys(answer)) == min(rows + (query != "?verdict=pass"), 50)
-    assert len(captured) == queries
+    ]
+    for query, rows, queries in cases:
+        with subtests.test(query=query, rows=rows, queries=queries), undone():
+            run, browser = finished_run(make_set(["yes"] * rows + ["no"])), browser_of(bob)
+            with CaptureQueriesContext(connection) as captured:
+                answer = browser.get(url(run, query))
+            assert len(keys(answer)) == min(rows + (query != "?verdict=pass"), 50)
+            assert len(captured) == queries
 
 
 def test_many_filters_at_once_need_few_queries_more(

@@ -10,6 +10,7 @@ from django.utils import timezone
 from scoring.models import Run, User
 from tests.pages.runs.steps import BrowserOf, url
 from tests.support.html import on_one_line
+from tests.support.undone import undone
 
 
 def _change(run: Run, **fields: object) -> None:
@@ -47,15 +48,15 @@ def test_what_nobody_told_is_left_out(browser_of: BrowserOf, bob: User, run: Run
         assert words not in page
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(0.42, "0.4 s"), (12, "12 s"), (300, "5 min"), (7_300, "2 h")]
-)
 def test_how_long_it_took_is_told(
-    browser_of: BrowserOf, bob: User, run: Run, seconds: float, words: str
+    browser_of: BrowserOf, bob: User, run: Run, subtests: pytest.Subtests
 ) -> None:
-    now = timezone.now()
-    _change(run, started_at=now - timedelta(seconds=seconds), finished_at=now)
-    assert f"took {words}" in browser_of(bob).get(url(run)).text
+    cases: list[tuple[float, str]] = [(0.42, "0.4 s"), (12, "12 s"), (300, "5 min"), (7_300, "2 h")]
+    for seconds, words in cases:
+        with subtests.test(seconds=seconds, words=words), undone():
+            now = timezone.now()
+            _change(run, started_at=now - timedelta(seconds=seconds), finished_at=now)
+            assert f"took {words}" in browser_of(bob).get(url(run)).text
 
 
 def test_a_run_at_work_tells_it_when_it_has_ended(

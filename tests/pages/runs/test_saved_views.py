@@ -13,6 +13,7 @@ from evalsite.pages.runs.saved_views import SAVED_PARAMS, ViewForm
 from scoring.models import AuditEntry, Member, Role, Run, SavedView, Team, User
 from scoring.models.reviews.saved_view import SavedViewQuerySet
 from tests.pages.runs.steps import BrowserOf, url
+from tests.support.undone import undone
 
 
 @pytest.fixture
@@ -86,25 +87,24 @@ def test_nobody_below_editor_keeps_a_view_for_the_team(
     assert not SavedView.objects.exists()
 
 
-@pytest.mark.parametrize(
-    ("sent", "said"),
-    [
+def test_what_cannot_be_kept_is_said_and_the_page_stays(
+    browser_of: BrowserOf, bob: User, run: Run, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, str], str]] = [
         ({"name": ""}, "This field is required."),
         ({"name": "x" * 61}, "at most 60 characters"),
         ({"name": "taken"}, "You have a view called taken already"),
         ({"name": "long", "query": f"?q={'x' * 4_000}"}, "too long to be kept"),
-    ],
-)
-def test_what_cannot_be_kept_is_said_and_the_page_stays(
-    browser_of: BrowserOf, bob: User, run: Run, sent: dict[str, str], said: str
-) -> None:
-    browser = browser_of(bob)
-    save(browser, run, "taken", "")
-    sent = {"query": "?verdict=fail"} | sent
-    answer = browser.post(reverse("save_view", args=[run.uuid]), sent, follow=True)
-    assert said in answer.text
-    assert answer.redirect_chain[0][0].endswith(f"?{sent['query'][1:]}#cases")
-    assert SavedView.objects.count() == 1
+    ]
+    for sent, said in cases:
+        with subtests.test(sent=sent, said=said), undone():
+            browser = browser_of(bob)
+            save(browser, run, "taken", "")
+            form = {"query": "?verdict=fail"} | sent
+            answer = browser.post(reverse("save_view", args=[run.uuid]), form, follow=True)
+            assert said in answer.text
+            assert answer.redirect_chain[0][0].endswith(f"?{form['query'][1:]}#cases")
+            assert SavedView.objects.count() == 1
 
 
 def test_the_same_name_serves_a_person_the_team_and_another_person(

@@ -13,6 +13,7 @@ from scoring.models import Output, OutputSet, Run, User
 from tests.conftest import MakeDataset
 from tests.pages.runs.steps import BrowserOf, MakeSet, keys, url
 from tests.support.run_states import CLOSE, EXACT, finished_run
+from tests.support.undone import undone
 
 #: By case: the outputs of its three trials; `yes` is what is expected.
 TRIALS = [("yes", "yes", "yes"), ("yes", "yet", "no"), ("no", "no", "no"), ("yes", "no", None)]
@@ -61,17 +62,19 @@ def test_figures_are_over_cases(browser: Client, tried: Run) -> None:
         assert f'<option value="{how}" selected>' in answer.text
 
 
-@pytest.mark.parametrize(
-    ("k", "cases", "chance"),
-    # Of n trials with c passes, the share of the choices of k trials that hold a pass.
-    [(1, 4, (1 + 1 / 3 + 0 + 1 / 2) / 4), (2, 4, (1 + 2 / 3 + 0 + 1) / 4), (3, 3, (1 + 1 + 0) / 3)],
-)
 def test_pass_at_k_is_a_rate_without_a_mean(
-    browser: Client, tried: Run, k: int, cases: int, chance: float
+    browser: Client, tried: Run, subtests: pytest.Subtests
 ) -> None:
-    (figure,) = browser.get(url(tried, f"?trials=pass@{k}")).context["figures"]
-    assert (figure.mean, figure.case_count) == (None, cases)
-    assert figure.pass_rate.value == pytest.approx(chance)
+    given: list[tuple[int, int, float]] = [
+        (1, 4, (1 + 1 / 3 + 0 + 1 / 2) / 4),
+        (2, 4, (1 + 2 / 3 + 0 + 1) / 4),
+        (3, 3, (1 + 1 + 0) / 3),
+    ]
+    for k, cases, chance in given:
+        with subtests.test(k=k, cases=cases, chance=chance), undone():
+            (figure,) = browser.get(url(tried, f"?trials=pass@{k}")).context["figures"]
+            assert (figure.mean, figure.case_count) == (None, cases)
+            assert figure.pass_rate.value == pytest.approx(chance)
 
 
 def test_the_way_stays_in_every_link_of_the_table(browser: Client, tried: Run) -> None:
@@ -99,9 +102,10 @@ class TestUnsteady:
         (chip,) = answer.context["cases"].filter_chips()
         assert (chip.text, "unsteady" in chip.url) == ("unsteady", False)
 
-    @pytest.mark.parametrize(
-        ("query", "found"),
-        [
+    def test_it_goes_with_every_other_filter(
+        self, browser: Client, outputs: OutputSet, subtests: pytest.Subtests
+    ) -> None:
+        cases: list[tuple[str, list[str]]] = [
             ("?unsteady=on&scorer=exact", UNSTEADY),
             ("?unsteady=on&scorer=close", ["case-2", "case-4"]),
             ("?unsteady=on&sort=exact", UNSTEADY),
@@ -109,14 +113,12 @@ class TestUnsteady:
             ("?unsteady=on&verdict=pass", UNSTEADY),
             ("?unsteady=on&q=yet", ["case-2"]),
             ("?unsteady=on&scorer=exact&max=0.5&sort=close", UNSTEADY),
-        ],
-    )
-    def test_it_goes_with_every_other_filter(
-        self, browser: Client, outputs: OutputSet, query: str, found: list[str]
-    ) -> None:
-        run = finished_run(outputs, EXACT, CLOSE)
-        answer = browser.get(url(run, query))
-        assert sorted(set(keys(answer))) == found
+        ]
+        for query, found in cases:
+            with subtests.test(query=query, found=found), undone():
+                run = finished_run(outputs, EXACT, CLOSE)
+                answer = browser.get(url(run, query))
+                assert sorted(set(keys(answer))) == found
 
     @pytest.mark.parametrize("few", [0, 2_000])
     def test_few_or_many_are_found_alike(
@@ -138,13 +140,13 @@ class TestUnsteady:
         assert sorted(set(keys(browser.get(url(tried, figure.unsteady.query))))) == UNSTEADY
 
 
-@pytest.mark.parametrize(
-    "query", ["", "?sort=exact&verdict=pass", "?unsteady=on&sort=exact&verdict=pass&q=y"]
-)
-def test_the_page_needs_few_queries(browser: Client, tried: Run, query: str) -> None:
-    with CaptureQueriesContext(connection) as captured:
-        assert browser.get(url(tried, query)).status_code == 200
-    assert len(captured) <= 24
+def test_the_page_needs_few_queries(browser: Client, tried: Run, subtests: pytest.Subtests) -> None:
+    cases: list[str] = ["", "?sort=exact&verdict=pass", "?unsteady=on&sort=exact&verdict=pass&q=y"]
+    for query in cases:
+        with subtests.test(query=query), undone():
+            with CaptureQueriesContext(connection) as captured:
+                assert browser.get(url(tried, query)).status_code == 200
+            assert len(captured) <= 24
 
 
 def test_missing_trials_of_a_case_are_no_trials(

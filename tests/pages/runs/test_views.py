@@ -15,6 +15,7 @@ from scoring.models import AuditEntry, Run, RunState, Scorer, Suite, Team, User
 from tests.conftest import MakeDataset
 from tests.pages.runs.steps import BrowserOf, MakeSet, url
 from tests.support.run_states import finished_run, queued_run
+from tests.support.undone import undone
 
 # Who sees what.
 
@@ -159,41 +160,38 @@ def test_the_dataset_s_suite_is_chosen_beforehand(
     assert form["suite"] == suite.uuid
 
 
-@pytest.mark.parametrize(
-    ("filled", "field", "says"),
-    [
-        ({}, "suite", "Choose a suite"),
-        ({"suite": "release", "scorers": "close"}, "scorers", "not both"),
-        ({"suite": "empty"}, "suite", "no scorers yet"),
-        ({"suite": "unknown"}, "suite", "valid choice"),
-        ({"suite": "release", "outputs": "unknown"}, "outputs", "valid choice"),
-        ({"suite": "release", "key": "no key"}, "key", "UUID"),
-    ],
-)
 def test_a_form_that_cannot_be_used_says_why(
     browser_of: BrowserOf,
     alice: User,
     team: Team,
     make_set: MakeSet,
     suite: Suite,
-    filled: dict[str, str],
-    field: str,
-    says: str,
+    subtests: pytest.Subtests,
 ) -> None:
-    outputs, browser = make_set(["yes"]), browser_of(alice)
-    named = {
-        "release": suite.uuid,
-        "close": Scorer.objects.get().uuid,
-        "empty": Suite.objects.define(team, "empty", []).uuid,
-        "unknown": uuid.uuid4(),
-    }
-    address = reverse("new_run", args=[outputs.version.dataset.uuid])
-    form = shown_form(browser, address) | {"outputs": outputs.uuid}
-    form |= {name: named.get(value, value) for name, value in filled.items()}
-    answer = browser.post(address, form)
-    assert answer.status_code == 422
-    assert says in str(answer.context["form"].errors[field])
-    assert not Run.objects.exists()
+    cases: list[tuple[dict[str, str], str, str]] = [
+        ({}, "suite", "Choose a suite"),
+        ({"suite": "release", "scorers": "close"}, "scorers", "not both"),
+        ({"suite": "empty"}, "suite", "no scorers yet"),
+        ({"suite": "unknown"}, "suite", "valid choice"),
+        ({"suite": "release", "outputs": "unknown"}, "outputs", "valid choice"),
+        ({"suite": "release", "key": "no key"}, "key", "UUID"),
+    ]
+    for filled, field, says in cases:
+        with subtests.test(filled=filled, field=field, says=says), undone():
+            outputs, browser = make_set(["yes"]), browser_of(alice)
+            named = {
+                "release": suite.uuid,
+                "close": Scorer.objects.get().uuid,
+                "empty": Suite.objects.define(team, "empty", []).uuid,
+                "unknown": uuid.uuid4(),
+            }
+            address = reverse("new_run", args=[outputs.version.dataset.uuid])
+            form = shown_form(browser, address) | {"outputs": outputs.uuid}
+            form |= {name: named.get(value, value) for name, value in filled.items()}
+            answer = browser.post(address, form)
+            assert answer.status_code == 422
+            assert says in str(answer.context["form"].errors[field])
+            assert not Run.objects.exists()
 
 
 def test_another_team_s_outputs_suites_and_scorers_cannot_be_chosen(

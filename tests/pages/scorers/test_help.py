@@ -17,6 +17,7 @@ from scoring.core.json_text import to_text
 from scoring.core.registry import SERVICE_FAMILIES, all_types
 from scoring.engine.tryout import tryout
 from scoring.models import Team
+from tests.support.undone import undone
 
 
 @pytest.fixture(autouse=True)
@@ -31,31 +32,36 @@ def said(html: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
 
 
-@pytest.mark.parametrize("name", sorted(all_types()))
-def test_every_type_has_a_page_with_its_settings_and_examples(browser: Client, name: str) -> None:
-    kind = all_types()[name]
-    page = browser.get(reverse("scorer_help", args=[name]))
-    assert page.status_code == 200
-    for spec in config_fields(kind.config):
-        assert f'<span class="id">{spec.name}</span>' in page.text
-    for example in kind.examples:
-        assert example.note in unescape(page.text)
-    assert page.text.count('class="example"') == len(kind.examples)
+def test_every_type_has_a_page_with_its_settings_and_examples(
+    browser: Client, subtests: pytest.Subtests
+) -> None:
+    for name in sorted(all_types()):
+        with subtests.test(name=name), undone():
+            kind = all_types()[name]
+            page = browser.get(reverse("scorer_help", args=[name]))
+            assert page.status_code == 200
+            for spec in config_fields(kind.config):
+                assert f'<span class="id">{spec.name}</span>' in page.text
+            for example in kind.examples:
+                assert example.note in unescape(page.text)
+            assert page.text.count('class="example"') == len(kind.examples)
 
 
-@pytest.mark.parametrize(
-    "name",
-    sorted(name for name, kind in all_types().items() if kind.family not in SERVICE_FAMILIES),
-)
-def test_the_arithmetic_comes_to_the_score_that_is_stated(browser: Client, name: str) -> None:
-    page = browser.get(reverse("scorer_help", args=[name]))
-    for worked in page.context["examples"]:
-        assert worked.explanation is not None
-        score = worked.example.score
-        if score is None:
-            assert "no score" in worked.explanation.verdict
-        else:
-            assert to_text(round(score, 4)) in worked.explanation.verdict
+def test_the_arithmetic_comes_to_the_score_that_is_stated(
+    browser: Client, subtests: pytest.Subtests
+) -> None:
+    for name in sorted(
+        name for name, kind in all_types().items() if kind.family not in SERVICE_FAMILIES
+    ):
+        with subtests.test(name=name), undone():
+            page = browser.get(reverse("scorer_help", args=[name]))
+            for worked in page.context["examples"]:
+                assert worked.explanation is not None
+                score = worked.example.score
+                if score is None:
+                    assert "no score" in worked.explanation.verdict
+                else:
+                    assert to_text(round(score, 4)) in worked.explanation.verdict
 
 
 def test_without_the_helper_the_stated_score_stands_alone(

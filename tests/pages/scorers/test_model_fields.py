@@ -17,6 +17,7 @@ from evalsite.pages.scorers.model_fields import RangeField, ScoresField
 from scoring.core.embeddings import local as embedding_local
 from scoring.core.embeddings.errors import INSTALL
 from scoring.models import Connection, Scorer, Team, User
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 URL = "https://api.example.org/v1"
@@ -139,38 +140,39 @@ def test_two_numbers_become_a_range(ends: list[str], found: Any) -> None:
         assert field.clean(value) == found
 
 
-@pytest.mark.parametrize(
-    ("kind", "changed", "field", "text"),
-    [
+def test_what_is_wrong_stands_beside_its_field_and_what_was_typed_stays(
+    browser_of: BrowserOf, alice: User, team: Team, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, dict[str, Any], str, str]] = [
         ("llm_judge", {"config-choices-score": ["1", "2", ""]}, "config-choices", "from 0 to 1"),
         ("llm_judge", {"config-range": ["1", "5"]}, "config-choices", "either choices or a range"),
-        ("llm_judge", {"config-choices": ["a", "", ""], "config-choices-score": ["1", "", ""]},
-         "config-choices", "name 2 to 50 labels"),
+        (
+            "llm_judge",
+            {"config-choices": ["a", "", ""], "config-choices-score": ["1", "", ""]},
+            "config-choices",
+            "name 2 to 50 labels",
+        ),
         ("llm_judge", {"config-rubric": ""}, "config-rubric", "required"),
-        ("factuality", {"config-choices": ["Z"], "config-choices-score": ["1"]},
-         "config-choices", "'Z' is none of"),
+        (
+            "factuality",
+            {"config-choices": ["Z"], "config-choices-score": ["1"]},
+            "config-choices",
+            "'Z' is none of",
+        ),
         ("factuality", {"config-model": " "}, "config-model", "required"),
         ("factuality", {"config-connection": "theirs"}, "config-connection", "theirs"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_stands_beside_its_field_and_what_was_typed_stays(
-    browser_of: BrowserOf,
-    alice: User,
-    team: Team,
-    kind: str,
-    changed: dict[str, Any],
-    field: str,
-    text: str,
-) -> None:
-    form = (MENU if kind == "llm_judge" else JUDGE) | changed
-    answer = browser_of(alice).post(new(team, kind), form)
-    assert answer.status_code == 422
-    assert any(text in error for error in answer.context["form"].errors[field])
-    assert not Scorer.objects.exists()
-    for label in form.get("config-choices", ()):
-        assert not label or f'name="config-choices" value="{label}"' in answer.text
-    if field == "config-choices":
-        assert 'aria-invalid="true"' in answer.text
+    ]
+    for kind, changed, field, text in cases:
+        with subtests.test(kind=kind, changed=changed, field=field, text=text), undone():
+            form = (MENU if kind == "llm_judge" else JUDGE) | changed
+            answer = browser_of(alice).post(new(team, kind), form)
+            assert answer.status_code == 422
+            assert any(text in error for error in answer.context["form"].errors[field])
+            assert not Scorer.objects.exists()
+            for label in form.get("config-choices", ()):
+                assert not label or f'name="config-choices" value="{label}"' in answer.text
+            if field == "config-choices":
+                assert 'aria-invalid="true"' in answer.text
 
 
 def test_a_hostile_label_is_text(browser_of: BrowserOf, alice: User, team: Team) -> None:

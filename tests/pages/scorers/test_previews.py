@@ -28,6 +28,7 @@ from scoring.models import (
 )
 from tests.pages.conftest import MakeSet
 from tests.support.run_states import CLOSE, finished_run, queued_run
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 HTMX = {"HX-Request": "true", "HX-Target": "previewed"}
@@ -174,17 +175,19 @@ def test_a_team_without_runs_is_told(browser: Client, team: Team) -> None:
     assert "No run has ended yet" in page.text
 
 
-@pytest.mark.parametrize("which", ["foreign", "queued", "nonsense"])
 def test_a_run_that_is_not_on_offer_is_not_found(
-    browser: Client, make_set: MakeSet, close: Scorer, charlie: User, which: str
+    browser: Client, make_set: MakeSet, close: Scorer, charlie: User, subtests: pytest.Subtests
 ) -> None:
-    other = queued_run(make_set(["yes"], "Other"), name="queued")
-    if which == "foreign":
-        other = finished_run(make_set(["yes"], "Third"), name="theirs")
-        Run.objects.filter(pk=other.pk).update(team=Team.objects.get(slug="elsewhere"))
-    chosen = "x" if which == "nonsense" else str(other.uuid)
-    fields = {"preview": "now", "preview-run": chosen}
-    assert browser.post(edit(close), fields, headers=HTMX).status_code == 404
+    cases: list[str] = ["foreign", "queued", "nonsense"]
+    for which in cases:
+        with subtests.test(which=which), undone():
+            other = queued_run(make_set(["yes"], "Other"), name="queued")
+            if which == "foreign":
+                other = finished_run(make_set(["yes"], "Third"), name="theirs")
+                Run.objects.filter(pk=other.pk).update(team=Team.objects.get(slug="elsewhere"))
+            chosen = "x" if which == "nonsense" else str(other.uuid)
+            fields = {"preview": "now", "preview-run": chosen}
+            assert browser.post(edit(close), fields, headers=HTMX).status_code == 404
 
 
 @pytest.mark.parametrize("count", [3, 60])

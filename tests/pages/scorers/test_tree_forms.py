@@ -10,6 +10,7 @@ import pytest
 from evalsite.pages.scorers.tree_forms import MAX_NODES, ROOT
 from scoring.models import AuditEntry, Scorer, Team
 from tests.pages.scorers.steps import EditedScorer, NewScorer
+from tests.support.undone import undone
 
 
 def saved(name: str = "both") -> list[dict[str, Any]]:
@@ -83,16 +84,18 @@ def test_what_was_removed_is_put_back_with_what_was_typed(
     assert [part["config"]["pattern"] for part in saved()] == ["kept"]
 
 
-@pytest.mark.parametrize("order", ["up:1", "down:2", "up:99", "remove:99", "add:1", "odd:1", "x"])
 def test_an_order_that_cannot_be_changes_nothing(
-    edited_scorer: EditedScorer, team: Team, order: str
+    edited_scorer: EditedScorer, team: Team, subtests: pytest.Subtests
 ) -> None:
-    parts = [{"type": "exact_match", "name": name} for name in ("a", "b")]
-    form = edited_scorer(Scorer.objects.define(team, "both", "all", {"scorers": parts}))
-    before = form.fields["node"]
-    form.press(order)
-    assert form.answer.status_code == 200
-    assert form.fields["node"] == before
+    cases: list[str] = ["up:1", "down:2", "up:99", "remove:99", "add:1", "odd:1", "x"]
+    for order in cases:
+        with subtests.test(order=order), undone():
+            parts = [{"type": "exact_match", "name": name} for name in ("a", "b")]
+            form = edited_scorer(Scorer.objects.define(team, "both", "all", {"scorers": parts}))
+            before = form.fields["node"]
+            form.press(order)
+            assert form.answer.status_code == 200
+            assert form.fields["node"] == before
 
 
 def test_combinations_nest_to_depth_eight_and_no_deeper(new_scorer: NewScorer) -> None:
@@ -114,29 +117,28 @@ def test_combinations_nest_to_depth_eight_and_no_deeper(new_scorer: NewScorer) -
     assert depth == 8
 
 
-@pytest.mark.parametrize(
-    ("typed", "anchor", "text"),
-    [
+def test_what_is_wrong_is_said_at_its_node_and_in_the_summary(
+    edited_scorer: EditedScorer, nested: Scorer, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, str], str, str]] = [
         ({"n3__config__pattern": "("}, "id_n3-config-pattern", "group is not closed"),
         ({"n3__config__pattern": ""}, "id_n3-config-pattern", "This field is required"),
         ({"n3__weight": "0"}, "id_n3-weight", "above 0"),
         ({"n3__weight": "x"}, "id_n3-weight", "Enter a number"),
         ({"n1__name": "form"}, "tree", "two scorers are called"),
         ({"n5__config__range": "1"}, "id_n5-config-range", "both ends"),
-    ],
-)
-def test_what_is_wrong_is_said_at_its_node_and_in_the_summary(
-    edited_scorer: EditedScorer, nested: Scorer, typed: dict[str, str], anchor: str, text: str
-) -> None:
-    form = edited_scorer(nested)
-    form.save(**typed)
-    assert form.answer.status_code == 422
-    summary = form.page.partition("error-summary")[2].partition("</ul>")[0]
-    assert f'href="#{anchor}"' in summary
-    assert text in summary
-    assert f'id="{anchor}"' in form.page
-    assert form.page.count(text) == 2
-    assert nested.versions.count() == 1
+    ]
+    for typed, anchor, text in cases:
+        with subtests.test(typed=typed, anchor=anchor, text=text), undone():
+            form = edited_scorer(nested)
+            form.save(**typed)
+            assert form.answer.status_code == 422
+            summary = form.page.partition("error-summary")[2].partition("</ul>")[0]
+            assert f'href="#{anchor}"' in summary
+            assert text in summary
+            assert f'id="{anchor}"' in form.page
+            assert form.page.count(text) == 2
+            assert nested.versions.count() == 1
 
 
 def test_errors_of_several_nodes_are_said_at_once(new_scorer: NewScorer) -> None:
@@ -189,9 +191,10 @@ def test_a_part_shows_what_is_required_or_changed_and_folds_the_rest(
 # What nobody's page sends
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
+def test_lines_that_no_page_sends_break_nothing(
+    new_scorer: NewScorer, subtests: pytest.Subtests
+) -> None:
+    cases: list[list[str]] = [
         ["1:0:nonsense"],
         ["1:7:regex"],
         ["1:1:all"],
@@ -200,14 +203,14 @@ def test_a_part_shows_what_is_required_or_changed_and_folds_the_rest(
         ["1:0:all:gone:x"],
         [f"{n}:{n - 1}:all" for n in range(1, 60)],
         [f"{n}:0:exact_match" for n in range(1, 400)],
-    ],
-)
-def test_lines_that_no_page_sends_break_nothing(new_scorer: NewScorer, lines: list[str]) -> None:
-    form = new_scorer("all")
-    form.fields["node"] = lines
-    form.press("up:1")
-    assert form.answer.status_code == 200
-    assert len(form.tokens) <= MAX_NODES
-    form.fields["node"] = lines
-    form.save(name="both")
-    assert form.answer.status_code in {302, 422}
+    ]
+    for lines in cases:
+        with subtests.test(lines=lines), undone():
+            form = new_scorer("all")
+            form.fields["node"] = lines
+            form.press("up:1")
+            assert form.answer.status_code == 200
+            assert len(form.tokens) <= MAX_NODES
+            form.fields["node"] = lines
+            form.save(name="both")
+            assert form.answer.status_code in {302, 422}

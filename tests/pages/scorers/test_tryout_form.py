@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import cycle, product
+from typing import Any, Final
 
 import pytest
 from django.urls import reverse
@@ -18,6 +19,8 @@ from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.runs.steps import BrowserOf
 from tests.pages.scorers.test_tryouts import CASE, new, said, sent
 from tests.support.run_states import EXACT, finished_run
+from tests.support.thoroughness import IS_THOROUGH
+from tests.support.undone import undone
 
 
 @pytest.fixture
@@ -79,19 +82,26 @@ def test_a_case_of_the_team_fills_the_fields_and_is_scored(
     assert (case.references, case.metadata) == (("one\ntwo", "three"), {"lang": "en"})
 
 
-@pytest.mark.parametrize("choice", ["", "nonsense", "{other}/1", "{own}/99", "{own}/x"])
 def test_no_choice_and_a_foreign_one_leave_what_was_typed(
-    browser_of: BrowserOf, alice: User, charlie: User, team: Team, own: str, choice: str
+    browser_of: BrowserOf,
+    alice: User,
+    charlie: User,
+    team: Team,
+    own: str,
+    subtests: pytest.Subtests,
 ) -> None:
-    dataset = Dataset.objects.create(team=Team.objects.get(slug="elsewhere"), name="Theirs")
-    version = DatasetVersion.with_loading.create(dataset=dataset)
-    Case.objects.create(version=version, position=1, key="k", input_json='"secret"')
-    version.publish(content_hash="", case_count=1)
-    choice = choice.format(own=own.partition("/")[0], other=dataset.uuid)
-    fields = {"threshold": "0.7", "try-from": choice, **CASE}
-    page = sent(browser_of(alice), new(team, "levenshtein"), "case", **fields)
-    assert page.context["panel"].fields["output"].value() == "helo"
-    assert "secret" not in page.text
+    cases: list[str] = ["", "nonsense", "{other}/1", "{own}/99", "{own}/x"]
+    for choice in cases:
+        with subtests.test(choice=choice), undone():
+            dataset = Dataset.objects.create(team=Team.objects.get(slug="elsewhere"), name="Theirs")
+            version = DatasetVersion.with_loading.create(dataset=dataset)
+            Case.objects.create(version=version, position=1, key="k", input_json='"secret"')
+            version.publish(content_hash="", case_count=1)
+            named = choice.format(own=own.partition("/")[0], other=dataset.uuid)
+            fields = {"threshold": "0.7", "try-from": named, **CASE}
+            page = sent(browser_of(alice), new(team, "levenshtein"), "case", **fields)
+            assert page.context["panel"].fields["output"].value() == "helo"
+            assert "secret" not in page.text
 
 
 # What is expected: the text as it is typed, or the list or object that it holds
@@ -116,6 +126,7 @@ def test_what_is_sent_as_typed_after_the_button_was_pressed_hides_no_answer(
 
 
 #: The types that score here and now; regex needs a pattern, and an expression tells values apart.
+STORED: Final[list[Any]] = [{"b": 2, "a": [1.0, None]}, '{"b": 2}', 4.0, True, "x"]
 PLAIN_TYPES = sorted(
     name
     for name, kind in built_in_types().items()
@@ -136,8 +147,12 @@ def test_equal_texts_are_equal_though_they_hold_json(
     assert within.context["tried"].scored.result.score == 1.0
 
 
-@pytest.mark.parametrize("stored", [{"b": 2, "a": [1.0, None]}, '{"b": 2}', 4.0, True, "x"])
-@pytest.mark.parametrize("type_name", PLAIN_TYPES)
+@pytest.mark.parametrize(
+    ("type_name", "stored"),
+    list(product(PLAIN_TYPES, STORED))
+    if IS_THOROUGH
+    else list(zip(PLAIN_TYPES, cycle(STORED), strict=False)),
+)
 def test_a_case_of_the_team_scores_as_its_run_did(
     browser_of: BrowserOf,
     alice: User,

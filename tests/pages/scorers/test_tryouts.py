@@ -16,6 +16,7 @@ from evalsite.pages.scorers.tryout_form import MAX_CHARS, TryoutForm
 from evalsite.pages.scorers.tryouts import MAX_OPEN_TRYOUTS
 from scoring.core.registry import all_types
 from scoring.models import Job, JobKind, JobState, Scorer, Team, User, Worker
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 CASE = {"try-output": "helo", "try-expected": "hello"}
@@ -70,28 +71,35 @@ def test_a_list_is_one_text_where_references_are_off(
     assert "the texts differ" in said(sent(browser_of(alice), new(team, "exact_match"), **fields))
 
 
-@pytest.mark.parametrize(
-    ("type_name", "fields", "verdict"),
-    [
+def test_a_score_comes_with_its_arithmetic(
+    browser_of: BrowserOf, alice: User, team: Team, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, Any, str]] = [
         ("levenshtein", {"threshold": "0.7", **CASE}, "1 − 1 / 5 = 0.8 ≥ 0.7 → pass"),
         ("levenshtein", {"threshold": "0.9", **CASE}, "1 − 1 / 5 = 0.8 < 0.9 → fail"),
         ("exact_match", {"threshold": "1", **CASE}, "the texts differ"),
         ("exact_match", {"threshold": "1", "try-output": "x"}, "no expected output"),
         ("regex", {"threshold": "1", "config-pattern": "l+", **CASE}, "pattern l+: found"),
-        ("expression", {"threshold": "0.5", "config-expression": "metadata.n / 4.0",
-                        "try-metadata": '{"n": 3}', **CASE}, "0.75 ≥ 0.5 → pass"),
+        (
+            "expression",
+            {
+                "threshold": "0.5",
+                "config-expression": "metadata.n / 4.0",
+                "try-metadata": '{"n": 3}',
+                **CASE,
+            },
+            "0.75 ≥ 0.5 → pass",
+        ),
         ("json_similarity", TREES, "1 / 2 = 0.5 < 0.9 → fail"),
-    ],
-)  # fmt: skip
-def test_a_score_comes_with_its_arithmetic(
-    browser_of: BrowserOf, alice: User, team: Team, type_name: str, fields: Any, verdict: str
-) -> None:
-    answer = sent(browser_of(alice), new(team, type_name), **fields)
-    assert answer.status_code == 200
-    assert verdict in said(answer)
-    assert answer.text.lstrip().startswith('<div class="tried" id="tried"')
-    assert not Scorer.objects.exists()
-    assert not Job.objects.exists()
+    ]
+    for type_name, fields, verdict in cases:
+        with subtests.test(type_name=type_name, fields=fields, verdict=verdict), undone():
+            answer = sent(browser_of(alice), new(team, type_name), **fields)
+            assert answer.status_code == 200
+            assert verdict in said(answer)
+            assert answer.text.lstrip().startswith('<div class="tried" id="tried"')
+            assert not Scorer.objects.exists()
+            assert not Job.objects.exists()
 
 
 def test_the_leaf_table_is_the_one_of_the_case_page(
@@ -102,9 +110,10 @@ def test_the_leaf_table_is_the_one_of_the_case_page(
     assert "missing" in page
 
 
-@pytest.mark.parametrize(
-    ("type_name", "fields", "label", "text"),
-    [
+def test_what_is_wrong_is_said_by_field_and_nothing_is_scored(
+    browser_of: BrowserOf, alice: User, team: Team, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, dict[str, str], str, str]] = [
         ("regex", {"config-pattern": "("}, "Pattern:", "group is not closed"),
         ("regex", {}, "Pattern:", "required"),
         ("levenshtein", {"threshold": "2"}, "Default threshold:", "less than or equal to 1"),
@@ -114,22 +123,14 @@ def test_the_leaf_table_is_the_one_of_the_case_page(
         ("exact_match", {"try-output": "x" * (MAX_CHARS + 1)}, "Output:", f"{MAX_CHARS}"),
         ("all", {"node": "1:0:regex"}, "Regular expression, Pattern:", "required"),
         ("all", {"config": '{"scorers": [{"type": "regex"}]}'}, "Config:", "scorers[0]"),
-    ],
-)
-def test_what_is_wrong_is_said_by_field_and_nothing_is_scored(
-    browser_of: BrowserOf,
-    alice: User,
-    team: Team,
-    type_name: str,
-    fields: dict[str, str],
-    label: str,
-    text: str,
-) -> None:
-    answer = sent(browser_of(alice), new(team, type_name), **{"threshold": "0.5", **fields})
-    assert answer.status_code == 422
-    assert label in said(answer)
-    assert text in said(answer)
-    assert "→" not in answer.text
+    ]
+    for type_name, fields, label, text in cases:
+        with subtests.test(type_name=type_name, fields=fields, label=label, text=text), undone():
+            answer = sent(browser_of(alice), new(team, type_name), **{"threshold": "0.5", **fields})
+            assert answer.status_code == 422
+            assert label in said(answer)
+            assert text in said(answer)
+            assert "→" not in answer.text
 
 
 def test_a_saved_scorer_is_tried_as_changed_and_stays_as_it_is(
@@ -154,29 +155,29 @@ def test_without_a_script_the_whole_page_comes_back_with_what_was_typed(
     assert not Scorer.objects.exists()
 
 
-@pytest.mark.parametrize(
-    ("type_name", "output", "expected"),
-    [
+def test_the_page_of_a_team_without_cases_begins_with_an_example(
+    browser_of: BrowserOf, alice: User, team: Team, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, str, str]] = [
         ("exact_match", "Paris", "Paris"),
         ("levenshtein", "customer service", "customer support"),  # the first of the usual config
         ("regex", "2026-01-31", ""),
         ("json_match", '{"b": 2, "a": 1.0}', '{\n  "a": 1,\n  "b": 2\n}'),
-    ],
-)
-def test_the_page_of_a_team_without_cases_begins_with_an_example(
-    browser_of: BrowserOf, alice: User, team: Team, type_name: str, output: str, expected: str
-) -> None:
-    fields = browser_of(alice).get(new(team, type_name)).context["panel"].fields
-    assert (fields["output"].value(), fields["expected"].value()) == (output, expected)
+    ]
+    for type_name, output, expected in cases:
+        with subtests.test(type_name=type_name, output=output, expected=expected), undone():
+            fields = browser_of(alice).get(new(team, type_name)).context["panel"].fields
+            assert (fields["output"].value(), fields["expected"].value()) == (output, expected)
 
 
-@pytest.mark.parametrize("type_name", sorted(all_types()))
 def test_every_type_can_be_tried(
-    browser_of: BrowserOf, alice: User, team: Team, type_name: str
+    browser_of: BrowserOf, alice: User, team: Team, subtests: pytest.Subtests
 ) -> None:
-    page = browser_of(alice).get(new(team, type_name))
-    assert 'id="tried"' in page.text
-    assert page.context["panel"].fields["output"].value()
+    for type_name in sorted(all_types()):
+        with subtests.test(type_name=type_name), undone():
+            page = browser_of(alice).get(new(team, type_name))
+            assert 'id="tried"' in page.text
+            assert page.context["panel"].fields["output"].value()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from evalsite.pages.scorers.versions import MAX_LISTED
 from scoring.models import Dataset, Run, Scorer, Suite, Team, User
 from tests.pages.conftest import MakeSet
 from tests.support.run_states import CLOSE, finished_run
+from tests.support.undone import undone
 
 
 @pytest.fixture
@@ -50,31 +51,32 @@ def test_each_version_says_what_it_changed_and_whose_it_is(browser: Client, scor
     assert "Setting Before After" not in version_part(html, 1)
 
 
-@pytest.mark.parametrize(
-    ("query", "says"),
-    [
+def test_any_two_versions_are_laid_side_by_side(
+    browser: Client, scorer: Scorer, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, str]] = [
         ("?from=1&to=3", "From version 1 to 3"),
         ("?from=3&to=1", "decimals null 2"),
         ("?from=2&to=2", "No setting differs."),
-    ],
-)
-def test_any_two_versions_are_laid_side_by_side(
-    browser: Client, scorer: Scorer, query: str, says: str
-) -> None:
-    whole = said(page_of(browser, scorer, query).text.partition('id="changes"')[2])
-    assert says in whole
-    part = page_of(browser, scorer, query, **{"HX-Request": "true", "HX-Target": "changes"})
-    assert part.text.lstrip().startswith('<div class="changes" id="changes"')
-    assert says in said(part.text)
+    ]
+    for query, says in cases:
+        with subtests.test(query=query, says=says), undone():
+            whole = said(page_of(browser, scorer, query).text.partition('id="changes"')[2])
+            assert says in whole
+            part = page_of(browser, scorer, query, **{"HX-Request": "true", "HX-Target": "changes"})
+            assert part.text.lstrip().startswith('<div class="changes" id="changes"')
+            assert says in said(part.text)
 
 
-@pytest.mark.parametrize("query", ["", "?from=1", "?from=9&to=1", "?from=x&to=\0", "?to=1&from="])
 def test_without_two_versions_none_are_compared(
-    browser: Client, scorer: Scorer, query: str
+    browser: Client, scorer: Scorer, subtests: pytest.Subtests
 ) -> None:
-    page = page_of(browser, scorer, query)
-    assert page.context["versions"].comparison is None
-    assert page.context["versions"].chosen == (2, 3)
+    cases: list[str] = ["", "?from=1", "?from=9&to=1", "?from=x&to=\0", "?to=1&from="]
+    for query in cases:
+        with subtests.test(query=query), undone():
+            page = page_of(browser, scorer, query)
+            assert page.context["versions"].comparison is None
+            assert page.context["versions"].chosen == (2, 3)
 
 
 def test_a_scorer_of_one_version_offers_no_comparison(browser: Client, team: Team) -> None:

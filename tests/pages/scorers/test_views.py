@@ -19,6 +19,7 @@ from scoring.models import AuditEntry, ReviewVerdict, Scorer, Suite, Team, User
 from tests.conftest import MakeDataset
 from tests.support.html import on_one_line
 from tests.support.reviewed_runs import give_in_turn, scored_run
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 
@@ -39,21 +40,23 @@ def as_shown(browser: Client, url: str) -> dict[str, Any]:
     return {f.html_name: f.value() for f in shown if f.value() not in (None, False)}
 
 
-@pytest.mark.parametrize("type_name", sorted(all_types()))
 def test_every_type_has_a_form_with_its_fields(
-    browser_of: BrowserOf, alice: User, team: Team, type_name: str
+    browser_of: BrowserOf, alice: User, team: Team, subtests: pytest.Subtests
 ) -> None:
-    page = browser_of(alice).get(reverse("new_scorer", args=[team.slug, type_name]))
-    assert page.status_code == 200
-    for spec in config_fields(all_types()[type_name].config):
-        place = 'id="tree"' if spec.kind == "scorers" else f'name="config-{spec.name}"'
-        assert place in page.text
-        assert spec.label in page.text
+    for type_name in sorted(all_types()):
+        with subtests.test(type_name=type_name), undone():
+            page = browser_of(alice).get(reverse("new_scorer", args=[team.slug, type_name]))
+            assert page.status_code == 200
+            for spec in config_fields(all_types()[type_name].config):
+                place = 'id="tree"' if spec.kind == "scorers" else f'name="config-{spec.name}"'
+                assert place in page.text
+                assert spec.label in page.text
 
 
-@pytest.mark.parametrize(
-    ("type_name", "filled", "config"),
-    [
+def test_a_scorer_is_made_from_the_form(
+    browser_of: BrowserOf, alice: User, team: Team, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, dict[str, str], dict[str, object]]] = [
         ("levenshtein", {"case_sensitive": "on"}, {"case_sensitive": True}),
         ("levenshtein", {"decimals": "3"}, {"decimals": 3}),
         ("levenshtein", {"decimals": ""}, {"decimals": None}),
@@ -65,56 +68,41 @@ def test_every_type_has_a_form_with_its_fields(
         ("exact_match", {"target_output_key": '["a", "b"]'}, {"target_output_key": ["a", "b"]}),
         ("exact_match", {"default_expected": "4"}, {"default_expected": 4}),
         ("exact_match", {"default_expected": "four"}, {"default_expected": "four"}),
-    ],
-)  # fmt: skip
-def test_a_scorer_is_made_from_the_form(
-    browser_of: BrowserOf,
-    alice: User,
-    team: Team,
-    type_name: str,
-    filled: dict[str, str],
-    config: dict[str, object],
+    ]
+    for type_name, filled, config in cases:
+        with subtests.test(type_name=type_name, filled=filled, config=config), undone():
+            browser, url = browser_of(alice), reverse("new_scorer", args=[team.slug, type_name])
+            form = as_shown(browser, url) | {"name": "mine", "threshold": "0.5"}
+            form |= {f"config-{name}": value for name, value in filled.items()}
+            answer = browser.post(url, form)
+
+            made = Scorer.objects.get(name="mine")
+            assert answer.status_code == 302
+            assert answer["Location"] == reverse("scorer", args=[made.uuid])
+            assert made.current is not None
+            assert made.threshold == 0.5
+            assert {name: made.current.config[name] for name in config} == config
+            assert AuditEntry.objects.get(action="scorer.created").actor == alice
+
+
+def test_a_bad_scorer_is_refused_at_its_field(
+    browser_of: BrowserOf, alice: User, team: Team, scorer: Scorer, subtests: pytest.Subtests
 ) -> None:
-    browser, url = browser_of(alice), reverse("new_scorer", args=[team.slug, type_name])
-    form = as_shown(browser, url) | {"name": "mine", "threshold": "0.5"}
-    form |= {f"config-{name}": value for name, value in filled.items()}
-    answer = browser.post(url, form)
-
-    made = Scorer.objects.get(name="mine")
-    assert answer.status_code == 302
-    assert answer["Location"] == reverse("scorer", args=[made.uuid])
-    assert made.current is not None
-    assert made.threshold == 0.5
-    assert {name: made.current.config[name] for name in config} == config
-    assert AuditEntry.objects.get(action="scorer.created").actor == alice
-
-
-@pytest.mark.parametrize(
-    ("type_name", "filled", "field", "says"),
-    [
+    cases: list[tuple[str, dict[str, str], str, str]] = [
         ("regex", {"config-pattern": "("}, "config-pattern", ""),
         ("regex", {}, "config-pattern", "required"),
         ("levenshtein", {"threshold": "1.2"}, "threshold", "less than or equal to 1"),
         ("levenshtein", {"config-max_chars": "0"}, "config-max_chars", "greater than"),
         ("levenshtein", {"name": "close enough"}, "name", "already"),
-    ],
-)
-def test_a_bad_scorer_is_refused_at_its_field(
-    browser_of: BrowserOf,
-    alice: User,
-    team: Team,
-    scorer: Scorer,
-    type_name: str,
-    filled: dict[str, str],
-    field: str,
-    says: str,
-) -> None:
-    browser, url = browser_of(alice), reverse("new_scorer", args=[team.slug, type_name])
-    form = as_shown(browser, url) | {"name": "mine", "threshold": "0.5", **filled}
-    answer = browser.post(url, form)
-    assert answer.status_code == 422
-    assert says in str(answer.context["form"].errors[field])
-    assert not Scorer.objects.filter(name="mine").exists()
+    ]
+    for type_name, filled, field, says in cases:
+        with subtests.test(type_name=type_name, filled=filled, field=field, says=says), undone():
+            browser, url = browser_of(alice), reverse("new_scorer", args=[team.slug, type_name])
+            form = as_shown(browser, url) | {"name": "mine", "threshold": "0.5", **filled}
+            answer = browser.post(url, form)
+            assert answer.status_code == 422
+            assert says in str(answer.context["form"].errors[field])
+            assert not Scorer.objects.filter(name="mine").exists()
 
 
 def test_an_unknown_type_is_not_found(browser_of: BrowserOf, alice: User, team: Team) -> None:
@@ -202,14 +190,16 @@ def test_another_teams_scorer_cannot_be_put_into_a_suite(
     assert not Suite.objects.filter(name="theirs").exists()
 
 
-@pytest.mark.parametrize("chosen", ["9" * 40, "-1", "no id", "\0", str(uuid.UUID(int=0))])
 def test_only_a_scorer_of_the_team_can_be_chosen(
-    browser_of: BrowserOf, alice: User, team: Team, scorer: Scorer, chosen: str
+    browser_of: BrowserOf, alice: User, team: Team, scorer: Scorer, subtests: pytest.Subtests
 ) -> None:
-    form = {"name": "odd", "scorers": [str(scorer.uuid), chosen]}
-    answer = browser_of(alice).post(reverse("new_suite", args=[team.slug]), form)
-    assert answer.status_code == 422
-    assert not Suite.objects.filter(name="odd").exists()
+    cases: list[str] = ["9" * 40, "-1", "no id", "\0", str(uuid.UUID(int=0))]
+    for chosen in cases:
+        with subtests.test(chosen=chosen), undone():
+            form = {"name": "odd", "scorers": [str(scorer.uuid), chosen]}
+            answer = browser_of(alice).post(reverse("new_suite", args=[team.slug]), form)
+            assert answer.status_code == 422
+            assert not Suite.objects.filter(name="odd").exists()
 
 
 def test_a_suites_form_shows_what_is_in_it(

@@ -18,6 +18,7 @@ from scoring.core.files.suite_format import MAX_CHARS
 from scoring.models import AuditEntry, Scorer, Suite, Team, ThresholdChange, User
 from tests.conftest import MakeDataset
 from tests.support.browser_forms import as_sent
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 FILE = """
@@ -74,16 +75,18 @@ def test_each_scorer_of_a_new_suite_may_have_its_own_threshold(
     assert thresholds() == {"close": 0.9, "same": 1.0}
 
 
-@pytest.mark.parametrize("given", ["1.1", "-0.1", "x", "nan"])
 def test_a_threshold_that_is_none_is_refused_at_its_field(
-    browser: Client, team: Team, close: Scorer, given: str
+    browser: Client, team: Team, close: Scorer, subtests: pytest.Subtests
 ) -> None:
-    form = {"name": "release", "scorers": [close.uuid], f"threshold-{close.uuid}": given}
-    answer = browser.post(reverse("new_suite", args=[team.slug]), form)
-    assert answer.status_code == 422
-    assert f'href="#id_threshold-{close.uuid}"' in answer.text
-    assert f'id="id_threshold-{close.uuid}"' in answer.text
-    assert not Suite.objects.exists()
+    cases: list[str] = ["1.1", "-0.1", "x", "nan"]
+    for given in cases:
+        with subtests.test(given=given), undone():
+            form = {"name": "release", "scorers": [close.uuid], f"threshold-{close.uuid}": given}
+            answer = browser.post(reverse("new_suite", args=[team.slug]), form)
+            assert answer.status_code == 422
+            assert f'href="#id_threshold-{close.uuid}"' in answer.text
+            assert f'id="id_threshold-{close.uuid}"' in answer.text
+            assert not Suite.objects.exists()
 
 
 def test_an_editor_leaves_thresholds_that_count_alone(
@@ -200,19 +203,28 @@ def test_the_order_of_a_suite_stays_and_new_scorers_come_behind(
 # To a file
 
 
-@pytest.mark.parametrize(("spelling", "kind"), [("yaml", "yaml"), ("json", "json"), ("x", "yaml")])
 def test_a_suite_is_one_file(
-    browser_of: BrowserOf, bob: User, suite: Suite, spelling: str, kind: str
+    browser_of: BrowserOf, bob: User, suite: Suite, subtests: pytest.Subtests
 ) -> None:
-    answer = browser_of(bob).get(reverse("export_suite", args=[suite.uuid]), {"as": spelling})
-    assert answer["Content-Type"] == f"application/{kind}"
-    assert answer["Content-Disposition"] == f'attachment; filename="release.{kind}"'
-    whole = {"name": "close", "type": "levenshtein", "threshold": 0.75, "config": {"decimals": 3}}
-    expected = {"name": "release", "scorers": [whole]}
-    if kind == "json":
-        assert json.loads(answer.text) == expected
-    else:
-        assert "    threshold: 0.75\n" in answer.text
+    cases: list[tuple[str, str]] = [("yaml", "yaml"), ("json", "json"), ("x", "yaml")]
+    for spelling, kind in cases:
+        with subtests.test(spelling=spelling, kind=kind), undone():
+            answer = browser_of(bob).get(
+                reverse("export_suite", args=[suite.uuid]), {"as": spelling}
+            )
+            assert answer["Content-Type"] == f"application/{kind}"
+            assert answer["Content-Disposition"] == f'attachment; filename="release.{kind}"'
+            whole = {
+                "name": "close",
+                "type": "levenshtein",
+                "threshold": 0.75,
+                "config": {"decimals": 3},
+            }
+            expected = {"name": "release", "scorers": [whole]}
+            if kind == "json":
+                assert json.loads(answer.text) == expected
+            else:
+                assert "    threshold: 0.75\n" in answer.text
 
 
 def test_an_exported_suite_imports_into_another_team_and_back_unchanged(
@@ -375,9 +387,8 @@ def test_a_file_without_a_name_is_called_by_its_own(importing: Importing) -> Non
     assert Suite.objects.get().name == "nightly"
 
 
-@pytest.mark.parametrize(
-    ("fields", "says"),
-    [
+def test_what_is_no_suite_is_said(importing: Importing, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[Any, str]] = [
         ({}, "Choose a file, or paste its text."),
         ({"text": "{"}, "The suite cannot be read as JSON"),
         ({"text": "a: *b"}, "anchors and aliases are not read"),
@@ -385,13 +396,13 @@ def test_a_file_without_a_name_is_called_by_its_own(importing: Importing) -> Non
         ({"text": "x" * (MAX_CHARS + 1)}, "at most 500000"),
         ({"file": SimpleUploadedFile("s.yaml", b"\xff\xfe\x00")}, "not UTF-8"),
         ({"file": SimpleUploadedFile("s.yaml", b" " * 5 * MAX_CHARS)}, "at most 500,000"),
-    ],
-)
-def test_what_is_no_suite_is_said(importing: Importing, fields: Any, says: str) -> None:
-    importing._send(fields)
-    assert importing.answer.status_code == 422
-    assert says in said(importing.answer)
-    assert not Scorer.objects.exists()
+    ]
+    for fields, says in cases:
+        with subtests.test(fields=fields, says=says), undone():
+            importing._send(fields)
+            assert importing.answer.status_code == 422
+            assert says in said(importing.answer)
+            assert not Scorer.objects.exists()
 
 
 def test_what_a_file_holds_is_text(importing: Importing) -> None:

@@ -15,6 +15,7 @@ from pytest_django import DjangoAssertNumQueries
 from scoring.models import Relabel, Run, User
 from tests.conftest import MakeDataset
 from tests.support.suite_runs import entry_of, suite_run
+from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
 
@@ -117,19 +118,21 @@ def test_a_viewer_sees_labels_and_makes_none(
     assert "Remove labels" not in text
 
 
-@pytest.mark.parametrize("listed", ["runs", "team_home", "dataset_runs", "search"])
 def test_lists_of_runs_have_both_counts(
-    browser_of: BrowserOf, admin: Client, bob: User, run: Run, listed: str
+    browser_of: BrowserOf, admin: Client, bob: User, run: Run, subtests: pytest.Subtests
 ) -> None:
-    dataset = run.output_set.version.dataset
-    argument = dataset.uuid if listed == "dataset_runs" else run.team.slug
-    url = reverse(listed, args=[argument]) + "?q=w46"
-    assert "re-labelled" not in browser_of(bob).get(url).text
-    admin.post(reverse("relabel_run", args=[run.uuid]))
-    answer = browser_of(bob).get(url)
-    assert "2 re-labelled → 1 1 re-labelled → 2 0 0" in words(answer)
-    assert f'href="{reverse("run", args=[run.uuid])}?labels=new"' in answer.text
-    assert 'title="With close 0.7"' in answer.text
+    cases: list[str] = ["runs", "team_home", "dataset_runs", "search"]
+    for listed in cases:
+        with subtests.test(listed=listed), undone():
+            dataset = run.output_set.version.dataset
+            argument = dataset.uuid if listed == "dataset_runs" else run.team.slug
+            url = reverse(listed, args=[argument]) + "?q=w46"
+            assert "re-labelled" not in browser_of(bob).get(url).text
+            admin.post(reverse("relabel_run", args=[run.uuid]))
+            answer = browser_of(bob).get(url)
+            assert "2 re-labelled → 1 1 re-labelled → 2 0 0" in words(answer)
+            assert f'href="{reverse("run", args=[run.uuid])}?labels=new"' in answer.text
+            assert 'title="With close 0.7"' in answer.text
 
 
 def test_a_list_of_relabelled_runs_costs_the_same_for_any_number(

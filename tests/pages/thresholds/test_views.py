@@ -24,6 +24,7 @@ from scoring.models import (
 )
 from tests.conftest import MakeDataset
 from tests.support.suite_runs import entry_of, suite_run
+from tests.support.undone import undone
 
 pytestmark = pytest.mark.django_db
 
@@ -128,22 +129,21 @@ def test_an_admin_changes_the_threshold_with_a_reason(
         assert "Too lenient." in admin.get(reverse(page, args=[row.uuid])).text
 
 
-@pytest.mark.parametrize(
-    ("sent", "problem"),
-    [
+def test_a_change_that_cannot_be_made_says_why(
+    admin: Client, runs: list[Run], subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[dict[str, str], str]] = [
         (change("0.65", reason=" "), "Enter a reason for the threshold change."),
         (change("0.5"), "The threshold is 0.5 already."),
         (change("1.5"), "less than or equal to 1"),
         (change("nan"), "Enter a number."),
-    ],
-)
-def test_a_change_that_cannot_be_made_says_why(
-    admin: Client, runs: list[Run], sent: dict[str, str], problem: str
-) -> None:
-    answer = admin.post(page_url(), sent)
-    assert answer.status_code == 422
-    assert problem in unescape(answer.text)
-    assert entry_of().threshold == 0.5
+    ]
+    for sent, problem in cases:
+        with subtests.test(sent=sent, problem=problem), undone():
+            answer = admin.post(page_url(), sent)
+            assert answer.status_code == 422
+            assert problem in unescape(answer.text)
+            assert entry_of().threshold == 0.5
 
 
 def test_a_change_of_a_threshold_that_is_no_longer_shown_is_a_conflict(
@@ -179,13 +179,15 @@ def test_htmx_gets_the_preview_alone(admin: Client, runs: list[Run]) -> None:
     assert answer.text.lstrip().startswith('<div id="preview">')
 
 
-@pytest.mark.parametrize("query", [{"threshold": "7"}, {"threshold": "x"}, {"run": "x"}])
 def test_a_query_that_makes_no_sense_is_refused(
-    admin: Client, runs: list[Run], query: dict[str, str]
+    admin: Client, runs: list[Run], subtests: pytest.Subtests
 ) -> None:
-    answer = admin.get(page_url(), query)
-    assert answer.status_code == 422
-    assert "Nothing can be previewed" in answer.text
+    cases: list[dict[str, str]] = [{"threshold": "7"}, {"threshold": "x"}, {"run": "x"}]
+    for query in cases:
+        with subtests.test(query=query), undone():
+            answer = admin.get(page_url(), query)
+            assert answer.status_code == 422
+            assert "Nothing can be previewed" in answer.text
 
 
 def test_without_a_finished_run_there_is_no_curve(admin: Client, runs: list[Run]) -> None:

@@ -16,6 +16,7 @@ from evalsite.pages.uploads.forms import CHOOSABLE
 from scoring.models import Dataset, DatasetVersion, Team, Upload, UploadState, User
 from tests.conftest import MakeDataset
 from tests.pages.uploads.steps import CSV, checked, html_of, imported, send, sent, url_of
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 
@@ -76,19 +77,18 @@ def test_the_form_starts_with_what_the_link_said(
     assert 'value="outputs"' in chosen
 
 
-@pytest.mark.parametrize(
-    ("file_name", "given", "expected"),
-    [
+def test_a_dataset_is_named_by_hand_or_by_its_file(
+    browser: Client, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, str, str]] = [
         ("sums.csv", "", "sums"),
         ("sums.v2.jsonl", "", "sums.v2"),
         ("sums.csv", "My sums", "My sums"),
         (".csv", "", ".csv"),
-    ],
-)
-def test_a_dataset_is_named_by_hand_or_by_its_file(
-    browser: Client, file_name: str, given: str, expected: str
-) -> None:
-    assert sent(browser, name=file_name, dataset_name=given).dataset_name == expected
+    ]
+    for file_name, given, expected in cases:
+        with subtests.test(file_name=file_name, given=given, expected=expected), undone():
+            assert sent(browser, name=file_name, dataset_name=given).dataset_name == expected
 
 
 def test_pasted_rows_are_as_good_as_a_file(browser: Client) -> None:
@@ -101,28 +101,28 @@ def test_pasted_rows_are_as_good_as_a_file(browser: Client) -> None:
     assert (case.key, case.input, case.expected) == ("a", " 1 + 1 ?", "2")
 
 
-@pytest.mark.parametrize(
-    ("rows", "facts", "choices"),
-    [
+def test_pasted_rows_can_be_read_otherwise_as_files_can(
+    browser: Client, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, str, tuple[str, ...]]] = [
         ("id\tinput\n1\ta\n", "columns parted by a tab", CHOOSABLE["csv"]),
         ("1;a b c\n2;d e f\n", "no header", CHOOSABLE["csv"]),
         ('{"id": 1, "input": "a"}\n', "JSONL", CHOOSABLE["jsonl"]),
         ('[{"id": 1, "input": "a"}]', "JSON", CHOOSABLE["json"]),
-    ],
-)
-def test_pasted_rows_can_be_read_otherwise_as_files_can(
-    browser: Client, rows: str, facts: str, choices: tuple[str, ...]
+    ]
+    for rows, facts, choices in cases:
+        with subtests.test(rows=rows, facts=facts, choices=choices), undone():
+            url = reverse("new_upload", args=["support"])
+            browser.post(url, {"kind": "dataset", "pasted": rows, "dataset_name": "Pasted"})
+            page = browser.get(url_of(Upload.objects.get()))
+            assert f"<li>{facts}</li>" in page.text
+            assert {field.name for field in page.context["reading"]} == {*choices}
+
+
+def test_what_cannot_be_used_comes_back_with_its_field(
+    browser: Client, make_dataset: MakeDataset, spool: Path, subtests: pytest.Subtests
 ) -> None:
-    url = reverse("new_upload", args=["support"])
-    browser.post(url, {"kind": "dataset", "pasted": rows, "dataset_name": "Pasted"})
-    page = browser.get(url_of(Upload.objects.get()))
-    assert f"<li>{facts}</li>" in page.text
-    assert {field.name for field in page.context["reading"]} == {*choices}
-
-
-@pytest.mark.parametrize(
-    ("given", "field"),
-    [
+    cases: list[tuple[dict[str, str], str]] = [
         ({"file": ""}, "file"),
         ({"pasted": "id,input\n1,x"}, "file"),
         ({"kind": "outputs"}, "dataset"),
@@ -130,17 +130,15 @@ def test_pasted_rows_can_be_read_otherwise_as_files_can(
         ({"dataset_name": "Answers"}, "dataset_name"),
         ({"dataset_name": "x" * 121}, "dataset_name"),
         ({"dated": "yesterday"}, "dated"),
-    ],
-)
-def test_what_cannot_be_used_comes_back_with_its_field(
-    browser: Client, make_dataset: MakeDataset, spool: Path, given: dict[str, str], field: str
-) -> None:
-    make_dataset([{"input": "1"}], name="Answers")
-    answer = send(browser, **given)
-    assert answer.status_code == 422
-    assert list(answer.context["form"].errors) == [field]
-    assert not Upload.objects.exists()
-    assert list(spool.iterdir()) == []
+    ]
+    for given, field in cases:
+        with subtests.test(given=given, field=field), undone():
+            make_dataset([{"input": "1"}], name="Answers")
+            answer = send(browser, **given)
+            assert answer.status_code == 422
+            assert list(answer.context["form"].errors) == [field]
+            assert not Upload.objects.exists()
+            assert list(spool.iterdir()) == []
 
 
 def test_a_file_over_the_limit_is_413_and_nothing_is_left_of_it(

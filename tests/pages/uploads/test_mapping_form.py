@@ -19,6 +19,7 @@ from scoring.engine import imports
 from scoring.models import Case, Output, OutputSet, Team, Upload
 from tests.conftest import MakeDataset
 from tests.pages.uploads.steps import checked, html_of, imported, mapped, send, sent, url_of
+from tests.support.undone import undone
 from tests.support.workbooks import packed, parts_of, row_xml, sheet_xml
 
 zipped = partial(gzip.compress, mtime=0)  # the same bytes, and test names, at any time
@@ -40,9 +41,10 @@ def choices_of(browser: Client, upload: Upload, **query: str) -> dict[str, Any]:
     return {field.html_name: field.value() for field in reading}
 
 
-@pytest.mark.parametrize(
-    ("content", "name", "expected"),
-    [
+def test_each_format_offers_what_can_be_chosen_for_it(
+    browser: Client, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[bytes, str, dict[str, str]]] = [
         (
             b"id,input\n1,a\n",
             "a.csv",
@@ -53,13 +55,11 @@ def choices_of(browser: Client, upload: Upload, **query: str) -> dict[str, Any]:
         (BOOK, "a.xlsx", {"sheet": "One", "header": "yes"}),
         (zipped(BOOK), "a.xlsx.gz", {"sheet": "One", "header": "yes"}),
         (b"id\n", "broken.csv", {"encoding": "", "delimiter": "", "quote": "", "header": ""}),
-    ],
-)
-def test_each_format_offers_what_can_be_chosen_for_it(
-    browser: Client, content: bytes, name: str, expected: dict[str, str]
-) -> None:
-    skipped = {} if name == "a.json.gz" else {"skip_lines": ""}
-    assert choices_of(browser, sent(browser, content, name)) == expected | skipped
+    ]
+    for content, name, expected in cases:
+        with subtests.test(content=content, name=name, expected=expected), undone():
+            skipped = {} if name == "a.json.gz" else {"skip_lines": ""}
+            assert choices_of(browser, sent(browser, content, name)) == expected | skipped
 
 
 def test_a_first_row_that_looks_like_values_is_read_as_one_and_said(browser: Client) -> None:
@@ -155,27 +155,29 @@ def test_several_output_columns_are_announced(browser: Client) -> None:
     assert "to be scored as a run" not in html_of(browser, sent(browser, name="other.csv"))
 
 
-@pytest.mark.parametrize(
-    ("mark", "sent_as", "cell"),
-    [(";", ";", "x; y"), (",", ",", '"x,y"'), ("|", "|", "x|y"), ("lines", "lines", '"x\ny"')],
-)
-def test_lists_are_split_at_the_chosen_sign(
-    browser: Client, mark: str, sent_as: str, cell: str
-) -> None:
-    upload = sent(browser, f"id,input,others,labels\n1,a,{cell},{cell}\n")
-    given = {
-        "column-0": "id",
-        "column-1": "input",
-        "column-2": "references",
-        "column-3": "tags",
-        "references_separator": sent_as,
-        "tags_separator": sent_as,
-    }
-    browser.post(url_of(upload), given)
-    upload.refresh_from_db()
-    imported(browser, _checked_on(upload))
-    case = Case.objects.get()
-    assert (case.references, case.tags) == (["x", "y"], ["x", "y"])
+def test_lists_are_split_at_the_chosen_sign(browser: Client, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[str, str, str]] = [
+        (";", ";", "x; y"),
+        (",", ",", '"x,y"'),
+        ("|", "|", "x|y"),
+        ("lines", "lines", '"x\ny"'),
+    ]
+    for mark, sent_as, cell in cases:
+        with subtests.test(mark=mark, sent_as=sent_as, cell=cell), undone():
+            upload = sent(browser, f"id,input,others,labels\n1,a,{cell},{cell}\n")
+            given = {
+                "column-0": "id",
+                "column-1": "input",
+                "column-2": "references",
+                "column-3": "tags",
+                "references_separator": sent_as,
+                "tags_separator": sent_as,
+            }
+            browser.post(url_of(upload), given)
+            upload.refresh_from_db()
+            imported(browser, _checked_on(upload))
+            case = Case.objects.get()
+            assert (case.references, case.tags) == (["x", "y"], ["x", "y"])
 
 
 def test_a_list_that_is_not_split_stays_one(browser: Client) -> None:
@@ -307,23 +309,22 @@ def test_cases_without_an_input_are_pointed_out_and_are_no_repeats(
     assert "Repeated inputs" not in page
 
 
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
+def test_a_new_version_that_lacks_what_the_latest_had_says_so(
+    browser: Client, team: Team, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, str]] = [
         ("id,input,tags\n1,a,x\n", ""),
         ("Case ID,Prompt,Labels\n1,a,x\n", "holds here: tags. Say below which columns hold it"),
         ("No.,Prompt,tags\n1,a,x\n", "holds here: id. Without the id no case is known again"),
         ("No.,Prompt,Labels\n1,a,x\n", "holds here: id, tags. Without the id"),
-    ],
-)
-def test_a_new_version_that_lacks_what_the_latest_had_says_so(
-    browser: Client, team: Team, rows: str, said: str
-) -> None:
-    imported(browser, checked(browser, sent(browser, "id,input,tags\n1,a,x\n2,b,y\n")))
-    dataset = str(team.datasets.get().uuid)
-    page = html_of(browser, checked(browser, sent(browser, rows, dataset=dataset)))
-    assert ("Version 1 took from its file what no column" in page) is bool(said)
-    assert said in page
+    ]
+    for rows, said in cases:
+        with subtests.test(rows=rows, said=said), undone():
+            imported(browser, checked(browser, sent(browser, "id,input,tags\n1,a,x\n2,b,y\n")))
+            dataset = str(team.datasets.get().uuid)
+            page = html_of(browser, checked(browser, sent(browser, rows, dataset=dataset)))
+            assert ("Version 1 took from its file what no column" in page) is bool(said)
+            assert said in page
 
 
 def test_unmatched_ids_can_be_downloaded(browser: Client, make_dataset: MakeDataset) -> None:
@@ -355,19 +356,18 @@ def test_outputs_that_are_there_already_are_named(
 # Pasting
 
 
-@pytest.mark.parametrize(
-    "pasted",
-    [
+def test_rows_may_be_pasted_in_any_text_format(browser: Client, subtests: pytest.Subtests) -> None:
+    cases: list[str] = [
         "id\tinput\n1\tGröße, bitte\n",
         'id,input\n1,"Größe, bitte"\n',
         '{"id": 1, "input": "Größe, bitte"}',
         '[{"id": 1, "input": "Größe, bitte"}]',
-    ],
-)
-def test_rows_may_be_pasted_in_any_text_format(browser: Client, pasted: str) -> None:
-    upload = sent(browser, file="", pasted=pasted, dataset_name="Pasted")
-    imported(browser, checked(browser, upload))
-    assert Case.objects.get().input == "Größe, bitte"
+    ]
+    for pasted in cases:
+        with subtests.test(pasted=pasted), undone():
+            upload = sent(browser, file="", pasted=pasted, dataset_name="Pasted")
+            imported(browser, checked(browser, upload))
+            assert Case.objects.get().input == "Größe, bitte"
 
 
 def test_more_than_a_mebibyte_is_not_pasted(browser: Client) -> None:

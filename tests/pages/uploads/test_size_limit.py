@@ -9,40 +9,45 @@ from django.test import Client
 from django.urls import reverse
 
 from scoring.models import Upload
+from tests.support.undone import undone
 from tests.test_server import HEAD, START, Send, answer_to, form, patience
 
 __all__ = ["answer_to", "patience"]
 
 
-@pytest.mark.parametrize("told", [20, 60, 100, 130, 300, 90_000, 400_140])
 def test_a_length_that_announces_less_than_comes_leaves_no_half_file(
-    browser: Client, spool: Path, told: int
+    browser: Client, spool: Path, subtests: pytest.Subtests
 ) -> None:
     """Of what comes, no more is read than was announced: a part of the file."""
-    fields = START % b"kind" + b"\r\n\r\ndataset\r\n"
-    file = START % b"file" + b'; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\n'
-    body = fields + file + b"id,input\n" + b"3,c\n" * 100_000 + b"\r\n--x--\r\n"
-    answer = browser.generic(
-        *("POST", reverse("new_upload", args=["support"]), body),
-        content_type="multipart/form-data; boundary=x",
-        CONTENT_LENGTH=str(told),
-    )
-    assert answer.status_code == 400
-    assert "This request ended too early" in answer.text
-    assert "<code>broken_multipart</code>" in answer.text
-    assert list(spool.iterdir()) == []
-    assert not Upload.objects.exists()
+    cases: list[int] = [20, 60, 100, 130, 300, 90_000, 400_140]
+    for told in cases:
+        with subtests.test(told=told), undone():
+            fields = START % b"kind" + b"\r\n\r\ndataset\r\n"
+            file = START % b"file" + b'; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\n'
+            body = fields + file + b"id,input\n" + b"3,c\n" * 100_000 + b"\r\n--x--\r\n"
+            answer = browser.generic(
+                *("POST", reverse("new_upload", args=["support"]), body),
+                content_type="multipart/form-data; boundary=x",
+                CONTENT_LENGTH=str(told),
+            )
+            assert answer.status_code == 400
+            assert "This request ended too early" in answer.text
+            assert "<code>broken_multipart</code>" in answer.text
+            assert list(spool.iterdir()) == []
+            assert not Upload.objects.exists()
 
 
-@pytest.mark.parametrize("cut", [1, 2, 5, 30, 60, 80, 100])
 def test_a_form_whose_sender_goes_away_within_it_changes_nothing(
-    browser: Client, spool: Path, answer_to: Send, cut: int
+    browser: Client, spool: Path, answer_to: Send, subtests: pytest.Subtests
 ) -> None:
     """Wherever it ends: within the last boundary, the file, a field or the head of a part."""
-    whole = form(browser, rows=b"1,a", extra=b"\r\n--x--")
-    assert answer_to(whole[:-cut], leaves=True) == ""
-    assert list(spool.iterdir()) == []
-    assert not Upload.objects.exists()
+    cases: list[int] = [1, 2, 5, 30, 60, 80, 100]
+    for cut in cases:
+        with subtests.test(cut=cut), undone():
+            whole = form(browser, rows=b"1,a", extra=b"\r\n--x--")
+            assert answer_to(whole[:-cut], leaves=True) == ""
+            assert list(spool.iterdir()) == []
+            assert not Upload.objects.exists()
 
 
 def test_a_plain_form_of_which_a_part_is_missing_changes_nothing(

@@ -29,6 +29,7 @@ from scoring.models import (
 from tests.conftest import MakeDataset
 from tests.pages.runs.steps import with_code
 from tests.pages.uploads.steps import CSV, checked, html_of, imported, mapped, sent, url_of
+from tests.support.undone import undone
 
 MAX_QUERIES = 12
 HTMX = {"HX-Request": "true", "HX-Target": "upload"}
@@ -93,56 +94,61 @@ def test_an_encoding_and_a_delimiter_can_be_chosen(browser: Client) -> None:
     assert DatasetVersion.objects.get().cases.get().input == "Größe, bitte?"
 
 
-@pytest.mark.parametrize(
-    ("encoding", "spoken", "chosen"),
-    [
+def test_the_choices_say_how_the_file_was_read_before_and_after_the_check(
+    browser: Client, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, str, str]] = [
         ("utf-8", "UTF-8", "utf-8"),
         ("utf-16", "UTF-16, little-endian", "utf-16-le"),
         ("utf-32", "UTF-32-LE", ""),  # not on the list, so left to the guess
         ("latin-1", "Latin-1", "iso8859-1"),
-    ],
-)
-def test_the_choices_say_how_the_file_was_read_before_and_after_the_check(
-    browser: Client, encoding: str, spoken: str, chosen: str
+    ]
+    for encoding, spoken, chosen in cases:
+        with subtests.test(encoding=encoding, spoken=spoken, chosen=chosen), undone():
+            upload = sent(browser, "id\tquestion\n1\tGröße\n".encode(encoding))
+            asked = {"encoding": chosen} if encoding == "latin-1" else {}
+            page = browser.get(url_of(upload), asked)
+            given = {"encoding": chosen, "delimiter": "tab", "column-0": "id", "column-1": "input"}
+            assert browser.post(url_of(upload), given).status_code == 302
+            upload.refresh_from_db()
+            imports.check_upload(upload)
+            for answer in (page, browser.get(url_of(upload))):
+                assert f"<li>{spoken}</li>" in answer.text
+                reading = answer.context["reading"]
+                assert (reading["encoding"].value(), reading["delimiter"].value()) == (
+                    chosen,
+                    "tab",
+                )
+                assert "Größe" in answer.text
+
+
+def test_an_unknown_way_of_reading_is_left_to_the_guess(
+    browser: Client, subtests: pytest.Subtests
 ) -> None:
-    upload = sent(browser, "id\tquestion\n1\tGröße\n".encode(encoding))
-    asked = {"encoding": chosen} if encoding == "latin-1" else {}
-    page = browser.get(url_of(upload), asked)
-    given = {"encoding": chosen, "delimiter": "tab", "column-0": "id", "column-1": "input"}
-    assert browser.post(url_of(upload), given).status_code == 302
-    upload.refresh_from_db()
-    imports.check_upload(upload)
-    for answer in (page, browser.get(url_of(upload))):
-        assert f"<li>{spoken}</li>" in answer.text
-        reading = answer.context["reading"]
-        assert (reading["encoding"].value(), reading["delimiter"].value()) == (chosen, "tab")
-        assert "Größe" in answer.text
+    cases: list[str] = ["?encoding=klingon", "?delimiter=%22x", "?else=1"]
+    for query in cases:
+        with subtests.test(query=query), undone():
+            answer = browser.get(url_of(sent(browser)) + query)
+            assert len(answer.context["preview"].detected.columns) == 5
 
 
-@pytest.mark.parametrize("query", ["?encoding=klingon", "?delimiter=%22x", "?else=1"])
-def test_an_unknown_way_of_reading_is_left_to_the_guess(browser: Client, query: str) -> None:
-    answer = browser.get(url_of(sent(browser)) + query)
-    assert len(answer.context["preview"].detected.columns) == 5
-
-
-@pytest.mark.parametrize(
-    ("rows", "query", "code"),
-    [
+def test_a_file_that_cannot_be_previewed_says_why_and_can_be_read_otherwise(
+    browser: Client, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[bytes, str, str]] = [
         (b"\n \n", "", "no_rows"),
         (b"id,id\n1,2\n", "", "duplicate_column"),
         (b"id,\n1,2\n", "", "empty_column_name"),
         (CSV, "?encoding=utf-16-le", "encoding"),
         (b"id,input\n1,\xff\n", "", "encoding"),
-    ],
-)
-def test_a_file_that_cannot_be_previewed_says_why_and_can_be_read_otherwise(
-    browser: Client, rows: bytes, query: str, code: str
-) -> None:
-    upload = sent(browser, rows)
-    answer = browser.get(url_of(upload) + query)
-    assert answer.status_code == 200
-    assert f"<code>{code}</code>" in answer.content.decode()
-    assert "Read again" in answer.content.decode()
+    ]
+    for rows, query, code in cases:
+        with subtests.test(rows=rows, query=query, code=code), undone():
+            upload = sent(browser, rows)
+            answer = browser.get(url_of(upload) + query)
+            assert answer.status_code == 200
+            assert f"<code>{code}</code>" in answer.content.decode()
+            assert "Read again" in answer.content.decode()
 
 
 def test_the_columns_of_an_unreadable_file_cannot_be_mapped(browser: Client) -> None:

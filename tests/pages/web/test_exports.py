@@ -19,6 +19,7 @@ from scoring.models import DatasetVersion, OutputSet, OutputSetState, Run, User
 from tests.conftest import MakeDataset
 from tests.pages.runs.steps import BrowserOf, MakeSet, keys, url
 from tests.support.run_states import CLOSE, EXACT, finished_run
+from tests.support.undone import undone
 
 
 def text_of(answer: Any) -> str:
@@ -53,9 +54,10 @@ def version(make_dataset: MakeDataset) -> DatasetVersion:
     return make_dataset([{"key": "=1", "input": "one"}, {"key": "q2", "expected": None}])
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_the_file_holds_the_rows_of_the_page_in_its_order(
+    bobs: Client, run: Run, subtests: pytest.Subtests
+) -> None:
+    cases: list[str] = [
         "",
         "?order=desc",
         "?sort=close",
@@ -71,13 +73,11 @@ def version(make_dataset: MakeDataset) -> DatasetVersion:
         "?unsteady=on",
         "?after=2&n=3",
         "?col=tags&diff=word&trials=mean",
-    ],
-)
-def test_the_file_holds_the_rows_of_the_page_in_its_order(
-    bobs: Client, run: Run, query: str
-) -> None:
-    listed = keys(bobs.get(url(run, query.replace("after=2&n=3", ""))))
-    assert [row["key"] for row in rows_of(bobs.get(export_of(run, query)))] == listed
+    ]
+    for query in cases:
+        with subtests.test(query=query), undone():
+            listed = keys(bobs.get(url(run, query.replace("after=2&n=3", ""))))
+            assert [row["key"] for row in rows_of(bobs.get(export_of(run, query)))] == listed
 
 
 def test_the_pages_links_carry_its_filters(bobs: Client, run: Run) -> None:
@@ -112,43 +112,49 @@ def test_a_list_without_rows_offers_no_file(bobs: Client, run: Run) -> None:
     assert rows_of(bobs.get(export_of(run, "?q=nowhere"))) == []
 
 
-@pytest.mark.parametrize(
-    ("query", "content_type", "ending"),
-    [
+def test_a_file_says_what_it_is(bobs: Client, run: Run, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[str, str, str]] = [
         ("", "application/x-ndjson", "jsonl"),
         ("?format=jsonl", "application/x-ndjson", "jsonl"),
         ("?format=json", "application/json", "json"),
         ("?format=csv", "text/csv; charset=utf-8", "csv"),
-    ],
-)
-def test_a_file_says_what_it_is(
-    bobs: Client, run: Run, query: str, content_type: str, ending: str
+    ]
+    for query, content_type, ending in cases:
+        with subtests.test(query=query, content_type=content_type, ending=ending), undone():
+            answer = bobs.get(export_of(run, query))
+            assert answer["Content-Type"] == content_type
+            assert answer["Content-Disposition"] == f'attachment; filename="Answers-w46.{ending}"'
+            assert answer["Cache-Control"] == "private, no-store"
+            assert answer["X-Content-Type-Options"] == "nosniff"
+            assert answer["X-Row-Count"] == "4"
+            assert answer.streaming
+
+
+def test_a_format_that_is_none_is_not_there(
+    bobs: Client, run: Run, subtests: pytest.Subtests
 ) -> None:
-    answer = bobs.get(export_of(run, query))
-    assert answer["Content-Type"] == content_type
-    assert answer["Content-Disposition"] == f'attachment; filename="Answers-w46.{ending}"'
-    assert answer["Cache-Control"] == "private, no-store"
-    assert answer["X-Content-Type-Options"] == "nosniff"
-    assert answer["X-Row-Count"] == "4"
-    assert answer.streaming
+    cases: list[str] = ["?format=xml", "?format=html", "?format=__class__"]
+    for query in cases:
+        with subtests.test(query=query), undone():
+            assert bobs.get(export_of(run, query)).status_code == 404
 
 
-@pytest.mark.parametrize("query", ["?format=xml", "?format=html", "?format=__class__"])
-def test_a_format_that_is_none_is_not_there(bobs: Client, run: Run, query: str) -> None:
-    assert bobs.get(export_of(run, query)).status_code == 404
-
-
-@pytest.mark.parametrize(
-    "name", ["../../etc/passwd", 'a"; filename="b.exe', "x\r\nSet-Cookie: a=b", "\u202excod.exe"]
-)
 def test_a_hostile_name_stays_within_the_files_name(
-    bobs: Client, make_set: MakeSet, name: str
+    bobs: Client, make_set: MakeSet, subtests: pytest.Subtests
 ) -> None:
-    run = finished_run(make_set(["yes"], "\u202e/..\\"), CLOSE, name=name)
-    disposition = bobs.get(export_of(run))["Content-Disposition"]
-    (shown,) = re.fullmatch(r'attachment; filename="([^"]*)"', disposition).groups()  # type: ignore[union-attr]
-    assert re.fullmatch(r"\w[\w.-]*\.jsonl", shown)
-    assert ".." not in shown
+    cases: list[str] = [
+        "../../etc/passwd",
+        'a"; filename="b.exe',
+        "x\r\nSet-Cookie: a=b",
+        "\u202excod.exe",
+    ]
+    for name in cases:
+        with subtests.test(name=name), undone():
+            run = finished_run(make_set(["yes"], "\u202e/..\\"), CLOSE, name=name)
+            disposition = bobs.get(export_of(run))["Content-Disposition"]
+            (shown,) = re.fullmatch(r'attachment; filename="([^"]*)"', disposition).groups()  # type: ignore[union-attr]
+            assert re.fullmatch(r"\w[\w.-]*\.jsonl", shown)
+            assert ".." not in shown
 
 
 def test_a_name_in_other_letters_is_kept(bobs: Client, make_set: MakeSet) -> None:
@@ -210,12 +216,14 @@ def test_an_older_version_is_exported_where_it_is_shown(
         assert [row["key"] for row in rows_of(bobs.get(link))] == wanted
 
 
-@pytest.mark.parametrize("number", [0, 2, 2**31, 10**30])
 def test_a_version_that_is_none_is_not_there(
-    bobs: Client, version: DatasetVersion, number: int
+    bobs: Client, version: DatasetVersion, subtests: pytest.Subtests
 ) -> None:
-    answer = bobs.get(reverse("export_version", args=[version.dataset.uuid, number]))
-    assert answer.status_code == 404
+    cases: list[int] = [0, 2, 2**31, 10**30]
+    for number in cases:
+        with subtests.test(number=number), undone():
+            answer = bobs.get(reverse("export_version", args=[version.dataset.uuid, number]))
+            assert answer.status_code == 404
 
 
 def test_a_version_that_still_loads_is_not_there(bobs: Client, version: DatasetVersion) -> None:

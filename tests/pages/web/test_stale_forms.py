@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from scoring.models import Member, Role, Run, Scorer, Suite, Team, User
 from tests.pages.runs.steps import BrowserOf
+from tests.support.undone import undone
 
 KEPT = "What you typed is kept here. Save again to put it in place of that."
 
@@ -148,9 +149,13 @@ def test_what_changes_nothing_of_the_form_stops_nobody(
     assert his.save(name="w47") == 302
 
 
-@pytest.mark.parametrize("seen", ["", "x", "-1", "9" * 40, "\u0663"])
-def test_a_mark_that_cannot_be_read_stops_nobody(opened: Opening, close: Scorer, seen: str) -> None:
-    hers, his = opened(reverse("edit_scorer", args=[close.uuid]))
-    hers.save(name="closer")
-    his.fields["seen"] = seen
-    assert his.save(name="closest") == 302
+def test_a_mark_that_cannot_be_read_stops_nobody(
+    opened: Opening, close: Scorer, subtests: pytest.Subtests
+) -> None:
+    cases: list[str] = ["", "x", "-1", "9" * 40, "\u0663"]
+    for seen in cases:
+        with subtests.test(seen=seen), undone():
+            hers, his = opened(reverse("edit_scorer", args=[close.uuid]))
+            hers.save(name="closer")
+            his.fields["seen"] = seen
+            assert his.save(name="closest") == 302

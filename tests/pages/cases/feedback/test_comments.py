@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from scoring.models import AuditEntry, Comment, Member, Output, Role, Run, Team, User
 from tests.support.run_states import EXACT, finished_run
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 
@@ -82,18 +83,22 @@ def test_a_swap_brings_the_thread_and_an_empty_field(ritas: Client, run: Run) ->
     assert "The comment is added." in answer.text
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [("", "no text"), (" \n\t", "no text"), ("x" * 10_001, "10001"), ("a\0b", "Null")],
-)
-def test_what_is_no_comment_is_refused(ritas: Client, run: Run, text: str, why: str) -> None:
-    answer = post(ritas, "add", run, text=text, **HX)
-    assert answer.status_code == 422
-    assert "comment-form" not in answer.text  # what was typed stays in its field
-    assert why in answer.text
-    assert post(ritas, "add", run, text=text).status_code == 302
-    assert "The comment is not kept" in ritas.get(case_url(run)).text
-    assert not Comment.objects.exists()
+def test_what_is_no_comment_is_refused(ritas: Client, run: Run, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[str, str]] = [
+        ("", "no text"),
+        (" \n\t", "no text"),
+        ("x" * 10_001, "10001"),
+        ("a\0b", "Null"),
+    ]
+    for text, why in cases:
+        with subtests.test(text=text, why=why), undone():
+            answer = post(ritas, "add", run, text=text, **HX)
+            assert answer.status_code == 422
+            assert "comment-form" not in answer.text  # what was typed stays in its field
+            assert why in answer.text
+            assert post(ritas, "add", run, text=text).status_code == 302
+            assert "The comment is not kept" in ritas.get(case_url(run)).text
+            assert not Comment.objects.exists()
 
 
 def test_line_ends_of_a_browser_count_once(ritas: Client, run: Run) -> None:

@@ -18,6 +18,7 @@ from scoring.engine.runs import lifecycle
 from scoring.models import AuditEntry, Member, Output, Review, ReviewVerdict, Role, Run, Team, User
 from tests.pages.conftest import MakeSet
 from tests.support.run_states import CLOSE, EXACT, finished_run
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 
@@ -137,16 +138,21 @@ def test_the_same_verdict_again_offers_no_way_back(ritas: Client, run: Run) -> N
     assert "undo-review" not in say(ritas, run, "pass", **HX).text
 
 
-@pytest.mark.parametrize(
-    ("verdict", "note"), [("perfect", ""), ("pass", "x" * 10_001), ("0", ""), ("pass", "\0")]
-)
-def test_what_is_no_review_is_refused(ritas: Client, run: Run, verdict: str, note: str) -> None:
-    answer = say(ritas, run, verdict, note, **HX)
-    assert answer.status_code == 422
-    assert "Your verdict is not kept" in answer.text
-    assert say(ritas, run, verdict, note).status_code == 302
-    assert "Your verdict is not kept" in ritas.get(case_url(run)).text
-    assert not Review.objects.exists()
+def test_what_is_no_review_is_refused(ritas: Client, run: Run, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[str, str]] = [
+        ("perfect", ""),
+        ("pass", "x" * 10_001),
+        ("0", ""),
+        ("pass", "\0"),
+    ]
+    for verdict, note in cases:
+        with subtests.test(verdict=verdict, note=note), undone():
+            answer = say(ritas, run, verdict, note, **HX)
+            assert answer.status_code == 422
+            assert "Your verdict is not kept" in answer.text
+            assert say(ritas, run, verdict, note).status_code == 302
+            assert "Your verdict is not kept" in ritas.get(case_url(run)).text
+            assert not Review.objects.exists()
 
 
 def test_no_verdict_at_all_takes_nothing_back(ritas: Client, run: Run) -> None:
@@ -159,24 +165,26 @@ def test_no_verdict_at_all_takes_nothing_back(ritas: Client, run: Run) -> None:
 # Blind until one's own verdict.
 
 
-@pytest.mark.parametrize("role", [Role.REVIEWER, Role.EDITOR, Role.ADMIN])
 def test_nothing_of_anothers_verdict_is_in_the_page_before_ones_own(
-    browser_of: BrowserOf, team: Team, sam: User, run: Run, role: Role
+    browser_of: BrowserOf, team: Team, sam: User, run: Run, subtests: pytest.Subtests
 ) -> None:
-    browser = browser_of(member(team, "rosa@example.org", role))
-    before = masked(browser.get(case_url(run)))
-    Review.objects.record(run, output_of(run), ReviewVerdict.BAD_CASE, by=sam, note=SECRET)
-    page = browser.get(case_url(run))
-    assert masked(page) == before  # not even that there is one
-    assert "What others said is shown once you have given your own verdict." in page.text
-    say(browser, run, "pass")
-    after = browser.get(case_url(run)).text
-    assert SECRET in after
-    assert "sam@example.org" in after
-    say(browser, run, "")
-    last = browser.get(case_url(run)).text
-    assert SECRET not in last
-    assert "sam@example.org" not in last
+    cases: list[Role] = [Role.REVIEWER, Role.EDITOR, Role.ADMIN]
+    for role in cases:
+        with subtests.test(role=role), undone():
+            browser = browser_of(member(team, "rosa@example.org", role))
+            before = masked(browser.get(case_url(run)))
+            Review.objects.record(run, output_of(run), ReviewVerdict.BAD_CASE, by=sam, note=SECRET)
+            page = browser.get(case_url(run))
+            assert masked(page) == before  # not even that there is one
+            assert "What others said is shown once you have given your own verdict." in page.text
+            say(browser, run, "pass")
+            after = browser.get(case_url(run)).text
+            assert SECRET in after
+            assert "sam@example.org" in after
+            say(browser, run, "")
+            last = browser.get(case_url(run)).text
+            assert SECRET not in last
+            assert "sam@example.org" not in last
 
 
 def masked(answer: Any) -> str:

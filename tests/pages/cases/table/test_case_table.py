@@ -18,6 +18,7 @@ from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.runs.steps import BrowserOf, MakeSet, keys, url
 from tests.support.html import Reader, on_one_line
 from tests.support.run_states import CLOSE, EXACT, finished_run
+from tests.support.undone import undone
 
 BEFORE = ["yes", "no", "yes", "no", None]
 AFTER = ["no", "yes", "yes", "no", "yes"]
@@ -88,20 +89,21 @@ def test_another_run_can_be_chosen_as_the_measure(bobs: Client, versions: list[R
     assert "fixed since w44" in answer.text
 
 
-@pytest.mark.parametrize("named", ["nobody", "01890000-0000-7000-8000-000000000000", "stranger"])
 def test_a_run_that_is_no_measure_is_an_error_of_the_form(
     bobs: Client,
     versions: list[Run],
     make_dataset: MakeDataset,
     make_outputs: MakeOutputs,
-    named: str,
+    subtests: pytest.Subtests,
 ) -> None:
-    if named == "stranger":
-        other = make_outputs(make_dataset([{"expected": "yes"}], "Other"), ["yes"])
-        named = str(finished_run(other, EXACT).uuid)
-    page = bobs.get(url(versions[2], f"?change=broke&baseline={named}"))
-    assert "baseline" in page.context["cases"].form.errors
-    assert "These filters cannot be used" in page.text
+    cases: list[str] = ["nobody", "01890000-0000-7000-8000-000000000000"]
+    other = make_outputs(make_dataset([{"expected": "yes"}], "Other"), ["yes"])
+    cases.append(str(finished_run(other, EXACT).uuid))
+    for named in cases:
+        with subtests.test(named=named):
+            page = bobs.get(url(versions[2], f"?change=broke&baseline={named}"))
+            assert "baseline" in page.context["cases"].form.errors
+            assert "These filters cannot be used" in page.text
 
 
 def test_the_first_run_of_a_series_has_nothing_to_change_from(
@@ -211,19 +213,20 @@ def test_a_bar_of_the_histogram_keeps_the_other_filters(bobs: Client, versions: 
     assert cases.query.getlist("col") == ["tags", "output"]
 
 
-@pytest.mark.parametrize(
-    ("query", "most"),
-    [
+def test_filters_need_few_queries(
+    bobs: Client, versions: list[Run], subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[str, int]] = [
         ("", 20),
         ("?change=broke", 21),
         ("?change=unchanged&reviewed=no&verdict=fail&tag=t1&q=o&sort=exact&after=2&n=2", 25),
         ("?scorer=exact&code=no_output&change=unclear&q=x&tag=t0", 25),
-    ],
-)
-def test_filters_need_few_queries(bobs: Client, versions: list[Run], query: str, most: int) -> None:
-    with CaptureQueriesContext(connection) as captured:
-        assert bobs.get(url(versions[2], query)).status_code == 200
-    assert len(captured) <= most
+    ]
+    for query, most in cases:
+        with subtests.test(query=query, most=most), undone():
+            with CaptureQueriesContext(connection) as captured:
+                assert bobs.get(url(versions[2], query)).status_code == 200
+            assert len(captured) <= most
 
 
 @pytest.mark.parametrize(

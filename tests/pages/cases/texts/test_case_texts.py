@@ -17,6 +17,7 @@ from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.html import Reader, on_one_line
 from tests.support.payloads import MARKDOWN
 from tests.support.run_states import CLOSE, Definition, finished_run
+from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 
@@ -79,28 +80,22 @@ def test_markdown_stands_under_hx_disable_and_json_stays_json(
     assert '"name": "*Ada*"' in unescape(pane(page, "expected-title"))
 
 
-@pytest.mark.parametrize(
-    ("position", "definition", "expected"),
-    [
+def test_only_ways_that_show_something_are_offered(
+    browser_of: BrowserOf, bob: User, outputs: OutputSet, subtests: pytest.Subtests
+) -> None:
+    cases: list[tuple[int, Definition, list[str]]] = [
         (1, CITY, ["as it is", "words", "characters", "lines", "Markdown", "matches"]),
         (1, BOTH, ["as it is", "words", "characters", "lines", "Markdown", "matches"]),
         (1, CLOSE, ["as it is", "words", "characters", "lines", "Markdown"]),
         (2, CLOSE, ["as it is", "words", "characters", "lines", "JSON paths", "Markdown"]),
         (3, CITY, ["as it is", "Markdown"]),
-    ],
-)
-def test_only_ways_that_show_something_are_offered(
-    browser_of: BrowserOf,
-    bob: User,
-    outputs: OutputSet,
-    position: int,
-    definition: Definition,
-    expected: list[str],
-) -> None:
-    run = finished_run(outputs, definition)
-    page = page_of(browser_of(bob), run, "?diff=matches", position)
-    assert ways(page) == expected
-    assert ("What the scorers look for" in page) == ("matches" in expected)
+    ]
+    for position, definition, expected in cases:
+        with subtests.test(position=position, definition=definition, expected=expected), undone():
+            run = finished_run(outputs, definition)
+            page = page_of(browser_of(bob), run, "?diff=matches", position)
+            assert ways(page) == expected
+            assert ("What the scorers look for" in page) == ("matches" in expected)
 
 
 def test_what_scorers_find_is_marked_under_their_names_and_what_they_miss_is_named(

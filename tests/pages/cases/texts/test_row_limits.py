@@ -98,7 +98,7 @@ def links_of(page: str) -> dict[str, str]:
     return {words: address for address, words in found}
 
 
-@pytest.mark.parametrize("mode", ["line", "path"])
+@pytest.mark.parametrize("mode", ["line", pytest.param("path", marks=pytest.mark.slow)])
 def test_every_leaf_is_reached_by_links(
     browser_of: BrowserOf, bob: User, run: Run, mode: str
 ) -> None:

@@ -21,6 +21,7 @@ from scoring.models import (
 )
 from tests.pages.runs.generation.steps import address, filled, part, work_begins
 from tests.pages.runs.steps import with_code
+from tests.support.undone import undone
 
 
 class TestTry:
@@ -49,29 +50,26 @@ class TestTry:
         self.tried(browser, dataset, "2", **sent)
         assert Job.objects.count() == 1, "the very same is not asked twice at once"
 
-    @pytest.mark.parametrize(
-        ("position", "changed", "says"),
-        [
-            ("9", {}, "no such case"),
-            ("x", {}, "no such case"),
-            ("1", {"model": ""}, "come first"),
-            ("1", {"template": "{{ input.z }}"}, "nothing at input.z"),
-        ],
-    )
     def test_what_cannot_be_tried_is_said(
         self,
         browser: Client,
         dataset: Dataset,
         own: Connection,
         suite: Suite,
-        position: str,
-        changed: dict[str, str],
-        says: str,
+        subtests: pytest.Subtests,
     ) -> None:
-        work_begins()
-        sent = filled(browser, dataset, suite) | changed
-        assert says in self.tried(browser, dataset, position, **sent).text
-        assert not Job.objects.exists()
+        cases: list[tuple[str, dict[str, str], str]] = [
+            ("9", {}, "no such case"),
+            ("x", {}, "no such case"),
+            ("1", {"model": ""}, "come first"),
+            ("1", {"template": "{{ input.z }}"}, "nothing at input.z"),
+        ]
+        for position, changed, says in cases:
+            with subtests.test(position=position, changed=changed, says=says), undone():
+                work_begins()
+                sent = filled(browser, dataset, suite) | changed
+                assert says in self.tried(browser, dataset, position, **sent).text
+                assert not Job.objects.exists()
 
     def test_without_a_worker_nothing_waits(
         self, browser: Client, dataset: Dataset, own: Connection, suite: Suite
@@ -91,9 +89,10 @@ class TestTry:
         assert "still under way" in more.text
         assert Job.objects.count() == 3
 
-    @pytest.mark.parametrize(
-        ("kept", "says"),
-        [
+    def test_the_answer_is_shown_as_it_came(
+        self, browser: Client, team: Team, alice: User, subtests: pytest.Subtests
+    ) -> None:
+        cases: list[tuple[dict[str, Any], str]] = [
             ({"state": JobState.WAITING}, "The model is asked."),
             ({"state": JobState.FAILED, "problem": "it broke"}, "No answer: it broke."),
             (
@@ -128,18 +127,20 @@ class TestTry:
                 },
                 "key_refused",
             ),
-        ],
-    )
-    def test_the_answer_is_shown_as_it_came(
-        self, browser: Client, team: Team, alice: User, kept: dict[str, Any], says: str
-    ) -> None:
-        work_begins()
-        made: dict[str, Any] = {"team": team, "requested_by": alice, "kind": JobKind.TRY_PROMPT}
-        job = Job.objects.create(**made, request={"key": "q1"}, **kept)
-        page = browser.get(reverse("tried_prompt", args=[job.uuid])).text
-        assert says in page
-        if "Paris" in says:
-            assert all(text in page for text in ("$0.01", "12 ms", "100 tokens in, 20 out"))
+        ]
+        for kept, says in cases:
+            with subtests.test(kept=kept, says=says), undone():
+                work_begins()
+                made: dict[str, Any] = {
+                    "team": team,
+                    "requested_by": alice,
+                    "kind": JobKind.TRY_PROMPT,
+                }
+                job = Job.objects.create(**made, request={"key": "q1"}, **kept)
+                page = browser.get(reverse("tried_prompt", args=[job.uuid])).text
+                assert says in page
+                if "Paris" in says:
+                    assert all(text in page for text in ("$0.01", "12 ms", "100 tokens in, 20 out"))
 
     def test_another_kind_of_job_is_not_here(
         self, browser: Client, team: Team, alice: User
