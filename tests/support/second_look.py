@@ -79,6 +79,8 @@ class SecondLook:
         for report in unsteady:
             self._reporter.write_sep("_", report.nodeid)
             self._reporter.write_line(report.longreprtext)
+            for title, text in report.sections:
+                self._reporter.write_line(f"--- {title}\n{text}")
         for report in unsteady:
             self._reporter.write_line(f"UNSTEADY {report.nodeid} - {first_line(report)}")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 #: For a machine ten times slower than usual; a test that passes never waits so long.
-DEADLINE_SECONDS: Final = 120
+DEADLINE_SECONDS: Final = 60
 
 
 def wait_until(condition: Callable[[], object], seconds: float = DEADLINE_SECONDS) -> None:

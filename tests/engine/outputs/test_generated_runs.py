@@ -128,7 +128,7 @@ def test_a_cancelled_run_goes_on_where_it_stood(
 ) -> None:
     stub.play("model", yes)
     stub.latency = 0.02
-    run = make_generated(100)
+    run = make_generated(300)
 
     def cancel_soon() -> None:
         if len(stub.requests) > 30:
@@ -137,13 +137,13 @@ def test_a_cancelled_run_goes_on_where_it_stood(
     run_to_end(run, threads, cancel_soon)
     assert run.state == RunState.CANCELLED
     asked = len(stub.requests)
-    assert asked < 100
+    assert asked < 300
     assert planning.resume_run(run, by=None)
     run_to_end(run, threads)
-    assert (run.state, run.pass_count) == ("finished", 100)
-    assert len(stub.requests) == 100, "what was paid before the cancel is not paid again"
-    assert ModelCall.objects.filter(run=run, purpose="generate").count() == 100
-    assert run.cost_usd == pytest.approx(100 * CALL_USD)
+    assert (run.state, run.pass_count) == ("finished", 300)
+    assert len(stub.requests) == 300, "what was paid before the cancel is not paid again"
+    assert ModelCall.objects.filter(run=run, purpose="generate").count() == 300
+    assert run.cost_usd == pytest.approx(300 * CALL_USD)
 
 
 def test_another_run_wants_answers_of_its_own(

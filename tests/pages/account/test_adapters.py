@@ -158,8 +158,11 @@ def test_a_reset_does_the_same_work_for_both(alice: User) -> None:
             ask_reset(email)
             assert rendered.call_count == count
             assert AttemptCounter.objects.filter(key=mail_limit(email).key).get().count == 1
-    to_alice, to_nobody = (call.args[3] for call in rendered.call_args_list)
-    assert len(to_alice["password_reset_url"]) == len(to_nobody["password_reset_url"])
+    to_alice, to_nobody = (
+        call.args[3]["password_reset_url"].partition("/key/")[2].partition("-")[2]
+        for call in rendered.call_args_list
+    )
+    assert len(to_alice) == len(to_nobody) > 30
 
 
 def test_no_mail_server_holds_up_the_answer(alice: User) -> None:

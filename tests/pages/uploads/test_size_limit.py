@@ -10,9 +10,9 @@ from django.urls import reverse
 
 from scoring.models import Upload
 from tests.support.undone import undone
-from tests.test_server import HEAD, START, Send, answer_to, form, patience
+from tests.test_server import HEAD, START, Send, answer_to, form
 
-__all__ = ["answer_to", "patience"]
+__all__ = ["answer_to"]
 
 
 def test_a_length_that_announces_less_than_comes_leaves_no_half_file(
