@@ -19,6 +19,11 @@ REQUESTS = 6
 BYTES = 80_000
 
 
+@pytest.fixture(autouse=True)
+def _nothing_is_cached(context: BrowserContext, page: Page) -> None:
+    context.new_cdp_session(page).send("Network.clearBrowserCache")
+
+
 def fetched(context: BrowserContext, page: Page, url: str) -> dict[str, int]:
     """The bytes that came over the wire, by address."""
     devtools = context.new_cdp_session(page)

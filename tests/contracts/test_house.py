@@ -47,6 +47,7 @@ sys.exit(f"imported {heavy}" if heavy else 0)
 """
 
 
+@pytest.mark.long("a process of its own imports the whole site")
 def test_check_imports_nothing_heavy(tmp_path: Path) -> None:
     done = run(CHECK, tmp_path)
     assert done.returncode == 0, done.stderr

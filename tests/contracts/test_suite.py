@@ -67,6 +67,7 @@ def test_what_fails_twice_is_red_beside_what_is_unsteady(tmp_path: Path) -> None
     assert "1 failed, 1 passed, 1 unsteady in" in done.stdout.splitlines()[-1]
 
 
+@pytest.mark.long("pytest is run five times")
 def test_only_so_many_unsteady_tests_are_forgiven(tmp_path: Path) -> None:
     tests = "".join(CHANCE.format(number) for number in range(MAX_UNSTEADY + 1))
     done = suite(tmp_path, tests, "--second-look")
@@ -75,6 +76,7 @@ def test_only_so_many_unsteady_tests_are_forgiven(tmp_path: Path) -> None:
     assert done.stdout.count("FAILED test_planted.py::test_") == MAX_UNSTEADY + 1
 
 
+@pytest.mark.long("a process hangs for two seconds")
 def test_a_test_that_no_signal_reaches_ends_its_process_once_and_the_rest_is_run(
     tmp_path: Path,
 ) -> None:

@@ -51,6 +51,7 @@ def is_finished(run: Run) -> bool:
     return Run.objects.get(pk=run.pk).state == RunState.FINISHED
 
 
+@pytest.mark.long("two workers score a run to its end")
 def test_a_backup_while_a_run_scores_is_sound_and_goes_on_to_the_same_end(
     site: Site, run_at_work: Run, tmp_path: Path
 ) -> None:
@@ -107,6 +108,7 @@ def test_the_web_server_alone_refuses_it_too(broken_site: Site) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long("two sites are started")
 def test_a_site_stopped_in_order_marks_it_and_a_killed_one_does_not(site: Site) -> None:
     def begin() -> subprocess.Popen[str]:
         process = site.start("start", "--port", "0")

@@ -156,6 +156,7 @@ def test_done_twice_it_is_there_once(runs: tuple[Run, Run]) -> None:
     assert measure_series(old.output_set.version.dataset, "a") == 0
 
 
+@pytest.mark.long("a worker is killed and another one started")
 def test_a_killed_worker_leaves_no_run_uncompared(
     site: Site, version: DatasetVersion, make_outputs: MakeOutputs
 ) -> None:

@@ -101,6 +101,7 @@ def test_a_worker_told_to_stop_lets_go_and_leaves_nothing_running(
     assert "Traceback" not in site.log
 
 
+@pytest.mark.long("a worker scores a run in two halves")
 def test_a_cancelled_run_stops_and_a_resumed_one_goes_on(site: Site, planned_run: MakeRun) -> None:
     run = planned_run(1_000)
     site.start("worker")

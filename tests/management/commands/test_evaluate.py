@@ -335,6 +335,7 @@ def test_a_run_already_held_by_a_worker_is_waited_for(
 class TestAsAProcess:
     """The command line itself, with its exit codes; large enough for a pool."""
 
+    @pytest.mark.long("the command is run three times, each in a process of its own")
     def test_exit_codes(
         self,
         site: Site,

@@ -430,6 +430,7 @@ def case_counts(data_dir: Path, process: subprocess.Popen[str]) -> Iterator[int]
         yield asked(data_dir, "SELECT count(*) FROM scoring_case")
 
 
+@pytest.mark.long("20,000 rows are imported, once killed")
 def test_a_kill_in_the_middle_leaves_nothing_and_the_file_then_imports(
     site: Path, tmp_path: Path
 ) -> None:

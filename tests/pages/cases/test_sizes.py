@@ -52,6 +52,7 @@ def long_run(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> Callable[[
     return made
 
 
+@pytest.mark.long("ten megabytes are made, stored and read")
 @pytest.mark.parametrize("is_json", [False, True])
 def test_ten_megabytes_of_json_are_shown(
     browser_of: BrowserOf, bob: User, long_run: Callable[[bool], Run], is_json: bool
