@@ -141,7 +141,7 @@ def test_back_returns_to_the_row_where_the_list_was(low: Page, run: Run) -> None
     assert place > 0
     keys.press("Enter")
     expect(low.get_by_role("heading", level=1)).to_have_text("q31")
-    has_settled(low)
+    low.wait_for_function("sessionStorage.getItem('places')?.includes('verdict=pass')")
     low.go_back()
     expect(row).to_be_focused()
     expect(low.locator("#cases tbody tr")).to_have_count(20)

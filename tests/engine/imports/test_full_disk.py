@@ -36,13 +36,20 @@ def fill() -> Iterator[Callable[[], None]]:
         with connection.cursor() as cursor:
             cursor.execute(f"PRAGMA max_page_count = {pages}")
 
-    def full() -> None:
+    def pragma(name: str) -> int:
         with connection.cursor() as cursor:
-            there = cursor.execute("PRAGMA page_count").fetchone()[0]
-        limit(there + 30)
+            return int(cursor.execute(f"PRAGMA {name}").fetchone()[0])
+
+    def full() -> None:
+        with connection.cursor() as cursor:  # what was deleted before has left room inside the file
+            size = pragma("freelist_count") * pragma("page_size")
+            cursor.execute("CREATE TABLE filler AS SELECT zeroblob(%s)", [size])
+        limit(pragma("page_count") + 30)
 
     yield full
     limit(2**31)
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS filler")
 
 
 @needs_full
