@@ -1,4 +1,7 @@
-"""People, teams and small datasets for every test. Alice owns, Bob looks, Charlie is a stranger."""
+"""People, teams and small datasets for every test.
+
+Alice administers, Erin edits, Rita reviews, Bob looks, Charlie is a stranger.
+"""
 
 from __future__ import annotations
 
@@ -203,6 +206,18 @@ def bob(team: Team) -> User:
 
 
 @pytest.fixture
+def erin(team: Team) -> User:
+    """An editor in the team."""
+    return _member(team, "erin@example.org", Role.EDITOR)
+
+
+@pytest.fixture
+def rita(team: Team) -> User:
+    """A reviewer in the team."""
+    return _member(team, "rita@example.org", Role.REVIEWER)
+
+
+@pytest.fixture
 def charlie(db: None) -> User:
     """An administrator elsewhere, and a stranger here."""
     other = Team.objects.create(name="Elsewhere", slug="elsewhere")
@@ -219,6 +234,24 @@ def browser_of() -> Callable[[User], Client]:
         return client
 
     return signed_in
+
+
+@pytest.fixture
+def alices(browser_of: Callable[[User], Client], alice: User) -> Client:
+    """A test client signed in as Alice."""
+    return browser_of(alice)
+
+
+@pytest.fixture
+def bobs(browser_of: Callable[[User], Client], bob: User) -> Client:
+    """A test client signed in as Bob."""
+    return browser_of(bob)
+
+
+@pytest.fixture
+def ritas(browser_of: Callable[[User], Client], rita: User) -> Client:
+    """A test client signed in as Rita."""
+    return browser_of(rita)
 
 
 MakeDataset = Callable[..., DatasetVersion]

@@ -73,6 +73,11 @@ def alices(api_of: ApiOf, alice: User) -> Api:
 
 
 @pytest.fixture
+def ritas(api_of: ApiOf, rita: User) -> Api:
+    return api_of(rita)
+
+
+@pytest.fixture
 def bobs(api_of: ApiOf, bob: User) -> Api:
     return api_of(bob)
 

@@ -46,11 +46,6 @@ def member(team: Team, email: str) -> User:
 
 
 @pytest.fixture
-def rita(team: Team) -> User:
-    return member(team, "rita@example.org")
-
-
-@pytest.fixture
 def case(page: Page, sign_in: SignIn, rita: User, run: Run) -> Page:
     sign_in(rita)
     page.goto(reverse("run_case", args=[run.uuid, 1]) + "?reviewed=no&n=1")

@@ -9,7 +9,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from scoring.engine.review.queues import QueuePlan, create_queue
-from scoring.models import Member, Preference, QueueOrder, ReviewQueue, Role, Team, User
+from scoring.models import Preference, QueueOrder, ReviewQueue, User
 from tests.browser.actions import HANDS, Hand
 from tests.browser.compare_steps import has_settled, in_both_schemes
 from tests.conftest import MakeDataset, MakeOutputs
@@ -18,13 +18,6 @@ from tests.support.run_states import CLOSE, finished_run
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 Check = Callable[[Page], None]
-
-
-@pytest.fixture
-def rita(team: Team) -> User:
-    rita = User.objects.create_user("rita@example.org")
-    Member.objects.create(team=team, user=rita, role=Role.REVIEWER)
-    return rita
 
 
 @pytest.fixture

@@ -13,11 +13,9 @@ from pytest_django.live_server_helper import LiveServer
 from scoring.engine.review.queues import QueuePlan, create_queue
 from scoring.models import (
     FailureTag,
-    Member,
     Review,
     ReviewQueue,
     ReviewVerdict,
-    Role,
     Run,
     Team,
     User,
@@ -39,13 +37,6 @@ def run(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> Run:
     cases = [{"key": f"q{n:03}", "input": f"Question {n}", "expected": "yes"} for n in range(CASES)]
     texts = ["yes\n" * (40 if n % 10 == 0 else 1) for n in range(CASES)]
     return finished_run(make_outputs(make_dataset(cases), texts), CLOSE)
-
-
-@pytest.fixture
-def rita(team: Team) -> User:
-    rita = User.objects.create_user("rita@example.org")
-    Member.objects.create(team=team, user=rita, role=Role.REVIEWER)
-    return rita
 
 
 def queue_for(run: Run, *reviewers: User, cases: int = CASES, each: int = 1) -> ReviewQueue:

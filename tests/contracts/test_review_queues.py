@@ -16,17 +16,14 @@ from django.urls import reverse
 from evalsite.templatetags.formatting import share
 from scoring.engine.review import queues
 from scoring.models import (
-    Member,
     Output,
     QueueOrder,
     Review,
     ReviewQueue,
-    Role,
     Run,
     RunScorer,
     Score,
     TaskReason,
-    Team,
     User,
 )
 from tests.conftest import MakeDataset, MakeOutputs
@@ -68,13 +65,6 @@ def run(rows: list[dict[str, Any]], make_dataset: MakeDataset, make_outputs: Mak
     ]
     answers = [row[f"answer_{SYSTEM}"] for row in rows]
     return finished_run(make_outputs(make_dataset(cases), answers), *SCORERS, name=SYSTEM)
-
-
-@pytest.fixture
-def erin(team: Team) -> User:
-    erin = User.objects.create_user("erin@example.org")
-    Member.objects.create(team=team, user=erin, role=Role.EDITOR)
-    return erin
 
 
 @pytest.fixture

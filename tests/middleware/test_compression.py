@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Callable
 
 import pytest
 from django.http import StreamingHttpResponse
@@ -12,18 +11,13 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from evalsite.middleware.compression import CompressedPages
-from scoring.models import Team, User
+from scoring.models import Team
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
 
 PACKED = {"Accept-Encoding": "gzip"}
 TOKENS = re.compile(r'name="(?:csrf-token" content|csrfmiddlewaretoken" value)="(\w+)"')
 LARGEST = 25_000  # bytes of a run's page
-
-
-@pytest.fixture
-def bobs(browser_of: Callable[[User], Client], bob: User) -> Client:
-    return browser_of(bob)
 
 
 def test_a_page_is_compressed_for_who_can_unpack_it(bobs: Client, team: Team) -> None:

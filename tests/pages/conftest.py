@@ -14,7 +14,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from scoring.engine.jobs import lease
-from scoring.models import Member, OutputSet, Role, Run, Scorer, Team, User, Worker
+from scoring.models import OutputSet, Run, Scorer, Team, User, Worker
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.scorers.steps import NESTED, EditedScorer, Editing, NewScorer
 from tests.support.run_states import CLOSE, EXACT, finished_run, queued_run
@@ -38,10 +38,8 @@ def spool(settings: Settings, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def browser(browser_of: Callable[[User], Client], team: Team, spool: Path) -> Client:
+def browser(browser_of: Callable[[User], Client], erin: User, spool: Path) -> Client:
     """A test client signed in as an editor of the team."""
-    erin = User.objects.create_user("erin@example.org")
-    Member.objects.create(team=team, user=erin, role=Role.EDITOR)
     return browser_of(erin)
 
 

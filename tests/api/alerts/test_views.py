@@ -70,14 +70,6 @@ def rule(team: Team, version: DatasetVersion) -> AlertRule:
     ).rule
 
 
-@pytest.fixture
-def ritas(api_of: ApiOf, team: Team) -> Api:
-    """A program of a reviewer."""
-    rita = User.objects.create_user("rita@example.org")
-    Member.objects.create(team=team, user=rita, role=Role.REVIEWER)
-    return api_of(rita)
-
-
 def fires(rule: AlertRule, **fields: Any) -> Alert:
     return Alert.objects.create(rule=rule, **{"series": "bot", "sentence": "It fell."} | fields)
 

@@ -8,7 +8,7 @@ import pytest
 
 from scoring.engine.jobs import job_queue
 from scoring.engine.review import jobs
-from scoring.models import Case, Correction, Job, JobKind, Member, Role, Run, Team, User
+from scoring.models import Case, Correction, Job, JobKind, Run, User
 from tests.api.conftest import Api, ApiOf
 from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset, MakeOutputs
@@ -19,13 +19,6 @@ from tests.support.run_states import queued_run
 def run(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> Run:
     cases = [{"key": "q1", "input": "a", "expected": "x"}]
     return queued_run(make_outputs(make_dataset(cases), ["a"]))
-
-
-@pytest.fixture
-def ritas(api_of: ApiOf, team: Team) -> Api:
-    rita = User.objects.create_user("rita@example.org")
-    Member.objects.create(team=team, user=rita, role=Role.REVIEWER)
-    return api_of(rita)
 
 
 def correction(run: Run, **more: Any) -> dict[str, Any]:

@@ -9,7 +9,6 @@ import pytest
 from scoring.models import (
     AuditEntry,
     Comment,
-    Member,
     Output,
     Review,
     ReviewVerdict,
@@ -31,18 +30,6 @@ PATHS = ["reviews/", "comments/"]
 def run(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> Run:
     cases = [{"key": "q1", "input": "a"}, {"key": "q2", "input": "b"}]
     return queued_run(make_outputs(make_dataset(cases), ["a", "b"]))
-
-
-@pytest.fixture
-def rita(team: Team) -> User:
-    user = User.objects.create_user("rita@example.org")
-    Member.objects.create(team=team, user=user, role=Role.REVIEWER)
-    return user
-
-
-@pytest.fixture
-def ritas(api_of: ApiOf, rita: User, team: Team) -> Api:
-    return api_of(rita)
 
 
 def review(run: Run, **more: Any) -> dict[str, Any]:

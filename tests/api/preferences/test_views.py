@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scoring.models import AuditEntry, Member, Preference, Role, Run, Team, User
+from scoring.models import AuditEntry, Preference, Run, User
 from tests.api.conftest import Api, ApiOf
 from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset, MakeOutputs
@@ -17,13 +17,6 @@ from tests.support.run_states import queued_run
 def runs(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> tuple[Run, Run]:
     version = make_dataset([{"key": "q1", "input": "a"}])
     return queued_run(make_outputs(version, ["new"])), queued_run(make_outputs(version, ["old"]))
-
-
-@pytest.fixture
-def ritas(api_of: ApiOf, team: Team) -> Api:
-    rita = User.objects.create_user("rita@example.org")
-    Member.objects.create(team=team, user=rita, role=Role.REVIEWER)
-    return api_of(rita)
 
 
 def preference(runs: tuple[Run, Run], **more: Any) -> dict[str, Any]:

@@ -9,19 +9,16 @@ import pytest
 from scoring.engine.review.pairwise import task_pair
 from scoring.engine.review.queues import QueuePlan, create_queue
 from scoring.models import (
-    Member,
     Preference,
     PreferenceVerdict,
     QueueOrder,
     Review,
     ReviewQueue,
     ReviewVerdict,
-    Role,
     Run,
-    Team,
     User,
 )
-from tests.api.conftest import Api, ApiOf, codes
+from tests.api.conftest import Api, codes
 from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import finished_run
@@ -29,18 +26,6 @@ from tests.support.undone import undone
 
 LIST = "reviews/queues/{uid}/tasks/"
 ONE = f"{LIST}{{number}}/"
-
-
-@pytest.fixture
-def rita(team: Team) -> User:
-    user = User.objects.create_user("rita@example.org")
-    Member.objects.create(team=team, user=user, role=Role.REVIEWER)
-    return user
-
-
-@pytest.fixture
-def ritas(api_of: ApiOf, rita: User) -> Api:
-    return api_of(rita)
 
 
 @pytest.fixture

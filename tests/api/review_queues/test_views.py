@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scoring.models import AuditEntry, Member, ReviewQueue, Role, Run, Team, User
+from scoring.models import AuditEntry, ReviewQueue, Run, Team, User
 from tests.api.conftest import Api, ApiOf, codes
 from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset, MakeOutputs
@@ -20,13 +20,6 @@ ONE = f"{PATH}{{uid}}/"
 def run(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> Run:
     cases = [{"input": f"q{n}", "expected": "yes"} for n in range(4)]
     return finished_run(make_outputs(make_dataset(cases), ["yes", "no", "yes", "no"]))
-
-
-@pytest.fixture
-def rita(team: Team) -> User:
-    user = User.objects.create_user("rita@example.org")
-    Member.objects.create(team=team, user=user, role=Role.REVIEWER)
-    return user
 
 
 def create(api: Api, run: Run, **more: Any) -> Any:

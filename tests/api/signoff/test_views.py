@@ -22,18 +22,6 @@ def runs(make_dataset: MakeDataset) -> tuple[Run, Run]:
     return run_with(version, {"close": [1.0] * 3}), run_with(version, {"close": [0, 0, 1.0]})
 
 
-@pytest.fixture
-def rita(team: Team) -> User:
-    user = User.objects.create_user("rita@example.org")
-    Member.objects.create(team=team, user=user, role=Role.REVIEWER)
-    return user
-
-
-@pytest.fixture
-def ritas(api_of: ApiOf, rita: User) -> Api:
-    return api_of(rita)
-
-
 def waiver(run: Run, **more: Any) -> dict[str, Any]:
     until = timezone.localdate() + timedelta(days=7)
     return {

@@ -19,11 +19,6 @@ def member(team: Team, email: str, role: Role = Role.REVIEWER) -> User:
 
 
 @pytest.fixture
-def rita(team: Team) -> User:
-    return member(team, "rita@example.org")
-
-
-@pytest.fixture
 def sam(team: Team) -> User:
     return member(team, "sam@example.org")
 

@@ -19,21 +19,13 @@ from scoring.models import (
     Draft,
     Notice,
     Output,
-    Role,
     Run,
-    Team,
     User,
 )
 from scoring.models.reviews.correction import DecidedError
-from tests.engine.review.conftest import member
 from tests.support.concurrency import locked_tables
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def erin(team: Team) -> User:
-    return member(team, "erin@example.org", Role.EDITOR)
 
 
 def propose(run: Run, by: User, position: int, value: Json) -> Correction:

@@ -25,12 +25,9 @@ from scoring.models import (
     Output,
     OutputSet,
     OutputSetState,
-    Role,
     Run,
-    Team,
     User,
 )
-from tests.engine.review.conftest import member
 from tests.engine.review.test_corrections import dataset_of, propose
 
 pytestmark = pytest.mark.django_db
@@ -40,11 +37,6 @@ pytestmark = pytest.mark.django_db
 def _all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "CASES_AT_ONCE", 5)
     monkeypatch.setattr(jobs, "OUTPUTS_AT_ONCE", 5)
-
-
-@pytest.fixture
-def erin(team: Team) -> User:
-    return member(team, "erin@example.org", Role.EDITOR)
 
 
 @pytest.fixture

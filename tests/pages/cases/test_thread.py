@@ -15,13 +15,11 @@ from tests.pages.cases.feedback.test_comments import (
     comment,
     output,
     post,
-    rita,
-    ritas,
     shown,
 )
 from tests.support.undone import undone
 
-__all__ = ["comment", "output", "rita", "ritas"]
+__all__ = ["comment", "output"]
 
 
 def test_a_deleted_comment_is_brought_back_from_its_place(

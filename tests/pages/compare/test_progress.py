@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -17,7 +16,7 @@ from django.utils import timezone
 
 from scoring.engine.compare import jobs as compare_jobs
 from scoring.engine.jobs import job_queue, lease
-from scoring.models import DatasetVersion, Job, JobState, Run, User, Worker
+from scoring.models import DatasetVersion, Job, JobState, Run, Worker
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
 from tests.support.html import Reader
@@ -26,11 +25,6 @@ from tests.support.undone import undone
 CASES = 4
 POLL = {"HX-Request": "true", "HX-Target": "waiting"}
 SCORES = "scores of close, scorer 1 of 3"
-
-
-@pytest.fixture
-def browser(browser_of: Callable[[User], Client], bob: User) -> Client:
-    return browser_of(bob)
 
 
 @pytest.fixture
@@ -79,19 +73,19 @@ def said(page: str) -> str:
     return page.partition('data-says="compared"')[2].partition(">")[2].partition("<")[0]
 
 
-def test_it_says_what_is_done_and_how_long_the_rest_takes(browser: Client, runs: list[Run]) -> None:
+def test_it_says_what_is_done_and_how_long_the_rest_takes(bobs: Client, runs: list[Run]) -> None:
     address = url(*runs[:2])
-    browser.get(address)
+    bobs.get(address)
     begin(runs[1], 0.41, 5.2)
     for headers in ({}, POLL):
-        answer = browser.get(address, headers=headers)
+        answer = bobs.get(address, headers=headers)
         assert "Scores of close, scorer 1 of 3: 1,200 of 4,000" in words(answer)
         assert "about 6 s left" in words(answer)
         assert bar(answer.text) == {"max": "1", "value": "0.410"}
 
 
 def test_time_left_is_told_as_exactly_as_it_is_known(
-    browser: Client, runs: list[Run], subtests: pytest.Subtests
+    bobs: Client, runs: list[Run], subtests: pytest.Subtests
 ) -> None:
     cases: list[tuple[float | None, str]] = [
         (0.2, "about 1 s left"),
@@ -101,38 +95,36 @@ def test_time_left_is_told_as_exactly_as_it_is_known(
     ]
     for seconds, text in cases:
         with subtests.test(seconds=seconds, text=text), undone():
-            browser.get(url(*runs[:2]))
+            bobs.get(url(*runs[:2]))
             begin(runs[1], 0.5, seconds)
-            answer = words(browser.get(url(*runs[:2])))
+            answer = words(bobs.get(url(*runs[:2])))
             assert text in answer
             assert (" left" in answer) == bool(text)
 
 
-def test_a_stage_that_counts_no_pairs_names_none(browser: Client, runs: list[Run]) -> None:
-    browser.get(url(*runs[:2]))
+def test_a_stage_that_counts_no_pairs_names_none(bobs: Client, runs: list[Run]) -> None:
+    bobs.get(url(*runs[:2]))
     begin(runs[1], 0.3, 4.0, doing="counting what changed", done=0, total=0)
-    answer = words(browser.get(url(*runs[:2])))
+    answer = words(bobs.get(url(*runs[:2])))
     assert "Counting what changed about 4 s left" in answer
 
 
-def test_before_the_worker_begins_nothing_is_promised(browser: Client, runs: list[Run]) -> None:
-    answer = browser.get(url(*runs[:2]))
+def test_before_the_worker_begins_nothing_is_promised(bobs: Client, runs: list[Run]) -> None:
+    answer = bobs.get(url(*runs[:2]))
     assert "Waiting for the worker" in words(answer)
     assert bar(answer.text) == {"max": None, "value": None}
     assert "left" not in words(answer)
 
 
 @pytest.mark.parametrize("gone", ["worker", "hold"])
-def test_what_a_killed_worker_told_is_not_told_on(
-    browser: Client, runs: list[Run], gone: str
-) -> None:
-    browser.get(url(*runs[:2]))
+def test_what_a_killed_worker_told_is_not_told_on(bobs: Client, runs: list[Run], gone: str) -> None:
+    bobs.get(url(*runs[:2]))
     begin(runs[1], 0.41, 5.2)
     if gone == "worker":
         Worker.objects.update(seen_at=timezone.now() - timedelta(minutes=1))
     else:
         Job.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
-    answer = browser.get(url(*runs[:2]))
+    answer = bobs.get(url(*runs[:2]))
     text = "No worker: start manage.py worker." if gone == "worker" else "Waiting for the worker"
     assert text in words(answer)
     assert (
@@ -142,7 +134,7 @@ def test_what_a_killed_worker_told_is_not_told_on(
 
 
 def test_it_is_read_out_at_each_quarter(
-    browser: Client, runs: list[Run], subtests: pytest.Subtests
+    bobs: Client, runs: list[Run], subtests: pytest.Subtests
 ) -> None:
     cases: list[tuple[float, str]] = [
         (0.0, "begun"),
@@ -154,27 +146,27 @@ def test_it_is_read_out_at_each_quarter(
     ]
     for share, text in cases:
         with subtests.test(share=share, text=text), undone():
-            browser.get(url(*runs[:2]))
+            bobs.get(url(*runs[:2]))
             begin(runs[1], share, 5.2)
-            answer = browser.get(url(*runs[:2]), headers=POLL)
+            answer = bobs.get(url(*runs[:2]), headers=POLL)
             assert said(answer.text) == f"Comparing: {text}"
             assert answer.text.count("aria-live") == 1
 
 
-def test_what_changed_is_read_out_at_the_end(browser: Client, runs: list[Run]) -> None:
-    browser.get(url(*runs[:2]))
+def test_what_changed_is_read_out_at_the_end(bobs: Client, runs: list[Run]) -> None:
+    bobs.get(url(*runs[:2]))
     job_queue.run_job(Job.objects.get())
-    answer = browser.get(url(*runs[:2]), headers=POLL)
+    answer = bobs.get(url(*runs[:2]), headers=POLL)
     assert said(answer.text).startswith("4 of 4 cases broke")
 
 
 # Several candidates.
 
 
-def test_each_of_several_runs_says_how_far_it_is(browser: Client, runs: list[Run]) -> None:
-    browser.get(url(*runs))
+def test_each_of_several_runs_says_how_far_it_is(bobs: Client, runs: list[Run]) -> None:
+    bobs.get(url(*runs))
     begin(runs[1], 0.5, 5.2)
-    answer = browser.get(url(*runs))
+    answer = bobs.get(url(*runs))
     assert "0 of 2 runs compared" in words(answer)
     assert "Scores of close, scorer 1 of 3: 1,200 of 4,000" in words(answer)
     assert "Waiting for the worker" in words(answer)
@@ -183,29 +175,29 @@ def test_each_of_several_runs_says_how_far_it_is(browser: Client, runs: list[Run
 
 
 def test_of_several_runs_the_last_one_decides_how_long_it_takes(
-    browser: Client, runs: list[Run]
+    bobs: Client, runs: list[Run]
 ) -> None:
-    browser.get(url(*runs))
+    bobs.get(url(*runs))
     begin(runs[1], 0.5, 5.2)
     begin(runs[2], 0.25, 11.0)
-    answer = browser.get(url(*runs))
+    answer = bobs.get(url(*runs))
     assert "about 11 s left" in words(answer)
     assert bar(answer.text) == {"max": "2", "value": "0.750"}
     job_queue.run_job(Job.objects.get(request__candidate=str(runs[1].uuid)))
-    answer = browser.get(url(*runs), headers=POLL)
+    answer = bobs.get(url(*runs), headers=POLL)
     assert "1 of 2 runs compared" in words(answer)
     assert bar(answer.text) == {"max": "2", "value": "1.250"}
     assert said(answer.text) == "Comparing: half done"
     job_queue.run_job(Job.objects.get(request__candidate=str(runs[2].uuid)))
-    answer = browser.get(url(*runs), headers=POLL)
+    answer = bobs.get(url(*runs), headers=POLL)
     assert said(answer.text) == "2 runs compared"
     assert answer.headers["HX-Retarget"] == "#main"
 
 
-def test_waiting_costs_few_queries_however_many_runs(browser: Client, runs: list[Run]) -> None:
+def test_waiting_costs_few_queries_however_many_runs(bobs: Client, runs: list[Run]) -> None:
     for chosen in (runs[:2], runs):
-        browser.get(url(*chosen))
+        bobs.get(url(*chosen))
         with CaptureQueriesContext(connection) as captured:
-            browser.get(url(*chosen))
+            bobs.get(url(*chosen))
         assert len([q for q in captured if q["sql"].startswith("INSERT")]) == 0
         assert len([q for q in captured if "'working'" in q["sql"]]) <= len(chosen)

@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from scoring.models import AuditEntry, CaseDecision, Member, Role, Run, Team, User, Waiver
+from scoring.models import AuditEntry, CaseDecision, Run, Team, User, Waiver
 from scoring.models.reviews.broken_cases import BrokenCases
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
@@ -37,13 +37,6 @@ def runs(make_dataset: MakeDataset) -> tuple[Run, Run]:
     old = run_with(version, {"close": [1.0] * 6, "tone": [1.0] * 6}, name="w45")
     bad = {"close": [0, 0, 0, 0, 1, 1], "tone": [0, 0, 1, 1, 1, 1]}
     return old, run_with(version, bad, name="w46")
-
-
-@pytest.fixture
-def rita(team: Team) -> User:
-    person = User.objects.create_user(email="rita@example.org", password="long enough phrase")
-    Member.objects.create(team=team, user=person, role=Role.REVIEWER)
-    return person
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from django.db import connection
 from django.test import Client
@@ -14,7 +12,7 @@ from django.utils import timezone
 from scoring.engine.compare import jobs as compare_jobs
 from scoring.engine.compare.comparison import compare_runs
 from scoring.engine.jobs import job_queue
-from scoring.models import Comparison, Job, JobKind, JobState, Run, RunState, User
+from scoring.models import Comparison, Job, JobKind, JobState, Run, RunState
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
 from tests.support.undone import undone
@@ -22,11 +20,6 @@ from tests.support.undone import undone
 CASES = 4
 
 Pair = tuple[Run, Run]
-
-
-@pytest.fixture
-def bobs(browser_of: Callable[[User], Client], bob: User) -> Client:
-    return browser_of(bob)
 
 
 @pytest.fixture

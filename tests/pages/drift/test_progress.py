@@ -32,11 +32,6 @@ def version(make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch) -> Datas
     return made
 
 
-@pytest.fixture
-def browser(browser_of: BrowserOf, bob: User) -> Client:
-    return browser_of(bob)
-
-
 def url_of(version: DatasetVersion, query: str = "") -> str:
     return reverse("dataset_drift", args=[version.dataset.uuid]) + query
 
@@ -46,61 +41,61 @@ def root(html: str) -> str:
     return unescape(html.partition('id="measuring"')[2].partition(">")[0])
 
 
-def test_the_page_waits_and_is_then_shown_anew(browser: Client, version: DatasetVersion) -> None:
-    first = browser.get(url_of(version, "?scorer=close"))
+def test_the_page_waits_and_is_then_shown_anew(bobs: Client, version: DatasetVersion) -> None:
+    first = bobs.get(url_of(version, "?scorer=close"))
     assert f'hx-get="{url_of(version, "?scorer=close")}"' in root(first.text)
     assert 'hx-trigger="every 2s"' in root(first.text)
     assert f'href="{url_of(version, "?scorer=close")}">Refresh' in first.text
     assert "No worker: start" in first.text
-    again = browser.get(url_of(version, "?scorer=close"), headers=POLL)
+    again = bobs.get(url_of(version, "?scorer=close"), headers=POLL)
     assert again.text.strip().startswith("<div")
     assert again.headers["Vary"].count("HX-Target") == 1
     job_queue.run_job(Job.objects.get())  # asked twice, left once
-    ended = browser.get(url_of(version, "?scorer=close"), headers=POLL)
+    ended = bobs.get(url_of(version, "?scorer=close"), headers=POLL)
     assert (ended.headers["HX-Retarget"], ended.headers["HX-Reselect"]) == ("#main", "#main")
     assert 'id="measuring"' not in ended.text
     assert "drift-flips" in ended.text
 
 
 def test_how_far_the_worker_is_and_how_long_it_takes_is_shown(
-    browser: Client, version: DatasetVersion
+    bobs: Client, version: DatasetVersion
 ) -> None:
-    browser.get(url_of(version))
+    bobs.get(url_of(version))
     progress = JobProgress("figures measured", 40, 103, 40 / 103, 190.0)
     assert lease.acquire(Job.objects.get())
     Job.objects.update(state="working", answer=progress._asdict())
-    again = on_one_line(browser.get(url_of(version), headers=POLL).text)
+    again = on_one_line(bobs.get(url_of(version), headers=POLL).text)
     assert 'max="1" value="0.388"' in again
     assert "Figures measured: 40 of 103" in again
     assert "3 min left" in again
 
 
 def test_the_charts_that_are_there_are_shown_meanwhile(
-    browser: Client, version: DatasetVersion
+    bobs: Client, version: DatasetVersion
 ) -> None:
-    assert browser.get(url_of(version)).text.count("data-drift-mark=") == 2
+    assert bobs.get(url_of(version)).text.count("data-drift-mark=") == 2
 
 
 def test_a_measurement_that_failed_is_said_and_asked_for_only_on_demand(
-    browser: Client, version: DatasetVersion
+    bobs: Client, version: DatasetVersion
 ) -> None:
-    browser.get(url_of(version))
+    bobs.get(url_of(version))
     job_queue.fail_abandoned(Job.objects.get())
     for _ in range(2):
-        failed = browser.get(url_of(version))
+        failed = bobs.get(url_of(version))
         assert "are not measured: the worker ended meanwhile; ask again." in failed.text
         assert "hx-trigger" not in root(failed.text)
     assert not Job.objects.unfinished().exists()
-    asked = browser.get(url_of(version, "?again=1"))
+    asked = bobs.get(url_of(version, "?again=1"))
     assert Job.objects.unfinished().count() == 1
     assert f'hx-get="{url_of(version)}"' in root(asked.text)
 
 
 def test_looking_again_costs_no_more_than_a_page_may(
-    browser: Client,
+    bobs: Client,
     version: DatasetVersion,
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    browser.get(url_of(version))
+    bobs.get(url_of(version))
     with django_assert_max_num_queries(14):
-        browser.get(url_of(version), headers=POLL)
+        bobs.get(url_of(version), headers=POLL)

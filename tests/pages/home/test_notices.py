@@ -33,11 +33,6 @@ def ended(run: Run, by: User, seconds: float = 61, state: str = "finished") -> R
     return run
 
 
-@pytest.fixture
-def alices(browser_of: BrowserOf, alice: User) -> Client:
-    return browser_of(alice)
-
-
 def runs_page(run: Run) -> str:
     return reverse("runs", args=[run.team.slug])
 

@@ -14,12 +14,10 @@ from scoring.engine.review.feedback import add_comment
 from scoring.engine.review.queues import QueuePlan, close_queue, create_queue
 from scoring.models import (
     Correction,
-    Member,
     Notice,
     Output,
     Review,
     ReviewVerdict,
-    Role,
     Run,
     Scorer,
     Suite,
@@ -30,13 +28,6 @@ from scoring.models import (
 
 BrowserOf = Callable[[User], Client]
 TITLE = "Waiting for you"
-
-
-@pytest.fixture
-def rita(team: Team) -> User:
-    rita = User.objects.create_user("rita@example.org")
-    Member.objects.create(team=team, user=rita, role=Role.REVIEWER)
-    return rita
 
 
 @pytest.fixture

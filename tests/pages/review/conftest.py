@@ -8,22 +8,9 @@ import pytest
 from django.test import Client
 
 from scoring.engine.review.queues import QueuePlan, create_queue
-from scoring.models import Member, ReviewQueue, Role, Run, Team, User
+from scoring.models import ReviewQueue, Run, User
 
 BrowserOf = Callable[[User], Client]
-
-
-@pytest.fixture
-def rita(team: Team) -> User:
-    """A reviewer."""
-    rita = User.objects.create_user("rita@example.org")
-    Member.objects.create(team=team, user=rita, role=Role.REVIEWER)
-    return rita
-
-
-@pytest.fixture
-def ritas(browser_of: BrowserOf, rita: User) -> Client:
-    return browser_of(rita)
 
 
 @pytest.fixture

@@ -18,11 +18,6 @@ PIN, TAKE_BACK = "Set as baseline", "Unpin baseline"
 
 
 @pytest.fixture
-def admin(browser_of: BrowserOf, alice: User) -> Client:
-    return browser_of(alice)
-
-
-@pytest.fixture
 def good(make_set: MakeSet) -> Run:
     """A run without errors over all cases."""
     return finished_run(make_set(["yes", "no"]), name="w45")
@@ -41,9 +36,9 @@ def audited() -> list[str]:
     return list(entries.values_list("action", flat=True))
 
 
-def test_an_administrator_pins_a_run_and_sees_it_marked(admin: Client, good: Run) -> None:
-    assert PIN in admin.get(url(good)).text
-    answer = admin.post(pin(good), follow=True)
+def test_an_administrator_pins_a_run_and_sees_it_marked(alices: Client, good: Run) -> None:
+    assert PIN in alices.get(url(good)).text
+    answer = alices.post(pin(good), follow=True)
     assert answer.redirect_chain == [(url(good), 302)]
     assert "Runs of the series a are now compared with this one." in answer.text
     assert '<span class="tag tag-baseline">baseline</span>' in answer.text
@@ -52,9 +47,9 @@ def test_an_administrator_pins_a_run_and_sees_it_marked(admin: Client, good: Run
     assert audited() == ["baseline.pinned"]
 
 
-def test_an_administrator_takes_it_back(admin: Client, good: Run) -> None:
-    admin.post(pin(good))
-    answer = admin.post(unpin(good), follow=True)
+def test_an_administrator_takes_it_back(alices: Client, good: Run) -> None:
+    alices.post(pin(good))
+    answer = alices.post(unpin(good), follow=True)
     assert "The baseline is taken back" in answer.text
     assert "tag-baseline" not in answer.text
     assert PIN in answer.text
@@ -62,8 +57,8 @@ def test_an_administrator_takes_it_back(admin: Client, good: Run) -> None:
     assert audited() == ["baseline.pinned", "baseline.unpinned"]
 
 
-def test_taking_back_what_is_no_baseline_says_so(admin: Client, good: Run) -> None:
-    assert "This run is not the baseline." in admin.post(unpin(good), follow=True).text
+def test_taking_back_what_is_no_baseline_says_so(alices: Client, good: Run) -> None:
+    assert "This run is not the baseline." in alices.post(unpin(good), follow=True).text
     assert audited() == []
 
 
@@ -72,44 +67,44 @@ def test_taking_back_what_is_no_baseline_says_so(admin: Client, good: Run) -> No
     [(["yes", None], "1 case has an error: score the errors again first.")],
 )
 def test_a_run_that_is_no_measure_is_refused_with_the_reason(
-    admin: Client, make_set: MakeSet, texts: list[str | None], reason: str
+    alices: Client, make_set: MakeSet, texts: list[str | None], reason: str
 ) -> None:
-    answer = admin.post(pin(finished_run(make_set(texts))), follow=True)
+    answer = alices.post(pin(finished_run(make_set(texts))), follow=True)
     assert reason in answer.text
     assert not Baseline.objects.exists()
     assert audited() == []
 
 
-def test_an_unfinished_run_is_not_offered_and_refused(admin: Client, queued: Run) -> None:
-    assert PIN not in admin.get(url(queued)).text
-    answer = admin.post(pin(queued), follow=True)
+def test_an_unfinished_run_is_not_offered_and_refused(alices: Client, queued: Run) -> None:
+    assert PIN not in alices.get(url(queued)).text
+    answer = alices.post(pin(queued), follow=True)
     assert "only a finished run can be a baseline" in answer.text
     assert not Baseline.objects.exists()
 
 
 def test_other_runs_of_the_series_name_their_baseline(
-    admin: Client, good: Run, make_set: MakeSet
+    alices: Client, good: Run, make_set: MakeSet
 ) -> None:
-    admin.post(pin(good))
+    alices.post(pin(good))
     other = finished_run(good.output_set, name="w46")
-    text = admin.get(url(other)).text
+    text = alices.get(url(other)).text
     assert f'baseline <a href="{url(good)}">w45</a>' in text
     assert "tag-baseline" not in text
-    admin.post(pin(other))
+    alices.post(pin(other))
     assert Baseline.objects.get().run == other
 
 
-def test_lists_of_runs_mark_the_baseline(admin: Client, good: Run, team: Team) -> None:
+def test_lists_of_runs_mark_the_baseline(alices: Client, good: Run, team: Team) -> None:
     addresses = [
         reverse("runs", args=[team.slug]),
         reverse("dataset_runs", args=[good.output_set.version.dataset.uuid]),
         reverse("team_home", args=[team.slug]),
     ]
-    assert all("tag-baseline" not in admin.get(address).text for address in addresses)
-    admin.post(pin(good))
+    assert all("tag-baseline" not in alices.get(address).text for address in addresses)
+    alices.post(pin(good))
     finished_run(good.output_set, name="w46")
     for address in addresses:
-        assert admin.get(address).text.count("tag-baseline") == 1, address
+        assert alices.get(address).text.count("tag-baseline") == 1, address
 
 
 def test_other_members_are_neither_offered_it_nor_let(
@@ -136,23 +131,23 @@ def test_a_stranger_finds_no_run_to_pin(browser_of: BrowserOf, charlie: User, go
 
 
 def test_pinning_a_large_run_has_its_series_measured_anew(
-    admin: Client, good: Run, monkeypatch: pytest.MonkeyPatch
+    alices: Client, good: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "MAX_INLINE_PAIRS", 1)
-    admin.post(pin(good))
+    alices.post(pin(good))
     job = Job.objects.get()
     assert job.kind == JobKind.MEASURE_DRIFT
     assert job.request["series"] == good.output_set.series
 
 
-def test_the_mark_costs_a_list_no_query(admin: Client, good: Run, team: Team) -> None:
+def test_the_mark_costs_a_list_no_query(alices: Client, good: Run, team: Team) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:
-            admin.get(reverse("runs", args=[team.slug]))
+            alices.get(reverse("runs", args=[team.slug]))
         return len(captured)
 
     before = queries()
-    admin.post(pin(good))
-    admin.get(url(good))  # shows the message, which would else be read by the list
+    alices.post(pin(good))
+    alices.get(url(good))  # shows the message, which would else be read by the list
     queued_run(good.output_set)
     assert queries() == before

@@ -10,13 +10,8 @@ from django.urls import reverse
 
 from scoring.models import AuditEntry, OutputSet, Run, Scorer, Team, User
 from tests.pages.runs.generation.steps import connected, part, suite_with
-from tests.pages.runs.steps import BrowserOf, MakeSet
+from tests.pages.runs.steps import MakeSet
 from tests.support.undone import undone
-
-
-@pytest.fixture
-def browser(browser_of: BrowserOf, alice: User) -> Client:
-    return browser_of(alice)
 
 
 @pytest.fixture
@@ -28,90 +23,90 @@ def address(outputs: OutputSet) -> str:
     return reverse("new_run", args=[outputs.version.dataset.uuid])
 
 
-def sent(browser: Client, outputs: OutputSet, **chosen: Any) -> dict[str, Any]:
-    form = browser.get(address(outputs)).context["form"]
+def sent(alices: Client, outputs: OutputSet, **chosen: Any) -> dict[str, Any]:
+    form = alices.get(address(outputs)).context["form"]
     return {"outputs": outputs.uuid, "key": form["key"].value(), **chosen}
 
 
-def estimated(browser: Client, outputs: OutputSet, **chosen: Any) -> Any:
-    asked = sent(browser, outputs, **chosen) | {"estimate": "yes"}
-    answer = part(browser, address(outputs), "estimate", asked)
+def estimated(alices: Client, outputs: OutputSet, **chosen: Any) -> Any:
+    asked = sent(alices, outputs, **chosen) | {"estimate": "yes"}
+    answer = part(alices, address(outputs), "estimate", asked)
     assert answer.status_code == 200
     assert "<html" not in answer.text
     return answer
 
 
 def test_judges_calls_and_cost_come_before_the_start(
-    browser: Client, team: Team, outputs: OutputSet
+    alices: Client, team: Team, outputs: OutputSet
 ) -> None:
     connected(team)
     judged = suite_with(team, "factuality", model="stub-1")
-    page = estimated(browser, outputs, suite=judged.uuid)
+    page = estimated(alices, outputs, suite=judged.uuid)
     (line,) = page.context["cost_estimate"].lines
     assert (line.title, line.estimate.calls) == ("judges", 3)
     assert "What its judges will ask" in page.text
     assert not Run.objects.exists()
 
 
-def test_single_scorers_count_as_well(browser: Client, team: Team, outputs: OutputSet) -> None:
+def test_single_scorers_count_as_well(alices: Client, team: Team, outputs: OutputSet) -> None:
     connected(team)
     suite_with(team, "factuality", model="stub-1")
-    page = estimated(browser, outputs, scorers=[Scorer.objects.get().uuid])
+    page = estimated(alices, outputs, scorers=[Scorer.objects.get().uuid])
     assert page.context["cost_estimate"].lines[0].estimate.calls == 3
 
 
-def test_without_judges_nothing_is_said(browser: Client, team: Team, outputs: OutputSet) -> None:
+def test_without_judges_nothing_is_said(alices: Client, team: Team, outputs: OutputSet) -> None:
     plain = suite_with(team)
-    page = estimated(browser, outputs, suite=plain.uuid)
+    page = estimated(alices, outputs, suite=plain.uuid)
     assert page.context["cost_estimate"] is None
     assert "Cost" not in page.text
 
 
 def test_a_form_that_is_not_filled_in_yet_estimates_nothing(
-    browser: Client, team: Team, outputs: OutputSet
+    alices: Client, team: Team, outputs: OutputSet
 ) -> None:
     suite_with(team)
-    assert estimated(browser, outputs).context["cost_estimate"] is None
+    assert estimated(alices, outputs).context["cost_estimate"] is None
 
 
 def test_without_a_connection_it_says_that_calls_will_fail(
-    browser: Client, team: Team, outputs: OutputSet
+    alices: Client, team: Team, outputs: OutputSet
 ) -> None:
     judged = suite_with(team, "factuality", model="stub-1")
-    page = estimated(browser, outputs, suite=judged.uuid).text
+    page = estimated(alices, outputs, suite=judged.uuid).text
     assert "Calls will fail: the team has no connection; add one" in page
 
 
 def test_without_scripts_a_button_shows_the_whole_page(
-    browser: Client, team: Team, outputs: OutputSet
+    alices: Client, team: Team, outputs: OutputSet
 ) -> None:
     connected(team)
     judged = suite_with(team, "factuality", model="stub-1")
-    asked = sent(browser, outputs, suite=judged.uuid) | {"estimate": "yes"}
-    page = browser.post(address(outputs), asked)
+    asked = sent(alices, outputs, suite=judged.uuid) | {"estimate": "yes"}
+    page = alices.post(address(outputs), asked)
     assert page.status_code == 200
     assert "What its judges will ask" in page.text
     assert "Start the run" in page.text
 
 
 def test_a_budget_goes_with_the_run(
-    browser: Client, team: Team, alice: User, outputs: OutputSet
+    alices: Client, team: Team, alice: User, outputs: OutputSet
 ) -> None:
     plain = suite_with(team)
-    asked = sent(browser, outputs, suite=plain.uuid, budget_usd="2.5")
-    assert browser.post(address(outputs), asked).status_code == 302
+    asked = sent(alices, outputs, suite=plain.uuid, budget_usd="2.5")
+    assert alices.post(address(outputs), asked).status_code == 302
     assert Run.objects.get().budget_usd == 2.5
     assert AuditEntry.objects.get(action="run.created").new["budget_usd"] == 2.5
 
 
 def test_a_budget_that_is_no_amount_is_refused(
-    browser: Client, team: Team, outputs: OutputSet, subtests: pytest.Subtests
+    alices: Client, team: Team, outputs: OutputSet, subtests: pytest.Subtests
 ) -> None:
     cases: list[str] = ["-1", "nan", "inf", "much"]
     for budget in cases:
         with subtests.test(budget=budget), undone():
-            asked = sent(browser, outputs, suite=suite_with(team).uuid, budget_usd=budget)
-            answer = browser.post(address(outputs), asked)
+            asked = sent(alices, outputs, suite=suite_with(team).uuid, budget_usd=budget)
+            answer = alices.post(address(outputs), asked)
             assert answer.status_code == 422
             assert "budget_usd" in answer.context["form"].errors
             assert not Run.objects.exists()

@@ -12,11 +12,6 @@ from tests.support.run_states import finished_run
 from tests.support.undone import undone
 
 
-@pytest.fixture
-def alices(browser_of: BrowserOf, alice: User) -> Client:
-    return browser_of(alice)
-
-
 def post(browser: Client, verb: str, run: Run, **sent: str) -> str:
     return browser.post(reverse(f"{verb}_run", args=[run.uuid]), sent, follow=True).text
 

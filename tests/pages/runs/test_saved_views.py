@@ -10,18 +10,10 @@ from django.urls import reverse
 from evalsite import access
 from evalsite.pages.cases.table.forms import CaseForm
 from evalsite.pages.runs.saved_views import SAVED_PARAMS, ViewForm
-from scoring.models import AuditEntry, Member, Role, Run, SavedView, Team, User
+from scoring.models import AuditEntry, Member, Role, Run, SavedView, User
 from scoring.models.reviews.saved_view import SavedViewQuerySet
 from tests.pages.runs.steps import BrowserOf, url
 from tests.support.undone import undone
-
-
-@pytest.fixture
-def erin(team: Team) -> User:
-    """An editor."""
-    person = User.objects.create_user("erin@example.org")
-    Member.objects.create(team=team, user=person, role=Role.EDITOR)
-    return person
 
 
 def save(browser: Client, run: Run, name: str, query: str, *, shared: bool = False) -> str:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from django.test import Client
 
 from scoring.engine.runs.confusion import OTHER_LABEL
-from scoring.models import Output, Run, RunSummary, User
+from scoring.models import Output, Run, RunSummary
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.engine.runs.test_confusion import CLASSES, _wanted, classed
-from tests.pages.runs.steps import BrowserOf, keys, url
+from tests.pages.runs.steps import keys, url
 from tests.support.browser_forms import as_sent
 from tests.support.run_states import finished_run
 
 __all__ = ["classed"]
-
-
-@pytest.fixture
-def bobs(browser_of: BrowserOf, bob: User) -> Client:
-    return browser_of(bob)
 
 
 def test_a_scorer_without_classes_has_no_matrix(bobs: Client, classed: Run) -> None:

@@ -9,9 +9,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from scoring.models import Output, OutputSet, Run, User
+from scoring.models import Output, OutputSet, Run
 from tests.conftest import MakeDataset
-from tests.pages.runs.steps import BrowserOf, MakeSet, keys, url
+from tests.pages.runs.steps import MakeSet, keys, url
 from tests.support.run_states import CLOSE, EXACT, finished_run
 from tests.support.undone import undone
 
@@ -38,12 +38,7 @@ def tried(outputs: OutputSet) -> Run:
     return finished_run(outputs, EXACT)
 
 
-@pytest.fixture
-def browser(browser_of: BrowserOf, bob: User) -> Client:
-    return browser_of(bob)
-
-
-def test_figures_are_over_cases(browser: Client, tried: Run) -> None:
+def test_figures_are_over_cases(bobs: Client, tried: Run) -> None:
     for query, how, scores in [
         ("", "mean", [fmean(each) for each in EXACT_SCORES]),
         ("?trials=mean", "mean", [fmean(each) for each in EXACT_SCORES]),
@@ -52,7 +47,7 @@ def test_figures_are_over_cases(browser: Client, tried: Run) -> None:
         ("?trials=odd", "mean", [fmean(each) for each in EXACT_SCORES]),
         ("?trials=pass@9", "mean", [fmean(each) for each in EXACT_SCORES]),
     ]:
-        answer = browser.get(url(tried, query))
+        answer = bobs.get(url(tried, query))
         (figure,) = answer.context["figures"]
         assert (figure.how, figure.case_count) == (how, 4)
         assert figure.mean.value == pytest.approx(fmean(scores))
@@ -63,7 +58,7 @@ def test_figures_are_over_cases(browser: Client, tried: Run) -> None:
 
 
 def test_pass_at_k_is_a_rate_without_a_mean(
-    browser: Client, tried: Run, subtests: pytest.Subtests
+    bobs: Client, tried: Run, subtests: pytest.Subtests
 ) -> None:
     given: list[tuple[int, int, float]] = [
         (1, 4, (1 + 1 / 3 + 0 + 1 / 2) / 4),
@@ -72,13 +67,13 @@ def test_pass_at_k_is_a_rate_without_a_mean(
     ]
     for k, cases, chance in given:
         with subtests.test(k=k, cases=cases, chance=chance), undone():
-            (figure,) = browser.get(url(tried, f"?trials=pass@{k}")).context["figures"]
+            (figure,) = bobs.get(url(tried, f"?trials=pass@{k}")).context["figures"]
             assert (figure.mean, figure.case_count) == (None, cases)
             assert figure.pass_rate.value == pytest.approx(chance)
 
 
-def test_the_way_stays_in_every_link_of_the_table(browser: Client, tried: Run) -> None:
-    answer = browser.get(url(tried, "?trials=min&verdict=fail"))
+def test_the_way_stays_in_every_link_of_the_table(bobs: Client, tried: Run) -> None:
+    answer = bobs.get(url(tried, "?trials=min&verdict=fail"))
     (figure,) = answer.context["figures"]
     assert "trials=min" in figure.unsteady.query
     assert all("trials=min" in heading.url for heading in answer.context["cases"].headings())
@@ -86,8 +81,8 @@ def test_the_way_stays_in_every_link_of_the_table(browser: Client, tried: Run) -
     assert '<input type="hidden" name="trials" value="min">' in answer.text
 
 
-def test_a_run_with_one_trial_a_case_offers_no_ways(browser: Client, run: Run) -> None:
-    answer = browser.get(url(run, "?trials=min"))
+def test_a_run_with_one_trial_a_case_offers_no_ways(bobs: Client, run: Run) -> None:
+    answer = bobs.get(url(run, "?trials=min"))
     assert answer.context["trial_figures"] == []
     assert all(figure.mean == figure.summary.mean_estimate for figure in answer.context["figures"])
     assert "A case counts as" not in answer.text
@@ -95,15 +90,15 @@ def test_a_run_with_one_trial_a_case_offers_no_ways(browser: Client, run: Run) -
 
 
 class TestUnsteady:
-    def test_only_cases_whose_trials_straddle_are_listed(self, browser: Client, tried: Run) -> None:
-        answer = browser.get(url(tried, "?unsteady=on"))
+    def test_only_cases_whose_trials_straddle_are_listed(self, bobs: Client, tried: Run) -> None:
+        answer = bobs.get(url(tried, "?unsteady=on"))
         assert sorted(set(keys(answer))) == UNSTEADY
         assert len(keys(answer)) == 6, "every trial of an unsteady case has its row"
         (chip,) = answer.context["cases"].filter_chips()
         assert (chip.text, "unsteady" in chip.url) == ("unsteady", False)
 
     def test_it_goes_with_every_other_filter(
-        self, browser: Client, outputs: OutputSet, subtests: pytest.Subtests
+        self, bobs: Client, outputs: OutputSet, subtests: pytest.Subtests
     ) -> None:
         cases: list[tuple[str, list[str]]] = [
             ("?unsteady=on&scorer=exact", UNSTEADY),
@@ -117,43 +112,43 @@ class TestUnsteady:
         for query, found in cases:
             with subtests.test(query=query, found=found), undone():
                 run = finished_run(outputs, EXACT, CLOSE)
-                answer = browser.get(url(run, query))
+                answer = bobs.get(url(run, query))
                 assert sorted(set(keys(answer))) == found
 
     @pytest.mark.parametrize("few", [0, 2_000])
     def test_few_or_many_are_found_alike(
-        self, browser: Client, tried: Run, few: int, monkeypatch: pytest.MonkeyPatch
+        self, bobs: Client, tried: Run, few: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("scoring.models.case_list.selection.MAX_POSITIONS", few)
         for query in ("?unsteady=on", "?unsteady=on&sort=exact", "?unsteady=on&scorer=exact"):
-            assert sorted(set(keys(browser.get(url(tried, query))))) == UNSTEADY, query
+            assert sorted(set(keys(bobs.get(url(tried, query))))) == UNSTEADY, query
 
-    def test_their_rows_are_marked(self, browser: Client, tried: Run) -> None:
-        answer = browser.get(url(tried))
+    def test_their_rows_are_marked(self, bobs: Client, tried: Run) -> None:
+        answer = bobs.get(url(tried))
         marked = {row.key for row in answer.context["cases"].page.rows if row.is_unsteady}
         assert sorted(marked) == UNSTEADY
         assert answer.text.count("Some trials of this case pass and others fail") == 6
 
-    def test_the_scorer_tells_how_many_and_leads_to_them(self, browser: Client, tried: Run) -> None:
-        (figure,) = browser.get(url(tried)).context["figures"]
+    def test_the_scorer_tells_how_many_and_leads_to_them(self, bobs: Client, tried: Run) -> None:
+        (figure,) = bobs.get(url(tried)).context["figures"]
         assert figure.unsteady.number == 2
-        assert sorted(set(keys(browser.get(url(tried, figure.unsteady.query))))) == UNSTEADY
+        assert sorted(set(keys(bobs.get(url(tried, figure.unsteady.query))))) == UNSTEADY
 
 
-def test_the_page_needs_few_queries(browser: Client, tried: Run, subtests: pytest.Subtests) -> None:
+def test_the_page_needs_few_queries(bobs: Client, tried: Run, subtests: pytest.Subtests) -> None:
     cases: list[str] = ["", "?sort=exact&verdict=pass", "?unsteady=on&sort=exact&verdict=pass&q=y"]
     for query in cases:
         with subtests.test(query=query), undone():
             with CaptureQueriesContext(connection) as captured:
-                assert browser.get(url(tried, query)).status_code == 200
+                assert bobs.get(url(tried, query)).status_code == 200
             assert len(captured) <= 24
 
 
 def test_missing_trials_of_a_case_are_no_trials(
-    browser: Client, make_dataset: MakeDataset, outputs: OutputSet
+    bobs: Client, make_dataset: MakeDataset, outputs: OutputSet
 ) -> None:
     """A case with one scored trial among others with three counts with that one."""
     case = outputs.outputs.order_by("pk")[0].case
     outputs.outputs.filter(case=case, trial__gt=0).delete()
-    (figure,) = browser.get(url(finished_run(outputs, EXACT))).context["figures"]
+    (figure,) = bobs.get(url(finished_run(outputs, EXACT))).context["figures"]
     assert figure.mean.value == pytest.approx(fmean([1, 1 / 3, 0, 0.5]))

@@ -10,13 +10,7 @@ from django.urls import reverse
 
 from evalsite.pages.scorers.type_picker import HEADINGS, TypePicker
 from scoring.core.registry import Family, all_types
-from scoring.models import Team, User
-from tests.pages.runs.steps import BrowserOf
-
-
-@pytest.fixture
-def browser(browser_of: BrowserOf, alice: User) -> Client:
-    return browser_of(alice)
+from scoring.models import Team
 
 
 @pytest.fixture
@@ -57,34 +51,34 @@ def test_no_words_ask_for_every_type_and_open_none(text: str) -> None:
     assert TypePicker(text).first is None
 
 
-def test_the_first_one_is_opened(browser: Client, team: Team, url: str) -> None:
+def test_the_first_one_is_opened(alices: Client, team: Team, url: str) -> None:
     wanted = reverse("new_scorer", args=[team.slug, "json_match"])
-    assert browser.get(url, {"q": "json", "open": "first"})["Location"] == wanted
+    assert alices.get(url, {"q": "json", "open": "first"})["Location"] == wanted
 
 
 def test_in_place_the_first_one_is_opened_as_a_page_of_its_own(
-    browser: Client, team: Team, url: str
+    alices: Client, team: Team, url: str
 ) -> None:
     part = {"HX-Request": "true", "HX-Target": "types"}
-    answer = browser.get(url, {"q": "json", "open": "first"}, headers=part)
+    answer = alices.get(url, {"q": "json", "open": "first"}, headers=part)
     assert answer["HX-Redirect"] == reverse("new_scorer", args=[team.slug, "json_match"])
-    nothing = browser.get(url, {"q": "", "open": "first"}, headers=part)
+    nothing = alices.get(url, {"q": "", "open": "first"}, headers=part)
     assert "HX-Redirect" not in nothing
     assert nothing.text.lstrip().startswith('<div id="types">')
 
 
 @pytest.mark.parametrize(("asked", "says"), [("", "types"), ("xyzzy", "No type fits")])
 def test_where_there_is_no_first_one_the_page_stays(
-    browser: Client, url: str, asked: str, says: str
+    alices: Client, url: str, asked: str, says: str
 ) -> None:
-    shown = browser.get(url, {"q": asked, "open": "first"})
+    shown = alices.get(url, {"q": asked, "open": "first"})
     assert shown.status_code == 200
     assert says in shown.text
 
 
-def test_typing_swaps_the_list_alone(browser: Client, url: str) -> None:
+def test_typing_swaps_the_list_alone(alices: Client, url: str) -> None:
     part = {"HX-Request": "true", "HX-Target": "types"}
-    shown = browser.get(url, {"q": "lev"}, headers=part).text
+    shown = alices.get(url, {"q": "lev"}, headers=part).text
     assert shown.lstrip().startswith('<div id="types">')
     assert "1 type. Enter opens Levenshtein similarity" in " ".join(shown.split())
     assert "Exact match" not in shown

@@ -59,11 +59,6 @@ def thresholds(suite: Suite) -> dict[str, float]:
     return {e.scorer.name: e.threshold for e in suite.entries.select_related("scorer").all()}
 
 
-@pytest.fixture
-def admin(browser_of: BrowserOf, alice: User) -> Client:
-    return browser_of(alice)
-
-
 def test_the_same_file_is_one_proposal(browser: Client, suite: Suite) -> None:
     for text in (FILE, FILE.replace("0.8}", "0.80 }"), FILE.replace("0.8", "0.85")):
         import_file(browser, text)
@@ -72,13 +67,13 @@ def test_the_same_file_is_one_proposal(browser: Client, suite: Suite) -> None:
 
 
 def test_an_administrator_accepts_with_a_reason(
-    admin: Client, alice: User, proposal: SuiteProposal, suite: Suite
+    alices: Client, alice: User, proposal: SuiteProposal, suite: Suite
 ) -> None:
-    refused = decide(admin, proposal, "accept", reason=" ")
+    refused = decide(alices, proposal, "accept", reason=" ")
     assert refused.status_code == 422
     assert "Enter a reason for the threshold change." in refused.text
     assert thresholds(suite) == {"close": 0.75}
-    answer = decide(admin, proposal, "accept", reason="Too many near misses.")
+    answer = decide(alices, proposal, "accept", reason="Too many near misses.")
     assert "Proposal accepted." in answer.text
     assert thresholds(suite) == {"close": 0.8, "same": 1.0}
     change = ThresholdChange.objects.get(old=0.75)
@@ -87,13 +82,13 @@ def test_an_administrator_accepts_with_a_reason(
     assert (proposal.state, proposal.decided_by) == ("accepted", alice)
     entry = AuditEntry.objects.get(action="proposal.accepted")
     assert entry.new == {"suite": "release", "reason": "Too many near misses."}
-    assert "release.yaml" in page_of(admin, suite)
+    assert "release.yaml" in page_of(alices, suite)
 
 
 def test_an_administrator_rejects(
-    admin: Client, browser: Client, proposal: SuiteProposal, suite: Suite
+    alices: Client, browser: Client, proposal: SuiteProposal, suite: Suite
 ) -> None:
-    assert "Proposal rejected." in decide(admin, proposal, "reject", reason="Not now.").text
+    assert "Proposal rejected." in decide(alices, proposal, "reject", reason="Not now.").text
     assert thresholds(suite) == {"close": 0.75}
     assert "Not now." in page_of(browser, suite)
     assert plan_proposal(proposal).propose(None) is None, "a command does not ask again"
@@ -102,23 +97,23 @@ def test_an_administrator_rejects(
 
 
 def test_what_changed_meanwhile_is_shown_first(
-    admin: Client, proposal: SuiteProposal, suite: Suite
+    alices: Client, proposal: SuiteProposal, suite: Suite
 ) -> None:
     suite.entries.get().change_threshold(0.7, by=None, reason="Milder.")
     url = reverse("decide_proposal", args=[proposal.uuid])
     sent = {"decision": "accept", "reason": "Why", "shown": "another"}
-    answer = admin.post(url, sent)
+    answer = alices.post(url, sent)
     assert answer.status_code == 422
     assert "Something has changed since you looked." in answer.text
     assert thresholds(suite) == {"close": 0.7}
-    assert decide(admin, proposal, "accept", reason="Why").status_code == 200
+    assert decide(alices, proposal, "accept", reason="Why").status_code == 200
     assert thresholds(suite)["close"] == 0.8
 
 
 def test_a_second_decision_says_so(
-    admin: Client, alice: User, proposal: SuiteProposal, suite: Suite
+    alices: Client, alice: User, proposal: SuiteProposal, suite: Suite
 ) -> None:
     reject(proposal, by=alice, reason="")
     url = reverse("decide_proposal", args=[proposal.uuid])
-    answer = admin.post(url, {"decision": "reject"}, follow=True)
+    answer = alices.post(url, {"decision": "reject"}, follow=True)
     assert "This proposal has already been decided." in answer.text

@@ -11,7 +11,6 @@ from scoring.engine.suites.proposals import plan_proposal
 from scoring.models import Scorer, Suite, SuiteProposal, Team, User
 from tests.pages.suites.test_decisions import (
     BrowserOf,
-    admin,
     decide,
     import_file,
     page_of,
@@ -20,7 +19,7 @@ from tests.pages.suites.test_decisions import (
     thresholds,
 )
 
-__all__ = ["admin", "proposal", "suite"]
+__all__ = ["proposal", "suite"]
 
 
 def test_an_editors_import_is_a_proposal(
@@ -39,31 +38,31 @@ def test_an_editors_import_is_a_proposal(
 
 
 def test_a_proposal_that_the_suite_has_come_to_is_outdated(
-    admin: Client, proposal: SuiteProposal, suite: Suite, team: Team, alice: User
+    alices: Client, proposal: SuiteProposal, suite: Suite, team: Team, alice: User
 ) -> None:
     plan_proposal(proposal).carry_out(alice, "By hand.")
-    page = page_of(admin, suite)
+    page = page_of(alices, suite)
     assert "The suite matches the file by now." in page
     assert 'value="accept"' not in page
-    decide(admin, proposal, "reject")
+    decide(alices, proposal, "reject")
     assert not SuiteProposal.objects.open().exists()
 
 
 @pytest.mark.parametrize("text", ["scorers: [{type: gone}]", "name: release\nscorers: []"])
 def test_a_text_that_cannot_be_used_any_more_can_be_rejected(
-    admin: Client, proposal: SuiteProposal, suite: Suite, text: str
+    alices: Client, proposal: SuiteProposal, suite: Suite, text: str
 ) -> None:
     SuiteProposal.objects.update(text=text)
-    assert "The proposal cannot be used any more" in page_of(admin, suite)
+    assert "The proposal cannot be used any more" in page_of(alices, suite)
     url = reverse("decide_proposal", args=[proposal.uuid])
-    assert admin.post(url, {"decision": "accept", "reason": "Why"}).status_code == 422
-    assert "Proposal rejected." in decide(admin, proposal, "reject").text
+    assert alices.post(url, {"decision": "accept", "reason": "Why"}).status_code == 422
+    assert "Proposal rejected." in decide(alices, proposal, "reject").text
     with pytest.raises(ConfigError):
         plan_proposal(SuiteProposal.objects.get())
 
 
 def test_a_scorer_of_another_type_is_a_clash(
-    admin: Client, proposal: SuiteProposal, suite: Suite, team: Team
+    alices: Client, proposal: SuiteProposal, suite: Suite, team: Team
 ) -> None:
     Scorer.objects.define(team, "same", "regex", {"pattern": "x"})
-    assert "A scorer of the team has a name of the file and another type." in page_of(admin, suite)
+    assert "A scorer of the team has a name of the file and another type." in page_of(alices, suite)

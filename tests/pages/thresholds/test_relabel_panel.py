@@ -31,11 +31,6 @@ def runs(make_dataset: MakeDataset) -> list[Run]:
     return [suite_run(version, scores, name=name) for name in ("w45", "w46")]
 
 
-@pytest.fixture
-def admin(browser_of: BrowserOf, alice: User) -> Client:
-    return browser_of(alice)
-
-
 def url_of(name: str = "suite_threshold") -> str:
     entry = entry_of()
     return reverse(name, args=[entry.suite.uuid, entry.scorer.uuid])
@@ -51,18 +46,18 @@ def work() -> None:
     runner.step()  # collects what the first one began
 
 
-def test_runs_are_relabelled_right_after_the_change(admin: Client, runs: list[Run]) -> None:
-    assert "Labels of finished runs" not in admin.get(url_of()).text
+def test_runs_are_relabelled_right_after_the_change(alices: Client, runs: list[Run]) -> None:
+    assert "Labels of finished runs" not in alices.get(url_of()).text
     fields = {"threshold": "0.7", "old": "0.5", "reason": "Too lenient."}
-    answer = admin.post(url_of(), fields, follow=True)
+    answer = alices.post(url_of(), fields, follow=True)
     assert "2 of the last 10 finished runs of release have labels by other" in words(answer)
     assert "Re-label 2 runs" in words(answer)
-    answer = admin.post(url_of("relabel_suite"), follow=True)
+    answer = alices.post(url_of("relabel_suite"), follow=True)
     assert "Re-labelling runs." in words(answer)
     assert 'hx-trigger="every 1s"' in answer.text
     assert "Re-label 2 runs" not in words(answer)
     work()
-    answer = admin.get(url_of(), headers={"HX-Request": "true", "HX-Target": "relabel"})
+    answer = alices.get(url_of(), headers={"HX-Request": "true", "HX-Target": "relabel"})
     assert next(template.name for template in answer.templates) == "thresholds/_relabel.html"
     assert "2 runs re-labelled." in words(answer)
     assert "hx-trigger" not in answer.text
@@ -70,36 +65,36 @@ def test_runs_are_relabelled_right_after_the_change(admin: Client, runs: list[Ru
     assert AuditEntry.objects.filter(action="run.relabelled").count() == 2
 
 
-def test_labels_that_say_nothing_else_are_removed(admin: Client, runs: list[Run]) -> None:
+def test_labels_that_say_nothing_else_are_removed(alices: Client, runs: list[Run]) -> None:
     for new in (0.7, 0.5):
         entry_of().change_threshold(new, by=None, reason="x")
-        admin.post(url_of("relabel_suite"))
+        alices.post(url_of("relabel_suite"))
         work()
-    assert "Labels of 2 runs removed." in words(admin.get(url_of()))
+    assert "Labels of 2 runs removed." in words(alices.get(url_of()))
     assert not runs[0].relabels.exists()
 
 
-def test_a_run_that_needs_it_later_is_offered_again(admin: Client, runs: list[Run]) -> None:
+def test_a_run_that_needs_it_later_is_offered_again(alices: Client, runs: list[Run]) -> None:
     entry_of().change_threshold(0.7, by=None, reason="x")
-    admin.post(url_of("relabel_suite"))
+    alices.post(url_of("relabel_suite"))
     work()
     entry_of("same").change_threshold(0.9, by=None, reason="x")
-    text = words(admin.get(url_of()))
+    text = words(alices.get(url_of()))
     assert "Re-label 2 runs" in text
     assert "2 runs re-labelled" not in text
 
 
-def test_without_anything_to_label_it_is_said(admin: Client, runs: list[Run]) -> None:
-    answer = admin.post(url_of("relabel_suite"), follow=True)
+def test_without_anything_to_label_it_is_said(alices: Client, runs: list[Run]) -> None:
+    answer = alices.post(url_of("relabel_suite"), follow=True)
     assert "The last runs have the labels of the suite's thresholds already." in words(answer)
     assert not Job.objects.exists()
 
 
-def test_a_job_that_failed_says_why(admin: Client, runs: list[Run]) -> None:
+def test_a_job_that_failed_says_why(alices: Client, runs: list[Run]) -> None:
     entry_of().change_threshold(0.7, by=None, reason="x")
-    admin.post(url_of("relabel_suite"))
+    alices.post(url_of("relabel_suite"))
     Job.objects.update(state=JobState.FAILED, problem="the worker ended meanwhile; ask again")
-    text = words(admin.get(url_of()))
+    text = words(alices.get(url_of()))
     assert "The runs were not re-labelled: the worker ended meanwhile; ask again." in text
     assert "Re-label 2 runs" in text
 

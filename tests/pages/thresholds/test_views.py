@@ -43,11 +43,6 @@ def runs(version: DatasetVersion) -> list[Run]:
     return [suite_run(version, SCORES, name=name) for name in ("w45", "w46")]
 
 
-@pytest.fixture
-def admin(browser_of: BrowserOf, alice: User) -> Client:
-    return browser_of(alice)
-
-
 def page_url(name: str = "close") -> str:
     entry = entry_of(name)
     return reverse("suite_threshold", args=[entry.suite.uuid, entry.scorer.uuid])
@@ -65,50 +60,50 @@ def change(threshold: str, reason: str = "Too lenient.", old: str = "0.5") -> di
     return {"threshold": threshold, "old": old, "reason": reason}
 
 
-def test_the_page_begins_with_the_present_threshold(admin: Client, runs: list[Run]) -> None:
-    answer = admin.get(page_url())
+def test_the_page_begins_with_the_present_threshold(alices: Client, runs: list[Run]) -> None:
+    answer = alices.get(page_url())
     assert "At 0.5, 2 of 3 cases of w46 pass: 66.7 %." in words(answer)
     assert answer.context["page"].chart.current_x == answer.context["page"].chart.new_x
     assert flips_of(answer) == []
     assert "Change from" not in answer.text
 
 
-def test_a_preview_lists_and_links_the_cases_that_flip(admin: Client, runs: list[Run]) -> None:
-    answer = admin.get(page_url(), {"threshold": "0.65"})
+def test_a_preview_lists_and_links_the_cases_that_flip(alices: Client, runs: list[Run]) -> None:
+    answer = alices.get(page_url(), {"threshold": "0.65"})
     assert "1 of 3 cases of w46 would fail instead of pass" in words(answer)
     assert "No case verdict changes: other scorers fail these cases." in words(answer)
     assert flips_of(answer) == ["case-2"]
     case = reverse("run_case", args=[runs[1].uuid, 2])
     assert f'href="{case}"' in answer.text
-    assert admin.get(case).status_code == 200
+    assert alices.get(case).status_code == 200
 
 
-def test_the_flips_of_an_earlier_run_are_listed_on_request(admin: Client, runs: list[Run]) -> None:
-    answer = admin.get(page_url(), {"threshold": "0.65", "run": str(runs[0].uuid)})
+def test_the_flips_of_an_earlier_run_are_listed_on_request(alices: Client, runs: list[Run]) -> None:
+    answer = alices.get(page_url(), {"threshold": "0.65", "run": str(runs[0].uuid)})
     assert "cases of w45 would fail" in words(answer)
     assert reverse("run_case", args=[runs[0].uuid, 2]) in answer.text
 
 
-def test_pages_of_flips_follow_each_other(admin: Client, make_dataset: MakeDataset) -> None:
+def test_pages_of_flips_follow_each_other(alices: Client, make_dataset: MakeDataset) -> None:
     suite_run(make_dataset([{}] * 120), {"close": [0.6] * 120})
-    answer = admin.get(page_url(), {"threshold": "0.7"})
+    answer = alices.get(page_url(), {"threshold": "0.7"})
     seen = flips_of(answer)
     while url := answer.context["page"].next_url:
-        answer = admin.get(page_url() + url)
+        answer = alices.get(page_url() + url)
         seen += flips_of(answer)
     assert len(seen) == len(set(seen)) == 120
-    back = admin.get(page_url() + answer.context["page"].previous_url)
+    back = alices.get(page_url() + answer.context["page"].previous_url)
     assert flips_of(back) == seen[50:100]
 
 
 def test_what_the_preview_lists_flips_when_the_run_is_judged_by_the_new_threshold(
-    admin: Client, make_dataset: MakeDataset
+    alices: Client, make_dataset: MakeDataset
 ) -> None:
     random = Random(3)
     scores = [random.choice([n / 8 for n in range(9)]) for _ in range(40)]
     run = suite_run(make_dataset([{}] * 40), {"close": scores})
     for new in [0.0, 1.0, 3 / 8, *(random.random() for _ in range(7))]:
-        answer = admin.get(page_url(), {"threshold": repr(new)})
+        answer = alices.get(page_url(), {"threshold": repr(new)})
         keys = run.output_set.version.cases.order_by("position").values_list("key", flat=True)
         pairs = zip(keys, scores, strict=True)
         wanted = {key for key, score in pairs if (score >= 0.5) != (score >= new)}
@@ -116,9 +111,9 @@ def test_what_the_preview_lists_flips_when_the_run_is_judged_by_the_new_threshol
 
 
 def test_an_admin_changes_the_threshold_with_a_reason(
-    admin: Client, alice: User, runs: list[Run]
+    alices: Client, alice: User, runs: list[Run]
 ) -> None:
-    answer = admin.post(page_url(), change("0.65"), follow=True)
+    answer = alices.post(page_url(), change("0.65"), follow=True)
     assert entry_of().threshold == 0.65
     assert "Threshold of close changed: 0.5 → 0.65." in words(answer)
     assert "0.5 → 0.65 Too lenient. alice@example.org" in words(answer)
@@ -126,11 +121,11 @@ def test_an_admin_changes_the_threshold_with_a_reason(
     assert (entry.actor_id, entry.new["reason"]) == (str(alice.pk), "Too lenient.")
     for page in ("suite", "scorer"):
         row = getattr(entry_of(), page)
-        assert "Too lenient." in admin.get(reverse(page, args=[row.uuid])).text
+        assert "Too lenient." in alices.get(reverse(page, args=[row.uuid])).text
 
 
 def test_a_change_that_cannot_be_made_says_why(
-    admin: Client, runs: list[Run], subtests: pytest.Subtests
+    alices: Client, runs: list[Run], subtests: pytest.Subtests
 ) -> None:
     cases: list[tuple[dict[str, str], str]] = [
         (change("0.65", reason=" "), "Enter a reason for the threshold change."),
@@ -140,16 +135,16 @@ def test_a_change_that_cannot_be_made_says_why(
     ]
     for sent, problem in cases:
         with subtests.test(sent=sent, problem=problem), undone():
-            answer = admin.post(page_url(), sent)
+            answer = alices.post(page_url(), sent)
             assert answer.status_code == 422
             assert problem in unescape(answer.text)
             assert entry_of().threshold == 0.5
 
 
 def test_a_change_of_a_threshold_that_is_no_longer_shown_is_a_conflict(
-    admin: Client, runs: list[Run]
+    alices: Client, runs: list[Run]
 ) -> None:
-    answer = admin.post(page_url(), change("0.65", old="0.4"))
+    answer = alices.post(page_url(), change("0.65", old="0.4"))
     assert answer.status_code == 409
     assert "Another user changed the threshold to 0.5 in the meantime." in words(answer)
     assert entry_of().threshold == 0.5
@@ -167,39 +162,39 @@ def test_a_viewer_previews_and_changes_nothing(
     assert entry_of().threshold == 0.5
 
 
-def test_a_scorer_outside_the_suite_is_not_found(admin: Client, runs: list[Run]) -> None:
+def test_a_scorer_outside_the_suite_is_not_found(alices: Client, runs: list[Run]) -> None:
     url = page_url("same")
     Suite.objects.get().replace_entries([(entry_of().scorer, None)], by=None)
-    assert admin.get(url).status_code == 404
+    assert alices.get(url).status_code == 404
 
 
-def test_htmx_gets_the_preview_alone(admin: Client, runs: list[Run]) -> None:
+def test_htmx_gets_the_preview_alone(alices: Client, runs: list[Run]) -> None:
     headers = {"HX-Request": "true", "HX-Target": "preview"}
-    answer = admin.get(page_url(), {"threshold": "0.65"}, headers=headers)
+    answer = alices.get(page_url(), {"threshold": "0.65"}, headers=headers)
     assert answer.text.lstrip().startswith('<div id="preview">')
 
 
 def test_a_query_that_makes_no_sense_is_refused(
-    admin: Client, runs: list[Run], subtests: pytest.Subtests
+    alices: Client, runs: list[Run], subtests: pytest.Subtests
 ) -> None:
     cases: list[dict[str, str]] = [{"threshold": "7"}, {"threshold": "x"}, {"run": "x"}]
     for query in cases:
         with subtests.test(query=query), undone():
-            answer = admin.get(page_url(), query)
+            answer = alices.get(page_url(), query)
             assert answer.status_code == 422
             assert "Nothing can be previewed" in answer.text
 
 
-def test_without_a_finished_run_there_is_no_curve(admin: Client, runs: list[Run]) -> None:
+def test_without_a_finished_run_there_is_no_curve(alices: Client, runs: list[Run]) -> None:
     Run.objects.all().delete()
-    answer = admin.get(page_url(), {"threshold": "0.65"})
+    answer = alices.get(page_url(), {"threshold": "0.65"})
     assert "No finished run" in answer.text
     assert "<figure" not in answer.text
     assert "Change threshold" in answer.text
 
 
 def test_more_runs_and_cases_take_no_more_queries(
-    admin: Client, make_dataset: MakeDataset, django_assert_num_queries: DjangoAssertNumQueries
+    alices: Client, make_dataset: MakeDataset, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     suite_run(make_dataset([{}] * 2), {"close": [0.6] * 2})
     url, counts = page_url(), []
@@ -207,30 +202,30 @@ def test_more_runs_and_cases_take_no_more_queries(
         version = make_dataset([{}] * count, name=f"{count} cases")
         for number in range(count // 10):
             suite_run(version, {"close": [0.6] * count}, name=f"{count} {number}")
-        admin.get(url, {"threshold": "0.7"})
+        alices.get(url, {"threshold": "0.7"})
         with django_assert_num_queries(99, exact=False) as captured:
-            admin.get(url, {"threshold": "0.7"})
+            alices.get(url, {"threshold": "0.7"})
         counts.append(len(captured))
     assert counts[0] == counts[1]
 
 
 def test_the_default_of_a_scorer_changes_on_a_page_like_that(
-    admin: Client, runs: list[Run]
+    alices: Client, runs: list[Run]
 ) -> None:
     scorer = entry_of().scorer
     url = reverse("scorer_threshold", args=[scorer.uuid])
-    answer = admin.get(url, {"threshold": "0.55"})
+    answer = alices.get(url, {"threshold": "0.55"})
     assert "At 0.55 instead of 0.7, 1 of 3 cases of w46 would pass instead of fail" in words(answer)
     assert flips_of(answer) == ["case-2"]
-    answer = admin.post(url, change("0.55", old="0.7"), follow=True)
+    answer = alices.post(url, change("0.55", old="0.7"), follow=True)
     assert "0.7 → 0.55 Too lenient. alice@example.org" in words(answer)
     scorer.refresh_from_db()
     assert (scorer.threshold, entry_of().threshold) == (0.55, 0.5)
     for page in ("scorer", "edit_scorer"):
-        assert f'href="{url}"' in admin.get(reverse(page, args=[scorer.uuid])).text
-    history = words(admin.get(reverse("scorer", args=[scorer.uuid])))
+        assert f'href="{url}"' in alices.get(reverse(page, args=[scorer.uuid])).text
+    history = words(alices.get(reverse("scorer", args=[scorer.uuid])))
     assert "default 0.7 → 0.55 Too lenient." in history
-    assert "Too lenient." not in admin.get(reverse("suite", args=[entry_of().suite.uuid])).text
+    assert "Too lenient." not in alices.get(reverse("suite", args=[entry_of().suite.uuid])).text
 
 
 def test_a_viewer_leaves_the_default_alone(
@@ -256,10 +251,10 @@ def let_others_act_first(monkeypatch: pytest.MonkeyPatch, act: Callable[[], obje
 
 
 def test_a_threshold_that_changes_meanwhile_is_shown(
-    admin: Client, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+    alices: Client, runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     let_others_act_first(monkeypatch, lambda: entry_of().change_threshold(0.4, by=None, reason="x"))
-    answer = admin.post(page_url(), change("0.65"))
+    answer = alices.post(page_url(), change("0.65"))
     assert answer.status_code == 409
     assert "Another user changed the threshold to 0.4 in the meantime." in words(answer)
     assert "Change from 0.4 to 0.65" in words(answer)
@@ -268,10 +263,10 @@ def test_a_threshold_that_changes_meanwhile_is_shown(
 
 
 def test_a_scorer_that_leaves_the_suite_meanwhile_is_named(
-    admin: Client, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+    alices: Client, runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rest = [(entry_of("same").scorer, None)]
     let_others_act_first(monkeypatch, lambda: Suite.objects.get().replace_entries(rest, by=None))
-    answer = admin.post(page_url(), change("0.65"), follow=True)
+    answer = alices.post(page_url(), change("0.65"), follow=True)
     assert answer.redirect_chain[0][0] == reverse("suite", args=[Suite.objects.get().uuid])
     assert "Another user removed the scorer in the meantime. Nothing was changed." in words(answer)

@@ -15,9 +15,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from scoring.models import DatasetVersion, OutputSet, OutputSetState, Run, User
+from scoring.models import DatasetVersion, OutputSet, OutputSetState, Run
 from tests.conftest import MakeDataset
-from tests.pages.runs.steps import BrowserOf, MakeSet, keys, url
+from tests.pages.runs.steps import MakeSet, keys, url
 from tests.support.run_states import CLOSE, EXACT, finished_run
 from tests.support.undone import undone
 
@@ -42,11 +42,6 @@ def export_of(run: Run, query: str = "") -> str:
 def links_of(page: str) -> list[str]:
     """The addresses that a page offers as files."""
     return [html.unescape(link) for link in re.findall(r'<a href="([^"]*)" download', page)]
-
-
-@pytest.fixture
-def bobs(browser_of: BrowserOf, bob: User) -> Client:
-    return browser_of(bob)
 
 
 @pytest.fixture

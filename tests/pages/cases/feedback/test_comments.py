@@ -12,26 +12,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from scoring.models import AuditEntry, Comment, Member, Output, Role, Run, Team, User
+from scoring.models import AuditEntry, Comment, Member, Output, Role, Run, User
 from tests.support.run_states import EXACT, finished_run
 from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 
 HX = {"HX-Request": "true", "HX-Target": "comments"}
-
-
-@pytest.fixture
-def rita(team: Team) -> User:
-    """A reviewer."""
-    user = User.objects.create_user("rita@example.org")
-    Member.objects.create(team=team, user=user, role=Role.REVIEWER)
-    return user
-
-
-@pytest.fixture
-def ritas(browser_of: BrowserOf, rita: User) -> Client:
-    return browser_of(rita)
 
 
 @pytest.fixture

@@ -27,17 +27,6 @@ HX = {"HX-Request": "true", "HX-Target": "reviews"}
 
 
 @pytest.fixture
-def rita(team: Team) -> User:
-    """A reviewer."""
-    return member(team, "rita@example.org", Role.REVIEWER)
-
-
-@pytest.fixture
-def ritas(browser_of: BrowserOf, rita: User) -> Client:
-    return browser_of(rita)
-
-
-@pytest.fixture
 def sam(team: Team) -> User:
     """Another reviewer."""
     return member(team, "sam@example.org", Role.REVIEWER)

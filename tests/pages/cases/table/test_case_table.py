@@ -36,11 +36,6 @@ def versions(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> list[Run]:
     ]
 
 
-@pytest.fixture
-def bobs(browser_of: BrowserOf, bob: User) -> Client:
-    return browser_of(bob)
-
-
 def test_cases_are_filtered_by_what_became_of_them(bobs: Client, versions: list[Run]) -> None:
     for query, wanted in [
         ({"change": "broke"}, "1"),
