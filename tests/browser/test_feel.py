@@ -141,6 +141,7 @@ def test_back_returns_to_the_row_where_the_list_was(low: Page, run: Run) -> None
     assert place > 0
     keys.press("Enter")
     expect(low.get_by_role("heading", level=1)).to_have_text("q31")
+    low.wait_for_load_state()
     low.wait_for_function("sessionStorage.getItem('places')?.includes('verdict=pass')")
     low.go_back()
     expect(row).to_be_focused()
