@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from shutil import which
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -31,6 +31,9 @@ from tests.browser.browser_log import Witness
 from tests.browser.compare_steps import has_settled
 from tests.support.thoroughness import IS_THOROUGH
 from tests.support.waiting import DEADLINE_SECONDS
+
+if TYPE_CHECKING:
+    from playwright.sync_api._generated import Clock
 
 #: Of a page: its URL name, and "dark" or "light".
 Kind = tuple[str, str]
@@ -90,12 +93,17 @@ def window(chromium: Browser, live_server: LiveServer) -> Iterator[BrowserContex
 
     Its relative addresses are the live server's; its first tab keeps it open.
     """
-    made = chromium.new_context(base_url=live_server.url)
-    made.set_default_timeout(PATIENCE_MS)
-    made.add_init_script(REPORT_VIOLATIONS)
+    made = open_window(chromium, live_server)
     made.new_page()
     yield made
     made.close()
+
+
+def open_window(chromium: Browser, live_server: LiveServer) -> BrowserContext:
+    made = chromium.new_context(base_url=live_server.url)
+    made.set_default_timeout(PATIENCE_MS)
+    made.add_init_script(REPORT_VIOLATIONS)
+    return made
 
 
 def clear(window: BrowserContext, origin: str) -> None:
@@ -111,10 +119,23 @@ def clear(window: BrowserContext, origin: str) -> None:
 
 
 @pytest.fixture
-def context(window: BrowserContext, live_server: LiveServer) -> Iterator[BrowserContext]:
-    """A fresh profile, but for static files in its cache."""
-    yield window
-    clear(window, live_server.url)
+def context(
+    window: BrowserContext,
+    chromium: Browser,
+    live_server: LiveServer,
+    request: pytest.FixtureRequest,
+) -> Iterator[BrowserContext]:
+    """A fresh profile, but for static files in its cache.
+
+    A test that turns the clock has a window of its own, since a clock is all the window's.
+    """
+    if "clock" in request.fixturenames:
+        own = open_window(chromium, live_server)
+        yield own
+        own.close()
+    else:
+        yield window
+        clear(window, live_server.url)
 
 
 @pytest.fixture
@@ -143,10 +164,16 @@ def page(
 
 
 @pytest.fixture
-def let_time_pass(page: Page) -> Callable[[], None]:
-    """Lets ten seconds pass at once in the tab, so that what asks again in a while asks now."""
+def clock(page: Page) -> Clock:
+    """That of the tab, which the test turns."""
     page.clock.install()
-    return lambda: page.clock.fast_forward(10_000)
+    return page.clock
+
+
+@pytest.fixture
+def let_time_pass(clock: Clock) -> Callable[[], None]:
+    """Lets ten seconds pass at once in the tab, so that what asks again in a while asks now."""
+    return lambda: clock.fast_forward(10_000)
 
 
 @pytest.hookimpl(wrapper=True)

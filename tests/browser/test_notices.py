@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 from django.urls import reverse
@@ -15,6 +16,9 @@ from scoring.models import Run, RunState, User
 from tests.browser.test_feel import LISTEN, heard
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import CLOSE, EXACT, finished_run, queued_run
+
+if TYPE_CHECKING:
+    from playwright.sync_api._generated import Clock
 
 pytestmark = pytest.mark.browser
 
@@ -49,10 +53,9 @@ def waiting(run: Run, alice: User) -> Run:
 
 
 @pytest.fixture
-def at_runs(page: Page, sign_in: SignIn, alice: User) -> Page:
+def at_runs(page: Page, clock: Clock, sign_in: SignIn, alice: User) -> Page:
     """A tab whose clock the test turns."""
     sign_in(alice)
-    page.clock.install()
     page.add_init_script(LISTEN)
     return page
 
