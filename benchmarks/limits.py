@@ -329,20 +329,10 @@ def of_history(site: Site) -> Iterator[Limit]:
 
 def series_of(site: Site, count: int) -> Any:
     """The latest of so many weekly runs of a dataset of its own, all of them measured."""
-    from scoring.engine.drift import measure_series
-    from tests.support.drift_runs import run_in_week, scorer_of
+    from tests.support.drift_runs import measured_weeks
 
-    version = site.version(
-        f"{count} runs", [{"key": f"q{n}", "tags": ["billing"]} for n in range(4)]
-    )
-    scorers = [scorer_of(version, name) for name in ("close", "same")]
-    means = (0.8, 0.82, 0.81)
-    runs = [
-        run_in_week(version, week, means[week % 3], "ppfp", scorers=scorers)
-        for week in range(count)
-    ]
-    measure_series(version.dataset, "a")
-    return runs[-1]
+    cases = [{"key": f"q{n}", "tags": ["billing"]} for n in range(4)]
+    return measured_weeks(site.version(f"{count} runs", cases), count)
 
 
 def addresses(run: Any, baseline: Any = None) -> dict[str, str]:

@@ -10,10 +10,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from scoring.engine.drift import measure_series
-from scoring.models import DatasetVersion, Run, User
+from scoring.models import Run, User
 from tests.conftest import MakeDataset
-from tests.support.drift_runs import run_in_week, scorer_of
+from tests.support.drift_runs import measured_weeks
 
 BrowserOf = Callable[[User], Client]
 
@@ -22,19 +21,7 @@ def series_of(make_dataset: MakeDataset, count: int) -> Run:
     """The latest of so many weekly runs of a dataset of its own, all of them measured."""
     cases = [{"key": f"q{n}", "tags": ["billing"]} for n in range(4)]
     version = make_dataset(cases, name=f"{count} runs")
-    run = add_weeks(version, count)
-    measure_series(version.dataset, "a")
-    return run
-
-
-def add_weeks(version: DatasetVersion, count: int) -> Run:
-    scorers = [scorer_of(version, name) for name in ("close", "same")]
-    means = (0.8, 0.82, 0.81)
-    runs = [
-        run_in_week(version, week, means[week % 3], "ppfp", scorers=scorers)
-        for week in range(count)
-    ]
-    return runs[-1]
+    return measured_weeks(version, count)
 
 
 def addresses(run: Run) -> dict[str, str]:
