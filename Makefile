@@ -4,7 +4,7 @@ python = $(bin)/python
 
 port = 8000
 
-.PHONY: setup run worker test fast slow limits lint types format sizes
+.PHONY: setup run worker test fast touched slow limits lint types format sizes
 
 setup:  ## a virtual environment with everything the suite needs
 	python3 -m venv .venv && .venv/bin/pip install -r requirements-dev.txt
@@ -20,6 +20,9 @@ test:  ## the whole suite
 
 fast:  ## without the browser
 	$(python) -m pytest -m "not slow and not browser"
+
+touched:  ## what the uncommitted changes touch, by imports and templates; since=COMMIT for more
+	$(python) -m pytest $$($(python) -m tests.support.touched $(since))
 
 slow:  ## everything: simulations, real files at full size, all examples, ten kills a kind
 	EVALSITE_SLOW_TESTS=1 $(python) -m pytest

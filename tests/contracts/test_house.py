@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import sizes
-from tests.support.paths import ROOT
+from tests.support.paths import ROOT, path_of_test
 
 FOLDERS = ("benchmarks", "docs", "evalsite", "scoring", "static", "templates", "tests")
 
@@ -193,15 +193,10 @@ def test_every_module_has_its_test_file() -> None:
         str(module.relative_to(ROOT)): str(wanted.relative_to(ROOT))
         for top in ("scoring", "evalsite")
         for module in sorted((ROOT / top).rglob("*.py"))
-        if not (wanted := path_of_test(module, ROOT / top)).exists()
-        and not needs_no_test_file(module, wanted)
+        if not (wanted := path_of_test(module)).exists() and not needs_no_test_file(module, wanted)
     }
     told = "\n".join(f"{module} has no {wanted}" for module, wanted in missing.items())
     assert not missing, f"{told}\ntests/README.md says which modules need a test file"
-
-
-def path_of_test(module: Path, top: Path) -> Path:
-    return ROOT / "tests" / module.parent.relative_to(top) / f"test_{module.name}"
 
 
 def needs_no_test_file(module: Path, wanted: Path) -> bool:
