@@ -1,6 +1,6 @@
 """People, teams and small datasets for every test.
 
-Alice administers, Erin edits, Rita reviews, Bob looks, Charlie is a stranger.
+Alice administers, Erin edits, Rita reviews, Bob looks, Charlie is a stranger; Root is the site's.
 """
 
 from __future__ import annotations
@@ -222,6 +222,12 @@ def charlie(db: None) -> User:
     """An administrator elsewhere, and a stranger here."""
     other = Team.objects.create(name="Elsewhere", slug="elsewhere")
     return _member(other, "charlie@example.org", Role.ADMIN)
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    """An administrator of the site, in no team."""
+    return User.objects.create_superuser("root@example.org", PASSWORD)
 
 
 @pytest.fixture

@@ -8,12 +8,6 @@ from django.urls import reverse
 
 from scoring import models as rows
 from scoring.models import Scorer, Suite, SuiteEntry, Team, User
-from tests.conftest import PASSWORD
-
-
-@pytest.fixture
-def root(db: None) -> User:
-    return User.objects.create_superuser("root@example.org", PASSWORD)
 
 
 @pytest.fixture

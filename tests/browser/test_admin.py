@@ -9,7 +9,6 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from scoring.models import Scorer, Suite, SuiteEntry, Team, User
-from tests.conftest import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -19,11 +18,6 @@ def entry(team: Team) -> SuiteEntry:
     scorer = Scorer.objects.define(team, "close enough", "levenshtein", {})
     Suite.objects.define(team, "release", [(scorer, None)])
     return SuiteEntry.objects.get()
-
-
-@pytest.fixture
-def root(db: None) -> User:
-    return User.objects.create_superuser("root@example.org", PASSWORD)
 
 
 def test_the_admin_keeps_to_the_policy(

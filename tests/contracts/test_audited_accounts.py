@@ -56,11 +56,6 @@ OTHER = {
 
 
 @pytest.fixture
-def root(db: None) -> User:
-    return User.objects.create_superuser("root@example.org", PASSWORD)
-
-
-@pytest.fixture
 def admin(browser_of: Callable[[User], Client], root: User) -> Client:
     return browser_of(root)
 

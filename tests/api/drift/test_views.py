@@ -13,13 +13,11 @@ from tests.api.conftest import MISSING, Api, codes
 from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week, scorer_of
+from tests.support.fixtures.weeks import version
 from tests.support.suite_runs import entry_of, suite_run
 from tests.support.undone import undone
 
-
-@pytest.fixture
-def version(make_dataset: MakeDataset) -> DatasetVersion:
-    return make_dataset([{"key": f"q{number}"} for number in range(4)])
+__all__ = ["version"]
 
 
 def line(api: Api, version: DatasetVersion, **query: Any) -> Any:

@@ -15,11 +15,6 @@ from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_again, run_in_week
 
 
-@pytest.fixture
-def version(make_dataset: MakeDataset) -> DatasetVersion:
-    return make_dataset([{"key": f"q{number}"} for number in range(4)])
-
-
 def of(team: Team) -> list[Regression]:
     return latest_regressions(series_statuses(team))
 

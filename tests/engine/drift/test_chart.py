@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from scoring.engine.drift import DriftLine, drift_lines, measure_series
 from scoring.engine.drift.chart import build_chart, tag_lines
 from scoring.models import Baseline, DatasetVersion, Run, RunDrift
-from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week
 
 STEADY = [0.80, 0.82, 0.81, 0.80, 0.82, 0.80, 0.81, 0.82]
-
-
-@pytest.fixture
-def version(make_dataset: MakeDataset) -> DatasetVersion:
-    return make_dataset([{"key": f"q{number}"} for number in range(4)])
 
 
 def the_line(version: DatasetVersion) -> DriftLine:

@@ -26,11 +26,6 @@ from tests.support.drift_runs import run_in_week, scorer_of
 STEADY = [0.80, 0.82, 0.81, 0.80, 0.82, 0.80, 0.81, 0.82]
 
 
-@pytest.fixture
-def version(make_dataset: MakeDataset) -> DatasetVersion:
-    return make_dataset([{"key": f"q{number}"} for number in range(4)])
-
-
 def weeks(version: DatasetVersion, means: list[float], first: int = 0, **fields: Any) -> list[Run]:
     return [
         run_in_week(version, week, mean, **fields) for week, mean in enumerate(means, start=first)

@@ -7,10 +7,8 @@ from datetime import timedelta
 from scoring.engine.drift import drift_lines
 from scoring.models import DatasetVersion, Run, RunState
 from tests.conftest import MakeDataset
-from tests.engine.drift.test_line import the_line, version
+from tests.engine.drift.test_line import the_line
 from tests.support.drift_runs import FIRST_DAY, run_again, run_in_week, scorer_of
-
-__all__ = ["version"]
 
 
 def test_a_line_for_each_series_and_scorer(version: DatasetVersion) -> None:

@@ -16,11 +16,6 @@ from tests.support.drift_runs import run_in_week
 from tests.support.run_states import CLOSE, EXACT, finished_run
 
 
-@pytest.fixture
-def version(make_dataset: MakeDataset) -> DatasetVersion:
-    return make_dataset([{"key": f"q{number}"} for number in range(4)])
-
-
 def first_point(version: DatasetVersion) -> Point:
     measure_series(version.dataset, "a")
     return drift_lines(version.dataset)[0].points[0]

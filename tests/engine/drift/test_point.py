@@ -5,11 +5,9 @@ from __future__ import annotations
 from scoring.core.stats.change_points import control_limits
 from scoring.models import DatasetVersion, Output, OutputSet
 from tests.conftest import MakeDataset
-from tests.engine.drift.test_line import FLIPPING, STEADY, the_line, version, weeks
+from tests.engine.drift.test_line import FLIPPING, STEADY, the_line, weeks
 from tests.support.drift_runs import run_in_week
 from tests.support.run_states import CLOSE, finished_run
-
-__all__ = ["version"]
 
 
 def test_a_point_says_what_the_summary_says(version: DatasetVersion) -> None:

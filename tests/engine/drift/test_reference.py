@@ -7,10 +7,8 @@ import pytest
 from scoring.engine.drift import drift_lines
 from scoring.models import Baseline, DatasetVersion
 from tests.conftest import MakeDataset
-from tests.engine.drift.test_line import the_line, version
+from tests.engine.drift.test_line import the_line
 from tests.support.drift_runs import run_in_week
-
-__all__ = ["version"]
 
 
 def test_texts_are_compared_with_the_baselines_or_the_first_ones(version: DatasetVersion) -> None:

@@ -12,11 +12,9 @@ from scoring.engine.drift import drift_lines, report
 from scoring.engine.thresholds.relabelling import relabel_run
 from scoring.models import DatasetVersion, User
 from tests.conftest import MakeDataset
-from tests.management.commands.test_drift import drift, version
+from tests.management.commands.test_drift import drift
 from tests.support.drift_runs import run_in_week
 from tests.support.suite_runs import entry_of, suite_run
-
-__all__ = ["version"]
 
 
 def test_tags_and_changes_of_level_are_printed(make_dataset: MakeDataset, tmp_path: Path) -> None:

@@ -13,11 +13,9 @@ from scoring.models import Baseline, DatasetVersion, RunStep
 from tests.conftest import MakeDataset
 from tests.support.commands import call
 from tests.support.drift_runs import run_in_week, scorer_of
+from tests.support.fixtures.weeks import version
 
-
-@pytest.fixture
-def version(make_dataset: MakeDataset) -> DatasetVersion:
-    return make_dataset([{"key": f"q{number}"} for number in range(4)])
+__all__ = ["version"]
 
 
 @pytest.fixture

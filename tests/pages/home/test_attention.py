@@ -28,19 +28,16 @@ from scoring.models import (
     Waiver,
 )
 from scoring.models.reviews.waiver import Terms, WaivedScorer
-from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week
+from tests.support.fixtures.weeks import version
 from tests.support.html import on_one_line
 from tests.support.waived_runs import waive
+
+__all__ = ["version"]
 
 BrowserOf = Callable[[User], Client]
 MAX_QUERIES = 19
 STEADY = [0.80, 0.82, 0.81, 0.80, 0.82, 0.80, 0.81, 0.82]
-
-
-@pytest.fixture
-def version(make_dataset: MakeDataset) -> DatasetVersion:
-    return make_dataset([{"key": f"q{number}"} for number in range(4)])
 
 
 @pytest.fixture
