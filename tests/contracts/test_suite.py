@@ -30,6 +30,19 @@ filterwarnings = error
 """
 
 
+#: Of each kind that ends as it should in a suite that is red: what fails by chance, what fails
+#: always, what says falsely that it takes long, and what warns.
+MIXED = f"""
+import warnings
+{CHANCE.format("chance")}
+def test_red(): assert 1 == 2, 'never'
+@pytest.mark.long('a worker is killed')
+def test_short(): pass
+def test_library(): warnings.warn_explicit('old', DeprecationWarning, {pytest.__file__!r}, 1)
+def test_own(): warnings.warn('old', DeprecationWarning)
+"""
+
+
 def suite(folder: Path, tests: str, *options: str) -> subprocess.CompletedProcess[str]:
     """What pytest says of a suite with these tests beside one that passes."""
     (folder / "pytest.ini").write_text(INI)
@@ -50,6 +63,12 @@ def suite(folder: Path, tests: str, *options: str) -> subprocess.CompletedProces
     )
 
 
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
+    """What pytest says of the suite of all kinds, asked for second looks and durations."""
+    return suite(tmp_path_factory.mktemp("mixed"), MIXED, "--second-look", "--slowest", "1")
+
+
 def test_what_fails_by_chance_is_named_and_forgiven(tmp_path: Path) -> None:
     done = suite(tmp_path, CHANCE.format("chance"), "--second-look")
     assert done.returncode == pytest.ExitCode.OK, done.stdout
@@ -58,13 +77,13 @@ def test_what_fails_by_chance_is_named_and_forgiven(tmp_path: Path) -> None:
     assert "1 passed, 1 unsteady in" in done.stdout.splitlines()[-1]
 
 
-def test_what_fails_twice_is_red_beside_what_is_unsteady(tmp_path: Path) -> None:
-    tests = CHANCE.format("chance") + "def test_red(): assert 1 == 2, 'never'\n"
-    done = suite(tmp_path, tests, "--second-look")
-    assert done.returncode == pytest.ExitCode.TESTS_FAILED
-    assert "UNSTEADY test_planted.py::test_chance" in done.stdout
-    assert "FAILED test_planted.py::test_red - AssertionError: never" in done.stdout
-    assert "1 failed, 1 passed, 1 unsteady in" in done.stdout.splitlines()[-1]
+def test_what_fails_twice_is_red_beside_what_is_unsteady(
+    mixed: subprocess.CompletedProcess[str],
+) -> None:
+    assert mixed.returncode == pytest.ExitCode.TESTS_FAILED
+    assert "UNSTEADY test_planted.py::test_chance" in mixed.stdout
+    assert "FAILED test_planted.py::test_red - AssertionError: never" in mixed.stdout
+    assert "2 failed, 3 passed, 1 warning, 1 unsteady in" in mixed.stdout.splitlines()[-1]
 
 
 @pytest.mark.long("pytest is run five times")
@@ -87,22 +106,17 @@ def test_a_test_that_no_signal_reaches_ends_its_process_once_and_the_rest_is_run
     assert "1 failed, 2 passed in" in done.stdout.splitlines()[-1]
 
 
-def test_long_tests_are_told_with_their_reasons(tmp_path: Path) -> None:
-    tests = "@pytest.mark.long('a worker is killed')\ndef test_short(): pass\n"
-    done = suite(tmp_path, tests, "--slowest", "1")
-    slowest, unexplained, stale = done.stdout.partition("the 1 slowest tests")[2].split("\n===")[:3]
+def test_long_tests_are_told_with_their_reasons(mixed: subprocess.CompletedProcess[str]) -> None:
+    report = mixed.stdout.partition("the 1 slowest tests")[2]
+    slowest, unexplained, stale = report.split("\n===")[:3]
     assert slowest.count("::test_") == 1
     assert unexplained.endswith("\nnone")
     assert stale.splitlines()[1].endswith("test_planted.py::test_short  a worker is killed")
 
 
 def test_a_warning_of_a_library_is_named_with_its_version_and_fails_nothing(
-    tmp_path: Path,
+    mixed: subprocess.CompletedProcess[str],
 ) -> None:
-    library = f"warnings.warn_explicit('old', DeprecationWarning, {pytest.__file__!r}, 1)"
-    tests = f"import warnings\ndef test_library(): {library}\n"
-    tests += "def test_own(): warnings.warn('old', DeprecationWarning)\n"
-    done = suite(tmp_path, tests)
-    assert f"1 x pytest {pytest.__version__}: DeprecationWarning: old" in done.stdout
-    assert "FAILED test_planted.py::test_own - DeprecationWarning: old" in done.stdout
-    assert "1 failed, 2 passed, 1 warning in" in done.stdout.splitlines()[-1]
+    assert f"1 x pytest {pytest.__version__}: DeprecationWarning: old" in mixed.stdout
+    assert "FAILED test_planted.py::test_own - DeprecationWarning: old" in mixed.stdout
+    assert "test_library - " not in mixed.stdout
