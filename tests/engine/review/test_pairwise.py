@@ -96,8 +96,8 @@ def test_runs_with_the_same_outputs_have_no_pairs(runs: Runs, rita: User) -> Non
 
 
 def test_the_order_is_drawn_for_each_person_and_stays(runs: Runs, rita: User, sam: User) -> None:
-    """The seed is the queue's: in one of ten, two people may have the same order by chance."""
-    queues = [runs.queue(rita, sam) for _ in range(10)]
+    """From ten seeds: with one, two people may have the same order by chance."""
+    queues = [runs.queue(rita, sam, seed=seed) for seed in range(10)]
 
     def swaps(person: User) -> list[list[bool]]:
         pairs = [
