@@ -119,6 +119,7 @@ def files(texts: Run, pair: tuple[Run, Run]) -> dict[str, str]:
     }
 
 
+@pytest.mark.long("axe walks a report of several runs in both schemes")
 @pytest.mark.parametrize("name", ["run", pytest.param("one", marks=pytest.mark.slow), "several"])
 def test_a_file_is_whole_readable_and_no_wider_than_the_screen(
     files: dict[str, str], reader: MakeReader, is_accessible: Check, name: str

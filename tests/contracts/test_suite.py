@@ -69,6 +69,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProce
     return suite(tmp_path_factory.mktemp("mixed"), MIXED, "--second-look", "--slowest", "1")
 
 
+@pytest.mark.long("pytest is run three times")
 def test_what_fails_by_chance_is_named_and_forgiven(tmp_path: Path) -> None:
     done = suite(tmp_path, CHANCE.format("chance"), "--second-look")
     assert done.returncode == pytest.ExitCode.OK, done.stdout

@@ -92,6 +92,7 @@ def test_a_process_that_always_dies_is_an_error_that_may_be_tried_again(
     assert (caught.value.code, caught.value.retry) == ("embedding_failed", True)
 
 
+@pytest.mark.long("two processes start one after the other")
 def test_it_ends_with_its_parent() -> None:
     code = (
         "import os\n"

@@ -112,6 +112,7 @@ class TestEmbedding:
             TeamServices(team).embed(["a"], provider="openai", model="e", connection="gone")
         assert caught.value.code == "connection_missing"
 
+    @pytest.mark.long("the model is loaded")
     def test_local_ones_need_no_connection(self, team: Team, minilm: str) -> None:
         found = TeamServices(team).embed(["a cat", "a kitten"], provider="local", model=minilm)
         assert found.matrix.shape == (2, 384)
