@@ -31,7 +31,7 @@ CASES = 30
 ROUNDS = 30
 TAGS = ("a", "b", "c")
 SERIES, WEEKS = 10, 14
-FIRST_DAY = datetime(2026, 1, 5, 9, tzinfo=UTC)
+FIRST_DAY = datetime(2015, 1, 5, 9, tzinfo=UTC)
 
 
 def most(rounds: int, rate: float) -> int:

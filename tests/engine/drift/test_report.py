@@ -29,7 +29,7 @@ def test_tags_and_changes_of_level_are_printed(make_dataset: MakeDataset, tmp_pa
     assert re.search(rf"^\| w8 \|.*\| {fell}", text, re.MULTILINE)
     assert "from 0.800 to 0.600 (p < 0.001)." in printed
     assert re.search(
-        r"\n\ntag       mean  change  n\nbilling  0.500  -0.1\d\d  2\napp      1.000", printed
+        r"\n\ntag       mean  change  n\nbilling  0.500  -0.0\d\d  2\napp      1.000", printed
     )
     assert re.search(
         r"\n\| billing \| 0.500 \| -0.\d+ \| 2 \|\n\| app \| 1.000 \| \+0.\d+ \| 1 \|\n$", text

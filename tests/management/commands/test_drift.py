@@ -36,13 +36,13 @@ def drift(*words: str) -> str:
 TABLE = """\
 a · close
 run            dated                mean [95 %]  pass rate  n  fixed  broke  over all  similarity   unique  changed
-w0 (baseline)  2026-01-05  0.800 [0.641, 0.959]     75.0 %  4      -      -         -        1.00  100.0 %
-w1             2026-01-12  0.750 [0.591, 0.909]     75.0 %  4      1      1     1 / 1        1.00  100.0 %  threshold 0.7 → 0.6
+w0 (baseline)  2015-01-05  0.800 [0.641, 0.959]     75.0 %  4      -      -         -        1.00  100.0 %
+w1             2015-01-12  0.750 [0.591, 0.909]     75.0 %  4      1      1     1 / 1        1.00  100.0 %  threshold 0.7 → 0.6
 fixed and broke: cases whose verdict by close flipped since the run before; over all: fixed / broke over all scorers
 
 close is at 0.750 in w1 (n = 4), 0.050 less than in w0.
-No significant change against w0 (p = 0.018; the level is 0.0025).
-Against w0 alone, over the same 4 outputs: \N{MINUS SIGN}0.050 [\N{MINUS SIGN}0.084, \N{MINUS SIGN}0.016] (p = 0.018); 1 fixed, 1 broke.
+No significant change against w0 (p = 0.006; the level is 0.0025).
+Against w0 alone, over the same 4 outputs: \N{MINUS SIGN}0.050 [\N{MINUS SIGN}0.073, \N{MINUS SIGN}0.027] (p = 0.006); 1 fixed, 1 broke.
 A decrease of 0.737 in the next run is detectable with 80\u202f% power.
 The similarity of its outputs to those of w0 is 1.00.
 Not enough runs for control limits: 2 runs, 8 are needed. Until then each run is tested case by case against these runs alone.
@@ -66,7 +66,7 @@ def test_markdown_is_written_beside_the_table(two_weeks: DatasetVersion, tmp_pat
     assert drift("Answers", "--markdown", str(path)) == TABLE
     text = path.read_text()
     assert text.startswith("### a · close\n\n| run | dated |")
-    assert "| w1 | 2026-01-12 | 0.750 [0.591, 0.909] | 75.0 % | 4 | 1 | 1 | 1 / 1 |" in text
+    assert "| w1 | 2015-01-12 | 0.750 [0.591, 0.909] | 75.0 % | 4 | 1 | 1 | 1 / 1 |" in text
     assert "- Not enough runs for control limits: 2 runs, 8 are needed." in text
 
 

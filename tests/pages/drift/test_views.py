@@ -183,7 +183,7 @@ def test_a_mark_says_the_runs_figures(version: DatasetVersion, page_of: Callable
     last, first = (
         re.findall(rf'aria-label="({name}, [^"]+: mean [^"]+)"', html)[0] for name in ("w8", "w0")
     )
-    assert last.startswith("w8, 2 Mar 2026: mean 0.300 [")
+    assert last.startswith("w8, 2 Mar 2015: mean 0.300 [")
     assert "n = 4 · 25.0" in last
     assert last.endswith("· similarity 1.00 · level decreased 0.810 → 0.300")
     assert first.endswith("· baseline")
