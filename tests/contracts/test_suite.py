@@ -22,7 +22,7 @@ PLUGINS = " ".join(
 INI = f"""
 [pytest]
 addopts = {PLUGINS} -p no:cacheprovider -p no:django --numprocesses=2 --dist=loadfile -ra
-faulthandler_timeout = 2
+faulthandler_timeout = 1
 faulthandler_exit_on_timeout = true
 markers = long
 filterwarnings = error
@@ -96,7 +96,7 @@ def test_only_so_many_unsteady_tests_are_forgiven(tmp_path: Path) -> None:
     assert done.stdout.count("FAILED test_planted.py::test_") == MAX_UNSTEADY + 1
 
 
-@pytest.mark.long("a process hangs for two seconds")
+@pytest.mark.long("a process hangs for a second")
 def test_a_test_that_no_signal_reaches_ends_its_process_once_and_the_rest_is_run(
     tmp_path: Path,
 ) -> None:

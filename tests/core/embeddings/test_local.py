@@ -18,9 +18,16 @@ from scoring.core.contract import Case
 from scoring.core.embeddings import local as local_models
 from scoring.core.embeddings.cache import MemoryCache, embed_texts
 from scoring.core.embeddings.errors import MISSING, EmbeddingError
-from scoring.core.embeddings.local import LIBRARIES, LocalModel, get_model, is_installed
+from scoring.core.embeddings.local import (
+    DEFAULT_MODEL,
+    LIBRARIES,
+    LocalModel,
+    get_model,
+    is_installed,
+)
 from scoring.core.embeddings.model_folders import allow_folders
 from tests.support.paths import ROOT
+from tests.support.tiny_model import put_tiny_model
 
 TEXTS = [
     "",
@@ -167,9 +174,16 @@ def score(folder: Path, model_name: str, **environment: str) -> list[dict[str, A
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.long("a process of its own loads the model")
-@pytest.mark.parametrize("is_offline", ["0", pytest.param("1", marks=pytest.mark.slow)])
-def test_the_score_command_embeds_from_end_to_end(
+def test_the_score_command_embeds_from_end_to_end(tmp_path: Path) -> None:
+    path = os.pathsep.join([str(put_tiny_model(tmp_path)), *sys.path])
+    first, missing = score(tmp_path, DEFAULT_MODEL, PYTHONPATH=path)
+    assert (first["score"], first["verdict"], first["metadata"]["winner"]) == (1.0, "pass", 2)
+    assert missing["metadata"]["code"] == "expected_missing"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_offline", ["0", "1"])
+def test_the_score_command_embeds_with_the_real_model(
     tmp_path: Path, minilm: str, is_offline: str
 ) -> None:
     first, missing = score(tmp_path, minilm, HF_HUB_OFFLINE=is_offline)

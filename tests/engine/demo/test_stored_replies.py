@@ -112,7 +112,7 @@ def test_runs_that_embed_wait_and_those_that_ask_do_not(embedding: Team) -> None
     assert waiting.count() == WEEKS
 
 
-@pytest.mark.long("the model is loaded and embeds the demo's texts")
+@pytest.mark.slow
 def test_meanings_are_compared_and_the_last_week_has_unsteady_cases(
     embedding: Team,
 ) -> None:

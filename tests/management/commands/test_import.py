@@ -434,7 +434,7 @@ def case_counts(data_dir: Path, process: subprocess.Popen[str]) -> Iterator[int]
 def test_a_kill_in_the_middle_leaves_nothing_and_the_file_then_imports(
     site: Path, tmp_path: Path
 ) -> None:
-    rows = [[str(n), f"question {n}", f"answer {n}"] for n in range(20_000)]
+    rows = [[str(n), f"question {n}", f"answer {n}"] for n in range(8_000)]
     path = tmp_path / "cases.csv"
     path.write_bytes(table([["id", "input", "output"], *rows]))
     process = command(site, "import", str(path), "--dataset", "Answers")
@@ -442,7 +442,7 @@ def test_a_kill_in_the_middle_leaves_nothing_and_the_file_then_imports(
     process.kill()
     process.communicate()
     assert asked(site, "SELECT count(*) FROM scoring_datasetversion WHERE state = 'ready'") == 0
-    assert 0 < rows_in(site)["case"] < 20_000
+    assert 0 < rows_in(site)["case"] < 8_000
 
     remove = "from scoring.engine import imports; imports.remove_abandoned()"
     manage(site, "shell", "-v0", "-c", remove)
@@ -450,13 +450,13 @@ def test_a_kill_in_the_middle_leaves_nothing_and_the_file_then_imports(
     assert not list((site / "spool").iterdir())
 
     said = manage(site, "import", str(path), "--dataset", "Answers")
-    assert "Answers v1: new dataset, 20,000 cases" in said
+    assert "Answers v1: new dataset, 8,000 cases" in said
     assert rows_in(site) == {
         "dataset": 1,
         "datasetversion": 1,
-        "case": 20_000,
+        "case": 8_000,
         "outputset": 1,
-        "output": 20_000,
+        "output": 8_000,
         "upload": 1,
     }
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scoring.core.contract import OutsideProblem
+from scoring.core.scorers.cel import functions
 from scoring.core.scorers.cel.parser import compile_expression
 from tests.support.scoring import refused
 from tests.support.speed import quick_enough
@@ -198,7 +199,8 @@ BOMBS = [
 
 
 @pytest.mark.parametrize("source", BOMBS)
-def test_no_expression_blocks(source: str) -> None:
+def test_no_expression_blocks(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(functions, "MAX_STEPS", 100_000)
     program = compile_expression(source, ["xs", "text"])
     with quick_enough(6):
         try:
