@@ -1,7 +1,8 @@
 """Strict JSON, and the text of a value.
 
 `parse` accepts what RFC 8259 accepts and refuses what would mislead a score: duplicate keys,
-numbers that are not finite, lone surrogates, extreme depth. Integers stay exact.
+numbers that are not finite, lone surrogates, extreme depth. Integers stay exact, those written
+with a point or an exponent up to 64 bits.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from json.encoder import encode_basestring
 from math import isfinite
 from typing import Any, Final, NoReturn
@@ -23,7 +24,11 @@ MAX_DEPTH: Final = 64
 MAX_KEYS: Final = 10_000  # in one object
 MAX_DIGITS: Final = 4_300  # Python's own limit for turning text into an integer
 
+_FIRST_INEXACT: Final = 2.0**53  # from which on floats leave integers out
+_LAST_EXACT: Final = 2.0**63  # up to which 64 bits hold an integer
+
 _PLAIN: Final = frozenset({str, int, bool, type(None)})
+_FRACTION = re.compile(r"\d[.eE]")  # perhaps of a number
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -60,6 +65,24 @@ def parse(text: str, *, refuse_nul: bool = False) -> Json:
     if _needs_walk(text, refuse_nul):
         check_value(value, refuse_nul=refuse_nul)
     return value
+
+
+def parse_exact(text: str) -> Json:
+    """As `parse`, but numbers with a fraction or an exponent are the Decimal that is written.
+
+    Raises the same problems.
+    """
+    value = parse(text)
+    return _EXACT.decode(text) if _FRACTION.search(text) else value
+
+
+def to_exact(value: Json) -> Json:
+    """The value with its floats as the Decimal that is their shortest text."""
+    if isinstance(value, float):
+        return Decimal(repr(value))
+    if isinstance(value, dict):
+        return {key: to_exact(part) for key, part in value.items()}
+    return [to_exact(part) for part in value] if isinstance(value, list) else value
 
 
 def _flat_object(text: str) -> dict[str, Json] | None:
@@ -139,14 +162,29 @@ def _float(text: str) -> float:
     value = float(text)
     if value - value != 0.0 or len(text) > MAX_DIGITS:  # infinity minus itself is NaN
         raise _SuspectError
-    return value
+    return _whole(text, value) if _FIRST_INEXACT <= abs(value) < _LAST_EXACT else value
+
+
+def _whole(text: str, value: float) -> float:
+    """The integer where one is written that no float is, as 9007199254740993.0."""
+    exact = Decimal(text)
+    is_lost = exact != Decimal(repr(value)) and exact == exact.to_integral_value()
+    return int(exact) if is_lost else value
 
 
 def _suspect(_: str) -> NoReturn:
     raise _SuspectError
 
 
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:  # an exponent below any that a Decimal has: 0 for a float as well
+        return Decimal(repr(float(text)))
+
+
 _FAST = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float, parse_constant=_suspect)
+_EXACT = json.JSONDecoder(parse_float=_decimal)
 
 
 def _parse_slowly(text: str) -> Json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.core.contract import CaseProblem
-from scoring.core.json_text import MAX_DIGITS, MAX_KEYS, check_value, compact, parse, to_text
+from scoring.core.json_text import (
+    MAX_DIGITS,
+    MAX_KEYS,
+    check_value,
+    compact,
+    parse,
+    parse_exact,
+    to_exact,
+    to_text,
+)
 
 MOST_KEYS = dict.fromkeys(map(str, range(MAX_KEYS)))
 JSON = st.recursive(
@@ -37,6 +47,7 @@ JSON = st.recursive(
         ("12345678901234567890123", 12345678901234567890123),
         ("-0.0", -0.0),
         ("1e2", 100.0),
+        ("9007199254740993.0", 9007199254740993),  # no float is this number
         ("[" * 64 + "]" * 64, json.loads("[" * 64 + "]" * 64)),
         ("9" * MAX_DIGITS, 10**MAX_DIGITS - 1),
         ('{"__proto__": 1}', {"__proto__": 1}),
@@ -181,6 +192,30 @@ def test_compact_does_not_depend_on_the_order_of_keys(value: Any) -> None:
 @given(JSON)
 def test_what_the_standard_library_writes_is_read_the_same(value: Any) -> None:
     assert parse(json.dumps(value)) == value
+
+
+@given(JSON)
+def test_exact_numbers_are_those_that_are_written(value: Any) -> None:
+    assert parse_exact(json.dumps(value)) == to_exact(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("0.10000000000000000001", Decimal("0.10000000000000000001")),
+        ("1e23", 10**23),
+        ("2.0", 2),
+        ("1e-99999999999999999999", 0),
+    ],
+)
+def test_no_digit_of_an_exact_number_is_lost(text: str, number: Any) -> None:
+    assert parse_exact(f'{{"n": [{text}]}}') == {"n": [number]}
+
+
+@pytest.mark.parametrize("text", ["1e999", '{"a": 1.5, "a": 1.5}', "[1.5", "1." + "5" * MAX_DIGITS])
+def test_exact_numbers_are_refused_alike(text: str) -> None:
+    with pytest.raises(CaseProblem):
+        parse_exact(text)
 
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.text(':" \\a', max_size=4)

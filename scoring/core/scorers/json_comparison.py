@@ -74,8 +74,8 @@ def json_match(cases: Sequence[Case], config: JsonMatchConfig) -> list[Result]:
     """1.0 when both are equal as JSON: key order is free, array order is not."""
 
     def match(case: Case) -> Result:
-        expected = expected_json(case.expected)
-        return EQUAL if is_equal(output_json(case.output), expected) else NOT_EQUAL
+        expected = expected_json(case.expected, exact=True)
+        return EQUAL if is_equal(output_json(case.output, exact=True), expected) else NOT_EQUAL
 
     return apply_negate(score_best(match, cases, config, NONE_EQUAL), config)
 
@@ -85,7 +85,7 @@ def explain_json_match(stored: StoredResult) -> Derivation:
 
 
 def is_equal(left: Json, right: Json) -> bool:
-    """Deep equality of JSON values: 1 equals 1.0, but true is not 1."""
+    """Deep equality of JSON values with exact numbers: 1 equals 1.0, but true is not 1."""
     return bool(left == right) and _same_booleans(left, right)
 
 
@@ -263,7 +263,8 @@ SCORER_TYPES: Final = (
         is_quick=lambda _: True,
         semantics=(
             "Both sides are read as JSON and have to be equal: the order of keys is free, "
-            "that of items is not; true is not 1, and 1 equals 1.0.",
+            "that of items is not; true is not 1. Numbers are equal by the exact decimal "
+            "value that is written: 1 is 1.0, and 1e23 is its 24 digits.",
             READS_JSON,
             "An expected value that is not valid JSON is an error, never a score, unless a "
             "reference can be compared.",

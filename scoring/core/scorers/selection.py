@@ -24,7 +24,15 @@ from scoring.core.contract import (
     scored,
 )
 from scoring.core.json_path import parse_path
-from scoring.core.json_text import JsonText, check_value, parse, to_text, unmark_json
+from scoring.core.json_text import (
+    JsonText,
+    check_value,
+    parse,
+    parse_exact,
+    to_exact,
+    to_text,
+    unmark_json,
+)
 from scoring.core.registry import StoredResult
 
 WHOLE: Final = "*"
@@ -165,33 +173,34 @@ def _negate(result: Result) -> Result:
     return scored(1.0 - result.score, reason, result.metadata)
 
 
-def output_json(output: Json, *, or_text: bool = False) -> Json:
+def output_json(output: Json, *, or_text: bool = False, exact: bool = False) -> Json:
     """The JSON value of an output given as text or as JSON. Raises CaseProblem.
 
-    With `or_text` a text that is not JSON is a string.
+    With `or_text` a text that is not JSON is a string. With `exact` floats are Decimals.
     """
     try:
-        return _json_value(output, or_text)
+        return _json_value(output, or_text, exact)
     except CaseProblem as problem:
         text = f"output is not valid JSON: {problem.text}"
         raise CaseProblem(problem.code, text) from None
 
 
-def expected_json(expected: Json, *, or_text: bool = False) -> Json:
+def expected_json(expected: Json, *, or_text: bool = False, exact: bool = False) -> Json:
     """As `output_json`, but raises OutsideProblem, its code starting with `expected_`."""
     try:
-        return _json_value(expected, or_text)
+        return _json_value(expected, or_text, exact)
     except CaseProblem as problem:
         text = f"expected is not valid JSON: {problem.text}"
         raise OutsideProblem(f"expected_{problem.code}", text) from None
 
 
-def _json_value(value: Json, or_text: bool) -> Json:
+def _json_value(value: Json, or_text: bool, exact: bool) -> Json:
     if isinstance(value, JsonText) or not isinstance(value, str):
         check_value(value)
-        return unmark_json(value)
+        plain = unmark_json(value)
+        return to_exact(plain) if exact else plain
     try:
-        return parse(value)
+        return parse_exact(value) if exact else parse(value)
     except CaseProblem as problem:
         if or_text and problem.code == "invalid_json":
             return value
