@@ -25,6 +25,7 @@ Role = Literal["system", "user", "assistant"]
 
 #: In place of a connection's name: the endpoint of OPENAI_API_KEY and OPENAI_BASE_URL.
 ENVIRONMENT: Final = "environment"
+CHOOSE_CONNECTION: Final = "choose a connection: the team has no default one"
 
 #: The function that returns the default services, imported when they are first needed.
 DEFAULT_PROVIDER: Final = "scoring.core.local_services.local_services"
@@ -137,12 +138,21 @@ class AvailableServices:
         """What a config may name as its connection: the team's, then the environment."""
         return [*self.connections, *[ENVIRONMENT] * self.has_environment_key]
 
+    @property
+    def default_endpoint(self) -> str | None:
+        """What a config that names no connection uses: the team's default, else the environment."""
+        return self.default_connection or (ENVIRONMENT if self.has_environment_key else None)
+
     def choose_connection(self, wanted: str | None) -> str | None:
-        """The wanted connection, else the default or the last one. Raises ConfigError."""
-        names = self.endpoint_names
+        """The wanted connection, else the default endpoint; None where there is no connection.
+
+        Raises ConfigError where the team has connections, but none is wanted or the default.
+        """
         if wanted is None:
-            return self.default_connection or (names[-1] if names else None)
-        if wanted not in names:
+            if self.connections and not self.default_endpoint:
+                raise ConfigError({"connection": [CHOOSE_CONNECTION]})
+            return self.default_endpoint
+        if wanted not in self.endpoint_names:
             raise ConfigError({"connection": [f"the team has no connection {wanted!r}"]})
         return wanted
 

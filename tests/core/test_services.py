@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scoring.core import local_services, services
+from scoring.core.contract import ConfigError
 from scoring.core.scorers import llm_judge
 from scoring.core.services import AvailableServices
 from tests.support.coordinates import Coordinates
@@ -27,8 +28,8 @@ BOTH = AvailableServices(["main", "own"], default_connection="main", has_environ
         (None, BOTH, "main"),
         ("own", BOTH, "own"),
         ("environment", BOTH, "environment"),
-        (None, AvailableServices(["own"]), "own"),
-        (None, AvailableServices(["own", "spare"]), "spare"),
+        ("own", AvailableServices(["own"]), "own"),
+        (None, AvailableServices(["own"], has_environment_key=True), "environment"),
         (None, AvailableServices(has_environment_key=True), "environment"),
         (None, AvailableServices(), None),
     ],
@@ -42,9 +43,13 @@ def test_saving_chooses_the_connection(
 
 @pytest.mark.parametrize("available", [AvailableServices(), AvailableServices(["main"], "main")])
 def test_a_connection_the_team_has_not_is_refused_at_saving(available: AvailableServices) -> None:
-    from scoring.core.contract import ConfigError
-
     with pytest.raises(ConfigError, match="no connection 'gone'"):
         llm_judge.resolve_defaults(
             llm_judge.FactualityConfig(model="m", connection="gone"), available
         )
+
+
+@pytest.mark.parametrize("names", [["own"], ["own", "spare"]])
+def test_a_connection_that_is_not_the_default_is_never_chosen_by_itself(names: list[str]) -> None:
+    with pytest.raises(ConfigError, match="choose a connection: the team has no default one"):
+        AvailableServices(names).choose_connection(None)

@@ -48,13 +48,12 @@ class ModelOptions:
     @property
     def names(self) -> list[str]:
         """The connections' names, that of the site's environment last."""
-        environment = [ENVIRONMENT] if self.available.has_environment_key else []
-        return [*self.available.connections, *environment]
+        return self.available.endpoint_names
 
     @property
     def default(self) -> str:
-        """The connection of a scorer that names none; "" if there is no connection."""
-        return self.available.default_connection or (self.names[-1] if self.names else "")
+        """The connection of a scorer that names none; "" if none is the default."""
+        return self.available.default_endpoint or ""
 
 
 def _submitted_values(data: Any, name: str) -> list[str]:
@@ -194,8 +193,7 @@ def model_field(spec: FieldSpec, offer: ModelOptions) -> forms.Field:
 
 def connection_field(offer: ModelOptions, current: str | None) -> forms.Field:
     """The team's connections, and the scorer's current one even if it no longer exists."""
-    default = f"{offer.default}, the usual one" if offer.default else "there is none yet"
-    choices = [("", f"not set: {default}")]
+    choices = [("", f"Default ({offer.default or 'none set'})")]
     choices += [(name, _connection_label(name)) for name in offer.names]
     if current and current not in offer.names:
         choices.append((current, f"{current}, which is not there any more"))
@@ -209,7 +207,7 @@ def _connection_label(name: str) -> str:
 def provider_field(spec: FieldSpec, offer: ModelOptions) -> forms.Field:
     """Says which provider an unset one means here, and whether `local` is installed."""
     default = f"openai, through {offer.default}" if offer.default else "local"
-    choices = [("", f"not set: {default}"), *((name, name) for name in spec.choices)]
+    choices = [("", f"Default ({default})"), *((name, name) for name in spec.choices)]
     field = forms.ChoiceField(choices=choices, required=False)
     field.help_text = (
         spec.help if offer.available.has_local_embeddings else f"{spec.help} {_install_hint()}"

@@ -105,8 +105,11 @@ class ReferenceMatchConfig(ReferenceConfig):
 def resolve_defaults(
     config: ReferenceMatchConfig, available: AvailableServices
 ) -> ReferenceMatchConfig:
-    """The config with provider, model and connection chosen. Raises ConfigError."""
-    has_endpoint = config.connection or available.endpoint_names
+    """The config with provider, model and connection chosen. Raises ConfigError.
+
+    Without a provider it is `openai` where a connection is named or there is a default one.
+    """
+    has_endpoint = config.connection or available.default_endpoint
     provider = config.embedding_provider or ("openai" if has_endpoint else "local")
     model = config.model_name or DEFAULT_MODELS[provider]
     connection = None

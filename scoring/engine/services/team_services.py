@@ -153,7 +153,7 @@ def read_endpoint(team: Team, connection: str | None) -> Endpoint | CallFailure:
     if endpoint:
         return endpoint
     if connection is None:
-        text = "the team has no connection; add one, or set OPENAI_API_KEY"
+        text = "there is no default connection; set one, or set OPENAI_API_KEY"
     elif connection == ENVIRONMENT:
         text = "no endpoint is set; set OPENAI_API_KEY, and restart the worker"
     else:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from scoring.core import services
+from scoring.core.config import config_mapping
+from scoring.core.configured import configure_scorer, resolve_defaults
+from scoring.core.contract import ConfigError
 from scoring.core.llm.client import Client
 from scoring.engine.demo.load import create_demo, score_demo_runs
 from scoring.engine.demo.questions import QUESTIONS, TRIALS
@@ -99,6 +104,15 @@ def test_the_stored_replies_say_what_they_are_and_cost_nothing(loaded: Team) -> 
     }
     assert {run.judge_calls for run in Run.objects.filter(suite_name=SUPPORT.suite)} == {0}
     assert all("(stored replies)" in judge.name for judge in of_type("llm_judge"))
+
+
+def test_new_scorers_never_choose_the_demos_connection(loaded: Team) -> None:
+    available = replace(Connection.objects.available_to(loaded), has_local_embeddings=True)
+    assert (list(available.connections), available.default_endpoint) == ([CONNECTION], None)
+    matched = resolve_defaults(configure_scorer("reference_match"), available)
+    assert config_mapping(matched.config)["embedding_provider"] == "local"
+    with pytest.raises(ConfigError, match="choose a connection"):
+        resolve_defaults(configure_scorer("factuality", {"model": MODEL}), available)
 
 
 def test_one_reply_is_kept_for_each_distinct_output(loaded: Team) -> None:

@@ -146,7 +146,7 @@ class TestMoneyAndTime:
         found = estimate_calls(team, [Question("m", ()), Question("m", (), connection="gone")])
         assert (found.calls, found.cost_usd) == (2, None)
         assert found.problems == (
-            "the team has no connection; add one, or set OPENAI_API_KEY",
+            "there is no default connection; set one, or set OPENAI_API_KEY",
             "the team has no connection called 'gone' any more; add one of that name",
         )
 

@@ -64,7 +64,7 @@ class TestAsking:
     @pytest.mark.parametrize(
         ("name", "code", "said"),
         [
-            (None, "connection_missing", "the team has no connection; add one, or set OPENAI_API"),
+            (None, "connection_missing", "there is no default connection; set one"),
             ("gone", "connection_missing", "the team has no connection called 'gone' any more"),
             ("environment", "no_key", "no endpoint is set; set OPENAI_API_KEY"),
         ],

@@ -87,9 +87,8 @@ def test_without_anybody_to_ask_every_case_says_so(
     suite_of(team, kind, **config)
     ended = evaluate("Answers")
     assert (ended.code, "4 error" in ended.out) == (0, True)
-    cause = (
-        f"4 {said} of judge, such as: the team has no connection; add one, or set OPENAI_API_KEY"
-    )
+    why = "there is no default connection; set one, or set OPENAI_API_KEY"
+    cause = f"4 {said} of judge, such as: {why}"
     assert cause in ended.out
     (summary,) = (scorer.summary for scorer in Run.objects.get().scorers.all())
     assert summary.causes == {said: 4}

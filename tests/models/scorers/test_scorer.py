@@ -106,7 +106,7 @@ def test_a_form_may_leave_the_provider_open(
     client.force_login(alice)
     address = reverse("new_scorer", args=[team.slug, "reference_match"])
     offered = client.get(address).content.decode()
-    assert '<option value="" selected>not set: local' in offered, "what it will mean is said"
+    assert '<option value="" selected>Default (local)' in offered, "what it will mean is said"
     fields = {"name": "closeness", "threshold": "0.7", "config-aggregation": "mean"}
     more = {"config-references": "It is so.\nYes.", "config-embedding_provider": ""}
     assert client.post(address, {**fields, **more}).status_code == 302

@@ -164,7 +164,7 @@ def test_a_team_without_a_default_one_is_warned(
 ) -> None:
     Connection.objects.update(is_default=False)
     text = administrator.get(reverse("connections", args=[team.slug])).text
-    assert "No connection is the default one." in text
+    assert "No default connection." in text
 
 
 def test_the_settings_change_and_the_key_stays(administrator: Client, own: Connection) -> None:

@@ -74,7 +74,7 @@ def test_without_a_connection_it_says_that_calls_will_fail(
 ) -> None:
     judged = suite_with(team, "factuality", model="stub-1")
     page = estimated(alices, outputs, suite=judged.uuid).text
-    assert "Calls will fail: the team has no connection; add one" in page
+    assert "Calls will fail: there is no default connection; set one" in page
 
 
 def test_without_scripts_a_button_shows_the_whole_page(

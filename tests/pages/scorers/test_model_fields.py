@@ -201,18 +201,18 @@ def test_the_connections_are_the_teams_own_and_unset_says_what_it_means(
     browser, url = browser_of(alice), new(team, "factuality")
     settings.EVALSITE_OPENAI_API_KEY = ""
     assert options(browser.get(url), "config-connection") == [
-        ("", "not set: there is none yet"),
+        ("", "Default (none set)"),
     ]
     settings.EVALSITE_OPENAI_API_KEY = "sk-0123456789"
     assert options(browser.get(url), "config-connection") == [
-        ("", "not set: environment, the usual one"),
+        ("", "Default (environment)"),
         ("environment", "environment: the site's own endpoint"),
     ]
     connect(team, "own")
     connect(team, "another")
     connect(Team.objects.get(slug="elsewhere"), "theirs")
     assert options(browser.get(url), "config-connection") == [
-        ("", "not set: own, the usual one"),
+        ("", "Default (own)"),
         ("another", "another"),
         ("own", "own"),
         ("environment", "environment: the site's own endpoint"),
@@ -247,10 +247,10 @@ def test_an_unset_provider_says_what_it_means_here(
 ) -> None:
     browser, url = browser_of(alice), new(team, "reference_match")
     settings.EVALSITE_OPENAI_API_KEY = ""
-    assert options(browser.get(url), "config-embedding_provider")[0] == ("", "not set: local")
+    assert options(browser.get(url), "config-embedding_provider")[0] == ("", "Default (local)")
     connect(team, "own")
     assert options(browser.get(url), "config-embedding_provider") == [
-        ("", "not set: openai, through own"),
+        ("", "Default (openai, through own)"),
         ("openai", "openai"),
         ("local", "local"),
     ]
