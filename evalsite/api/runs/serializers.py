@@ -144,6 +144,15 @@ class AcceptedShape(serializers.Serializer[object]):
         child=serializers.CharField(), help_text="The first hundred keys that no case has."
     )
 
+def near_keys_field() -> serializers.DictField:
+    return serializers.DictField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="By unmatched key, the key of a case that differs in case, Unicode form or zeros "
+        "alone; only where there are any.",
+    )
+
+
 
 class FiguresShape(serializers.Serializer[object]):
     name = serializers.CharField()
@@ -154,6 +163,7 @@ class FiguresShape(serializers.Serializer[object]):
         min_value=0, allow_null=True
     )
     skipped = serializers.IntegerField(min_value=0, allow_null=True)
+    did_you_mean = near_keys_field()
     mean = serializers.FloatField(allow_null=True)
     interval = interval_field(help_text="95 %, around the mean.")
     pass_rate = serializers.FloatField(allow_null=True, help_text="Of the scored ones.")
@@ -161,6 +171,7 @@ class FiguresShape(serializers.Serializer[object]):
     problems = serializers.DictField(
         child=serializers.IntegerField(min_value=1),
         help_text="Outputs by code: errors, skips, and faults such as invalid_json that score 0.",
+    did_you_mean = near_keys_field()
     )
 
 

@@ -62,7 +62,7 @@ from scoring.models import (
     User,
 )
 
-NOTHING: Final = imports.StoredRows(0, [], 0)  # sent, where the run makes its outputs
+NOTHING: Final = imports.StoredRows(0, [], 0, {})  # sent, where the run makes its outputs
 
 Chosen = tuple[Suite | None, list[tuple[Scorer, float]]]
 
@@ -101,7 +101,7 @@ class RunList(ListView):
             )
             if wanted.get("final", "outputs" in wanted):
                 _start(run, self.user)
-        unmatched = {"unmatched": stored.unmatched} if stored.unmatched else {}
+        unmatched = _unmatched_body(stored) if stored.unmatched else {}
         return Response({**_started(request, run), **unmatched}, 202)
 
     def _version(self, uid: uuid.UUID) -> DatasetVersion:
@@ -164,7 +164,7 @@ class RunOutputs(ApiView):
             stored = _add(run, wanted["outputs"])
             if wanted["final"]:
                 _start(run, self.user)
-        return Response({"accepted": stored.accepted, "unmatched": stored.unmatched})
+        return Response({"accepted": stored.accepted, **_unmatched_body(stored)})
 
 
 class RunAction(ApiView):
@@ -284,6 +284,11 @@ def _add(run: Run, outputs: Sequence[Any]) -> imports.StoredRows:
         pass
     text = "The run has been started and takes no more outputs. Make another run."
     raise Problem(409, "already_started", text, object_id=run.uuid)
+
+
+def _unmatched_body(stored: imports.StoredRows) -> dict[str, Any]:
+    near = {"did_you_mean": stored.near_keys} if stored.near_keys else {}
+    return {"unmatched": stored.unmatched, **near}
 
 
 def _start(run: Run, by: User) -> None:

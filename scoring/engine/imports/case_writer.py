@@ -14,6 +14,7 @@ from django.db import transaction
 
 from scoring.core.contract import Json
 from scoring.core.files import MISSING, NearDuplicates, OutputText, RowProblem
+from scoring.core.files.near_keys import find_near_keys
 from scoring.engine.imports.near_duplicates import find_repeats, nearest_pairs
 from scoring.engine.imports.reader import KeyedRow, exact_json
 from scoring.engine.imports.report import MARKED, ImportReport
@@ -160,12 +161,19 @@ class OutputWriter:
             with transaction.atomic():
                 insert_outputs(matched, self.output_sets, ids)
 
+    def find_near_keys(self) -> None:
+        """Report which cases the unmatched keys probably meant."""
+        if self.report.unmatched:
+            known = self.version.cases.order_by("position").values_list("key", flat=True)
+            self.report.near_keys = find_near_keys(self.report.unmatched, known.iterator())
+
     def finish(self) -> None:
         report = self.report
+        self.find_near_keys()
         if report.is_storable and not report.case_count:
             text = (
-                f"None of the {report.row_count:,} rows belongs to a case of {self.version}. "
-                "Map the column that holds the cases' ids."
+                f"None of the {report.row_count:,} rows belongs to a case of {self.version}: "
+                f"{report.name_unmatched()}. Map the column that holds the cases' ids."
             )
             report.is_readable = False
             report.add(RowProblem(0, "", "no_match", text))

@@ -69,11 +69,14 @@ class BodyError(Exception):
 
 
 class StoredRows(NamedTuple):
-    """How many outputs were stored, and the keys no case has: the first hundred, and how many."""
+    """How many outputs were stored, and the keys no case has: the first hundred, how many, and the
+    keys of the cases that were probably meant.
+    """
 
     accepted: int
     unmatched: list[str]
     unmatched_count: int
+    near_keys: dict[str, str]
 
 
 def store_cases(
@@ -112,10 +115,13 @@ def store_outputs(output_set: OutputSet, outputs: Sequence[Mapping[str, Json]]) 
             state = OutputSet.objects.select_for_update().values_list("state", flat=True)
             if state.get(pk=output_set.pk) != OutputSetState.LOADING:
                 raise StoppedError
-            OutputWriter(report, output_set.version, [_LABEL], {_LABEL: output_set}).take(rows)
+            writer = OutputWriter(report, output_set.version, [_LABEL], {_LABEL: output_set})
+            writer.take(rows)
+            writer.find_near_keys()
     except IntegrityError:
         raise _repeated(output_set, rows) from None
-    return StoredRows(report.case_count, report.unmatched, report.unmatched_count)
+    counts = report.case_count, report.unmatched, report.unmatched_count
+    return StoredRows(*counts, report.near_keys)
 
 
 def close_outputs(output_set: OutputSet, by: User | None) -> None:

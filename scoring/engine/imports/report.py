@@ -9,6 +9,7 @@ from typing import Any, Final
 from scoring.core.contract import Json
 from scoring.core.files import FileProblem, Missing, Notes, RowProblem
 
+MAX_NAMED: Final = 5  # unmatched keys in a sentence
 MAX_LISTED: Final = 100  # problems and unmatched ids; more are only counted
 MARKED: Final = 1_000  # repeats and near duplicates; more are only counted
 
@@ -42,6 +43,7 @@ class ImportReport:
     output_sets: list[str] = field(default_factory=list)
     unmatched_count: int = 0
     unmatched: list[str] = field(default_factory=list)
+    near_keys: dict[str, str] = field(default_factory=dict)  # of cases, by unmatched key
     content_hash: str = ""
     identical_to: int | None = None
     skips_bad_rows: bool = False
@@ -84,6 +86,15 @@ class ImportReport:
         if len(self.unmatched) < MAX_LISTED:
             self.unmatched.append(key)
 
+    def name_unmatched(self) -> str:
+        """The first unmatched keys, each with the case that was probably meant."""
+        named = [
+            f"{key} (did you mean {near}?)" if (near := self.near_keys.get(key)) else key
+            for key in sorted(self.unmatched, key=lambda key: key not in self.near_keys)
+        ]
+        more = self.unmatched_count - MAX_NAMED
+        return ", ".join(named[:MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
     @property
     def is_storable(self) -> bool:
         return self.is_readable and (self.skips_bad_rows or not self.problem_count)
@@ -115,6 +126,7 @@ class ImportReport:
             "output_sets": self.output_sets,
             "unmatched": self.unmatched_count,
             "unmatched_ids": self.unmatched,
+            "near_ids": list(self.near_keys.items()),
             "content_hash": self.content_hash,
             "identical_to": self.identical_to,
             "notes": [

@@ -159,7 +159,8 @@ class Command(OperatorCommand):
             raise CommandError("stopped; nothing was stored", returncode=130) from None
         report = loaded.report
         if loaded.unmatched:
-            self.stderr.write(f"outputs without a case in {version}: {report.unmatched_count:,}")
+            without = f"outputs without a case in {version}: {report.unmatched_count:,}"
+            self.stderr.write(f"{without}: {report.name_unmatched()}")
         if report.unused_columns:
             unused = ", ".join(map(shown_column, report.unused_columns))
             self.stderr.write(f"columns not used: {unused}")

@@ -23,6 +23,7 @@ from scoring.models import (
     User,
 )
 from tests.api.conftest import API, MISSING, Api, ApiOf, body, codes, outputs, run_of
+from tests.api.openapi.test_schema import check_answer
 from tests.support.fixtures.runs import finish
 from tests.support.undone import undone
 
@@ -95,6 +96,20 @@ def test_unmatched_keys_are_named_when_a_run_is_made(
     sent = [*outputs("a"), {"key": "q77", "output": "x"}]
     response = alices.post("runs/", body(dataset, suite, outputs=sent))
     assert response.json()["unmatched"] == ["q77"]
+    assert "did_you_mean" not in response.json()
+
+
+def test_the_cases_that_were_probably_meant_are_named(
+    alices: Api, dataset: str, suite: Suite
+) -> None:
+    sent = [*outputs("a"), {"key": "Q02", "output": "x"}]
+    answer = alices.post("runs/", body(dataset, suite, outputs=sent, final=False))
+    check_answer(answer, "runs/", "post")
+    assert answer.json()["did_you_mean"] == {"Q02": "q2"}
+    path = f"runs/{answer.json()['id']}/outputs/"
+    more = alices.post(path, {"outputs": [{"key": " q3", "output": "x"}], "final": True})
+    check_answer(more, "runs/{uid}/outputs/", "post")
+    assert more.json() == {"accepted": 0, "unmatched": [" q3"], "did_you_mean": {" q3": "q3"}}
 
 
 def test_an_output_may_be_any_json_value(

@@ -110,6 +110,7 @@ def test_outputs_are_added_call_by_call(waiting: OutputSet) -> None:
         ],
     )  # fmt: skip
     assert (first.accepted, first.unmatched, first.unmatched_count) == (1, ["nobody"], 1)
+    assert first.near_keys == {}
     second = imports.store_outputs(
         waiting,
         [

@@ -30,6 +30,14 @@ def test_bad_rows_may_be_skipped_but_not_a_bad_file(
     assert report.is_storable == is_storable
 
 
+def test_unmatched_keys_are_named_those_first_that_are_nearly_a_case() -> None:
+    report = ImportReport()
+    for key in ("a", "b", "c", "d", "e", "1"):
+        report.add_unmatched(key)
+    report.near_keys = {"1": "001"}
+    assert report.name_unmatched() == "1 (did you mean 001?), a, b, c, d and 1 more"
+
+
 def test_problems_and_unmatched_keys_beyond_the_limit_are_only_counted() -> None:
     report = ImportReport()
     for number in range(MAX_LISTED + 1):

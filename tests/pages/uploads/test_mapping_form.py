@@ -19,6 +19,7 @@ from scoring.engine import imports
 from scoring.models import Case, Output, OutputSet, Team, Upload
 from tests.conftest import MakeDataset
 from tests.pages.uploads.steps import checked, html_of, imported, mapped, send, sent, url_of
+from tests.support.html import on_one_line
 from tests.support.undone import undone
 from tests.support.workbooks import packed, parts_of, row_xml, sheet_xml
 
@@ -325,6 +326,16 @@ def test_a_new_version_that_lacks_what_the_latest_had_says_so(
             page = html_of(browser, checked(browser, sent(browser, rows, dataset=dataset)))
             assert ("Version 1 took from its file what no column" in page) is bool(said)
             assert said in page
+
+
+def test_the_cases_that_were_probably_meant_are_named(
+    browser: Client, make_dataset: MakeDataset
+) -> None:
+    dataset = make_dataset([{"key": "001"}, {"key": "q2"}]).dataset
+    upload = sent(browser, "id,output\n1,x\nq2,y\n", kind="outputs", dataset=str(dataset.uuid))
+    checked(browser, upload)
+    said = on_one_line(html_of(browser, upload))
+    assert 'Did you mean <span class="id">001</span> by <span class="id">1</span>?' in said
 
 
 def test_unmatched_ids_can_be_downloaded(browser: Client, make_dataset: MakeDataset) -> None:
