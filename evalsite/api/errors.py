@@ -53,6 +53,7 @@ _VALUE_CODES: Final = frozenset(
     {
         "blank",
         "empty",
+        "future_date",
         "invalid_choice",
         "max_length",
         "max_value",

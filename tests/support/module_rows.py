@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from django.db import connection
@@ -35,10 +36,21 @@ def kept(make: Callable[[], object]) -> Callable[[], None]:
 def _rows() -> Rows:
     with connection.cursor() as cursor:
         names = connection.introspection.table_names(cursor)
-        return {name: cursor.execute(f'SELECT * FROM "{name}"').fetchall() for name in names}
+        return {
+            name: cursor.execute(f'SELECT {_columns(name)} FROM "{name}"').fetchall()
+            for name in names
+        }
 
 
 def _fill(name: str, rows: list[tuple[Any, ...]]) -> None:
     places = ", ".join(["%s"] * len(rows[0]))
     with connection.cursor() as cursor:
-        cursor.executemany(f'INSERT INTO "{name}" VALUES ({places})', rows)
+        cursor.executemany(f'INSERT INTO "{name}" ({_columns(name)}) VALUES ({places})', rows)
+
+
+@cache
+def _columns(name: str) -> str:
+    """Those that can be written: this pragma leaves out generated ones."""
+    with connection.cursor() as cursor:
+        rows = cursor.execute(f'PRAGMA table_info("{name}")').fetchall()
+    return ", ".join(f'"{column}"' for _, column, *_ in rows)

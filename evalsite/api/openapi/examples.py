@@ -114,7 +114,7 @@ RUN = {
     "suite": OTHER_ID,
     "name": "2026-w47",
     "series": "gpt-4o",
-    "dated": "2026-11-20",
+    "dated": "2024-05-20",
     "labels": {"commit": "ab12"},
     "outputs": [
         {

@@ -30,6 +30,7 @@ from scoring.engine.thresholds.description import describe_relabel
 from scoring.models import Relabel, Run, RunScorer, RunState, RunSummary, Verdict
 from scoring.models.data.dataset import KEY_LENGTH
 from scoring.models.runs.generation import MAX_TRIALS
+from scoring.models.runs.run import is_future_date
 
 MAX_OUTPUTS = 10_000
 MAX_TRIAL = 32_767
@@ -98,7 +99,15 @@ class NewRun(BodySerializer):
         help_text="Runs of one series make one drift line. Left out, the model that is called, "
         "else the label `model`, else the run's name.",
     )
-    dated = DateTimeField(required=False, help_text="When the outputs were made. Left out, now.")
+    dated = DateTimeField(
+        required=False,
+        help_text="When the outputs were made. Left out, now. Later than tomorrow is refused.",
+    )
+    allow_future_date = BooleanField(
+        required=False,
+        help_text="true says that `dated` is meant where it is in the future. In their series the "
+        "outputs then stand where they came.",
+    )
     labels = JsonObjectField(required=False, help_text="Texts of your own, such as the commit.")
     outputs = outputs_field(required=False)
     generate = NewRecipe(
@@ -115,6 +124,15 @@ class NewRun(BodySerializer):
         help_text="false keeps the run open for further outputs. Left out, true with outputs.",
     )
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        dated = attrs.get("dated")
+        if dated and is_future_date(dated) and not attrs.get("allow_future_date"):
+            text = "This is in the future. Correct it, or send allow_future_date as true."
+            raise serializers.ValidationError(
+                {"dated": [serializers.ErrorDetail(text, "future_date")]}
+            )
+        return attrs
+
 
 class MoreOutputs(BodySerializer):
     outputs = outputs_field()
@@ -124,6 +142,15 @@ class MoreOutputs(BodySerializer):
 class ProgressShape(serializers.Serializer[object]):
     done = serializers.IntegerField(min_value=0)
     total = serializers.IntegerField(min_value=0)
+
+
+def near_keys_field() -> serializers.DictField:
+    return serializers.DictField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="By unmatched key, the key of a case that differs in case, Unicode form or zeros "
+        "alone; only where there are any.",
+    )
 
 
 class StartedShape(serializers.Serializer[object]):
@@ -136,6 +163,7 @@ class StartedShape(serializers.Serializer[object]):
         required=False,
         help_text="The first hundred keys that no case has; only where there are any.",
     )
+    did_you_mean = near_keys_field()
 
 
 class AcceptedShape(serializers.Serializer[object]):
@@ -143,15 +171,7 @@ class AcceptedShape(serializers.Serializer[object]):
     unmatched = serializers.ListField(
         child=serializers.CharField(), help_text="The first hundred keys that no case has."
     )
-
-def near_keys_field() -> serializers.DictField:
-    return serializers.DictField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="By unmatched key, the key of a case that differs in case, Unicode form or zeros "
-        "alone; only where there are any.",
-    )
-
+    did_you_mean = near_keys_field()
 
 
 class FiguresShape(serializers.Serializer[object]):
@@ -163,7 +183,6 @@ class FiguresShape(serializers.Serializer[object]):
         min_value=0, allow_null=True
     )
     skipped = serializers.IntegerField(min_value=0, allow_null=True)
-    did_you_mean = near_keys_field()
     mean = serializers.FloatField(allow_null=True)
     interval = interval_field(help_text="95 %, around the mean.")
     pass_rate = serializers.FloatField(allow_null=True, help_text="Of the scored ones.")
@@ -171,7 +190,6 @@ class FiguresShape(serializers.Serializer[object]):
     problems = serializers.DictField(
         child=serializers.IntegerField(min_value=1),
         help_text="Outputs by code: errors, skips, and faults such as invalid_json that score 0.",
-    did_you_mean = near_keys_field()
     )
 
 

@@ -16,6 +16,7 @@ from scoring.core.files.columns.table_header import divides_columns
 from scoring.engine import imports
 from scoring.engine.imports.reader import FileOptions
 from scoring.models import Dataset, Team, Upload, UploadKind, UploadState, User
+from scoring.models.runs.run import is_future_date
 
 PASTED_NAME: Final = "pasted rows"
 MAX_PASTED: Final = 1024 * 1024  # bytes
@@ -111,6 +112,11 @@ class NewUploadForm(forms.Form):
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
         help_text="In UTC; the moment of the import unless given.",
     )
+    allow_future_date = forms.BooleanField(
+        label="The date is meant",
+        required=False,
+        help_text="In the series the outputs take their place by today's date.",
+    )
 
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -126,6 +132,10 @@ class NewUploadForm(forms.Form):
         cleaned = self.cleaned_data
         if "file" in cleaned and "pasted" in cleaned:
             cleaned["file"] = self._choose_file(cleaned["file"], cleaned["pasted"])
+        dated = cleaned.get("dated")
+        if dated and is_future_date(dated) and not cleaned["allow_future_date"]:
+            text = "This date is in the future. Correct it, or say that it is meant."
+            self.add_error("dated", text)
         if cleaned.get("kind") == UploadKind.OUTPUTS and not cleaned.get("dataset"):
             self.add_error("dataset", "Choose the dataset whose cases were answered.")
         elif not cleaned.get("dataset"):

@@ -28,7 +28,7 @@ class ChartReading(NamedTuple):
 
     run: str
     label: str
-    dated: datetime
+    time: datetime
     mean: float | None
     interval: tuple[float, float] | None = None
     pass_rate: float | None = None
@@ -187,13 +187,13 @@ def value_ticks(low: float, high: float) -> list[float]:
 
 
 def _spread_over_dates(readings: Sequence[ChartReading], width: float) -> list[float]:
-    """The x of each reading, by its date; evenly where all have the same."""
+    """The x of each reading, by its time; evenly where all have the same."""
     if not readings:
         return []
-    first, span = readings[0].dated, readings[-1].dated - readings[0].dated
+    first, span = readings[0].time, readings[-1].time - readings[0].time
     inner, last = width - 2 * EDGE, len(readings) - 1
     if span:
-        return [round_length(EDGE + inner * ((r.dated - first) / span)) for r in readings]
+        return [round_length(EDGE + inner * ((r.time - first) / span)) for r in readings]
     return [round_length(EDGE + inner * (n / last if last else 0.5)) for n in range(last + 1)]
 
 
@@ -320,7 +320,7 @@ def _bars(
 def _date_ticks(readings: Sequence[ChartReading], xs: Sequence[float]) -> tuple[Tick, ...]:
     if not readings:
         return ()
-    first, last = readings[0].dated, readings[-1].dated
+    first, last = readings[0].time, readings[-1].time
     span, room = last - first, xs[-1] - xs[0]
     return tuple(
         Tick(round_length(xs[0] + (room * ((tick.at - first) / span) if span else 0.0)), tick.text)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from typing import Final, NamedTuple
 
-from django.db.models import Q
 from django.utils import timezone
 
 from scoring.core.wording.comparison import ALPHA
@@ -26,13 +25,12 @@ from scoring.engine.compare import jobs as compare_jobs
 from scoring.engine.compare.claims import read_figures
 from scoring.engine.compare.figures import Figures, ScorerFigures
 from scoring.engine.compare.regressions import count_regressions
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import (
     AlertKind,
     AlertRule,
-    Baseline,
     Comparison,
     Run,
-    RunState,
     RunSummary,
     WatchState,
 )
@@ -57,7 +55,7 @@ class PairedRuns(NamedTuple):
 
 def compare_with_baseline(rule: AlertRule, run: Run, since: Run | None) -> Finding | EvaluateLater:
     """The rule's outcome by the stored comparison; a missing one is enqueued and awaited."""
-    baseline = alert_baseline(run, rule.scorer, since)
+    baseline = run_baseline(run, rule.scorer, since)
     if baseline is None:
         return silent_finding(f"There is no earlier run to compare {run.name} with.", run)
     if baseline.is_unfinished:
@@ -80,36 +78,6 @@ def find_in_comparison(rule: AlertRule, run: Run, baseline: Run, stored: Compari
     problem = _problem(rule, runs)
     finding = undecided_finding(problem, run) if problem else CONDITIONS[rule.kind](rule, runs)
     return finding._replace(baseline=baseline)
-
-
-def alert_baseline(run: Run, scorer: str, since: Run | None = None) -> Run | None:
-    """The run pinned for the series, else the one `since` which an alert goes on, else the newest
-    finished one over earlier outputs, of those that have the scorer: a run over the same outputs
-    again is no step in time.
-    """
-    joined = "run__output_set__version__dataset"
-    pinned = Baseline.objects.of(run).exclude(run=run).select_related(joined).first()
-    if pinned:
-        return pinned.run
-    outputs = run.output_set
-    if since and since.deleted_at is None:
-        dated = since.output_set.dated, since.output_set_id
-        if dated < (outputs.dated, run.output_set_id):
-            return since
-    return earlier_run(run, scorer)
-
-
-def earlier_run(run: Run, scorer: str) -> Run | None:
-    """The newest finished run over earlier outputs of the series that has the scorer."""
-    outputs = run.output_set
-    earlier = Q(output_set__dated__lt=outputs.dated)
-    earlier |= Q(output_set__dated=outputs.dated, output_set__lt=outputs.pk)
-    runs = Run.objects.of_dataset(outputs.version.dataset).filter(
-        earlier, output_set__series=outputs.series, state=RunState.FINISHED
-    )
-    runs = runs.filter(scorers__name=scorer) if scorer else runs
-    ordered = runs.order_by("-output_set__dated", "-output_set", "-pk")
-    return ordered.select_related("output_set__version__dataset").first()
 
 
 def significant_drop(rule: AlertRule, runs: PairedRuns) -> Finding:

@@ -22,7 +22,7 @@ from scoring.engine.alerts.finding import (
 )
 from scoring.engine.drift import jobs
 from scoring.models import AlertKind, AlertRule, Dataset, Run, RunScorer, RunState, WatchState
-from scoring.models.runs.run import RunQuerySet
+from scoring.models.runs.run import NEWEST_FIRST, RunQuerySet
 
 _OVER_DATASET: Final = "output_set__version__dataset"
 
@@ -35,8 +35,8 @@ def evaluate_rule(
     `since` is the baseline of an open alert: where none is pinned, runs are compared with it until
     they are as good again. A drop that stays is no step from the run before.
 
-    Only the newest run by its outputs' date counts, so runs of the past that arrive late never
-    fire. A rule over all series that was made before any run waits under the series "".
+    Only the newest run by the time of its outputs counts, so runs of the past that arrive late
+    never fire. A rule over all series that was made before any run waits under the series "".
     """
     run = series_runs(rule.dataset, series).exclude(state=RunState.CANCELLED).first()
     if run and not series:
@@ -61,19 +61,17 @@ def not_scored(rule: AlertRule, run: Run) -> Finding:
 
 
 def series_runs(dataset: Dataset, series: str) -> RunQuerySet:
-    """Newest first by their outputs' date; without a series those of the whole dataset."""
+    """Newest first by the time of their outputs; without a series those of the whole dataset."""
     runs = Run.objects.of_dataset(dataset).select_related(_OVER_DATASET)
     runs = runs.filter(output_set__series=series) if series else runs
-    return runs.order_by("-output_set__dated", "-pk")
+    return runs.order_by(*NEWEST_FIRST)
 
 
 def find_missing_run(rule: AlertRule, series: str, now: datetime) -> Finding:
-    """Firing where the newest run is older than the rule's days, by its outputs' date."""
+    """Firing where the newest run is older than the rule's days, by the time of its outputs."""
     days = int(rule.limit or 0)
     run = series_runs(rule.dataset, series).filter(state=RunState.FINISHED).first()
-    since = rule.created_at
-    if run:  # a date in the future would hide that runs are missing
-        since = min(run.output_set.dated, run.finished_at or run.output_set.dated)
+    since = run.output_set.series_time if run else rule.created_at
     age = round((now - since) / timedelta(days=1), 3)
     due = since + timedelta(days=days)
     if now < due:

@@ -23,6 +23,7 @@ from scoring.engine.alerts.conditions import (
 from scoring.engine.alerts.finding import Finding, silent_finding
 from scoring.engine.compare.comparison import stored_comparison
 from scoring.engine.drift import drift_lines
+from scoring.engine.runs.neighbours import previous_run, run_baseline
 from scoring.models import AlertKind, AlertRule, Run, RunState, WatchState
 
 MAX_RUNS: Final = 20
@@ -88,23 +89,25 @@ def _find(rule: AlertRule, run: Run) -> Finding | None:
 
 
 def _baseline_then(rule: AlertRule, run: Run) -> Run | None:
-    baseline = comparison_conditions.alert_baseline(run, rule.scorer)
-    if baseline and baseline.output_set.dated <= run.output_set.dated:
+    baseline = run_baseline(run, rule.scorer)
+    if baseline and baseline.output_set.series_time <= run.output_set.series_time:
         return baseline
-    return comparison_conditions.earlier_run(run, rule.scorer)
+    return previous_run(run, rule.scorer)
 
 
 def _find_gaps(rule: AlertRule, runs: Sequence[Run], now: datetime) -> Iterator[Finding]:
-    """The runs after which none came for longer than the rule's days, by their outputs' dates."""
+    """The runs after which none came for longer than the rule's days, by the times of their
+    outputs.
+    """
     limit = timedelta(days=int(rule.limit or 0))
     series: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         series[run.output_set.series].append(run)
     findings = []
     for name, newest_first in series.items():
-        dates = [now, *(run.output_set.dated for run in newest_first)]
-        for run, (following, dated) in zip(newest_first, pairwise(dates), strict=True):
-            if (gap := following - dated) >= limit:
+        times = [now, *(run.output_set.series_time for run in newest_first)]
+        for run, (following, time) in zip(newest_first, pairwise(times), strict=True):
+            if (gap := following - time) >= limit:
                 text = missing_text(run, name, gap.days)
                 findings.append(Finding(WatchState.FIRING, text, run, gap / timedelta(days=1)))
     ordered = [run.pk for run in runs]

@@ -120,7 +120,7 @@ def draw_own_queue(team: Team) -> ReviewQueue | None:
     drawn before.
     """
     series = Run.objects.filter(team=team, output_set__series=SUPPORT.series)
-    run = series.order_by("-output_set__dated")[OWN_WEEKS_AGO:].first()
+    run = series.order_by("-output_set__series_time")[OWN_WEEKS_AGO:].first()
     queues = ReviewQueue.objects.filter(team=team, order=QueueOrder.VALUE)
     if run is None or run.state != RunState.FINISHED or queues.exists():
         return None

@@ -42,7 +42,7 @@ def build_chart(line: DriftLine) -> DriftChart:
         ChartReading(
             run=point.run,
             label=point.label,
-            dated=point.dated,
+            time=point.series_time,
             mean=point.mean,
             interval=point.interval,
             pass_rate=point.pass_rate,

@@ -21,6 +21,7 @@ from scoring.core.stats.drift_power import detectable_drop
 from scoring.core.stats.flips import FlipCounts, flip_tests
 from scoring.engine.drift.level_sums import PartSums, paired_step
 from scoring.engine.drift.results import comparable_parts, judged_runs, stored_results
+from scoring.engine.runs.neighbours import series_key
 from scoring.models import Dataset, DriftResult, OutputSet, RunScorer, RunState, RunStep
 
 LATEST_STEPS: Final = 20  # whose numbers of flips are usual
@@ -78,7 +79,7 @@ class SeriesJudge:
     def judge_next(self) -> None:
         """Judge the runs of all lines over the oldest outputs together."""
         waiting = filter(None, (part.next for part in self._parts))
-        first = min(waiting, key=lambda scorer: (scorer.run.output_set.dated, scorer.run_id))
+        first = min(waiting, key=lambda scorer: series_key(scorer.run))
         outputs = first.run.output_set
         due = [
             (part, scorer)
@@ -89,7 +90,7 @@ class SeriesJudge:
             NextRun(part.decided, scorer.summary.mean or 0.0, part.sums) for part, scorer in due
         ]
         known = [p for part in self._parts if (p := part.p_of(outputs.pk)) is not None]
-        series = max(1, sum(dated <= outputs.dated for dated in self._first_tests))
+        series = max(1, sum(time <= outputs.series_time for time in self._first_tests))
         steps = _read_steps([part for part, _ in due])
         tests = series * (len(due) + len(known))
         decided_runs = decide_runs(entries, series=series, known=known)
@@ -109,14 +110,14 @@ class SeriesJudge:
 
     @cached_property
     def _first_tests(self) -> list[datetime]:
-        """The date of the second run of each series, from which on it shares the page's level."""
+        """The time of the second run of each series, from which on it shares the page's level."""
         rows = OutputSet.objects.filter(
             version__dataset=self._dataset, runs__state=RunState.FINISHED
         )
-        dates: dict[str, list[datetime]] = defaultdict(list)
-        for _, series, dated in rows.distinct().values_list("pk", "series", "dated"):
-            dates[series].append(dated)
-        return [sorted(of_series)[1] for of_series in dates.values() if len(of_series) > 1]
+        times: dict[str, list[datetime]] = defaultdict(list)
+        for _, series, time in rows.distinct().values_list("pk", "series", "series_time"):
+            times[series].append(time)
+        return [sorted(of_series)[1] for of_series in times.values() if len(of_series) > 1]
 
 
 def _store_result(part: ComparableRuns, scorer: RunScorer, tests: int, steps: Steps) -> None:

@@ -36,6 +36,7 @@ class Point:
     run: str  # uuid
     label: str  # the run's name, with its date where several runs have it
     dated: datetime
+    series_time: datetime
     n: int
     mean: float | None
     interval: tuple[float, float] | None
@@ -76,6 +77,7 @@ class PointRow(NamedTuple):
     threshold: float
     run: UUID
     dated: datetime
+    series_time: datetime
     scorer_version: int
     dataset_version: int | None
     scored: int
@@ -95,7 +97,8 @@ class PointRow(NamedTuple):
 
 
 FIELDS: Final = (
-    "run_id", "name", "threshold", "run__uuid", "run__output_set__dated", "version__number",
+    "run_id", "name", "threshold", "run__uuid", "run__output_set__dated",
+    "run__output_set__series_time", "version__number",
     "run__output_set__version__number", "summary__scored", "summary__n",
     "summary__passed", "summary__mean", "summary__variance", "drift_holds", "run__drift__reference",
     "run__drift__tags", "run__drift__similarity", "run__drift__compared", "run__drift__commonest",
@@ -126,6 +129,7 @@ def build_point(
         run=str(row.run),
         label=run.label,
         dated=row.dated,
+        series_time=row.series_time,
         n=row.scored,
         mean=row.mean,
         interval=estimate.interval if estimate else None,

@@ -9,6 +9,7 @@ from django.db.models import F, Window
 from django.db.models.functions import RowNumber
 
 from scoring.models import Baseline, Dataset, Run, RunState
+from scoring.models.runs.run import OLDEST_FIRST
 
 
 class ReferenceRun(NamedTuple):
@@ -22,7 +23,7 @@ class ReferenceRun(NamedTuple):
 
 def reference_runs(dataset: Dataset, series: Collection[str] = ()) -> dict[str, ReferenceRun]:
     """By series, all or the named ones, of those with a finished run. Two queries."""
-    number = Window(RowNumber(), F("output_set__series"), order_by=["output_set__dated", "pk"])
+    number = Window(RowNumber(), F("output_set__series"), order_by=OLDEST_FIRST)
     runs = Run.objects.of_dataset(dataset).filter(state=RunState.FINISHED).order_by()
     runs = runs.filter(output_set__series__in=series) if series else runs
     first = runs.annotate(number=number).filter(number=1)

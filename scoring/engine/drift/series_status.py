@@ -17,6 +17,7 @@ from scoring.core.stats.change_points import DecidedRun
 from scoring.core.wording.drift_status import DriftStatus, Severity, find_drift_status, join_names
 from scoring.engine.drift.results import RESULT_COLUMNS, StoredResults, judged_runs, with_freshness
 from scoring.models import Dataset, Run, RunScorer, RunState, Team
+from scoring.models.runs.run import NEWEST_FIRST
 
 #: The latest ones; earlier runs are read where there is news to tell of them.
 MAX_RUNS_PER_SERIES: Final = 60
@@ -184,7 +185,7 @@ def _newest_of_series(of: Team | Dataset) -> list[ScorerRow]:
     number = Window(
         RowNumber(),
         partition_by=[F("output_set__version__dataset"), F("output_set__series")],
-        order_by=[F("output_set__dated").desc(), F("pk").desc()],
+        order_by=NEWEST_FIRST,
     )
     newest = _runs(of).annotate(number=number).filter(number__lte=MAX_RUNS_PER_SERIES)
     return _seen(RunScorer.objects.filter(run__in=newest.values("pk")))
@@ -193,7 +194,9 @@ def _newest_of_series(of: Team | Dataset) -> list[ScorerRow]:
 def _seen(scorers: QuerySet[RunScorer]) -> list[ScorerRow]:
     """Oldest first; of runs over the same outputs the newest one that has the scorer."""
     rows = with_freshness(scorers.filter(summary__isnull=False))
-    newest = rows.order_by("-run__output_set__dated", "-run_id", "-position")
+    newest = rows.order_by(
+        "-run__output_set__series_time", "-run__output_set", "-run_id", "-position"
+    )
     values: Iterable[Any] = newest.values_list(*FIELDS, *RESULT_COLUMNS)[:MAX_SCORER_ROWS]
     every = [
         ScorerRow._make([*row[: len(FIELDS)], StoredResults(*row[len(FIELDS) :])]) for row in values

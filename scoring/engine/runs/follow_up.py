@@ -14,6 +14,7 @@ from typing import Any
 from django.db import transaction
 
 from scoring.engine.runs.hooks import RUNS_ENDED, call_hooks
+from scoring.engine.runs.neighbours import series_key
 from scoring.models import Job, JobKind, JobState, Run
 
 
@@ -41,7 +42,7 @@ def run_follow_up(job: Job) -> dict[str, Any]:
 def follow_up(runs: Iterable[Run]) -> None:
     """Call the hooks once for each series, with its runs in the order of time."""
     by_series: dict[tuple[int, str], list[Run]] = defaultdict(list)
-    for run in sorted(runs, key=lambda run: (run.output_set.dated, run.pk)):
+    for run in sorted(runs, key=series_key):
         by_series[run.output_set.version.dataset_id, run.output_set.series].append(run)
     for series in by_series.values():
         call_hooks(RUNS_ENDED, series)

@@ -2,36 +2,67 @@
 
 from __future__ import annotations
 
-from django.db.models import Q, QuerySet
+from datetime import datetime
+
+from django.db.models import Q
 
 from scoring.models import Baseline, Run, RunState
+from scoring.models.runs.run import NEWEST_FIRST, RunQuerySet
+
+_JOINED = "output_set__version__dataset"
 
 
-def run_baseline(run: Run) -> Run | None:
-    """The run pinned for the series, else the previous one."""
+def run_baseline(run: Run, scorer: str = "", since: Run | None = None) -> Run | None:
+    """The run pinned for the series, else `since` if its outputs are earlier, else the previous
+    run, where a scorer is named of those that have it.
+    """
     others = Baseline.objects.of(run).exclude(run=run)
-    pinned = others.select_related("run__output_set__version__dataset").first()
-    return pinned.run if pinned else previous_run(run)
+    if pinned := others.select_related(f"run__{_JOINED}").first():
+        return pinned.run
+    if since and since.deleted_at is None and _outputs_key(since) < _outputs_key(run):
+        return since
+    return previous_run(run, scorer)
 
 
-def previous_run(run: Run) -> Run | None:
-    """The latest earlier finished run of the same dataset and series."""
-    dated = run.output_set.dated
-    is_earlier = Q(output_set__dated__lt=dated) | Q(output_set__dated=dated, pk__lt=run.pk)
-    return _others(run).filter(is_earlier).order_by("-output_set__dated", "-pk").first()
+def previous_run(run: Run, scorer: str = "") -> Run | None:
+    """The first of `earlier_runs`, where a scorer is named of those that have it."""
+    runs = earlier_runs(run)
+    runs = runs.filter(scorers__name=scorer) if scorer else runs
+    return runs.select_related(_JOINED).first()
+
+
+def earlier_runs(run: Run) -> RunQuerySet:
+    """The finished runs over earlier outputs of the same dataset and series, the newest outputs
+    first and of the same outputs the newest run.
+
+    A run over the same outputs is no step in time, so it is neither earlier nor later.
+    """
+    time, outputs = _outputs_key(run)
+    is_earlier = Q(output_set__series_time__lt=time)
+    is_earlier |= Q(output_set__series_time=time, output_set__lt=outputs)
+    return _of_series(run).filter(is_earlier).order_by(*NEWEST_FIRST)
 
 
 def next_run(run: Run) -> Run | None:
-    """The first later finished run of the same dataset and series."""
-    dated = run.output_set.dated
-    is_later = Q(output_set__dated__gt=dated) | Q(output_set__dated=dated, pk__gt=run.pk)
-    return _others(run).filter(is_later).order_by("output_set__dated", "pk").first()
+    """The newest finished run over the next outputs of the same dataset and series."""
+    time, outputs = _outputs_key(run)
+    is_later = Q(output_set__series_time__gt=time)
+    is_later |= Q(output_set__series_time=time, output_set__gt=outputs)
+    later = _of_series(run).filter(is_later)
+    ordered = later.order_by("output_set__series_time", "output_set", "-pk")
+    return ordered.select_related(_JOINED).first()
 
 
-def _others(run: Run) -> QuerySet[Run]:
-    """The other finished runs of its dataset and series."""
+def series_key(run: Run) -> tuple[datetime, int, int]:
+    """By which the runs of a series are sorted in time; as NEWEST_FIRST and OLDEST_FIRST."""
+    return (*_outputs_key(run), run.pk)
+
+
+def _outputs_key(run: Run) -> tuple[datetime, int]:
+    return run.output_set.series_time, run.output_set_id
+
+
+def _of_series(run: Run) -> RunQuerySet:
     outputs = run.output_set
-    finished = Run.objects.of_dataset(outputs.version.dataset).filter(
-        output_set__series=outputs.series, state=RunState.FINISHED
-    )
-    return finished.exclude(pk=run.pk).select_related("output_set__version__dataset")
+    runs = Run.objects.of_dataset(outputs.version.dataset)
+    return runs.filter(output_set__series=outputs.series, state=RunState.FINISHED)

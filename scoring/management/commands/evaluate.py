@@ -8,6 +8,7 @@ import time
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -50,6 +51,7 @@ from scoring.models import (
     Suite,
     Team,
 )
+from scoring.models.runs.run import is_future_date
 
 if TYPE_CHECKING:
     from scoring.engine.suites import suite_file
@@ -78,6 +80,7 @@ class Command(OperatorCommand):
         add_recipe_options(parser)
         add("--series", help="the drift line of these outputs")
         add("--dated", type=parse_date, metavar="ISO", help="the outputs' date, now unless given")
+        add("--allow-future-date", action="store_true", help="--dated in the future is meant")
         add("--suite", metavar="NAME|FILE", help="the dataset's own suite unless given")
         add("--name", default="", metavar="RUN", help="the new run's name")
         add(
@@ -97,6 +100,7 @@ class Command(OperatorCommand):
         _check_names(options)
         check_recipe_options(options)
         _check_loading(options)
+        _check_date(options["dated"], allow_future=options["allow_future_date"])
         try:
             with requires_database():
                 set_up_database(self.stderr)
@@ -244,6 +248,12 @@ def _check_loading(options: dict[str, Any]) -> None:
             raise usage_error(f"--{name} needs --outputs FILE: it tells how to load that file")
 
 
+def _check_date(dated: datetime | None, *, allow_future: bool) -> None:
+    if dated and is_future_date(dated) and not allow_future:
+        text = f"--dated: {dated:%Y-%m-%d} is in the future"
+        raise usage_error(f"{text}; correct it, or add --allow-future-date if it is meant")
+
+
 def _version(team: Team, name: str) -> DatasetVersion:
     dataset = team.datasets.filter(name=name).select_related("latest", "suite").first()
     if dataset is None:
@@ -304,7 +314,7 @@ def _present_outputs(version: DatasetVersion, series: str | None) -> OutputSet:
     if series is None and len(known) > 1:
         raise usage_error(f"{version} has outputs of several series, name one: {', '.join(known)}")
     wanted = sets.filter(series=series or (known[0] if known else ""))
-    outputs = wanted.order_by("-dated", "-pk").first()
+    outputs = wanted.order_by("-series_time", "-pk").first()
     if outputs is None:
         of = f" of the series {series!r}" if series else ""
         raise usage_error(f"{version} has no outputs{of}; give a file with --outputs")

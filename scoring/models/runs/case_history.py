@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from scoring.models.data.dataset import Case
-from scoring.models.runs.run import Run, RunState
+from scoring.models.runs.run import OLDEST_FIRST, Run, RunState
 from scoring.models.runs.score import CaseVerdict, Verdict
 
 
@@ -84,7 +84,7 @@ def read_case_history(
     runs = (
         Run.objects.of_dataset(outputs.version.dataset)
         .filter(output_set__series=outputs.series, state=RunState.FINISHED)
-        .order_by("output_set__dated", "pk")
+        .order_by(*OLDEST_FIRST)
     )
     columns = ("pk", "output_set__version", "uuid", "name", "output_set__dated", "suite_name")
     rows = list(runs.values_list(*columns))

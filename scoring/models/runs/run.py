@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Final, Self
 
 from django.apps import apps
 from django.db import models
+from django.db.models.functions import Least
 from django.utils import timezone
 
 from scoring.models.base import AddressedRow
@@ -19,6 +20,10 @@ from scoring.models.scorers.threshold_change import UNIT
 from scoring.models.team.team import Team, User
 
 RETENTION: Final = timedelta(days=7)  # a deleted run can be restored so long
+CLOCK_TOLERANCE: Final = timedelta(days=1)  # by which clocks and time zones may differ
+#: Of runs: the newest outputs first, and of runs over the same outputs the newest.
+NEWEST_FIRST: Final = ("-output_set__series_time", "-output_set", "-pk")
+OLDEST_FIRST: Final = ("output_set__series_time", "output_set", "pk")
 
 
 class OutputSetState(models.TextChoices):
@@ -45,8 +50,17 @@ class OutputSetQuerySet(models.QuerySet["OutputSet"]):
         return output_sets.select_related("version__dataset").order_by("-id")
 
 
+def is_future_date(dated: datetime) -> bool:
+    """Whether outputs cannot have been made then, because it is later than now."""
+    return dated > timezone.now() + CLOCK_TOLERANCE
+
+
 class OutputSet(AddressedRow):
-    """The outputs of one model or prompt version over one dataset version."""
+    """The outputs of one model or prompt version over one dataset version.
+
+    `dated` is when they were made, as people say. `series_time` is their place in the series: that
+    date, but no later than they came, lest a date in the future hides whatever comes after it.
+    """
 
     version = models.ForeignKey(DatasetVersion, models.CASCADE, related_name="output_sets")
     state = models.CharField(
@@ -55,6 +69,11 @@ class OutputSet(AddressedRow):
     name = models.CharField(max_length=120, blank=True)
     series = models.CharField(max_length=120, help_text="Runs of one series make one drift line.")
     dated = models.DateTimeField(default=timezone.now)
+    series_time = models.GeneratedField(
+        expression=Least("dated", "created_at"),
+        output_field=models.DateTimeField(),
+        db_persist=True,
+    )
     labels = models.JSONField(default=dict, blank=True)
     source_name = models.CharField(max_length=255, blank=True)
     copied_from = models.ForeignKey(

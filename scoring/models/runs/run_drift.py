@@ -10,7 +10,7 @@ from django.db import models
 from scoring.core.stats.flips import FlipCounts
 from scoring.core.wording.drift import same_text
 from scoring.models.data.dataset import Dataset
-from scoring.models.runs.run import OutputSet, Run, RunScorer, RunState
+from scoring.models.runs.run import OLDEST_FIRST, OutputSet, Run, RunScorer, RunState
 
 
 class CountedStep(NamedTuple):
@@ -155,7 +155,7 @@ def runs_in_time(
     dataset: Dataset, *, scorers: Collection[str] = (), series: Collection[str] = ()
 ) -> models.QuerySet[RunScorer]:
     """The scorers of finished runs, all or those with these names in these series, oldest first by
-    the outputs' dates.
+    the time of their outputs.
 
     Run, output set, versions, figures and what is kept of the run's drift are joined, but for
     the figures that no drift line shows.
@@ -171,7 +171,7 @@ def runs_in_time(
         rows = rows.filter(run__output_set__series__in=series)
     unused = ("histogram", "causes", "error_causes", "faults", "trials")
     rows = rows.defer(*(f"summary__{name}" for name in unused))
-    return rows.order_by("run__output_set__dated", "run__id")
+    return rows.order_by(*(f"run__{name}" for name in OLDEST_FIRST))
 
 
 def steps_into(runs: Iterable[Run]) -> dict[tuple[int, int], RunStep]:

@@ -32,7 +32,7 @@ def test_the_run_is_queued_and_will_make_its_outputs(
         "parameters": {"temperature": 0.2, "seed": 7},
         "trials": 3,
     }
-    more = {"name": "w47", "labels": {"commit": "ab12"}, "dated": "2026-11-20", "budget_usd": 2.5}
+    more = {"name": "w47", "labels": {"commit": "ab12"}, "dated": "2016-11-20", "budget_usd": 2.5}
     answer = alices.post("runs/", wanted(dataset, suite, asked, **more))
     assert answer.status_code == 202
     assert answer.json()["state"] == "queued"
@@ -42,7 +42,7 @@ def test_the_run_is_queued_and_will_make_its_outputs(
     assert (run.name, run.budget_usd, run.created_by) == ("w47", 2.5, alice)
     assert (outputs.state, outputs.series) == (OutputSetState.GENERATING, "stub-1")
     assert outputs.labels == {"model": "stub-1", "commit": "ab12"}
-    assert outputs.dated.isoformat() == "2026-11-20T00:00:00+00:00"
+    assert outputs.dated.isoformat() == "2016-11-20T00:00:00+00:00"
     made = outputs.generation
     assert (made.connection, made.system, made.trials) == (own, "Be brief.", 3)
     assert (made.template, made.parameters) == (

@@ -36,7 +36,7 @@ def test_the_contracts_example_comes_out_as_written(
         "suite": str(suite.uuid),
         "name": "2026-w47",
         "series": "gpt-4o",
-        "dated": "2026-11-20",
+        "dated": "2016-11-20",
         "labels": {"commit": "ab12"},
         "outputs": [
             {
@@ -62,7 +62,7 @@ def test_the_contracts_example_comes_out_as_written(
     }
     output_set = OutputSet.objects.get()
     assert (output_set.series, output_set.labels) == ("gpt-4o", {"commit": "ab12"})
-    assert output_set.dated.isoformat() == "2026-11-20T00:00:00+00:00"
+    assert output_set.dated.isoformat() == "2016-11-20T00:00:00+00:00"
     assert output_set.state == OutputSetState.READY
     output = Output.objects.get()
     assert (output.text, output.latency_ms, output.cost_usd) == ("…", 412, 0.0004)
@@ -197,10 +197,10 @@ def test_a_date_is_in_utc_unless_it_says_otherwise(
     alices: Api, dataset: str, suite: Suite, subtests: pytest.Subtests
 ) -> None:
     cases: list[tuple[str, str]] = [
-        ("2026-11-20", "2026-11-20T00:00:00+00:00"),
-        ("2026-11-20T09:30:00Z", "2026-11-20T09:30:00+00:00"),
-        ("2026-11-20T09:30:00+02:00", "2026-11-20T07:30:00+00:00"),
-        ("2026-11-20T09:30", "2026-11-20T09:30:00+00:00"),
+        ("2016-11-20", "2016-11-20T00:00:00+00:00"),
+        ("2016-11-20T09:30:00Z", "2016-11-20T09:30:00+00:00"),
+        ("2016-11-20T09:30:00+02:00", "2016-11-20T07:30:00+00:00"),
+        ("2016-11-20T09:30", "2016-11-20T09:30:00+00:00"),
     ]
     for text, moment in cases:
         with subtests.test(text=text, moment=moment), undone():
@@ -208,6 +208,14 @@ def test_a_date_is_in_utc_unless_it_says_otherwise(
             assert run.output_set.dated.isoformat() == moment
             (listed,) = alices.get("runs/").json()["results"]
             assert listed["dated"] == moment.replace("+00:00", "Z")
+
+
+def test_a_date_in_the_future_can_be_meant(alices: Api, dataset: str, suite: Suite) -> None:
+    run = run_of(
+        alices.post("runs/", body(dataset, suite, "a", dated="2262-11-20", allow_future_date=True))
+    )
+    assert run.output_set.dated.year == 2262
+    assert run.output_set.series_time == run.output_set.created_at
 
 
 def one(**changed: Any) -> list[dict[str, Any]]:
@@ -227,6 +235,8 @@ def test_a_bad_run_is_refused_and_nothing_is_stored(
         ({"dated": "2026-02-30"}, 400, [("dated", "invalid")]),
         ({"dated": "0001-01-01T00:00:00+14:00"}, 400, [("dated", "invalid")]),
         ({"dated": 20261120}, 400, [("dated", "invalid")]),
+        ({"dated": "2262-11-20"}, 422, [("dated", "future_date")]),
+        ({"dated": "2262-11-20", "allow_future_date": False}, 422, [("dated", "future_date")]),
         ({"labels": ["a"]}, 400, [("labels", "invalid")]),
         ({"final": "yes"}, 400, [("final", "invalid")]),
         ({"final": None}, 400, [("final", "null")]),

@@ -11,7 +11,7 @@ from django.utils import timezone
 from scoring.engine.alerts.comparison_conditions import RETRY_SECONDS
 from scoring.engine.alerts.conditions import evaluate_rule
 from scoring.engine.alerts.finding import EvaluateLater
-from scoring.engine.drift import jobs
+from scoring.engine.drift import jobs, measure_series
 from scoring.engine.jobs import job_queue
 from scoring.models import (
     AlertRule,
@@ -108,6 +108,29 @@ def test_only_the_newest_run_by_its_outputs_date_counts(
     run_of(version, 1, letters(0))
     finding = finding_of(rule)
     assert (finding.state, finding.run and finding.run.name) == (FINE, "w9")
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "scorer"),
+    [
+        ("pass_rate_below", 0.8, ""),
+        ("mean_below", 0.8, "close"),
+        ("regressions", 3, ""),
+        ("drop", 0.1, ""),
+        ("out_of_limits", None, "close"),
+    ],
+)
+def test_a_run_dated_in_the_future_by_mistake_silences_no_rule(
+    version: DatasetVersion, make_rule: MakeRule, kind: str, limit: float | None, scorer: str
+) -> None:
+    for week in (1, 52 * 60, 2):  # 2062 for 2026, say
+        run_of(version, week, letters(0 if week == 2 else 20))
+    OutputSet.objects.filter(dated__year__gt=2060).update(
+        created_at=OutputSet.objects.get(runs__name="w1").dated
+    )
+    measure_series(version.dataset, "a")
+    finding = compare_and_find(make_rule(kind, limit, scorer=scorer))
+    assert (finding.state, finding.run and finding.run.name) == (FIRING, "w2")
 
 
 def test_of_runs_over_the_same_outputs_the_newest_counts(
@@ -324,6 +347,5 @@ def test_a_date_in_the_future_hides_no_missing_run(
 ) -> None:
     run_of(version, 1, letters(20))
     now = timezone.now()
-    OutputSet.objects.update(dated=now + timedelta(days=300))
-    Run.objects.update(finished_at=now - timedelta(days=3))
+    OutputSet.objects.update(dated=now + timedelta(days=300), created_at=now - timedelta(days=3))
     assert finding_of(make_rule("no_data", 2, series="a")).state == FIRING

@@ -11,10 +11,10 @@ from scipy import stats
 
 from scoring.core.stats import paired_tests
 from scoring.core.wording.comparison import ALPHA
-from scoring.engine.alerts.comparison_conditions import alert_baseline
 from scoring.engine.alerts.conditions import evaluate_rule
 from scoring.engine.alerts.finding import Finding
 from scoring.engine.compare import comparison
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import AlertRule, DatasetVersion, OutputSet, Run, WatchState
 from tests.support.finished_runs import run_with
 from tests.support.fixtures.alert_rules import CASES, MakeRule
@@ -42,7 +42,7 @@ def firings(rule: AlertRule, runs: list[Run]) -> int:
     """In how many weeks the rule fires; each run is looked at as the newest."""
     count = 0
     for run in reversed(runs):
-        baseline = alert_baseline(run, rule.scorer)
+        baseline = run_baseline(run, rule.scorer)
         if baseline:
             comparison.compare_runs(baseline, run)
         found = evaluate_rule(rule, "a", timezone.now())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from scoring.engine.drift import DriftLine, drift_lines, measure_series
 from scoring.engine.drift.chart import build_chart, tag_lines
-from scoring.models import Baseline, DatasetVersion, Run, RunDrift
-from tests.support.drift_runs import run_in_week
+from scoring.models import Baseline, DatasetVersion, OutputSet, Run, RunDrift
+from tests.support.drift_runs import FIRST_DAY, run_in_week
 
 STEADY = [0.80, 0.82, 0.81, 0.80, 0.82, 0.80, 0.81, 0.82]
 
@@ -49,6 +51,17 @@ def test_without_limits_none_are_drawn(version: DatasetVersion) -> None:
     run_in_week(version, 0)
     chart = build_chart(the_line(version))
     assert (chart.limits, chart.baseline_y, chart.bars) == (None, None, ())
+
+
+def test_the_axis_ends_today_whatever_date_is_typed(version: DatasetVersion) -> None:
+    for week in (0, 52 * 45, 1):
+        run_in_week(version, week)
+    OutputSet.objects.filter(dated__year__gt=2050).update(created_at=FIRST_DAY + timedelta(days=1))
+    chart = build_chart(the_line(version))
+    assert [point.label for point in the_line(version).points] == ["w0", "w2340", "w1"]
+    xs = [mark.x for mark in chart.marks]
+    assert xs == sorted(xs)
+    assert xs[1] - xs[0] < xs[2] - xs[1]
 
 
 def test_a_tags_line_has_a_place_for_every_run(version: DatasetVersion) -> None:

@@ -13,6 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from scoring.engine.runs import planning
 from scoring.models import (
@@ -287,13 +288,13 @@ def test_outputs_may_be_a_file(version: DatasetVersion, tmp_path: Path) -> None:
     path = tmp_path / "gpt.jsonl"
     rows = [{"id": f"q{n}", "output": "1"} for n in (1, 2, 3, 4)]
     path.write_text("\n".join(map(json.dumps, [*rows, {"id": "q9", "output": "1"}])))
-    arguments = "--outputs", str(path), "--series", "gpt", "--dated", "2026-11-20"
+    arguments = "--outputs", str(path), "--series", "gpt", "--dated", "2016-11-20"
     ended = evaluate("Answers", *arguments, "--json")
     assert ended.code == 0
     assert json.loads(ended.out)["verdicts"]["pass"] == 4
     outputs = OutputSet.objects.get()
-    assert (outputs.series, outputs.dated.isoformat()) == ("gpt", "2026-11-20T00:00:00+00:00")
-    assert "outputs without a case in Answers v1: 1" in ended.err
+    assert (outputs.series, outputs.dated.isoformat()) == ("gpt", "2016-11-20T00:00:00+00:00")
+    assert "outputs without a case in Answers v1: 1: q9" in ended.err
 
 
 def test_json_is_all_that_is_printed(outputs: OutputSet) -> None:
@@ -381,7 +382,7 @@ class TestAsAProcess:
         assert "Traceback" not in fresh_site.log
 
 
-@pytest.mark.parametrize("words", [("--map", "output=text"), ("--dated", "2026-11-20")])
+@pytest.mark.parametrize("words", [("--map", "output=text"), ("--dated", "2016-11-20")])
 def test_an_option_for_a_file_needs_the_file(outputs: OutputSet, words: tuple[str, str]) -> None:
     ended = evaluate("Answers", *words)
     assert (ended.code, ended.out) == (2, "")
@@ -396,6 +397,19 @@ def test_what_is_no_date_is_said(outputs: OutputSet, text: str) -> None:
     ended = evaluate("Answers", "--outputs", "none.csv", f"--dated={text}")
     assert f"{text!r} is no date; write it like 2026-11-20" in ended.err
     assert not Run.objects.exists()
+
+
+def test_a_date_in_the_future_is_refused_unless_it_is_meant(
+    version: DatasetVersion, tmp_path: Path
+) -> None:
+    path = tmp_path / "gpt.jsonl"
+    path.write_text(json.dumps({"id": "q1", "output": "1"}))
+    words = ("Answers", "--outputs", str(path), "--dated", "2262-11-20")
+    ended = evaluate(*words)
+    assert (ended.code, Run.objects.exists()) == (2, False)
+    assert "2262-11-20 is in the future; correct it, or add --allow-future-date" in ended.err
+    assert evaluate(*words, "--allow-future-date").code == 0
+    assert OutputSet.objects.get(dated__year=2262).series_time < timezone.now()
 
 
 @pytest.mark.parametrize(

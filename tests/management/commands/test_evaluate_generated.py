@@ -43,7 +43,7 @@ def generate(*more: str, prompt: str = PROMPT) -> Ended:
 
 
 def test_outputs_are_made_and_scored(connected: Connection, stub: Stub) -> None:
-    ended = generate("--trials", "2", "--series", "weekly", "--dated", "2026-11-20", "--json")
+    ended = generate("--trials", "2", "--series", "weekly", "--dated", "2016-11-20", "--json")
     assert (ended.code, ended.err) == (0, "")
     found = json.loads(ended.out)
     assert found["verdicts"] == {"pass": 2, "fail": 2, "error": 0, "skipped": 0}
@@ -51,7 +51,7 @@ def test_outputs_are_made_and_scored(connected: Connection, stub: Stub) -> None:
     assert len(stub.requests) == 4
     outputs = OutputSet.objects.get()
     assert (outputs.state, outputs.series, outputs.output_count) == ("ready", "weekly", 4)
-    assert outputs.dated.isoformat() == "2026-11-20T00:00:00+00:00"
+    assert outputs.dated.isoformat() == "2016-11-20T00:00:00+00:00"
 
 
 def test_a_named_connection_is_used(

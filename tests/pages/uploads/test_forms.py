@@ -130,6 +130,7 @@ def test_what_cannot_be_used_comes_back_with_its_field(
         ({"dataset_name": "Answers"}, "dataset_name"),
         ({"dataset_name": "x" * 121}, "dataset_name"),
         ({"dated": "yesterday"}, "dated"),
+        ({"dated": "2262-11-20T10:00"}, "dated"),
     ]
     for given, field in cases:
         with subtests.test(given=given, field=field), undone():
@@ -139,6 +140,13 @@ def test_what_cannot_be_used_comes_back_with_its_field(
             assert list(answer.context["form"].errors) == [field]
             assert not Upload.objects.exists()
             assert list(spool.iterdir()) == []
+
+
+def test_a_date_in_the_future_can_be_meant(browser: Client, spool: Path) -> None:
+    refused = send(browser, dated="2262-11-20T10:00")
+    assert 'name="allow_future_date"' in refused.text
+    assert send(browser, dated="2262-11-20T10:00", allow_future_date="on").status_code == 302
+    assert Upload.objects.get().dated.year == 2262
 
 
 def test_a_file_over_the_limit_is_413_and_nothing_is_left_of_it(

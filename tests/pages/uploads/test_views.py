@@ -222,14 +222,14 @@ def test_the_same_cases_twice_are_recognised(browser: Client, team: Team) -> Non
 def test_outputs_go_to_the_cases_they_answer(browser: Client, make_dataset: MakeDataset) -> None:
     version = make_dataset([{"key": "a", "input": "1"}, {"key": "b", "input": "2"}])
     more = {"kind": "outputs", "dataset": str(version.dataset.uuid), "series": "gpt-4o"}
-    upload = sent(browser, "id,output\na,x\nzzz,y\n", dated="2026-11-02T08:00", **more)
+    upload = sent(browser, "id,output\na,x\nzzz,y\n", dated="2016-11-02T08:00", **more)
     html = html_of(browser, checked(browser, upload))
     assert "Rows of no known case" in html
     assert "zzz" in html
     imported(browser, upload)
     made = OutputSet.objects.get()
     assert (made.series, made.output_count, made.version) == ("gpt-4o", 1, version)
-    assert made.dated.isoformat() == "2026-11-02T08:00:00+00:00"
+    assert made.dated.isoformat() == "2016-11-02T08:00:00+00:00"
     assert Output.objects.get().text == "x"
 
 

@@ -8,20 +8,23 @@ from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
 from scoring.engine.compare import jobs as compare_jobs
+from scoring.engine.runs.neighbours import earlier_runs
 from scoring.models import Baseline, Run, RunState, User
+from scoring.models.runs.run import NEWEST_FIRST
 
 NAME = "baseline"  # in addresses
 AUTO = "auto"  # in the address of a case: beside its run's own baseline
 NEAREST: Final = 12  # runs that are offered to compare with
+AGAIN: Final = 4  # of them over the same outputs
 
 
 @dataclass(frozen=True)
 class BaselineChoice:
-    """The `chosen` baseline, None without one, and the runs `offered` in its place."""
+    """The `chosen` run to compare with, None without one, and the runs `offered` in its place."""
 
     chosen: Run | None = None
     offered: Sequence[Run] = ()
@@ -56,10 +59,10 @@ def find_offered_baselines(user: User, run: Run, query: QueryDict) -> dict[str, 
 
 def choose_baseline(baselines: Mapping[str, Any], query: QueryDict) -> BaselineChoice:
     """The choice among the answer of `find_offered_baselines`."""
-    offered, other = baselines["earlier"], baselines["named"]
+    offered, other = baselines["others"], baselines["named"]
     text = query.get(NAME)
     if not text:
-        return BaselineChoice(next(iter(offered), None), offered)
+        return BaselineChoice(baselines["measured_by"], offered)
     if chosen := next((run for run in offered if str(run.uuid) == text), None):
         return BaselineChoice(chosen, offered)
     return BaselineChoice(other, [other, *offered] if other else offered)
@@ -81,34 +84,30 @@ def find_baselines(
     annotate: Callable[[QuerySet[Run]], QuerySet[Run]] = QuerySet.all,
 ) -> dict[str, Any]:
     """What a run's page shows: the run pinned as its series' `baseline`, whether it `is_baseline`
-    itself, and the run that it is `measured_by`, the pinned or else the previous one, before
-    further `earlier` ones.
+    itself, the run that it is `measured_by`, the pinned or else the previous one as `run_baseline`
+    has it, and `others`: that one, runs over the same outputs, earlier ones.
 
     The `named` run is among the answers by this name, unless it is one of the others. `annotate`
     is applied to all runs.
     """
-    outputs = run.output_set
     runs = annotate(Run.objects.select_related("output_set__version"))
-    nearest = list(
-        runs.filter(
-            state=RunState.FINISHED,
-            output_set__version__dataset=outputs.version.dataset_id,
-            output_set__series=outputs.series,
-            output_set__dated__lte=outputs.dated,
-        ).order_by("-output_set__dated", "-pk")[:NEAREST]
-    )
+    earlier = earlier_runs(run).values("pk")[:NEAREST]
+    again = Run.objects.filter(output_set=run.output_set_id, state=RunState.FINISHED)
+    is_again = Q(pk__in=again.exclude(pk=run.pk).order_by("-pk").values("pk")[:AGAIN])
+    nearest = list(runs.filter(Q(pk__in=earlier) | is_again).order_by(*NEWEST_FIRST))
     pinned_id = Baseline.objects.of(run).values_list("run", flat=True).first()
-    pinned = next((other for other in nearest if other.pk == pinned_id), None)
+    is_baseline = pinned_id == run.pk
+    pinned = run if is_baseline else next((o for o in nearest if o.pk == pinned_id), None)
     if pinned is None and pinned_id is not None:
         pinned = runs.filter(pk=pinned_id).first()
-    if pinned is not None:
-        nearest = [pinned, *(other for other in nearest if other != pinned)][:NEAREST]
-    others = [other for other in nearest if other != run]
+    previous = (other for other in nearest if other.output_set_id != run.output_set_id)
+    measured_by = pinned if pinned and not is_baseline else next(previous, None)
+    others = [measured_by, *(other for other in nearest if other != measured_by)]
     other = None if named is None else annotate(named.select_related("output_set__version")).first()
     return {
         "baseline": pinned,
-        "is_baseline": pinned == run,
-        "measured_by": next(iter(others), None),
-        "earlier": others,
-        "named": None if other in nearest else other,
+        "is_baseline": is_baseline,
+        "measured_by": measured_by,
+        "others": others[:NEAREST] if measured_by else others[1:],
+        "named": None if other in others else other,
     }

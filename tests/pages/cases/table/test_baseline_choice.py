@@ -9,9 +9,11 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from evalsite.pages.cases.table.baseline_choice import find_baselines, get_baseline_choice
+from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import Baseline, DatasetVersion, OutputSet, Run, Team, User
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
+from tests.support.run_states import EXACT, finished_run
 
 
 @pytest.fixture
@@ -33,13 +35,30 @@ def test_the_run_before_is_the_measure_unless_another_is_pinned(weeks: list[Run]
     first, second, third = weeks
     found = find_baselines(third)
     assert (found["baseline"], found["measured_by"]) == (None, second)
-    assert found["earlier"] == [second, first]
+    assert found["others"] == [second, first]
     Baseline.objects.pin(first, by=None)
     found = find_baselines(third)
     assert (found["baseline"], found["measured_by"]) == (first, first)
-    assert found["earlier"] == [first, second]
+    assert found["others"] == [first, second]
     own = find_baselines(first)
     assert (own["is_baseline"], own["measured_by"]) == (True, None)
+
+
+def test_a_run_over_the_same_outputs_is_offered_and_never_the_measure(
+    weeks: list[Run], alice: User
+) -> None:
+    first, second, third = weeks
+    again = finished_run(third.output_set, EXACT, name="again")
+    for run, other in ((again, third), (third, again)):
+        found = find_baselines(run)
+        assert found["measured_by"] == run_baseline(run) == second
+        assert found["others"] == [second, other, first]
+    Baseline.objects.pin(third, by=None)
+    assert find_baselines(again)["measured_by"] == run_baseline(again) == third
+    Baseline.objects.get().unpin(by=None)
+    again_first = finished_run(first.output_set, EXACT, name="first again")
+    assert find_baselines(again_first)["measured_by"] is None
+    assert find_baselines(again_first)["others"] == [first]
 
 
 def test_a_named_run_of_the_dataset_goes_before_all(
