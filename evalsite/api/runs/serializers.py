@@ -26,6 +26,7 @@ from evalsite.api.fields import (
 from scoring.core.llm.prompt_template import MAX_CHARACTERS
 from scoring.engine.outputs.output_recipe import PARAMETERS
 from scoring.engine.runs.progress import run_progress
+from scoring.engine.runs.run_errors import find_run_errors
 from scoring.engine.thresholds.description import describe_relabel
 from scoring.models import Relabel, Run, RunScorer, RunState, RunSummary, Verdict
 from scoring.models.data.dataset import KEY_LENGTH
@@ -236,7 +237,10 @@ class StateShape(serializers.Serializer[object]):
         allow_null=True, help_text="What is being done; null once the run has ended."
     )
     progress = ProgressShape()
-    cause = serializers.CharField(allow_null=True, help_text="Why nothing moves.")
+    cause = serializers.CharField(
+        allow_null=True,
+        help_text="Why nothing moves; of a finished run, why over 5 % of its cases have an error.",
+    )
     verdicts = verdict_counts("Verdicts")
     relabel = RelabelShape(
         allow_null=True, help_text="null where the run has no later labels; nothing else uses them."
@@ -267,15 +271,17 @@ def page_url(request: HttpRequest | Request, run: Run) -> str:
 def state_body(run: Run) -> dict[str, Any]:
     """A run as StateShape describes it."""
     progress = run_progress(run)
+    scorers = list(run.scorers.with_summary())
+    errors = find_run_errors(run, scorers)
     return {
         "id": str(run.uuid),
         "state": progress.state,
         "stage": progress.stage if run.is_unfinished else None,
         "progress": {"done": progress.done, "total": progress.total},
-        "cause": progress.cause,
+        "cause": errors.sentence if errors else progress.cause,
         "verdicts": run.verdict_counts,
         "relabel": _relabel(run),
-        "scorers": [_figures(scorer) for scorer in run.scorers.with_summary()],
+        "scorers": [_figures(scorer) for scorer in scorers],
         "thresholds_note": run.thresholds_note,
         "missing_expected": run.missing_expected_count,
         "missing_outputs": run.missing_output_count,

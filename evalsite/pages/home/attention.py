@@ -1,4 +1,4 @@
-"""What needs attention in a team: alerts, drifting series, runs that broke cases."""
+"""What needs attention in a team: failed runs, alerts, drifting series, runs that broke cases."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from evalsite.pages.alerts.rows import AlertRow, list_open_alerts
 from evalsite.pages.drift.series_list import drift_url
 from scoring.engine.drift.broken_cases import Regression, latest_regressions
 from scoring.engine.drift.series_status import SeriesStatus, series_statuses
+from scoring.engine.runs.run_errors import RunErrors, find_failed_runs
 from scoring.engine.signoff.evidence import count_unsigned
 from scoring.models import Team
 
@@ -37,6 +38,11 @@ class AttentionList:
     """Queried when a template shows it."""
 
     team: Team
+
+    @cached_property
+    def failed(self) -> list[RunErrors]:
+        """Runs of which every case has an error: what they would have said is not known."""
+        return find_failed_runs(self.team, MAX_LISTED)
 
     @cached_property
     def alerts(self) -> list[AlertRow]:

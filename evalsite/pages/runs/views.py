@@ -31,6 +31,7 @@ from scoring.engine.review.review_state import read_review_state
 from scoring.engine.runs import planning
 from scoring.engine.runs.lifecycle import restorable_until
 from scoring.engine.runs.progress import run_progress
+from scoring.engine.runs.run_errors import find_run_errors
 from scoring.engine.runs.scorer_figures import MEAN
 from scoring.engine.suites.suggested_suite import create_suggested_suite
 from scoring.models import Alert, Notice, Role, Run, RunDrift, RunState, SavedView, Team
@@ -145,6 +146,7 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         "disagreements": find_disagreements(opened, reviews),
         "missing_more": (run.missing_output_count or 0) - len(keys),
         "drift": RunDrift.objects.filter(run=run).first(),
+        "errors": find_run_errors(run, scorers),
         "has_errors": any(figure.summary and figure.summary.errors for figure in figures),
         "cases": cases,
         **baselines,

@@ -52,7 +52,7 @@ CODE_MEANINGS: Final[Mapping[str, str]] = {
     "out_of_range": "The judge's number is outside the range.",
     "refused": "The model or its endpoint refused to judge; the case is skipped.",
     # The endpoint
-    "connection_missing": "The scorer's connection is not there; add one of that name.",
+    "connection_missing": "No connection answers; set a default one, or add the one of the name.",
     "no_key": "There is no key for the endpoint; an administrator enters one.",
     "key_refused": "The endpoint refused the key; give the connection a valid one.",
     "model_missing": "The endpoint has no such model for this key; choose another.",

@@ -7,8 +7,9 @@ from typing import Final, NamedTuple
 
 from scoring.core.wording.numbers import plain_share, share_text, short_text
 from scoring.models import Run, WatchState
+from scoring.models.runs.run import MAX_ERROR_SHARE
 
-MAX_UNSCORED_SHARE: Final = 0.05  # of cases; above it a figure is not to be gone by, as with gates
+MAX_UNSCORED_SHARE: Final = MAX_ERROR_SHARE  # missing outputs and skips count, as with gates
 TOLERANCE: Final = 1e-9  # a figure so near its limit is at it
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from scoring.core.stats.mcnemar import ALPHA
 from scoring.core.stats.paired_tests import POWER
 from scoring.models import Run, RunSummary
+from scoring.models.runs.run import MAX_ERROR_SHARE
 
 if TYPE_CHECKING:
     from scoring.engine.compare.regressions import Regressions
@@ -34,7 +35,7 @@ _GATE: Final = re.compile(
 )
 
 NO_REGRESSION: Final = "no_regression"
-DEFAULT_UNJUDGED: Final = 0.05  # of the outputs: over it gates are undecided
+DEFAULT_UNJUDGED: Final = MAX_ERROR_SHARE  # of the outputs: over it gates are undecided
 DEFAULT_DROP: Final = 0.1  # of the share of cases that pass: found with POWER, else undecided
 MAX_NAMED: Final = 5  # cases worth more trials
 #: Metrics that need a baseline.

@@ -17,6 +17,7 @@ from scoring.engine.compare.jobs import is_small
 from scoring.engine.reports import html_document
 from scoring.engine.reports.worst_cases import MAX_CASES, worst_cases
 from scoring.engine.runs.neighbours import run_baseline
+from scoring.engine.runs.run_errors import RunErrors, find_run_errors
 from scoring.engine.runs.scorer_figures import RunFigure
 from scoring.models import Generation, Relabel, Run, RunScorer
 from scoring.models.runs.missing_outputs import missing_keys
@@ -79,6 +80,10 @@ class RunReport:
     def missing_keys(self) -> list[str]:
         """The first cases without an output."""
         return missing_keys(self.run, MISSING_NAMED)
+
+    @cached_property
+    def errors(self) -> RunErrors | None:
+        return None if self.run.is_unfinished else find_run_errors(self.run)
 
     @property
     def missing_more(self) -> int:

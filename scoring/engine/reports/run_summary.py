@@ -13,6 +13,7 @@ from scoring.core.wording.numbers import share_text, to_ascii
 from scoring.core.wording.tables import NO_FIGURE, align_columns, interval_text, markdown_table
 from scoring.engine.compare.gate_text import outcome_text
 from scoring.engine.compare.gates import GateOutcome, waivers_text
+from scoring.engine.runs.run_errors import find_run_errors
 from scoring.engine.thresholds.description import describe_relabel
 from scoring.models import CaseVerdict, Relabel, Run, RunSummary, Score, Status, Verdict
 from scoring.models.runs.missing_outputs import missing_keys
@@ -66,6 +67,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "name": run.name,
         "state": run.state,
         "progress": {"done": total, "total": total},
+        "cause": errors.sentence if (errors := find_run_errors(run)) else None,
         "thresholds_note": run.thresholds_note,
         "verdicts": run.verdict_counts,
         "relabel": describe_relabel(relabel),
@@ -194,6 +196,8 @@ def _facts(report: Report) -> list[str]:
     facts = [f"cases: {counts}", *_relabel_texts(run)]
     if run.thresholds_note:
         facts.append(one_line(run.thresholds_note))
+    if errors := find_run_errors(run):
+        facts.append(to_ascii(errors.sentence))
     if run.missing_output_count:
         facts.append(f"cases without an output: {_missing_text(run)}")
     if run.missing_expected_count:

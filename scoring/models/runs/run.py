@@ -20,6 +20,7 @@ from scoring.models.scorers.threshold_change import UNIT
 from scoring.models.team.team import Team, User
 
 RETENTION: Final = timedelta(days=7)  # a deleted run can be restored so long
+MAX_ERROR_SHARE: Final = 0.05  # of cases; above it a run's figures are not to be gone by
 CLOCK_TOLERANCE: Final = timedelta(days=1)  # by which clocks and time zones may differ
 #: Of runs: the newest outputs first, and of runs over the same outputs the newest.
 NEWEST_FIRST: Final = ("-output_set__series_time", "-output_set", "-pk")
@@ -259,6 +260,17 @@ class Run(AddressedRow):
         """How many cases have a verdict, each trial counted; None until the run has ended."""
         counts = [count for count in self.verdict_counts.values() if count is not None]
         return sum(counts) if counts else None
+
+    @property
+    def has_many_errors(self) -> bool:
+        """Whether more cases have an error than the run's figures bear."""
+        return (self.error_count or 0) > MAX_ERROR_SHARE * (self.case_count or 0)
+
+    @property
+    def has_only_errors(self) -> bool:
+        """Whether the run has finished and every case has an error."""
+        is_finished = self.state == RunState.FINISHED
+        return is_finished and bool(self.error_count) and self.error_count == self.case_count
 
     @property
     def missing_outputs(self) -> int:

@@ -208,7 +208,7 @@ def test_an_editor_scores_only_the_errors_again(
     browser_of: BrowserOf, alice: User, run: Run
 ) -> None:
     browser = browser_of(alice)
-    assert "Score the errors again" in browser.get(url(run)).text
+    assert "with errors</button>" in browser.get(url(run)).text
     browser.post(reverse("retry_run", args=[run.uuid]))
     run.refresh_from_db()
     assert run.state == RunState.QUEUED
@@ -230,4 +230,4 @@ def test_a_run_without_errors_offers_no_retry(
     browser_of: BrowserOf, alice: User, make_set: MakeSet
 ) -> None:
     run = finished_run(make_set(["yes"]))
-    assert "Score the errors again" not in browser_of(alice).get(url(run)).text
+    assert "with errors</button>" not in browser_of(alice).get(url(run)).text
