@@ -29,9 +29,11 @@ _CODE: Final = re.compile(r"`([^`]+)`")
 
 
 @register.filter
-def count(value: int | None) -> str:
-    """1191 → "1,191"."""
-    return NOTHING if value is None else f"{value:,}"
+def count(value: float | None) -> str:
+    """1191 → "1,191". A case with several trials may count in part: 2.3333 → "2.33"."""
+    if value is None or isinstance(value, int):
+        return NOTHING if value is None else f"{value:,}"
+    return f"{round(value, 2):,g}"
 
 
 @register.filter

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ModelState, StateApps
+
+from scoring.models import Run, RunSummary
+from tests.conftest import MakeDataset
+from tests.support.finished_runs import Given, run_with
 
 
 @pytest.mark.django_db
@@ -34,3 +41,32 @@ def test_many_models_are_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     operation.state_forwards("scoring", before)
     before.apps  # noqa: B018
     assert sum(rendered) == len(before.models)
+
+
+def test_runs_that_counted_each_trial_count_each_case(make_dataset: MakeDataset) -> None:
+    scores: dict[str, list[Given]] = {
+        "close": [1, 0, "error", 1, 1, 1, "skip", "skip", "skip", *["error"] * 3, 0, 0, "skip"],
+        "same": [1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, "error", 0, 0],
+    }
+    run = run_with(make_dataset([{}] * 6), scores, trials=3, leaves_out=[15, 16, 17])
+    wanted = _counts(run)
+    for summary in RunSummary.objects.all():
+        outputs = summary.trials.pop("outputs")
+        for name in ("lost", "unscored", "bounds"):
+            summary.trials.pop(name, None)
+        summary.n = outputs["n"] + 3  # the trials of the case without an output
+        summary.scored, summary.passed = outputs["scored"], outputs["passed"]
+        summary.errors = summary.skipped = 0
+        summary.mean = summary.variance = 0.9
+        summary.save()
+    Run.objects.update(pass_count=9, output_verdicts={})
+    migration = import_module("scoring.migrations.0003_case_verdicts")
+    migration.count_cases(apps, None)
+    assert _counts(run) == wanted
+
+
+def _counts(run: Run) -> list[object]:
+    run.refresh_from_db()
+    fields = ("n", "scored", "errors", "skipped", "passed", "mean", "variance", "trials")
+    summaries = RunSummary.objects.order_by("scorer").values(*fields)
+    return [run.verdict_counts, run.output_verdicts, *summaries]

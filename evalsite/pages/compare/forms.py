@@ -280,8 +280,8 @@ def _initial_choice(query: QueryDict, runs: Sequence[Run]) -> dict[str, Any]:
 def _run_label(run: Run) -> str:
     outputs = run.output_set
     parts = [run.name, f"series {outputs.series}", f"{outputs.dated:%-d %b %Y}"]
-    if run.case_count is not None:
-        parts.append(f"{run.case_count:,} outputs")
+    if run.output_count is not None:
+        parts.append(f"{run.output_count:,} outputs")
     if run.archived_at:
         parts.append("archived")
     return " · ".join(parts)

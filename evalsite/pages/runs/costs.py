@@ -55,7 +55,7 @@ class RunCosts:
     @property
     def usd_an_output(self) -> float | None:
         """Cost per output; outputs without a known cost count too."""
-        outputs, cost = self.run.case_count, self.run.cost_usd
+        outputs, cost = self.run.output_count, self.run.cost_usd
         return cost / outputs if outputs and cost is not None else None
 
     @property

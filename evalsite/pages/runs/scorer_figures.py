@@ -68,7 +68,7 @@ class LaterLabel(NamedTuple):
 class MatrixCell(NamedTuple):
     """How many cases have one expected and one answered label, and the query that shows them."""
 
-    number: int
+    number: float
     query: str
     is_right: bool
 

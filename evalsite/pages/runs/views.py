@@ -147,7 +147,7 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         "missing_more": (run.missing_output_count or 0) - len(keys),
         "drift": RunDrift.objects.filter(run=run).first(),
         "errors": find_run_errors(run, scorers),
-        "has_errors": any(figure.summary and figure.summary.errors for figure in figures),
+        "has_errors": any(figure.summary and figure.summary.error_causes for figure in figures),
         "cases": cases,
         **baselines,
         "views": list(SavedView.objects.for_person(request.user, run.team)),

@@ -1,6 +1,6 @@
 """Sums of scores by case over several runs, and the test of the next run against them.
 
-A unit is one trial of a case; its `key` is the same number in every run. numpy and scipy are
+A unit is a case; its `key` is the same number in every run. numpy and scipy are
 imported where they are used: most processes never test a run.
 """
 

@@ -23,24 +23,25 @@ class ClassRates(NamedTuple):
     """One label: in how many cases it was expected and answered, in how many both, its rates."""
 
     label: str
-    expected: int
-    answered: int
-    right: int
+    expected: float
+    answered: float
+    right: float
     rates: Rates
 
 
 @dataclass(frozen=True)
 class ConfusionMatrix:
-    """Cases counted by expected label (rows) and answered label (columns).
+    """Cases counted by expected label (rows) and answered label (columns); one with several trials
+    by the share of each.
 
     `counts` has a row and a column more than `labels`: the last ones are of all other texts.
     """
 
     labels: Sequence[str]
-    counts: Sequence[Sequence[int]]
+    counts: Sequence[Sequence[float]]
 
     @property
-    def n(self) -> int:
+    def n(self) -> float:
         return sum(map(sum, self.counts))
 
     @property
@@ -78,7 +79,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
-def rates(expected: int, answered: int, right: int) -> Rates:
+def rates(expected: float, answered: float, right: float) -> Rates:
     """From counts of cases; F1 = 2 · right / (expected + answered), which needs neither rate."""
     return Rates(
         right / answered if answered else None,

@@ -1,4 +1,8 @@
-"""Reductions of a case's trials: mean, median, lowest, pass@k, and unsteady cases."""
+"""Reductions of a case's trials: mean, median, lowest, pass@k, and unsteady cases.
+
+Trials that failed to run have no score. Left out, they would flatter every figure but the mean, so
+each has bounds: what it would be if they had all scored 0, or all 1.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +23,28 @@ REDUCTIONS: Final = tuple(_WAYS)
 
 
 class CaseTrials(NamedTuple):
-    """The scores of one case's trials that have one, and how many of them passed."""
+    """The scores of one case's trials that have one, how many of them passed, and how many trials
+    were `lost`, because they failed to run.
+    """
 
     scores: Sequence[float]
     passed: int
+    lost: int = 0
 
     @property
     def is_unsteady(self) -> bool:
         """Whether some trials pass and others fail: the case straddles the threshold."""
         return 0 < self.passed < len(self.scores)
+
+    @property
+    def lost_share(self) -> float:
+        """Of its trials with a score or lost."""
+        return self.lost / (self.lost + len(self.scores)) if self.lost else 0.0
+
+    def fill(self, score: float, *, passes: bool) -> CaseTrials:
+        """The case if the lost trials had this score."""
+        scores = [*self.scores, *[score] * self.lost]
+        return CaseTrials(scores, self.passed + self.lost * passes)
 
     def is_refused(self, how: Reduction) -> bool:
         """Whether the case cannot pass whatever the threshold: some answers fail at any."""
@@ -46,6 +63,43 @@ class ReducedScores(NamedTuple):
     def mean(self) -> Estimate | None:
         """With an interval over cases: trials of one case are no independent observations."""
         return mean_estimate(self.n, self.total, self.squares)
+
+
+class Bounds(NamedTuple):
+    """The least and the most that the mean of a reduction and its pass rate can be over `n` cases,
+    whatever the lost trials would have scored; the mean is None where there is none.
+    """
+
+    n: int
+    mean: tuple[float, float] | None
+    pass_rate: tuple[float, float]
+
+
+def bound_trials(cases: Iterable[CaseTrials], how: Reduction, threshold: float) -> Bounds | None:
+    """Of the cases with a score or a lost trial; None without any."""
+    listed = list(cases)
+    ends = [
+        reduce_trials([case.fill(score, passes=passes) for case in listed], how, threshold)
+        for score, passes in ((0.0, False), (1.0, True))
+    ]
+    if not ends[0].n:
+        return None
+    (low, high), n = ends, ends[0].n
+    rates = ((low.passed or 0) / n, (high.passed or 0) / n)
+    return Bounds(n, (low.total / n, high.total / n), rates)
+
+
+def bound_pass_at_k(cases: Iterable[CaseTrials], k: int) -> Bounds | None:
+    """Of the cases with k trials that have a score or were lost; None without any."""
+    listed = [case for case in cases if len(case.scores) + case.lost >= k]
+    if not listed:
+        return None
+    low, high = (
+        pass_at_k([case.fill(score, passes=passes) for case in listed], k)
+        for score, passes in ((0.0, False), (1.0, True))
+    )
+    n = len(listed)
+    return Bounds(n, None, (low.total / n, high.total / n))
 
 
 def reduce_trials(cases: Iterable[CaseTrials], how: Reduction, threshold: float) -> ReducedScores:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
+from math import ceil
 from typing import Final
 
 MAX_DECIMALS: Final = 9  # as many as reported scores have
@@ -72,6 +73,12 @@ def dollars_text(value: float) -> str:
     decimals = next((places for places in range(2, 12) if value >= 10 ** (1 - places)), 12)
     whole, _, part = f"{value:.{decimals}f}".partition(".")
     return f"${whole}.{part.rstrip('0').ljust(2, '0')}"
+
+
+def short_count(value: float) -> str:
+    """A number of cases, of which some may count in part: 1,204 or 0.7; rounded up."""
+    whole = ceil(value)
+    return f"{whole:,}" if whole - value < 1e-9 else f"{ceil(10 * value) / 10:,g}"
 
 
 def to_ascii(text: str) -> str:

@@ -161,7 +161,7 @@ def _problem(rule: AlertRule, runs: PairedRuns) -> str:
     summaries = {summary.scorer.run_id: summary for summary in rows.select_related("scorer")}
     for run in runs[:2]:
         summary = summaries[run.pk]
-        if problem := too_many_unscored(run, summary.n, summary.n - summary.scored):
+        if problem := too_many_unscored(run, summary.n, summary.unscored):
             return problem
     return ""
 
@@ -172,7 +172,7 @@ def _unknown_cases(runs: PairedRuns) -> str:
     """
     for run in (runs.run, runs.baseline):
         _, judged, n = count_judged(run)
-        if judged and (problem := too_many_unscored(run, n, n - judged)):
+        if judged and (problem := too_many_unscored(run, n, run.unjudged)):
             return problem
     figures = runs.figures
     alone = figures.only_baseline + figures.only_candidate

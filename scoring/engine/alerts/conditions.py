@@ -110,7 +110,7 @@ def mean_below(rule: AlertRule, run: Run, scorer: RunScorer | None) -> Finding:
     if scorer is None:
         raise AssertionError("a rule of this kind names a scorer")
     summary = scorer.summary
-    if problem := too_many_unscored(run, summary.n, summary.n - summary.scored):
+    if problem := too_many_unscored(run, summary.n, summary.unscored):
         return undecided_finding(problem, run)
     mean, counts = summary.mean or 0.0, (summary.scored, summary.n)
     return below_finding(f"The mean of {rule.scorer}", run, mean, rule.limit or 0.0, counts)
@@ -120,11 +120,11 @@ def pass_rate_below(rule: AlertRule, run: Run, scorer: RunScorer | None) -> Find
     """As gates count it: the share of cases that pass among those that pass or fail."""
     if scorer:
         passed, judged, n = scorer.summary.passed, scorer.summary.scored, scorer.summary.n
-        words = f"The pass rate of {rule.scorer}"
+        words, unscored = f"The pass rate of {rule.scorer}", scorer.summary.unscored
     else:
         passed, judged, n = count_judged(run)
-        words = "The pass rate"
-    if problem := too_many_unscored(run, n, n - judged):
+        words, unscored = "The pass rate", run.unjudged
+    if problem := too_many_unscored(run, n, unscored):
         return undecided_finding(problem, run)
     return below_finding(words, run, passed / judged, rule.limit or 0.0, (judged, n), is_share=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from scoring.core.wording.numbers import plain_share, share_text, short_text
+from scoring.core.wording.numbers import plain_share, share_text, short_count, short_text
 from scoring.models import Run, WatchState
 from scoring.models.runs.run import MAX_ERROR_SHARE
 
@@ -71,7 +71,7 @@ def below_finding(
     return Finding(state, sentence, run, value, limit)
 
 
-def too_many_unscored(run: Run, n: int, unscored: int) -> str:
+def too_many_unscored(run: Run, n: int, unscored: float) -> str:
     """Why too many cases are without a figure; "" where enough have one."""
     if not n:
         return f"Nothing was scored in {run.name}."
@@ -79,10 +79,10 @@ def too_many_unscored(run: Run, n: int, unscored: int) -> str:
         return ""
     causes = "have no output, have an error or were skipped"
     over = plain_share(MAX_UNSCORED_SHARE)
-    return f"{unscored:,} of {n:,} cases of {run.name} {causes}, over {over}."
+    return f"{short_count(unscored)} of {n:,} cases of {run.name} {causes}, over {over}."
 
 
 def count_judged(run: Run) -> tuple[int, int, int]:
-    """How many cases passed, passed or failed, and are in the run's dataset version, by trial."""
+    """How many cases passed, passed or failed, and are in the run's dataset version."""
     passed, failed = run.pass_count or 0, run.fail_count or 0
     return passed, passed + failed, run.expected_count

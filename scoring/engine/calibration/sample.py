@@ -85,8 +85,9 @@ def calibrate_sample(
 
 def corrected_pass_rate(scorer: RunScorer, labelled: VerdictTable) -> CorrectedPassRate:
     """From the labelled outputs and the figures of the scorer, which has a summary."""
-    passed = scorer.summary.passed - labelled.both_pass - labelled.only_scorer_passes
-    return CorrectedPassRate(labelled, (passed, scorer.summary.scored - labelled.n - passed))
+    summary = scorer.summary
+    passed = summary.outputs_passed - labelled.both_pass - labelled.only_scorer_passes
+    return CorrectedPassRate(labelled, (passed, summary.outputs_scored - labelled.n - passed))
 
 
 def tasks_in_turn(queues: Sequence[int]) -> ReviewTaskQuerySet:

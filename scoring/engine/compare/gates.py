@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from scoring.core.stats.mcnemar import ALPHA
 from scoring.core.stats.paired_tests import POWER
+from scoring.core.wording.numbers import short_count
 from scoring.models import Run, RunSummary
 from scoring.models.runs.run import MAX_ERROR_SHARE
 
@@ -35,7 +36,7 @@ _GATE: Final = re.compile(
 )
 
 NO_REGRESSION: Final = "no_regression"
-DEFAULT_UNJUDGED: Final = MAX_ERROR_SHARE  # of the outputs: over it gates are undecided
+DEFAULT_UNJUDGED: Final = MAX_ERROR_SHARE  # of the cases: over it gates are undecided
 DEFAULT_DROP: Final = 0.1  # of the share of cases that pass: found with POWER, else undecided
 MAX_NAMED: Final = 5  # cases worth more trials
 #: Metrics that need a baseline.
@@ -75,7 +76,7 @@ class GateMeasure(NamedTuple):
 
     value: float | None
     n: int
-    unjudged: int
+    unjudged: float
 
 
 class GateOutcome(NamedTuple):
@@ -115,7 +116,7 @@ def parse_gate(text: str) -> Gate:
 
 
 class GateLimits(NamedTuple):
-    """Gates are undecided over `max_unjudged`, a share of outputs without a verdict; `drop` is the
+    """Gates are undecided over `max_unjudged`, a share of cases without a verdict; `drop` is the
     fall of the share of passes that `no_regression` is to find.
     """
 
@@ -187,7 +188,7 @@ def decide_gate(gate: Gate, measure: GateMeasure, max_unjudged: float) -> GateOu
     value, n, unjudged = measure
     if n and unjudged / n > max_unjudged:
         causes = "have no output, have an error or were skipped"
-        why = f"{unjudged:,} of {n:,} {causes}, over {max_unjudged:.4g}"
+        why = f"{short_count(unjudged)} of {n:,} {causes}, over {max_unjudged:.4g}"
         return GateOutcome(gate, "undecided", value, why)
     if value is None or n == 0:
         return GateOutcome(gate, "undecided", None, "nothing was scored")
@@ -285,7 +286,7 @@ def measure_gate(gate: Gate, run: Run, regressions: Regressions | None) -> GateM
         summary = RunSummary.objects.filter(scorer__run=run, scorer__name=gate.scorer).first()
         if summary is None:  # cancelled before it began
             return GateMeasure(None, 0, 0)
-        return GateMeasure(summary.mean, summary.n, summary.n - summary.scored)
+        return GateMeasure(summary.mean, summary.n, summary.unscored)
     passed, n = run.pass_count or 0, run.expected_count
     judged = passed + (run.fail_count or 0)
     value: float | None
@@ -295,7 +296,7 @@ def measure_gate(gate: Gate, run: Run, regressions: Regressions | None) -> GateM
         value = regressions.flips.p if regressions and regressions.flips else 1.0
     else:
         value = regressions.unwaived if regressions else 0
-    return GateMeasure(value, n, n - judged)
+    return GateMeasure(value, n, run.unjudged)
 
 
 def _number(text: str) -> float | None:

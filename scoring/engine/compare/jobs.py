@@ -61,7 +61,7 @@ def run_comparison(job: Job) -> dict[str, Any]:
 
 def is_small(baseline: Run, candidate: Run) -> bool:
     """Whether there cannot be more pairs than are compared at once."""
-    return min(baseline.case_count or 0, candidate.case_count or 0) <= MAX_INLINE_PAIRS
+    return min(baseline.output_count or 0, candidate.output_count or 0) <= MAX_INLINE_PAIRS
 
 
 def failed_job(baseline: Run, candidate: Run) -> Job | None:

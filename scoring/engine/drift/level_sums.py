@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Final
 
 from scoring.core.stats.case_sums import (
     CaseSums,
@@ -16,8 +15,6 @@ from scoring.core.stats.case_sums import (
     unpack_sums,
 )
 from scoring.models import Dataset, LevelSums, RunScorer, Score
-
-MAX_TRIALS: Final = 32_768  # trials are numbered from 0 and below this
 
 
 class PartSums:
@@ -79,10 +76,12 @@ class PartSums:
         import numpy as np
 
         scores = Score.objects.filter(scorer=self._scorers[run], score__isnull=False)
-        columns = ("output__case_id", "output__trial", "score")
-        rows = np.array(list(scores.order_by().values_list(*columns)), float).reshape(-1, 3)
-        keys = rows[:, 0].astype(np.int64) * MAX_TRIALS + rows[:, 1].astype(np.int64)
-        return sum_run(keys, rows[:, 2])
+        columns = ("output__case_id", "score")
+        rows = np.array(list(scores.order_by().values_list(*columns)), float).reshape(-1, 2)
+        cases, units = np.unique(rows[:, 0].astype(np.int64), return_inverse=True)
+        if len(cases) < len(rows):  # several trials, which count by their mean
+            return sum_run(cases, np.bincount(units, rows[:, 1]) / np.bincount(units))
+        return sum_run(rows[:, 0].astype(np.int64), rows[:, 1])
 
 
 def paired_step(sums: PartSums, run: int) -> list[float | None] | None:

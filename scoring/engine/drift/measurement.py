@@ -17,9 +17,11 @@ from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import Left, Length
 
 from scoring.core.stats.text_drift import MAX_CHARACTERS, mean_similarity, sample_positions
+from scoring.core.stats.trials import CaseTrials, reduce_trials
 from scoring.engine.drift.levels import SeriesJudge
 from scoring.engine.drift.reference import ReferenceRun, reference_runs
 from scoring.engine.runs.tag_index import store_tag_index
+from scoring.engine.runs.trial_figures import read_trials
 from scoring.models import (
     Case,
     Dataset,
@@ -166,9 +168,15 @@ def _texts(outputs: OutputSet) -> QuerySet[Output, tuple[str, str, int]]:
 
 
 def tag_figures(run: Run) -> dict[str, dict[str, list[Any]]]:
-    """[n, mean, pass rate] of the scored outputs, by scorer name and tag."""
+    """[n, mean, pass rate] of the scored cases, by scorer name and tag."""
     tags = common_tags(run.output_set.version_id)
-    return {scorer.name: _by_tag(scorer, tags) for scorer in run.scorers.all()} if tags else {}
+    scorers = run.scorers.with_summary() if tags else []
+    return {
+        scorer.name: _tried_by_tag(run, scorer, tags)
+        if scorer.summary.trials
+        else _by_tag(scorer, tags)
+        for scorer in scorers
+    }
 
 
 def common_tags(version: int) -> list[str]:
@@ -179,6 +187,26 @@ def common_tags(version: int) -> list[str]:
     for tags, count in groups:
         counts.update(dict.fromkeys(json.loads(tags), count))
     return sorted(counts, key=lambda tag: (-counts[tag], tag))[:MAX_TAGS]
+
+
+def _tried_by_tag(run: Run, scorer: RunScorer, tags: Sequence[str]) -> dict[str, list[Any]]:
+    """Where cases have several trials, of which the mean score counts."""
+    tried = read_trials(scorer)
+    cases = Case.objects.filter(version=run.output_set.version_id).exclude(tags_json="[]")
+    of_tag: dict[str, list[CaseTrials]] = {tag: [] for tag in tags}
+    for pk, tags_json in cases.values_list("pk", "tags_json").iterator():
+        if (case := tried.cases.get(pk)) and case.scores:
+            for tag in set(json.loads(tags_json)) & of_tag.keys():
+                of_tag[tag].append(case)
+    means = {
+        tag: reduce_trials(cases, "mean", scorer.threshold)
+        for tag, cases in of_tag.items()
+        if cases
+    }
+    return {
+        tag: [found.n, found.total / found.n, (found.passed or 0) / found.n]
+        for tag, found in means.items()
+    }
 
 
 def _by_tag(scorer: RunScorer, tags: Sequence[str]) -> dict[str, list[Any]]:

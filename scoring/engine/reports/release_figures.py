@@ -101,7 +101,7 @@ def describe_risk(report: Mapping[str, Any]) -> list[str]:
         "Broken cases that are waived and still fail": states["waived"],
         "Cases with an error or a skip in one of the runs, not compared": untested,
         "Cases of the baseline without an output in the run": result["only_baseline"],
-        "Outputs that the dataset version lacks in the run": run["missing_outputs"],
+        "Cases of the dataset version without an output in the run": run["missing_outputs"],
     }
     risks = [f"{text}: {count:,}." for text, count in numbers.items() if count]
     if detectable:

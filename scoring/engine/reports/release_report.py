@@ -128,7 +128,7 @@ def _run(run: Run) -> dict[str, Any]:
         "finished_at": run.finished_at.isoformat() if run.finished_at else None,
         "dataset_version": run.output_set.version.number,
         "verdicts": run.verdict_counts,
-        "missing_outputs": run.missing_outputs,
+        "missing_outputs": run.missing_output_count or 0,
     }
 
 

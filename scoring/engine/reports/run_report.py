@@ -91,8 +91,9 @@ class RunReport:
 
     @property
     def bad_count(self) -> int:
-        """How many cases failed or could not be scored."""
-        return (self.run.fail_count or 0) + (self.run.error_count or 0)
+        """How many outputs failed or could not be scored."""
+        counts = self.run.output_counts
+        return (counts["fail"] or 0) + (counts["error"] or 0)
 
     @cached_property
     def cases(self) -> list[str]:

@@ -61,7 +61,7 @@ def as_json(report: Report) -> dict[str, Any]:
 
     run, regressions = report.run, report.regressions
     relabel = Relabel.objects.latest_of(run)
-    total = run.case_count or 0
+    total = run.output_count or 0
     return {
         "id": str(run.uuid),
         "name": run.name,
@@ -109,12 +109,12 @@ def write_junit(report: Report, out: TextIO) -> None:
     """
     run = report.run
     states = Counter(outcome.state for outcome in report.outcomes)
-    missing = run.missing_output_count or 0
+    missing, outputs = run.missing_output_count or 0, run.output_counts
     counts = (
-        f'tests="{(run.case_count or 0) + missing + states.total()}" '
-        f'failures="{(run.fail_count or 0) + states["failed"]}" '
-        f'errors="{(run.error_count or 0) + states["undecided"]}" '
-        f'skipped="{(run.skipped_count or 0) + missing}"'
+        f'tests="{(run.output_count or 0) + missing + states.total()}" '
+        f'failures="{(outputs["fail"] or 0) + states["failed"]}" '
+        f'errors="{(outputs["error"] or 0) + states["undecided"]}" '
+        f'skipped="{(outputs["skipped"] or 0) + missing}"'
     )
     name = _attribute(run.name)
     out.write(f'<?xml version="1.0" encoding="utf-8"?>\n<testsuite name={name} {counts}>\n')

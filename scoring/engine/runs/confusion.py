@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import Any, Final, cast
 
@@ -19,15 +19,17 @@ from scoring.models import RunScorer
 from scoring.models.case_list.label_filter import LabelFilter, LabelSpellings, compared_scores
 
 OTHER_LABEL: Final = "(other)"  # in URLs, for a text that is no label
+MAX_DECIMALS: Final = 9  # of a count
 MAX_SPELLINGS: Final = 50  # of one label; of more none is kept
 
 
-def count_classes(scorer: RunScorer) -> dict[str, Any]:
+def count_classes(scorer: RunScorer, *, has_trials: bool = False) -> dict[str, Any]:
     """The labels and counts of `scoring.core.stats.confusion_matrix.ConfusionMatrix`, and how each
     label was spelled; empty for a scorer without classes.
 
     `answered` and `expected` hold, for each label, the outputs (whether JSON, and the text) and the
-    expected JSON texts (None where absent) that count as it; None where there are too many.
+    expected JSON texts (None where absent) that count as it; None where there are too many. Where
+    cases have several trials, each trial counts as its share of the case.
     """
     kind = find_type(scorer.version.type)
     labels = list(dict.fromkeys(scorer.version.config.get("classes") or ()))
@@ -36,10 +38,13 @@ def count_classes(scorer: RunScorer) -> dict[str, Any]:
     config, normalize = _config(scorer), _normalizer(scorer.version.config)
     indices = {normalize(label): index for index, label in enumerate(labels)}
     others = len(labels)
-    counts = [[0] * (others + 1) for _ in range(others + 1)]
+    counts: list[list[float]] = [[0] * (others + 1) for _ in range(others + 1)]
+    pairs: Mapping[tuple[str, bool, str | None], float] = (
+        _weigh_pairs(scorer) if has_trials else _count_pairs(scorer)
+    )
     answered: list[set[Any]] = [set() for _ in range(others + 1)]
     expected: list[set[Any]] = [set() for _ in range(others + 1)]
-    for (text, is_json, expected_json), count in _count_pairs(scorer).items():
+    for (text, is_json, expected_json), count in pairs.items():
         case = select_target(_case(text, expected_json, is_json=is_json), config)
         if isinstance(case, Result):
             continue
@@ -50,7 +55,7 @@ def count_classes(scorer: RunScorer) -> dict[str, Any]:
         expected[row].add(expected_json)
     return {
         "labels": labels,
-        "counts": counts,
+        "counts": [[round(count, MAX_DECIMALS) for count in row] for row in counts],
         "answered": [_sort_few(spellings) for spellings in answered[:others]],
         "expected": [_sort_few(spellings) for spellings in expected[:others]],
     }
@@ -96,6 +101,17 @@ def _count_pairs(scorer: RunScorer) -> Counter[tuple[str, bool, str | None]]:
     return Counter(
         compared_scores(scorer).values_list(*columns).order_by().iterator(chunk_size=20_000)
     )
+
+
+def _weigh_pairs(scorer: RunScorer) -> dict[tuple[str, bool, str | None], float]:
+    """The same, each case once however many of its trials were judged."""
+    columns = ("output__case", "output__text", "output__is_json", "output__case__expected_json")
+    rows: list[Any] = list(compared_scores(scorer).values_list(*columns).order_by())
+    trials = Counter(case for case, *_ in rows)
+    weights: defaultdict[tuple[str, bool, str | None], float] = defaultdict(float)
+    for case, *pair in rows:
+        weights[tuple(pair)] += 1 / trials[case]
+    return weights
 
 
 def _case(text: str, expected_json: str | None, *, is_json: bool) -> Case:

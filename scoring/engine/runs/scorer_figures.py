@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from scoring.core.charts.small_charts import Histogram, histogram_chart
 from scoring.core.stats.descriptive import Estimate, rate_estimate
-from scoring.core.stats.trials import ReducedScores
+from scoring.core.stats.trials import Bounds, ReducedScores
 from scoring.models import RunScorer, RunSummary
 
 MEAN: Final = "mean"
@@ -43,9 +43,24 @@ class RunFigure:
         figures = self.trials[self.how] if k == self.how else self.trials["pass_at"].get(k)
         return ReducedScores(**figures) if figures else None
 
+    @cached_property
+    def bounds(self) -> Bounds | None:
+        """Where trials failed to run, what mean and pass rate can be at least and at most, by any
+        reduction but the mean; these are None then, as they would flatter.
+        """
+        found = self.trials.get("bounds", {}).get(self.how) if self.how != MEAN else None
+        return Bounds(**found) if found else None
+
+    @property
+    def lost_count(self) -> int:
+        """Cases of which a trial failed to run."""
+        return int(self.trials.get("lost", 0))
+
     @property
     def case_count(self) -> int:
         """How many cases mean and pass rate are over."""
+        if self.bounds:
+            return self.bounds.n
         return self._reduced.n if self._reduced else 0
 
     @property
@@ -57,7 +72,7 @@ class RunFigure:
     def mean(self) -> Estimate | None:
         if not self.trials:
             return self.summary.mean_estimate if self.summary else None
-        reduced = self._reduced
+        reduced = None if self.bounds else self._reduced
         return reduced.mean if reduced and reduced.passed is not None else None
 
     @property
@@ -75,7 +90,7 @@ class RunFigure:
         """Of the scored outputs, or of the cases; with pass@k the chance of a case."""
         if not self.trials:
             return rate_estimate(self.summary.passed, self.summary.scored) if self.summary else None
-        reduced = self._reduced
+        reduced = None if self.bounds else self._reduced
         if reduced is None or reduced.passed is None:
             return reduced.mean if reduced else None
         return rate_estimate(reduced.passed, reduced.n)

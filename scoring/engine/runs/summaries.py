@@ -8,13 +8,13 @@ from math import fsum
 from typing import Any, Final, NamedTuple
 
 from django.db import transaction
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Max, Q, Sum
 
 from scoring.core.stats.descriptive import percentiles
 from scoring.core.stats.score_distribution import count_by_step
 from scoring.engine.runs.confusion import count_classes
 from scoring.engine.runs.requirements import run_families
-from scoring.engine.runs.trial_figures import trial_figures
+from scoring.engine.runs.trial_figures import CaseRanks, read_trials
 from scoring.models import (
     CallPurpose,
     CaseVerdict,
@@ -29,6 +29,7 @@ from scoring.models import (
     Verdict,
 )
 from scoring.models.runs.missing_outputs import count_missing_outputs
+from scoring.models.runs.run import UNJUDGED
 
 BINS: Final = 20
 WITHOUT_CALLS: Final = frozenset({"deterministic", "combinator"})  # families that call no model
@@ -52,26 +53,33 @@ def summarize_run(run: Run) -> None:
     scorers = run.frozen_scorers
     scored, unscored = _scored(scorers), _unscored(scorers)
     faults = _faults([scorer for scorer in scorers if scored[scorer.pk].counts[0.0]])
-    summaries = [
-        RunSummary(
-            scorer=scorer,
-            **_figures(scored[scorer.pk], unscored[scorer.pk]),
-            faults=faults.get(scorer.pk, {}),
-            classes=count_classes(scorer),
-            trials=trial_figures(scorer, trials),
+    summaries, ranks = [], CaseRanks()
+    for scorer in scorers:
+        figures = _figures(scored[scorer.pk], unscored[scorer.pk])
+        if trials > 1:
+            tried = read_trials(scorer)
+            outputs_by = {name: figures[name] for name in ("n", "scored", "passed")}
+            in_trials = {**tried.figures(trials), "outputs": outputs_by}
+            figures |= {**tried.summary_fields(), "trials": in_trials}
+            ranks.add(tried)
+        summaries.append(
+            RunSummary(
+                scorer=scorer,
+                **figures,
+                faults=faults.get(scorer.pk, {}),
+                classes=count_classes(scorer, has_trials=trials > 1),
+            )
         )
-        for scorer in scorers
-    ]
     histograms = [
         ScoreHistogram(scorer=scorer, counts=count_by_step(scored[scorer.pk].counts))
         for scorer in scorers
     ]
     missing = count_missing_outputs(run, outputs.pop("output_count"), trials)
     for summary in summaries:
-        summary.n += missing * max(1, trials)
+        summary.n += missing
     counts = {
         "missing_output_count": missing,
-        **_verdict_counts(run),
+        **(_count_cases(run, ranks) if trials > 1 else _count_outputs(run)),
         **outputs,
         **_judge_figures(run),
     }
@@ -88,6 +96,30 @@ def summarize_run(run: Run) -> None:
         Run.objects.filter(pk=run.pk).update(**counts)
     for name, value in counts.items():
         setattr(run, name, value)
+
+
+def _count_cases(run: Run, ranks: CaseRanks) -> dict[str, Any]:
+    """The fields of a run that count verdicts where cases have several trials: those of cases, and
+    beside them those of outputs.
+    """
+    outputs, counts = _count_outputs(run), ranks.count_verdicts()
+    lacking = CaseVerdict.objects.filter(run=run, verdict=Verdict.FAIL, missing_expected=True)
+    return {
+        **{f"{verdict.label}_count": counts[verdict] for verdict in Verdict},
+        "missing_expected_count": lacking.order_by().values("position").distinct().count(),
+        "output_verdicts": {
+            **{verdict.label: outputs[f"{verdict.label}_count"] for verdict in Verdict},
+            UNJUDGED: _unjudged(run, ranks),
+        },
+    }
+
+
+def _unjudged(run: Run, ranks: CaseRanks) -> float:
+    """The sum of the shares of trials without a verdict, over the cases that pass or fail."""
+    cases = CaseVerdict.objects.filter(run=run).order_by().values_list("output__case")
+    lost = Count("pk", filter=Q(verdict__gt=Verdict.FAIL))
+    rows = cases.annotate(n=Count("pk"), lost=lost).filter(lost__gt=0)
+    return fsum(lost / n for case, n, lost in rows if ranks.verdict_of(case) <= Verdict.FAIL)
 
 
 class Scored(NamedTuple):
@@ -180,14 +212,16 @@ def _faults(scorers: Sequence[RunScorer]) -> dict[int, dict[str, int]]:
     return faults
 
 
-def _verdict_counts(run: Run) -> dict[str, int]:
+def _count_outputs(run: Run) -> dict[str, Any]:
+    """The verdicts of outputs, which are those of cases that have one each."""
     cases = CaseVerdict.objects.filter(run=run).order_by()
-    counts = dict.fromkeys((f"{verdict.label}_count" for verdict in Verdict), 0)
+    counts: dict[str, Any] = dict.fromkeys((f"{each.label}_count" for each in Verdict), 0)
     for verdict, count in cases.values_list("verdict").annotate(Count("pk")):
         counts[f"{Verdict(verdict).label}_count"] = count
     # A case that lacks what a scorer needs has failed, and without failures there is none.
     missing = cases.filter(verdict=Verdict.FAIL, missing_expected=True)
-    return {**counts, "missing_expected_count": missing.count() if counts["fail_count"] else 0}
+    lacking = missing.count() if counts["fail_count"] else 0
+    return {**counts, "missing_expected_count": lacking, "output_verdicts": {}}
 
 
 def _output_figures(run: Run) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def gather_evidence(run: Run, baseline: Run | None) -> Evidence:
         "failed": run.fail_count or 0,
         "errors": run.error_count or 0,
         "skipped": run.skipped_count or 0,
-        "missing_outputs": run.missing_outputs,
+        "missing_outputs": run.missing_output_count or 0,
     }
     if baseline is None:
         return Evidence(**own)

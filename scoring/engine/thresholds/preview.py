@@ -36,7 +36,8 @@ class RunPreview:
     @property
     def expected(self) -> int:
         """All outputs that the run should have, those without a score included."""
-        return self.scorer.summary.n
+        summary = self.scorer.summary
+        return int(summary.trials["outputs"]["n"]) if summary.trials else summary.n
 
     @cached_property
     def counts(self) -> PassCounts:

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q
 
+from scoring.engine.runs.trial_figures import CaseRanks, read_trials
 from scoring.models import (
     AuditEntry,
     Relabel,
@@ -145,8 +146,10 @@ def _thresholds_of(relabel: Relabel | None) -> dict[str, float]:
 
 
 def _count_labels(run: Run, thresholds: Mapping[str, float]) -> dict[str, Any]:
-    """How many outputs pass by each new threshold, and the counts of case verdicts."""
-    scorers = list(run.scorers.all())
+    """How many cases pass by each new threshold, and the counts of case verdicts."""
+    scorers = list(run.scorers.with_summary())
+    if any(scorer.summary.trials for scorer in scorers):
+        return _count_tried_cases(scorers, thresholds)
     fails = Q()
     for scorer in scorers:
         fails |= _fails_by(scorer, thresholds.get(scorer.name))
@@ -171,6 +174,21 @@ def _count_labels(run: Run, thresholds: Mapping[str, float]) -> dict[str, Any]:
         "error_count": error_count,
         "skipped_count": skipped,
     }
+
+
+def _count_tried_cases(
+    scorers: Sequence[RunScorer], thresholds: Mapping[str, float]
+) -> dict[str, Any]:
+    """The same where cases have several trials, of which the mean score counts."""
+    ranks, passed = CaseRanks(), {}
+    for scorer in scorers:
+        threshold = thresholds.get(scorer.name)
+        tried = read_trials(scorer, threshold)
+        ranks.add(tried)
+        if threshold is not None:
+            passed[scorer.name] = tried.means.passed or 0
+    counts = ranks.count_verdicts()
+    return {"passed": passed, **{f"{each.label}_count": counts[each] for each in Verdict}}
 
 
 def _fails_by(scorer: RunScorer, threshold: float | None) -> Q:

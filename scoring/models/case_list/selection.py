@@ -157,7 +157,7 @@ class Selection:
     def _by_index(self) -> Iterator[Search]:
         filters = self.filters
         verdict = filters.case_verdict
-        if verdict is not None and (self.run.verdict_counts[verdict.label] or 0) <= MAX_POSITIONS:
+        if verdict is not None and (self.run.output_counts[verdict.label] or 0) <= MAX_POSITIONS:
             yield Part.VERDICT, _positions(self._every_verdict().filter(verdict__in=[verdict]))
         if filters.asks_scores:
             scores = Score.objects.filter(self._score_condition(), scorer=filters.scorer)
@@ -209,7 +209,7 @@ class Selection:
             cases = scores.values(position).annotate(verdicts=Count("verdict", distinct=True))
             positions = cases.filter(verdicts=2).values_list(position, flat=True)
             return positions
-        counts, rows = self.run.verdict_counts, self._every_verdict()
+        counts, rows = self.run.output_counts, self._every_verdict()
         rarer, other = sorted(_JUDGED, key=lambda verdict: counts[verdict.label] or 0)
         same_case = Exists(rows.filter(verdict=other, position=OuterRef("position")))
         unsteady = rows.filter(same_case, verdict=rarer)
@@ -237,7 +237,7 @@ class Selection:
         """For score rows walked from the end where their case's verdict is rare: the fewer, those
         of this verdict or those of the others, are looked up at once.
         """
-        counts = self.run.verdict_counts
+        counts = self.run.output_counts
         others = [other for other in Verdict if other != verdict]
         other_count = sum(counts[other.label] or 0 for other in others)
         rows = self._every_verdict().values("output")

@@ -170,12 +170,12 @@ class CaseTable:
     def _count_all(self) -> int | None:
         filters, selection = self.filters, self._selection
         if filters == NO_FILTERS:
-            return self.run.case_count
-        if filters == CaseFilters(reviewed=False) and self.run.case_count is not None:
+            return self.run.output_count
+        if filters == CaseFilters(reviewed=False) and self.run.output_count is not None:
             reviewed = Review.objects.of_run(self.run).values("output").distinct()
-            return self.run.case_count - reviewed.count()
+            return self.run.output_count - reviewed.count()
         if filters.is_verdict_alone and filters.case_verdict is not None:
-            return self.run.verdict_counts[filters.case_verdict.label]
+            return self.run.output_counts[filters.case_verdict.label]
         if selection.kept_total is not None or selection.few is None:
             return selection.kept_total
         # In the order of the index that finds few positions; SQLite would walk another one whole.
@@ -205,7 +205,7 @@ class CaseTable:
     def _count_others(self) -> int | None:
         """How many cases pass that are not left out."""
         if self.filters == NO_FILTERS:
-            total = self.run.case_count
+            total = self.run.output_count
             return None if total is None else max(0, total - len(self.left_out))
         if self._selection.few is None:
             return None

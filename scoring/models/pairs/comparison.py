@@ -99,8 +99,9 @@ def _errors(run: Run) -> str:
     if run.error_count:
         has = "case has" if run.error_count == 1 else "cases have"
         return f"{run.error_count:,} {has} an error"
-    scorers = run.scorers.filter(summary__errors__gt=0).values_list("name", "summary__errors")
-    return ", ".join(f"{name} has {errors:,} error{'s' * (errors > 1)}" for name, errors in scorers)
+    scorers = run.scorers.exclude(summary__error_causes={}).filter(summary__isnull=False)
+    counts = [(s.name, sum(s.summary.error_causes.values())) for s in scorers.with_summary()]
+    return ", ".join(f"{name} has {errors:,} error{'s' * (errors > 1)}" for name, errors in counts)
 
 
 class ComparisonQuerySet(models.QuerySet["Comparison"]):

@@ -270,14 +270,15 @@ class Pairs:
     def _is_clear(self) -> bool:
         """Whether no case of either run has an error or was skipped."""
         runs = (self.baseline, self.candidate)
-        return all((run.error_count, run.skipped_count) == (0, 0) for run in runs)
+        counts = [run.output_counts for run in runs]
+        return all((each["error"], each["skipped"]) == (0, 0) for each in counts)
 
     def _lead(self, kind: PairKind | None = None, filters: PairFilters = NO_FILTERS) -> Side:
         """Whose rows are walked through: of two lists of verdicts the shorter one."""
-        old, new = self.baseline, self.candidate
+        old, new = self.baseline.output_counts, self.candidate.output_counts
         sizes = {
-            PairKind.BROKE: (old.pass_count, new.fail_count),
-            PairKind.FIXED: (old.fail_count, new.pass_count),
+            PairKind.BROKE: (old["pass"], new["fail"]),
+            PairKind.FIXED: (old["fail"], new["pass"]),
         }
         before, after = sizes.get(kind, (0, 0)) if kind else (0, 0)
         if filters.scorer or before is None or after is None:

@@ -52,7 +52,7 @@ class Relabel(AddressedRow):
 
     Scores and stored verdicts stay what they are; what compares, gates and alerts reads those.
     `thresholds` has, by the name of the scorer in the run, the ones that differ from the run's, and
-    `passed` how many outputs pass by them. The counts are of case verdicts.
+    `passed` how many cases pass by them. The counts are of case verdicts.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="relabels")

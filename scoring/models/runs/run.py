@@ -20,6 +20,7 @@ from scoring.models.scorers.threshold_change import UNIT
 from scoring.models.team.team import Team, User
 
 RETENTION: Final = timedelta(days=7)  # a deleted run can be restored so long
+UNJUDGED: Final = "unjudged"  # beside the verdicts of outputs
 MAX_ERROR_SHARE: Final = 0.05  # of cases; above it a run's figures are not to be gone by
 CLOCK_TOLERANCE: Final = timedelta(days=1)  # by which clocks and time zones may differ
 #: Of runs: the newest outputs first, and of runs over the same outputs the newest.
@@ -183,7 +184,8 @@ class UndeletedRuns(_Runs["Run"]):
 class Run(AddressedRow):
     """One output set scored by one frozen suite.
 
-    The counts are of case verdicts, None until the run has ended, and can be rebuilt from rows.
+    The counts are of case verdicts, each case counted once by the mean of its trials; None until
+    the run has ended, and can be rebuilt from rows.
     `lease_owner` and `lease_expires_at` are the lease of the process that works on it.
     `stall_reason` says why its calls of a model pause, and is empty while they do not. A deleted
     run is kept for a while, and can only be restored.
@@ -210,6 +212,11 @@ class Run(AddressedRow):
     error_count = models.PositiveIntegerField(null=True)
     skipped_count = models.PositiveIntegerField(null=True)
     missing_expected_count = models.PositiveIntegerField(null=True)
+    output_verdicts = models.JSONField(
+        default=dict, editable=False,
+        help_text="How many outputs have each verdict, where cases have several trials, and how "
+        "many trials of judged cases have none, each as a share of its case.",
+    )  # fmt: skip
     missing_output_count = models.PositiveIntegerField(
         null=True, help_text="Cases of the dataset version that have no output in the run."
     )
@@ -256,8 +263,20 @@ class Run(AddressedRow):
         }
 
     @property
+    def output_counts(self) -> dict[str, int | None]:
+        """How many outputs have each verdict, by its name; None until the run has ended."""
+        by_output = {name: self.output_verdicts.get(name) for name in self.verdict_counts}
+        return by_output if self.output_verdicts else self.verdict_counts
+
+    @property
+    def output_count(self) -> int | None:
+        """How many outputs have a verdict; None until the run has ended."""
+        counts = [count for count in self.output_counts.values() if count is not None]
+        return sum(counts) if counts else None
+
+    @property
     def case_count(self) -> int | None:
-        """How many cases have a verdict, each trial counted; None until the run has ended."""
+        """How many cases have a verdict; None until the run has ended."""
         counts = [count for count in self.verdict_counts.values() if count is not None]
         return sum(counts) if counts else None
 
@@ -273,20 +292,18 @@ class Run(AddressedRow):
         return is_finished and bool(self.error_count) and self.error_count == self.case_count
 
     @property
-    def missing_outputs(self) -> int:
-        """The outputs that cases without any lack, each trial counted; 0 until the run has ended.
-
-        Cases have as many trials as any case of the run; one query, where outputs are missing.
-        """
-        if not self.missing_output_count:
-            return 0
-        highest = self.output_set.outputs.aggregate(highest=models.Max("trial"))["highest"]
-        return self.missing_output_count * (1 + (highest or 0))
+    def expected_count(self) -> int:
+        """How many cases had a verdict if no output were missing."""
+        return (self.case_count or 0) + (self.missing_output_count or 0)
 
     @property
-    def expected_count(self) -> int:
-        """How many verdicts there were if no output were missing, each trial counted."""
-        return (self.case_count or 0) + self.missing_outputs
+    def unjudged(self) -> float:
+        """How many of the expected cases neither pass nor fail; a trial without a verdict counts as
+        its share of its case.
+        """
+        judged = (self.pass_count or 0) + (self.fail_count or 0)
+        lost: float = self.output_verdicts.get(UNJUDGED, 0)
+        return self.expected_count - judged + lost
 
     @property
     def is_unfinished(self) -> bool:

@@ -129,14 +129,17 @@ class CaseVerdict(models.Model):
 class RunSummary(models.Model):
     """One scorer's figures over a run: derived, and rebuilt from the score rows at any time.
 
-    `n` counts the run's outputs and those that cases of its dataset version lack, each trial of
-    such a case: n = scored + errors + skipped + missing outputs.
-    `mean` and `variance` (of the sample, None below two scores) are over the scored outputs only;
-    `histogram` counts scores in 20 equal bins, `causes` counts errors and skips by code,
-    `error_causes` the errors alone, `faults` the scored outputs that fail for a code, such as
-    `invalid_json`. `trials` holds the figures over cases where cases have several trials, see
-    `scoring.engine.runs.trial_figures`, and `classes` the confusion matrix of a scorer with
-    classes, see `scoring.engine.runs.confusion`.
+    Figures are over cases, each counted once, by the mean score of those of its trials that have
+    one. `n` counts the cases of the dataset version, those without an output included:
+    n = scored + errors + skipped + missing outputs, where `scored` cases have a score in any trial.
+    `mean` and `variance` (of the sample, None below two cases) are over the scored cases only.
+
+    Outputs are counted, each trial of a case, by `histogram` in 20 equal bins, by `causes` (errors
+    and skips by code), `error_causes` (the errors alone) and `faults` (scored outputs that fail for
+    a code, such as `invalid_json`). `trials` holds further figures where cases have several
+    trials, see `scoring.engine.runs.trial_figures`, and there `outputs` holds how many outputs
+    there are, are scored and pass. `classes` is the confusion matrix of a scorer with classes, see
+    `scoring.engine.runs.confusion`.
     """
 
     scorer = models.OneToOneField(RunScorer, models.CASCADE, related_name="summary")
@@ -164,6 +167,23 @@ class RunSummary(models.Model):
     def pass_rate(self) -> float | None:
         """Passed over scored, None where nothing was scored."""
         return self.passed / self.scored if self.scored else None
+
+    @property
+    def outputs_scored(self) -> int:
+        """How many outputs have a score, each trial counted."""
+        return int(self.trials["outputs"]["scored"]) if self.trials else self.scored
+
+    @property
+    def outputs_passed(self) -> int:
+        """How many outputs pass, each trial counted."""
+        return int(self.trials["outputs"]["passed"]) if self.trials else self.passed
+
+    @property
+    def unscored(self) -> float:
+        """How many of the `n` cases have no score; a trial that failed to run counts as its share
+        of its case.
+        """
+        return self.n - self.scored + float(self.trials.get("unscored", 0))
 
     @property
     def problems(self) -> dict[str, int]:

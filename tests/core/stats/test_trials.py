@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from scoring.core.stats.trials import (
     REDUCTIONS,
+    Bounds,
     CaseTrials,
+    bound_pass_at_k,
+    bound_trials,
     pass_at_k,
     pass_probability,
     reduce_scores,
@@ -98,3 +101,49 @@ def test_a_case_is_unsteady_when_its_trials_disagree(
     scores: tuple[float, ...], passed: int, is_unsteady: bool
 ) -> None:
     assert CaseTrials(scores, passed).is_unsteady is is_unsteady
+
+
+LOST = [
+    CaseTrials((1.0, 1.0), 2, lost=1),
+    CaseTrials((0.0, 0.0, 0.0), 0),
+    CaseTrials((), 0, lost=3),
+]
+
+
+@pytest.mark.parametrize(
+    ("how", "mean", "pass_rate"),
+    [
+        ("mean", (2 / 3 / 3, 2 / 3), (0, 2 / 3)),
+        ("median", (1 / 3, 2 / 3), (1 / 3, 2 / 3)),
+        ("min", (0, 2 / 3), (0, 2 / 3)),
+    ],
+)
+def test_lost_trials_make_bounds(
+    how: str, mean: tuple[float, float], pass_rate: tuple[float, float]
+) -> None:
+    found = bound_trials(LOST, how, 1.0)  # type: ignore[arg-type]
+    assert found
+    assert found.n == 3
+    assert found.mean == pytest.approx(mean)
+    assert found.pass_rate == pytest.approx(pass_rate)
+
+
+def test_cases_with_lost_trials_do_not_drop_out_of_pass_at_k() -> None:
+    assert bound_pass_at_k(LOST, 3) == Bounds(3, None, (1 / 3, 2 / 3))
+    assert bound_pass_at_k(LOST, 1) == Bounds(3, None, pytest.approx((2 / 9, 2 / 3)))
+    assert bound_pass_at_k(LOST, 4) is None
+    assert bound_trials([], "min", 0.5) is None
+
+
+@given(st.lists(st.tuples(st.lists(st.booleans(), max_size=4), st.integers(0, 3)), max_size=6))
+def test_whatever_lost_trials_score_lies_within_the_bounds(
+    drawn: list[tuple[list[bool], int]],
+) -> None:
+    cases = [CaseTrials([float(s) for s in scores], sum(scores), lost) for scores, lost in drawn]
+    filled = [case.fill(0.5, passes=False) for case in cases]
+    for how in REDUCTIONS:
+        bounds, actual = bound_trials(cases, how, 0.7), reduce_trials(filled, how, 0.7)
+        if bounds:
+            low, high = bounds.mean or (0, 0)
+            assert low - 1e-9 <= actual.total / actual.n <= high + 1e-9
+            assert bounds.pass_rate[0] <= (actual.passed or 0) / actual.n <= bounds.pass_rate[1]

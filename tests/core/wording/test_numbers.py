@@ -14,6 +14,7 @@ from scoring.core.wording.numbers import (
     plain_share,
     round_half_up,
     share_text,
+    short_count,
     short_text,
     to_ascii,
 )
@@ -122,3 +123,11 @@ def test_a_change_has_a_sign_and_is_not_rounded_away(value: float, text: str) ->
 def test_a_terminal_gets_signs_that_a_keyboard_has() -> None:
     assert float(to_ascii(change_text(-0.5))) == -0.5
     assert to_ascii(share_text(0.5)) == "50.0 %"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (3, "3"), (1204, "1,204"), (1 / 3, "0.4"), (2.04, "2.1"), (3 - 1e-12, "3")],
+)
+def test_cases_that_count_in_part_are_rounded_up(value: float, text: str) -> None:
+    assert short_count(value) == text

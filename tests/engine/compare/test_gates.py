@@ -260,6 +260,20 @@ def test_undecided_names_what_would_decide_it(make_dataset: MakeDataset) -> None
     assert few.figures["unstable_cases"] == {"count": 1, "keys": ["case-1"]}
 
 
+@pytest.mark.parametrize("gate", ["pass_rate>=0.5", "mean.close>=0.5"])
+@pytest.mark.parametrize(("cases", "state"), [(4, "undecided"), (7, "passed")])
+def test_a_trial_that_failed_to_run_is_unjudged_by_its_share(
+    make_dataset: MakeDataset, gate: str, cases: int, state: str
+) -> None:
+    """One of three trials of one case: 8 % of four cases, 4.8 % of seven."""
+    scores: list[Given] = [*[1.0] * (3 * cases - 1), "error"]
+    run = run_with(make_dataset([{}] * cases), {"close": scores}, trials=3)
+    outcome = check_gate(parse_gate(gate), run, None, 0.05)
+    assert (outcome.state, outcome.value) == (state, 1.0)
+    causes = "have no output, have an error or were skipped, over 0.05"
+    assert outcome.why == (f"0.4 of 4 {causes}" if cases == 4 else "")
+
+
 def test_trials_of_a_case_are_not_counted_as_cases(make_dataset: MakeDataset) -> None:
     """Nine pairs broke, which as cases would be p 0.004, but they are three cases."""
     version = make_dataset([{}] * 20)

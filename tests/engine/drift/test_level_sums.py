@@ -5,8 +5,11 @@ from __future__ import annotations
 from django.utils import timezone
 
 from scoring.engine.drift import drift_lines, measure_series
+from scoring.engine.drift.level_sums import PartSums
 from scoring.models import DatasetVersion, DriftResult, Run
+from tests.conftest import MakeDataset
 from tests.engine.drift.test_levels import DOWN, about, add_run, version
+from tests.support.finished_runs import Given, run_with
 
 __all__ = ["version"]
 
@@ -43,3 +46,10 @@ def test_a_run_that_comes_late_or_is_taken_away_is_judged_with_those_after_it(
     measure_series(version.dataset, "a")
     (line,) = drift_lines(version.dataset)
     assert (line.is_measured, line.outside, line.changes) == (True, [], [])
+
+
+def test_trials_of_a_case_are_one_unit_by_their_mean(make_dataset: MakeDataset) -> None:
+    scores: list[Given] = [0.0, 1.0, 0.5, 0.5, "error", 1.0, "error", "error"]
+    run = run_with(make_dataset([{}] * 4), {"close": scores}, trials=2)
+    sums = PartSums(run.output_set.version.dataset, "a", [run.scorers.get()])([0])
+    assert (sums.n, sums.totals.tolist(), sums.counts.tolist()) == (3, [0.5, 0.5, 1.0], [1, 1, 1])

@@ -79,7 +79,7 @@ def test_outputs_are_made_and_then_scored(
         stages.add(run_progress(Run.objects.get(pk=run.pk)).stage)
 
     run_to_end(run, threads, look)
-    assert (run.state, run.pass_count, len(stub.requests)) == ("finished", 200, 200)
+    assert (run.state, run.pass_count, len(stub.requests)) == ("finished", 100, 200)
     assert rows(run)[:3] == [
         (1, 0, "yes", "", CALL_USD),
         (1, 1, "yes", "", CALL_USD),
@@ -182,4 +182,4 @@ def test_a_killed_worker_loses_and_repeats_nothing(
     found = [(position, trial, text) for position, trial, text, _, _ in rows(run)]
     assert found == [(n, trial, "yes") for n in range(1, CALLS // 2 + 1) for trial in (0, 1)]
     run.refresh_from_db()
-    assert run.pass_count == CALLS
+    assert (run.pass_count, run.output_counts["pass"]) == (CALLS // 2, CALLS)

@@ -59,7 +59,7 @@ def test_an_output_that_failed_is_an_error_and_not_missing(
     assert (made.missing_output_count, made.error_count) == (0, 1)
 
 
-def test_each_trial_of_a_missing_case_counts_in_n(
+def test_a_missing_case_counts_once_however_many_trials_others_have(
     partial: OutputSet, make_run: MakeRun, make_scorer: MakeScorer, spy: Spy
 ) -> None:
     """A case that lacks one of its trials has an output."""
@@ -69,8 +69,8 @@ def test_each_trial_of_a_missing_case_counts_in_n(
     finish(made)
     made.refresh_from_db()
     summary = RunSummary.objects.get(scorer__run=made)
-    assert (made.missing_output_count, made.case_count, summary.n) == (2, 35, 39)
-    assert made.missing_outputs == 4
+    assert (made.missing_output_count, made.case_count, summary.n) == (2, 18, 20)
+    assert (made.output_count, made.expected_count, made.unjudged) == (35, 20, 2)
 
 
 def test_scored_again_a_run_misses_the_same(

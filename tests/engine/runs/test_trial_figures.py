@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from statistics import variance
+
 import pytest
 
-from scoring.core.stats.trials import ReducedScores
+from scoring.core.stats.trials import Bounds, ReducedScores
 from scoring.models import Output, RunSummary
 from tests.conftest import MakeDataset, MakeOutputs
+from tests.support.finished_runs import Given, run_with
 from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
 
 pytestmark = pytest.mark.django_db
@@ -30,8 +33,41 @@ def summary(
     return RunSummary.objects.get()
 
 
-def test_every_trial_counts_in_the_runs_own_figures(summary: RunSummary) -> None:
-    assert (summary.n, summary.scored, summary.errors, summary.passed) == (12, 11, 1, 5)
+def test_each_case_counts_once_by_the_mean_of_its_trials(summary: RunSummary) -> None:
+    assert (summary.n, summary.scored, summary.errors, summary.passed) == (4, 4, 0, 1)
+    assert summary.mean == pytest.approx((1 + 1 / 3 + 0 + 1 / 2) / 4)
+    assert summary.variance == pytest.approx(variance([1, 1 / 3, 0, 1 / 2]))
+    assert summary.trials["outputs"] == {"n": 12, "scored": 11, "passed": 5}
+    assert (summary.outputs_scored, summary.outputs_passed) == (11, 5)
+    assert summary.error_causes == {"no_output": 1}
+
+
+def test_the_run_counts_verdicts_of_cases_and_beside_them_of_outputs(summary: RunSummary) -> None:
+    run = summary.scorer.run
+    assert run.verdict_counts == {"pass": 1, "fail": 3, "error": 0, "skipped": 0}
+    assert run.output_counts == {"pass": 5, "fail": 6, "error": 1, "skipped": 0}
+    assert (run.case_count, run.output_count, run.expected_count) == (4, 12, 4)
+    assert run.unjudged == pytest.approx(1 / 3)
+
+
+def test_a_case_fails_where_it_fails_by_any_scorer(make_dataset: MakeDataset) -> None:
+    """Whichever of them comes first."""
+    scores: dict[str, list[Given]] = {
+        "close": [1.0, 1.0, 0.0, 0.0, "error", "error", "skip", "skip"],
+        "same": [0.0, 0.4, 1.0, 1.0, 1.0, 1.0, "skip", "skip"],
+    }
+    run = run_with(make_dataset([{}] * 4), scores, trials=2)
+    assert run.verdict_counts == {"pass": 0, "fail": 2, "error": 1, "skipped": 1}
+
+
+def test_a_trial_that_failed_to_run_is_unscored_by_its_share_of_the_case(
+    summary: RunSummary,
+) -> None:
+    assert (summary.trials["lost"], summary.unscored) == (1, pytest.approx(1 / 3))
+    bounds = {how: Bounds(**kept) for how, kept in summary.trials["bounds"].items()}
+    assert bounds["mean"].mean == pytest.approx([(4 / 3 + 1 / 3) / 4, (4 / 3 + 2 / 3) / 4])
+    assert bounds["min"].pass_rate == [0.25, 0.25]
+    assert bounds["pass@3"] == Bounds(4, None, [0.75, 0.75])  # type: ignore[arg-type]  # of JSON
 
 
 def test_cases_whose_trials_disagree_are_counted(summary: RunSummary) -> None:

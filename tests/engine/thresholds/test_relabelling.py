@@ -165,3 +165,14 @@ def test_finding_the_runs_costs_the_same_for_any_number(
         assert len(find_runs_to_relabel(suite, 1)) == 1
     with django_assert_num_queries(4):
         assert len(find_runs_to_relabel(suite)) == 3
+
+
+def test_a_case_with_several_trials_is_labelled_once_by_their_mean(
+    make_dataset: MakeDataset,
+) -> None:
+    scores = [0.4, 0.8, 0.6, 0.6, 0.2, 0.2, "error", 1.0, "error", "error"]
+    run = suite_run(make_dataset([{}] * 5), {"close": scores}, trials=2)
+    entry_of().change_threshold(0.55, by=None, reason="x")
+    relabel = relabel_run(run, by=None)
+    assert relabel.passed == {"close": 3}
+    assert relabel.verdict_counts == {"pass": 3, "fail": 1, "error": 1, "skipped": 0}

@@ -134,7 +134,7 @@ def test_a_run_with_errors_is_refused(make_run: MakeRun) -> None:
 def test_an_error_behind_a_failed_case_is_refused_too(make_run: MakeRun) -> None:
     run = make_run("w1")
     assert run.error_count == 0
-    RunSummary.objects.filter(scorer__run=run).update(errors=2)
+    RunSummary.objects.filter(scorer__run=run).update(error_causes={"timeout": 2})
     refused(run, "close has 2 errors: score the errors again first.")
 
 

@@ -24,14 +24,28 @@ def test_cases_are_counted_once_the_run_has_ended(
     counts: dict[str, int], total: int | None
 ) -> None:
     run = Run(**counts)
-    assert (run.case_count, run.expected_count, run.missing_outputs) == (total, total or 0, 0)
+    assert (run.case_count, run.output_count, run.expected_count) == (total, total, total or 0)
 
 
-def test_each_trial_of_a_case_without_outputs_is_missing(make_dataset: MakeDataset) -> None:
-    version = make_dataset([{}, {}, {}])
-    run = run_with(version, {"close": [1.0] * 4}, trials=2, leaves_out=[4, 5])
-    run.missing_output_count = 1
-    assert (run.missing_outputs, run.expected_count) == (2, (run.case_count or 0) + 2)
+def test_cases_with_several_trials_are_counted_beside_their_outputs() -> None:
+    outputs = {"pass": 8, "fail": 4, "error": 2, "skipped": 0, "unjudged": 0.75}
+    run = Run(pass_count=3, fail_count=1, error_count=1, skipped_count=0, missing_output_count=2)
+    assert (run.output_counts, run.unjudged) == (run.verdict_counts, 3)
+    run.output_verdicts = outputs
+    assert (run.case_count, run.output_count, run.expected_count) == (5, 14, 7)
+    assert run.output_counts == {"pass": 8, "fail": 4, "error": 2, "skipped": 0}
+    assert run.unjudged == 3.75
+
+
+@pytest.mark.parametrize(
+    ("errors", "passed", "has_many", "has_only"),
+    [(0, 0, False, False), (1, 19, False, False), (1, 18, True, False), (3, 0, True, True)],
+)
+def test_many_errors_are_over_5_per_cent(
+    errors: int, passed: int, has_many: bool, has_only: bool
+) -> None:
+    run = Run(state=RunState.FINISHED, error_count=errors, pass_count=passed)
+    assert (run.has_many_errors, run.has_only_errors) == (has_many, has_only)
 
 
 @pytest.mark.parametrize(
