@@ -122,7 +122,9 @@ def test_outputs_are_made_scored_and_shown_trial_by_trial(
     facts = page.locator(".facts-line").first
     expect(facts).to_contain_text("outputs $0.06")
     expect(facts).to_contain_text("budget $5.00, $4.94 left")
-    expect(page.locator(".verdicts")).to_contain_text("3")
+    expect(facts).to_contain_text("6 outputs of 3 cases")
+    expect(page.locator(".verdicts").get_by_role("link", name="1 pass")).to_be_visible()
+    expect(page.get_by_text("Of the outputs 3 pass, 3 fail")).to_be_visible()
     is_accessible(page)
 
     page.get_by_label("A case counts as").select_option("pass@2")
