@@ -62,7 +62,7 @@ def _warn_of_coverage(run: Run) -> Iterator[str]:
         yield f"The run {run.name} {covers}."
     if run.has_many_errors:
         errors = f"{run.error_count or 0:,} of {run.case_count or 0:,} cases"
-        yield f"In the run {run.name} {errors} ended in an error and are compared with nothing."
+        yield f"In the run {run.name} {errors} ended in an error."
 
 
 def _warn_of_outputs(pairs: Pairs, edited: int) -> Iterator[str]:

@@ -83,7 +83,7 @@ class RunReport:
 
     @cached_property
     def errors(self) -> RunErrors | None:
-        return None if self.run.is_unfinished else find_run_errors(self.run)
+        return None if self.run.is_unfinished else find_run_errors(self.run, self.scorers)
 
     @property
     def missing_more(self) -> int:

@@ -26,19 +26,23 @@ OF_CONNECTION: Final = frozenset(
 class RunErrors:
     """The errors of a run that has more of them than its figures bear; `codes` by number of errors,
     the most frequent first.
+
+    `scorer` has them where they hide behind verdicts: a case that fails by one scorer fails,
+    whatever errors others have.
     """
 
     run: Run
     codes: Sequence[str]
+    scorer: RunScorer | None = None
 
     @property
     def case_count(self) -> int:
         """How many cases have an error."""
-        return self.run.error_count or 0
+        return self.scorer.summary.errors if self.scorer else self.run.error_count or 0
 
     @property
     def is_total(self) -> bool:
-        return self.run.has_only_errors
+        return self.scorer is None and self.run.has_only_errors
 
     @property
     def cause(self) -> str:
@@ -59,12 +63,15 @@ class RunErrors:
 
     @property
     def sentence(self) -> str:
-        cases = self.run.case_count or 0
-        if self.is_total:
+        cases, over = self.run.case_count or 0, f"over {plain_share(MAX_ERROR_SHARE)}"
+        if self.scorer:
+            count = f"{self.case_count:,} of {_cases(self.scorer.summary.n)}"
+            said = f"{self.scorer.name} could not score {count}, {over}."
+        elif self.is_total:
             said = f"{'The only case' if cases == 1 else f'All {cases:,} cases'} ended in an error."
         else:
-            over = f"over {plain_share(MAX_ERROR_SHARE)}: all figures are of the other cases alone"
             said = f"{self.case_count:,} of {_cases(cases)} ended in an error, {over}."
+            said += " Figures are of what was scored alone."
         return " ".join(filter(None, (said, self.cause, self.remedy)))
 
 
@@ -73,13 +80,17 @@ def find_run_errors(run: Run, scorers: Iterable[RunScorer] | None = None) -> Run
 
     One query unless the run's `scorers` are given, with their summaries.
     """
-    if not run.has_many_errors:
-        return None
     joined = run.scorers.with_summary() if scorers is None else scorers
-    counts = Counter[str]()
-    for scorer in joined:
-        counts.update(scorer.summary.error_causes if hasattr(scorer, "summary") else {})
-    return RunErrors(run, _ranked(counts))
+    summed = [scorer for scorer in joined if hasattr(scorer, "summary")]
+    if run.has_many_errors:
+        counts = Counter[str]()
+        for scorer in summed:
+            counts.update(scorer.summary.error_causes)
+        return RunErrors(run, _ranked(counts))
+    worst = max(summed, key=lambda scorer: scorer.summary.errors, default=None)
+    if worst is None or worst.summary.errors <= MAX_ERROR_SHARE * worst.summary.n:
+        return None
+    return RunErrors(run, _ranked(Counter(worst.summary.error_causes)), worst)
 
 
 def find_failed_runs(team: Team, most: int) -> list[RunErrors]:

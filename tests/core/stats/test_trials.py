@@ -13,6 +13,7 @@ from scoring.core.stats.trials import (
     REDUCTIONS,
     Bounds,
     CaseTrials,
+    Reduction,
     bound_pass_at_k,
     bound_trials,
     pass_at_k,
@@ -119,9 +120,9 @@ LOST = [
     ],
 )
 def test_lost_trials_make_bounds(
-    how: str, mean: tuple[float, float], pass_rate: tuple[float, float]
+    how: Reduction, mean: tuple[float, float], pass_rate: tuple[float, float]
 ) -> None:
-    found = bound_trials(LOST, how, 1.0)  # type: ignore[arg-type]
+    found = bound_trials(LOST, how, 1.0)
     assert found
     assert found.n == 3
     assert found.mean == pytest.approx(mean)

@@ -41,7 +41,7 @@ def test_the_table_names_every_figure(run: Run) -> None:
         "close | enough  0.500 [0.000, 1.000]     66.7 %  3 of 5       1        0.5",
         "",
         "cases: 2 pass, 1 fail, 1 error, 1 skipped",
-        "1 of 5 cases ended in an error, over 5 %: all figures are of the other cases alone. "
+        "1 of 5 cases ended in an error, over 5 %. Figures are of what was scored alone. "
         "Then retry 1 case.",
         '1 down of close | enough, such as: said "<&>" ?',
         "gate pass_rate>=0.9 (0.666667) failed",

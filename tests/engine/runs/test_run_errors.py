@@ -7,10 +7,11 @@ from pytest_django import DjangoAssertNumQueries
 
 from scoring.engine.runs.run_errors import find_failed_runs, find_run_errors
 from scoring.models import DatasetVersion, Run, RunState, RunSummary
-from tests.conftest import MakeDataset
+from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.drift_runs import run_again, run_in_week
+from tests.support.run_states import EXACT, finished_run
 
-MANY = "ended in an error, over 5\u202f%: all figures are of the other cases alone. "
+MANY = "ended in an error, over 5\u202f%. Figures are of what was scored alone. "
 MISSING = "No connection answers; set a default one, or add the one of the name."
 
 
@@ -61,8 +62,22 @@ def test_few_errors_are_no_matter(
     version: DatasetVersion, letters: str, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     run = run_of(version, letters)
+    scorers = list(run.scorers.with_summary())
     with django_assert_num_queries(0):
-        assert find_run_errors(run) is None
+        assert find_run_errors(run, scorers) is None
+
+
+def test_errors_behind_failed_cases_are_named_by_their_scorer(
+    make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> None:
+    outputs = make_outputs(make_dataset([{"expected": "yes"}] * 3), ["no"] * 3)
+    run = finished_run(outputs, EXACT, ("judge", "factuality", {"model": "m"}))
+    errors = find_run_errors(run)
+    assert errors
+    assert (run.fail_count, run.error_count, errors.is_total) == (3, 0, False)
+    assert errors.sentence == (
+        f"judge could not score 3 of 3 cases, over 5\u202f%. {MISSING} Then retry 3 cases."
+    )
 
 
 def failed(version: DatasetVersion) -> list[str]:

@@ -102,12 +102,13 @@ def find_baselines(
         pinned = runs.filter(pk=pinned_id).first()
     previous = (other for other in nearest if other.output_set_id != run.output_set_id)
     measured_by = pinned if pinned and not is_baseline else next(previous, None)
-    others = [measured_by, *(other for other in nearest if other != measured_by)]
+    others = [measured_by] if measured_by else []
+    others += [other for other in nearest if other != measured_by]
     other = None if named is None else annotate(named.select_related("output_set__version")).first()
     return {
         "baseline": pinned,
         "is_baseline": is_baseline,
         "measured_by": measured_by,
-        "others": others[:NEAREST] if measured_by else others[1:],
+        "others": others[:NEAREST],
         "named": None if other in others else other,
     }
