@@ -335,7 +335,8 @@ def test_the_cases_that_were_probably_meant_are_named(
     upload = sent(browser, "id,output\n1,x\nq2,y\n", kind="outputs", dataset=str(dataset.uuid))
     checked(browser, upload)
     said = on_one_line(html_of(browser, upload))
-    assert 'Did you mean <span class="id">001</span> by <span class="id">1</span>?' in said
+    asked = '<span class="id">1</span> – did you mean <span class="id">001</span>?'  # noqa: RUF001
+    assert asked in said
 
 
 def test_unmatched_ids_can_be_downloaded(browser: Client, make_dataset: MakeDataset) -> None:
