@@ -33,7 +33,7 @@ def count(value: float | None) -> str:
     """1191 → "1,191". A case with several trials may count in part: 2.3333 → "2.33"."""
     if value is None or isinstance(value, int):
         return NOTHING if value is None else f"{value:,}"
-    return f"{round(value, 2):,g}"
+    return f"{value:,.2f}".rstrip("0").removesuffix(".")
 
 
 @register.filter

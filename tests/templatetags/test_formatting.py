@@ -34,6 +34,14 @@ def test_a_count_has_thousands(value: int | None, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
+    [(4.0, "4"), (7 / 3, "2.33"), (2.5, "2.5"), (1_234_567.25, "1,234,567.25"), (100.0, "100")],
+)
+def test_a_case_may_count_in_part(value: float, text: str) -> None:
+    assert formatting.count(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
     [
         (None, NOTHING),
         (0, "$0.00"),

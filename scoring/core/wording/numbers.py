@@ -77,8 +77,8 @@ def dollars_text(value: float) -> str:
 
 def short_count(value: float) -> str:
     """A number of cases, of which some may count in part: 1,204 or 0.7; rounded up."""
-    whole = ceil(value)
-    return f"{whole:,}" if whole - value < 1e-9 else f"{ceil(10 * value) / 10:,g}"
+    tenths = ceil(round(10 * value, MAX_DECIMALS))  # sums of shares are inexact beyond these
+    return f"{tenths / 10:,.1f}".removesuffix(".0")
 
 
 def to_ascii(text: str) -> str:

@@ -127,7 +127,17 @@ def test_a_terminal_gets_signs_that_a_keyboard_has() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0"), (3, "3"), (1204, "1,204"), (1 / 3, "0.4"), (2.04, "2.1"), (3 - 1e-12, "3")],
+    [
+        (0, "0"),
+        (3, "3"),
+        (1204, "1,204"),
+        (1 / 3, "0.4"),
+        (2.04, "2.1"),
+        (3 - 1e-12, "3"),
+        (3 + 1e-12, "3"),
+        (2.95, "3"),
+        (2e6 + 0.25, "2,000,000.3"),
+    ],
 )
 def test_cases_that_count_in_part_are_rounded_up(value: float, text: str) -> None:
     assert short_count(value) == text
