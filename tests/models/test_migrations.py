@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ModelState, StateApps
 
-from scoring.models import Run, RunSummary
+from scoring.models import CaseVerdict, Run, RunSummary
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import Given, run_with
 
@@ -70,3 +70,20 @@ def _counts(run: Run) -> list[object]:
     fields = ("n", "scored", "errors", "skipped", "passed", "mean", "variance", "trials")
     summaries = RunSummary.objects.order_by("scorer").values(*fields)
     return [run.verdict_counts, run.output_verdicts, *summaries]
+
+
+def test_verdicts_of_cases_are_kept_on_the_rows_of_first_trials(make_dataset: MakeDataset) -> None:
+    scores: dict[str, list[Given]] = {
+        "close": [0, "error", 1, 1, 1, "skip", "skip", "skip", *["error"] * 3],
+        "same": [1, 1, 1, 0, 0, "skip", "skip", "skip", 1, 1, 1],
+    }
+    version = make_dataset([{}] * 4)
+    run = run_with(version, scores, trials=3, leaves_out=[0])
+    once = run_with(version, {"close": [1] * 4})
+    wanted = dict(CaseVerdict.objects.values_list("pk", "of_case"))
+    told = run.verdicts.exclude(of_case=None).order_by("position")
+    assert list(told.values_list("trial", "of_case")) == [(1, 1), (0, 1), (0, 3), (0, 2)]
+    assert not once.verdicts.exclude(of_case=None).exists()
+    CaseVerdict.objects.update(of_case=None)
+    import_module("scoring.migrations.0004_verdicts_of_cases").keep_verdicts(apps, None)
+    assert dict(CaseVerdict.objects.values_list("pk", "of_case")) == wanted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from math import fsum
 from typing import Any, Final, NamedTuple
@@ -32,6 +32,7 @@ from scoring.models.runs.missing_outputs import count_missing_outputs
 from scoring.models.runs.run import UNJUDGED
 
 BINS: Final = 20
+BATCH: Final = 5_000  # rows that one query updates
 WITHOUT_CALLS: Final = frozenset({"deterministic", "combinator"})  # families that call no model
 _SUMMARY_FIELDS: Final = [
     field.name for field in RunSummary._meta.fields if field.name not in ("id", "scorer")
@@ -93,6 +94,8 @@ def summarize_run(run: Run) -> None:
         ScoreHistogram.objects.bulk_create(
             histograms, update_conflicts=True, unique_fields=["scorer"], update_fields=["counts"]
         )
+        if trials > 1:
+            _keep_case_verdicts(run, ranks)
         Run.objects.filter(pk=run.pk).update(**counts)
     for name, value in counts.items():
         setattr(run, name, value)
@@ -112,6 +115,24 @@ def _count_cases(run: Run, ranks: CaseRanks) -> dict[str, Any]:
             UNJUDGED: _unjudged(run, ranks),
         },
     }
+
+
+def _keep_case_verdicts(run: Run, ranks: CaseRanks) -> None:
+    """The verdict of each case on the row of its first trial."""
+    verdicts = CaseVerdict.objects.filter(run=run)
+    places = verdicts.order_by("position", "trial").values_list(
+        "pk", "position", "output__case", "of_case"
+    )
+    changed: defaultdict[Verdict | None, list[int]] = defaultdict(list)
+    last = None
+    for pk, position, case, kept in places.iterator():
+        verdict = None if position == last else ranks.verdict_of(case)
+        last = position
+        if kept != verdict:
+            changed[verdict].append(pk)
+    for verdict, rows in changed.items():
+        for start in range(0, len(rows), BATCH):
+            verdicts.filter(pk__in=rows[start : start + BATCH]).update(of_case=verdict)
 
 
 def _unjudged(run: Run, ranks: CaseRanks) -> float:

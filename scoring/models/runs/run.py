@@ -263,6 +263,11 @@ class Run(AddressedRow):
         }
 
     @property
+    def has_trials(self) -> bool:
+        """Whether its cases have several trials; False until the run has ended."""
+        return bool(self.output_verdicts)
+
+    @property
     def output_counts(self) -> dict[str, int | None]:
         """How many outputs have each verdict, by its name; None until the run has ended."""
         by_output = {name: self.output_verdicts.get(name) for name in self.verdict_counts}

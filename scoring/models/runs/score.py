@@ -103,7 +103,11 @@ def _result(row: Score | ScoreRow) -> Result:
 
 
 class CaseVerdict(models.Model):
-    """The verdict on one output over all scorers of a run, in the dataset's order."""
+    """The verdict on one output over all scorers of a run, in the dataset's order.
+
+    Where cases have several trials, `of_case` is the verdict on the case: each scorer's by the mean
+    of the trials. It stands on the case's first row alone, and is None on all others.
+    """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="verdicts", db_index=False)
     output = models.ForeignKey(
@@ -112,6 +116,7 @@ class CaseVerdict(models.Model):
     position = models.PositiveIntegerField()
     trial = models.PositiveSmallIntegerField(default=0)
     verdict = models.PositiveSmallIntegerField(choices=Verdict.choices)
+    of_case = models.PositiveSmallIntegerField(choices=Verdict.choices, null=True)
     missing_expected = models.BooleanField(default=False)
 
     class Meta:

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.engine.runs.summaries import histogram, moments, summarize_run
-from scoring.models import ModelCall, Run, RunSummary
+from scoring.models import ModelCall, Run, RunSummary, Score
+from tests.conftest import MakeDataset
 from tests.engine.judge_doubles import Model, model
+from tests.support.finished_runs import run_with
 from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
 from tests.support.fixtures.spy import Spy
 
@@ -156,3 +158,23 @@ def test_tokens_and_cost_are_those_of_the_outputs_that_tell_them(
         output.save()
     summarize_run(run)
     assert (run.output_tokens_in, run.output_tokens_out, run.cost_usd) == (42, 5, 0.75)
+
+
+@pytest.mark.django_db
+def test_the_first_trial_has_the_verdict_of_its_case(make_dataset: MakeDataset) -> None:
+    """As it is after the latest summary, whatever was kept before."""
+    version = make_dataset([{}, {}])
+    run = run_with(version, {"close": [1, 1, 1, 0, 1, 0]}, trials=3)
+
+    def kept() -> list[tuple[int, int | None]]:
+        return list(run.verdicts.order_by("position", "trial").values_list("trial", "of_case"))
+
+    assert kept() == [(0, 0), (1, None), (2, None), (0, 1), (1, None), (2, None)]
+    first, second = run.verdicts.order_by("position", "trial")[:2]
+    Score.objects.filter(output__in=(first.output_id, second.output_id)).update(score=0, verdict=1)
+    run.verdicts.filter(pk=second.pk).update(of_case=0)
+    summarize_run(run)
+    assert kept() == [(0, 1), (1, None), (2, None), (0, 1), (1, None), (2, None)]
+    once = run_with(version, {"close": [1, 0]})
+    assert list(once.verdicts.values_list("of_case", flat=True)) == [None, None]
+    assert (run.has_trials, once.has_trials) == (True, False)
