@@ -22,7 +22,7 @@ from scoring.core.stats.flips import FlipCounts, flip_tests
 from scoring.engine.drift.level_sums import PartSums, paired_step
 from scoring.engine.drift.results import comparable_parts, judged_runs, stored_results
 from scoring.engine.runs.neighbours import series_key
-from scoring.models import Dataset, DriftResult, OutputSet, RunScorer, RunState, RunStep
+from scoring.models import Dataset, DriftResult, OutputSet, RunScorer, RunState, RunStep, RunSummary
 
 LATEST_STEPS: Final = 20  # whose numbers of flips are usual
 
@@ -124,12 +124,10 @@ def _store_result(part: ComparableRuns, scorer: RunScorer, tests: int, steps: St
     """Store what is decided of the part's latest judged run."""
     index = len(part.decided) - 1
     decided, periods = part.decided[index], find_periods(part.decided)
-    flips = [
-        FlipCounts(*steps[pair].flips_of(scorer.name))
-        for before, after in pairwise(part.latest(index))
-        if (pair := (before.run_id, after.run_id)) in steps
-    ]
-    churn_p, mcnemar_p = flip_tests(flips, tests)
+    pairs = [(old.run_id, new.run_id) for old, new in pairwise(part.latest(index))]
+    flips = [FlipCounts(*steps[pair].flips_of(scorer.name)) for pair in pairs if pair in steps]
+    is_counted = bool(pairs) and pairs[-1] in steps
+    churn_p, mcnemar_p = flip_tests(flips, tests) if is_counted else (None, None)
     figures: dict[str, Any] = {
         "run_finished_at": scorer.run.finished_at,
         "before": part.scorers[index - 1].pk if index else None,
@@ -152,7 +150,17 @@ def _detectable(part: ComparableRuns, runs: Sequence[int], tests: int) -> float 
 
 
 def _read_steps(parts: Sequence[ComparableRuns]) -> Steps:
-    """The stored steps of these parts up to their next run, by the ids of the two runs."""
+    """The stored steps of these parts up to their next run, by the ids of the two runs.
+
+    Steps between other numbers of trials are left out: verdicts of the mean depend on how many
+    there are, so flips tell nothing there.
+    """
     runs = {scorer.run_id for part in parts for scorer in part.latest(len(part.decided))}
     steps = RunStep.objects.filter(after__in=runs).only("before", "after", "scorers")
-    return {(step.before_id, step.after_id): step for step in steps}
+    tried = RunSummary.objects.filter(scorer__run__in=runs).exclude(trials={})
+    trials = dict(tried.values_list("scorer__run", "trials__trials"))
+    return {
+        (step.before_id, step.after_id): step
+        for step in steps
+        if trials.get(step.before_id) == trials.get(step.after_id)
+    }

@@ -13,7 +13,15 @@ from scoring.engine.alerts.conditions import evaluate_rule
 from scoring.engine.alerts.finding import Finding
 from scoring.engine.drift import DriftLine, drift_lines, measure_series, report
 from scoring.engine.drift.series_status import SeriesStatus, series_statuses
-from scoring.models import AlertRule, DatasetVersion, OutputSet, Run, RunSummary, WatchState
+from scoring.models import (
+    AlertRule,
+    DatasetVersion,
+    DriftResult,
+    OutputSet,
+    Run,
+    RunSummary,
+    WatchState,
+)
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week
 from tests.support.finished_runs import run_with
@@ -220,3 +228,27 @@ def test_flips_that_all_go_one_way_are_called_out(make_dataset: MakeDataset) -> 
         "From w0 to w1 the mean hardly moved (0.800 to 0.800), but 20 of 100 cases changed their "
         "verdict by close: 0 fixed, 20 broke (significantly more broke than were fixed, p < 0.001)."
     ) in sentences_of(version)
+
+
+@pytest.mark.parametrize("trials", [1, 3])
+def test_flips_are_told_only_between_equal_numbers_of_trials(
+    version: DatasetVersion, trials: int
+) -> None:
+    """Sixty cases pass two times of three, so by the mean of three trials they pass. Of one trial
+    each twenty fail, which is no news; of three trials each it is.
+    """
+    steady, wavering = [[1.0] * 3] * 40, [[1.0, 1.0, 0.0]] * 60
+    latest = [[1.0]] * 80 + [[0.0]] * 20
+    if trials == 3:
+        latest = [*steady, *[[1.0] * 3] * 20, *wavering[:20], *[[1.0, 0.0, 0.0]] * 20]
+    for week, cases in enumerate([*[[*steady, *wavering]] * 4, latest]):
+        scores = [score for case in cases for score in case]
+        run = run_with(version, {"right": scores}, trials=len(cases[0]), name=f"w{week}")
+        dated = FIRST_DAY + timedelta(weeks=week)
+        OutputSet.objects.filter(pk=run.output_set_id).update(dated=dated)
+    measure_series(version.dataset, "a")
+    (line,) = drift_lines(version.dataset)
+    assert (line.points[-1].broke, line.points[-1].fixed) == (20, 0)
+    assert line.points[-1].mean == pytest.approx(0.8)
+    newest = DriftResult.objects.get(scorer__run=run)
+    assert (newest.mcnemar_p is None) == (trials == 1)
