@@ -85,7 +85,6 @@ def lists(baseline: Any, candidate: Any, rounds: int) -> None:
         "a word's that is nowhere": PairFilters(text="zebra"),
     }.items():
         tell(f"broke, {name}", partial(page, PairKind.BROKE, filters), rounds)
-    tell("one pair", lambda: pairs.at(middle), rounds)
     tell("regressions", lambda: pairs.count(PairKind.BROKE), rounds)
 
 

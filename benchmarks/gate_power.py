@@ -9,7 +9,9 @@ they are; half of them get the same answers in both runs. For each setting:
 - the drop that the gate states as detectable with 80 % power, the median of those pairs;
 - each pair's own stated drop is planted into another pair: the share of those that fails.
 
-Prints a Markdown table. Seeded: the same rounds give the same figures.
+A second table tells, of equal runs with other numbers of trials, how many a test of the cases'
+verdicts would claim to differ, and how many the test of their shares does. Prints Markdown tables.
+Seeded: the same rounds give the same figures.
 """
 
 from __future__ import annotations
@@ -30,19 +32,27 @@ if TYPE_CHECKING:
 
 SIZES = (50, 100, 200, 500, 1_000)
 RATES = (0.5, 0.8, 0.97)
-TRIALS = (1, 3)
+TRIALS = ((1, 1), (3, 3), (3, 1))  # of each case in the two runs
 COPIES = 0.5  # share of cases whose answers are the same in both runs
 RESAMPLES = 2_000  # of each permutation test, instead of 10,000
+PASSES = 0.5  # share of a case's trials from which on the case does
 SEED = 20_261_123
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Runs over so many cases, of whose outputs the share `rate` passes."""
+    """Runs over so many cases, of whose outputs the share `rate` passes; `trials` are how many a
+    case has in each run.
+    """
 
     cases: int
     rate: float
-    trials: int = 1
+    trials: tuple[int, int] = (1, 1)
+
+    @property
+    def trials_text(self) -> str:
+        before, after = self.trials
+        return f"{before}" if before == after else f"{before} → {after}"
 
 
 @dataclass(frozen=True)
@@ -74,6 +84,11 @@ def main() -> None:
         for size in SIZES:
             for rate in RATES:
                 _print_row(Setting(size, rate, trials), rounds)
+    print("\n| cases | trials | pass | broke | fixed | claimed by verdicts | by shares |")
+    print("|---:|---:|---:|---:|---:|---:|---:|")
+    for size in (200, 1_000):
+        for rate in RATES:
+            _print_unequal(Setting(size, rate, TRIALS[-1]), rounds)
 
 
 def _print_row(setting: Setting, rounds: int) -> None:
@@ -81,11 +96,29 @@ def _print_row(setting: Setting, rounds: int) -> None:
 
     shares = measure_shares(setting, rounds, np.random.default_rng(SEED))
     cells = [
-        f"{setting.cases:,} | {setting.trials} | {setting.rate:.0%}",
+        f"{setting.cases:,} | {setting.trials_text} | {setting.rate:.0%}",
         _with_interval(shares.failed, rounds),
         f"{shares.undecided / rounds:.0%}",
         f"{median(shares.drops):.3f}" if shares.drops else "none",
         _with_interval(shares.found, len(shares.drops)),
+    ]
+    print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def _print_unequal(setting: Setting, rounds: int) -> None:
+    import numpy as np
+
+    from scoring.core.stats.mcnemar import ALPHA
+    from scoring.engine.compare.scores import verdict_flips
+
+    draw = np.random.default_rng(SEED)
+    found = [verdict_flips(draw_pair(setting, 0.0, draw)) for _ in range(rounds)]
+    cells = [
+        f"{setting.cases:,} | {setting.trials_text} | {setting.rate:.0%}",
+        f"{sum(flips.broke for flips, _ in found) / rounds:.1f}",
+        f"{sum(flips.fixed for flips, _ in found) / rounds:.1f}",
+        f"{sum(flips.p <= ALPHA for flips, _ in found) / rounds:.1%}",
+        f"{sum((p or 1.0) <= ALPHA for _, p in found) / rounds:.1%}",
     ]
     print(f"| {' | '.join(cells)} |", flush=True)
 
@@ -127,19 +160,32 @@ def draw_pair(setting: Setting, drop: float, draw: np.random.Generator) -> Any:
     import numpy as np
 
     from scoring.engine.compare.columns import MatchedCases
+
+    cases, (old, new) = setting.cases, setting.trials
+    rates = draw.beta(4 * setting.rate, 4 * (1 - setting.rate), (cases, 1))
+    before, fresh = (draw.random((cases, trials)) < rates for trials in (old, new))
+    copied = before[:, np.arange(new) % old]
+    after = np.where(draw.random((cases, 1)) < COPIES, copied, fresh)
+    after &= draw.random((cases, 1)) >= drop / setting.rate
+    sides = [_judge(side) for side in (before, after)]
+    (old_outputs, old_verdicts), (new_outputs, new_verdicts) = sides
+    positions = np.arange(cases, dtype=np.int32) + 1
+    verdicts = old_verdicts, new_verdicts
+    return MatchedCases((old_outputs, new_outputs), verdicts, positions, positions * 0)
+
+
+def _judge(passes: np.ndarray) -> tuple[Any, np.ndarray]:
+    """The outputs of a run, a row of trials for each case, and the cases' verdicts: of the mean."""
+    import numpy as np
+
+    from scoring.engine.compare.columns import RunOutputs
     from scoring.models import Verdict
 
-    cases, trials = setting.cases, setting.trials
-    rates = draw.beta(4 * setting.rate, 4 * (1 - setting.rate), (cases, 1))
-    before, fresh = (draw.random((cases, trials)) < rates for _ in range(2))
-    after = np.where(draw.random((cases, 1)) < COPIES, before, fresh)
-    after &= draw.random((cases, 1)) >= drop / setting.rate
-    verdicts = [np.where(side.ravel(), Verdict.PASS, Verdict.FAIL) for side in (before, after)]
+    cases, trials = passes.shape
     places = np.arange(cases * trials, dtype=np.int32)
-    numbers = places // trials
-    return MatchedCases(
-        (places, places), (verdicts[0], verdicts[1]), numbers + 1, places % trials, numbers, trials
-    )
+    of_outputs = np.where(passes.ravel(), Verdict.PASS, Verdict.FAIL)
+    of_cases = np.where(passes.mean(axis=1) >= PASSES, Verdict.PASS, Verdict.FAIL)
+    return RunOutputs(places, of_outputs, places // trials if trials > 1 else None), of_cases
 
 
 if __name__ == "__main__":

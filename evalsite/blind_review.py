@@ -88,6 +88,9 @@ def blind_pairs_among(blind: BlindCases, baseline: Run, candidate: Run) -> Blind
         list_outputs({run.output_set_id: side})
         for run, side in zip((baseline, candidate), sides, strict=True)
     )
+    if baseline.has_trials or candidate.has_trials:  # each trial is part of the case's verdict
+        keys = {key for side in sides for key, _ in side}
+        return BlindPairs(_every_trial(baseline, keys), _every_trial(candidate, keys), own)
     return BlindPairs(
         before | _same_cases(baseline, sides[1].keys() - sides[0].keys()),
         own | _same_cases(candidate, sides[0].keys() - sides[1].keys()),
@@ -98,6 +101,12 @@ def blind_pairs_among(blind: BlindCases, baseline: Run, candidate: Run) -> Blind
 def _same_cases(run: Run, cases: Collection[CaseTrial]) -> frozenset[int]:
     """The ids of the run's outputs for these cases; no query without any."""
     return find_outputs({run.output_set_id: cases} if cases else {})
+
+
+def _every_trial(run: Run, keys: Collection[str]) -> frozenset[int]:
+    """The ids of the run's outputs for the cases with these keys; no query without any."""
+    outputs = Output.objects.filter(output_set=run.output_set_id, case__key__in=keys)
+    return frozenset(outputs.values_list("pk", flat=True)) if keys else frozenset()
 
 
 def blind_task_for(user: User, outputs: Sequence[Output]) -> ReviewTask | None:

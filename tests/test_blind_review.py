@@ -17,6 +17,7 @@ from scoring.models.case_list.change_filter import ChangeFilter
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.pairs.rows import PairKind
 from tests.conftest import MakeDataset, MakeOutputs
+from tests.support.finished_runs import run_with
 from tests.support.reviewed_runs import ask_to_review
 from tests.support.run_states import finished_run
 
@@ -62,6 +63,19 @@ def test_a_pair_is_blind_where_either_output_is(
     assert pairs.own == ids(candidate, "b")
     assert pairs.outputs == pairs.baseline | pairs.candidate
     assert blind_pairs(bob, baseline, candidate).outputs == set()
+
+
+def test_of_a_case_with_trials_each_is_blind_where_one_is(
+    baseline: Run, candidate: Run, alice: User
+) -> None:
+    """The verdict of the case tells of each of them."""
+    version = candidate.output_set.version
+    tried = run_with(version, {"close": [1] * 6}, trials=2)
+    ask_to_review(tried, alice, "b", trial=1)
+    assert len(blind_outputs(alice, tried)) == 1
+    for pairs in (blind_pairs(alice, baseline, tried), blind_pairs(alice, tried, baseline)):
+        assert pairs.outputs == ids(baseline, "b") | ids(tried, "b")
+    assert blind_pairs(alice, baseline, tried).own == blind_outputs(alice, tried)
 
 
 def test_a_queue_of_changed_cases_leaves_out_blind_pairs(

@@ -14,9 +14,14 @@ def sides(team: Team, make_dataset: MakeDataset) -> tuple[Side, Side]:
     return over_two_versions(team, make_dataset)
 
 
-@pytest.fixture(params=["one version", "two versions"])
+@pytest.fixture(params=["one version", "two versions", "trials", "trials of two versions"])
 def pair(
     request: pytest.FixtureRequest, team: Team, make_dataset: MakeDataset
 ) -> tuple[Side, Side]:
-    make = over_two_versions if request.param == "two versions" else over_one_version
-    return make(team, make_dataset)
+    """Of the runs with trials one has three a case, the other one or two."""
+    if "trials" not in request.param:
+        trials = (1, 1)
+    else:
+        trials = (3, 1) if "versions" in request.param else (2, 3)
+    make = over_two_versions if "versions" in request.param else over_one_version
+    return make(team, make_dataset, trials)

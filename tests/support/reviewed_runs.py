@@ -55,9 +55,9 @@ def give_in_turn(run: Run, person: User, verdicts: Sequence[ReviewVerdict]) -> N
     give(person, dict(zip(outputs_of(run), verdicts, strict=False)))
 
 
-def ask_to_review(run: Run, person: User, key: str) -> ReviewTask:
+def ask_to_review(run: Run, person: User, key: str, *, trial: int = 0) -> ReviewTask:
     """The open task of the person to review the run's output of this case."""
-    output = Output.objects.get(output_set=run.output_set, case__key=key)
+    output = Output.objects.get(output_set=run.output_set, case__key=key, trial=trial)
     queue = ReviewQueue.objects.create(team=run.team, run=run, name=f"of {key}", case_count=1)
     return ReviewTask.objects.create(
         queue=queue, output=output, reviewer=person, position=1, reason=TaskReason.SAMPLED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from scoring.models import (
@@ -32,17 +32,17 @@ VERDICTS = [PASS, PASS, FAIL, FAIL, ERROR, SKIPPED]
 
 
 class Told(NamedTuple):
-    """A case's verdict in one run, and where it stands."""
+    """A case's verdict in one run, and where the first of its trials stands."""
 
     place: CasePosition
     verdict: int
 
 
 class Side(NamedTuple):
-    """A run with what it says, by key and trial; `texts` are input and expected by key."""
+    """A run with what it says of cases, by key; `texts` are input and expected by key."""
 
     run: Run
-    told: dict[tuple[str, int], Told]
+    told: dict[str, Told]
     texts: dict[str, tuple[str, str | None]]
 
 
@@ -60,10 +60,14 @@ def stored(team: Team, version: DatasetVersion, verdicts: dict[tuple[str, int], 
     scorer = _scorer(run)
     cases = {case.key: case for case in version.cases.all()}
     mixed = random.Random(5).sample(list(verdicts.items()), len(verdicts))
+    trials: dict[str, dict[int, int]] = {}
+    for (key, trial), verdict in sorted(verdicts.items()):
+        trials.setdefault(key, {})[trial] = verdict
     told = {
-        (key, trial): Told(CasePosition(cases[key].position, trial), verdict)
-        for (key, trial), verdict in mixed
+        key: Told(CasePosition(cases[key].position, min(own)), verdict_of_case(own.values()))
+        for key, own in trials.items()
     }
+    has_trials = any(trial for _, trial in verdicts)
     made = Output.objects.bulk_create(
         Output(output_set=outputs, case=cases[key], trial=trial, text=f"{key} {trial}")
         for (key, trial), _ in mixed
@@ -76,16 +80,33 @@ def stored(team: Team, version: DatasetVersion, verdicts: dict[tuple[str, int], 
             position=output.case.position,
             trial=output.trial,
             verdict=verdict,
+            of_case=_of_case(output, told[output.case.key]) if has_trials else None,
         )
         for output, verdict in judged
     )
     Score.objects.bulk_create(_score(scorer, output, verdict) for output, verdict in judged)
-    counts = Counter(verdicts.values())
+    counts = Counter(each.verdict for each in told.values())
     run.pass_count, run.fail_count = counts[PASS], counts[FAIL]
     run.error_count, run.skipped_count = counts[ERROR], counts[SKIPPED]
+    if has_trials:
+        of_outputs = Counter(verdicts.values())
+        run.output_verdicts = {each.label: of_outputs[each] for each in Verdict}
     run.save()
     texts = {case.key: (case.input_json, case.expected_json) for case in cases.values()}
     return Side(run, told, texts)
+
+
+def verdict_of_case(verdicts: Iterable[int]) -> int:
+    """That of the mean of scores that are 1 where a trial passes and 0 where it fails."""
+    told = list(verdicts)
+    passed, failed = told.count(PASS), told.count(FAIL)
+    if passed or failed:
+        return PASS if passed >= failed else FAIL
+    return ERROR if ERROR in told else SKIPPED
+
+
+def _of_case(output: Output, told: Told) -> int | None:
+    return told.verdict if output.trial == told.place.trial else None
 
 
 def _scorer(run: Run) -> RunScorer:
@@ -104,18 +125,21 @@ def _score(scorer: RunScorer, output: Output, verdict: int) -> Score:
 
 
 def expected(old: Side, new: Side) -> dict[PairKind, list[tuple[str, int]]]:
-    """The keys and trials of each kind, as the words of the page define them, in order."""
+    """The keys of each kind, as the words of the page define them, in order, each with the trial
+    that stands for the case.
+    """
     found: dict[PairKind, list[tuple[str, int]]] = {kind: [] for kind in PairKind}
-    for one in sorted(new.told, key=lambda one: new.told[one].place):
-        if one not in old.told:
+    for key in sorted(new.told, key=lambda key: new.told[key].place):
+        one = (key, new.told[key].place.trial)
+        if key not in old.told:
             found[PairKind.ONLY_CANDIDATE].append(one)
             continue
         found[PairKind.PAIRS].append(one)
-        found[_kind(old.told[one].verdict, new.told[one].verdict)].append(one)
-        if old.texts[one[0]] != new.texts[one[0]]:
+        found[_kind(old.told[key].verdict, new.told[key].verdict)].append(one)
+        if old.texts[key] != new.texts[key]:
             found[PairKind.EDITED].append(one)
-    alone = sorted(old.told.keys() - new.told.keys(), key=lambda one: old.told[one].place)
-    found[PairKind.ONLY_BASELINE] = alone
+    alone = sorted(old.told.keys() - new.told.keys(), key=lambda key: old.told[key].place)
+    found[PairKind.ONLY_BASELINE] = [(key, old.told[key].place.trial) for key in alone]
     return found
 
 
@@ -145,28 +169,47 @@ def walked(pairs: Pairs, kind: PairKind, filters: PairFilters, size: int) -> Ite
         yield from each.rows
 
 
-def over_two_versions(team: Team, make_dataset: MakeDataset) -> tuple[Side, Side]:
-    """Forty cases in two versions, the second turned round and without every tenth."""
-    coin = random.Random(3)
-    cases = [
-        {"key": f"q{n:02}", "input": f"question {n}", "tags": ["odd"] if n % 2 else []}
-        for n in range(40)
-    ]
+def over_two_versions(
+    team: Team, make_dataset: MakeDataset, trials: tuple[int, int] = (1, 1)
+) -> tuple[Side, Side]:
+    """Forty cases in two versions, the second turned round and without every tenth. `trials` are
+    how many a case has in each run; every seventh output but a case's last is missing.
+    """
+    cases = _questions()
     kept = [case for n, case in enumerate(reversed(cases)) if n % 10]
     first, second = (
-        stored(
-            team,
-            make_dataset(of),
-            {(case["key"], trial): coin.choice(VERDICTS) for case in of for trial in (0, 1)},
-        )
-        for of in (cases, kept)
+        stored(team, make_dataset(of), _drawn(of, count, seed))
+        for of, count, seed in ((cases, trials[0], 3), (kept, trials[1], 5))
     )
     return first, second
 
 
-def over_one_version(team: Team, make_dataset: MakeDataset) -> tuple[Side, Side]:
-    """The first of the same runs, and one over the same cases with other verdicts."""
-    first, _ = over_two_versions(team, make_dataset)
-    coin = random.Random(4)
-    again = {one: coin.choice(VERDICTS) for one in first.told}
-    return first, stored(team, first.run.output_set.version, again)
+def over_one_version(
+    team: Team, make_dataset: MakeDataset, trials: tuple[int, int] = (1, 1)
+) -> tuple[Side, Side]:
+    """Two runs over the same forty cases."""
+    cases = _questions()
+    version = make_dataset(cases)
+    first, second = (
+        stored(team, version, _drawn(cases, count, seed))
+        for count, seed in zip(trials, (3, 8), strict=True)
+    )
+    return first, second
+
+
+def _questions() -> list[dict[str, Any]]:
+    return [
+        {"key": f"q{n:02}", "input": f"question {n}", "tags": ["odd"] if n % 2 else []}
+        for n in range(40)
+    ]
+
+
+def _drawn(cases: Sequence[dict[str, Any]], trials: int, seed: int) -> dict[tuple[str, int], int]:
+    """Verdicts by key and trial."""
+    coin = random.Random(seed)
+    return {
+        (case["key"], trial): coin.choice(VERDICTS)
+        for n, case in enumerate(cases)
+        for trial in range(trials)
+        if trial == trials - 1 or (n + trial) % 7
+    }

@@ -11,7 +11,7 @@ import numpy as np
 
 from scoring.core.wording.comparison import UnjudgedCases
 from scoring.engine.compare.claims import correct_claims
-from scoring.engine.compare.columns import MatchedCases, TagColumns
+from scoring.engine.compare.columns import CaseScores, MatchedCases, RunOutputs, TagColumns
 from scoring.engine.compare.figures import Figures
 from scoring.engine.compare.scores import (
     PairedScores,
@@ -96,14 +96,15 @@ def _figures(setting: Setting, before: np.ndarray, after: np.ndarray) -> Figures
     sides = [(rows >= THRESHOLD) for rows in (before, after)]
     verdicts = [np.where(side.all(axis=0), Verdict.PASS, Verdict.FAIL) for side in sides]
     places = np.arange(setting.cases, dtype=np.int32)
+    before_run, after_run = (RunOutputs(places, side) for side in verdicts)
     pairs = MatchedCases(
-        (places, places), (verdicts[0], verdicts[1]), places + 1, places * 0, places, 1
+        (before_run, after_run), (verdicts[0], verdicts[1]), places + 1, places * 0
     )
     tags = _tags(setting)
     scores = [
         compare_scores(
             _scorer(number),
-            PairedScores(pairs, places, old, new, (old >= THRESHOLD, new >= THRESHOLD)),
+            PairedScores(pairs, places, _judged(old), _judged(new)),
             tags,
         )
         for number, (old, new) in enumerate(zip(before, after, strict=True))
@@ -125,6 +126,11 @@ def _figures(setting: Setting, before: np.ndarray, after: np.ndarray) -> Figures
         slices=tuple(compare_slices(scores)),
         warnings=(),
     )
+
+
+def _judged(scores: np.ndarray) -> CaseScores:
+    passed = scores >= THRESHOLD
+    return CaseScores(scores, passed, passed.astype(float))
 
 
 def _tags(setting: Setting) -> TagColumns:

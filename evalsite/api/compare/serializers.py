@@ -82,7 +82,9 @@ class FlipsShape(serializers.Serializer[object]):
     n = serializers.IntegerField(min_value=0, help_text="Outputs scored in both runs.")
     broke = serializers.IntegerField(min_value=0)
     fixed = serializers.IntegerField(min_value=0)
-    p = probability_field("Of McNemar's exact test; with several trials of a permutation of cases.")
+    p = probability_field(
+        "Of McNemar's exact test; with several trials of the share of a case's trials that pass."
+    )
     p_corrected = probability_field(CORRECTED)
 
 
@@ -134,11 +136,13 @@ class RelabelsShape(serializers.Serializer[object]):
 
 
 class CompareShape(serializers.Serializer[object]):
-    """What changed from the baseline to the candidate; cases match by key and trial."""
+    """What changed from the baseline to the candidate; cases match by key, and count by the mean of
+    their trials.
+    """
 
     sentence = serializers.CharField()
     scorers = ChangeShape(many=True)
-    pairs = serializers.IntegerField(min_value=0, help_text="Outputs that both runs have.")
+    pairs = serializers.IntegerField(min_value=0, help_text="Cases that both runs have.")
     fixed = serializers.IntegerField(min_value=0, help_text="From fail to pass.")
     broke = serializers.IntegerField(min_value=0, help_text="From pass to fail.")
     unchanged = serializers.IntegerField(
@@ -177,10 +181,12 @@ class HalfShape(serializers.Serializer[object]):
 
 
 class PairShape(serializers.Serializer[object]):
-    """A case in both runs; null for the run that has it not."""
+    """A case in both runs; null for the run that has it not. Of several trials, the verdict is that
+    of their mean, and the output that of the first.
+    """
 
     key = serializers.CharField()
-    trial = serializers.IntegerField(min_value=0)
+    trial = serializers.IntegerField(min_value=0, help_text="Whose output is shown.")
     is_edited = serializers.BooleanField()
     baseline = HalfShape(allow_null=True)
     candidate = HalfShape(allow_null=True)

@@ -9,7 +9,7 @@ from typing import ClassVar, Final, NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import Case, OuterRef, Subquery, When
 from django.http import Http404, QueryDict
 
 from evalsite import access
@@ -241,13 +241,15 @@ def pair_scores(
 
 
 def _find_output(baseline: Run, output: Output) -> Output | None:
+    """The baseline's output for the case, of the same trial, else of the first one it has."""
     verdicts = CaseVerdict.objects.filter(
-        run=baseline, position=OuterRef("case__position"), trial=output.trial
+        run=baseline, position=OuterRef("case__position"), trial=OuterRef("trial")
     )
     outputs = Output.objects.select_related("case").filter(
         output_set=baseline.output_set_id,
-        trial=output.trial,
         case__version=baseline.output_set.version_id,
         case__key=output.case.key,
     )
-    return outputs.annotate(verdict=Subquery(verdicts.values("verdict")[:1])).first()
+    is_another = Case(When(trial=output.trial, then=0), default=1)
+    same_first = outputs.order_by(is_another, "trial")
+    return same_first.annotate(verdict=Subquery(verdicts.values("verdict")[:1])).first()

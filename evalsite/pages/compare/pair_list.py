@@ -193,6 +193,11 @@ class PairList:
         ]
 
     @property
+    def has_trials(self) -> bool:
+        """Whether cases of either run have several trials."""
+        return Pairs(self.baseline, self.candidate).has_trials
+
+    @property
     def has_states(self) -> bool:
         """Whether these are broken cases, each accepted, rejected, waived or open."""
         return self.kind == PairKind.BROKE and self.form.has_states

@@ -26,7 +26,7 @@ def find_relabelled_runs(runs: Sequence[Run]) -> list[RelabelledRun]:
 class LaterVerdicts:
     """The verdicts of a page of pairs by the later labels of two runs; one query, if any has some.
 
-    `relabels` are by the runs' ids.
+    `relabels` are by the runs' ids. Of runs whose cases have several trials nothing is told.
     """
 
     def __init__(
@@ -34,7 +34,8 @@ class LaterVerdicts:
     ) -> None:
         self._runs = baseline.pk, candidate.pk
         halves = [half for pair in pairs for half in (pair.baseline, pair.candidate) if half]
-        self._later = read_later_verdicts(relabels, [half.output for half in halves])
+        told = {pk: each for pk, each in relabels.items() if not each.run.has_trials}
+        self._later = read_later_verdicts(told, [half.output for half in halves])
 
     def of(self, pair: Pair) -> list[str]:
         """Of the baseline and the candidate, if both have the case; a run without later labels has

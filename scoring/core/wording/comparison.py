@@ -25,6 +25,7 @@ class ScorerFinding(NamedTuple):
     `p` of the mean and `flips_p` of the flips are corrected for `claims`; None where not tested.
     `detectable` is the smallest true difference that so many cases show with 80 % power.
     `noise` is how far a judge's mean over so many cases moves by itself, None where not known.
+    With `has_trials`, `flips_p` is of the share of a case's trials that pass, not of its verdict.
     """
 
     name: str
@@ -39,6 +40,7 @@ class ScorerFinding(NamedTuple):
     improved: int = 0
     regressed: int = 0
     noise: float | None = None
+    has_trials: bool = False
 
     @property
     def is_significant(self) -> bool:
@@ -60,12 +62,20 @@ class ScorerFinding(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What became of whole cases. `p` is corrected for `claims`; `slices` changed significantly."""
+    """What became of whole cases. `p` is corrected for `claims`; `slices` changed significantly.
+
+    With `has_trials`, `p` is of the share of a case's trials that pass, not of its verdict.
+    """
 
     flips: Flips
     p: float | None
     claims: int = 1
     slices: int = 0
+    has_trials: bool = False
+
+    @property
+    def is_significant(self) -> bool:
+        return self.p is not None and self.p <= ALPHA
 
 
 class UnjudgedCases(NamedTuple):
@@ -104,8 +114,11 @@ def whole_sentence(
     flips = f"{broke:,} of {_count(pairs, 'case')} broke, {_fixed_text(fixed)}"
     if not broke and not fixed:
         flips = f"None of {_count(pairs, 'case')} broke or was fixed"
+        if changes.has_trials and changes.is_significant:
+            p = _p(changes.p, changes.claims)
+            flips += f", but the share of their trials that pass changed significantly ({p})"
     elif changes.p is not None:
-        significance = "" if changes.p <= ALPHA else "not "
+        significance = "" if changes.is_significant else "not "
         flips += f" ({significance}statistically significant, {_p(changes.p, changes.claims)})"
     count = changes.slices
     slices = f"{_count(count, 'slice')} by tag changed significantly" if count else ""
@@ -157,7 +170,8 @@ def _flips_beside_mean(finding: ScorerFinding) -> str:
         return f"; but {_significant_flips(finding)}"
     if not finding.flips.broke and not finding.flips.fixed:
         return "; no verdict changed"
-    return f"; its verdicts show no significant difference: {_flips_with_p(finding)}"
+    show = "trials that pass show" if finding.has_trials else "verdicts show"
+    return f"; its {show} no significant difference: {_flips_with_p(finding)}"
 
 
 def _flips_beside_no_change(finding: ScorerFinding) -> str:
@@ -170,7 +184,12 @@ def _flips_beside_no_change(finding: ScorerFinding) -> str:
 
 
 def _significant_flips(finding: ScorerFinding) -> str:
-    return f"the change of its verdicts is statistically significant: {_flips_with_p(finding)}"
+    change = f"the change of its {_tested(finding)} is statistically significant"
+    return f"{change}: {_flips_with_p(finding)}"
+
+
+def _tested(finding: ScorerFinding) -> str:
+    return "share of trials that pass" if finding.has_trials else "verdicts"
 
 
 def _flips_with_p(finding: ScorerFinding) -> str:
@@ -243,7 +262,7 @@ def _movers_text(findings: Sequence[ScorerFinding], changes: Changes) -> str:
         if finding.is_significant and not finding.is_noise
     ]
     names += [
-        f"the change of {finding.name}'s verdicts"
+        f"the change of {finding.name}'s {_tested(finding)}"
         for finding in findings
         if finding.has_significant_flips and not finding.is_significant
         if len(findings) > 1 or finding.flips_p != changes.p

@@ -42,7 +42,7 @@ def _tests(figures: Figures) -> PairTests:
 
 def _correct(figures: Figures, pair: CorrectedPair, claims: int) -> Figures:
     findings = [
-        _finding(scorer, corrected, claims)
+        _finding(scorer, corrected, claims, has_trials=figures.has_trials)
         for scorer, corrected in zip(figures.scorers, pair.scorers, strict=True)
     ]
     slices = zip(figures.slices, pair.slices, strict=True)
@@ -55,11 +55,14 @@ def _correct(figures: Figures, pair: CorrectedPair, claims: int) -> Figures:
         slices=tuple(replace(tagged, q_corrected=q) for tagged, q in slices),
     )
     flips = Flips(figures.pairs, figures.broke, figures.fixed)
-    changes = Changes(flips, pair.cases, claims, len(corrected.changed_slices))
+    slices_changed = len(corrected.changed_slices)
+    changes = Changes(flips, pair.cases, claims, slices_changed, figures.has_trials)
     return replace(corrected, sentence=whole_sentence(changes, findings, figures.unjudged))
 
 
-def _finding(scorer: ScorerFigures, corrected: CorrectedScorer, claims: int) -> ScorerFinding:
+def _finding(
+    scorer: ScorerFigures, corrected: CorrectedScorer, claims: int, *, has_trials: bool
+) -> ScorerFinding:
     error = scorer.standard_error
     return ScorerFinding(
         name=scorer.name,
@@ -74,6 +77,7 @@ def _finding(scorer: ScorerFigures, corrected: CorrectedScorer, claims: int) -> 
         improved=scorer.improved,
         regressed=scorer.regressed,
         noise=scorer.noise,
+        has_trials=has_trials,
     )
 
 

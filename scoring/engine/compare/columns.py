@@ -1,4 +1,4 @@
-"""Pairs, scores and tags of two runs as columns of a few bytes a pair.
+"""Cases, scores and tags of two runs as columns of a few bytes a case.
 
 Rows are read in chunks, so that they are never all in memory as Python objects.
 """
@@ -13,8 +13,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scoring.engine.jobs.progress import ReportShare, ignore_share
-from scoring.models import Case, Run, RunScorer, Score, Verdict
+from scoring.models import Case, CaseVerdict, Run, RunScorer, Score, Verdict
 from scoring.models.pairs.pairs import CHUNK, Pairs
+from scoring.models.pairs.sql import SCORE_DIGITS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,25 +31,70 @@ _MATCH: Final = {
     "baseline_verdict": "i1",
     "verdict": "i1",
 }
+_TRIAL: Final = {"output": "i8", "position": "i4", "verdict": "i1"}
 _SCORE: Final = {"output": "i8", "score": "f8", "verdict": "i1"}
 
 
-class MatchedCases(NamedTuple):
-    """The pairs of two runs as columns of equal length, in the candidate's order.
+class RunOutputs(NamedTuple):
+    """The outputs of the matched cases in one run, as columns; where cases have several trials
+    there are more of them than cases. `verdicts` are theirs.
 
-    `cases` numbers the cases from 0 in that order; `trials` is how many pairs a case has at most.
+    `cases` are the places of their cases, which rise, among those that were matched; None where
+    each case has one output, and the places are the same.
     """
 
-    outputs: tuple[np.ndarray, np.ndarray]
+    ids: np.ndarray
+    verdicts: np.ndarray
+    cases: np.ndarray | None = None
+
+    def trials(self, cases: int) -> float:
+        """How many trials a case has on average."""
+        return len(self.ids) / cases if cases else 0.0
+
+    def mean_by_case(self, values: np.ndarray, cases: int) -> np.ndarray:
+        """The mean of the values of each of so many cases; NaN stands for no value, and for the
+        mean of none.
+        """
+        import numpy as np
+
+        if self.cases is None:
+            return np.asarray(values, float)
+        given = ~np.isnan(values)
+        own = self.cases[given]
+        sums = np.bincount(own, values[given], cases)
+        counts = np.bincount(own, minlength=cases)
+        means: np.ndarray = np.full(cases, np.nan)
+        np.divide(sums, counts, out=means, where=counts > 0)
+        return means
+
+
+class MatchedCases(NamedTuple):
+    """The cases of both runs as columns of equal length, in the candidate's order.
+
+    `verdicts` are those of the cases, `numbers` the trials that stand for them in lists.
+    """
+
+    outputs: tuple[RunOutputs, RunOutputs]
     verdicts: tuple[np.ndarray, np.ndarray]
     positions: np.ndarray
-    numbers: np.ndarray  # of the trials
-    cases: np.ndarray
-    trials: int
+    numbers: np.ndarray
+
+    @property
+    def has_trials(self) -> bool:
+        """Whether cases of either run have several trials."""
+        return any(side.cases is not None for side in self.outputs)
+
+    @property
+    def trials(self) -> float:
+        """How many trials a case has: of two runs with other numbers the harmonic mean, by which
+        the difference of their means varies.
+        """
+        before, after = (side.trials(len(self.positions)) for side in self.outputs)
+        return 2 * before * after / (before + after) if before and after else 0.0
 
 
 def match_cases(pairs: Pairs, report: ReportShare = ignore_share) -> MatchedCases:
-    """The pairs of both runs; `report` takes the share of cases that are read."""
+    """The cases of both runs; `report` takes the share of cases that are read."""
     import numpy as np
 
     last = pairs.candidate.output_set.version.case_count
@@ -58,33 +104,70 @@ def match_cases(pairs: Pairs, report: ReportShare = ignore_share) -> MatchedCase
             parts[name].append(part[name].copy())
         report(part["position"][-1] / last)
     columns = {name: np.concatenate(parts.pop(name)) for name in _MATCH}
-    positions = columns["position"]
-    is_new = np.diff(positions, prepend=0) != 0
-    sizes = np.diff(np.flatnonzero(is_new), append=len(positions))
-    return MatchedCases(
-        outputs=(columns["baseline_output"], columns["output"]),
-        verdicts=(columns["baseline_verdict"], columns["verdict"]),
-        positions=positions,
-        numbers=columns["trial"],
-        cases=np.cumsum(is_new, dtype=np.int32) - 1,
-        trials=int(sizes.max()) if len(positions) else 0,
+    verdicts = columns["baseline_verdict"], columns["verdict"]
+    firsts = columns["baseline_output"], columns["output"]
+    sides = zip((pairs.baseline, pairs.candidate), firsts, verdicts, strict=True)
+    before, after = (
+        _all_trials(run, ids) if run.has_trials else RunOutputs(ids, own) for run, ids, own in sides
     )
+    return MatchedCases((before, after), verdicts, columns["position"], columns["trial"])
 
 
-class OutputScores(NamedTuple):
-    """A scorer's scores of outputs, NaN where there is none, and whether each output passed."""
+def _all_trials(run: Run, firsts: np.ndarray) -> RunOutputs:
+    """The outputs of the cases whose first trials are `firsts`, in the order of these."""
+    import numpy as np
+
+    rows = CaseVerdict.objects.filter(run=run).order_by("position", "trial")
+    columns = rows.values_list(*_TRIAL).iterator(chunk_size=CHUNK)
+    every = np.concatenate([np.empty(0, list(_TRIAL.items())), *_chunks(columns, _TRIAL)])
+    is_first = np.diff(every["position"], prepend=-1) != 0
+    first_of = every["output"][is_first][np.cumsum(is_first) - 1]
+    is_matched = np.isin(first_of, firsts)
+    outputs, order = every[is_matched], np.argsort(firsts)
+    cases = order[np.searchsorted(firsts, first_of[is_matched], sorter=order)]
+    rising = np.argsort(cases, kind="stable")
+    return RunOutputs(outputs["output"][rising], outputs["verdict"][rising], cases[rising])
+
+
+class CaseScores(NamedTuple):
+    """What a scorer says of cases: the mean score of the trials, NaN where none has one, whether
+    the case passes, and which share of its trials does.
+    """
 
     scores: np.ndarray
     passed: np.ndarray
+    shares: np.ndarray
 
 
-def read_scores(scorer: RunScorer, outputs: np.ndarray, report: ReportShare) -> OutputScores:
-    """The scorer's scores of these outputs, none of which occurs twice, in their order."""
+def read_scores(
+    scorer: RunScorer, outputs: RunOutputs, cases: int, report: ReportShare
+) -> CaseScores:
+    """Of so many cases, in their order. Where cases have one trial each, verdicts are the stored
+    ones; else the mean is judged, and fails where no trial passes.
+    """
+    import numpy as np
+
+    scores, passed = _output_scores(scorer, outputs.ids, report)
+    if outputs.cases is None:
+        return CaseScores(scores, passed, passed.astype(float))
+    means = outputs.mean_by_case(scores, cases)
+    shares = outputs.mean_by_case(np.where(np.isnan(scores), np.nan, passed), cases)
+    with np.errstate(invalid="ignore"):  # of cases without a score
+        passes = (np.round(means, SCORE_DIGITS) >= scorer.threshold) & (shares > 0)
+    return CaseScores(means, passes, shares)
+
+
+def _output_scores(
+    scorer: RunScorer, outputs: np.ndarray, report: ReportShare
+) -> tuple[np.ndarray, np.ndarray]:
+    """The scores of these outputs, none of which occurs twice, in their order, and whether each
+    passed.
+    """
     import numpy as np
 
     scores, passed = np.full(len(outputs), np.nan), np.zeros(len(outputs), bool)
     if not len(outputs):
-        return OutputScores(scores, passed)
+        return scores, passed
     # Within one dataset version outputs are often in the order of cases already.
     order = None if (outputs[1:] > outputs[:-1]).all() else np.argsort(outputs)
     for part in _chunks(_scored_outputs(scorer), _SCORE):
@@ -95,7 +178,7 @@ def read_scores(scorer: RunScorer, outputs: np.ndarray, report: ReportShare) -> 
         is_found = outputs[indices] == part["output"]
         scores[indices[is_found]] = part["score"][is_found]
         passed[indices[is_found]] = part["verdict"][is_found] == Verdict.PASS
-    return OutputScores(scores, passed)
+    return scores, passed
 
 
 def _scored_outputs(scorer: RunScorer) -> Iterator[tuple[Any, ...]]:

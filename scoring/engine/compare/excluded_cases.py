@@ -19,7 +19,8 @@ from django.core.cache import cache
 
 from scoring.engine.compare.figures import DELTA_BINS, GRID, ScorerFigures
 from scoring.models import Output, Run, Score
-from scoring.models.pairs.score_ranges import CHANGE_DIGITS, SCORE_DIGITS
+from scoring.models.pairs.score_ranges import CHANGE_DIGITS
+from scoring.models.pairs.sql import SCORE_DIGITS
 
 _CELL_EDGES = [cell / GRID for cell in range(1, GRID)]
 _HALF = DELTA_BINS // 2

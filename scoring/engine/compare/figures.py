@@ -10,7 +10,7 @@ from scoring.core.stats.descriptive import Interval
 from scoring.core.stats.paired_tests import RESAMPLES, Method
 from scoring.core.wording.comparison import ALPHA, UnjudgedCases
 
-SHAPE: Final = 10  # raised when what is kept changes, so that it is worked out again
+SHAPE: Final = 11  # raised when what is kept changes, so that it is worked out again
 GRID: Final = 25  # cells of the scatter along each axis
 DELTA_BINS: Final = 21  # of the changes of scores, the middle one around no change
 METHODS: Final[Mapping[Method, str]] = {
@@ -36,7 +36,10 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class FlipFigures:
-    """Verdicts of one scorer, or of whole cases, that changed among `n` pairs judged twice."""
+    """Verdicts of one scorer that changed among `n` cases that it judged in both runs.
+
+    Where cases have several trials, `p` is that of the share of these that pass.
+    """
 
     n: int
     broke: int
@@ -49,10 +52,10 @@ class FlipFigures:
 class ScorerFigures:
     """One scorer, matched by name. Differences are candidate minus baseline.
 
-    `n` counts the cases with a score in both runs; where they have several trials, a case's scores
-    are averaged first. `noise` is the half-width of the judge's own band, None where not known.
-    `is_one_claim`: every score is the verdict, 1 or 0, so that mean and flips are tested as one.
-    What has a default comes with the correction of all claims, see `Figures`.
+    `n` counts the cases with a score in both runs; where they have several trials, the mean over
+    them is a case's score in each run. `noise` is the half-width of the judge's own band, None
+    where not known. `is_one_claim`: every score is the verdict, 1 or 0, so that mean and flips are
+    tested as one. What has a default comes with the correction of all claims, see `Figures`.
     """
 
     name: str
@@ -123,16 +126,16 @@ class Slice:
 class GateFigures:
     """What gates ask of two runs beyond the counts.
 
-    `alone` counts outputs in one run only of cases that both dataset versions have. `cases`,
-    `change` and `discordance` are `n` and the figures of a `FlipTest`, `unstable` the positions of
-    its listed cases, and `trials` is how many pairs a case has at most.
+    `alone` counts cases of both dataset versions with an output in one run only. `cases`, `change`
+    and `discordance` are `n` and the figures of a `FlipTest`, `unstable` the positions of its
+    listed cases. `trials` is how many a case has: of both runs the harmonic mean.
     """
 
     alone: int = 0
     cases: int = 0
     change: float = 0.0
     discordance: float = 0.0
-    trials: int = 0
+    trials: float = 0.0
     unstable: tuple[int, ...] = ()
     unstable_count: int = 0
 
@@ -171,6 +174,11 @@ class Figures:
     slices_p_corrected: float | None = None
     claims: int = 0
     sentence: str = ""
+
+    @property
+    def has_trials(self) -> bool:
+        """Whether cases of either run have several trials."""
+        return self.gate.trials > 1
 
     @property
     def changed_slices(self) -> list[Slice]:

@@ -45,7 +45,7 @@ def count_unjudged(columns: MatchedCases) -> UnjudgedCases:
 
 
 def count_unpaired(baseline: Run, candidate: Run, counts: Counts) -> int:
-    """Outputs in one run only of cases that both dataset versions have."""
+    """Cases of both dataset versions with an output in one run only."""
     alone = _alone(baseline, candidate) if counts.only_baseline else 0
     return alone + (_alone(candidate, baseline) if counts.only_candidate else 0)
 
@@ -90,9 +90,11 @@ def _index_row(
 
 
 def _alone(run: Run, other: Run) -> int:
-    """Outputs of cases that the other's dataset version has and the other has no output for."""
+    """Cases that the other's dataset version has and the other has no output for."""
     position = "position"
     verdicts: QuerySet[CaseVerdict] = CaseVerdict.objects.filter(run=run)
+    if run.has_trials:
+        verdicts = verdicts.exclude(of_case=None)
     version = other.output_set.version_id
     if version != run.output_set.version_id:
         same = Case.objects.filter(version=version, key=OuterRef("output__case__key")).order_by()

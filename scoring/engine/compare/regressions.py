@@ -17,12 +17,12 @@ from scoring.models.reviews.broken_cases import NO_WAIVERS, BrokenCases, WaivedC
 
 
 class Regressions(NamedTuple):
-    """A run beside its baseline, counted by case and trial.
+    """A run beside its baseline, counted by case.
 
     `broke` passed and fail now; `waivers` says which of them are waived, and which were until a day
     that is over. Unknown are `unclear` pairs, with an error or a skip in at least
-    one run, and `alone`: outputs in one run only of cases that both dataset versions have. `n`
-    counts all pairs and these. `flips` is None unless it was asked for.
+    one run, and `alone`: cases of both dataset versions with an output in one run only. `n` counts
+    all pairs and these. `flips` is None unless it was asked for.
     """
 
     broke: int
@@ -80,7 +80,7 @@ def _waived_json(case: WaivedCase) -> dict[str, Any]:
 
 
 def count_regressions(run: Run, baseline: Run, *, is_tested: bool = False) -> Regressions:
-    """Of the cases of both runs, matched by key and trial, with the comparison's warnings.
+    """Of the cases of both runs, matched by key, with the comparison's warnings.
 
     From the stored comparison where there is one, else counted.
     """

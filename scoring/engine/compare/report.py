@@ -172,7 +172,6 @@ def _list_flips(run: ComparedRun) -> Iterator[str]:
     for kind in (PairKind.BROKE, PairKind.FIXED):
         if count := int(getattr(run.figures, kind.value)):
             rows = pairs.page(kind, size=MAX_NAMED).rows
-            keys = [f"{row.key} (trial {row.place.trial})" if row.place.trial else row.key
-                    for row in rows]  # fmt: skip
+            keys = [row.key for row in rows]
             more = count - len(rows)
             yield f"{kind.label}: {', '.join(keys)}{f' and {more:,} more' if more else ''}"

@@ -1,7 +1,10 @@
-"""The scores of two runs compared pair by pair, for each scorer.
+"""The scores of two runs compared case by case, for each scorer.
 
 Cases are what is tested: where a case has several trials, its scores are averaged, because the
-trials of one case resemble each other and would count a single change several times.
+trials of one case resemble each other and would count a single change several times. A case's
+verdict is that of the mean, too, but depends on the number of trials: one that passes six times of
+ten passes by the mean of three more often. So what is tested of verdicts is the share of a case's
+trials that pass, which no number of trials moves.
 """
 
 from __future__ import annotations
@@ -13,11 +16,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scoring.core.charts.comparison_charts import ScoreRange, change_span
 from scoring.core.stats.paired_tests import Difference, Flips, benjamini_hochberg, difference
-from scoring.engine.compare.columns import MatchedCases, TagColumns, read_scores
+from scoring.engine.compare.columns import (
+    CaseScores,
+    MatchedCases,
+    RunOutputs,
+    TagColumns,
+    read_scores,
+)
 from scoring.engine.compare.figures import DELTA_BINS, GRID, Cell, FlipFigures, ScorerFigures, Slice
 from scoring.engine.jobs.progress import ReportShare, scale_share
 from scoring.models import JudgeVariance, Run, RunScorer, Verdict
-from scoring.models.pairs.score_ranges import CHANGE_DIGITS, SCORE_DIGITS
+from scoring.models.pairs.score_ranges import CHANGE_DIGITS
+from scoring.models.pairs.sql import SCORE_DIGITS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,9 +61,9 @@ def scorer_pairs(baseline: Run, candidate: Run) -> list[ScorerPair]:
 
 
 class ScorerComparison(NamedTuple):
-    """The figures of one scorer, before the claims are corrected, and the positions of its pairs.
+    """The figures of one scorer, before the claims are corrected, and the positions of its cases.
 
-    `broke` and `fixed` are the positions of pairs whose verdicts flipped, `moved` those of each bar
+    `broke` and `fixed` are the positions of cases whose verdicts flipped, `moved` those of each bar
     of the histogram that stands for few cases.
     """
 
@@ -70,24 +80,24 @@ def compare_scorer(
     """Read the scores of both runs and compare them; `report` takes the share that is done."""
     import numpy as np
 
-    half = READING / 2
+    half, count = READING / 2, len(pairs.positions)
     old, new = (
-        read_scores(scorer, outputs, scale_share(report, side * half, half))
+        read_scores(scorer, outputs, count, scale_share(report, side * half, half))
         for side, (scorer, outputs) in enumerate(
             zip((scorers.before, scorers.after), pairs.outputs, strict=True)
         )
     )
     both = ~(np.isnan(old.scores) | np.isnan(new.scores))
     indices = np.flatnonzero(both).astype(np.int32)
-    passed = old.passed[both], new.passed[both]
-    scores = PairedScores(pairs, indices, old.scores[both], new.scores[both], passed)
-    return compare_scores(scorers, scores, tags)
+    sides = (CaseScores(*(column[both] for column in side)) for side in (old, new))
+    return compare_scores(scorers, PairedScores(pairs, indices, *sides), tags)
 
 
 def compare_scores(scorers: ScorerPair, scores: PairedScores, tags: TagColumns) -> ScorerComparison:
-    before, after = scores.means
+    before, after = scores.before.scores, scores.after.scores
     change = difference(before, after)
-    flips, p_of_flips = flip_test(*scores.passed, scores.cases)
+    flips = count_flips(scores.before.passed, scores.after.passed)
+    p_of_flips = flips_p(flips, scores.shares)
     figures = ScorerFigures(
         name=scorers.name,
         versions=(scorers.before.version.number, scorers.after.version.number),
@@ -126,44 +136,38 @@ def _noise(scorers: ScorerPair, n: int) -> float | None:
 
 @dataclass(frozen=True)
 class PairedScores:
-    """The pairs with a score in both runs; `indices` are their places in the columns of `pairs`."""
+    """The cases with a score in both runs; `indices` are their places in the columns of `pairs`."""
 
     pairs: MatchedCases
     indices: np.ndarray
-    before: np.ndarray
-    after: np.ndarray
-    passed: tuple[np.ndarray, np.ndarray]  # as stored: some answers fail whatever the threshold
+    before: CaseScores
+    after: CaseScores
 
     @property
-    def cases(self) -> np.ndarray:
-        cases: np.ndarray = self.pairs.cases[self.indices]
-        return cases
+    def shares(self) -> PassShares | None:
+        """Those of the trials that pass; None where cases have one each."""
+        if not self.pairs.has_trials:
+            return None
+        return PassShares(self.positions, self.before.shares, self.after.shares)
 
     @property
     def are_verdicts(self) -> bool:
-        """Whether every score is 1 where the verdict is a pass, and else 0."""
-        sides = zip((self.before, self.after), self.passed, strict=True)
-        return all(bool((scores == passed).all()) for scores, passed in sides)
+        """Whether every score is the share of trials that pass: of one trial 1 or 0."""
+        sides = (self.before, self.after)
+        return all(bool((side.scores == side.shares).all()) for side in sides)
 
     @cached_property
-    def means(self) -> tuple[np.ndarray, np.ndarray]:
-        """For each case both mean scores over its trials."""
-        if self.pairs.trials <= 1:
-            return self.before, self.after
-        return _means(self.cases, self.before), _means(self.cases, self.after)
-
-    @cached_property
-    def _first(self) -> np.ndarray:
-        """For each case the index of its first pair."""
-        return self.indices if self.pairs.trials <= 1 else self.indices[_starts(self.cases)]
+    def positions(self) -> np.ndarray:
+        """Where the cases stand in the candidate's version."""
+        positions: np.ndarray = self.pairs.positions[self.indices]
+        return positions
 
     @cached_property
     def moves(self) -> np.ndarray:
         """By how much each case's score changed; no change is exactly 0."""
         import numpy as np
 
-        before, after = self.means
-        return np.asarray(np.round(after - before, CHANGE_DIGITS))
+        return np.asarray(np.round(self.after.scores - self.before.scores, CHANGE_DIGITS))
 
     @cached_property
     def _bins(self) -> np.ndarray:
@@ -186,15 +190,11 @@ class PairedScores:
         return tuple(np.bincount(self._bins, minlength=DELTA_BINS).tolist())
 
     def moved(self) -> Iterator[tuple[ScoreRange, np.ndarray]]:
-        """The range of each bar of at most MAX_INDEXED cases, with the positions of its pairs."""
-        import numpy as np
-
-        positions = self.pairs.positions
+        """The range of each bar of at most MAX_INDEXED cases, with their positions."""
         for number, count in enumerate(self.histogram):
             if 0 < count <= MAX_INDEXED:
-                cases = positions[self._first[self._bins == number]]
-                pairs = cases if self.pairs.trials <= 1 else positions[np.isin(positions, cases)]
-                yield change_span(number, DELTA_BINS // 2), pairs
+                positions = self.positions[self._bins == number]
+                yield change_span(number, DELTA_BINS // 2), positions
 
     @property
     def scatter(self) -> tuple[Cell, ...]:
@@ -205,51 +205,29 @@ class PairedScores:
         import numpy as np
 
         edges = [cell / GRID for cell in range(1, GRID)]
-        sides = (np.round(side, SCORE_DIGITS) for side in self.means)
+        sides = (np.round(side.scores, SCORE_DIGITS) for side in (self.before, self.after))
         x, y = (np.searchsorted(edges, side, side="right").astype(np.int16) for side in sides)
         cells, example, counts = np.unique(x * GRID + y, return_index=True, return_counts=True)
-        first = self._first[example]
-        columns = (cells, counts, self.pairs.positions[first], self.pairs.numbers[first])
+        numbers = self.pairs.numbers[self.indices[example]]
+        columns = (cells, counts, self.positions[example], numbers)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         return tuple(Cell(*divmod(cell, GRID), *rest) for cell, *rest in rows)
 
     def compare_slice(self, positions: np.ndarray) -> Difference:
         """The difference over the cases at these positions of the candidate's version."""
-        before, after = self.means
-        of_tag = positions[self.pairs.positions[self._first]]
-        return difference(before[of_tag], after[of_tag])
+        of_tag = positions[self.positions]
+        return difference(self.before.scores[of_tag], self.after.scores[of_tag])
 
     def flipped(self, to: Verdict) -> np.ndarray:
-        """The positions of the pairs that pass in one run alone, now fail or now pass."""
-        before, after = self.passed
-        pairs = after & ~before if to == Verdict.PASS else before & ~after
-        positions: np.ndarray = self.pairs.positions[self.indices[pairs]]
+        """The positions of the cases that pass in one run alone, now fail or now pass."""
+        before, after = self.before.passed, self.after.passed
+        flipped = after & ~before if to == Verdict.PASS else before & ~after
+        positions: np.ndarray = self.positions[flipped]
         return positions
 
 
-def flip_test(
-    before: np.ndarray, after: np.ndarray, cases: np.ndarray
-) -> tuple[Flips, float | None]:
-    """Who passed before and after, and whether chance explains it; None without pairs.
-
-    `cases` rise. With one trial a case this is the exact McNemar test. With more, the cases'
-    shares of passes are tested, since McNemar would take the trials of one case for independent.
-    """
-    flips = Flips(len(before), int((before & ~after).sum()), int((after & ~before).sum()))
-    if not len(before):
-        return flips, None
-    if len(_starts(cases)) == len(cases):
-        return flips, flips.p
-    return flips, difference(_means(cases, before), _means(cases, after)).p
-
-
-def verdict_flips(pairs: MatchedCases) -> tuple[Flips, float | None]:
-    """The same of the verdicts over whole cases, where both are pass or fail."""
-    return flip_test(*_judged(pairs))
-
-
 class PassShares(NamedTuple):
-    """For each case with a verdict in both runs its position, and which share of its trials passes
+    """Of cases with a verdict in both runs their positions, and which share of their trials passes
     in each run.
     """
 
@@ -258,25 +236,55 @@ class PassShares(NamedTuple):
     after: np.ndarray
 
 
+def count_flips(before: np.ndarray, after: np.ndarray) -> Flips:
+    """From who passed in each run."""
+    return Flips(len(before), int((before & ~after).sum()), int((after & ~before).sum()))
+
+
+def flips_p(flips: Flips, shares: PassShares | None) -> float | None:
+    """Whether chance explains them; None without cases.
+
+    With one trial a case this is the exact McNemar test. With more, the cases' shares of passes
+    are tested, since their verdicts depend on how many trials there are.
+    """
+    if not flips.n:
+        return None
+    return flips.p if shares is None else difference(shares.before, shares.after).p
+
+
+def verdict_flips(pairs: MatchedCases) -> tuple[Flips, float | None]:
+    """The same of the verdicts over all scorers, where both are pass or fail."""
+    judged = _is_judged(pairs)
+    before, after = (side[judged] == Verdict.PASS for side in pairs.verdicts)
+    flips = count_flips(before, after)
+    return flips, flips_p(flips, pass_shares(pairs) if pairs.has_trials else None)
+
+
 def pass_shares(pairs: MatchedCases) -> PassShares:
-    """Of the trials that pass or fail in both runs."""
-    before, after, cases = _judged(pairs)
-    starts = _starts(cases)
-    positions = pairs.positions[_is_judged(pairs)][starts]
-    return PassShares(positions, _means(cases, before), _means(cases, after))
+    """Of the trials that pass or fail, of the cases that do in both runs."""
+    judged = _is_judged(pairs)
+    before, after = (
+        _shares(outputs, verdicts)[judged]
+        for outputs, verdicts in zip(pairs.outputs, pairs.verdicts, strict=True)
+    )
+    return PassShares(pairs.positions[judged], before, after)
+
+
+def _shares(outputs: RunOutputs, verdicts: np.ndarray) -> np.ndarray:
+    """The share of each case's judged trials that pass. Where each trial has an error by some
+    scorer, though none by all, the case's verdict stands for them.
+    """
+    import numpy as np
+
+    passes = np.where(outputs.verdicts <= Verdict.FAIL, outputs.verdicts == Verdict.PASS, np.nan)
+    shares = outputs.mean_by_case(passes, len(verdicts))
+    return np.where(np.isnan(shares), verdicts == Verdict.PASS, shares)
 
 
 def _is_judged(pairs: MatchedCases) -> np.ndarray:
     before, after = pairs.verdicts
     is_judged: np.ndarray = (before <= Verdict.FAIL) & (after <= Verdict.FAIL)
     return is_judged
-
-
-def _judged(pairs: MatchedCases) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Who passed before and after, and the case, of the pairs that pass or fail in both runs."""
-    before, after = pairs.verdicts
-    judged = _is_judged(pairs)
-    return before[judged] == Verdict.PASS, after[judged] == Verdict.PASS, pairs.cases[judged]
 
 
 def compare_slices(scorers: Sequence[ScorerComparison]) -> list[Slice]:
@@ -294,21 +302,3 @@ def compare_slices(scorers: Sequence[ScorerComparison]) -> list[Slice]:
         Slice(tag, name, of.n, of.mean or 0.0, of.interval, of.p or 0.0, q, of.method)
         for (tag, name, of), q in zip(large, qs, strict=True)
     ]
-
-
-def _starts(cases: np.ndarray) -> np.ndarray:
-    """Where in the column, which rises, each case begins."""
-    import numpy as np
-
-    return np.flatnonzero(np.diff(cases, prepend=-1))
-
-
-def _means(cases: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The mean of each case's values."""
-    import numpy as np
-
-    starts = _starts(cases)
-    sizes = np.diff(starts, append=len(cases))
-    return np.asarray(
-        np.add.reduceat(values.astype(float), starts) / sizes if len(starts) else values
-    )

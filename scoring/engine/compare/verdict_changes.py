@@ -1,7 +1,7 @@
 """McNemar's test over the case verdicts of two runs, and what it could have found.
 
-Where cases have several trials, their shares of passes are tested, because the trials of one case
-are not independent.
+Where cases have several trials, their shares of passes are tested: the trials of one case are not
+independent, and its verdict depends on how many there are.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class UnstableCase(NamedTuple):
 class FlipTest(NamedTuple):
     """Verdicts of the `n` cases that pass or fail in both runs.
 
-    `broke` and `fixed` count pairs: a case has one for each trial. `p` is that of the two-sided
-    test, None without cases. `change` is the mean change of the cases' shares of passes,
-    `discordance` its mean square: for one trial the share of cases that flipped. `judge_flips` is
-    the share of verdicts that the judges change by themselves, None where no A/A check tells it.
-    `unstable` are the first MAX_LISTED of `unstable_count` cases that more trials would settle:
-    those whose verdicts changed, and those whose trials do not agree.
+    `broke` and `fixed` count cases. `p` is that of the two-sided test, None without cases. `change`
+    is the mean change of the cases' shares of passes, `discordance` its mean square: for one trial
+    the share of cases that flipped. `judge_flips` is the share of verdicts that the judges change
+    by themselves, None where no A/A check tells it. `unstable` are the first MAX_LISTED of
+    `unstable_count` cases that more trials would settle: those whose verdicts changed, and those
+    whose trials do not agree.
     """
 
     n: int = 0
@@ -159,13 +159,13 @@ def gate_figures(columns: MatchedCases, flips: FlipTest, alone: int = 0) -> Gate
 
 def compare_verdicts(columns: MatchedCases) -> FlipTest:
     """The test of the matched cases by their verdicts alone, without judges and keys."""
-    (_, broke, fixed), p = verdict_flips(columns)
+    (n, broke, fixed), p = verdict_flips(columns)
     if p is None:
         return FlipTest()
     shares = pass_shares(columns)
     change = shares.after - shares.before
     mean, squares = float(change.mean()), float((change**2).mean())
-    return FlipTest(len(change), broke, fixed, p, mean, squares)
+    return FlipTest(n, broke, fixed, p, mean, squares)
 
 
 def count_judge_flips(run: Run) -> float | None:

@@ -129,14 +129,17 @@ def _join(names: Sequence[str]) -> str:
 
 def _warn_of_trials(old: Run, new: Run) -> Iterator[str]:
     before, after = (_trial_count(run) for run in (old, new))
-    if before != after:
-        few = "1 trial" if before == 1 else f"{before:,} trials"
-        yield (
-            f"A case has {few} in {old.name} and {after:,} in {new.name}: "
-            "only trials that both have are compared."
-        )
-    if min(before, after) > 1:
-        yield "Cases have several trials: scores are averaged over a case's trials, then tested."
+    if max(before, after) <= 1:
+        return
+    how = "each case counts once, by the mean of its trials"
+    if before == after:
+        yield f"Cases have several trials: {how}."
+        return
+    few = f"{before:,} trial{'s' * (before > 1)}"
+    yield (
+        f"A case has {few} in {old.name} and {after:,} in {new.name}: {how}. More trials even out "
+        "chance, so verdicts can change by that alone; tested is the share of trials that pass."
+    )
 
 
 def _trial_count(run: Run) -> int:

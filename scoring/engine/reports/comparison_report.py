@@ -17,6 +17,7 @@ from scoring.core.charts.comparison_charts import (
     change_histogram,
     scatter_chart,
 )
+from scoring.core.stats.trials import reduce_scores
 from scoring.core.textdiff.text_layout import TextLayout
 from scoring.engine.compare.figures import GRID, Figures, ScorerFigures
 from scoring.engine.compare.warnings import collect_warnings
@@ -28,20 +29,29 @@ from scoring.engine.reports.case_texts import (
     layout_difference,
     read_cases,
 )
-from scoring.models import Relabel, Run, Score
+from scoring.models import Relabel, Run, RunScorer, Score
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import NO_FILTERS, Pair, PairKind, RunSide
+from scoring.models.runs.case_scores import find_trials
 
 MAX_CASES: Final = 100  # cases of each list, parted among the candidates
 MIN_CASES: Final = 10  # of each candidate's
+
+
+class CaseScore(NamedTuple):
+    """What a scorer gave a case, of several trials the mean; without a score, see the status."""
+
+    score: float | None
+    status: str
+    threshold: float
 
 
 class ScorerChange(NamedTuple):
     """One scorer's answers in both runs, None where it gave none."""
 
     name: str
-    before: Score | None
-    after: Score | None
+    before: CaseScore | None
+    after: CaseScore | None
 
     @property
     def delta(self) -> float | None:
@@ -147,7 +157,7 @@ def pair_cases(
     baseline: Run, run: Run, kind: PairKind, most: int, without: frozenset[int] = frozenset()
 ) -> Iterator[PairCase]:
     """The first pairs of a kind in the candidate's order, but for those of the outputs `without`;
-    three queries whatever their number.
+    four queries whatever their number, and two more for each run with several trials a case.
     """
     filters = NO_FILTERS.leave_out(without)
     both = [
@@ -155,8 +165,9 @@ def pair_cases(
         for pair in Pairs(baseline, run).page(kind, filters, size=most).rows
         if pair.baseline and pair.candidate
     ]
-    outputs = [half.output for _, old, new in both for half in (old, new)]
-    texts, scores = read_cases(outputs), _scores(outputs, baseline, run)
+    before, after = [old.output for _, old, _ in both], [new.output for _, _, new in both]
+    texts = read_cases([*before, *after])
+    scores = _scores(baseline, before) | _scores(run, after)
     for pair, old, new in both:
         changes = _changes(scores, (baseline, old), (run, new))
         yield PairCase(pair, texts[old.output], texts[new.output], changes)
@@ -197,15 +208,28 @@ def comparison_file_name(baseline: Run, runs: Sequence[Run]) -> str:
     return html_document.file_name(dataset, named, "compared with", baseline)
 
 
-_Scores = dict[tuple[int, int], dict[str, Score]]  # by run and output, then by the scorer's name
+_Scores = dict[tuple[int, int], dict[str, CaseScore]]  # by run and output, then by scorer's name
 
 
-def _scores(outputs: Sequence[int], *runs: Run) -> _Scores:
-    scores: _Scores = {}
-    rows = Score.objects.filter(scorer__run__in=runs, output__in=outputs).defer("metadata_json")
-    for score in rows.select_related("scorer").order_by("scorer__position"):
-        scores.setdefault((score.scorer.run_id, score.output_id), {})[score.scorer.name] = score
-    return scores
+def _scores(run: Run, outputs: Sequence[int]) -> _Scores:
+    named_by = find_trials(run, outputs)
+    rows = Score.objects.filter(scorer__run=run, output__in=list(named_by)).defer("metadata_json")
+    given: dict[int, dict[RunScorer, list[Score]]] = {}
+    for row in rows.select_related("scorer").order_by("scorer__position", "output"):
+        of_case = given.setdefault(named_by[row.output_id], {})
+        of_case.setdefault(row.scorer, []).append(row)
+    return {
+        (run.pk, output): {
+            scorer.name: _mean_score(scorer, scores) for scorer, scores in of_case.items()
+        }
+        for output, of_case in given.items()
+    }
+
+
+def _mean_score(scorer: RunScorer, trials: Sequence[Score]) -> CaseScore:
+    scores = [trial.score for trial in trials if trial.score is not None]
+    mean = reduce_scores(scores, "mean") if scores else None
+    return CaseScore(mean, trials[0].get_status_display(), scorer.threshold)
 
 
 def _changes(

@@ -1,9 +1,11 @@
 """The figures of a release report, computed from its attached rows and from nothing else.
 
-Rows are columns of equal length, a place for each case and trial that both runs have:
-`key`, `trial`, the verdicts `baseline` and `candidate` (0 pass, 1 fail, 2 error, 3 skipped), and
-`tags` as places in `tag_names`. Under `scorers` each of the candidate's scorers has `baseline` and
-`candidate`, its scores or null, and `baseline_passed` and `candidate_passed`.
+Rows are columns of equal length, a place for each case that both runs have: `key`, `trial`, the
+verdicts `baseline` and `candidate` (0 pass, 1 fail, 2 error, 3 skipped), and `tags` as places in
+`tag_names`. Under `scorers` each of the candidate's scorers has `baseline` and `candidate`, its
+scores or null, and `baseline_passed` and `candidate_passed`. Where cases have several trials, these
+are of the mean, `trial` is the first, and the verdicts and each scorer have `baseline_share` and
+`candidate_share` besides: which share of the trials passes, or null.
 """
 
 from __future__ import annotations
@@ -14,13 +16,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scoring.core.stats.corrections import PairTests, ScorerTests, correct_family
 from scoring.core.stats.paired_tests import Difference, difference
-from scoring.engine.compare.scores import MIN_SLICE_CASES, flip_test
+from scoring.engine.compare.scores import MIN_SLICE_CASES, PassShares, count_flips, flips_p
 from scoring.models import Verdict
 
 if TYPE_CHECKING:
     import numpy as np
 
 Rows = Mapping[str, Any]
+BOTH_RUNS: Final = ("baseline", "candidate")
 STATES: Final = ("open", "accepted", "rejected", "waived")
 
 
@@ -38,14 +41,13 @@ def compute_figures(rows: Rows) -> dict[str, Any]:
     """
     import numpy as np
 
-    before, after = (np.asarray(rows[side], int) for side in ("baseline", "candidate"))
-    cases = _case_numbers(rows["key"])
+    before, after = (np.asarray(rows[side], int) for side in BOTH_RUNS)
     judged = (before <= Verdict.FAIL) & (after <= Verdict.FAIL)
-    passed = before == Verdict.PASS, after == Verdict.PASS
-    flips, p = flip_test(passed[0][judged], passed[1][judged], cases[judged])
+    flips = count_flips(before[judged] == Verdict.PASS, after[judged] == Verdict.PASS)
+    p = flips_p(flips, _shares(rows, judged))
     lost = before > Verdict.FAIL, after > Verdict.FAIL
-    scorers = [_scorer(name, columns, cases) for name, columns in _paired_scorers(rows)]
-    slices = list(_slices(rows, cases))
+    scorers = [_scorer(name, columns) for name, columns in _paired_scorers(rows)]
+    slices = list(_slices(rows))
     counts = {
         "pairs": len(before),
         "broke": flips.broke,
@@ -117,14 +119,6 @@ def _is_within(scorer: Mapping[str, Any]) -> bool:
     return scorer["delta"] is not None and abs(scorer["delta"]) <= scorer["noise"]
 
 
-def _case_numbers(keys: list[str]) -> np.ndarray:
-    """The trials of a case follow each other: its number rises where the key changes."""
-    import numpy as np
-
-    changes = [index > 0 and key != keys[index - 1] for index, key in enumerate(keys)]
-    return np.cumsum(np.asarray(changes, int)) if changes else np.empty(0, int)
-
-
 def _paired_scorers(rows: Rows) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Those that both runs have."""
     for name, columns in rows["scorers"].items():
@@ -133,37 +127,51 @@ def _paired_scorers(rows: Rows) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _scores(columns: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Both scores of each pair, NaN where there is none, and which pairs have both."""
+    """Both scores of each case, NaN where there is none, and which cases have both."""
     import numpy as np
 
-    before, after = (np.asarray(columns[side], float) for side in ("baseline", "candidate"))
+    before, after = (np.asarray(columns[side], float) for side in BOTH_RUNS)
     return before, after, ~(np.isnan(before) | np.isnan(after))
 
 
-def _scorer(name: str, columns: Mapping[str, Any], cases: np.ndarray) -> dict[str, Any]:
+def _shares(columns: Mapping[str, Any], chosen: np.ndarray) -> PassShares | None:
+    """Of the chosen cases those of the trials that pass; None where cases have one trial."""
     import numpy as np
 
-    before, after, both = _scores(columns)
-    passed = [
-        np.asarray(columns[f"{side}_passed"], bool)[both] for side in ("baseline", "candidate")
-    ]
-    means = _means(cases[both], before[both]), _means(cases[both], after[both])
-    change = difference(*means)
-    flips, p = flip_test(passed[0], passed[1], cases[both])
-    scores = before[both], after[both]
+    if f"{BOTH_RUNS[0]}_share" not in columns:
+        return None
+    before, after = (np.asarray(columns[f"{side}_share"], float)[chosen] for side in BOTH_RUNS)
+    return PassShares(np.flatnonzero(chosen), before, after)
+
+
+def _scorer(name: str, columns: Mapping[str, Any]) -> dict[str, Any]:
+    import numpy as np
+
+    *sides, both = _scores(columns)
+    scores = [side[both] for side in sides]
+    passed = [np.asarray(columns[f"{side}_passed"], bool)[both] for side in BOTH_RUNS]
+    change, flips, shares = difference(*scores), count_flips(*passed), _shares(columns, both)
+    of_verdicts = (shares.before, shares.after) if shares else passed
     return {
         "name": name,
         "n": change.n,
-        "means": [float(each.mean()) for each in means] if change.n else None,
+        "means": [float(each.mean()) for each in scores] if change.n else None,
         "delta": change.mean,
         "interval": list(change.interval) if change.interval else None,
         "p": change.p,
-        "flips": {"n": flips.n, "broke": flips.broke, "fixed": flips.fixed, "p": p},
-        "is_one_claim": all(bool((s == ok).all()) for s, ok in zip(scores, passed, strict=True)),
+        "flips": {
+            "n": flips.n,
+            "broke": flips.broke,
+            "fixed": flips.fixed,
+            "p": flips_p(flips, shares),
+        },
+        "is_one_claim": all(
+            bool((one == other).all()) for one, other in zip(scores, of_verdicts, strict=True)
+        ),
     }
 
 
-def _slices(rows: Rows, cases: np.ndarray) -> Iterator[dict[str, Any]]:
+def _slices(rows: Rows) -> Iterator[dict[str, Any]]:
     """Each tag and scorer with at least MIN_SLICE_CASES cases."""
     import numpy as np
 
@@ -172,9 +180,7 @@ def _slices(rows: Rows, cases: np.ndarray) -> Iterator[dict[str, Any]]:
         for name, columns in _paired_scorers(rows):
             before, after, both = _scores(columns)
             chosen = both & has_tag
-            found: Difference = difference(
-                _means(cases[chosen], before[chosen]), _means(cases[chosen], after[chosen])
-            )
+            found: Difference = difference(before[chosen], after[chosen])
             if found.n >= MIN_SLICE_CASES:
                 yield {
                     "tag": tag,
@@ -183,17 +189,6 @@ def _slices(rows: Rows, cases: np.ndarray) -> Iterator[dict[str, Any]]:
                     "delta": found.mean,
                     "p": found.p or 0.0,
                 }
-
-
-def _means(cases: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The mean of each case's values; the cases rise."""
-    import numpy as np
-
-    if not len(cases):
-        return values
-    starts = np.flatnonzero(np.diff(cases, prepend=cases[0] - 1))
-    sizes = np.diff(starts, append=len(cases))
-    return np.asarray(np.add.reduceat(values, starts) / sizes)
 
 
 def _broken_places(rows: Rows) -> Iterator[int]:

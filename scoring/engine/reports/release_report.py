@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from django.template.loader import render_to_string
 from django.utils import timezone
@@ -21,15 +21,24 @@ from scoring.engine.compare.claims import read_figures
 from scoring.engine.compare.columns import MatchedCases, match_cases, read_scores, tag_columns
 from scoring.engine.compare.comparison import compare_runs
 from scoring.engine.compare.figures import Figures
+from scoring.engine.compare.scores import pass_shares
 from scoring.engine.jobs.progress import ignore_share
 from scoring.engine.reports import html_document
-from scoring.engine.reports.release_figures import compute_states, describe_risk, rows_digest
+from scoring.engine.reports.release_figures import (
+    BOTH_RUNS,
+    compute_states,
+    describe_risk,
+    rows_digest,
+)
 from scoring.models import Case, CaseDecision, ReleaseDecision, Run, RunScorer, Waiver
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.reviews.review import ReviewQuerySet
 
+if TYPE_CHECKING:
+    import numpy as np
+
 FORMAT: Final = "evalsite release report"
-VERSION: Final = 1
+VERSION: Final = 2
 #: Of a comparison, what the rows can prove.
 RESULT: Final = (
     "sentence", "pairs", "broke", "fixed", "unchanged", "unclear", "judged_in_neither",
@@ -246,6 +255,7 @@ def _rows(baseline: Run, run: Run) -> dict[str, Any]:
         "trial": columns.numbers.tolist(),
         "baseline": columns.verdicts[0].tolist(),
         "candidate": columns.verdicts[1].tolist(),
+        **(_pass_shares(columns) if columns.has_trials else {}),
         "tag_names": tags.names,
         "tags": [sets[code] for code in tags.codes[columns.positions].tolist()],
         "has_one_scorer": has_one,
@@ -255,19 +265,37 @@ def _rows(baseline: Run, run: Run) -> dict[str, Any]:
     }
 
 
+def _pass_shares(columns: MatchedCases) -> dict[str, Any]:
+    """Which share of each case's trials passes in both runs; None where one has no verdict."""
+    shares = pass_shares(columns)
+    judged = dict(
+        zip(
+            shares.positions.tolist(),
+            zip(shares.before.tolist(), shares.after.tolist(), strict=True),
+            strict=True,
+        )
+    )
+    pairs = [judged.get(position, (None, None)) for position in columns.positions.tolist()]
+    return {f"{side}_share": [pair[n] for pair in pairs] for n, side in enumerate(BOTH_RUNS)}
+
+
 def _scores(before: RunScorer | None, after: RunScorer, columns: MatchedCases) -> dict[str, Any]:
     """A scorer's scores and verdicts in both runs; None where the baseline lacks the scorer."""
     found: dict[str, Any] = {}
-    for side, scorer, outputs in zip(
-        ("baseline", "candidate"), (before, after), columns.outputs, strict=True
-    ):
+    for side, scorer, outputs in zip(BOTH_RUNS, (before, after), columns.outputs, strict=True):
         if scorer is None:
             found |= {side: None, f"{side}_passed": None}
             continue
-        scores, passed = read_scores(scorer, outputs, ignore_share)
-        found[side] = [None if score != score else score for score in scores.tolist()]  # noqa: PLR0124  NaN
+        scores, passed, shares = read_scores(scorer, outputs, len(columns.positions), ignore_share)
+        found[side] = _without_nan(scores)
         found[f"{side}_passed"] = passed.astype(int).tolist()
+        if columns.has_trials:
+            found[f"{side}_share"] = _without_nan(shares)
     return found
+
+
+def _without_nan(values: np.ndarray) -> list[float | None]:
+    return [None if value != value else value for value in values.tolist()]  # noqa: PLR0124  NaN
 
 
 def _broken_keys(rows: dict[str, Any]) -> set[str]:

@@ -19,6 +19,7 @@ from scoring.engine.reports.release_figures import (
 )
 from scoring.engine.reports.release_report import FORMAT, VERSION, render_release_report
 
+READ_VERSIONS: Final = (1, VERSION)
 MAX_BYTES: Final = 1_000_000_000  # unpacked
 _PACKED: Final = re.compile(r'<template id="release-data">([A-Za-z0-9+/=\s]*)</template>')
 _BODY: Final = re.compile(r"<main.*?</main>", re.DOTALL)
@@ -73,11 +74,24 @@ def _read_report(text: str | bytes) -> dict[str, Any]:
         raise UnreadableReportError(f"it is not JSON: {fault}") from None
     if not isinstance(report, dict) or report.get("format") != FORMAT:
         raise UnreadableReportError("it is not a release report of Evalsite")
-    if report.get("version") != VERSION:
+    version = report.get("version")
+    if version not in READ_VERSIONS:
+        told = f"it has the version {version}"
+        raise UnreadableReportError(f"{told}; this Evalsite reads versions 1 and {VERSION}")
+    if version == 1 and _counts_trials(report):
         raise UnreadableReportError(
-            f"it has the version {report.get('version')}; this Evalsite reads version {VERSION}"
+            "it counts each trial of a case, as version 1 did; verify it by the Evalsite it is from"
         )
     return report
+
+
+def _counts_trials(report: Mapping[str, Any]) -> bool:
+    """Whether its rows hold several trials of a case."""
+    try:
+        keys = report["rows"]["key"]
+        return len(set(keys)) < len(keys)
+    except (KeyError, TypeError):
+        return False  # told with all else that has another shape
 
 
 def _compare_figures(report: dict[str, Any]) -> tuple[int, list[str]]:

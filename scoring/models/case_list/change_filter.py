@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q
 from scoring.models.pairs.pair_index import NOT_INDEXED, IndexedList, indexed_list
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import PairKind
-from scoring.models.queries import partner_verdict
+from scoring.models.queries import case_verdict_of, partner_verdict
 from scoring.models.runs.run import Run
 from scoring.models.runs.score import Verdict
 
@@ -63,17 +63,21 @@ class ChangeFilter:
         return Pairs(self.baseline, run).first_positions(self.kind, limit)
 
     def condition(self, run: Run) -> Q:
-        """For case verdicts of the run: that this became of them."""
+        """For case verdicts of the run: that this became of their cases. Of several trials only the
+        first one's row has it.
+        """
         partner = partner_verdict(run, self.baseline)
-        is_judged = Q(verdict__lte=Verdict.FAIL)
+        own, other = case_verdict_of(run), case_verdict_of(self.baseline)
+        is_judged, was_judged = Q((f"{own}__lte", Verdict.FAIL)), Q((f"{other}__lte", Verdict.FAIL))
+        is_lost, was_lost = Q((f"{own}__gt", Verdict.FAIL)), Q((f"{other}__gt", Verdict.FAIL))
         if self.kind == PairKind.UNCHANGED:
             # Asked of the partner, for an index on verdicts is not to lead the walk.
-            return Q(Exists(partner.filter(is_judged, verdict=OuterRef("verdict"))))
+            return Q(Exists(partner.filter(was_judged, (other, OuterRef(own)))))
         if self.kind == PairKind.NEITHER:
-            return Q(~is_judged, Exists(partner.exclude(is_judged)))
+            return Q(is_lost, Exists(partner.filter(was_lost)))
         if self.kind == PairKind.UNCLEAR:
-            return Q(is_judged, Exists(partner.exclude(is_judged))) | Q(
-                ~is_judged, Exists(partner.filter(is_judged))
+            return Q(is_judged, Exists(partner.filter(was_lost))) | Q(
+                is_lost, Exists(partner.filter(was_judged))
             )
         now, before = _VERDICTS[self.kind]
-        return Q(Exists(partner.filter(verdict=before)), verdict=now)
+        return Q((own, now), Exists(partner.filter((other, before))))

@@ -34,7 +34,7 @@ from scoring.models.case_list.index_scan import (
 )
 from scoring.models.case_list.selection import Selection
 from scoring.models.case_paging import OPENING_LENGTH, PAGE_SIZE, CasePosition, opening_text
-from scoring.models.queries import partner_verdict
+from scoring.models.queries import case_verdict_of, partner_verdict
 from scoring.models.reviews.comment import Comment
 from scoring.models.reviews.review import Review
 from scoring.models.runs.run import Output, Run, RunScorer
@@ -59,7 +59,8 @@ class CaseRow:
     """One line of the table; `scores` has a row for each of the run's scorers, or None.
 
     `input` is the opening of the text; so is `output`, unless the table shows whole outputs.
-    `earlier` is the verdict in the run the table is laid beside, None where it has none there.
+    `earlier` is the case's verdict in the run the table is laid beside, None where it has none
+    there, and `case_verdict` the one it has here; rows of further trials have none.
     Of a row that `is_hidden` there is no verdict, score or review.
     """
 
@@ -73,6 +74,7 @@ class CaseRow:
     tags: list[str]
     is_unsteady: bool = False
     earlier: str | None = None
+    case_verdict: str | None = None
     reviews: int = 0
     comments: int = 0
     latency_ms: float | None = None
@@ -84,7 +86,8 @@ class CaseRow:
 
     def hide(self, scorer_count: int) -> None:
         """Forget every verdict, and what people said."""
-        self.verdict, self.earlier, self.reviews, self.comments = "", None, 0, 0
+        self.verdict, self.earlier, self.case_verdict = "", None, None
+        self.reviews, self.comments = 0, 0
         self.scores, self.is_hidden = [None] * scorer_count, True
 
 
@@ -281,11 +284,11 @@ class CaseTable:
             verdict=Subquery(verdict.values("verdict")[:1]),
             input_opening=Left("case__input_json", OPENING_LENGTH),
             output=F("text") if self.is_whole else Left("text", OPENING_LENGTH),
-            **self._marks(),
+            **self._marks(verdict),
         )
         return rows
 
-    def _marks(self) -> dict[str, Any]:
+    def _marks(self, verdict: QuerySet[CaseVerdict]) -> dict[str, Any]:
         """The columns that cost a look at other rows, as far as they are wanted."""
         marks: dict[str, Any] = {}
         if self.marks_unsteady and not self.hidden:  # other trials would tell
@@ -296,7 +299,8 @@ class CaseTable:
             partner = partner_verdict(
                 self.run, self.compared_with, position="case__position", key="case__key"
             )
-            marks["earlier"] = Subquery(partner.values("verdict"))
+            marks["earlier"] = Subquery(partner.values(case_verdict_of(self.compared_with)))
+            marks["case_verdict"] = Subquery(verdict.values(case_verdict_of(self.run))[:1])
         if self.counts_reviews:
             marks["review_count"] = _count_by_output(Review.objects.all())
         if self.counts_comments:
@@ -312,7 +316,7 @@ class CaseTable:
 
 
 def _row(values: Mapping[str, Any]) -> CaseRow:
-    earlier = values.get("earlier")
+    earlier, case_verdict = values.get("earlier"), values.get("case_verdict")
     return CaseRow(
         place=CasePosition(values["position"], values["trial"]),
         key=values["key"],
@@ -324,6 +328,7 @@ def _row(values: Mapping[str, Any]) -> CaseRow:
         tags=json.loads(values["tags"]),
         is_unsteady=values.get("unsteady", False),
         earlier=None if earlier is None else Verdict(earlier).label,
+        case_verdict=None if case_verdict is None else Verdict(case_verdict).label,
         reviews=values.get("review_count") or 0,
         comments=values.get("comment_count") or 0,
         **{name: values[name] for name in _SPENT},

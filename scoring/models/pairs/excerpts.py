@@ -7,8 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from django.db.models.functions import Left
 
+from scoring.core.stats.trials import reduce_scores
 from scoring.models.case_paging import OPENING_LENGTH, opening_text
 from scoring.models.pairs.rows import Pair, RunSide
+from scoring.models.runs.case_scores import find_trials
 from scoring.models.runs.run import Output, Run
 from scoring.models.runs.score import Score
 
@@ -20,7 +22,8 @@ class OutputOpening(NamedTuple):
 
     output: str | None
     error: str
-    scores: Mapping[str, float]  # by the scorer's name; those without a score are left out
+    #: By the scorer's name, of several trials their mean; those without a score are left out.
+    scores: Mapping[str, float]
 
 
 class PairRow(NamedTuple):
@@ -33,11 +36,19 @@ class PairRow(NamedTuple):
 
 
 def read_pair_rows(pairs: Sequence[Pair], baseline: Run, candidate: Run) -> list[PairRow]:
-    """The pairs' texts and scores, in two queries whatever their number."""
-    halves = [half for pair in pairs for half in (pair.baseline, pair.candidate) if half]
-    outputs = [half.output for half in halves]
-    texts = {values["pk"]: values for values in _texts_of(outputs)}
-    scores = _scores_of(outputs, (baseline, candidate))
+    """The pairs' texts and scores, in two queries whatever their number, and two more for each run
+    whose cases have several trials.
+    """
+    halves = [
+        (run, [half.output for half in halves if half])
+        for run, halves in (
+            (baseline, [pair.baseline for pair in pairs]),
+            (candidate, [pair.candidate for pair in pairs]),
+        )
+    ]
+    texts = {values["pk"]: values for values in _texts_of([pk for _, own in halves for pk in own])}
+    trials = {pk: named for run, own in halves for pk, named in find_trials(run, own).items()}
+    scores = _scores_of(trials, (baseline, candidate))
     return [_row(pair, texts, scores, (baseline, candidate)) for pair in pairs]
 
 
@@ -70,13 +81,18 @@ def _texts_of(outputs: Sequence[int]) -> Iterable[Mapping[str, Any]]:
     )
 
 
-def _scores_of(outputs: Sequence[int], runs: Iterable[Run]) -> _Scores:
+def _scores_of(trials: Mapping[int, int], runs: Iterable[Run]) -> _Scores:
+    """The mean scores of the `trials` of each case, by the output that names it."""
     # Without the status, SQLite would walk the index over all of a run's scores.
-    rows = Score.objects.filter(scorer__run__in=runs, output__in=outputs).values_list(
+    rows = Score.objects.filter(scorer__run__in=runs, output__in=list(trials)).values_list(
         "scorer__run", "output", "scorer__name", "score", "status"
     )
-    scores: dict[tuple[int, int], dict[str, float]] = {}
+    scores: dict[tuple[int, int], dict[str, list[float]]] = {}
     for run, output, name, score, _ in rows:
         if score is not None:
-            scores.setdefault((run, output), {})[name] = score
-    return scores
+            of_case = scores.setdefault((run, trials[output]), {})
+            of_case.setdefault(name, []).append(score)
+    return {
+        case: {name: reduce_scores(given, "mean") for name, given in of_case.items()}
+        for case, of_case in scores.items()
+    }

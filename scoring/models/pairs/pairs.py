@@ -1,7 +1,9 @@
 """Two runs of a dataset joined case by case.
 
-A pair is the same case, by its key, in the same trial of both runs. Within one dataset version
-cases are found by their position, which an index holds; between versions by way of their key.
+A pair is the same case, by its key, in both runs. Where cases have several trials, a case is judged
+by their mean, whatever their number in the other run, and the output of its first trial stands for
+it. Within one dataset version cases are found by their position, which an index holds; between
+versions by way of their key.
 
 The joins are written in SQL, because their order decides whether SQLite walks an index or sorts.
 Of 100,000 cases a page of fifty pairs takes 2 ms; all pairs are counted in 0.2 s within a version
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from typing import Any, Final, Literal
 
 from django.db import connection
@@ -28,18 +30,21 @@ from scoring.models.pairs.rows import (
     PairMatch,
     PairPage,
 )
-from scoring.models.pairs.score_ranges import SCORER_OF, range_condition
+from scoring.models.pairs.score_ranges import range_condition
 from scoring.models.pairs.search import PageWindow, PairPositions, PairSearch, build_condition
 from scoring.models.pairs.sql import (
     EDITED,
     KIND_CONDITIONS,
+    SCORER_OF,
     UNJUDGED,
     UNPAIRED_KINDS,
     columns,
+    is_one_of_trials,
     key_column,
     read_pair,
+    verdict_over_trials,
 )
-from scoring.models.runs.run import Run, RunScorer
+from scoring.models.runs.run import Run
 from scoring.models.runs.score import CaseVerdict, Score, Verdict
 
 Side = Literal["b", "c"]  # baseline, candidate: the aliases of their rows
@@ -61,10 +66,16 @@ class Pairs:
     def is_same_version(self) -> bool:
         return self.baseline.output_set.version_id == self.candidate.output_set.version_id
 
+    @property
+    def has_trials(self) -> bool:
+        """Whether cases of either run have several trials."""
+        return self.baseline.has_trials or self.candidate.has_trials
+
     def counts(self) -> Counts:
+        before, after = self._verdict("b"), self._verdict("c")
         rows = self._run(
-            f"SELECT b.verdict, c.verdict, COUNT(*) FROM {self._joined(self._lead())} "  # noqa: S608
-            "GROUP BY b.verdict, c.verdict"
+            f"SELECT {before}, {after}, COUNT(*) FROM {self._joined(self._lead())} "  # noqa: S608
+            f"GROUP BY {before}, {after}"
         )
         return self.counts_of({(before, after): count for before, after, count in rows})
 
@@ -83,19 +94,20 @@ class Pairs:
             unchanged=judged - broke - fixed,
             unclear=pairs - judged - neither,
             judged_in_neither=neither,
-            only_baseline=self.baseline.verdicts.count() - pairs,
-            only_candidate=self.candidate.verdicts.count() - pairs,
+            only_baseline=_count_cases(self.baseline) - pairs,
+            only_candidate=_count_cases(self.candidate) - pairs,
             edited=0 if self.is_same_version else self.count(PairKind.EDITED),
         )
 
     def verdicts_of(self, scorer: str) -> dict[tuple[int, int], int]:
         """How many pairs have these two verdicts of the one scorer, which judged both."""
+        verdicts = f"{self._verdict_of_scorer('b')}, {self._verdict_of_scorer('c')}"
         rows = self._run(
-            f"SELECT bs.verdict, cs.verdict, COUNT(*) FROM {self._scored(self._lead())} "  # noqa: S608
-            "AND bs.verdict IS NOT NULL AND cs.verdict IS NOT NULL GROUP BY bs.verdict, cs.verdict",
+            f"SELECT {verdicts}, COUNT(*) FROM {self._scored(self._lead())} GROUP BY 1, 2",  # noqa: S608
             {"scorer": scorer},
         )
-        return {(before, after): count for before, after, count in rows}
+        judged = {Verdict.PASS, Verdict.FAIL}
+        return {(old, new): count for old, new, count in rows if {old, new} <= judged}
 
     def count(self, kind: PairKind) -> int:
         """How many pairs are of this kind; not for cases without a partner."""
@@ -113,7 +125,8 @@ class Pairs:
         two of them no cursor is open, so that whoever reads may write.
         """
         sql = (
-            "SELECT b.output_id, c.output_id, c.position, c.trial, b.verdict, c.verdict "  # noqa: S608
+            "SELECT b.output_id, c.output_id, c.position, c.trial, "  # noqa: S608
+            f"{self._verdict('b')}, {self._verdict('c')} "
             f"FROM {self._joined('c')} AND (c.position, c.trial) > (%(position)s, %(trial)s) "
             f"ORDER BY c.position, c.trial LIMIT {CHUNK}"
         )
@@ -175,7 +188,8 @@ class Pairs:
             return []
         if kind == PairKind.UNCLEAR:  # by way of the few verdicts that are neither pass nor fail
             queries = [
-                f"{self._joined(side)} AND {side}.verdict IN (2, 3) AND {other}.verdict < 2"
+                f"{self._joined(side)} AND {self._verdict(side)} IN (2, 3) "
+                f"AND {self._verdict(other)} < 2"
                 for side, other in _OTHER.items()
             ]
         else:
@@ -185,15 +199,6 @@ class Pairs:
             sql = f"SELECT c.position FROM {query} LIMIT {limit - len(positions)}"  # noqa: S608
             positions += [position for (position,) in self._run(sql)]
         return positions
-
-    def at(self, place: CasePosition) -> Pair | None:
-        """The pair of the candidate's case at this place, whatever became of it."""
-        wanted = {"position": place.position, "trial": place.trial}
-        here = " AND c.position = %(position)s AND c.trial = %(trial)s"
-        rows = self._run(self._selected(f"{self._joined('c')}{here}"), wanted)
-        if not rows:
-            rows = self._run(self._selected_alone("c", f"{self._alone('c')}{here}"), wanted)
-        return read_pair(rows[0]) if rows else None
 
     def at_positions(self, kind: PairKind, positions: Sequence[int]) -> list[Pair]:
         """The pairs of a kind among the candidate's cases at these positions, in their order."""
@@ -224,17 +229,19 @@ class Pairs:
         """The rows of a window of a list; no query where it can hold none."""
         if known is not None and not known.positions:
             return []
-        shown, outputs = _shown(kind), ["b.output_id", "c.output_id"]
+        shown, sides = _shown(kind), list(_OTHER)
         if kind in UNPAIRED_KINDS:
             rows = self._selected_alone(shown, self._alone(shown))
-            outputs = [f"{shown}.output_id"]
+            sides = [shown]
         else:
             # Of two versions only the candidate's rows come in the order of the list.
             if self.is_same_version and known is None:
                 shown = self._lead(kind, filters)
             rows = self._selected(self._of_kind(kind, filters.scorer, shown))
         version, position = self._values[f"{shown}_version"], f"{shown}.position"
-        condition, values = build_condition(filters, version, position, outputs)
+        is_own = partial(self._is_of_case, sides)
+        output = f"{sides[-1]}.output_id"
+        condition, values = build_condition(filters, version, position, is_own, output)
         values["scorer"] = filters.scorer
         condition += known.condition(window, position) if known else ""
         if not (known and known.is_exact):  # which is in the ranges as it stands
@@ -250,14 +257,7 @@ class Pairs:
     def _ranged(self, filters: PairFilters) -> tuple[str, dict[str, Any]]:
         if not any(filters.ranges):
             return "", {}
-        return range_condition(filters.ranges, has_trials=self._has_trials)
-
-    @cached_property
-    def _has_trials(self) -> bool:
-        """Whether cases may have several trials in both runs."""
-        runs = {self.baseline.pk, self.candidate.pk}
-        scorers = RunScorer.objects.filter(run__in=runs).exclude(summary__trials={})
-        return scorers.values("run").distinct().count() == len(runs)
+        return range_condition(filters.ranges, has_trials=self.has_trials)
 
     def _is_empty(self, kind: PairKind, filters: PairFilters) -> bool:
         if kind in UNJUDGED:
@@ -270,12 +270,13 @@ class Pairs:
     def _is_clear(self) -> bool:
         """Whether no case of either run has an error or was skipped."""
         runs = (self.baseline, self.candidate)
-        counts = [run.output_counts for run in runs]
-        return all((each["error"], each["skipped"]) == (0, 0) for each in counts)
+        return all((run.error_count, run.skipped_count) == (0, 0) for run in runs)
 
     def _lead(self, kind: PairKind | None = None, filters: PairFilters = NO_FILTERS) -> Side:
         """Whose rows are walked through: of two lists of verdicts the shorter one."""
-        old, new = self.baseline.output_counts, self.candidate.output_counts
+        if self.has_trials:  # whose cases no index holds by their verdicts
+            return "c"
+        old, new = self.baseline.verdict_counts, self.candidate.verdict_counts
         sizes = {
             PairKind.BROKE: (old["pass"], new["fail"]),
             PairKind.FIXED: (old["fail"], new["pass"]),
@@ -289,36 +290,72 @@ class Pairs:
         if kind == PairKind.EDITED:
             return f"{self._joined(lead)} AND {'1 = 0' if self.is_same_version else EDITED}"
         if not scorer or kind == PairKind.PAIRS:
-            condition = KIND_CONDITIONS[kind].format(b="b.verdict", c="c.verdict")
+            condition = KIND_CONDITIONS[kind].format(b=self._verdict("b"), c=self._verdict("c"))
             return f"{self._joined(lead)} AND {condition}"
-        verdict = "COALESCE({0}s.verdict, {0}s.status + 1)"  # as Verdict numbers them
-        condition = KIND_CONDITIONS[kind].format(b=verdict.format("b"), c=verdict.format("c"))
+        condition = KIND_CONDITIONS[kind].format(
+            b=self._verdict_of_scorer("b"), c=self._verdict_of_scorer("c")
+        )
         return f"{self._scored(lead)} AND {condition}"
 
     def _scored(self, lead: Side) -> str:
         """FROM and WHERE of all pairs with what the scorer said of either side."""
-        return (
-            f"{self._joined(lead, f'{_SCORES} bs', f'{_SCORES} cs')} "
-            f"AND bs.scorer_id = ({SCORER_OF}%(b_run)s) AND bs.output_id = b.output_id "
-            f"AND cs.scorer_id = ({SCORER_OF}%(c_run)s) AND cs.output_id = c.output_id"
+        single = [side for side in _OTHER if not self._run_of(side).has_trials]
+        joined = self._joined(lead, *(f"{_SCORES} {side}s" for side in single))
+        conditions = (
+            f" AND {side}s.scorer_id = ({SCORER_OF}%({side}_run)s) "
+            f"AND {side}s.output_id = {side}.output_id"
+            for side in single
         )
+        return joined + "".join(conditions)
+
+    def _run_of(self, side: Side) -> Run:
+        return self.baseline if side == "b" else self.candidate
+
+    def _verdict(self, side: Side) -> str:
+        """The column of the case's verdict in a run."""
+        return f"{side}.of_case" if self._run_of(side).has_trials else f"{side}.verdict"
+
+    def _verdict_of_scorer(self, side: Side) -> str:
+        """What the scorer says of the case, as Verdict numbers it."""
+        if self._run_of(side).has_trials:
+            return verdict_over_trials(side)
+        return f"COALESCE({side}s.verdict, {side}s.status + 1)"
+
+    def _is_first(self, side: Side) -> str:
+        """That a row is the one that stands for its case."""
+        return (
+            f"{side}.of_case IS NOT NULL" if self._run_of(side).has_trials else f"{side}.trial = 0"
+        )
+
+    def _is_of_case(self, sides: Sequence[Side], output: str) -> str:
+        """That an output is one of the case's in these runs."""
+        if self.has_trials:
+            return " OR ".join(is_one_of_trials(side, output) for side in sides)
+        return f"{output} IN ({', '.join(f'{side}.output_id' for side in sides)})"
 
     def _joined(self, lead: Side, *more: str) -> str:
         """FROM and WHERE of all pairs; SQLite walks CROSS JOINs in the order written."""
         tables, conditions = self._partner(lead)
         walked = " CROSS JOIN ".join([f"{_VERDICTS} {lead}", *tables, *more])
-        return f"{walked} WHERE {lead}.run_id = %({lead}_run)s AND {conditions}"
+        return f"{walked} WHERE {self._rows_of(lead)} AND {conditions}"
 
     def _alone(self, side: Side) -> str:
         """FROM and WHERE of the cases of one run that the other has not."""
         tables, conditions = self._partner(side)
         partner = f"SELECT 1 FROM {' CROSS JOIN '.join(tables)} WHERE {conditions}"  # noqa: S608
-        return f"{_VERDICTS} {side} WHERE {side}.run_id = %({side}_run)s AND NOT EXISTS ({partner})"
+        return f"{_VERDICTS} {side} WHERE {self._rows_of(side)} AND NOT EXISTS ({partner})"
+
+    def _rows_of(self, side: Side) -> str:
+        """The condition on the rows of a run, one for each case."""
+        own = f"{side}.run_id = %({side}_run)s"
+        return f"{own} AND {self._is_first(side)}" if self.has_trials else own
 
     def _partner(self, one: Side) -> tuple[list[str], str]:
         """The way from a row of one run to the other's: tables and conditions."""
         other = _OTHER[one]
-        row = f"{other}.run_id = %({other}_run)s AND {other}.trial = {one}.trial"
+        row = self._rows_of(other)
+        if not self.has_trials:
+            row += f" AND {other}.trial = {one}.trial"
         if self.is_same_version:
             return [f"{_VERDICTS} {other}"], f"{row} AND {other}.position = {one}.position"
         return [f"{_CASES} {one}k", f"{_CASES} {other}k", f"{_VERDICTS} {other}"], (
@@ -329,12 +366,14 @@ class Pairs:
 
     def _selected(self, joined: str) -> str:
         edited = "1 = 0" if self.is_same_version else EDITED
-        halves = f"{columns('b')}, {columns('c')}, {edited}, {key_column('c')}"
+        sides = ", ".join(columns(side, self._verdict(side)) for side in _OTHER)
+        halves = f"{sides}, {edited}, {key_column('c')}"
         return f"SELECT {halves} FROM {joined}"  # noqa: S608
 
     def _selected_alone(self, side: Side, alone: str) -> str:
         nothing = "NULL, NULL, NULL, NULL"
-        halves = [columns(side), nothing] if side == "b" else [nothing, columns(side)]
+        own = columns(side, self._verdict(side))
+        halves = [own, nothing] if side == "b" else [nothing, own]
         return f"SELECT {', '.join(halves)}, 1 = 0, {key_column(side)} FROM {alone}"  # noqa: S608
 
     @property
@@ -348,6 +387,12 @@ class Pairs:
         with connection.cursor() as cursor:
             cursor.execute(sql, self._values | (values or {}))
             return list(cursor.fetchall())
+
+
+def _count_cases(run: Run) -> int:
+    """Those with a verdict."""
+    verdicts = run.verdicts.all()
+    return (verdicts.exclude(of_case=None) if run.has_trials else verdicts).count()
 
 
 def _shown(kind: PairKind) -> Side:

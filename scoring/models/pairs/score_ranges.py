@@ -7,28 +7,24 @@ from typing import Any, Final
 
 from scoring.core.charts.comparison_charts import ScoreRange
 from scoring.models.pairs.rows import ScoreRanges
-from scoring.models.runs.run import RunScorer
-from scoring.models.runs.score import CaseVerdict, Score
+from scoring.models.pairs.sql import SCORE_DIGITS, SCORER_OF, over_trials, rounded
+from scoring.models.runs.score import Score
 
-SCORE_DIGITS: Final = 9  # as reported; means over trials are rounded alike
 CHANGE_DIGITS: Final = 12  # 0.8 - 0.7 and 0.9 - 0.8 are the same change
 
-_SCORES, _VERDICTS = (row._meta.db_table for row in (Score, CaseVerdict))
-SCORER_OF: Final = (
-    f"SELECT id FROM {RunScorer._meta.db_table} WHERE name = %(scorer)s AND run_id = "  # noqa: S608
-)
+_SCORES = Score._meta.db_table
 
 
 def range_condition(ranges: ScoreRanges, *, has_trials: bool) -> tuple[str, dict[str, Any]]:
     """What the ranges ask of a pair with the rows `b` and `c`, beginning with AND, and its values.
 
-    With `has_trials` both runs may have several trials of a case.
+    With `has_trials` a case may have several trials in either run, of which the mean counts.
     """
     if not any(ranges):
         return "", {}
     values = dict(_values(ranges))
     if has_trials:
-        return f" AND EXISTS ({_over_trials(ranges)})", values
+        return f" AND {_over_trials(ranges)}", values
     condition = "".join(f" AND {side}" for side in _of_sides(ranges))
     if ranges.change:
         condition += f" AND EXISTS ({_changed(ranges.change)})"
@@ -45,25 +41,23 @@ def _of_sides(ranges: ScoreRanges) -> Iterator[str]:
 
 
 def _changed(span: ScoreRange) -> str:
-    change = _rounded("cs.score - bs.score", CHANGE_DIGITS)
+    change = rounded("cs.score - bs.score", CHANGE_DIGITS)
     return f"SELECT 1 FROM {_both('b', 'c')} AND {_is_change(change, span)}"  # noqa: S608
 
 
 def _over_trials(ranges: ScoreRanges) -> str:
-    """The means over the trials that have a score in both runs."""
-    was, now = (_rounded(f"AVG({side}s.score)", SCORE_DIGITS) for side in "bc")
-    change = _rounded("AVG(cs.score) - AVG(bs.score)", CHANGE_DIGITS)
+    """The means over the trials that have a score, of each run its own."""
+    was, now = (over_trials(side, "AVG(s.score)") for side in "bc")
     conditions = [
-        *([_is_score(was, "was", ranges.was)] if ranges.was else []),
-        *([_is_score(now, "now", ranges.now)] if ranges.now else []),
-        *([_is_change(change, ranges.change)] if ranges.change else []),
+        *([_is_score(rounded(was, SCORE_DIGITS), "was", ranges.was)] if ranges.was else []),
+        *([_is_score(rounded(now, SCORE_DIGITS), "now", ranges.now)] if ranges.now else []),
+        *(
+            [_is_change(rounded(f"{now} - {was}", CHANGE_DIGITS), ranges.change)]
+            if ranges.change
+            else []
+        ),
     ]
-    trials = (
-        f"SELECT 1 FROM {_VERDICTS} bt, {_VERDICTS} ct, {_both('bt', 'ct')} "  # noqa: S608
-        "AND bt.run_id = %(b_run)s AND bt.position = b.position "
-        "AND ct.run_id = %(c_run)s AND ct.position = c.position AND ct.trial = bt.trial"
-    )
-    return f"{trials} GROUP BY ct.position HAVING {' AND '.join(conditions)}"
+    return " AND ".join(conditions)
 
 
 def _both(before: str, after: str) -> str:
@@ -85,11 +79,6 @@ def _is_change(value: str, span: ScoreRange) -> str:
     low = ">=" if span.low > 0 or span.low <= -1 else ">"
     high = "<=" if span.high < 0 or span.high >= 1 else "<"
     return f"{value} {low} %(change_low)s AND {value} {high} %(change_high)s"
-
-
-def _rounded(value: str, digits: int) -> str:
-    """PostgreSQL rounds decimals only."""
-    return f"ROUND(CAST({value} AS NUMERIC), {digits})"
 
 
 def _values(ranges: ScoreRanges) -> Iterator[tuple[str, float]]:

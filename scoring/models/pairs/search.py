@@ -7,7 +7,7 @@ whoever walks through the pairs.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from django.db.models import QuerySet
@@ -101,11 +101,16 @@ class PairSearch(NamedTuple):
 
 
 def build_condition(
-    filters: PairFilters, version: int, position: str, outputs: Sequence[str]
+    filters: PairFilters,
+    version: int,
+    position: str,
+    is_own: Callable[[str], str],
+    output: str,
 ) -> tuple[str, dict[str, Any]]:
     """What the filters ask of one pair, beginning with AND, and its values.
 
-    `position`, in that dataset version, and `outputs` are columns of the pair.
+    `position`, in that dataset version, and `output`, the candidate's, are columns of the pair;
+    `is_own` gives the condition that an output is one of the case's.
     """
     cases = Case.objects.filter(version=version).order_by()
     condition = ""
@@ -119,10 +124,10 @@ def build_condition(
         in_output, output_values = _named_sql(
             Output.objects.filter(text__icontains=filters.text), "output"
         )
-        same_output = f'AND {_OUTPUTS}."id" IN ({", ".join(outputs)})'
-        condition += f" AND (EXISTS ({in_output} {same_output}) OR EXISTS ({in_case} {here}))"
+        same_case = is_own(f'{_OUTPUTS}."id"')
+        condition += f" AND (EXISTS ({in_output} AND ({same_case})) OR EXISTS ({in_case} {here}))"
         values |= case_values | output_values
-    return condition + _among(filters, outputs[-1]), values
+    return condition + _among(filters, output), values
 
 
 def _among(filters: PairFilters, output: str) -> str:

@@ -21,8 +21,9 @@ from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import Pair, PairKind
 from scoring.models.reviews.case_decision import CaseDecision, CaseDecisionState
 from scoring.models.reviews.waiver import Waiver
+from scoring.models.runs.case_scores import read_scorer_verdicts
 from scoring.models.runs.run import Run
-from scoring.models.runs.score import Score, Status, Verdict
+from scoring.models.runs.score import Verdict
 
 T = TypeVar("T")
 
@@ -132,8 +133,13 @@ class BrokenCases:
 
     @cached_property
     def _decisions(self) -> list[tuple[int, int, str]]:
-        """Id, output of the candidate, and state."""
+        """Id, output of the candidate, and state. Of cases with several trials the first one's
+        decision counts: before comparisons were by case, each trial could have one.
+        """
         rows = CaseDecision.objects.between(self.baseline, self.candidate)
+        if self.candidate.has_trials:
+            firsts = self.candidate.verdicts.exclude(of_case=None)
+            rows = rows.filter(output__in=firsts.values("output"))
         return list(rows.values_list("pk", "output", "state"))
 
     @cached_property
@@ -246,8 +252,8 @@ def waived_flips(broken: BrokenCases, scorer: str) -> WaivedFlips:
     pairs = broken.pairs_of(waivers, PairKind.PAIRS)
     halves = [(pair.key, pair.baseline, pair.candidate) for pair in pairs]
     sides = [(key, old.output, new.output) for key, old, new in halves if old and new]
-    passed = _outputs_by(broken.baseline, scorer, Verdict.PASS, [old for _, old, _ in sides])
-    failed = _outputs_by(broken.candidate, scorer, Verdict.FAIL, [new for _, _, new in sides])
+    passed = _judged_by(broken.baseline, scorer, Verdict.PASS, [old for _, old, _ in sides])
+    failed = _judged_by(broken.candidate, scorer, Verdict.FAIL, [new for _, _, new in sides])
     days = [
         waivers[key]
         for key, old, new in sides
@@ -256,35 +262,28 @@ def waived_flips(broken: BrokenCases, scorer: str) -> WaivedFlips:
     return WaivedFlips(len(days), min(days)) if days else WaivedFlips()
 
 
-def _outputs_by(run: Run, scorer: str, verdict: Verdict, outputs: Sequence[int]) -> set[int]:
-    """Those of the outputs to which the scorer of this name gave the verdict."""
-    found: set[int] = set()
-    for part in _parts(outputs):
-        rows = Score.objects.filter(
-            scorer__run=run,
-            scorer__name=scorer,
-            output__in=part,
-            status=Status.SCORED,
-            verdict=verdict,
-        )
-        found.update(rows.values_list("output", flat=True))
-    return found
+def _judged_by(run: Run, name: str, verdict: Verdict, outputs: Sequence[int]) -> set[int]:
+    """Those of the outputs to whose case the scorer of this name gave the verdict."""
+    own = set(run.scorers.filter(name=name).values_list("pk", flat=True))
+    return {
+        said.output
+        for part in _parts(outputs)
+        for said in read_scorer_verdicts(run, part)
+        if said.scorer in own and said.verdict == verdict
+    }
 
 
 def failing_scorers(run: Run, outputs: Sequence[int]) -> dict[int, list[int]]:
-    """By output the ids of the scorers that fail it, in the run's order.
+    """By output the ids of the scorers that fail its case, in the run's order.
 
     For a broken case these are the newly failing ones: in the baseline none failed it.
     """
+    scorers = dict(run.scorers.values_list("pk", "version__scorer")) if outputs else {}
     failing: dict[int, list[int]] = {}
     for part in _parts(outputs):
-        # Without the status, SQLite would walk the index over all of a run's scores.
-        rows = Score.objects.filter(
-            scorer__run=run, output__in=part, status=Status.SCORED, verdict=Verdict.FAIL
-        )
-        columns = ("output", "scorer__version__scorer")
-        for output, scorer in rows.order_by("scorer__position").values_list(*columns):
-            failing.setdefault(output, []).append(scorer)
+        for said in read_scorer_verdicts(run, part):
+            if said.verdict == Verdict.FAIL:
+                failing.setdefault(said.output, []).append(scorers[said.scorer])
     return failing
 
 

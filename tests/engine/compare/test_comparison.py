@@ -173,9 +173,30 @@ def test_trials_of_a_case_count_as_one_case(make_dataset: MakeDataset) -> None:
     before, after = (run_with(version, {"close": [value] * 30}, trials=10) for value in (1.0, 0.0))
     found = compute_figures(before, after)
     scorer = only(found)
-    assert (found.pairs, found.broke, scorer.flips.broke) == (30, 30, 30)
+    assert (found.pairs, found.broke, scorer.flips.broke) == (3, 3, 3)
     assert (scorer.n, scorer.regressed, scorer.p, scorer.flips.p, found.p) == (3, 3, *[0.25] * 3)
     assert "Cases have several trials" in found.warnings[-1]
+
+
+def test_all_trials_of_a_case_count_whatever_their_number(make_dataset: MakeDataset) -> None:
+    """The first trial of each case is right, and two of three are in all: 12 of 18 outputs."""
+    version = make_dataset([{}] * 6)
+    thrice = run_with(version, {"close": [1, 1, 0, 1, 0, 1] * 3}, trials=3, name="w1")
+    once = run_with(version, {"close": [1] * 6}, name="w2")
+    found = compute_figures(thrice, once)
+    assert only(found).means == pytest.approx((2 / 3, 1))
+    assert (found.pairs, found.only_baseline, found.only_candidate) == (6, 0, 0)
+    assert (found.broke, found.fixed) == (0, 0)
+    assert found.p == only(found).flips.p == only(found).p == 2 / 2**6
+    assert found.sentence == (
+        "None of 6 cases broke or was fixed, but the share of their trials that pass changed "
+        "significantly (p = 0.031); the rise in close is statistically significant."
+    )
+    assert found.warnings == (
+        "A case has 3 trials in w1 and 1 in w2: each case counts once, by the mean of its trials. "
+        "More trials even out chance, so verdicts can change by that alone; tested is the share "
+        "of trials that pass.",
+    )
 
 
 def test_trials_are_averaged_case_by_case(make_dataset: MakeDataset) -> None:
@@ -184,7 +205,7 @@ def test_trials_are_averaged_case_by_case(make_dataset: MakeDataset) -> None:
     before = run_with(version, {"close": [0.2, 0.4, 1.0, "error"]}, trials=2)
     after = run_with(version, {"close": [0.6, 0.6, 0.5, 0.9]}, trials=2)
     found = only(compute_figures(before, after))
-    assert found.means == pytest.approx(((0.3 + 1.0) / 2, (0.6 + 0.5) / 2))
+    assert found.means == pytest.approx(((0.3 + 1.0) / 2, (0.6 + 0.7) / 2))
     assert (found.n, found.improved, found.regressed) == (2, 1, 1)
 
 

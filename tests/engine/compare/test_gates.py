@@ -159,18 +159,28 @@ class TestOnRuns:
         outcome = check_gate(parse_gate("regressions<=0"), run, found, 0.5)
         assert (outcome.value, outcome.state) == (1, "failed")
 
-    def test_trials_are_compared_one_by_one(
-        self, make_run: MakeRun, make_scorer: MakeScorer, make_dataset: MakeDataset, spy: Spy
+    @pytest.mark.parametrize(
+        ("texts", "broke"), [(["0", "0"], 1), (["1", "0", "0"], 1), (["0", "1"], 0), (["1"], 0)]
+    )
+    def test_trials_count_by_their_mean(
+        self,
+        make_run: MakeRun,
+        make_scorer: MakeScorer,
+        make_dataset: MakeDataset,
+        spy: Spy,
+        texts: list[str],
+        broke: int,
     ) -> None:
+        """Before, one of two was right, which is just as much as the threshold asks for."""
         version, scorer = make_dataset([{"key": "a"}]), make_scorer("spy")
         runs = []
-        for texts in (["1", "0"], ["0", "0"]):
+        for texts_of in (["1", "0"], texts):
             outputs = OutputSet.objects.create(version=version, series="a", state="ready")
-            for trial, text in enumerate(texts):
+            for trial, text in enumerate(texts_of):
                 outputs.outputs.create(case=version.cases.get(), trial=trial, text=text)
             runs.append(make_run(outputs, scorer))
             finish(runs[-1])
-        assert count_regressions(runs[1], runs[0]).broke == 1
+        assert count_regressions(runs[1], runs[0]).broke == broke
 
     def test_without_a_baseline_nothing_has_regressed(
         self, make_run: MakeRun, make_scorer: MakeScorer
@@ -275,12 +285,12 @@ def test_a_trial_that_failed_to_run_is_unjudged_by_its_share(
 
 
 def test_trials_of_a_case_are_not_counted_as_cases(make_dataset: MakeDataset) -> None:
-    """Nine pairs broke, which as cases would be p 0.004, but they are three cases."""
+    """Nine outputs fail that passed, which as cases would be p 0.004, but they are three cases."""
     version = make_dataset([{}] * 20)
     before = run_with(version, {"close": [1] * 60}, trials=3)
     after = run_with(version, {"close": [0] * 9 + [1] * 51}, trials=3)
     found = outcome_of(before, after)
-    assert (found.state, found.why[:17]) == ("undecided", "9 broke, 0 fixed;")
+    assert (found.state, found.why[:17]) == ("undecided", "3 broke, 0 fixed;")
     worse = run_with(version, {"close": [0] * 21 + [1] * 39}, trials=3)
     assert outcome_of(before, worse).state == "failed"
 

@@ -113,11 +113,13 @@ def test_a_bar_in_a_name_does_not_break_the_table(version: DatasetVersion) -> No
     assert "| a&#124;b | 30 |" in text
 
 
-def test_trials_that_broke_are_named(make_dataset: MakeDataset) -> None:
-    version = make_dataset([{"key": "a"}])
-    run_with(version, {"close": [1.0, 1.0]}, name="w0", trials=2)
-    run_with(version, {"close": [1.0, 0.0]}, name="w1", trials=2)
-    assert "broke: a (trial 1)\n" in compare("w0", "w1")[1]
+def test_cases_that_broke_by_the_mean_of_their_trials_are_named(
+    make_dataset: MakeDataset,
+) -> None:
+    version = make_dataset([{"key": "a"}, {"key": "b"}])
+    run_with(version, {"close": [1.0, 1.0, 1.0, 1.0]}, name="w0", trials=2)
+    run_with(version, {"close": [0.9, 0.0, 0.5, 0.5]}, name="w1", trials=2)
+    assert "broke: a\n" in compare("w0", "w1")[1]
 
 
 def test_a_relabelled_run_is_a_note(make_dataset: MakeDataset) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from io import StringIO
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from django.core.management import call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scoring.engine.compare.columns import MatchedCases
+from scoring.engine.compare.columns import CaseScores, MatchedCases, RunOutputs
 from scoring.engine.compare.comparison import compare_runs, compute_figures
 from scoring.engine.compare.figures import ScorerFigures
 from scoring.engine.compare.scores import PairedScores
@@ -138,10 +139,60 @@ def test_flips_are_those_of_the_lists_whatever_the_scores(
     assert flips.fixed == verdicts.count((Verdict.FAIL, Verdict.PASS))
 
 
-def test_flipped_pairs_are_told_by_their_positions() -> None:
+def test_flipped_cases_are_told_by_their_positions() -> None:
     index = np.arange(4)
-    before, after = np.array([0.9, 0.9, 0.1, 0.1]), np.array([0.8, 0.2, 0.7, 0.3])
-    pairs = MatchedCases((index, index), (index, index), index + 5, index * 0, index, 1)
-    scores = PairedScores(pairs, index, before, after, (before > 0.5, after > 0.5))
+    outputs = RunOutputs(index, index)
+    pairs = MatchedCases((outputs, outputs), (index, index), index + 5, index * 0)
+    sides = [
+        CaseScores(scores, scores > 0.5, (scores > 0.5).astype(float))
+        for scores in (np.array([0.9, 0.9, 0.1, 0.1]), np.array([0.8, 0.2, 0.7, 0.3]))
+    ]
+    scores = PairedScores(pairs, index, *sides)
     assert scores.flipped(Verdict.FAIL).tolist() == [6]
     assert scores.flipped(Verdict.PASS).tolist() == [7]
+
+
+GIVEN = st.sampled_from([0, 0.2, 0.5, 0.7, 1, "error", "skip"])
+
+
+@settings(
+    max_examples=examples(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(st.data(), st.sampled_from([(1, 1), (3, 1), (2, 3)]))
+def test_figures_and_lists_of_any_trials_are_those_by_hand(
+    team: Team, make_dataset: MakeDataset, data: st.DataObject, trials: tuple[int, int]
+) -> None:
+    """Each case by the mean of its trials, in each run by as many as it has there."""
+    Run.objects.filter(team=team).delete()
+    Dataset.objects.filter(team=team).delete()
+    version = make_dataset([{"key": key} for key in "abcd"])
+    given = [data.draw(st.lists(GIVEN, min_size=4 * n, max_size=4 * n)) for n in trials]
+    runs = [
+        run_with(version, {"close": scores}, trials=n)
+        for scores, n in zip(given, trials, strict=True)
+    ]
+    means: list[dict[str, float | None]] = []
+    for scores, n in zip(given, trials, strict=True):
+        parts = [[s for s in scores[i * n : i * n + n] if not isinstance(s, str)] for i in range(4)]
+        means.append({k: fmean(p) if p else None for k, p in zip("abcd", parts, strict=True)})
+    both = [(means[0][key], means[1][key], key) for key in "abcd"]
+    scored = [(old, new, key) for old, new, key in both if old is not None and new is not None]
+    broke = [key for old, new, key in scored if old >= 0.5 > new]
+    fixed = [key for old, new, key in scored if new >= 0.5 > old]
+    baseline, candidate = runs
+    figures = compute_figures(baseline, candidate)
+    scorer = only(figures.scorers)
+    assert (scorer.n, scorer.flips.broke, scorer.flips.fixed) == (
+        len(scored),
+        *map(len, (broke, fixed)),
+    )
+    assert (figures.broke, figures.fixed) == (len(broke), len(fixed))
+    for name in ("close", ""):
+        assert listed(baseline, candidate, PairKind.BROKE, name) == broke
+        assert listed(baseline, candidate, PairKind.FIXED, name) == fixed
+    if scored:
+        wanted = [fmean(side[n] for side in scored) for n in (0, 1)]
+        assert scorer.means == pytest.approx(wanted)
+        assert scorer.delta == pytest.approx(wanted[1] - wanted[0])

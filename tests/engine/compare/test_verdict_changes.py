@@ -36,9 +36,21 @@ class TestOnRuns:
         before = run_with(version, {"close": [1, 1, 1, 1, 0, 0, 1, 0]}, trials=2)
         after = run_with(version, {"close": [1, 1, 0, 0, 0, 1, 1, 0]}, trials=2)
         found = flips_of(before, after)
-        assert (found.n, found.broke, found.fixed) == (4, 2, 1)
+        assert (found.n, found.broke, found.fixed) == (4, 1, 1)
         assert found.change == pytest.approx((-1 + 0.5) / 4)
         assert found.discordance == pytest.approx((1 + 0.25) / 4)
+
+    def test_a_case_judged_only_by_all_its_trials_together_has_its_verdict_s_share(
+        self, make_dataset: MakeDataset
+    ) -> None:
+        """Each output has an error by one of the scorers, the case by none."""
+        version = make_dataset([{}])
+        parts = {"close": [1, "error"], "same": ["error", 1]}
+        tried = run_with(version, parts, trials=2)
+        once = run_with(version, {"close": [1], "same": [1]})
+        worse = run_with(version, {"close": [0], "same": [1]})
+        assert flips_of(tried, once)[:5] == (1, 0, 0, 1.0, 0.0)
+        assert flips_of(tried, worse)[:5] == (1, 1, 0, 1.0, -1.0)
 
     def test_unstable_are_changed_and_split_cases_largest_change_first(
         self, make_dataset: MakeDataset
@@ -107,7 +119,10 @@ def test_a_rise_is_no_drop() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("setting", [Setting(100, 0.97), Setting(200, 0.8), Setting(200, 0.8, 3)])
+@pytest.mark.parametrize(
+    "setting",
+    [Setting(100, 0.97), Setting(200, 0.8), Setting(200, 0.8, (3, 3)), Setting(200, 0.8, (3, 1))],
+)
 def test_equal_runs_rarely_fail_and_stated_drops_are_found(
     setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -162,13 +162,15 @@ def test_judges_answered_alike_are_not(version: DatasetVersion, model: str, purp
 
 def test_runs_with_other_numbers_of_trials_are_named(version: DatasetVersion) -> None:
     runs = runs_of(version, scores={"close": SCORES * 3}, trials=3)
-    assert warned(*runs) == (
-        "A case has 1 trial in w45 and 3 in w46: only trials that both have are compared.",
+    how = (
+        "each case counts once, by the mean of its trials. More trials even out chance, so "
+        "verdicts can change by that alone; tested is the share of trials that pass."
     )
+    assert warned(*runs) == (f"A case has 1 trial in w45 and 3 in w46: {how}",)
     more = run_with(version, {"close": SCORES * 2}, trials=2, name="w47")
-    assert warned(runs[1], more) == (
-        "A case has 3 trials in w46 and 2 in w47: only trials that both have are compared.",
-        "Cases have several trials: scores are averaged over a case's trials, then tested.",
+    assert warned(runs[1], more) == (f"A case has 3 trials in w46 and 2 in w47: {how}",)
+    assert warned(more, run_with(version, {"close": SCORES * 2}, trials=2, name="w48")) == (
+        "Cases have several trials: each case counts once, by the mean of its trials.",
     )
 
 

@@ -97,6 +97,15 @@ def test_cases_that_flipped_stand_side_by_side(runs: tuple[Run, Run]) -> None:
     assert f"close 1.00 → 0.10 {MINUS}0.90" in words
 
 
+def test_of_several_trials_the_mean_score_stands_there(make_dataset: MakeDataset) -> None:
+    version = make_dataset([{"key": "a"}, {"key": "b"}])
+    once = run_with(version, {"close": [1.0, 1.0]}, name="once")
+    scores: list[Given] = [0.5, 0.1, "error", "error", "error", "error"]
+    thrice = run_with(version, {"close": scores}, trials=3, name="thrice")
+    words = sound(report(once, thrice)).text
+    assert f"close 1.00 → 0.30 {MINUS}0.70" in words
+
+
 def test_charts_are_drawn_of_what_moved_and_lead_nowhere(runs: tuple[Run, Run]) -> None:
     words = found(*runs)
     assert "Scores of close" in words.text

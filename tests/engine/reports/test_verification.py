@@ -106,3 +106,13 @@ def test_a_page_that_shows_other_figures_is_noticed(tmp_path: Path, report: dict
 def test_other_files_are_refused(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(UnreadableReportError, match=said):
         faults_of(tmp_path / "r.json", text)
+
+
+def test_an_older_report_is_verified_where_its_cases_have_one_trial(
+    tmp_path: Path, report: dict[str, Any]
+) -> None:
+    report["version"] = 1
+    assert faults_of(tmp_path / "r.json", report_json(report)) == []
+    report["rows"]["key"][1] = report["rows"]["key"][0]
+    with pytest.raises(UnreadableReportError, match="it counts each trial of a case"):
+        faults_of(tmp_path / "r.json", report_json(report))

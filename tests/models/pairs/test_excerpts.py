@@ -12,7 +12,7 @@ from scoring.models.pairs.excerpts import OUTPUT_LENGTH, PairRow, read_pair_rows
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import NO_FILTERS, PairFilters, PairKind
 from tests.conftest import MakeDataset
-from tests.support.finished_runs import run_with
+from tests.support.finished_runs import Given, run_with
 
 
 @pytest.fixture
@@ -107,11 +107,29 @@ def test_neighbours_are_those_of_the_page(
         assert pairs.neighbours(kind, filters, here) == wanted
 
 
-def test_neighbours_of_a_trial_are_trials(version: DatasetVersion) -> None:
+def test_neighbours_of_a_case_with_trials_are_cases(version: DatasetVersion) -> None:
     old = run_with(version, {"close": [0.9] * 12}, trials=2)
     new = run_with(version, {"close": [0.1] * 12}, trials=2)
     found = Pairs(old, new).neighbours(PairKind.BROKE, NO_FILTERS, CasePosition(2, 0))
-    assert found == (CasePosition(1, 1), CasePosition(2, 1))
+    assert found == (CasePosition(1, 0), CasePosition(3, 0))
+
+
+def test_scores_of_several_trials_are_their_mean(version: DatasetVersion) -> None:
+    """Texts are those of the first trial that is there."""
+    old = run_with(version, {"close": [0.9] * 6})
+    scores: list[Given] = [0.5, 0.1, "error", 0.2, *[0.0] * 7]
+    new = run_with(version, {"close": scores}, trials=2, leaves_out=[4])
+    pairs = Pairs(old, new).page(PairKind.PAIRS).rows
+    found = [
+        (row.after.output, row.after.scores)
+        for row in read_pair_rows(pairs, old, new)[:3]
+        if row.after
+    ]
+    assert found == [
+        ("q0 0", {"close": 0.3}),
+        ("q1 0", {"close": 0.2}),
+        ("q2 1", {"close": 0.0}),
+    ]
 
 
 def test_neighbours_take_a_query_each(runs: tuple[Run, Run]) -> None:

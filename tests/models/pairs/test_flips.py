@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,6 +20,7 @@ from scoring.models import (
 from scoring.models.pairs.flips import count_flips, count_scorer_flips
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import run_in_week, scorer_of
+from tests.support.finished_runs import run_with
 from tests.support.thoroughness import examples
 from tests.support.undone import undone
 
@@ -29,42 +28,35 @@ KEYS = [f"k{number}" for number in range(6)]
 LETTERS = {"p": Verdict.PASS, "f": Verdict.FAIL, "e": Verdict.ERROR, "s": Verdict.SKIPPED}
 
 
-def run_over(version: DatasetVersion, trials: Sequence[str]) -> Run:
-    """A run whose verdicts are these letters, a text per trial; "-" stands for no output."""
+def run_over(version: DatasetVersion, letters: str) -> Run:
+    """A run whose verdicts are these letters; "-" stands for no output."""
     outputs = OutputSet.objects.create(version=version, series="a")
     run = Run.objects.create(team=version.dataset.team, output_set=outputs, name="w")
-    for trial, letters in enumerate(trials):
-        for case, letter in zip(version.cases.order_by("position"), letters, strict=True):
-            if letter != "-":
-                output = Output.objects.create(output_set=outputs, case=case, trial=trial, text="")
-                CaseVerdict.objects.create(
-                    run=run, output=output, position=case.position, trial=trial,
-                    verdict=LETTERS[letter],
-                )  # fmt: skip
+    for case, letter in zip(version.cases.order_by("position"), letters, strict=True):
+        if letter != "-":
+            output = Output.objects.create(output_set=outputs, case=case, text="")
+            CaseVerdict.objects.create(
+                run=run, output=output, position=case.position, verdict=LETTERS[letter]
+            )
     return run
 
 
 def by_hand(before: Run, after: Run) -> FlipCounts:
-    def verdicts(run: Run) -> dict[tuple[str, int], int]:
-        rows = run.verdicts.values_list("output__case__key", "trial", "verdict")
-        return {(key, trial): verdict for key, trial, verdict in rows}
-
-    old, new = verdicts(before), verdicts(after)
-    both = [(old[place], new[place]) for place in old.keys() & new.keys()]
+    old, new = (dict(run.verdicts.values_list("output__case__key", "verdict"))
+                for run in (before, after))  # fmt: skip
+    both = [(old[key], new[key]) for key in old.keys() & new.keys()]
     return FlipCounts(len(both), both.count((1, 0)), both.count((0, 1)))
 
 
 def test_flips_between_runs_of_one_version(
     make_dataset: MakeDataset, subtests: pytest.Subtests
 ) -> None:
-    cases: list[tuple[list[str], list[str], FlipCounts]] = [
-        (["pppp"], ["pppp"], FlipCounts(4, 0, 0)),
-        (["ppff"], ["fppf"], FlipCounts(4, 1, 1)),
-        (["pfes"], ["eppp"], FlipCounts(4, 1, 0)),  # neither error nor skip flips
-        (["pf-p"], ["ff-f"], FlipCounts(3, 0, 2)),
-        (["pp--"], ["--pp"], FlipCounts(0, 0, 0)),
-        (["pppp", "ffff"], ["pfpp", "fpff"], FlipCounts(8, 1, 1)),
-        (["pppp", "ffff"], ["ffff"], FlipCounts(4, 0, 4)),  # the second trial has no partner
+    cases: list[tuple[str, str, FlipCounts]] = [
+        ("pppp", "pppp", FlipCounts(4, 0, 0)),
+        ("ppff", "fppf", FlipCounts(4, 1, 1)),
+        ("pfes", "eppp", FlipCounts(4, 1, 0)),  # neither error nor skip flips
+        ("pf-p", "ff-f", FlipCounts(3, 0, 2)),
+        ("pp--", "--pp", FlipCounts(0, 0, 0)),
     ]
     for before, after, flips in cases:
         with subtests.test(before=before, after=after, flips=flips), undone():
@@ -77,9 +69,22 @@ def test_flips_between_runs_of_one_version(
 def test_another_version_is_matched_by_key(make_dataset: MakeDataset) -> None:
     old = make_dataset([{"key": key} for key in ("a", "b", "c", "gone")])
     new = make_dataset([{"key": key} for key in ("new", "c", "b", "a")])
-    before, after = run_over(old, ["ppff"]), run_over(new, ["fppf"])
+    before, after = run_over(old, "ppff"), run_over(new, "fppf")
     # a: pass → fail, b: pass → pass, c: fail → pass
     assert count_flips(before, after) == FlipCounts(3, 1, 1) == by_hand(before, after)
+
+
+def test_cases_with_trials_flip_by_their_mean(make_dataset: MakeDataset) -> None:
+    """The first case has 2 of 3 right, the second 1 of 3; neither flips for what a trial does."""
+    version = make_dataset([{"key": key} for key in "abc"])
+    once = run_with(version, {"close": [1, 1, "error"]})
+    thrice = run_with(version, {"close": [0, 1, 1, 0, 0, 1, 1, "error", "error"]}, trials=3)
+    for count in (count_flips, lambda *runs: count_scorer_flips(*runs)["close"]):
+        assert count(thrice, thrice) == FlipCounts(3, 0, 0)
+        assert count(once, thrice)[1:] == (0, 1)
+        assert count(thrice, once)[1:] == (1, 0)
+    assert count_flips(once, thrice).pairs == 3
+    assert count_scorer_flips(once, thrice)["close"].pairs == 2
 
 
 @pytest.mark.parametrize("order", [KEYS[:4], KEYS[3::-1]])
@@ -114,9 +119,9 @@ def test_counts_are_those_by_hand_whatever_the_order(
 ) -> None:
     version = make_dataset([{"key": key} for key in KEYS])
     other = make_dataset([{"key": key} for key in order])
-    one = run_over(version, [before])
+    one = run_over(version, before)
     for of in (version, other):
-        two = run_over(of, [after])
+        two = run_over(of, after)
         assert count_flips(one, two) == by_hand(one, two)
 
 

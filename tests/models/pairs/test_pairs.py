@@ -12,16 +12,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scoring.models import Case, CaseVerdict, Dataset, Output, Run, Score, Status, Team, Verdict
-from scoring.models.case_paging import CasePosition
+from scoring.models.case_list.change_filter import CHANGE_KINDS
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import PairFilters, PairKind, RunSide
 from scoring.models.pairs.sql import UNJUDGED
 from tests.conftest import MakeDataset
+from tests.support.finished_runs import run_with
 from tests.support.run_pairs import (
     ERROR,
     FAIL,
     PASS,
-    SKIPPED,
     VERDICTS,
     Made,
     Side,
@@ -42,6 +42,9 @@ def check(old: Side, new: Side) -> None:
     for kind, of_kind in wanted.items():
         assert getattr(counts, kind.value) == len(of_kind), kind
         assert [(p.key, p.place.trial) for p in pairs.page(kind, size=100).rows] == of_kind, kind
+    for kind in CHANGE_KINDS:
+        found = pairs.first_positions(kind, 100)
+        assert sorted(found) == [new.told[key].place.position for key, _ in wanted[kind]], kind
     both = old.told.keys() & new.told.keys()
     assert counts.pairs == len(both)
     verdicts = [(old.told[one].verdict, new.told[one].verdict) for one in both]
@@ -60,7 +63,8 @@ def runs(draw: st.DrawFn, keys: list[str] | None = None) -> Made:
     cases = [
         {"key": key, "input": draw(st.sampled_from(["q", "r"])), **draw(EXPECTED)} for key in keys
     ]
-    places = [(key, trial) for key, trial in product(keys, range(2)) if draw(st.integers(0, 4))]
+    trials = range(draw(st.sampled_from([1, 2, 3])))
+    places = [(key, trial) for key, trial in product(keys, trials) if draw(st.integers(0, 4))]
     return Made(cases, {place: draw(st.sampled_from(VERDICTS)) for place in places})
 
 
@@ -118,10 +122,12 @@ def test_pages_walk_all_that_passes_the_filters(
 
 
 def test_a_text_is_looked_for_in_the_outputs_too(pair: tuple[Side, Side]) -> None:
-    """Outputs end with their trial, which is in no other text but `question 1` and its like."""
-    text = PairFilters(text="5 1")
+    """Outputs end with their trial; those of further trials are looked through as well."""
+    trial = max(pair[0].run.verdicts.values_list("trial", flat=True))
+    text = PairFilters(text=f"5 {trial}")
     found = list(walked(Pairs(pair[0].run, pair[1].run), PairKind.UNCHANGED, text, 50))
-    wanted = [one for one in expected(*pair)[PairKind.UNCHANGED] if one[0][-1] == "5" and one[1]]
+    wanted = [one for one in expected(*pair)[PairKind.UNCHANGED] if one[0][-1] == "5"]
+    assert wanted
     assert [(row.key, row.place.trial) for row in found] == wanted
 
 
@@ -145,43 +151,42 @@ def test_a_scorer_that_says_otherwise_is_listened_to(pair: tuple[Side, Side]) ->
     assert row.baseline
     assert row.candidate
     for half, verdict in ((row.baseline, PASS), (row.candidate, FAIL)):
-        Score.objects.filter(output=half.output).update(
-            verdict=verdict, score=1.0 - verdict, status=Status.SCORED
-        )
+        Score.objects.filter(output__case=Output.objects.get(pk=half.output).case_id).filter(
+            output__output_set=Output.objects.get(pk=half.output).output_set_id
+        ).update(verdict=verdict, score=1.0 - verdict, status=Status.SCORED)
     found = pairs.page(PairKind.BROKE, PairFilters(scorer="close"), size=100).rows
     assert row.place in [each.place for each in found]
     assert row.place not in [each.place for each in pairs.page(PairKind.BROKE, size=100).rows]
 
 
+def test_a_scorer_fails_a_case_of_which_no_trial_passes_it(
+    team: Team, make_dataset: MakeDataset
+) -> None:
+    """Whatever the mean, as some answers fail at any threshold."""
+    version = make_dataset([{"key": key} for key in "ab"])
+    once = run_with(version, {"close": [1, 1]})
+    twice = run_with(version, {"close": [0.5, 0.6, 0.5, 0.6]}, trials=2)
+    Score.objects.filter(scorer__run=twice, output__case__key="a").update(verdict=FAIL)
+    pairs = Pairs(once, twice)
+    found = pairs.page(PairKind.BROKE, PairFilters(scorer="close")).rows
+    assert [row.key for row in found] == ["a"]
+    assert pairs.verdicts_of("close") == {(PASS, FAIL): 1, (PASS, PASS): 1}
+
+
 def test_a_row_names_both_outputs_and_places(pair: tuple[Side, Side]) -> None:
     old, new = pair
     for row in Pairs(old.run, new.run).page(PairKind.FIXED, size=100).rows:
-        assert (row.baseline, row.candidate) == tuple(
-            _half(side, row.key, row.place.trial) for side in pair
-        )
+        assert (row.baseline, row.candidate) == tuple(_half(side, row.key) for side in pair)
     for row in Pairs(old.run, new.run).page(PairKind.ONLY_BASELINE, size=100).rows:
-        assert (row.candidate, row.place) == (None, old.told[row.key, row.place.trial].place)
+        assert (row.candidate, row.place) == (None, old.told[row.key].place)
 
 
-def _half(side: Side, key: str, trial: int) -> RunSide:
-    output = Output.objects.get(output_set=side.run.output_set, case__key=key, trial=trial)
-    told = side.told[key, trial]
+def _half(side: Side, key: str) -> RunSide:
+    told = side.told[key]
+    output = Output.objects.get(
+        output_set=side.run.output_set, case__key=key, trial=told.place.trial
+    )
     return RunSide(output.pk, told.place, Verdict(told.verdict))
-
-
-def test_one_pair_is_found_by_its_place(pair: tuple[Side, Side]) -> None:
-    old, new = pair
-    pairs = Pairs(old.run, new.run)
-    for (key, trial), told in new.told.items():
-        found = pairs.at(told.place)
-        assert found is not None
-        assert (found.key, found.place.trial, found.candidate) == (
-            key,
-            trial,
-            _half(new, key, trial),
-        )
-        assert (found.baseline is None) == ((key, trial) not in old.told)
-    assert pairs.at(CasePosition(4_000)) is None
 
 
 def test_a_page_takes_the_same_queries_whatever_its_size(
@@ -245,9 +250,9 @@ def test_what_most_pairs_are_is_walked_and_not_sorted(
 def test_a_run_equals_itself_where_it_was_judged(pair: tuple[Side, Side]) -> None:
     check(pair[0], pair[0])
     counts = Pairs(pair[0].run, pair[0].run).counts()
-    rows = CaseVerdict.objects.filter(run=pair[0].run)
-    assert counts.unchanged == rows.filter(verdict__in=[PASS, FAIL]).count()
-    assert counts.judged_in_neither == rows.filter(verdict__in=[ERROR, SKIPPED]).count() > 0
+    verdicts = [told.verdict for told in pair[0].told.values()]
+    assert counts.unchanged == sum(verdict <= FAIL for verdict in verdicts)
+    assert counts.judged_in_neither == sum(verdict > FAIL for verdict in verdicts) > 0
     assert counts.unchanged + counts.judged_in_neither == counts.pairs
 
 

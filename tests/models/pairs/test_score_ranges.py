@@ -114,18 +114,21 @@ quick = settings(
 
 
 @quick
-@given(st.data(), st.sampled_from([1, 3]))
+@given(st.data(), st.sampled_from([(1, 1), (3, 3), (1, 2), (3, 1)]))
 def test_dots_and_bars_hold_as_many_cases_as_they_stand_for(
-    team: Team, make_dataset: MakeDataset, data: st.DataObject, trials: int
+    team: Team, make_dataset: MakeDataset, data: st.DataObject, trials: tuple[int, int]
 ) -> None:
     """Every case stands in one dot and in one bar, also where the mean of its trials does."""
     Run.objects.filter(team=team).delete()
     Dataset.objects.filter(team=team).delete()
     version = make_dataset([{} for _ in range(4)])
     sides: list[Sequence[Given]] = [
-        data.draw(st.lists(SCORES, min_size=4 * trials, max_size=4 * trials)) for _ in "xy"
+        data.draw(st.lists(SCORES, min_size=4 * count, max_size=4 * count)) for count in trials
     ]
-    runs = [run_with(version, {"close": side}, trials=trials) for side in sides]
+    runs = [
+        run_with(version, {"close": side}, trials=count)
+        for side, count in zip(sides, trials, strict=True)
+    ]
     (scorer,) = compute_figures(*runs).scorers
     in_dots = [cases_in(runs, ranges) for ranges in dots(scorer)]
     in_bars = [cases_in(runs, ranges) for ranges in bars(scorer)]

@@ -13,6 +13,7 @@ from scoring.models.case_paging import CasePosition
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import PairFilters, PairKind
 from scoring.models.pairs.search import PageWindow, PairPositions
+from tests.support.finished_runs import run_with
 from tests.support.run_pairs import Side, expected, walked
 from tests.support.undone import undone
 
@@ -59,18 +60,28 @@ def test_a_text_of_either_output_is_found(
     for side in cases:
         with subtests.test(side=side), undone():
             outputs = Output.objects.filter(output_set=pair[side].run.output_set)
-            keys = list(outputs.order_by("pk").values_list("case__key", "trial"))[::3]
-            for key, trial in keys:
+            named = list(outputs.order_by("pk").values_list("case__key", "trial"))[::5]
+            for key, trial in named:
                 outputs.filter(case__key=key, trial=trial).update(text="a zebra")
+            keys = {key for key, _ in named}
             pairs, zebra = Pairs(pair[0].run, pair[1].run), PairFilters(text="zebra")
             alone = {PairKind.ONLY_BASELINE: 0, PairKind.ONLY_CANDIDATE: 1}
             for kind in PairKind:
                 is_there = alone.get(kind, side) == side
-                wanted = [one for one in expected(*pair)[kind] if one in keys and is_there]
+                wanted = [one for one in expected(*pair)[kind] if one[0] in keys and is_there]
                 positions = sorted({row.place.position for row in pairs.page(kind, size=500).rows})
                 for known in (None, positions):
                     rows = pairs.page(kind, zebra, size=500, positions=known).rows
                     assert [(row.key, row.place.trial) for row in rows] == wanted
+
+
+def test_a_text_of_another_run_is_not_found(pair: tuple[Side, Side]) -> None:
+    """Which is over the same cases, or stands at the same positions."""
+    old, new = (side.run for side in pair)
+    other = run_with(new.output_set.version, {"close": [1] * new.output_set.version.case_count})
+    Output.objects.filter(output_set=other.output_set).update(text="a zebra")
+    for kind in PairKind:
+        assert Pairs(old, new).page(kind, PairFilters(text="zebra")).rows == []
 
 
 def test_known_positions_give_the_same_pages(pair: tuple[Side, Side]) -> None:

@@ -104,11 +104,11 @@ def test_waivers_go_by_key_through_versions_and_trials(
 ) -> None:
     before = run_with(version, {"close": [1.0] * 12}, trials=2)
     later = make_dataset([{"key": key} for key in "fedcba"])
-    after = run_with(later, {"close": [0.0, 1.0] + [0.0] * 10}, trials=2)
+    after = run_with(later, {"close": [0.0, 0.9] + [0.0] * 10}, trials=2)
     waive(after, "f", "close", alice)
     waive(after, "a", "close", alice)
     used = BrokenCases(before, after).waiver_use.used
-    assert [(case.pair.key, case.trial) for case in used] == [("f", 0), ("a", 0), ("a", 1)]
+    assert [(case.pair.key, case.trial) for case in used] == [("f", 0), ("a", 0)]
 
 
 def test_without_waivers_little_is_asked(runs: tuple[Run, Run]) -> None:

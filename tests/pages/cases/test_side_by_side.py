@@ -197,3 +197,18 @@ def test_a_case_that_kept_its_texts_shows_no_edit(
 ) -> None:
     """Tags are no part of what was asked."""
     assert "Edited between versions" not in words(rows("unchanged")["kept"])
+
+
+def test_a_trial_that_the_baseline_lacks_stands_beside_its_first(
+    make_dataset: MakeDataset, browser_of: BrowserOf, alice: User
+) -> None:
+    version = make_dataset([{"key": "a"}])
+    once = run_with(version, {"close": [1.0]}, name="once")
+    thrice = run_with(version, {"close": [1.0, 0.0, 1.0]}, trials=3, name="thrice")
+    client = browser_of(alice)
+    address = reverse("run_case", args=[thrice.uuid, 1])
+    page = client.get(address, {"against": str(once.uuid), "trial": 2})
+    assert page.context["view"].baseline.output.text == "a 0"
+    assert "trial 0, as this run has no trial 2" in on_one_line(page.text)
+    page = client.get(address, {"against": str(once.uuid)})
+    assert "as this run has no trial" not in page.text
