@@ -2,9 +2,10 @@
 
     python benchmarks/compare.py [--size 100000] [--rounds 15]
 
-Two runs of three deterministic scorers on a fresh SQLite file, within one dataset version and
-between two: working the figures out, reading the kept ones, and a first and a middle page of each
-list. `pages.py` measures what a browser asks for. Medians of warm rounds; prints Markdown tables.
+Two runs of three deterministic scorers on a fresh SQLite file, within one dataset version, between
+two, and where the second has three trials a case: working the figures out, reading the kept ones,
+and a first and a middle page of each list. `pages.py` measures what a browser asks for. Medians of
+warm rounds; prints Markdown tables.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from rounds import ms_cells, print_head, print_machine, print_row
 
 EDITED = 1_000  # every so many cases differ between the two versions
 TAGS = 12
+TRIALS = 3
 
 
 def main() -> None:
@@ -46,8 +48,13 @@ def main() -> None:
 
 
 def measure(size: int, rounds: int) -> None:
-    one, same, other = make_runs(size)
-    for title, candidate in (("one dataset version", same), ("two versions", other)):
+    one, same, other, thrice = make_runs(size)
+    settings = {
+        "one dataset version": same,
+        "two versions": other,
+        f"one trial and {TRIALS}": thrice,
+    }
+    for title, candidate in settings.items():
         print(f"\n{title}, {size:,} cases\n")
         print_head("what", "ms", "CPU ms", "other programs", "queries")
         work_out(one, candidate)
@@ -107,8 +114,10 @@ def tell(what: str, does: Callable[[], object], rounds: int, *, warm: bool = Tru
     print_row(what, *ms_cells(found), len(queries))
 
 
-def make_runs(size: int) -> tuple[Any, Any, Any]:
-    """A run, one of the same version whose outputs moved by seven cases, one of a next version."""
+def make_runs(size: int) -> list[Any]:
+    """A run, one of the same version whose outputs moved by seven cases, one of a next version, and
+    one of the same version with several trials.
+    """
     from rounds import make_suite
     from score_and_store import make_outputs
 
@@ -119,12 +128,17 @@ def make_runs(size: int) -> tuple[Any, Any, Any]:
     suite = make_suite()
     first = make_outputs(size)
     tag(first.version)
-    sets = [first, shifted(first, first.version), shifted(first, next_version(first.version))]
+    sets = [
+        first,
+        shifted(first, first.version),
+        shifted(first, next_version(first.version)),
+        shifted(first, first.version, TRIALS),
+    ]
     runs = [planning.create_run(outputs, suite=suite) for outputs in sets]
     with ProcessPool(os.cpu_count() or 1) as pool:
         for run in runs:
             run_to_end(run, pool)
-    return runs[0], runs[1], runs[2]
+    return runs
 
 
 def tag(version: Any) -> None:
@@ -159,24 +173,32 @@ def next_version(version: Any) -> Any:
     return made
 
 
-def shifted(outputs: Any, version: Any) -> Any:
+def shifted(outputs: Any, version: Any, trials: int = 1) -> Any:
     """Outputs over the version's cases; every fiftieth is another one's, so that verdicts flip."""
     from django.db import connection
 
     from scoring.models import OutputSet
 
-    count = outputs.output_count
+    count = outputs.output_count * trials
     made = OutputSet.objects.create(version=version, series="a", state="ready", output_count=count)
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO scoring_output (output_set_id, case_id, trial, text, is_json, error) "
-            "SELECT %s, new.id, 0, o.text, o.is_json, '' FROM scoring_case new "
+            "SELECT %s, new.id, trials.value, o.text, o.is_json, '' FROM scoring_case new "
             "JOIN scoring_case old ON old.version_id = %s AND old.key = new.key "
             "JOIN scoring_case taken ON taken.version_id = %s AND taken.position = "
             "CASE WHEN old.position %% 50 = 0 THEN old.position - 7 ELSE old.position END "
             "JOIN scoring_output o ON o.output_set_id = %s AND o.case_id = taken.id "
-            "WHERE new.version_id = %s ORDER BY new.position",
-            [made.pk, outputs.version_id, outputs.version_id, outputs.pk, version.pk],
+            "JOIN json_each(%s) trials "
+            "WHERE new.version_id = %s ORDER BY new.position, trials.value",
+            [
+                made.pk,
+                outputs.version_id,
+                outputs.version_id,
+                outputs.pk,
+                str([*range(trials)]),
+                version.pk,
+            ],
         )
     return made
 
