@@ -114,16 +114,25 @@ def whole_sentence(
     flips = f"{broke:,} of {_count(pairs, 'case')} broke, {_fixed_text(fixed)}"
     if not broke and not fixed:
         flips = f"None of {_count(pairs, 'case')} broke or was fixed"
-        if changes.has_trials and changes.is_significant:
-            p = _p(changes.p, changes.claims)
-            flips += f", but the share of their trials that pass changed significantly ({p})"
-    elif changes.p is not None:
+    if changes.has_trials:
+        flips += _trials_text(changes)
+    elif (broke or fixed) and changes.p is not None:
         significance = "" if changes.is_significant else "not "
         flips += f" ({significance}statistically significant, {_p(changes.p, changes.claims)})"
     count = changes.slices
     slices = f"{_count(count, 'slice')} by tag changed significantly" if count else ""
     parts = [flips, _unjudged_text(unjudged), _movers_text(findings, changes), slices]
     return "; ".join(filter(None, parts)) + "."
+
+
+def _trials_text(changes: Changes) -> str:
+    """What was tested in place of the verdicts; nothing where nothing changed."""
+    _, broke, fixed = changes.flips
+    if changes.p is None or not (broke or fixed or changes.is_significant):
+        return ""
+    verb = "changed" if changes.is_significant else "did not change"
+    p = _p(changes.p, changes.claims)
+    return f"; the share of a case's trials that pass {verb} significantly ({p})"
 
 
 def chance_text(p: float) -> str:

@@ -131,6 +131,16 @@ FLIPS = [
         finding(-0.02, flips=(30, 8), flips_p=0.003),
         "close enough fell by 0.02, statistically significant (p = 0.003).",
     ),
+    (
+        finding(0.0, 1.0, moved=0, flips=(3, 2), flips_p=0.003, has_trials=True),
+        "close enough gives 400 cases the same score in both runs, but the change of its share of "
+        "trials that pass is statistically significant: 3 broke, 2 were fixed (p = 0.003).",
+    ),
+    (
+        finding(-0.02, flips=(5, 1), flips_p=0.2, has_trials=True),
+        "close enough fell by 0.02, statistically significant (p = 0.003); "
+        "its trials that pass show no significant difference: 5 broke, 1 was fixed (p = 0.200).",
+    ),
 ]
 
 
@@ -170,6 +180,34 @@ WHOLES = [
         "2 slices by tag changed significantly.",
     ),
     ((Changes(Flips(0, 0, 0), None), []), "The runs have no case in common."),
+    (
+        (Changes(Flips(60, 10, 8), 0.01, has_trials=True), []),
+        "10 of 60 cases broke, 8 were fixed; the share of a case's trials that pass changed "
+        "significantly (p = 0.010).",
+    ),
+    (
+        (Changes(Flips(60, 10, 8), 0.3, claims=2, has_trials=True), []),
+        "10 of 60 cases broke, 8 were fixed; the share of a case's trials that pass did not change "
+        "significantly (p = 0.300 after correction).",
+    ),
+    (
+        (Changes(Flips(60, 0, 0), 0.01, has_trials=True), []),
+        "None of 60 cases broke or was fixed; the share of a case's trials that pass changed "
+        "significantly (p = 0.010).",
+    ),
+    (
+        (Changes(Flips(60, 0, 0), 0.3, has_trials=True), []),
+        "None of 60 cases broke or was fixed.",
+    ),
+    (
+        (
+            Changes(Flips(60, 3, 3), 0.3, has_trials=True),
+            [FLIPPED._replace(has_trials=True), FELL],
+        ),
+        "3 of 60 cases broke, 3 were fixed; the share of a case's trials that pass did not change "
+        "significantly (p = 0.300); the drop in json and the change of style's share of trials "
+        "that pass are statistically significant.",
+    ),
 ]
 
 

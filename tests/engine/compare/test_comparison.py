@@ -189,7 +189,7 @@ def test_all_trials_of_a_case_count_whatever_their_number(make_dataset: MakeData
     assert (found.broke, found.fixed) == (0, 0)
     assert found.p == only(found).flips.p == only(found).p == 2 / 2**6
     assert found.sentence == (
-        "None of 6 cases broke or was fixed, but the share of their trials that pass changed "
+        "None of 6 cases broke or was fixed; the share of a case's trials that pass changed "
         "significantly (p = 0.031); the rise in close is statistically significant."
     )
     assert found.warnings == (
