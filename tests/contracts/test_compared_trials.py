@@ -85,6 +85,7 @@ def test_every_place_compares_the_means(
         words = on_one_line(text)
         assert "A case has 3 trials in older and 1 in newer" in words
         assert "0.67" in words
+        assert "the share of a case's trials that pass, tested by flipping signs" in words
 
 
 def test_every_place_has_the_same_two_broken_cases(
