@@ -250,6 +250,10 @@ class StateShape(serializers.Serializer[object]):
         help_text="Where a suite file's thresholds counted instead of the suite's; else empty."
     )
     missing_expected = serializers.IntegerField(allow_null=True, min_value=0)
+    empty_expected = serializers.IntegerField(
+        min_value=0,
+        help_text="Cases that expect an empty text, which `includes` finds in every output.",
+    )
     missing_outputs = serializers.IntegerField(
         allow_null=True,
         min_value=0,
@@ -284,6 +288,7 @@ def state_body(run: Run) -> dict[str, Any]:
         "scorers": [_figures(scorer) for scorer in scorers],
         "thresholds_note": run.thresholds_note,
         "missing_expected": run.missing_expected_count,
+        "empty_expected": run.empty_expected_count,
         "missing_outputs": run.missing_output_count,
         "cost_usd": run.cost_usd,
         "latencies_ms": run.latencies_ms,

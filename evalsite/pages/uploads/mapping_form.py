@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django import forms
 
@@ -48,8 +48,22 @@ _SEPARATORS: Final = [
     ("|", "split at vertical bars"),
     ("lines", "split at line ends"),
 ]
+_BLANKS: Final = {
+    "": "as usual",
+    "blank_missing": "no value",
+    "blank_text": "an empty text",
+}
 _LINES: Final = {"lines": "\n"}  # a form would send a bare line end as two characters
 _EXAMPLES: Final = 3
+
+
+class ColumnRow(NamedTuple):
+    """The choices for a column, `blanks` of a table alone, with its kind of values and examples."""
+
+    field: forms.BoundField
+    blanks: forms.BoundField | None
+    kind: str
+    values: list[Json]
 
 
 class MappingForm(forms.Form):
@@ -84,9 +98,21 @@ class MappingForm(forms.Form):
                 initial=held.get(column, ""),
                 required=False,
             )
+            if self.detected.is_table:
+                own = (name for name in _BLANKS if name and column in getattr(initial, name))
+                self.fields[_blank_name(place)] = forms.ChoiceField(
+                    label=f"Empty cells of {column}",
+                    choices=list(_BLANKS.items()),
+                    initial=next(own, ""),
+                    required=False,
+                )
         for name in _SPLIT:
             mark = getattr(initial, name)
             self.fields[name].initial = "lines" if mark == "\n" else mark
+
+    @property
+    def is_table(self) -> bool:
+        return self.detected.is_table
 
     def _columns(self, paths: Sequence[str], held: Iterable[str]) -> list[str]:
         """The file's columns, the mapped paths that have values, and those that are asked for."""
@@ -105,11 +131,11 @@ class MappingForm(forms.Form):
         values = (reader.value(row.fields, column) for row in self.detected.sample)
         return [value for value in values if value is not MISSING]
 
-    def rows(self) -> Iterator[tuple[forms.BoundField, str, list[Json]]]:
-        """The choice for each column with its kind of values and examples."""
+    def rows(self) -> Iterator[ColumnRow]:
         for place, column in enumerate(self.columns):
             values = self._values(column)
-            yield self[_name(place)], column_type(values), values[:_EXAMPLES]
+            blanks = self[_blank_name(place)] if self.detected.is_table else None
+            yield ColumnRow(self[_name(place)], blanks, column_type(values), values[:_EXAMPLES])
 
     @property
     def several_outputs(self) -> list[str]:
@@ -156,9 +182,19 @@ class MappingForm(forms.Form):
             choices[field] = [*choices[field], column]
         if self.detected.is_open and "error" not in self.columns:
             choices["error"] = choices["error"] or ["error"]  # which few rows may have
+        for name in filter(None, _BLANKS):
+            choices[name] = [
+                column
+                for place, column in enumerate(self.columns)
+                if self.cleaned_data.get(_blank_name(place)) == name
+            ]
         marks = {name: self.cleaned_data.get(name, "") for name in _SPLIT}
         return choices | {name: [_LINES.get(mark, mark)] for name, mark in marks.items()}
 
 
 def _name(place: int) -> str:
     return f"column-{place}"
+
+
+def _blank_name(place: int) -> str:
+    return f"blank-{place}"

@@ -1,6 +1,7 @@
 """Readers of uploaded files: a file in, a stream of rows, cases and problems out."""
 
 from scoring.core.files.case_keys import AssignedKey, CaseKeys, case_key
+from scoring.core.files.columns.blank_cells import BlankCells
 from scoring.core.files.columns.guess import displaced_fields, guess_mapping, map_options
 from scoring.core.files.columns.mapping import MappedCase, Mapping, OutputText
 from scoring.core.files.format_detection import (
@@ -18,6 +19,7 @@ from scoring.core.files.source import Source, open_source
 __all__ = [
     "MISSING",
     "AssignedKey",
+    "BlankCells",
     "CaseKeys",
     "DetectedFormat",
     "FileProblem",

@@ -13,6 +13,7 @@ import orjson
 from scoring.core.contract import Json
 from scoring.core.files import (
     MISSING,
+    BlankCells,
     CaseKeys,
     DetectedFormat,
     FileProblem,
@@ -109,6 +110,8 @@ class OpenFile:
     def batches(self, report: ImportReport, size: int) -> Iterator[list[KeyedRow]]:
         """The usable rows in order; problems of the others and of the file are reported."""
         keyer = RowKeyer(self.columns, is_table=self.detected.is_table)
+        if keyer.blanks:
+            report.blanks = keyer.blanks
         batch: list[KeyedRow] = []
         try:
             for row in self._rows(report):
@@ -173,6 +176,9 @@ def open_file(
 
 
 def _check(columns: Columns, detected: DetectedFormat, kind: str) -> None:
+    if not detected.is_table and (columns.blank_text or columns.blank_missing):
+        text = "Only tables have empty cells. Leave out blank_text and blank_missing."
+        raise FileProblem("unknown_field", text)
     try:
         columns.check(
             *(detected.columns, detected.sample), needed=NEEDED[kind], is_open=detected.is_open
@@ -190,17 +196,18 @@ def _check(columns: Columns, detected: DetectedFormat, kind: str) -> None:
 class RowKeyer:
     """Gives rows, in their order, their keys, or finds their problems.
 
-    All values of a table are texts.
+    All values of a table are texts, but for empty cells, which `blanks` tells apart.
     """
 
     def __init__(
         self, columns: Columns, keys: CaseKeys | None = None, *, is_table: bool = False
     ) -> None:
-        self._columns, self._is_table = columns, is_table
+        self._columns = columns
+        self.blanks = BlankCells(columns) if is_table else None
         self._keys = keys or CaseKeys(has_trials=bool(columns.trial))
 
     def place(self, row: Row) -> KeyedRow | RowProblem:
-        case = self._columns.apply(row)
+        case = self._columns.apply(self.blanks.drop(row) if self.blanks else row)
         if isinstance(case, RowProblem):
             return case
         line, key, has_id, trial = case[:4]
@@ -209,7 +216,7 @@ class RowKeyer:
         keyed = (self._keys.place_id if has_id else self._keys.place_hash)(key, line, trial)
         if isinstance(keyed, RowProblem):
             return keyed._replace(column=self._columns.id)
-        return KeyedRow(*keyed, case, _NO_VALUES if self._is_table else self._values(row))
+        return KeyedRow(*keyed, case, _NO_VALUES if self.blanks else self._values(row))
 
     def _values(self, row: Row) -> dict[str, str]:
         columns = self._columns

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from scoring.core.contract import Json
-from scoring.core.files import FileProblem, Missing, Notes, RowProblem
+from scoring.core.files import MISSING, BlankCells, FileProblem, Missing, Notes, RowProblem
+from scoring.core.files.columns.blank_cells import describe_blanks
 
 MAX_NAMED: Final = 5  # unmatched keys in a sentence
 MAX_LISTED: Final = 100  # problems and unmatched ids; more are only counted
@@ -31,6 +32,9 @@ class ImportReport:
     outputs: dict[str, int] = field(default_factory=dict)
     problem_count: int = 0
     problems: list[RowProblem] = field(default_factory=list)
+    blanks: BlankCells | None = None  # of a table
+    unlabelled: int = 0  # cases without an expected output and references
+    empty_expected: int = 0  # cases that expect an empty text
     answer_lists: int = 0  # cases that expect a list of texts
     with_references: int = 0  # cases
     most_references: int = 0  # of one case
@@ -53,6 +57,8 @@ class ImportReport:
 
     def add_answers(self, expected: Json | Missing, references: Sequence[str]) -> None:
         """Count what a case gives as right answers."""
+        self.unlabelled += (expected is MISSING or expected is None) and not references
+        self.empty_expected += expected == ""
         if isinstance(expected, list) and expected and all(isinstance(t, str) for t in expected):
             self.answer_lists += 1
         if references:
@@ -64,12 +70,23 @@ class ImportReport:
         """What was understood as several right answers, in words; empty for one a case."""
         of_cases = f"of {self.case_count:,} cases" if self.case_count != 1 else "of 1 case"
         said = []
+        if self.unlabelled:
+            have = "has" if self.unlabelled == 1 else "have"
+            said.append(f"{self.unlabelled:,} {of_cases} {have} no expected output")
+        if self.empty_expected:
+            what = "an empty text, which every output includes"
+            said.append(f"expected: {what}, in {self.empty_expected:,} {of_cases}")
         if self.answer_lists:
             said.append(f"expected: a list of right answers in {self.answer_lists:,} {of_cases}")
         if self.with_references:
             most = f"up to {self.most_references:,} a case"
             said.append(f"references: {most}, in {self.with_references:,} {of_cases}")
         return said
+
+    @property
+    def blank_cells(self) -> str:
+        """How many cells of a table are empty, and what they are read as; "" for none."""
+        return describe_blanks(self.blanks) if self.blanks else ""
 
     def add(self, problem: RowProblem) -> None:
         self.problem_count += 1
@@ -118,6 +135,7 @@ class ImportReport:
             "cases": self.case_count,
             "outputs": self.outputs,
             "right_answers": self.right_answers,
+            "blank_cells": self.blank_cells,
             "duplicate_inputs": self.duplicate_inputs,
             "repeats": self.repeats,
             "near_count": self.near_count,

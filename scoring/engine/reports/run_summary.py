@@ -72,6 +72,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "verdicts": run.verdict_counts,
         "relabel": describe_relabel(relabel),
         "missing_expected": run.missing_expected_count,
+        "empty_expected": run.empty_expected_count,
         "missing_outputs": run.missing_output_count or 0,
         "missing_output_keys": missing_keys(run, MAX_NAMED),
         "cost_usd": run.cost_usd,
@@ -202,6 +203,11 @@ def _facts(report: Report) -> list[str]:
         facts.append(f"cases without an output: {_missing_text(run)}")
     if run.missing_expected_count:
         facts.append(f"without an expected output: {run.missing_expected_count:,}")
+    if run.empty_expected_count:
+        facts.append(
+            f"an empty text as expected output, which includes finds in every output: "
+            f"{run.empty_expected_count:,}"
+        )
     facts += [*_error_texts(run), *_fault_texts(run)]
     if run.judge_calls is not None:
         facts.append(f"judges: {_judges_text(run)}")

@@ -23,6 +23,22 @@ def scorer_families(type_name: str, config: Mapping[str, Any]) -> set[str]:
     return {family}.union(*inner)
 
 
+def includes_expected(type_name: str, config: Mapping[str, Any]) -> bool:
+    """Whether the scorer, or one inside it, looks for the expected text in the output."""
+    if type_name == "includes":
+        return not config.get("values")
+    if "combinator" not in scorer_families(type_name, config):
+        return False
+    return any(
+        includes_expected(each["type"], each.get("config", {})) for each in config["scorers"]
+    )
+
+
+def run_includes_expected(run: Run) -> bool:
+    versions = (scorer.version for scorer in run.frozen_scorers)
+    return any(includes_expected(version.type, version.config) for version in versions)
+
+
 def run_families(run: Run) -> set[str]:
     """The families of all scorers of the run."""
     versions = (scorer.version for scorer in run.frozen_scorers)

@@ -13,10 +13,11 @@ from django.db.models import Count, Max, Q, Sum
 from scoring.core.stats.descriptive import percentiles
 from scoring.core.stats.score_distribution import count_by_step
 from scoring.engine.runs.confusion import count_classes
-from scoring.engine.runs.requirements import run_families
+from scoring.engine.runs.requirements import run_families, run_includes_expected
 from scoring.engine.runs.trial_figures import CaseRanks, read_trials
 from scoring.models import (
     CallPurpose,
+    Case,
     CaseVerdict,
     ModelCall,
     Output,
@@ -32,6 +33,7 @@ from scoring.models.runs.missing_outputs import count_missing_outputs
 from scoring.models.runs.run import UNJUDGED
 
 BINS: Final = 20
+EMPTY_TEXT: Final = '""'  # as JSON
 BATCH: Final = 5_000  # rows that one query updates
 WITHOUT_CALLS: Final = frozenset({"deterministic", "combinator"})  # families that call no model
 _SUMMARY_FIELDS: Final = [
@@ -80,6 +82,7 @@ def summarize_run(run: Run) -> None:
         summary.n += missing
     counts = {
         "missing_output_count": missing,
+        "empty_expected_count": _count_empty_expected(run),
         **(_count_cases(run, ranks) if trials > 1 else _count_outputs(run)),
         **outputs,
         **_judge_figures(run),
@@ -243,6 +246,14 @@ def _count_outputs(run: Run) -> dict[str, Any]:
     missing = cases.filter(verdict=Verdict.FAIL, missing_expected=True)
     lacking = missing.count() if counts["fail_count"] else 0
     return {**counts, "missing_expected_count": lacking, "output_verdicts": {}}
+
+
+def _count_empty_expected(run: Run) -> int:
+    """The cases that `includes` passes whatever the output; 0 for a run that does not use it."""
+    if not run_includes_expected(run):
+        return 0
+    version = run.output_set.version_id
+    return Case.objects.filter(version=version, expected_json=EMPTY_TEXT).count()
 
 
 def _output_figures(run: Run) -> dict[str, Any]:

@@ -14,7 +14,15 @@ import orjson
 
 from scoring.core.configured import ConfiguredScorer, configure_scorer
 from scoring.core.contract import EMPTY, Case, ConfigError, Json, Result, ServiceError, error
-from scoring.core.files import MISSING, DetectedFormat, FileProblem, MappedCase, Row, guess_mapping
+from scoring.core.files import (
+    MISSING,
+    BlankCells,
+    DetectedFormat,
+    FileProblem,
+    MappedCase,
+    Row,
+    guess_mapping,
+)
 from scoring.core.files import Mapping as Columns
 from scoring.core.json_text import to_text
 
@@ -42,10 +50,11 @@ class LineReader:
         self.line = _line_of_object
         if detected.is_table:
             self._id, self._columns = _columns(detected)
+            self._blanks = BlankCells(self._columns)
             self.line = self._line_of_cells
 
     def _line_of_cells(self, row: Row) -> InputLine:
-        cells = {**row.fields, _LINE: str(row.line)}
+        cells = {**self._blanks.drop(row).fields, _LINE: str(row.line)}
         case = self._columns.apply(Row(row.line, cells))
         if not isinstance(case, MappedCase):
             raise FileProblem(case.code, case.message, line=case.line)

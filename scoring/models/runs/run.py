@@ -212,6 +212,9 @@ class Run(AddressedRow):
     error_count = models.PositiveIntegerField(null=True)
     skipped_count = models.PositiveIntegerField(null=True)
     missing_expected_count = models.PositiveIntegerField(null=True)
+    empty_expected_count = models.PositiveIntegerField(
+        default=0, help_text="Cases that expect an empty text, which `includes` finds everywhere."
+    )
     output_verdicts = models.JSONField(
         default=dict, editable=False,
         help_text="How many outputs have each verdict, where cases have several trials, and how "

@@ -43,6 +43,7 @@ def test_a_finished_run_shows_its_figures(alices: Api, dataset: str, suite: Suit
         "scorers": [],
         "thresholds_note": "",
         "missing_expected": 0,
+        "empty_expected": 0,
         "missing_outputs": 0,
         "cost_usd": None,
         "latencies_ms": {},

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scoring.core.files import case_key
+from scoring.core.files import FileProblem, case_key
 from scoring.models import AuditEntry, Case, DatasetVersion, UploadState, User, VersionState
 from tests.support.fixtures.uploads import Put, cases_of, check, jsonl, load, load_unchecked, table
 
@@ -37,16 +37,20 @@ AWKWARD = [
 
 
 def test_awkward_cells_are_stored_character_for_character(put: Put) -> None:
+    """An empty cell is no value but as an input, and one of white space is no expected output."""
     rows = [[f"k{place}", text, text, text] for place, text in enumerate(AWKWARD)]
     content = table([["id", "input", "expected", "note"], *rows])
     upload = load(put(content))
     assert upload.state == UploadState.DONE
     wanted = list(csv.reader(io.StringIO(content.decode(), newline="")))[1:]
     stored = [
-        [case.key, case.input, case.expected, case.metadata["note"]]
+        [case.key, case.input, case.expected, case.metadata.get("note")]
         for case in cases_of(upload.version)
     ]
-    assert stored == wanted
+    assert stored == [
+        [key, asked, expected if expected.strip() else None, note or None]
+        for key, asked, expected, note in wanted
+    ]
     positions = [case.position for case in cases_of(upload.version)]
     assert positions == list(range(1, len(AWKWARD) + 1))
 
@@ -140,3 +144,44 @@ def test_the_same_cases_again_are_recognised(put: Put, content: bytes, name: str
 def test_any_difference_makes_a_new_version(put: Put, content: bytes) -> None:
     load(put(b"id,input,note\n1,a,x\n2,b,y\n"))
     assert load(put(content)).version.number == 2  # type: ignore[union-attr]
+
+
+BLANK = [["id", "input", "expected", "output", "tags", "note"], ["1", "", "", "", "", ""]]
+
+
+def test_an_empty_cell_of_a_table_is_no_value_but_for_input_and_output(put: Put) -> None:
+    upload = load(put(table([*BLANK, ["2", "q", "Paris", "It is.", "geo", "n"]])))
+    blank, filled = cases_of(upload.version)
+    assert (blank.input, blank.expected_json, blank.tags, blank.metadata) == ("", None, [], {})
+    assert (filled.expected, filled.tags, filled.metadata) == ("Paris", ["geo"], {"note": "n"})
+    assert blank.outputs.get().text == ""
+    assert upload.report["right_answers"] == ["1 of 2 cases has no expected output"]
+    assert upload.report["blank_cells"] == (
+        "Empty cells: 1 of expected, 1 of tags and 1 of note are no value; "
+        "1 of input and 1 of output are empty texts."
+    )
+
+
+def test_a_mapping_says_which_empty_cells_are_texts(put: Put) -> None:
+    choices = {name: [name] for name in ("id", "input", "expected", "output")}
+    upload = put(table(BLANK))
+    choices |= {"blank_text": ["expected"], "blank_missing": ["output"]}
+    case = cases_of(load(upload, choices).version)[0]
+    assert (case.expected, case.outputs.count()) == ("", 0)
+    said = "expected: an empty text, which every output includes, in 1 of 1 case"
+    assert upload.report["right_answers"] == [said]
+    assert upload.version is not None
+    assert upload.version.mapping["blank_text"] == ["expected"]
+
+
+def test_an_empty_text_of_json_stays_one(put: Put) -> None:
+    upload = load(put(jsonl({"id": 1, "input": "q", "expected": ""}), "cases.jsonl"))
+    assert cases_of(upload.version)[0].expected == ""
+    assert upload.report["blank_cells"] == ""
+
+
+def test_only_a_table_has_empty_cells(put: Put) -> None:
+    upload = put(jsonl({"id": 1, "input": "q", "expected": ""}), "cases.jsonl")
+    choices = {"id": ["id"], "input": ["input"], "blank_text": ["expected"]}
+    with pytest.raises(FileProblem, match="Only tables have empty cells"):
+        check(upload, choices)

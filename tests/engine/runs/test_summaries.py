@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from scoring.engine.runs.summaries import histogram, moments, summarize_run
 from scoring.models import ModelCall, Run, RunSummary, Score
-from tests.conftest import MakeDataset
+from tests.conftest import MakeDataset, MakeOutputs
 from tests.engine.judge_doubles import Model, model
 from tests.support.finished_runs import run_with
 from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
 from tests.support.fixtures.spy import Spy
+from tests.support.run_states import finished_run
 
 __all__ = ["model"]
 
@@ -158,6 +159,27 @@ def test_tokens_and_cost_are_those_of_the_outputs_that_tell_them(
         output.save()
     summarize_run(run)
     assert (run.output_tokens_in, run.output_tokens_out, run.cost_usd) == (42, 5, 0.75)
+
+
+INNER = [{"name": "in", "type": "includes"}, {"name": "same", "type": "exact_match"}]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("kind", "config", "count"),
+    [
+        ("includes", {}, 2),
+        ("includes", {"values": ["Paris"]}, 0),
+        ("exact_match", {}, 0),
+        ("all", {"scorers": INNER}, 2),
+    ],
+)
+def test_empty_expected_texts_are_counted_where_they_pass_anything(
+    make_dataset: MakeDataset, make_outputs: MakeOutputs, kind: str, config: Any, count: int
+) -> None:
+    cases = [{"expected": ""}, {"expected": ""}, {"expected": "yes"}, {}]
+    run = finished_run(make_outputs(make_dataset(cases), ["yes"] * 4), ("one", kind, config))
+    assert run.empty_expected_count == count
 
 
 @pytest.mark.django_db

@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from scoring.engine.drift import measure_series
+from scoring.engine.reports.run_summary import Report, as_json, as_table
 from scoring.engine.runs import planning
 from scoring.engine.runs.progress import NO_WORKER
 from scoring.models import AuditEntry, Run, RunDrift, RunState, User
@@ -38,6 +39,21 @@ def test_missing_expected_values_are_counted_in_the_header(
     outputs = make_outputs(make_dataset([{}, {"expected": "yes"}]), ["yes", "yes"])
     page = on_one_line(browser_of(bob).get(url(finished_run(outputs))).text)
     assert "1 case lacks the expected output" in page
+
+
+def test_empty_expected_texts_are_named_wherever_the_run_is(
+    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> None:
+    outputs = make_outputs(make_dataset([{"expected": ""}, {"expected": "yes"}]), ["no", "yes"])
+    run = finished_run(outputs, ("one", "includes", {}))
+    said = "1 case of the dataset version expects an empty text, which <code>includes</code> finds"
+    assert said in on_one_line(browser_of(bob).get(url(run)).text)
+    assert said in on_one_line(browser_of(bob).get(reverse("run_report", args=[run.uuid])).text)
+    api = browser_of(bob).get(reverse("api:run", args=[run.uuid])).json()
+    assert (api["empty_expected"], api["missing_expected"]) == (1, 0)
+    told = Report(run, None, None, [], seeks_baseline=False)
+    assert as_json(told)["empty_expected"] == 1
+    assert "includes finds in every output: 1" in as_table(told)
 
 
 def test_equal_scores_have_two_decimals(

@@ -145,7 +145,7 @@ def test_a_change_swaps_the_preview_in_place(browser: Client) -> None:
 def test_columns_show_what_kind_of_values_they_hold(browser: Client) -> None:
     rows = "id,input,when,ok,tokens\n1,a,2026-11-22,true,5\n2,b,2026-11-23,false,7.5\n"
     form = browser.get(url_of(sent(browser, rows))).context["form"]
-    kinds = {field.label: kind for field, kind, _ in form.rows()}
+    kinds = {row.field.label: row.kind for row in form.rows()}
     wanted = {"id": "number", "input": "text", "when": "date", "ok": "true or false"}
     assert kinds == wanted | {"tokens": "number"}
 
@@ -219,7 +219,7 @@ def test_an_answer_found_inside_an_object_is_shown_by_its_path_and_imported(
     rows = json.dumps(BATCH | {"messages": [{"role": "user", "content": "Q"}]}).encode()
     upload = sent(browser, rows, "batch.jsonl")
     page = browser.get(url_of(upload)).context["form"]
-    held = {field.label: field.value() for field, _, _ in page.rows()}
+    held = {field.label: field.value() for field, *_ in page.rows()}
     assert held["response.body.choices[0].message.content"] == "output"
     imported(browser, checked(browser, upload))
     assert (Case.objects.get().key, Output.objects.get().text) == ("q1", "A")
@@ -231,7 +231,7 @@ def test_any_value_is_reached_by_a_path_that_is_written(browser: Client) -> None
     asked = {"paths": " messages[0].content , more.a.b,nowhere[3], messages[0].content"}
     answer = browser.get(url_of(upload), asked)
     rows = {
-        field.label: (field, kind, values) for field, kind, values in answer.context["form"].rows()
+        row.field.label: (row.field, row.kind, row.values) for row in answer.context["form"].rows()
     }
     assert [values for _, _, values in rows.values()][-3:] == [["Q"], [["x"]], []]
     given = {field.html_name: field.value() or "" for field, _, _ in rows.values()}
@@ -242,7 +242,7 @@ def test_any_value_is_reached_by_a_path_that_is_written(browser: Client) -> None
     upload.refresh_from_db()
     imports.check_upload(upload)
     again = browser.get(url_of(upload)).context["form"]
-    held = {field.label: field.value() for field, _, _ in again.rows()}
+    held = {field.label: field.value() for field, *_ in again.rows()}
     assert (held["messages[0].content"], held["more.a.b"]) == ("input", "references")
     imported(browser, upload)
     case = Case.objects.get()
@@ -293,8 +293,29 @@ def test_the_report_says_what_it_takes_for_right_answers(browser: Client) -> Non
     html = html_of(browser, checked(browser, sent(browser, rows.encode(), "cases.jsonl")))
     assert "Right answers" in html
     assert "references: up to 2 a case, in 1 of 2 cases" in html
-    single = checked(browser, sent(browser, "id,input\n1,a\n"))
+    single = checked(browser, sent(browser, "id,input,expected\n1,a,b\n"))
     assert "Right answers" not in html_of(browser, single)
+
+
+def test_empty_cells_of_each_column_are_what_is_chosen(browser: Client) -> None:
+    upload = sent(browser, "id,input,expected,output\n1,a,,\n2,b,c,d\n")
+    assert "Empty cells are" in html_of(browser, upload)
+    chosen = checked(
+        browser,
+        upload,
+        **{"Empty cells of expected": "blank_text", "Empty cells of output": "blank_missing"},
+    )
+    html = html_of(browser, chosen)
+    assert "1 of output is no value; 1 of expected is an empty text" in html
+    assert '<option value="blank_text" selected>' in html
+    imported(browser, chosen)
+    assert Case.objects.get(key="1").expected == ""
+    assert Output.objects.count() == 1
+
+
+def test_rows_of_objects_have_no_empty_cells(browser: Client) -> None:
+    upload = sent(browser, b'{"id": 1, "input": "a"}\n', "cases.jsonl")
+    assert "Empty cells are" not in html_of(browser, upload)
 
 
 @pytest.mark.parametrize(
@@ -408,7 +429,7 @@ CHAT = json.dumps({"messages": [ASKED, {"role": "assistant", "content": "Paris"}
 def held(browser: Client, rows: str) -> dict[str, str]:
     """What each column that the page lists holds."""
     form = browser.get(url_of(sent(browser, rows, "chats.jsonl"))).context["form"]
-    return {field.label: field.value() for field, _, _ in form.rows()}
+    return {field.label: field.value() for field, *_ in form.rows()}
 
 
 def test_the_page_shows_both_halves_and_takes_them_in(browser: Client) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 from unicodedata import combining, normalize
 
 from scoring.core.files.columns.column_types import BOOLEAN, NUMBER, column_type
-from scoring.core.files.columns.mapping import OUTPUT_WORDS, Mapping
+from scoring.core.files.columns.mapping import BLANKS, OUTPUT_WORDS, Mapping
 from scoring.core.files.columns.translated_names import (
     OTHER_LISTED_TAGS,
     OTHER_NAMES,
@@ -100,7 +100,7 @@ def guess_mapping(
     """
     rows = list(sample)
     chosen: dict[str, Sequence[str]] = dict(choices or {})
-    claimed = {column for mapped in chosen.values() for column in mapped}
+    claimed = {name for field, mapped in chosen.items() if field not in BLANKS for name in mapped}
     free = {_plain(column): column for column in reversed(columns) if column not in claimed}
     for field, names in _NAMES.items():
         name = next((name for name in names if name in free), None)
@@ -136,7 +136,9 @@ def _split_chat(
 
 def _outside(columns: Iterable[str], chosen: dict[str, Sequence[str]]) -> list[str]:
     """The columns that are not inside a chosen one."""
-    inside = tuple(f"{column}." for mapped in chosen.values() for column in mapped)
+    inside = tuple(
+        f"{column}." for field, mapped in chosen.items() if field not in BLANKS for column in mapped
+    )
     return [column for column in columns if not column.startswith(inside)]
 
 
@@ -176,7 +178,12 @@ def displaced_fields(
 
     A field that the choices name, if only to unmap it, is not among them.
     """
-    chosen = {column: field for field, mapped in choices.items() for column in mapped}
+    chosen = {
+        column: field
+        for field, mapped in choices.items()
+        if field not in BLANKS
+        for column in mapped
+    }
     fields = {**_NAMES, "output": _OUTPUT_NAMES}
     return [
         (field, column, chosen[column])

@@ -22,6 +22,7 @@ _ALIKE: Final = 0.7  # of a misspelt name; below that, “zip” would suggest �
 _Numbers = tuple[float | None, int | None, int | None, float | None]
 _NO_NUMBERS: Final[_Numbers] = (None, None, None, None)
 
+BLANKS: Final = ("blank_text", "blank_missing")  # settings of columns, whatever these hold
 OUTPUT_WORDS: Final = (
     "output",
     "completion",
@@ -75,7 +76,8 @@ class Mapping:
 
     Several `output` columns are several runs, labelled by where their names differ. Columns that
     are neither mapped nor in `drop` become metadata. A text of references or tags is split at
-    its separator ("" = one item).
+    its separator ("" = one item). `blank_text` and `blank_missing` are columns of a table whose
+    empty cells are empty texts and no value, where that is not usual (see `BlankCells`).
     """
 
     id: str = ""
@@ -95,6 +97,8 @@ class Mapping:
     drop: tuple[str, ...] = ()
     references_separator: str = ""
     tags_separator: str = ""
+    blank_text: tuple[str, ...] = ()
+    blank_missing: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, choices: dict[str, Sequence[str]]) -> Self:
@@ -142,6 +146,10 @@ class Mapping:
             values = (self.value(row.fields, column) for row in sample)
             if column not in columns and all(value is MISSING for value in values):
                 raise _missing_column(f"“{column}” (for {field})", column, columns)
+        for field in BLANKS if not is_open else ():
+            for column in getattr(self, field):
+                if column not in columns:
+                    raise _missing_column(f"“{column}” (for {field})", column, columns)
         for field in needed:
             names = field.split("|")
             if not any(getattr(self, name) for name in names):
@@ -271,7 +279,7 @@ class Mapping:
         return tuple(
             (field, column)
             for field, columns in self.choices().items()
-            if not field.endswith("_separator")
+            if not (field.endswith("_separator") or field in BLANKS)
             for column in columns
         )
 
