@@ -100,8 +100,10 @@ class MappingForm(forms.Form):
             )
             if self.detected.is_table:
                 own = (name for name in _BLANKS if name and column in getattr(initial, name))
+                label = f"Empty cells of {column}"
                 self.fields[_blank_name(place)] = forms.ChoiceField(
-                    label=f"Empty cells of {column}",
+                    label=label,
+                    widget=forms.Select(attrs={"aria-label": label}),
                     choices=list(_BLANKS.items()),
                     initial=next(own, ""),
                     required=False,
