@@ -74,7 +74,7 @@ def test_the_sample_goes_from_the_home_page_to_a_dataset(
     path = tmp_path / download.value.suggested_filename
     download.value.save_as(path)
     upload = choose(page, path)
-    assert page.get_by_label("question").input_value() == "input"
+    assert page.get_by_label("question", exact=True).input_value() == "input"
     is_accessible(page)
 
     page.get_by_role("button", name="Check the rows").click()
@@ -143,12 +143,12 @@ def test_another_sheet_is_shown_as_soon_as_it_is_chosen(
     page.keyboard.press("ArrowDown")
     expect(page.get_by_text("sheet Two of 2")).to_be_visible()
     expect(page.get_by_label("Sheet")).to_be_focused()
-    assert page.get_by_label("gpt-4o output").input_value() == "output"
+    assert page.get_by_label("gpt-4o output", exact=True).input_value() == "output"
     # A person takes longer than the 20 ms until htmx listens to the new form; a test does not.
     page.wait_for_function("document.querySelector('#upload form')['htmx-internal-data']")
     page.get_by_label("The first row holds").select_option("no")
     expect(page.get_by_text("no header")).to_be_visible()
-    expect(page.get_by_label("column 3")).to_be_visible()
+    expect(page.get_by_label("column 3", exact=True)).to_be_visible()
     is_accessible(page)
 
 
