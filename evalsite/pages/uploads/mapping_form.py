@@ -10,6 +10,7 @@ from django import forms
 from scoring.core.contract import Json
 from scoring.core.files import MISSING, FileProblem, Mapping
 from scoring.core.files.columns.column_types import column_type
+from scoring.core.files.columns.separators import TIGHT_COMMA
 from scoring.engine import imports
 from scoring.engine.imports import Preview
 from scoring.engine.imports.reader import FileOptions
@@ -44,6 +45,7 @@ _SPLIT: Final = ("references_separator", "tags_separator")
 _SEPARATORS: Final = [
     ("", "not split"),
     (",", "split at commas"),
+    (TIGHT_COMMA, "split at commas that no space follows"),
     (";", "split at semicolons"),
     ("|", "split at vertical bars"),
     ("lines", "split at line ends"),

@@ -4,6 +4,7 @@ from scoring.core.files.case_keys import AssignedKey, CaseKeys, case_key
 from scoring.core.files.columns.blank_cells import BlankCells
 from scoring.core.files.columns.guess import displaced_fields, guess_mapping, map_options
 from scoring.core.files.columns.mapping import MappedCase, Mapping, OutputText
+from scoring.core.files.columns.python_cells import PythonCells
 from scoring.core.files.format_detection import (
     DetectedFormat,
     Format,
@@ -32,6 +33,7 @@ __all__ = [
     "Note",
     "Notes",
     "OutputText",
+    "PythonCells",
     "Row",
     "RowProblem",
     "Source",

@@ -19,6 +19,7 @@ from scoring.core.files import (
     FileProblem,
     Header,
     MappedCase,
+    PythonCells,
     Row,
     RowProblem,
     Source,
@@ -110,8 +111,7 @@ class OpenFile:
     def batches(self, report: ImportReport, size: int) -> Iterator[list[KeyedRow]]:
         """The usable rows in order; problems of the others and of the file are reported."""
         keyer = RowKeyer(self.columns, is_table=self.detected.is_table)
-        if keyer.blanks:
-            report.blanks = keyer.blanks
+        report.blanks, report.literals = keyer.blanks, keyer.literals
         batch: list[KeyedRow] = []
         try:
             for row in self._rows(report):
@@ -204,10 +204,12 @@ class RowKeyer:
     ) -> None:
         self._columns = columns
         self.blanks = BlankCells(columns) if is_table else None
+        self.literals = PythonCells(columns) if is_table else None
         self._keys = keys or CaseKeys(has_trials=bool(columns.trial))
 
     def place(self, row: Row) -> KeyedRow | RowProblem:
-        case = self._columns.apply(self.blanks.drop(row) if self.blanks else row)
+        read = self._read(row)
+        case = self._columns.apply(read) if isinstance(read, Row) else read
         if isinstance(case, RowProblem):
             return case
         line, key, has_id, trial = case[:4]
@@ -217,6 +219,12 @@ class RowKeyer:
         if isinstance(keyed, RowProblem):
             return keyed._replace(column=self._columns.id)
         return KeyedRow(*keyed, case, _NO_VALUES if self.blanks else self._values(row))
+
+    def _read(self, row: Row) -> Row | RowProblem:
+        """The row with what the cells of a table stand for."""
+        if not (self.blanks and self.literals):
+            return row
+        return self.literals.take(self.blanks.drop(row))
 
     def _values(self, row: Row) -> dict[str, str]:
         columns = self._columns

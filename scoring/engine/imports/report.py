@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from scoring.core.contract import Json
-from scoring.core.files import MISSING, BlankCells, FileProblem, Missing, Notes, RowProblem
+from scoring.core.files import (
+    MISSING,
+    BlankCells,
+    FileProblem,
+    Missing,
+    Notes,
+    PythonCells,
+    RowProblem,
+)
 from scoring.core.files.columns.blank_cells import describe_blanks
 
 MAX_NAMED: Final = 5  # unmatched keys in a sentence
@@ -33,6 +41,7 @@ class ImportReport:
     problem_count: int = 0
     problems: list[RowProblem] = field(default_factory=list)
     blanks: BlankCells | None = None  # of a table
+    literals: PythonCells | None = None  # of a table
     unlabelled: int = 0  # cases without an expected output and references
     empty_expected: int = 0  # cases that expect an empty text
     answer_lists: int = 0  # cases that expect a list of texts
@@ -88,6 +97,11 @@ class ImportReport:
         """How many cells of a table are empty, and what they are read as; "" for none."""
         return describe_blanks(self.blanks) if self.blanks else ""
 
+    @property
+    def python_cells(self) -> str:
+        """Which cells of a table were read as Python's lists and objects; "" for none."""
+        return self.literals.sentence if self.literals else ""
+
     def add(self, problem: RowProblem) -> None:
         self.problem_count += 1
         if len(self.problems) < MAX_LISTED:
@@ -136,6 +150,7 @@ class ImportReport:
             "outputs": self.outputs,
             "right_answers": self.right_answers,
             "blank_cells": self.blank_cells,
+            "python_cells": self.python_cells,
             "duplicate_inputs": self.duplicate_inputs,
             "repeats": self.repeats,
             "near_count": self.near_count,

@@ -20,10 +20,14 @@ from scoring.core.files import (
     DetectedFormat,
     FileProblem,
     MappedCase,
+    PythonCells,
     Row,
+    RowProblem,
     guess_mapping,
 )
 from scoring.core.files import Mapping as Columns
+from scoring.core.files.columns.blank_cells import describe_blanks
+from scoring.core.files.columns.separators import name_separator
 from scoring.core.json_text import to_text
 
 NO_OUTPUT: Final = "the line has no output"
@@ -47,14 +51,40 @@ class LineReader:
     """Turns rows into lines. Objects have the fields of a case; a table's columns are guessed."""
 
     def __init__(self, detected: DetectedFormat) -> None:
-        self.line = _line_of_object
-        if detected.is_table:
-            self._id, self._columns = _columns(detected)
-            self._blanks = BlankCells(self._columns)
-            self.line = self._line_of_cells
+        self._table = TableLines(detected) if detected.is_table else None
+        self.line = self._table.line if self._table else _line_of_object
 
-    def _line_of_cells(self, row: Row) -> InputLine:
-        cells = {**self._blanks.drop(row).fields, _LINE: str(row.line)}
+    @property
+    def sentences(self) -> list[str]:
+        """How the cells of a table are understood, as far as they were read."""
+        return self._table.sentences if self._table else []
+
+
+class TableLines:
+    """Turns the rows of a table into lines."""
+
+    def __init__(self, detected: DetectedFormat) -> None:
+        self._id, self._columns = _columns(detected)
+        self._blanks, self._literals = BlankCells(self._columns), PythonCells(self._columns)
+
+    @property
+    def sentences(self) -> list[str]:
+        splits = {
+            "References": self._columns.references_separator,
+            "Tags": self._columns.tags_separator,
+        }
+        told = [
+            f"{what} are split at {name_separator(separator)}."
+            for what, separator in splits.items()
+            if separator
+        ]
+        return [*told, *filter(None, (self._literals.sentence, describe_blanks(self._blanks)))]
+
+    def line(self, row: Row) -> InputLine:
+        read = self._literals.take(self._blanks.drop(row))
+        if isinstance(read, RowProblem):
+            raise FileProblem(read.code, read.message, line=read.line)
+        cells = {**read.fields, _LINE: str(row.line)}
         case = self._columns.apply(Row(row.line, cells))
         if not isinstance(case, MappedCase):
             raise FileProblem(case.code, case.message, line=case.line)

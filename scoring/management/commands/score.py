@@ -59,12 +59,11 @@ class Command(BaseCommand):
             with _open_source(options["file"]) as (source, stream):
                 output = ResultWriter(self.stdout, scorer, _FORMS[options["format"]])
                 stream.before_wait = output.flush
-                notes = Notes()
-                output.take_all(
-                    _lines(source, notes, file_options(options), has_scorer=scorer is not None)
-                )
-                for note in notes.listed:
-                    self.stderr.write(note.message)
+                notes, told = Notes(), list[str]()
+                reading = file_options(options)
+                output.take_all(_lines(source, notes, reading, told, has_scorer=scorer is not None))
+                for text in (*told, *(note.message for note in notes.listed)):
+                    self.stderr.write(text)
         except BrokenPipeError:
             # What Python still flushes at exit must not complain that the reader is gone.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -139,8 +138,9 @@ def _open_source(name: str) -> Iterator[tuple[Source, LiveStream]]:
 
 
 def _lines(
-    source: Source, notes: Notes, options: FileOptions, *, has_scorer: bool
+    source: Source, notes: Notes, options: FileOptions, told: list[str], *, has_scorer: bool
 ) -> Iterator[InputLine]:
+    """The lines; at their end `told` has what to say of how they were read."""
     detected = detect_format(source, **options)
     if problem := detected.problem:
         raise FileProblem(problem.code, problem.message, line=problem.line)
@@ -153,6 +153,7 @@ def _lines(
             text = f"Line {row.line:,} names no scorer. Give one with --scorer TYPE."
             raise FileProblem("missing_scorer", text, line=row.line)
         yield line
+    told += reader.sentences
 
 
 def _scorer(type_name: str | None, config: str, threshold: float | None) -> ConfiguredScorer | None:

@@ -185,3 +185,27 @@ def test_only_a_table_has_empty_cells(put: Put) -> None:
     choices = {"id": ["id"], "input": ["input"], "blank_text": ["expected"]}
     with pytest.raises(FileProblem, match="Only tables have empty cells"):
         check(upload, choices)
+
+
+def test_python_s_lists_and_objects_become_what_they_say(put: Put) -> None:
+    rows = [
+        ["id", "input", "expected", "references", "tags", "metadata"],
+        [
+            "1",
+            "q",
+            "{'ok': True}",
+            "['Paris', 'Paris, France']",
+            "['geo' 'easy']",
+            "{'lang': 'en'}",
+        ],
+    ]
+    upload = load(put(table(rows)))
+    (case,) = cases_of(upload.version)
+    assert (case.tags, case.references) == (["geo", "easy"], ["Paris", "Paris, France"])
+    assert (case.expected, case.metadata) == ('{"ok":true}', {"lang": "en"})
+    assert upload.report["python_cells"].startswith("Written as Python writes them, and read: ")
+
+
+def test_a_list_that_cannot_be_read_is_a_problem_of_its_row(put: Put) -> None:
+    upload = check(put(table([["id", "input", "tags"], ["1", "q", "['geo', nan]"]])))
+    assert [each["code"] for each in upload.problems] == ["unreadable_list"]

@@ -383,3 +383,21 @@ def test_a_file_is_read_as_the_options_say(score: Score, given: bytes, options: 
     """As with `import`; by itself each would be read otherwise or refused."""
     (found,), _ = score("-", *EXACT, *options, given=given)
     assert (found["id"], found["score"]) == ("a", 1.0)
+
+
+def test_how_the_cells_of_a_table_are_understood_is_told_beside_the_results(
+    score: Score, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = (
+        b"output,expected,references,tags\n"
+        b"a,,a; b,\"['x', 'y']\"\n"
+        b"b,c,B; C,\n"
+        b'b,c,"Hold it for long; do not let it go",\n'
+    )
+    found, _ = score("-", "--scorer", "includes", given=rows)
+    assert len(found) == 3
+    assert capsys.readouterr().err.splitlines() == [
+        "References are split at semicolons.",
+        "Written as Python writes them, and read: 1 cell of tags, as up to 2 items.",
+        "Empty cells: 1 of expected and 2 of tags are no value.",
+    ]

@@ -313,6 +313,20 @@ def test_empty_cells_of_each_column_are_what_is_chosen(browser: Client) -> None:
     assert Output.objects.count() == 1
 
 
+def test_tags_with_a_comma_and_a_space_stay_whole_where_others_have_none(
+    browser: Client,
+) -> None:
+    rows = 'id,input,tags\n1,a,"geo,easy"\n2,b,"Paris, France"\n3,c,"art,hard"\n'
+    upload = sent(browser, rows)
+    assert "split at commas that no space follows" in html_of(browser, upload)
+    imported(browser, checked(browser, upload))
+    assert [case.tags for case in Case.objects.order_by("position")] == [
+        ["geo", "easy"],
+        ["Paris, France"],
+        ["art", "hard"],
+    ]
+
+
 def test_rows_of_objects_have_no_empty_cells(browser: Client) -> None:
     upload = sent(browser, b'{"id": 1, "input": "a"}\n', "cases.jsonl")
     assert "Empty cells are" not in html_of(browser, upload)

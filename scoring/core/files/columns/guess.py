@@ -9,6 +9,7 @@ from unicodedata import combining, normalize
 
 from scoring.core.files.columns.column_types import BOOLEAN, NUMBER, column_type
 from scoring.core.files.columns.mapping import BLANKS, OUTPUT_WORDS, Mapping
+from scoring.core.files.columns.separators import guess_separator
 from scoring.core.files.columns.translated_names import (
     OTHER_LISTED_TAGS,
     OTHER_NAMES,
@@ -274,9 +275,6 @@ def _holds_text(column: str, rows: Sequence[Row]) -> bool:
 
 
 def _separator(columns: Iterable[str], marks: str, rows: Sequence[Row]) -> str:
-    """The separator in most of the texts, if it is in at least a tenth of them; else ""."""
     cells = (row.fields.get(column) for row in rows for column in columns)
     texts = [text for text in cells if isinstance(text, str) and text]
-    counts = {mark: sum(mark in text for text in texts) for mark in marks}
-    best = max(marks, key=lambda mark: counts[mark])
-    return best if counts[best] and counts[best] * 10 >= len(texts) else ""
+    return guess_separator([text for text in texts if not text.startswith(("[", "("))], marks)

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from scoring.core.contract import CaseProblem, Json
 from scoring.core.files.case_keys import case_key
+from scoring.core.files.columns.separators import split_text
 from scoring.core.files.json.chat_messages import Steps, drop_chat, split_steps
 from scoring.core.files.numeric_fields import read_amount, read_count
 from scoring.core.files.rows import MISSING, CellProblem, FileProblem, Missing, Row, RowProblem
@@ -331,8 +332,7 @@ def _split_items(value: Json | Missing, separator: str) -> list[str]:
     if isinstance(value, list):
         return [to_text(item) for item in value if item is not None]
     if isinstance(value, str) and separator:
-        items = (item.strip() for item in value.split(separator))
-        return [item for item in items if item]
+        return split_text(value, separator)
     return [to_text(value)]
 
 
