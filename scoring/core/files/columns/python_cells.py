@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from math import isfinite
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -114,7 +113,7 @@ def _plain(value: Any) -> Json:
         if not all(isinstance(name, str) for name in value):
             raise TypeError
         return {name: _plain(item) for name, item in value.items()}
-    is_number = isinstance(value, int | float) and isfinite(value) and abs(value) < 2**63
+    is_number = isinstance(value, int | float) and abs(value) < 2**63
     if value is None or isinstance(value, str) or is_number:
         return value
     raise TypeError

@@ -31,6 +31,7 @@ PROSE = [
         (["a;b"] + ["c"] * 9, ";"),
         (["a;b"] + ["c"] * 10, ""),
         (["a; b", "c; d", "Wait for it; then press the left button twice"], ";"),
+        (["a; b", "Wait for it; then press the left button twice"], ""),
         (PROSE, ""),
         (["Hold the button\nuntil it blinks", "Only admins may."], ""),
         (["Hold it; wait", "Under it"], ""),
