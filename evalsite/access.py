@@ -120,9 +120,11 @@ class OutputAccess(RunAccess):
 
     @property
     def has_blind_case(self) -> bool:
-        """Whether the user is yet to review the output, or that of another run for its case."""
-        place = self.output.case.key, self.output.trial
-        return any(place in cases for cases in self.blind_cases.values())
+        """Whether the user is yet to review any trial of the output's case, of this run or another,
+        beside which it may be laid.
+        """
+        key = self.output.case.key
+        return any(key == blind for cases in self.blind_cases.values() for blind, _ in cases)
 
 
 @dataclass(frozen=True)

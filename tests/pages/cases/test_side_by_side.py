@@ -21,6 +21,7 @@ from scoring.models import CaseVerdict, Dataset, Run, RunState, Team, User
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
 from tests.support.html import on_one_line
+from tests.support.reviewed_runs import ask_to_review
 from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
@@ -212,3 +213,17 @@ def test_a_trial_that_the_baseline_lacks_stands_beside_its_first(
     assert "trial 0, as this run has no trial 2" in on_one_line(page.text)
     page = client.get(address, {"against": str(once.uuid)})
     assert "as this run has no trial" not in page.text
+
+
+def test_the_first_trial_of_the_baseline_is_not_shown_before_its_review(
+    make_dataset: MakeDataset, browser_of: BrowserOf, alice: User
+) -> None:
+    version = make_dataset([{"key": "a"}])
+    once = run_with(version, {"close": [1.0]}, name="once")
+    thrice = run_with(version, {"close": [1.0, 0.0, 1.0]}, trials=3, name="thrice")
+    task = ask_to_review(once, alice, "a")
+    address = reverse("run_case", args=[thrice.uuid, 1])
+    answer = browser_of(alice).get(address, {"against": str(once.uuid), "trial": 2})
+    assert answer.status_code == 302
+    assert answer.url == reverse("review_task", args=[task.queue.uuid, task.position])
+    assert browser_of(alice).get(address, {"trial": 2}).status_code == 200
