@@ -31,10 +31,10 @@ _OPENINGS: Final = ("[", "{", "(", "a", "I", "S")  # of a literal, or of `array(
 CODE: Final = "unreadable_list"
 
 _TEXT: Final = r"(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
-_NUMBER: Final = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_NUMBER: Final = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _ITEM: Final = re.compile(f"{_TEXT}|{_NUMBER}")
 _NUMPY: Final = re.compile(rf"(?s)\[\s*(?:{_TEXT}|{_NUMBER})(?:\s+(?:{_TEXT}|{_NUMBER}))+\s*\]")
-_WRAPPED: Final = re.compile(r"(?s)(?:array|Index|Series)\((?P<list>\[.*\])(?:,\s*\w+=.*)?\)")
+_WRAPPED: Final = re.compile(r"(?s)(?:array|Index|Series)\((?P<list>\[.*\])(?:,[^\]]*)?\)")
 #: What can only be meant as a list of texts.
 _LIST_OF_TEXTS: Final = re.compile(r"(?s)[\[(]\s*['\"].*[\])]")
 
@@ -98,7 +98,7 @@ def read_literal(text: str) -> Json:
         return None
     try:
         if _NUMPY.fullmatch(text):
-            return [ast.literal_eval(item) for item in _ITEM.findall(text)]
+            return _plain([ast.literal_eval(item) for item in _ITEM.findall(text)])
         value = _plain(ast.literal_eval(text))
         return value if isinstance(value, list | dict) else None
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
@@ -110,13 +110,19 @@ def _plain(value: Any) -> Json:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, dict):
-        if not all(isinstance(name, str) for name in value):
+        if not all(isinstance(name, str) and _is_storable(name) for name in value):
             raise TypeError
         return {name: _plain(item) for name, item in value.items()}
     is_number = isinstance(value, int | float) and abs(value) < 2**63
-    if value is None or isinstance(value, str) or is_number:
+    is_text = isinstance(value, str) and _is_storable(value)
+    if value is None or is_number or is_text:
         return value
     raise TypeError
+
+
+def _is_storable(text: str) -> bool:
+    """Whether databases take it: no NUL, no half of a character."""
+    return "\0" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def _is_json(text: str) -> bool:

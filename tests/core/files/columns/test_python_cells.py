@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from scoring.core.files import Mapping, PythonCells, Row, RowProblem
 from scoring.core.files.columns.python_cells import MAX_LITERAL, read_literal
+from tests.support.speed import quick_enough
 
 
 @pytest.mark.parametrize(
@@ -43,6 +44,7 @@ def test_literals_are_read_as_json_has_them(text: str, value: Any) -> None:
         *("", "plain", "'text'", "12", "None", "(1)", "[a, b]", "['a', nan]", "{1, 2}", "{1: 'a'}"),
         *("[b'a']", "[1j]", "[...]", "['a'", "['a']]", "[1e999]", "['a' if 1 else 'b']"),
         *("[__import__('os').getcwd()]", "[" * 500 + "]" * 500, "[" + "9" * 5_000 + "]"),
+        *("['a\\x00b']", "['\\ud800']", "['a' '\\ud800']", "{'a\\x00': 1}", "{'a': '\\udfff'}"),
         *("array(['a']", f"[{'1,' * MAX_LITERAL}]", "[2 ** 99999]", "[99999999999999999999]"),
     ],
 )
@@ -50,9 +52,26 @@ def test_what_is_no_such_literal_is_left_alone(text: str) -> None:
     assert read_literal(text) is None
 
 
-NAMES = st.text(max_size=5)
+SIGNS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")  # which can be stored
+NAMES = st.text(SIGNS, max_size=5)
+HOSTILE = {
+    "one endless number": "[" + "1" * 90_000 + " ",
+    "numbers": "[" + "12 " * 30_000,
+    "quotes": "['" + "\\'" * 40_000,
+    "brackets in an array": "array([" + "],a=" * 20_000,
+    "texts": "['a' " * 20_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_cells_are_left_alone_soon(name: str) -> None:
+    """In time that grows with their length, not with its square."""
+    with quick_enough(5):
+        assert read_literal(HOSTILE[name]) is None
+
+
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=9),
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(SIGNS, max_size=9),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
     max_leaves=8,
 )
