@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='run',
             name='empty_expected_count',
-            field=models.PositiveIntegerField(default=0, help_text='Cases that expect an empty text, which `includes` finds everywhere.'),
+            field=models.PositiveIntegerField(help_text='Cases that expect an empty text, which `includes` finds everywhere.', null=True),
         ),
     ]

@@ -79,7 +79,7 @@ CORRECTED: Final = "By Holm, over all claims of the answer; significant at 0.05 
 class FlipsShape(serializers.Serializer[object]):
     """Verdicts of a scorer that changed."""
 
-    n = serializers.IntegerField(min_value=0, help_text="Outputs scored in both runs.")
+    n = serializers.IntegerField(min_value=0, help_text="Cases scored in both runs.")
     broke = serializers.IntegerField(min_value=0)
     fixed = serializers.IntegerField(min_value=0)
     p = probability_field(

@@ -251,6 +251,7 @@ class StateShape(serializers.Serializer[object]):
     )
     missing_expected = serializers.IntegerField(allow_null=True, min_value=0)
     empty_expected = serializers.IntegerField(
+        allow_null=True,
         min_value=0,
         help_text="Cases that expect an empty text, which `includes` finds in every output.",
     )

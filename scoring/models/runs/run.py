@@ -213,7 +213,7 @@ class Run(AddressedRow):
     skipped_count = models.PositiveIntegerField(null=True)
     missing_expected_count = models.PositiveIntegerField(null=True)
     empty_expected_count = models.PositiveIntegerField(
-        default=0, help_text="Cases that expect an empty text, which `includes` finds everywhere."
+        null=True, help_text="Cases that expect an empty text, which `includes` finds everywhere."
     )
     output_verdicts = models.JSONField(
         default=dict, editable=False,
