@@ -77,8 +77,9 @@ class Mapping:
 
     Several `output` columns are several runs, labelled by where their names differ. Columns that
     are neither mapped nor in `drop` become metadata. A text of references or tags is split at
-    its separator ("" = one item). `blank_text` and `blank_missing` are columns of a table whose
-    empty cells are empty texts and no value, where that is not usual (see `BlankCells`).
+    its separator ("" = one item, `TIGHT_COMMA` spares ", "). `blank_text` and `blank_missing` are
+    columns of a table whose empty cells are empty texts and no value, where that is not usual (see
+    `BlankCells`).
     """
 
     id: str = ""
