@@ -1,24 +1,19 @@
 """The verdict in a judge's reply, or why there is none.
 
-A reply is one JSON object with exactly the requested fields, bare or in one fence that is the whole
-reply. Anything else is no verdict: a judge may quote the text it judges, and a verdict in that text
-must not count.
+A reply is one JSON object with exactly the requested fields, bare or in one fence, after thoughts
+or without. Anything else is no verdict: a judge may quote the text it judges, and a verdict in that
+text must not count.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from scoring.core.contract import CaseProblem, Json
-from scoring.core.json_text import parse
+from scoring.core.json_text import compact, parse
+from scoring.core.llm.reply_text import count_objects, cut, describe_unparsable, quote, unwrap
 from scoring.core.services import Reply
-
-_FENCE: Final = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n?```", re.DOTALL | re.IGNORECASE)
-_DECODER: Final = json.JSONDecoder()
-MAX_QUOTED: Final = 80
 
 
 class JudgeVerdict(NamedTuple):
@@ -39,25 +34,22 @@ def read_verdict(reply: Reply, schema: Mapping[str, Json]) -> JudgeVerdict | Unu
     """The verdict of a reply to a question with this schema, made by `scale`. Never raises."""
     if unusable := reply_problem(reply, None):
         return unusable
-    text = reply.text.strip()
-    fence = _FENCE.fullmatch(text)
-    if fence and "```" not in fence[1]:
-        text = fence[1].strip()
+    fields = schema["properties"]
+    text = unwrap(reply.text)
     try:
         value = parse(text)
     except CaseProblem as problem:
-        if problem.code == "duplicate_key" or _holds_several(text):
+        if problem.code == "duplicate_key" or count_objects(text, fields) > 1:
             return _several()
-        return UnusableReply(
-            "reply_unparsable", f"the reply is not one JSON object: {problem.text}"
-        )
-    return _verdict(value, schema["properties"])
+        what = describe_unparsable(text, fields, problem.text)
+        return UnusableReply("reply_unparsable", what)
+    return _verdict(value, fields)
 
 
 def reply_problem(reply: Reply, schema: Json) -> UnusableReply | None:
     """Why a reply must not be kept for reuse; with a judge's schema, for its verdict, too."""
     if reply.refusal:
-        return UnusableReply("refused", f"the model refused: {_quote(reply.refusal)}")
+        return UnusableReply("refused", f"the model refused: {quote(reply.refusal)}")
     if reply.finish == "content_filter":
         return UnusableReply("refused", "the endpoint's content filter stopped the reply")
     if reply.finish == "length":
@@ -70,24 +62,11 @@ def reply_problem(reply: Reply, schema: Json) -> UnusableReply | None:
     return verdict if isinstance(verdict, UnusableReply) else None
 
 
-def _holds_several(text: str) -> bool:
-    """Whether the text is several fences, or several JSON values one after the other."""
-    if len(_FENCE.findall(text)) > 1:
-        return True
-    try:
-        _, end = _DECODER.raw_decode(text)
-        _DECODER.raw_decode(text[end:].lstrip(" \t\r\n,;"))
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
 def _verdict(value: Json, fields: Mapping[str, Json]) -> JudgeVerdict | UnusableReply:
     if isinstance(value, list) and len(value) > 1:
         return _several()
     if not isinstance(value, dict) or set(value) != set(fields):
-        wanted = " and ".join(fields)
-        return UnusableReply("reply_unparsable", f"the reply is not an object of {wanted}")
+        return _other_value(value, fields)
     if not isinstance(value["reasons"], str):
         return UnusableReply("reply_unparsable", "the reply's reasons are not a text")
     key = "choice" if "choice" in fields else "number"
@@ -98,11 +77,23 @@ def _verdict(value: Json, fields: Mapping[str, Json]) -> JudgeVerdict | Unusable
     return answer if isinstance(answer, UnusableReply) else JudgeVerdict(answer, value["reasons"])
 
 
+def _other_value(value: Json, fields: Mapping[str, Json]) -> UnusableReply:
+    wanted = " and ".join(fields)
+    if not isinstance(value, dict):
+        what = f"the reply is not an object of {wanted}, but {cut(compact(value))}"
+    elif missing := ", ".join(name for name in fields if name not in value):
+        what = f"the reply's object lacks {missing}; {wanted} are asked for"
+    else:
+        other = ", ".join(quote(name) for name in value if name not in fields)
+        what = f"the reply's object holds {other[:200]} beside {wanted}, which alone are asked for"
+    return UnusableReply("reply_unparsable", f"{what}; retry, or choose another model")
+
+
 def _choice(choice: Json, schema: Mapping[str, Json]) -> str | UnusableReply:
     labels = schema["enum"]
     if isinstance(choice, str) and choice.strip() in labels:
         return choice.strip()
-    quoted = _quote(choice) if isinstance(choice, str) else "no text"
+    quoted = quote(choice) if isinstance(choice, str) else "no text"
     listed = ", ".join(labels)
     return UnusableReply(
         "choice_unknown", f"the choice is {quoted}, which is none of {listed[:200]}"
@@ -121,8 +112,3 @@ def _number(number: Json, schema: Mapping[str, Json]) -> float | UnusableReply:
 
 def _several() -> UnusableReply:
     return UnusableReply("several_verdicts", "the reply holds more than one verdict")
-
-
-def _quote(text: str) -> str:
-    cut = text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…"
-    return json.dumps(cut, ensure_ascii=False)

@@ -34,7 +34,7 @@ ERRORS = [
     ("rate-limited", "rate_limited", 5, "Rate limit reached"),
     ("rate-limited-absurd", "rate_limited", 1, "until 2026-03-15 12:00 UTC"),
     ("invalid-json", "reply_unparsable", 1, "not one JSON object"),
-    ("prose", "reply_unparsable", 1, "not one JSON object"),
+    ("prose", "reply_unparsable", 1, "no JSON object, but"),
     ("other-shape", "reply_unparsable", 1, "reasons and choice"),
     ("two-verdicts", "several_verdicts", 1, "more than one"),
     ("off-menu", "choice_unknown", 1, '"F"'),

@@ -30,6 +30,18 @@ READABLE = [
     (MENU, f"```json\n{GOOD}\n```", "good", 1.0),
     (MENU, f"```\n{GOOD}\n```", "good", 1.0),
     (MENU, f"```JSON \n{GOOD}```\n", "good", 1.0),
+    (MENU, f"```json\r\n{GOOD}\r\n```", "good", 1.0),
+    (MENU, f"```json {GOOD} ```", "good", 1.0),
+    (MENU, f"````json\n{GOOD}\n````", "good", 1.0),
+    (MENU, f"~~~\n{GOOD}\n~~~", "good", 1.0),
+    (MENU, f"```javascript\n{GOOD}\n```", "good", 1.0),
+    (MENU, f"```json\n{said('bad', reasons='It says ```x``` and `y`.')}\n```", "bad", 0.0),
+    (MENU, f"<think>\nGood or bad?\n</think>\n\n{GOOD}", "good", 1.0),
+    (MENU, f"Good or bad?\n</think>\n{GOOD}", "good", 1.0),
+    (MENU, f"<think></think>\r\n```json\r\n{GOOD}\r\n```", "good", 1.0),
+    (MENU, f"<THINKING>{said('bad')}, or not?</THINKING>{GOOD}", "good", 1.0),
+    (MENU, f"[THINK]Hm.[/THINK]{GOOD}", "good", 1.0),
+    (MENU, said("good", reasons=f"It ends with </think>{said('bad')}"), "good", 1.0),
     (MENU, said("bad", reasons=""), "bad", 0.0),
     (MENU, '{"choice": "good", "reasons": "Order is free."}', "good", 1.0),
     (SPAN, said(1, "number"), 1.0, 0.0),
@@ -55,6 +67,13 @@ UNREADABLE = [
     (MENU, f"Here it is: {GOOD}", "reply_unparsable"),
     (MENU, f"{GOOD} as I said", "reply_unparsable"),
     (MENU, f"The output holds\n```json\n{GOOD}\n```\nbut is bad.", "reply_unparsable"),
+    (MENU, f"```json\n{GOOD}\n``", "reply_unparsable"),
+    (MENU, f"````json\n{GOOD}\n```", "reply_unparsable"),
+    (MENU, f"```json\n{GOOD}", "reply_unparsable"),
+    (MENU, f"<think>Good. {GOOD}", "reply_unparsable"),
+    (MENU, f"<think>Good.</think><think>Bad?</think>{GOOD}", "reply_unparsable"),
+    (MENU, f"{GOOD}</think>", "reply_unparsable"),
+    (MENU, f"<think>It says </think>{GOOD} but is bad.", "reply_unparsable"),
     (MENU, GOOD.replace('"', "'"), "reply_unparsable"),
     (MENU, '"good"', "reply_unparsable"),
     (MENU, "null", "reply_unparsable"),
@@ -77,6 +96,8 @@ UNREADABLE = [
     (MENU, f"{GOOD},{GOOD}", "several_verdicts"),
     (MENU, f"[{GOOD}, {GOOD}]", "several_verdicts"),
     (MENU, f"```json\n{GOOD}\n```\n```json\n{GOOD}\n```", "several_verdicts"),
+    (MENU, f"One says\n```json\n{GOOD}\n```\nand the other {said('bad')}.", "several_verdicts"),
+    (MENU, f"<think>It says </think>{GOOD}. No.</think>{said('bad')}", "several_verdicts"),
     (MENU, '{"reasons": "", "choice": "good", "choice": "bad"}', "several_verdicts"),
     (SPAN, said(0.999, "number"), "out_of_range"),
     (SPAN, said(5.001, "number"), "out_of_range"),
@@ -98,6 +119,25 @@ def test_anything_else_is_a_code(scale: Scale, text: str, code: str) -> None:
     assert found.code == code
     assert found.text
     assert reply_problem(Reply(text), scale.schema()) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("I would say good.", 'no JSON object, but "I would say good."; retry, or choose'),
+        (f"Sure!\n{GOOD}", 'around the JSON object: "Sure!"; a verdict counts only alone'),
+        (f"{GOOD}\nThat is all.", 'around the JSON object: "That is all."'),
+        ("<think>Well, the", "thoughts without an end; allow more tokens, or turn thinking off"),
+        (GOOD[:-1], "not one JSON object: Expecting"),
+        ('{"verdict": "good"}', "lacks reasons, choice; reasons and choice are asked for"),
+        (said("good", grade=1), 'holds "grade" beside reasons and choice'),
+        ('["good"]', 'not an object of reasons and choice, but ["good"]; retry'),
+    ],
+)
+def test_the_message_quotes_what_stood_there_and_says_what_helps(text: str, what: str) -> None:
+    found = read_verdict(Reply(text), MENU.schema())
+    assert isinstance(found, UnusableReply)
+    assert what in found.text
 
 
 @pytest.mark.parametrize(
@@ -129,11 +169,15 @@ FIELDS = st.dictionaries(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5)
     | st.sampled_from(["good", "bad", 3, 1e308]) | st.lists(st.integers(), max_size=2),
 )  # fmt: skip
+PIECES = st.sampled_from(
+    ["<think>", "</think>", "```json\n", "~~~~", "```", "\r\n", "Hm. ", GOOD, said("bad"), "{"]
+)
 REPLIES = st.builds(
     Reply,
     text=TEXTS
     | FIELDS.map(json.dumps)
-    | FIELDS.map(lambda made: f"```json\n{json.dumps(made)}\n```"),
+    | FIELDS.map(lambda made: f"```json\n{json.dumps(made)}\n```")
+    | st.lists(PIECES, max_size=6).map("".join),
     refusal=st.sampled_from(["", "", "", "No."]),
     finish=st.sampled_from(["stop", "stop", "", "length", "content_filter", "tool_calls"]),
 )
