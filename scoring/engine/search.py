@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
 
+from django.db.models import QuerySet
+
+from scoring.core.search_text import fold_text
 from scoring.models import Dataset, Run, Scorer, Suite, Team
 from scoring.models.runs.relabel import attach_later_labels
 
@@ -36,11 +41,24 @@ def search(team: Team, text: str) -> SearchResults:
     """What the team has with `text` in its name; nothing for no text."""
     if not text:
         return SearchResults()
-    named = {"name__icontains": text}
-    datasets = list(team.datasets.published().for_list().filter(**named)[: LIMIT + 1])
-    runs = list(team.runs.for_list().filter(**named)[: LIMIT + 1])
+    folded = fold_text(text)
+    named = [
+        _named(rows, folded)
+        for rows in (
+            team.datasets.published().for_list(),
+            team.runs.for_list(),
+            team.scorers.for_list(),
+            Suite.objects.filter(team=team).for_list(),
+        )
+    ]
+    datasets, runs, scorers, suites = (rows[:LIMIT] for rows in named)
     attach_later_labels(runs)
-    scorers = list(team.scorers.for_list().filter(**named)[: LIMIT + 1])
-    suites = list(Suite.objects.filter(team=team, **named).for_list()[: LIMIT + 1])
-    is_cut = max(len(datasets), len(runs), len(scorers), len(suites)) > LIMIT
-    return SearchResults(datasets[:LIMIT], runs[:LIMIT], scorers[:LIMIT], suites[:LIMIT], is_cut)
+    is_cut = max(map(len, named)) > LIMIT
+    return SearchResults(datasets, runs, scorers, suites, is_cut)
+
+
+def _named(rows: QuerySet[Any], folded: str) -> list[Any]:
+    """The first of the rows whose names hold the folded text, and one more than is shown."""
+    names = rows.values_list("pk", "name")
+    found = (pk for pk, name in names.iterator() if folded in fold_text(name))
+    return list(rows.filter(pk__in=list(islice(found, LIMIT + 1))))

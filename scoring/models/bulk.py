@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from django.db import connection, models
 
+from scoring.models.search_text import with_search_text
+
 #: A statement's fixed cost (SQLite also keeps its count of ids there) is shared by this many rows.
 ROWS_PER_STATEMENT: Final = 100
 
@@ -22,9 +24,11 @@ def bulk_insert(
     """Insert `rows`, given as tuples of database values in the order of `columns`.
 
     `columns` are column names (`output_id`). Nothing is validated or converted beyond what the
-    database checks, and no ids come back. With `ignore_existing`, a row whose unique key is
-    taken is left out, which makes a repeated insert harmless.
+    database checks, and no ids come back. A SearchTextField follows the other columns. With
+    `ignore_existing`, a row whose unique key is taken is left out, which makes a repeated insert
+    harmless.
     """
+    columns, rows = with_search_text(model, columns, rows)
     quote = connection.ops.quote_name
     names = ", ".join(quote(name) for name in columns)
     marks = f"({', '.join(['%s'] * len(columns))})"

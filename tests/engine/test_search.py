@@ -28,3 +28,10 @@ def test_more_than_the_limit_is_cut(team: Team, count: int, is_cut: bool) -> Non
         Scorer.objects.define(team, f"s{number}", "exact_match", {})
     found = search(team, "s")
     assert (found.counts, found.is_cut) == ([("scorer", LIMIT)], is_cut)
+
+
+@pytest.mark.parametrize("text", ["ÜBER", "cafe\u0301", "Caf\u00e9"])
+def test_the_case_and_the_form_of_letters_make_no_difference(team: Team, text: str) -> None:
+    scorer = Scorer.objects.define(team, "Überall im CAF\u00c9", "exact_match", {})
+    Scorer.objects.define(team, "cafeteria", "exact_match", {})
+    assert search(team, text).scorers == [scorer]

@@ -11,6 +11,7 @@ from django.db import transaction
 from scoring.core.contract import Case as CaseToScore
 from scoring.core.contract import CaseProblem
 from scoring.core.llm.prompt_template import PromptTemplate
+from scoring.core.search_text import search_copy
 from scoring.core.services import Answer, CallFailure, Message, Question, Reply, current_services
 from scoring.engine.services.reply_store import without_nul
 from scoring.engine.services.team_services import RunStoppedError
@@ -148,7 +149,8 @@ def regenerate(generation: Generation, outputs: Sequence[Output]) -> None:
     for output, answer in zip(outputs, answers, strict=True):
         for name, value in zip(names, _columns(answer), strict=True):
             setattr(output, name, value)
-    Output.objects.bulk_update(outputs, names)
+        output.search_text = search_copy(output.text or "")
+    Output.objects.bulk_update(outputs, [*names, "search_text"])
 
 
 def case_to_score(case: Case) -> CaseToScore:

@@ -22,7 +22,7 @@ from scoring.models.data.dataset import Case, CaseQuerySet
 from scoring.models.pairs.pair_index import NOT_INDEXED, IndexedList
 from scoring.models.queries import first_positions
 from scoring.models.reviews.review import Review
-from scoring.models.runs.run import Output, Run, RunScorer
+from scoring.models.runs.run import Output, Run, RunScorer, text_condition
 from scoring.models.runs.score import CaseVerdict, Score, Status, Verdict
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class Selection:
 
     def _by_searching(self) -> Iterator[Search]:
         text = self.filters.text
-        outputs = Output.objects.filter(output_set=self.run.output_set_id, text__icontains=text)
+        outputs = Output.objects.filter(output_set=self.run.output_set_id).matching(text)
         queries = [
             outputs.values_list("case__position", flat=True),
             self._cases().matching(text).values_list("position", flat=True),
@@ -284,7 +284,7 @@ class Selection:
             wanted &= Q(Exists(case.tagged(self.filters.tag)))
         if Part.TEXT in self._unsettled:
             text = self.filters.text
-            wanted &= Q(output__text__icontains=text) | Q(Exists(case.matching(text)))
+            wanted &= text_condition(text, "output__") | Q(Exists(case.matching(text)))
         return wanted
 
     def _trials(self, verdict: Verdict, output: str) -> QuerySet[Any]:

@@ -12,7 +12,9 @@ from django.db.models import Q
 from django.db.models.functions import StrIndex
 from django.utils import timezone
 
+from scoring.core.search_text import fold_text
 from scoring.models.base import AddressedRow
+from scoring.models.search_text import SearchTextField, quoted_text
 from scoring.models.team.team import Team, User
 
 KEY_LENGTH = 200
@@ -135,16 +137,18 @@ class DatasetVersion(AddressedRow):
 
 class CaseQuerySet(models.QuerySet["Case"]):
     def matching(self, text: str) -> Self:
-        """Those that hold the text in key, input or expected, ignoring the case of ASCII letters.
+        """Those that hold the text in key, input or expected, whatever the case of its letters.
 
         Texts are stored as JSON, so a quotation mark or a line end is searched as JSON writes it.
         """
-        json_text = json.dumps(text, ensure_ascii=False)[1:-1]
-        return self.filter(
-            Q(key__icontains=text)
-            | Q(input_json__icontains=json_text)
-            | Q(expected_json__icontains=json_text)
+        folded = fold_text(text)
+        folded_json = fold_text(quoted_text(text))
+        as_stored = (
+            Q(key__holds=folded)
+            | Q(input_json__holds=folded_json)
+            | Q(expected_json__holds=folded_json)
         )
+        return self.filter(Q(search_text=None) & as_stored | Q(search_text__holds=folded_json))
 
     def tagged(self, tag: str) -> Self:
         """Those with exactly this tag."""
@@ -219,6 +223,7 @@ class Case(CaseContent):
     )
     position = models.PositiveIntegerField(help_text="Counts from 1, in the file's order.")
     key = models.CharField(max_length=KEY_LENGTH)
+    search_text = SearchTextField("key", "input_json", "expected_json")
 
     objects = CaseQuerySet.as_manager()
 

@@ -86,7 +86,7 @@ class PairSearch(NamedTuple):
 
     def _with_text(self, text: str) -> Iterator[QuerySet[Any, int]]:
         """Positions of cases with the text; those that take longest to find come last."""
-        outputs = Output.objects.filter(text__icontains=text)
+        outputs = Output.objects.matching(text)
         own = outputs.filter(output_set=self.run.output_set_id)
         yield own.values_list("case__position", flat=True)
         yield self.cases.matching(text).values_list("position", flat=True)
@@ -121,9 +121,7 @@ def build_condition(
         condition = f" AND EXISTS ({tagged} {here})"
     if filters.text:
         in_case, case_values = _named_sql(cases.matching(filters.text), "case")
-        in_output, output_values = _named_sql(
-            Output.objects.filter(text__icontains=filters.text), "output"
-        )
+        in_output, output_values = _named_sql(Output.objects.matching(filters.text), "output")
         same_case = is_own(f'{_OUTPUTS}."id"')
         condition += f" AND (EXISTS ({in_output} AND ({same_case})) OR EXISTS ({in_case} {here}))"
         values |= case_values | output_values

@@ -9,14 +9,17 @@ from typing import Any, Final, Self
 
 from django.apps import apps
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Least
 from django.utils import timezone
 
+from scoring.core.search_text import fold_text
 from scoring.models.base import AddressedRow
 from scoring.models.data.dataset import Case, Dataset, DatasetVersion
 from scoring.models.scorers.scorer import ScorerVersion
 from scoring.models.scorers.suite import Suite
 from scoring.models.scorers.threshold_change import UNIT
+from scoring.models.search_text import SearchTextField
 from scoring.models.team.team import Team, User
 
 RETENTION: Final = timedelta(days=7)  # a deleted run can be restored so long
@@ -91,6 +94,19 @@ class OutputSet(AddressedRow):
         return self.name or self.series
 
 
+def text_condition(text: str, output: str = "") -> Q:
+    """That an output, found under the prefix `output`, holds this text in any case of letters."""
+    folded = fold_text(text)
+    as_stored = {f"{output}search_text": None, f"{output}text__holds": folded}
+    return Q(**as_stored) | Q(**{f"{output}search_text__holds": folded})
+
+
+class OutputQuerySet(models.QuerySet["Output"]):
+    def matching(self, text: str) -> Self:
+        """Those that hold the text, whatever the case of its letters."""
+        return self.filter(text_condition(text))
+
+
 class Output(models.Model):
     """What was answered for one case in one trial.
 
@@ -113,6 +129,9 @@ class Output(models.Model):
     tokens_in = models.PositiveIntegerField(null=True)
     tokens_out = models.PositiveIntegerField(null=True)
     cost_usd = models.FloatField(null=True)
+    search_text = SearchTextField("text")
+
+    objects = OutputQuerySet.as_manager()
 
     class Meta:
         constraints = [
