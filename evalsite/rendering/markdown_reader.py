@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from evalsite.rendering.markdown_formulas import add_formulas
+
 MAX_STEPS: Final = 6_000  # attempts to read a block, a line or a mark; about 50 ms
 MAX_CELLS: Final = 3_000  # of one table, those too that its rows leave out
 MAX_DEPTH: Final = 18  # of blocks inside each other; the reader drops what lies two deeper
@@ -20,10 +22,14 @@ class MarkdownTooLargeError(Exception):
 
 
 def create_parser() -> Any:
-    """A reader of CommonMark with tables and no HTML. What it renders needs an `env` of its own."""
+    """A reader of CommonMark with tables and verbatim formulas and no HTML.
+
+    What it renders needs an `env` of its own.
+    """
     from markdown_it import MarkdownIt
 
     reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    add_formulas(reader)
     reader.block.ruler.before("table", "limits", _block, {"alt": list(_MAY_END)})
     reader.inline.ruler.before("text", "limits", _inline)
     return reader
