@@ -89,6 +89,10 @@ class Config:
     def check(self) -> None:
         """Raise ConfigError for what types and ranges cannot say, such as a bad pattern."""
 
+    def warnings(self) -> list[str]:
+        """What is allowed but probably not meant, in sentences; backquotes mark code."""
+        return []
+
 
 AnyConfig = TypeVar("AnyConfig", bound=Config)
 

@@ -42,6 +42,11 @@ class ConfiguredScorer:
         """Whether a case can be scored again while a page waits."""
         return self.type.is_quick is not None and self.type.is_quick(self.config)
 
+    @property
+    def warnings(self) -> list[str]:
+        """What its config allows but probably does not mean."""
+        return self.config.warnings()
+
     def score(self, cases: Sequence[Case]) -> list[Result]:
         """One result with a verdict per case, in order. Only ServiceError is ever raised."""
         live = [case for case in cases if not case.failure]

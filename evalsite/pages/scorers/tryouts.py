@@ -86,6 +86,12 @@ class Tryout:
         """The progress of the try; None unless its job is open."""
         return open_job_status(self.job)
 
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What the config that scored allows but probably does not mean."""
+        scored = self.scored
+        return configure_scorer(scored.type, scored.config).warnings if scored else []
+
     @property
     def calls(self) -> list[dict[str, Any]]:
         """The calls of models, as the job recorded them."""

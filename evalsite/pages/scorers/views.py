@@ -19,6 +19,7 @@ from evalsite.pages.scorers.versions import ScorerUses, Versions
 from evalsite.pages.web.decorators import form_page, get_page
 from evalsite.pages.web.responses import SignedInRequest, redirect_browser, render_page
 from evalsite.pages.web.search_forms import SearchForm
+from scoring.core.configured import configure_scorer
 from scoring.core.contract import ConfigError
 from scoring.core.registry import ScorerType, scorer_type
 from scoring.engine.calibration.scorers import calibrate_versions
@@ -78,6 +79,7 @@ def scorer(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         "team": found.team,
         "scorer": found,
         "type": _type_or_none(found.type),
+        "warnings": _warnings(found),
         "versions": Versions(found, request.GET),
         "uses": ScorerUses(found),
         "calibrations": calibrate_versions(found)[:MAX_CALIBRATED],
@@ -119,6 +121,16 @@ def _shown(request: SignedInRequest, form: ScorerForm) -> HttpResponse:
 def is_saving(posted: QueryDict) -> bool:
     """Whether the form is sent to be saved, and not to be tried or changed."""
     return bool(posted) and not posted.keys() & UNSAVED_ACTIONS
+
+
+def _warnings(scorer: Scorer) -> list[str]:
+    """What its config allows but probably does not mean."""
+    if scorer.current is None:
+        return []
+    try:
+        return configure_scorer(scorer.type, scorer.current.config).warnings
+    except ConfigError:  # a type that is not installed, or has changed
+        return []
 
 
 def _type_or_404(name: str) -> ScorerType:

@@ -78,6 +78,10 @@ class CombineConfig(Config):
             raise ConfigError({"scorers": [f"two scorers are called {repeated[0]!r}"]})
         self.children  # noqa: B018 - configuring them validates them
 
+    def warnings(self) -> list[str]:
+        named = [(child.name, text) for child in self.children for text in child.scorer.warnings]
+        return [*super().warnings(), *(f"{name}: {text}" for name, text in named)]
+
     @cached_property
     def children(self) -> tuple[Child, ...]:
         """The children, configured once. Raises ConfigError with paths like `scorers[0].type`."""

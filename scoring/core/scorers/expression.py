@@ -22,6 +22,7 @@ from scoring.core.registry import Derivation, Example, ScorerType, StoredResult
 from scoring.core.scorers.cel.functions import EvaluationError
 from scoring.core.scorers.cel.lexer import SyntaxProblemError
 from scoring.core.scorers.cel.parser import Program, compile_expression
+from scoring.core.scorers.js_pattern import posix_warnings
 from scoring.core.scorers.selection import (
     TAKES_PARTS,
     WHOLE,
@@ -53,6 +54,9 @@ class ExpressionConfig(TargetConfig):
     def check(self) -> None:
         super().check()
         _program(self.expression)
+
+    def warnings(self) -> list[str]:
+        return [*super().warnings(), *posix_warnings(self.expression)]
 
 
 def expression(cases: Sequence[Case], config: ExpressionConfig) -> list[Result]:

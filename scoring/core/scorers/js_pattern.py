@@ -54,6 +54,15 @@ _CODE_POINT = re.compile(
 )
 _PROPERTY = re.compile(r"[pP]\{(?:(?:Script|sc|General_Category|gc)=)?(\w+)\}")
 
+#: POSIX classes, which JavaScript does not have, and what to write inside brackets instead.
+POSIX_CLASSES: Final = {
+    "digit": r"\d", "space": r"\s", "word": r"\w", "alpha": "A-Za-z", "alnum": "A-Za-z0-9",
+    "upper": "A-Z", "lower": "a-z", "xdigit": "0-9A-Fa-f", "blank": r" \t",
+    "punct": r"!-\/:-@\[-\x60{-~",
+    "cntrl": r"\x00-\x1f\x7f", "graph": "!-~", "print": " -~",
+}  # fmt: skip
+_POSIX_CLASS: Final = re.compile(rf"\[:(\^?)({'|'.join(POSIX_CLASSES)}):\]")
+
 
 class PatternError(ValueError):
     """A pattern that is not JavaScript, or too large; the text says where."""
@@ -75,6 +84,16 @@ def rewrite(pattern: str, flags: str, engine: Engine) -> str:
     body = _Rewriter(pattern, flags, engine).rewritten()
     shown = f"(?i:{body})" if "i" in flags else f"(?:{body})"
     return rf"\A{shown}" if "y" in flags else shown
+
+
+def posix_warnings(pattern: str) -> list[str]:
+    """A sentence for each POSIX class in the pattern: in JavaScript it is a set of characters."""
+    found = dict.fromkeys(_POSIX_CLASS.findall(pattern))
+    return [
+        f"`[:{negation}{name}:]` is no class in JavaScript, but these characters themselves; "
+        f"write `[{negation}{POSIX_CLASSES[name]}]` for `[[:{negation}{name}:]]`."
+        for negation, name in found
+    ]
 
 
 @dataclass

@@ -24,6 +24,7 @@ from scoring.core.scorers.answers import (
     score_best,
 )
 from scoring.core.scorers.selection import TAKES_PARTS, quote_excerpt
+from scoring.core.scorers.written_numbers import is_decimal_comma, read_written
 from scoring.core.wording.numbers import MINUS, TIMES
 
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
@@ -47,14 +48,21 @@ class NumericConfig(AnswersConfig):
     relative: Annotated[
         bool, About("Relative", "The tolerance is a share of the expected number: 0.01 is 1 %.")
     ] = False
+    lenient: Annotated[
+        bool,
+        About(
+            "Lenient",
+            "Also read 1,234.50 and 1 234, 50% as 0.5, ½, and other minus signs than the hyphen.",
+        ),
+    ] = False
 
 
 def numeric(cases: Sequence[Case], config: NumericConfig) -> list[Result]:
     """1 - |e - o| / (|e| + |o|), or 1 or 0 by a tolerance; decimals are exact, 1.1 - 1 is 0.1."""
 
     def measure(case: Case) -> Result:
-        expected = _expected_number(case.expected)
-        output = read_number(case.output)
+        expected = _expected_number(case.expected, config)
+        output = read_number(case.output, lenient=config.lenient)
         difference = _EXACT.subtract(expected, output).copy_abs()
         arithmetic = {
             "output": float(output),
@@ -85,25 +93,41 @@ def explain_numeric(stored: StoredResult) -> Derivation | None:
     )
 
 
-def read_number(value: Json) -> Decimal:
+def read_number(value: Json, *, lenient: bool = False) -> Decimal:
     """The exact number a JSON number or a text such as " -1.5e3 " stands for.
 
-    Raises CaseProblem `not_a_number` or `number_too_long`.
+    With `lenient`, also what `read_written` reads. Raises CaseProblem `not_a_number`, which says
+    what of the spelling is not read, or `number_too_long`.
     """
     text = to_text(value)
     digits = text.strip()
-    if isinstance(value, bool) or not _NUMBER.fullmatch(digits):
-        raise CaseProblem("not_a_number", f"{quote_excerpt(text)} is not a number")
-    if len(digits) <= MAX_LENGTH:
-        number = Decimal(digits)
-        if abs(number.adjusted()) <= MAX_EXPONENT and number.copy_abs() <= MAX_NUMBER:
-            return number
-    raise CaseProblem("number_too_long", f"{quote_excerpt(text)} is too long a number")
+    number: Decimal | None = None
+    if not isinstance(value, bool) and _NUMBER.fullmatch(digits):
+        number = Decimal(digits) if len(digits) <= MAX_LENGTH else Decimal("inf")
+    elif isinstance(value, str) and lenient and (written := read_written(digits)):
+        number = written.value
+    if number is None:
+        hint = "" if lenient else _hint(value)
+        raise CaseProblem("not_a_number", f"{quote_excerpt(text)} is not a number{hint}")
+    if abs(number.adjusted()) > MAX_EXPONENT or number.copy_abs() > MAX_NUMBER:
+        raise CaseProblem("number_too_long", f"{quote_excerpt(text)} is too long a number")
+    return number
 
 
-def _expected_number(expected: Json) -> Decimal:
+def _hint(value: Json) -> str:
+    """What of a number's spelling is not read, and what would read it."""
+    if not isinstance(value, str):
+        return ""
+    if is_decimal_comma(value) and not read_written(value):
+        return ": a comma is no decimal sign, write a point"
+    if written := read_written(value):
+        return f": {' and '.join(written.notes)}; “lenient” reads {to_text(float(written.value))}"
+    return ""
+
+
+def _expected_number(expected: Json, config: NumericConfig) -> Decimal:
     try:
-        return read_number(expected)
+        return read_number(expected, lenient=config.lenient)
     except CaseProblem as problem:
         raise OutsideProblem(f"expected_{problem.code}", f"expected: {problem.text}") from None
 
@@ -135,6 +159,8 @@ SCORER_TYPES: Final = (
             "Without a tolerance the score is 1 - |e - o| / (|e| + |o|), and 1 where both are 0.",
             "With `tolerance` it is 1 inside and 0 outside; with `relative` the tolerance "
             "is a share of the expected number.",
+            "With `lenient` digits may be grouped by spaces, commas or apostrophes, `50%` and `½` "
+            "are 0.5, and other minus signs than the hyphen are one. A comma is no decimal sign.",
             BEST_ANSWER,
             LISTS_ANSWERS,
             LEAVES_OUT,
@@ -147,6 +173,7 @@ SCORER_TYPES: Final = (
             Example(
                 {"tolerance": 0.01, "relative": True}, Case("99.5", 100), 1.0, "Within 1 % of 100."
             ),
+            Example({"lenient": True}, Case("1,234.50", 1234.5), 1.0, "Commas between thousands."),
             Example(
                 {},
                 Case("18", "20", references=("a dozen and a half", "18.0")),

@@ -21,6 +21,7 @@ from scoring.core.scorers.answers import (
     AnswersConfig,
     score_best,
 )
+from scoring.core.scorers.js_pattern import posix_warnings
 from scoring.core.scorers.pattern import compile_pattern
 from scoring.core.scorers.selection import (
     EXCERPT_LENGTH,
@@ -172,6 +173,9 @@ class RegexConfig(TargetConfig, NegatableConfig):
     def check(self) -> None:
         super().check()
         compile_pattern(self.pattern, self.flags)
+
+    def warnings(self) -> list[str]:
+        return [*super().warnings(), *posix_warnings(self.pattern)]
 
 
 def regex(cases: Sequence[Case], config: RegexConfig) -> list[Result]:

@@ -62,7 +62,8 @@ class Command(BaseCommand):
                 notes, told = Notes(), list[str]()
                 reading = file_options(options)
                 output.take_all(_lines(source, notes, reading, told, has_scorer=scorer is not None))
-                for text in (*told, *(note.message for note in notes.listed)):
+                warned = scorer.warnings if scorer else []
+                for text in (*warned, *told, *(note.message for note in notes.listed)):
                     self.stderr.write(text)
         except BrokenPipeError:
             # What Python still flushes at exit must not complain that the reader is gone.

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+import string
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scoring.core.configured import configure_scorer
 from scoring.core.contract import ConfigError
-from scoring.core.scorers.js_pattern import MAX_LENGTH, MAX_UNROLLED
+from scoring.core.scorers.js_pattern import MAX_LENGTH, MAX_UNROLLED, POSIX_CLASSES
 from scoring.core.scorers.pattern import compile_pattern
 from tests.support.scoring import refused
 from tests.support.speed import quick_enough
 from tests.support.thoroughness import examples
+
+POSIX_MEANINGS = {
+    "digit": str.isdigit,
+    "space": lambda char: char in string.whitespace,
+    "word": lambda char: char.isalnum() or char == "_",
+    "alpha": str.isalpha,
+    "alnum": str.isalnum,
+    "upper": str.isupper,
+    "lower": str.islower,
+    "xdigit": lambda char: char in string.hexdigits,
+    "blank": lambda char: char in " \t",
+    "punct": lambda char: char in string.punctuation,
+    "cntrl": lambda char: char < " " or char == "\x7f",
+    "graph": lambda char: " " < char < "\x7f",
+    "print": lambda char: " " <= char < "\x7f",
+}
 
 # Every row says what JavaScript (with the u flag where that matters) answers.
 MEANINGS: list[tuple[str, str, str, bool]] = [
@@ -182,3 +202,38 @@ def test_any_pattern_compiles_alike_for_both_engines_or_is_refused(pattern: str,
     except ConfigError:
         return
     assert compiled.is_in(text) == compiled._is_in_slowly(text)
+
+
+POSIX = "`[:digit:]` is no class in JavaScript, but these characters themselves; write `[\\d]`"
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "warning"),
+    [
+        ("regex", {"pattern": "^[[:digit:]]+$"}, POSIX),
+        ("regex", {"pattern": "/[a[:digit:]]/i"}, POSIX),
+        ("regex", {"pattern": "[[:^digit:]]"}, "write `[^\\d]` for `[[:^digit:]]`"),
+        ("expression", {"expression": 'matches(output, "[[:digit:]]")'}, POSIX),
+        (
+            "all",
+            {"scorers": [{"type": "regex", "config": {"pattern": "[[:digit:]]"}}]},
+            "regex: `[:d",
+        ),
+    ],
+)
+def test_a_posix_class_is_warned_of(kind: str, config: dict[str, Any], warning: str) -> None:
+    (text,) = configure_scorer(kind, config).warnings
+    assert warning in text
+
+
+@pytest.mark.parametrize("pattern", ["[:digit]", r"\d", "[[:nothing:]]", "a[:]"])
+def test_other_brackets_are_not(pattern: str) -> None:
+    assert configure_scorer("regex", {"pattern": pattern}).warnings == []
+
+
+@pytest.mark.parametrize(("name", "inside"), POSIX_CLASSES.items())
+def test_what_is_proposed_instead_means_what_was_meant(name: str, inside: str) -> None:
+    pattern = compile_pattern(f"[{inside}]")
+    is_in = POSIX_MEANINGS[name]
+    for number in range(128):
+        assert pattern.is_in(chr(number)) == is_in(chr(number)), (name, number)

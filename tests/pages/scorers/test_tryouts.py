@@ -319,3 +319,14 @@ def test_a_try_without_an_answer_says_why(
 def test_other_jobs_have_no_such_page(browser_of: BrowserOf, alice: User, team: Team) -> None:
     job = Job.objects.create(team=team, kind=JobKind.TEST_CONNECTION)
     assert browser_of(alice).get(reverse("tried", args=[job.uuid])).status_code == 404
+
+
+def test_a_class_that_javascript_does_not_have_is_warned_of(
+    browser_of: BrowserOf, alice: User, team: Team
+) -> None:
+    warning = "[:digit:] is no class in JavaScript, but these characters themselves; write [\\d]"
+    fields = {"config-pattern": "[[:digit:]]", "threshold": "1", "try-output": "1"}
+    answer = sent(browser_of(alice), new(team, "regex"), **fields)
+    assert warning in said(answer)
+    scorer = Scorer.objects.define(team, "digits", "regex", {"pattern": "[[:digit:]]"})
+    assert warning in said(browser_of(alice).get(reverse("scorer", args=[scorer.uuid])))
