@@ -54,7 +54,7 @@ class CaseWriter:
     def take(self, batch: Sequence[KeyedRow]) -> None:
         new = [row for row in batch if row.is_new]
         for row in new:
-            self.report.add_answers(row.case.expected, row.case.references)
+            self.report.add_case(row.case.expected, row.case.references, row.case.tags)
         cases = self._case_rows(new)
         self._digest.update(_canonical(cases, new))
         self._inputs.extend(
@@ -169,6 +169,7 @@ class OutputWriter:
 
     def finish(self) -> None:
         report = self.report
+        report.unused_columns = [*report.unused_columns, *report.late_columns]
         self.find_near_keys()
         if report.is_storable and not report.case_count:
             text = (

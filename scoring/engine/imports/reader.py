@@ -79,6 +79,22 @@ class KeyedRow(NamedTuple):
 _NO_VALUES: Final[dict[str, str]] = {}
 
 
+class LateColumns:
+    """Collects the names that only rows behind the sample have, the first of them."""
+
+    def __init__(self, detected: DetectedFormat) -> None:
+        self.names: list[str] = []
+        self._is_open = detected.is_open
+        self._known = {name.partition(".")[0] for name in detected.columns}.union(detected.columns)
+
+    def look_at(self, row: Row | RowProblem) -> None:
+        if not self._is_open or not isinstance(row, Row) or row.fields.keys() <= self._known:
+            return
+        self.names += [name for name in row.fields if name not in self._known]
+        self._known.update(row.fields)
+        self._is_open = len(self.names) < MAX_LISTED
+
+
 @dataclass(frozen=True)
 class OpenFile:
     """A file, how it is read, and what its columns mean."""
@@ -113,8 +129,10 @@ class OpenFile:
         keyer = RowKeyer(self.columns, is_table=self.detected.is_table)
         report.blanks, report.literals = keyer.blanks, keyer.literals
         batch: list[KeyedRow] = []
+        late = LateColumns(self.detected)
         try:
             for row in self._rows(report):
+                late.look_at(row)
                 keyed = keyer.place(row) if isinstance(row, Row) else row
                 if isinstance(keyed, RowProblem):
                     report.add(keyed)
@@ -125,6 +143,7 @@ class OpenFile:
                     batch = []
         except FileProblem as fault:
             report.add_fatal(fault)
+        report.late_columns = self.columns.unused(late.names)
         if batch:
             yield batch
 

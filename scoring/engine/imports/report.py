@@ -62,10 +62,15 @@ class ImportReport:
     skips_bad_rows: bool = False
     notes: Notes = field(default_factory=Notes)
     unused_columns: list[str] = field(default_factory=list)  # of a file of outputs
+    late_columns: list[str] = field(default_factory=list)  # unused, and not in the sample's rows
+    tagged: int = 0  # cases
+    most_tags: int = 0  # of one case
     is_readable: bool = True  # False once nothing further could be read
 
-    def add_answers(self, expected: Json | Missing, references: Sequence[str]) -> None:
-        """Count what a case gives as right answers."""
+    def add_case(
+        self, expected: Json | Missing, references: Sequence[str], tags: Sequence[str]
+    ) -> None:
+        """Count what a case gives as right answers and as tags."""
         self.unlabelled += (expected is MISSING or expected is None) and not references
         self.empty_expected += expected == ""
         if isinstance(expected, list) and expected and all(isinstance(t, str) for t in expected):
@@ -73,6 +78,9 @@ class ImportReport:
         if references:
             self.with_references += 1
             self.most_references = max(self.most_references, len(references))
+        if tags:
+            self.tagged += 1
+            self.most_tags = max(self.most_tags, len(tags))
 
     @property
     def right_answers(self) -> list[str]:
@@ -91,6 +99,15 @@ class ImportReport:
             most = f"up to {self.most_references:,} a case"
             said.append(f"references: {most}, in {self.with_references:,} {of_cases}")
         return said
+
+    @property
+    def tags(self) -> str:
+        """How many tags were understood, in words; "" for none."""
+        if not self.tagged:
+            return ""
+        of_cases = f"{self.case_count:,} cases" if self.case_count != 1 else "1 case"
+        most = f"up to {self.most_tags:,}" if self.most_tags > 1 else "one"
+        return f"tags: {most} a case, in {self.tagged:,} of {of_cases}"
 
     @property
     def blank_cells(self) -> str:
@@ -149,6 +166,7 @@ class ImportReport:
             "cases": self.case_count,
             "outputs": self.outputs,
             "right_answers": self.right_answers,
+            "tags": self.tags,
             "blank_cells": self.blank_cells,
             "python_cells": self.python_cells,
             "duplicate_inputs": self.duplicate_inputs,

@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from scoring.core.files import FileProblem, case_key
-from scoring.models import AuditEntry, Case, DatasetVersion, UploadState, User, VersionState
+from scoring.models import (
+    AuditEntry,
+    Case,
+    DatasetVersion,
+    UploadKind,
+    UploadState,
+    User,
+    VersionState,
+)
 from tests.support.fixtures.uploads import Put, cases_of, check, jsonl, load, load_unchecked, table
 
 AWKWARD = [
@@ -204,6 +212,32 @@ def test_python_s_lists_and_objects_become_what_they_say(put: Put) -> None:
     assert (case.tags, case.references) == (["geo", "easy"], ["Paris", "Paris, France"])
     assert (case.expected, case.metadata) == ('{"ok":true}', {"lang": "en"})
     assert upload.report["python_cells"].startswith("Written as Python writes them, and read: ")
+
+
+@pytest.mark.parametrize(
+    ("tags", "said"),
+    [
+        (["x", "y"], "tags: one a case, in 2 of 2 cases"),
+        (["x;y", "x;z;y"], "tags: up to 3 a case, in 2 of 2 cases"),
+        (["x", ""], "tags: one a case, in 1 of 2 cases"),
+        (["", ""], ""),
+    ],
+)
+def test_a_report_says_how_many_tags_it_reads(put: Put, tags: list[str], said: str) -> None:
+    rows = [["id", "input", "tags"], *([str(n), f"q{n}", text] for n, text in enumerate(tags))]
+    choices = {"id": ["id"], "input": ["input"], "tags": ["tags"], "tags_separator": [";"]}
+    upload = check(put(table(rows)), choices)
+    assert upload.report["tags"] == said
+
+
+def test_columns_that_come_after_the_sample_are_told_as_well(put: Put) -> None:
+    first = load(put(jsonl(*({"id": n, "input": f"q{n}"} for n in range(2_000))), "cases.jsonl"))
+    rows = [{"id": n, "output": "a", "extra": 1} for n in range(2_000)]
+    rows[1_900] |= {"late": 1, "later": 2}
+    rows[1_950] |= {"late": 3}
+    content = jsonl(*rows)
+    upload = put(content, "outputs.jsonl", kind=UploadKind.OUTPUTS, dataset=first.version.dataset)
+    assert check(upload).report["unused_columns"] == ["extra", "late", "later"]
 
 
 def test_a_list_that_cannot_be_read_is_a_problem_of_its_row(put: Put) -> None:

@@ -292,9 +292,17 @@ def test_the_report_says_what_it_takes_for_right_answers(browser: Client) -> Non
     rows = '{"id": 1, "input": "a", "references": ["x", "y"]}\n{"id": 2, "input": "b"}\n'
     html = html_of(browser, checked(browser, sent(browser, rows.encode(), "cases.jsonl")))
     assert "Right answers" in html
+    assert "<dt>Tags</dt>" not in html
     assert "references: up to 2 a case, in 1 of 2 cases" in html
     single = checked(browser, sent(browser, "id,input,expected\n1,a,b\n"))
     assert "Right answers" not in html_of(browser, single)
+
+
+def test_the_report_says_how_many_tags_it_reads(browser: Client) -> None:
+    html = html_of(
+        browser, checked(browser, sent(browser, "id,input,tags\n1,a,x;y\n2,b,x\n3,c,\n"))
+    )
+    assert "<dt>Tags</dt><dd>tags: up to 2 a case, in 2 of 3 cases</dd>" in html
 
 
 def test_empty_cells_of_each_column_are_what_is_chosen(browser: Client) -> None:
