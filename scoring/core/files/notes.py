@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 EMPTY_COLUMN: Final = "empty_column"
 ROW_OF_DELIMITERS: Final = "row_of_delimiters"
 QUOTE_IN_CELL: Final = "quote_in_cell"
+EXPORTED_SCORES: Final = "exported_scores"
 
 #: For one and for several; `str.format` fills in the number and the first line or column.
 _TEXTS: Final = {
@@ -23,11 +24,16 @@ _TEXTS: Final = {
         "{count:,} rows have a quote inside a cell that is not quoted; it is kept as text. "
         "The first is line {first:,}.",
     ),
+    EXPORTED_SCORES: (
+        "Column {first:,} holds verdicts or scores of an exported run: left out.",
+        "{count:,} columns hold verdicts and scores of an exported run: left out. "
+        "The first is column {first:,}.",
+    ),
 }
 
 
 class Note(NamedTuple):
-    """`first` is the line, or the column for EMPTY_COLUMN, counted from 1."""
+    """`first` is the line, or for EMPTY_COLUMN and EXPORTED_SCORES the column, counted from 1."""
 
     code: str
     number: int

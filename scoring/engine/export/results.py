@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from django.db.models import OuterRef, Q, Subquery
 
+from scoring.core.files.columns.exported_scores import SCORE_COLUMNS
 from scoring.core.files.writers import Fields, JsonText
 from scoring.engine.export.cases import STORED, case_fields
 from scoring.engine.export.formats import ExportTable, batches
@@ -22,8 +23,6 @@ OF_CASE: Final = (
     *("input", "expected", "references", "tags", "metadata"),
 )
 OF_OUTPUT: Final = ("output", *FIGURES)
-#: Of each scorer in a table.
-OF_SCORE: Final = ("status", "score", "verdict", "relabelled_verdict", "reason", "code")
 _STATUSES: Final = {status.value: status.label for status in Status}
 _VERDICTS: Final[Mapping[int | None, str | None]] = {
     None: None,
@@ -41,7 +40,7 @@ def run_table(table: CaseTable) -> ExportTable:
     """
     outputs = array("q", table.outputs())
     scorers = [scorer.name for scorer in table.scorers]
-    score_columns = [f"{name} {part}" for name in scorers for part in OF_SCORE]
+    score_columns = [f"{name} {part}" for name in scorers for part in SCORE_COLUMNS]
     return ExportTable(
         f"{table.run.output_set.version.dataset.name} {table.run.name}",
         len(outputs),
@@ -55,7 +54,7 @@ def run_table(table: CaseTable) -> ExportTable:
 def _cells(row: Fields, scorers: Sequence[str]) -> list[Any]:
     scores = {score["scorer"]: score for score in row["scores"]}
     cells = [row.get(column) for column in (*OF_CASE, *OF_OUTPUT)]
-    return cells + [scores.get(name, {}).get(part) for name in scorers for part in OF_SCORE]
+    return cells + [scores.get(name, {}).get(part) for name in scorers for part in SCORE_COLUMNS]
 
 
 def _results(run: Run, scorers: Sequence[RunScorer], outputs: Sequence[int]) -> Iterator[Fields]:

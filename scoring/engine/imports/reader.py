@@ -28,6 +28,8 @@ from scoring.core.files import (
     read_rows,
 )
 from scoring.core.files import Mapping as Columns
+from scoring.core.files.columns.exported_scores import exported_scores
+from scoring.core.files.notes import EXPORTED_SCORES
 from scoring.engine.imports.report import MAX_LISTED, ImportReport
 
 MAX_ROWS: Final = 1_000_000
@@ -130,6 +132,9 @@ class OpenFile:
         report.blanks, report.literals = keyer.blanks, keyer.literals
         batch: list[KeyedRow] = []
         late = LateColumns(self.detected)
+        for column in exported_scores(self.detected.columns):
+            if column in self.columns.drop:
+                report.notes.add(EXPORTED_SCORES, self.detected.columns.index(column) + 1)
         try:
             for row in self._rows(report):
                 late.look_at(row)

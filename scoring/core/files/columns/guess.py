@@ -8,6 +8,7 @@ from typing import Final
 from unicodedata import combining, normalize
 
 from scoring.core.files.columns.column_types import BOOLEAN, NUMBER, column_type
+from scoring.core.files.columns.exported_scores import exported_scores
 from scoring.core.files.columns.mapping import BLANKS, OUTPUT_WORDS, Mapping
 from scoring.core.files.columns.separators import guess_separator
 from scoring.core.files.columns.translated_names import (
@@ -101,6 +102,9 @@ def guess_mapping(
     """
     rows = list(sample)
     chosen: dict[str, Sequence[str]] = dict(choices or {})
+    if "drop" not in chosen and (scores := exported_scores(columns)):
+        mapped = {column for taken in chosen.values() for column in taken}
+        chosen["drop"] = [column for column in scores if column not in mapped]
     claimed = {name for field, mapped in chosen.items() if field not in BLANKS for name in mapped}
     free = {_plain(column): column for column in reversed(columns) if column not in claimed}
     for field, names in _NAMES.items():
