@@ -11,9 +11,11 @@ from scoring.core.contract import Json
 from scoring.core.files import MISSING, FileProblem, Mapping
 from scoring.core.files.columns.column_types import column_type
 from scoring.core.files.columns.separators import TIGHT_COMMA
+from scoring.core.files.columns.slots import Slot, case_slots, output_slots
 from scoring.engine import imports
 from scoring.engine.imports import Preview
 from scoring.engine.imports.reader import FileOptions
+from scoring.engine.imports.report import types_that_compare
 from scoring.models import Upload, UploadKind
 
 _OUTPUT_FIELDS: Final = {
@@ -154,6 +156,28 @@ class MappingForm(forms.Form):
             return []
         used = (column for column, field in self._chosen().items() if field)
         return Mapping(drop=tuple(used)).unused(self.columns)
+
+    @property
+    def slots(self) -> list[Slot]:
+        """What each part of a case gets, as chosen now."""
+        fields: dict[str, list[str]] = {}
+        for column, field in self._chosen().items():
+            fields.setdefault(field, []).append(column)
+        choices: dict[str, Sequence[str]] = {
+            name: fields.get(name, [])[:1] for name in ("id", "input", "expected")
+        }
+        choices |= {name: fields.get(name, []) for name in ("references", "output")}
+        mapping = Mapping.of(choices)
+        is_dataset = self.kind == UploadKind.DATASET
+        return case_slots(mapping) if is_dataset else output_slots(mapping)
+
+    @property
+    def consequence(self) -> str:
+        """What follows where no column holds what is expected."""
+        lacks_expected = any(slot.name == "expected" and not slot.columns for slot in self.slots)
+        if not lacks_expected:
+            return ""
+        return f"No column holds an expected output: {types_that_compare()} cannot score."
 
     @property
     def splits_chats(self) -> bool:

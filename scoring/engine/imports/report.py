@@ -17,7 +17,11 @@ from scoring.core.files import (
     RowProblem,
 )
 from scoring.core.files.columns.blank_cells import describe_blanks
+from scoring.core.files.columns.slots import Slot
+from scoring.core.registry import built_in_types
+from scoring.core.scorers.selection import ReferenceConfig
 
+NO_EXPECTED: Final = "No case has an expected output: {types} cannot score."
 MAX_NAMED: Final = 5  # unmatched keys in a sentence
 MAX_LISTED: Final = 100  # problems and unmatched ids; more are only counted
 MARKED: Final = 1_000  # repeats and near duplicates; more are only counted
@@ -61,6 +65,7 @@ class ImportReport:
     identical_to: int | None = None
     skips_bad_rows: bool = False
     notes: Notes = field(default_factory=Notes)
+    slots: Sequence[Slot] = ()  # what each part of a case gets
     unused_columns: list[str] = field(default_factory=list)  # of a file of outputs
     late_columns: list[str] = field(default_factory=list)  # unused, and not in the sample's rows
     tagged: int = 0  # cases
@@ -99,6 +104,17 @@ class ImportReport:
             most = f"up to {self.most_references:,} a case"
             said.append(f"references: {most}, in {self.with_references:,} {of_cases}")
         return said
+
+    @property
+    def consequences(self) -> list[str]:
+        """What follows from what the file lacks, in sentences."""
+        lacks_all = self.case_count and self.unlabelled == self.case_count
+        return [NO_EXPECTED.format(types=types_that_compare())] if lacks_all else []
+
+    @property
+    def slot_line(self) -> str:
+        """What each part of a case gets, such as `input ✓ question · expected ✗`."""
+        return " · ".join(slot.text for slot in self.slots)
 
     @property
     def tags(self) -> str:
@@ -165,6 +181,8 @@ class ImportReport:
             "rows": self.row_count,
             "cases": self.case_count,
             "outputs": self.outputs,
+            "slots": self.slot_line,
+            "consequences": self.consequences,
             "right_answers": self.right_answers,
             "tags": self.tags,
             "blank_cells": self.blank_cells,
@@ -188,6 +206,14 @@ class ImportReport:
             "is_readable": self.is_readable,
             "skips_bad_rows": self.skips_bad_rows,
         }
+
+
+def types_that_compare() -> str:
+    """The built-in types that score nothing without an expected output, the first of them named."""
+    labels = [
+        kind.label for kind in built_in_types().values() if issubclass(kind.config, ReferenceConfig)
+    ]
+    return f"{labels[0]}, {labels[1]} and {len(labels) - 2} more types"
 
 
 class RefusedError(Exception):

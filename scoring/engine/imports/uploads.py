@@ -14,6 +14,7 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from scoring.core.files import FileProblem, NearDuplicates, disk_full
+from scoring.core.files.columns.slots import case_slots, output_slots
 from scoring.core.files.disk_full import reporting_disk_full
 from scoring.engine.imports import cleanup, upload_storage, writer
 from scoring.engine.imports.case_writer import CaseWriter, OutputWriter
@@ -176,7 +177,7 @@ def inspect_upload(
     """The dry run of `import_file`: reads every row, stores none. Raises FileProblem."""
     reading = _open_file(path, UploadKind.DATASET, choices, options)
     watch.on_reading(reading)
-    report = ImportReport()
+    report = ImportReport(slots=case_slots(reading.columns))
     cases = CaseWriter(report, near=NearDuplicates())
     writer.write_rows(reading, cases, lambda rows, _: watch.on_progress(rows))
     cases.finish()
@@ -313,7 +314,9 @@ def _dry_writer(
 ) -> CaseWriter | OutputWriter:
     """A writer that stores nothing."""
     if upload.kind == UploadKind.DATASET:
+        report.slots = case_slots(reading.columns)
         return CaseWriter(report, near=NearDuplicates())
+    report.slots = output_slots(reading.columns)
     report.unused_columns = reading.unused_columns
     return OutputWriter(report, _version_of(upload), reading.columns.labels.values())
 

@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from scoring.core.files.columns.mapping import OUTPUT_WORDS
+from scoring.core.files.columns.slots import case_slots, output_slots
 from scoring.engine.imports import cleanup, near_duplicates
 from scoring.engine.imports.case_writer import (
     ROWS_PER_TRANSACTION,
@@ -88,7 +89,7 @@ def store_dataset(
     Raises RefusedError when the rows have problems, and whatever `origin.beat` raises; nothing is
     then stored.
     """
-    report = ImportReport(skips_bad_rows=skips_bad_rows)
+    report = ImportReport(skips_bad_rows=skips_bad_rows, slots=case_slots(reading.columns))
     version = DatasetVersion.with_loading.create(
         dataset=dataset,
         source_name=reading.name,
@@ -125,7 +126,11 @@ def store_outputs_file(
     `needs_outputs` is that of OutputWriter. Raises RefusedError when the rows have problems or none
     matches.
     """
-    report = ImportReport(skips_bad_rows=skips_bad_rows, unused_columns=reading.unused_columns)
+    report = ImportReport(
+        skips_bad_rows=skips_bad_rows,
+        unused_columns=reading.unused_columns,
+        slots=output_slots(reading.columns),
+    )
     sets = _new_sets(version, reading, origin)
     try:
         with reserve_disk():

@@ -154,7 +154,8 @@ class Command(OperatorCommand):
             self.stdout.write(f"  {label}: {count_text(number, 'output')}")
 
     def _write_counts(self, report: ImportReport) -> None:
-        texts = (*report.right_answers, report.tags, report.python_cells, report.blank_cells)
+        answers = (report.slot_line, *report.consequences, *report.right_answers)
+        texts = (*answers, report.tags, report.python_cells, report.blank_cells)
         for text in filter(None, texts):
             self.stdout.write(f"  {text}")
         for number, name in (

@@ -230,6 +230,25 @@ def test_a_report_says_how_many_tags_it_reads(put: Put, tags: list[str], said: s
     assert upload.report["tags"] == said
 
 
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([["id", "input"], ["1", "q"]], True),
+        ([["id", "input", "expected"], ["1", "q", ""]], True),
+        ([["id", "input", "expected"], ["1", "q", ""], ["2", "q", "a"]], False),
+        ([["id", "input", "references"], ["1", "q", "a"]], False),
+    ],
+)
+def test_cases_without_any_expected_output_say_what_follows(
+    put: Put, rows: list[list[str]], says: bool
+) -> None:
+    report = check(put(table(rows))).report
+    follows = [
+        "No case has an expected output: Exact match, Includes and 6 more types cannot score."
+    ]
+    assert report["consequences"] == (follows if says else [])
+
+
 def test_columns_that_come_after_the_sample_are_told_as_well(put: Put) -> None:
     first = load(put(jsonl(*({"id": n, "input": f"q{n}"} for n in range(2_000))), "cases.jsonl"))
     rows = [{"id": n, "output": "a", "extra": 1} for n in range(2_000)]

@@ -298,6 +298,20 @@ def test_the_report_says_what_it_takes_for_right_answers(browser: Client) -> Non
     assert "Right answers" not in html_of(browser, single)
 
 
+def test_what_each_slot_gets_is_said_and_what_follows(browser: Client) -> None:
+    upload = sent(browser, "question,verdict,bot said\nWho?,x,Me\nWhy?,x,So\n")
+    html = html_of(browser, upload)
+    for text in ("<li>input ✓ question</li>", "<li>expected ✗</li>", "<li>output ✓ bot said</li>"):
+        assert text in html
+    follows = "Exact match, Includes and 6 more types cannot score."
+    assert f"No column holds an expected output: {follows}" in html
+    html = html_of(browser, checked(browser, upload))
+    assert "input ✓ question · expected ✗ · output ✓ bot said" in html
+    assert f"No case has an expected output: {follows}" in html
+    chosen = checked(browser, upload, verdict="expected")
+    assert "cannot score" not in html_of(browser, chosen)
+
+
 def test_the_report_says_how_many_tags_it_reads(browser: Client) -> None:
     html = html_of(
         browser, checked(browser, sent(browser, "id,input,tags\n1,a,x;y\n2,b,x\n3,c,\n"))

@@ -9,6 +9,7 @@ from unicodedata import combining, normalize
 
 from scoring.core.files.columns.column_types import BOOLEAN, NUMBER, column_type
 from scoring.core.files.columns.exported_scores import exported_scores
+from scoring.core.files.columns.guess_by_contents import add_by_contents
 from scoring.core.files.columns.mapping import BLANKS, OUTPUT_WORDS, Mapping
 from scoring.core.files.columns.separators import guess_separator
 from scoring.core.files.columns.translated_names import (
@@ -72,10 +73,16 @@ _INNER: Final = {
 }
 _VAGUE: Final = ("label", "text")  # which objects of all kinds have
 _BY_LEAF: Final = ("expected", "input")  # found inside objects, too: `vars.question`
+#: Before a word for outputs: what is right, or known to be wrong, is not what a model said.
 _TRUE_ANSWERS: Final = (
-    *("best", "correct", "expected", "gold", "golden", "ideal", "incorrect"),
-    *("reference", "right", "true", "wrong"),
+    *("accepted", "best", "correct", "desired", "expected", "gold", "golden", "good", "human"),
+    *("ideal", "incorrect", "reference", "right", "target", "true", "wrong"),
 )
+_FALSE_ANSWERS: Final = ("incorrect", "wrong")
+#: Who speaks, before what is said: “bot said”, “model's reply”.
+_SPEAKERS: Final = ("ai", "assistant", "bot", "chatbot", "agent", "llm", "model", "our", "system")
+_SAID: Final = ("said", "says", "reply", "replied", "answered", "text", "result", *OUTPUT_WORDS)
+_ANSWERS: Final = ("text", "value", "result", "reply", *OUTPUT_WORDS)
 _MODEL: Final = re.compile(
     r"(?:(?:chat)?gpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok|phi_?\d|o[134])"
     r"[0-9a-z._]*"
@@ -103,19 +110,12 @@ def guess_mapping(
     rows = list(sample)
     chosen: dict[str, Sequence[str]] = dict(choices or {})
     if "drop" not in chosen and (scores := exported_scores(columns)):
-        mapped = {column for taken in chosen.values() for column in taken}
-        chosen["drop"] = [column for column in scores if column not in mapped]
+        mapped_columns = {column for taken in chosen.values() for column in taken}
+        chosen["drop"] = [column for column in scores if column not in mapped_columns]
     claimed = {name for field, mapped in chosen.items() if field not in BLANKS for name in mapped}
     free = {_plain(column): column for column in reversed(columns) if column not in claimed}
-    for field, names in _NAMES.items():
-        name = next((name for name in names if name in free), None)
-        if field not in chosen and name is not None:
-            chosen[field] = _inner(field, [free.pop(name)], rows)
-    if "output" not in chosen:
-        chosen["output"] = _inner("output", _outputs(_outside(columns, chosen), free, rows), rows)
-    for field in _BY_LEAF:
-        if field not in chosen and (leaf := _leaf(field, _outside(columns, chosen))):
-            chosen[field] = [leaf]
+    _add_by_names(chosen, columns, free, rows)
+    add_by_contents(chosen, _outside(free.values(), chosen), rows)
     _split_chat(chosen, choices or {}, rows)
     if is_open and "error" not in chosen:
         chosen["error"] = ["error"]
@@ -125,6 +125,38 @@ def guess_mapping(
         if is_list and f"{field}_separator" not in chosen:
             chosen[f"{field}_separator"] = [_separator(mapped, marks, rows)]
     return Mapping.of(chosen)
+
+
+def _add_by_names(
+    chosen: dict[str, Sequence[str]],
+    columns: Sequence[str],
+    free: dict[str, str],
+    rows: Sequence[Row],
+) -> None:
+    """Map the fields that are not chosen, and take their columns out of the `free` ones."""
+    for field, names in _NAMES.items():
+        name = next((name for name in names if name in free), None)
+        if field not in chosen and name is not None:
+            chosen[field] = _inner(field, [free.pop(name)], rows)
+    if "expected" not in chosen and (right := _right_answer(free, rows)):
+        chosen["expected"] = [free.pop(_plain(right))]
+    if "output" not in chosen:
+        chosen["output"] = _inner("output", _outputs(_outside(columns, chosen), free, rows), rows)
+    for field in _BY_LEAF:
+        if field not in chosen and (leaf := _leaf(field, _outside(columns, chosen))):
+            chosen[field] = [leaf]
+
+
+def _right_answer(free: dict[str, str], rows: Sequence[Row]) -> str:
+    """The column that is named as right, such as “good answer” or “human reply”; "" for none."""
+    named = (column for name, column in free.items() if _is_right_answer(name))
+    return next((column for column in named if _holds_text(column, rows)), "")
+
+
+def _is_right_answer(name: str) -> bool:
+    words = name.split("_")
+    is_right = words[0] in _TRUE_ANSWERS and words[0] not in _FALSE_ANSWERS
+    return is_right and 1 < len(words) < _NAME_WORDS and words[-1] in _ANSWERS
 
 
 def _split_chat(
@@ -217,7 +249,8 @@ def is_known(name: str) -> bool:
     plain = _plain(name)
     is_field = any(plain in names for names in _NAMES.values()) or plain in _OUTPUT_NAMES
     is_short = plain.count("_") < _NAME_WORDS
-    return is_field or bool(is_short and (_output_group(plain) or _MODEL.fullmatch(plain)))
+    is_said = _output_group(plain) or _MODEL.fullmatch(plain) or _is_right_answer(plain)
+    return is_field or bool(is_short and is_said)
 
 
 def _plain(name: str) -> str:
@@ -268,6 +301,8 @@ def _output_group(name: str) -> tuple[str, int] | None:
         return None
     if words[0] in OUTPUT_WORDS:
         return words[0], 1
+    if words[0] in _SPEAKERS and words[-1] in _SAID:
+        return "said", 2
     return (words[-1], 2) if words[-1] in OUTPUT_WORDS else None
 
 

@@ -75,6 +75,16 @@ from scoring.core.files import (
                 "cost_usd": ["cost_usd"],
             },
         ),
+        (
+            ["question", "good answer", "bot said"],
+            {"input": ["question"], "expected": ["good answer"], "output": ["bot said"]},
+        ),
+        (
+            ["q", "Human Reply", "Our system's answer"],
+            {"expected": ["Human Reply"], "output": ["Our system's answer"]},
+        ),
+        (["wrong answer", "true label text"], {"expected": ["true label text"]}),
+        (["chatbot_text", "model_name"], {"output": ["chatbot_text"]}),
         (["DATE", "TIME", "Qty"], {}),
         (["correct_answer", "wrong_answer"], {"expected": ["correct_answer"]}),
         (["latency", "cost"], {}),
