@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 DELIMITERS: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 QUOTES: Final = {"double": '"', "single": "'"}
-NAMES: Final = ("encoding", "delimiter", "quote", "header", "sheet", "skip_lines")
+CELLS: Final = ("fill_merged", "skip_hidden", "as_shown")  # of a workbook
+NAMES: Final = ("encoding", "delimiter", "quote", "header", "sheet", "skip_lines", *CELLS)
 MAX_SKIPPED: Final = 10_000  # lines
 
 
@@ -28,6 +29,11 @@ def add_file_options(parser: ArgumentParser) -> None:
     add("--sheet", default="", metavar="NAME", help="of a workbook; the first unless given")
     add("--skip-lines", type=_line_count, default=0, metavar="N",
         help="skip so many lines above the header")  # fmt: skip
+    add("--fill-merged", action="store_true",
+        help="of a workbook: give merged cells their value throughout")  # fmt: skip
+    add("--skip-hidden", action="store_true", help="of a workbook: leave hidden rows out")
+    add("--as-shown", action="store_true",
+        help="of a workbook: read numbers as Excel shows them, such as 01234 or 50%%")  # fmt: skip
 
 
 def _line_count(text: str) -> int:
@@ -50,4 +56,7 @@ def file_options(options: dict[str, Any]) -> FileOptions:
         "header": options["header"],
         "sheet": options["sheet"],
         "skip_lines": options["skip_lines"],
+        "fill_merged": options["fill_merged"],
+        "skip_hidden": options["skip_hidden"],
+        "as_shown": options["as_shown"],
     }

@@ -16,6 +16,9 @@ NOTHING = {
     "header": "",
     "sheet": "",
     "skip_lines": 0,
+    "fill_merged": False,
+    "skip_hidden": False,
+    "as_shown": False,
 }
 
 
@@ -34,6 +37,10 @@ def read(*words: str) -> dict[str, Any]:
         (["--delimiter=||", "--quote=none"], {"delimiter": "||", "quote": "none"}),
         (["--header"], {"header": "yes"}),
         (["--no-header", "--skip-lines=10000"], {"header": "no", "skip_lines": 10_000}),
+        (
+            ["--fill-merged", "--skip-hidden", "--as-shown"],
+            {"fill_merged": True, "skip_hidden": True, "as_shown": True},
+        ),
         (["--encoding=cp1252", "--sheet=May"], {"encoding": "cp1252", "sheet": "May"}),
     ],
 )

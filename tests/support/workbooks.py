@@ -102,3 +102,17 @@ UNUSABLE: Final[list[tuple[str, bytes, str]]] = [
     ("deep.xlsx", workbook("<row>" + "<a>" * 70 + "</a>" * 70 + "</row>"), "unsafe_xml"),
     ("torn.xlsx", packed(parts_of({"A": "<worksheet><sheetData><row>"})), "corrupt_archive"),
 ]
+
+_STYLES: Final = (
+    '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="00000"/></numFmts>'
+    '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="9"/></cellXfs></styleSheet>'
+)
+#: Merged tags of two cases, a hidden row between them, and numbers that show 01234 and 50%.
+FORMATTED_BOOK: Final = workbook(
+    row_xml("id", "input", "expected", "tags", line=1),
+    row_xml("1", "Zip?", '<c s="1"><v>1234</v></c>', "x", line=2),
+    row_xml("hidden", "old", "no", line=3).replace("<row ", '<row hidden="1" '),
+    row_xml("2", "Share?", '<c s="2"><v>0.5</v></c>', line=4),
+    '</sheetData><mergeCells><mergeCell ref="D2:D4"/></mergeCells><sheetData>',
+    styles=_STYLES,
+)

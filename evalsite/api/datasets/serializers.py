@@ -59,7 +59,7 @@ class NewFile(BodySerializer):
     file = serializers.FileField(
         max_length=255,
         allow_empty_file=True,
-        help_text="CSV, TSV, JSON or JSONL, each also .gz.",
+        help_text="CSV, TSV, JSON, JSONL or XLSX, each also .gz.",
     )
     mapping = JsonText(
         required=False,
@@ -76,6 +76,17 @@ class NewFile(BodySerializer):
         min_value=0,
         max_value=MAX_SKIPPED,
         help_text="How many lines above the header are skipped.",
+    )
+    sheet = TextField(required=False, help_text="Of a workbook; the first unless given.")
+    fill_merged = serializers.BooleanField(
+        required=False, help_text="Of a workbook: merged cells have their value throughout."
+    )
+    skip_hidden = serializers.BooleanField(
+        required=False, help_text="Of a workbook: hidden rows are left out."
+    )
+    as_shown = serializers.BooleanField(
+        required=False,
+        help_text="Of a workbook: numbers are read as Excel shows them, such as 01234 or 50%.",
     )
     skip_bad_rows = serializers.BooleanField(
         required=False, help_text="Leave bad rows out instead of refusing the file."

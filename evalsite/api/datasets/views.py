@@ -28,10 +28,11 @@ from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import DATASET, DATASET_MADE, request_example, response_example
 from evalsite.api.parsers import BoundedMultiPart, StrictJson
 from scoring.core.files import FileProblem
+from scoring.core.files.xlsx import CellReading
 from scoring.engine import imports
 from scoring.models import Dataset, DatasetVersion, Role, Team, Upload, UploadKind, UploadState
 
-_OPTIONS = ("encoding", "delimiter", "skip_lines")
+_OPTIONS = ("encoding", "delimiter", "skip_lines", "sheet", *CellReading._fields)
 _ENDED_BADLY = (UploadState.FAILED, UploadState.CANCELLED)
 
 

@@ -13,6 +13,7 @@ from django.http import QueryDict
 
 from scoring.core.files import DetectedFormat, FileProblem
 from scoring.core.files.columns.table_header import divides_columns
+from scoring.core.files.xlsx import CellReading
 from scoring.engine import imports
 from scoring.engine.imports.reader import FileOptions
 from scoring.models import Dataset, Team, Upload, UploadKind, UploadState, User
@@ -58,7 +59,7 @@ HEADERS: Final = [
 #: What can be chosen, by format; "" stands for a file that could not be read.
 CHOOSABLE: Final = {
     "csv": ("encoding", "delimiter", "quote", "header", "skip_lines"),
-    "xlsx": ("sheet", "header", "skip_lines"),
+    "xlsx": ("sheet", "header", "skip_lines", *CellReading._fields),
     "json": ("encoding", "paths"),
     "jsonl": ("encoding", "paths", "skip_lines"),
 }
@@ -193,6 +194,9 @@ class FileOptionsForm(forms.Form):
         required=False,
         widget=forms.NumberInput(attrs={"size": 6, "placeholder": "0"}),
     )
+    fill_merged = forms.BooleanField(label="Fill merged cells", required=False)
+    skip_hidden = forms.BooleanField(label="Skip hidden rows", required=False)
+    as_shown = forms.BooleanField(label="Numbers as shown", required=False)
     paths = forms.CharField(
         label="Values inside objects, by path",
         max_length=2_000,
@@ -214,6 +218,7 @@ class FileOptionsForm(forms.Form):
         names = ("encoding", "delimiter", "quote", "sheet", "skip_lines")
         options = {name: getattr(detected, name) for name in names}
         options["header"] = "yes" if detected.has_header else "no"
+        options |= detected.reading._asdict()
         form = cls(_form_values(options) | {"paths": paths})
         return form._limit(detected.format, detected.sheets)
 
@@ -250,6 +255,7 @@ class FileOptionsForm(forms.Form):
         options = {name: cleaned.get(name, "") for name in FileOptions.__annotations__}
         options["delimiter"] = TABULATOR.get(options["delimiter"], options["delimiter"])
         options["skip_lines"] = cleaned.get("skip_lines") or 0
+        options |= {name: bool(cleaned.get(name)) for name in CellReading._fields}
         return cast("FileOptions", options)
 
 
@@ -274,6 +280,7 @@ def _form_values(options: Mapping[str, Any]) -> dict[str, str]:
         "header": options.get("header", ""),
         "sheet": options.get("sheet", ""),
         "skip_lines": str(options.get("skip_lines") or ""),
+        **{name: "on" for name in CellReading._fields if options.get(name)},
     }
 
 

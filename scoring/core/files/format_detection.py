@@ -11,7 +11,7 @@ from functools import partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, Unpack
 
 from scoring.core.contract import CaseProblem
 from scoring.core.files.binary_detection import refuse_binary
@@ -34,7 +34,7 @@ from scoring.core.files.rows import (
     RowProblem,
 )
 from scoring.core.files.source import Source, detect_encoding, is_workbook, open_source
-from scoring.core.files.xlsx import read_sheets, read_xlsx
+from scoring.core.files.xlsx import AS_STORED, CellOptions, CellReading, read_sheets, read_xlsx
 from scoring.core.json_text import parse
 
 Format = Literal["csv", "json", "jsonl", "xlsx"]
@@ -73,6 +73,7 @@ class DetectedFormat:
     sheets: tuple[str, ...] = ()
     doubts_header: bool = False
     skip_lines: int = 0
+    reading: CellReading = AS_STORED  # of a workbook
     notes: tuple[Note, ...] = ()  # on the sample
     problem: RowProblem | None = None  # the first, where no row of the sample can be used
 
@@ -97,14 +98,17 @@ def detect_format(
     header: Header = "",
     sheet: str = "",
     skip_lines: int = 0,
+    **reading: Unpack[CellOptions],
 ) -> DetectedFormat:
     """Looks at the beginning of a file; a Source can still be read from its start afterwards.
 
-    Options win over what the beginning says. Raises FileProblem for what shows there already.
+    Options win over what the beginning says; those of a workbook's cells (`CellReading`) mean
+    nothing for other files. Raises FileProblem for what shows there already.
     """
     check_delimiter(delimiter)
     dialect = Dialect(delimiter, quote)
-    options = _Options(kind, encoding, dialect, header != "no", sheet, skip_lines)
+    cells = CellReading(**reading)
+    options = _Options(kind, encoding, dialect, header != "no", sheet, skip_lines, cells)
     with _as_source(origin) as source:
         return _detect(source, options) if header else _guess_header(source, options)
 
@@ -176,6 +180,7 @@ def _rows(source: Source, detected: DetectedFormat, notes: Notes) -> Iterator[Ro
             *(source.as_file(), detected.sheet),
             has_header=has_header,
             skip_lines=skip_lines,
+            reading=detected.reading,
             notes=notes,
             report_share=partial(setattr, source, "reported_share"),
         )
@@ -207,6 +212,7 @@ class _Options(NamedTuple):
     has_header: bool
     sheet: str
     skip_lines: int
+    reading: CellReading
 
 
 def _detect_workbook(source: Source, options: _Options) -> DetectedFormat:
@@ -215,11 +221,13 @@ def _detect_workbook(source: Source, options: _Options) -> DetectedFormat:
         options.sheet,
         has_header=options.has_header,
         skip_lines=options.skip_lines,
+        reading=options.reading,
         suits=_are_known,
     )
     blank = DetectedFormat(
         *("xlsx", "", "", "", _usable(columns), (), True, options.has_header, sheet, sheets),
         skip_lines=options.skip_lines,
+        reading=options.reading,
     )
     notes = Notes()
     rows = [*islice(read_rows(source, blank, notes), _SAMPLE_ROWS + 1)]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypedDict, cast
+from typing import Any, Final, NamedTuple, cast
 
 import orjson
 
@@ -30,6 +30,7 @@ from scoring.core.files import (
 from scoring.core.files import Mapping as Columns
 from scoring.core.files.columns.exported_scores import exported_scores
 from scoring.core.files.notes import EXPORTED_SCORES
+from scoring.core.files.xlsx import CellOptions, CellReading
 from scoring.engine.imports.report import MAX_LISTED, ImportReport
 
 MAX_ROWS: Final = 1_000_000
@@ -44,7 +45,7 @@ NEEDED: Final[Mapping[str, Sequence[str]]] = {
 }
 
 
-class FileOptions(TypedDict, total=False):
+class FileOptions(CellOptions, total=False):
     """How to read a file, where that differs from what its beginning suggests."""
 
     encoding: str
@@ -58,6 +59,7 @@ class FileOptions(TypedDict, total=False):
 def read_file_options(described: Mapping[str, Any]) -> FileOptions:
     """The options that read a file in the same way again, from `OpenFile.described`."""
     options = {name: described.get(name, "") for name in FileOptions.__annotations__}
+    options |= {name: bool(described.get(name)) for name in CellReading._fields}
     return cast("FileOptions", options | {"skip_lines": int(described.get("skip_lines") or 0)})
 
 
@@ -89,7 +91,7 @@ class LateColumns:
         self._is_open = detected.is_open
         self._known = {name.partition(".")[0] for name in detected.columns}.union(detected.columns)
 
-    def look_at(self, row: Row | RowProblem) -> None:
+    def add(self, row: Row | RowProblem) -> None:
         if not self._is_open or not isinstance(row, Row) or row.fields.keys() <= self._known:
             return
         self.names += [name for name in row.fields if name not in self._known]
@@ -118,6 +120,7 @@ class OpenFile:
             "sheet": detected.sheet,
             "sheets": list(detected.sheets[:MAX_LISTED]),
             "skip_lines": detected.skip_lines,
+            **detected.reading._asdict(),
             "columns": list(detected.columns),
         }
 
@@ -137,7 +140,7 @@ class OpenFile:
                 report.notes.add(EXPORTED_SCORES, self.detected.columns.index(column) + 1)
         try:
             for row in self._rows(report):
-                late.look_at(row)
+                late.add(row)
                 keyed = keyer.place(row) if isinstance(row, Row) else row
                 if isinstance(keyed, RowProblem):
                     report.add(keyed)

@@ -13,6 +13,7 @@ from scoring.models import Case, Dataset, Upload
 from tests.api.conftest import API, Api, codes
 from tests.pages.uploads.test_untidy_uploads import NOTES, ONLY_RECORDS, UNTIDY
 from tests.support.undone import undone
+from tests.support.workbooks import FORMATTED_BOOK
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +50,23 @@ def test_lines_are_skipped_and_what_was_left_out_is_told(alices: Api) -> None:
     assert _load() == {"1": "a", "2": '5" pipe'}
     shown = alices.get(f"datasets/{answer.json()['id']}/").json()
     assert [note["message"] for note in shown["notes"]] == NOTES
+
+
+def test_a_workbook_is_read_as_is_chosen(alices: Api) -> None:
+    chosen = {"fill_merged": True, "skip_hidden": True, "as_shown": True}
+    answer = _post(alices, FORMATTED_BOOK, "cells.xlsx", **chosen)
+    assert answer.status_code == 202, answer.json()
+    imports.import_upload(Upload.objects.get())
+    assert [(case.expected, case.tags) for case in Case.objects.order_by("position")] == [
+        ("01234", ["x"]),
+        ("50%", ["x"]),
+    ]
+    codes_of = alices.get(f"datasets/{answer.json()['id']}/").json()["notes"]
+    assert [note["code"] for note in codes_of] == [
+        "read_as_shown",
+        "hidden_skipped",
+        "merged_filled",
+    ]
 
 
 def test_a_delimiter_and_an_encoding_may_be_given(alices: Api) -> None:

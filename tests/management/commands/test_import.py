@@ -20,7 +20,7 @@ from scoring.models import AuditEntry, Case, Dataset, DatasetVersion, OutputSet,
 from tests.support.fixtures.uploads import assert_nothing_is_left, cases_of, spooled, table
 from tests.support.paths import ROOT
 from tests.support.waiting import DEADLINE_SECONDS
-from tests.support.workbooks import packed, parts_of, row_xml, sheet_xml
+from tests.support.workbooks import FORMATTED_BOOK, packed, parts_of, row_xml, sheet_xml
 
 __all__ = ["spooled"]
 
@@ -284,6 +284,19 @@ def test_a_first_row_is_names_where_that_is_said(given: Path) -> None:
     given.write_bytes(b"1,a\n2,b\n")
     assert "no header" not in load(given, "--header", "--map", "input=a")
     assert Case.objects.get().input == "b"
+
+
+def test_cells_of_a_workbook_are_told_and_read_as_is_chosen(tmp_path: Path, team: Team) -> None:
+    path = tmp_path / "cells.xlsx"
+    path.write_bytes(FORMATTED_BOOK)
+    said = load(path, "--dry-run")
+    assert "Line 3 is hidden, and read like the others." in said
+    assert "C2 “01234” as 1234, C4 “50%” as 0.5" in said
+    assert "Cells D2:D4 are merged" in said
+    assert "input ✓ input · expected ✓ expected · output ✗" in said
+    load(path, "--fill-merged", "--skip-hidden", "--as-shown")
+    cases = Case.objects.order_by("position")
+    assert [(case.expected, case.tags) for case in cases] == [("01234", ["x"]), ("50%", ["x"])]
 
 
 def test_a_sheet_of_a_workbook_is_chosen_by_name(tmp_path: Path, team: Team) -> None:

@@ -32,13 +32,13 @@ def url_of(upload: Upload, name: str = "upload") -> str:
 
 
 def mapped(browser: Client, upload: Upload, **changes: str) -> Any:
-    """Submits the mapping as the page shows it, with some columns changed."""
+    """Submits the mapping as the page shows it, with some columns, or how it is read, changed."""
     page = browser.get(url_of(upload)).context
     form = page["form"]
     given = {field.html_name: field.value() or "" for field in form}
-    by_label = {field.label: field.html_name for field in form}
-    given |= {by_label[label]: choice for label, choice in changes.items()}
     given |= {field.html_name: field.value() or "" for field in page["reading"]}
+    by_label = {field.label: field.html_name for field in (*form, *page["reading"])}
+    given |= {by_label[label]: choice for label, choice in changes.items()}
     return browser.post(url_of(upload), given)
 
 

@@ -21,7 +21,7 @@ from tests.conftest import MakeDataset
 from tests.pages.uploads.steps import checked, html_of, imported, mapped, send, sent, url_of
 from tests.support.html import on_one_line
 from tests.support.undone import undone
-from tests.support.workbooks import packed, parts_of, row_xml, sheet_xml
+from tests.support.workbooks import FORMATTED_BOOK, packed, parts_of, row_xml, sheet_xml
 
 zipped = partial(gzip.compress, mtime=0)  # the same bytes, and test names, at any time
 
@@ -45,7 +45,8 @@ def choices_of(browser: Client, upload: Upload, **query: str) -> dict[str, Any]:
 def test_each_format_offers_what_can_be_chosen_for_it(
     browser: Client, subtests: pytest.Subtests
 ) -> None:
-    cases: list[tuple[bytes, str, dict[str, str]]] = [
+    of_cells = {"fill_merged": False, "skip_hidden": False, "as_shown": False}
+    cases: list[tuple[bytes, str, dict[str, Any]]] = [
         (
             b"id,input\n1,a\n",
             "a.csv",
@@ -53,14 +54,30 @@ def test_each_format_offers_what_can_be_chosen_for_it(
         ),
         (b'{"id": 1, "input": 2}', "a.jsonl", {"encoding": "utf-8", "paths": ""}),
         (zipped(b'[{"id": 1, "input": 2}]'), "a.json.gz", {"encoding": "utf-8", "paths": ""}),
-        (BOOK, "a.xlsx", {"sheet": "One", "header": "yes"}),
-        (zipped(BOOK), "a.xlsx.gz", {"sheet": "One", "header": "yes"}),
+        (BOOK, "a.xlsx", {"sheet": "One", "header": "yes", **of_cells}),
+        (zipped(BOOK), "a.xlsx.gz", {"sheet": "One", "header": "yes", **of_cells}),
         (b"id\n", "broken.csv", {"encoding": "", "delimiter": "", "quote": "", "header": ""}),
     ]
     for content, name, expected in cases:
         with subtests.test(content=content, name=name, expected=expected), undone():
             skipped = {} if name == "a.json.gz" else {"skip_lines": ""}
             assert choices_of(browser, sent(browser, content, name)) == expected | skipped
+
+
+def test_cells_of_a_workbook_are_read_as_is_chosen_and_told(browser: Client) -> None:
+    upload = sent(browser, FORMATTED_BOOK, "cells.xlsx")
+    page = browser.get(url_of(upload))
+    assert "“Fill merged cells” gives it to all." in page.text
+    labels = ("Fill merged cells", "Skip hidden rows", "Numbers as shown")
+    chosen = checked(browser, upload, **dict.fromkeys(labels, "on"))
+    assert [note["code"] for note in chosen.report["notes"]] == [
+        "read_as_shown",
+        "hidden_skipped",
+        "merged_filled",
+    ]
+    imported(browser, chosen)
+    cases = Case.objects.order_by("position")
+    assert [(case.expected, case.tags) for case in cases] == [("01234", ["x"]), ("50%", ["x"])]
 
 
 def test_a_first_row_that_looks_like_values_is_read_as_one_and_said(browser: Client) -> None:

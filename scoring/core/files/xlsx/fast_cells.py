@@ -19,7 +19,10 @@ _OF_ROW: Final = (
 )
 _ROW: Final = (
     r'(</row>)<row(?: r="([0-9]{1,8}+)")?+'
-    + "".join(rf'(?: {name}="[A-Za-z0-9 .:-]*+")?+' for name in _OF_ROW)
+    + "".join(
+        rf'(?: {name}="{"([a-z0-9]*+)" if name == "hidden" else "[A-Za-z0-9 .:-]*+"}")?+'
+        for name in _OF_ROW
+    )
     + ">"
 )
 _VALUE: Final = rf"(?:<f>{_TEXT}</f>(?!<v></v>))?+<v>({_TEXT})</v>"
@@ -39,12 +42,13 @@ Parts = list[str | None]
 class PlainCells(NamedTuple):
     """The cells of whole rows, part by part in their order; None for a part a cell does not have.
 
-    `begins` and `lines`, the row's number, are of the first cell of each row. `shared` are indexes
-    of shared texts.
+    `begins`, `lines`, the row's number, and `hidden` are of the first cell of each row. `shared`
+    are indexes of shared texts.
     """
 
     begins: Parts
     lines: Parts
+    hidden: Parts
     letters: Parts
     styles: Parts
     shared: Parts

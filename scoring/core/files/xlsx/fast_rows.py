@@ -11,6 +11,7 @@ from scoring.core.files.xlsx.cell_values import Cells, Values, cell_fault
 from scoring.core.files.xlsx.column_letters import column_index, column_letters
 from scoring.core.files.xlsx.fast_cells import PlainCells, plain_cells, unescape_xml
 
+HIDDEN: Final = ("1", "true")  # what the attribute says of a hidden row
 _LETTERS: Final = [column_letters(index) for index in range(MAX_COLUMNS)]
 
 
@@ -24,17 +25,48 @@ def plain_rows(rows: str, values: Values, line: int) -> tuple[list[Cells], int] 
     texts = _texts(cells, values) if cells else None
     if cells is None or texts is None:
         return None
+    shown = _shown(cells, texts, values) if values.formatters else {}
     may_have_faults = values.shared.has_escapes or "_x" in rows
     starts = [index for index, begin in enumerate(cells.begins) if begin]
     result: list[Cells] = []
     for start, end in pairwise([*starts, len(texts)]):
         line = max(line + 1, int(cells.lines[start] or 0))
-        row = _align(cells.letters[start:end], texts[start:end])
+        letters = cells.letters[start:end]
+        row = _align(letters, texts[start:end])
         if row is None:
             return None
         if any(row):
-            result.append(Cells(line, row, _faults(row) if may_have_faults else {}))
+            faults = _faults(row) if may_have_faults else {}
+            own = _columns_shown(shown, start, letters) if shown else {}
+            result.append(Cells(line, row, faults, cells.hidden[start] in HIDDEN, own))
     return result, line
+
+
+def _shown(cells: PlainCells, texts: Sequence[str], values: Values) -> dict[int, str]:
+    """What is shown otherwise than it reads, by the place of its cell."""
+    numbers = (
+        (place, value, style)
+        for place, (value, style, kind) in enumerate(
+            zip(cells.values, cells.styles, cells.kinds, strict=True)
+        )
+        if style in values.formatters and value and kind in (None, "n")
+    )
+    return {
+        place: shown
+        for place, value, style in numbers
+        if (shown := values.shown_of(value, texts[place], style)) is not None
+    }
+
+
+def _columns_shown(
+    shown: dict[int, str], start: int, letters: Sequence[str | None]
+) -> dict[int, str]:
+    """Those of the row whose cells begin at this place, by the index of their column."""
+    return {
+        column_index(name) if name else index: shown[start + index]
+        for index, name in enumerate(letters)
+        if start + index in shown
+    }
 
 
 def _texts(cells: PlainCells, values: Values) -> list[str] | None:

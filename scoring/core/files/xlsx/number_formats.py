@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from decimal import Decimal
 from math import floor, isfinite
-from typing import Final
+from typing import Final, NamedTuple
 
 _ESCAPE: Final = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -76,6 +77,33 @@ def day_text(text: str, kind: str, *, is_1904: bool) -> str:
     if day is None:
         return number_text(text)
     return day.date().isoformat() + (f"T{_clock(0, rest)}" if rest else "")
+
+
+class Moment(NamedTuple):
+    """A moment of the calendar that counts from 1900, as Excel tells it; Monday is weekday 0.
+
+    Before the first day it is the time on day 0 of January 1900.
+    """
+
+    year: int
+    month: int
+    day: int
+    weekday: int
+    hour: int
+    minute: int
+    second: int
+
+
+def moment_of(seconds: Decimal) -> Moment | None:
+    """The moment so many seconds after the start of day 0; None outside of the calendar."""
+    days, rest = divmod(int(seconds), 86_400)
+    if not 0 <= days < _MAX_DAYS:
+        return None
+    clock = (rest // 3_600, rest // 60 % 60, rest % 60)
+    if not days:
+        return Moment(1900, 1, 0, 5, *clock)
+    day = _day(days, is_1904=False)
+    return Moment(day.year, day.month, day.day, day.weekday(), *clock) if day else None
 
 
 def _day(days: int, *, is_1904: bool) -> datetime | None:

@@ -16,8 +16,10 @@ from scoring.core.files.columns.table_header import (
 )
 from scoring.core.files.notes import Notes
 from scoring.core.files.rows import FileProblem, Row, RowProblem
+from scoring.core.files.xlsx.cell_reading import AS_STORED, CellReading, RowReader
 from scoring.core.files.xlsx.cell_values import Cells
 from scoring.core.files.xlsx.column_letters import column_letters
+from scoring.core.files.xlsx.merged_cells import merged_cells
 from scoring.core.files.xlsx.sheet import Sheet
 from scoring.core.files.xlsx.workbook import Workbook
 
@@ -30,21 +32,24 @@ def read_xlsx(
     *,
     has_header: bool = True,
     skip_lines: int = 0,
+    reading: CellReading = AS_STORED,
     notes: Notes | None = None,
     report_share: Callable[[float], object] = lambda _: None,
 ) -> Iterator[Row | RowProblem]:
     """The rows below the header of a sheet, the first one for "". Rows without a text are left out.
     So are, with a note, columns without name or value, and what stands above line `skip_lines`.
+    Merged cells, hidden rows and numbers that show otherwise are noted, and read by `reading`.
 
     `report_share` is called from time to time with the share of the sheet that was read, 0 to 1.
     Raises FileProblem; see Workbook.
     """
-    rows = _rows(Workbook(file), sheet, skip_lines, report_share)
+    notes = notes or Notes()
+    rows = _rows(Workbook(file), sheet, skip_lines, reading, notes, report_share)
     first = next(rows, None)
     if first is None:
         raise FileProblem("no_rows", "The sheet has no rows. Choose another one, or add some.")
     columns = _columns(first, has_header=has_header)
-    unnamed = UnnamedColumns(columns, first.line, notes or Notes())
+    unnamed = UnnamedColumns(columns, first.line, notes)
     is_empty = has_header
     if not has_header:
         yield _row(first, columns, unnamed)
@@ -61,6 +66,7 @@ def read_sheets(
     *,
     has_header: bool = True,
     skip_lines: int = 0,
+    reading: CellReading = AS_STORED,
     suits: Callable[[tuple[str, ...]], bool] = lambda _: True,
 ) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     """The names of all sheets, of the one that is read, and of its columns.
@@ -68,7 +74,9 @@ def read_sheets(
     For "" that is the first one shown whose columns suit, else the first.
     """
     book = Workbook(file)
-    columns_of = partial(_columns_of, book, has_header=has_header, skip_lines=skip_lines)
+    columns_of = partial(
+        _columns_of, book, has_header=has_header, skip_lines=skip_lines, reading=reading
+    )
     name = sheet or _first_suitable(book, lambda name: suits(columns_of(name)))
     return tuple(book.sheets), book.sheet_named(name), columns_of(name)
 
@@ -82,9 +90,9 @@ def _first_suitable(book: Workbook, suits: Callable[[str], bool]) -> str:
 
 
 def _columns_of(
-    book: Workbook, sheet: str, *, has_header: bool, skip_lines: int
+    book: Workbook, sheet: str, *, has_header: bool, skip_lines: int, reading: CellReading
 ) -> tuple[str, ...]:
-    first = next(_rows(book, sheet, skip_lines), None)
+    first = next(_rows(book, sheet, skip_lines, reading._replace(fill_merged=False)), None)
     return _columns(first, has_header=has_header) if first else ()
 
 
@@ -100,7 +108,7 @@ def _columns(first: Cells, *, has_header: bool) -> tuple[str, ...]:
 
 
 def _row(cells: Cells, columns: tuple[str, ...], unnamed: UnnamedColumns) -> Row | RowProblem:
-    line, texts, faults = cells
+    line, texts, faults = cells.line, cells.texts, cells.faults
     for index, (code, message) in faults.items():
         column = columns[index] if index < len(columns) else column_letters(index)
         return RowProblem(line, column, code, f"Line {line:,}, column {column}: {message}")
@@ -126,11 +134,19 @@ def _rows(
     book: Workbook,
     sheet: str,
     skip_lines: int,
+    reading: CellReading,
+    notes: Notes | None = None,
     report_share: Callable[[float], object] = lambda _: None,
 ) -> Iterator[Cells]:
-    reader = Sheet(book)
+    """The rows as they are meant. Merged cells are noted behind the last."""
+    sheet_reader = Sheet(book)
     part = book.sheets[book.sheet_named(sheet)]
-    for size in book.read(part, reader.handlers):
+    merged = merged_cells(book.merged_references(part)) if reading.fill_merged else []
+    rows = RowReader(reading, notes or Notes(), merged)
+    for size in book.read(part, sheet_reader.handlers):
         report_share(size / book.size_of(part))
-        yield from (row for row in reader.rows if row.line > skip_lines)
-        reader.rows.clear()
+        for cells in sheet_reader.rows:
+            if cells.line > skip_lines and (row := rows.read(cells)):
+                yield row
+        sheet_reader.rows.clear()
+    rows.note_merged(merged_cells(sheet_reader.merged))

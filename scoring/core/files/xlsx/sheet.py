@@ -7,7 +7,8 @@ from typing import Final
 from scoring.core.files.rows import MAX_CELL, FileProblem
 from scoring.core.files.xlsx.cell_values import Cells, Values, cell_fault
 from scoring.core.files.xlsx.column_letters import column_index
-from scoring.core.files.xlsx.fast_rows import plain_rows
+from scoring.core.files.xlsx.fast_rows import HIDDEN, plain_rows
+from scoring.core.files.xlsx.merged_cells import MAX_GROUPS
 from scoring.core.files.xlsx.workbook import Workbook
 from scoring.core.files.xlsx.xml_stream import (
     MAX_DEPTH,
@@ -33,7 +34,10 @@ class Sheet:
         self._parts: list[str] = []  # of the cell's value
         self._takes = self._has_value = self._has_formula = self._is_phonetic = False
         self._is_between_rows = False
+        self.merged: list[str] = []  # references of merged cells, which come behind the rows
+        self._is_hidden = False
         self._texts: list[str] = []  # of the row
+        self._shown: dict[int, str] = {}
         self._faults: dict[int, tuple[str, str]] = {}
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
@@ -46,7 +50,7 @@ class Sheet:
         elif name == "c":
             self._begin_cell(attributes)
         elif name == "row":
-            self._begin_row(attributes.get("r", ""))
+            self._begin_row(attributes)
         elif name == "t":
             self._takes = not self._is_phonetic
             self._has_value = self._has_value or self._takes
@@ -54,6 +58,8 @@ class Sheet:
             self._has_formula = True
         elif name == "rPh":
             self._is_phonetic = True
+        elif name == "mergeCell":
+            self._add_merged(attributes.get("ref", ""))
         elif ":" in name:
             self._depth -= 1
             self._start(local_name(name), attributes)
@@ -82,14 +88,21 @@ class Sheet:
         if self._size <= MAX_CELL:
             self._parts.append(text)
 
-    def _begin_row(self, number: str) -> None:
+    def _add_merged(self, reference: str) -> None:
+        if len(self.merged) < MAX_GROUPS:
+            self.merged.append(reference)
+
+    def _begin_row(self, attributes: dict[str, str]) -> None:
+        number = attributes.get("r", "")
+        self._is_hidden = attributes.get("hidden") in HIDDEN
         line = int(number) if number.isdecimal() and len(number) < 9 else 0
         self._line = max(self._line + 1, line)
-        self._texts, self._faults, self._column = [], {}, -1
+        self._texts, self._faults, self._column, self._shown = [], {}, -1, {}
 
     def _end_row(self) -> None:
         if self._faults or any(self._texts):
-            self.rows.append(Cells(self._line, self._texts, self._faults))
+            row = Cells(self._line, self._texts, self._faults, self._is_hidden, self._shown)
+            self.rows.append(row)
         self._texts, self._faults = [], {}  # a cell outside of rows belongs to none
 
     def _begin_cell(self, attributes: dict[str, str]) -> None:
@@ -120,6 +133,10 @@ class Sheet:
             raise FileProblem("corrupt_archive", problem, line=self._line) from None
         if fault := cell_fault(text):
             self._faults[self._column] = fault
+        if self._kind == "n" and value and self._style in self._values.formatters:
+            shown = self._values.shown_of(value, text, self._style)
+            if shown is not None:
+                self._shown[self._column] = shown
         if self._column == len(self._texts):
             self._texts.append(text)
         else:  # after a gap, or out of order

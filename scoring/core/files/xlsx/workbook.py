@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -25,6 +26,10 @@ MAX_PARTS: Final = 10_000
 MAX_DIRECTORY: Final = 8 * 1024 * 1024  # bytes of the archive's table of contents
 _CHUNK: Final = 64 * 1024
 _TAIL: Final = 22 + 0xFFFF  # the longest end record with its comment
+_TAG: Final = 200  # bytes that the tag of merged cells has at most
+_MERGED: Final = re.compile(
+    rb'<(?:\w{1,20}:)?mergeCell\s[^<>]{0,100}?ref\s*=\s*"([A-Z0-9:]{1,30})"'
+)
 _ENCRYPTED: Final = 0x1
 _FAULTS: Final = (
     *(BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError),
@@ -80,6 +85,19 @@ class Workbook:
                 feed.give(chunk)
                 size += len(chunk)
                 yield size
+
+    def merged_references(self, part: str) -> list[str]:
+        """The references of a sheet's merged cells, which stand behind its rows."""
+        references: list[str] = []
+        allowance, rest = Allowance(), b""
+        with archive_faults(), self._archive.open(self._parts[part]) as stream:
+            while chunk := stream.read(_CHUNK):
+                allowance.spend(len(chunk))
+                text = rest + chunk
+                references += [match.decode() for match in _MERGED.findall(text)]
+                last = text[max(0, text.rfind(b"<")) :]
+                rest = last if len(last) < _TAG and b">" not in last else b""
+        return references
 
     def read_whole(self, part: str, start: Start) -> None:
         reader = _ElementReader(start)

@@ -8,6 +8,7 @@ import pytest
 
 from scoring.core.files import (
     FileProblem,
+    Note,
     Row,
 )
 from tests.support.tables import read_file
@@ -32,7 +33,7 @@ def test_a_column_without_name_and_values_is_left_out_with_a_note(
         *({"id": "1", "input": "a"}, {"id": "2", "input": "b"})
     ]
     assert found.columns == ("id", "input")
-    assert notes == [("empty_column", 1, place)]
+    assert notes == [Note("empty_column", 1, place)]
     assert found.notes[0].message == f"Column {place} has no name and no values: left out."
 
 

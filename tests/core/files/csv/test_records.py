@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from scoring.core.files import (
     FileProblem,
+    Note,
     Row,
     RowProblem,
     guess_mapping,
@@ -77,7 +78,7 @@ def test_a_quote_inside_an_unquoted_cell_is_kept_and_told() -> None:
     assert [row.fields["input"] for row in rows if isinstance(row, Row)] == [
         *('5" pipe', 'a "b" c', 'x"y"')
     ]
-    assert notes == [("quote_in_cell", 2, 2)]
+    assert notes == [Note("quote_in_cell", 2, 2)]
 
 
 @given(st.lists(st.text(st.sampled_from('ab,"\n \t'), max_size=8), min_size=2, max_size=2))
@@ -105,7 +106,7 @@ def test_a_record_may_have_as_many_characters_as_the_limit(
 def test_rows_of_only_delimiters_are_skipped_and_counted() -> None:
     _, rows, notes = read_file(",,\nid,input,tags\n1,a,b\n,,\n,,,,,\n2,c,d\n,,\n")
     assert [row.line for row in rows] == [3, 6]
-    assert notes == [("row_of_delimiters", 4, 1)]
+    assert notes == [Note("row_of_delimiters", 4, 1)]
 
 
 @pytest.mark.parametrize(
