@@ -29,9 +29,14 @@ def fold_text(text: str) -> str:
     return normalize("NFC", normalize("NFC", text).casefold())
 
 
+def may_need_copy(text: str) -> bool:
+    """Whether folding may change more than the case of ASCII letters; quick, for every row."""
+    return not text.isascii() or "\\u" in text
+
+
 def search_copy(text: str) -> str | None:
     """The folded text; None where it is the text itself but for the case of ASCII letters."""
-    if text.isascii() and "\\u" not in text:
+    if not may_need_copy(text):
         return None
     folded = fold_text(text)
     # The case of ASCII letters alone, which `bytes.lower` folds.

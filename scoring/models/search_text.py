@@ -12,7 +12,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Lookup
 from django.db.models.sql.compiler import SQLCompiler
 
-from scoring.core.search_text import search_copy
+from scoring.core.search_text import may_need_copy, search_copy
 
 SEPARATOR: Final = "\x1f"  # between the texts of one copy; JSON has none
 _WILDCARDS: Final = re.compile(r"([\\%_])")
@@ -40,6 +40,8 @@ class SearchTextField(models.TextField):  # type: ignore[type-arg]  # not generi
 
     def copy_of(self, texts: Sequence[str | None]) -> str | None:
         """The copy for these texts of the sources, in their order."""
+        if not any(text and may_need_copy(text) for text in texts):
+            return None
         if len(self.sources) == 1:
             return search_copy(texts[0] or "")
         parts = (
@@ -57,14 +59,15 @@ def quoted_text(text: str) -> str:
 def with_search_text(
     model: type[models.Model], columns: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
-    """The columns and rows of an insertion with the model's SearchTextField, if it has one."""
+    """The columns and rows of an insertion with the copies that the model's rows need, if any."""
     for field in model._meta.concrete_fields:
-        if isinstance(field, SearchTextField):
-            places = [columns.index(name) if name in columns else None for name in field.sources]
-            copies = (
-                field.copy_of([None if place is None else row[place] for place in places])
-                for row in rows
-            )
+        if not isinstance(field, SearchTextField):
+            continue
+        places = [columns.index(name) if name in columns else None for name in field.sources]
+        texts = [[None if at is None else row[at] for row in rows] for at in places]
+        # Most batches need none, which one look at all their texts tells.
+        if any(may_need_copy("".join(filter(None, of_column))) for of_column in texts):
+            copies = map(field.copy_of, zip(*texts, strict=True))
             rows = [(*row, copy) for row, copy in zip(rows, copies, strict=True)]
             columns = (*columns, field.attname)
     return columns, rows
