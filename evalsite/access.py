@@ -51,6 +51,7 @@ from scoring.models import (
     User,
     Waiver,
 )
+from scoring.models.data.dataset import DatasetQuerySet
 from scoring.models.reviews.preference import PreferenceQuerySet
 from scoring.models.reviews.review import ReviewQuerySet
 from scoring.models.runs.run import RunQuerySet
@@ -167,6 +168,17 @@ def dataset_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Dataset
     """A dataset with its team and latest version joined; it may still be loading."""
     datasets = Dataset.objects.visible_to(user).select_related("team", "latest", "suite")
     return _get_row(user, datasets, uid, role)
+
+
+def deleted_dataset_for(user: User, uid: uuid.UUID) -> Dataset:
+    """A deleted dataset that an editor may restore, with its team joined."""
+    datasets = Dataset.with_deleted.deleted().visible_to(user).select_related("team")
+    return _get_row(user, datasets, uid, Role.EDITOR)
+
+
+def deleted_datasets_for(team: Team) -> DatasetQuerySet:
+    """The deleted datasets of a team from `team_for` that can still be restored."""
+    return Dataset.with_deleted.deleted().filter(team=team)
 
 
 def version_for(user: User, uid: uuid.UUID, number: int) -> DatasetVersion:

@@ -30,10 +30,12 @@ from scoring.models import (
     ReviewTask,
     Role,
     Run,
+    RunState,
     Score,
     Status,
     Team,
     Upload,
+    UploadState,
     User,
 )
 from scoring.models.team.team import setup_token
@@ -249,6 +251,19 @@ def _load(desk: Desk) -> None:
     imports.import_upload(desk.house["upload"])
 
 
+def _imported(desk: Desk) -> None:
+    """An upload of cases that was imported, in place of the upload."""
+    _checked(desk)
+    desk.send("load_upload")
+    _load(desk)
+
+
+def _at_rest(_: Desk) -> None:
+    """No run is under way, and no upload."""
+    Run.objects.update(state=RunState.FINISHED)
+    Upload.objects.update(state=UploadState.CANCELLED)
+
+
 def _noticed(desk: Desk) -> None:
     desk.house["read_notice"] = Notice.objects.create(
         user=desk.alice, run=desk.house["run"], text="The run has ended."
@@ -324,6 +339,14 @@ RECORDED: Final[dict[tuple[str, str], Change]] = {
     ),
     ("page", "carve"): Change("dataset.created", {"name": "Part", "seed": "7"}),
     ("page", "load_upload"): Change("dataset.created", first=_checked, then=_load),
+    ("page", "undo_upload"): Change("import.undone", first=_imported),
+    ("page", "rename_dataset"): Change("dataset.renamed", {"name": "Renamed"}),
+    ("page", "archive_dataset"): Change("dataset.archived"),
+    ("page", "delete_dataset"): Change("dataset.deleted", first=_at_rest),
+    ("page", "restore_dataset"): Change(
+        "dataset.restored", first=lambda desk: (_at_rest(desk), desk.send("delete_dataset"))
+    ),
+    ("page", "unarchive_dataset"): Change("dataset.unarchived", first=_posted("archive_dataset")),
     ("page", "new_run"): Change("run.created", _outputs_run),
     ("page", "generate_run"): Change("run.created", _generation),
     ("page", "use_starter"): Change("suite.created"),

@@ -99,7 +99,7 @@ class DatasetChoice(forms.Form):
 
     def __init__(self, query: Any, *, team: Team) -> None:
         super().__init__(query)
-        datasets = team.datasets.published().order_by("name")
+        datasets = team.datasets.listed().order_by("name")
         self.fields["dataset"].queryset = datasets  # type: ignore[attr-defined]
 
     @property

@@ -91,7 +91,7 @@ class DatasetForm(forms.Form):
     def __init__(self, query: QueryDict, *, team: Team) -> None:
         super().__init__(query)
         field = self.fields["dataset"]
-        field.queryset = team.datasets.published().order_by("name")  # type: ignore[attr-defined]
+        field.queryset = team.datasets.listed().order_by("name")  # type: ignore[attr-defined]
         field.widget.attrs["data-submits"] = True
 
     def chosen(self, team: Team) -> Dataset | None:

@@ -17,6 +17,7 @@ from evalsite.pages.web.exports import send_export
 from evalsite.pages.web.keyset import keyset_page
 from evalsite.pages.web.responses import SignedInRequest, render_page, text_response
 from evalsite.pages.web.search_forms import CaseSearchForm
+from scoring.engine import imports
 from scoring.engine.export import output_set_table, version_table
 from scoring.models import Dataset, DatasetVersion, Role, TagIndex, VersionDuplicates
 from scoring.models.runs.relabel import attach_later_labels
@@ -24,12 +25,19 @@ from scoring.models.runs.relabel import attach_later_labels
 
 @get_page
 def datasets(request: SignedInRequest, slug: str) -> HttpResponse:
-    """A team's datasets, newest first."""
+    """A team's datasets, newest first; on request the archived or the deleted ones."""
     team = access.team_for(request.user, slug)
+    published = team.datasets.published()
+    deleted = access.deleted_datasets_for(team)
+    lists = {"archived": published.exclude(archived_at=None), "deleted": deleted}
+    shown = next((name for name in lists if name in request.GET), "")
+    rows = lists.get(shown, published.listed())
     context = {
         "team": team,
         "may_edit": access.has_role(request.user, team, Role.EDITOR),
-        "page": keyset_page(team.datasets.published().for_list(), "-id", request.GET),
+        "page": keyset_page(rows.for_list(), "-id", request.GET),
+        "shown": shown,
+        "others": [name for name, others in lists.items() if name != shown and others.exists()],
     }
     return render_page(request, "datasets/list.html", context)
 
@@ -55,6 +63,7 @@ def versions(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """Every version, newest first."""
     dataset = access.dataset_for(request.user, uid)
     context = dataset_frame(request, dataset, "versions")
+    context["undoable"] = partial(imports.undoable_imports, dataset)
     versions = dataset.versions.select_related("created_by")
     context["page"] = keyset_page(versions, "-number", request.GET)
     return render_page(request, "datasets/versions.html", context)
@@ -77,6 +86,7 @@ def output_sets(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """The output sets over any of its versions, newest first."""
     dataset = access.dataset_for(request.user, uid)
     context = dataset_frame(request, dataset, "outputs")
+    context["undoable"] = partial(imports.undoable_imports, dataset)
     context["page"] = keyset_page(dataset_output_sets(dataset).for_list(), "-id", request.GET)
     return render_page(request, "datasets/outputs.html", context)
 

@@ -49,7 +49,7 @@ def team_home(request: SignedInRequest, slug: str) -> HttpResponse:
         "attention": AttentionList(team),
         "running": latest.running,
         "runs": latest.ended,
-        "datasets": team.datasets.published().for_list()[:MAX_LISTED],
+        "datasets": team.datasets.listed().for_list()[:MAX_LISTED],
         # Queried only where the first steps are shown.
         "has_scorers": team.scorers.exists,
         "may_load_demo": lambda: not Team.objects.filter(slug=DEMO_SLUG).exists(),

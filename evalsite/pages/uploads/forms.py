@@ -123,7 +123,7 @@ class NewUploadForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.team = team
         known = cast("forms.ModelChoiceField[Dataset]", self.fields["dataset"])
-        known.queryset = team.datasets.published().order_by("name")
+        known.queryset = team.datasets.listed().order_by("name")
 
     def clean_pasted(self) -> str:
         """The rows with the line ends of the field, each of which browsers send as CR LF."""

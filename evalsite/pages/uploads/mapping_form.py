@@ -189,6 +189,10 @@ class MappingForm(forms.Form):
         self.choices = self._choices()
         return self.cleaned_data
 
+    def is_as_checked(self) -> bool:
+        """Whether the last check was of these choices."""
+        return imports.is_as_checked(self.upload, self.choices, **self.options)
+
     def save(self) -> bool:
         """Ask the worker to check the file; False, with an error, if columns are missing."""
         try:

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -19,6 +20,7 @@ from evalsite.pages.uploads.mapping_form import MappingForm
 from evalsite.pages.uploads.size_limit import is_too_large
 from evalsite.pages.web.decorators import form_page, post_action
 from evalsite.pages.web.responses import SignedInRequest, redirect_swap, render_page, text_response
+from evalsite.pages.web.undo import add_undo_message
 from scoring.core.files import FileProblem
 from scoring.core.files.columns.table_header import name_delimiter
 from scoring.engine import imports
@@ -26,6 +28,11 @@ from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
 from scoring.models import OutputSet, Role, Upload, UploadKind, UploadState
 
 WAITING = (UploadState.RECEIVED, UploadState.CHECKED)
+SENT_MAPPING = "column-0"  # a field of every mapping that is sent
+CHECKED_AGAIN = (
+    "The columns were changed after the check, so the file is checked again. "
+    "Nothing is imported yet."
+)
 NOT_THE_FILE = {"disk_full", "store_failed", "worker_crashed", "file_gone", "no_version"}
 
 
@@ -51,30 +58,60 @@ def upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     upload = access.upload_for(request.user, uid)
     if "unmatched" in request.GET:
         return _send_unmatched_ids(upload)
-    context = {"team": upload.team, "upload": upload} | _next_step(request, upload)
-    codes = {problem["code"] for problem in upload.problems}
-    context["is_file_at_fault"] = not NOT_THE_FILE & codes
+    context = _next_step(request, upload)
     form = context.get("form")
     if form and form.is_valid() and form.save():
         return redirect("upload", uid)
     is_done = upload.state == UploadState.DONE and not context["output_sets"]
     if is_done and upload.dataset and request.headers.get("HX-Request"):
         # The page that polls goes on to the dataset, where nothing is left to do here.
-        messages.success(request, f"{upload.file_name} is imported.")
+        path = reverse("undo_upload", args=[uid])
+        add_undo_message(request, f"{upload.file_name} is imported.", path)
         return redirect_swap(reverse("dataset", args=[upload.dataset.uuid]))
+    return _render(request, upload, context)
+
+
+def _render(request: SignedInRequest, upload: Upload, context: dict[str, Any]) -> HttpResponse:
+    """The upload's page with the context of its next step."""
+    codes = {problem["code"] for problem in upload.problems}
+    is_file_at_fault = not NOT_THE_FILE & codes
+    context |= {"team": upload.team, "upload": upload, "is_file_at_fault": is_file_at_fault}
     status = 422 if request.method == "POST" and upload.state in WAITING else 200
     return render_page(request, "uploads/page.html", context, parts=["upload"], status=status)
 
 
 @post_action
 def load_upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
-    """Import a checked file, without the rows with problems if they are to be skipped."""
+    """Import a checked file, without the rows with problems if they are to be skipped.
+
+    Where the page showed other columns than were checked, the file is checked again instead.
+    """
     upload = access.upload_for(request.user, uid)
+    if upload.state == UploadState.CHECKED and SENT_MAPPING in request.POST:
+        context = _next_step(request, upload)
+        mapping = context.get("form")
+        if mapping is None or not mapping.is_valid():
+            return _render(request, upload, context)
+        if not mapping.is_as_checked():
+            mapping.save()
+            messages.info(request, CHECKED_AGAIN)
+            return redirect("upload", uid)
     form = ImportForm(request.POST, upload=upload)
     if form.is_valid():
         imports.request_load(upload, skips_bad_rows=form.cleaned_data["skip_bad_rows"])
     else:
         messages.error(request, " ".join(map(str, form.non_field_errors())))
+    return redirect("upload", uid)
+
+
+@post_action
+def undo_import(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Take back what an import added, within a day of it."""
+    upload = access.upload_for(request.user, uid)
+    try:
+        imports.undo_import(upload, request.user)
+    except ValidationError as refused:
+        messages.error(request, " ".join(refused.messages))
     return redirect("upload", uid)
 
 
@@ -96,7 +133,7 @@ def _next_step(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
     if upload.is_working:
         cause = None if is_worker_alive() else NO_WORKER
         return {"cause": cause, "stage": imports.stage_of(upload)}
-    return {"output_sets": _output_sets(upload)}
+    return {"output_sets": _output_sets(upload), "may_undo": imports.can_undo(upload)}
 
 
 def _unlike_latest(upload: Upload) -> list[str]:

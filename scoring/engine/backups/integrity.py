@@ -97,6 +97,7 @@ def _check_last_shutdown(folder: Path) -> None:
     database = folder / DATABASE
     if not _is_clean(folder):
         if database.stat().st_size > BACKGROUND_BYTES and not (folder / UNSOUND).exists():
+            _is_checking.set()  # before the thread begins, as the site may end before that
             threading.Thread(target=_check_in_background, args=[folder], daemon=True).start()
         else:
             _check(folder)
@@ -107,7 +108,6 @@ _is_checking = threading.Event()
 
 
 def _check_in_background(folder: Path) -> None:
-    _is_checking.set()
     log.info("the last shutdown was not clean: the database is being checked")
     _check(folder)
     if (folder / UNSOUND).exists():

@@ -12,6 +12,7 @@ from scoring.engine.imports.json_body import (
 from scoring.engine.imports.rate_estimator import stage_of
 from scoring.engine.imports.reader import MAX_ROWS, OpenFile
 from scoring.engine.imports.report import ImportReport, RefusedError, StoppedError
+from scoring.engine.imports.undo import can_undo, undo_import, undoable_imports
 from scoring.engine.imports.upload_storage import Preview, preview_upload, store_upload
 from scoring.engine.imports.uploads import (
     ImportObserver,
@@ -21,6 +22,7 @@ from scoring.engine.imports.uploads import (
     import_outputs_file,
     import_upload,
     inspect_upload,
+    is_as_checked,
     request_check,
     request_load,
 )
@@ -38,6 +40,7 @@ __all__ = [
     "RefusedError",
     "StoppedError",
     "StoredRows",
+    "can_undo",
     "cancel_upload",
     "check_upload",
     "close_outputs",
@@ -45,6 +48,7 @@ __all__ = [
     "import_outputs_file",
     "import_upload",
     "inspect_upload",
+    "is_as_checked",
     "preview_upload",
     "remove_abandoned",
     "request_check",
@@ -53,4 +57,6 @@ __all__ = [
     "store_cases",
     "store_outputs",
     "store_upload",
+    "undo_import",
+    "undoable_imports",
 ]

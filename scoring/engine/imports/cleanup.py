@@ -94,6 +94,17 @@ def remove_version(version: DatasetVersion) -> None:
     remove_empty_dataset(version.dataset)
 
 
+def remove_dataset(dataset: Dataset) -> None:
+    """Remove a dataset with all its rows; runs of it must be gone."""
+    Dataset.with_deleted.filter(pk=dataset.pk).update(latest=None)
+    versions = DatasetVersion.with_loading.filter(dataset=dataset)
+    versions.update(state=VersionState.LOADING, number=None)
+    for version in versions:
+        version.output_sets.update(state=OutputSetState.LOADING)
+        remove_version(version)
+    remove_empty_dataset(dataset)
+
+
 def remove_output_set(output_set: OutputSet) -> None:
     """Remove an output set that is still loading, its rows, and what people said of them."""
     for said in (Review, ReviewTask, Adjudication):
@@ -108,7 +119,7 @@ def remove_output_set(output_set: OutputSet) -> None:
 def remove_empty_dataset(dataset: Dataset) -> None:
     """Remove a dataset without any version, unless it has an open upload."""
     with transaction.atomic():
-        row = Dataset.objects.select_for_update().filter(pk=dataset.pk, latest=None).first()
+        row = Dataset.with_deleted.select_for_update().filter(pk=dataset.pk, latest=None).first()
         if row is None or row.uploads.filter(state__in=OPEN_STATES).exists():
             return
         if not DatasetVersion.with_loading.filter(dataset=row).exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -56,6 +57,26 @@ def request_check(
 
     Raises FileProblem when the file cannot be read this way, or lacks a column.
     """
+    fields = _describe_reading(upload, choices, options)
+    return _move(upload, cleanup.WAITING, UploadState.CHECKING, **_NOT_BEGUN, **fields)
+
+
+def is_as_checked(
+    upload: Upload, choices: Choices | None = None, **options: Unpack[FileOptions]
+) -> bool:
+    """Whether the last check read the file with this mapping, in this way.
+
+    Raises FileProblem as `request_check` does.
+    """
+    stored = {"mapping": upload.mapping, "detected": upload.detected}
+    wanted = _describe_reading(upload, choices, options)
+    return json.dumps(stored, sort_keys=True) == json.dumps(wanted, sort_keys=True)
+
+
+def _describe_reading(
+    upload: Upload, choices: Choices | None, options: FileOptions
+) -> dict[str, Any]:
+    """The mapping and what is detected, as an upload keeps them. Raises FileProblem."""
     reading = open_file(
         upload_storage.upload_path(upload),
         upload.file_name,
@@ -63,8 +84,7 @@ def request_check(
         choices=choices,
         options=options,
     )
-    fields = {"mapping": reading.columns.choices(), "detected": reading.described()}
-    return _move(upload, cleanup.WAITING, UploadState.CHECKING, **_NOT_BEGUN, **fields)
+    return {"mapping": reading.columns.choices(), "detected": reading.described()}
 
 
 def request_load(upload: Upload, *, skips_bad_rows: bool = False) -> bool:

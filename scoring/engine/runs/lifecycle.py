@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from scoring.engine.runs.hooks import SERIES_CHANGED, call_hooks
 from scoring.models import AuditEntry, Baseline, CaseVerdict, Run, RunScorer, Score, User
-from scoring.models.runs.run import RETENTION
+from scoring.models.data.dataset import RETENTION
 
 ROWS_A_STEP: Final = 5_000
 

@@ -156,6 +156,7 @@ class DatabaseChanges:
 def clean_up() -> None:
     """Remove what killed imports left and what has expired; in a pool process."""
     from scoring.engine import imports
+    from scoring.engine.datasets import lifecycle as dataset_lifecycle
     from scoring.engine.drafts import jobs
 
     jobs.reopen_abandoned_drafts()
@@ -163,6 +164,7 @@ def clean_up() -> None:
     IdempotencyKey.objects.delete_expired()
     AttemptCounter.objects.forget_expired()
     lifecycle.purge_deleted_runs()
+    dataset_lifecycle.purge_deleted_datasets()
     alerts.purge_old()
 
 

@@ -94,7 +94,7 @@ class AlertRuleQuerySet(models.QuerySet["AlertRule"]):
 
     def deleted(self) -> Self:
         """Those that can still be brought back; only `AlertRule.with_deleted` has them."""
-        return self.filter(deleted_at__isnull=False)
+        return self.filter(deleted_at__isnull=False, dataset__deleted_at=None)
 
 
 _Rules = models.Manager.from_queryset(AlertRuleQuerySet)

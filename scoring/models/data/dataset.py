@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any, ClassVar, Final, Self
 
 from django.apps import apps
@@ -18,6 +19,7 @@ from scoring.models.search_text import SearchTextField, quoted_text
 from scoring.models.team.team import Team, User
 
 KEY_LENGTH = 200
+RETENTION: Final = timedelta(days=7)  # a deleted dataset can be restored so long
 _PER_QUERY: Final = 900  # SQLite may be built for no more than 999 parameters
 
 
@@ -30,6 +32,14 @@ class DatasetQuerySet(models.QuerySet["Dataset"]):
         """Those with at least one ready version."""
         return self.filter(latest__isnull=False)
 
+    def listed(self) -> Self:
+        """The published ones that are not archived."""
+        return self.published().filter(archived_at=None)
+
+    def deleted(self) -> Self:
+        """Those that can still be restored; only `Dataset.with_deleted` has them."""
+        return self.filter(deleted_at__gte=timezone.now() - RETENTION)
+
     def for_list(self) -> Self:
         """Newest first, with `latest` joined and the attribute `run_count`."""
         runs = apps.get_model("scoring", "Run").objects.order_by()
@@ -39,8 +49,21 @@ class DatasetQuerySet(models.QuerySet["Dataset"]):
         return self.select_related("latest").annotate(run_count=count).order_by("-id")
 
 
+_Datasets = models.Manager.from_queryset(DatasetQuerySet)
+
+
+class UndeletedDatasets(_Datasets["Dataset"]):
+    """The one door to datasets: those that nobody has deleted."""
+
+    def get_queryset(self) -> models.QuerySet[Dataset]:
+        return super().get_queryset().filter(deleted_at=None)
+
+
 class Dataset(AddressedRow):
-    """A named set of cases a team keeps; what changes over time is its versions."""
+    """A named set of cases a team keeps; what changes over time is its versions.
+
+    A deleted one can be restored for RETENTION, with the runs and rules deleted in that moment.
+    """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="datasets")
     name = models.CharField(max_length=120)
@@ -51,12 +74,19 @@ class Dataset(AddressedRow):
         "Suite", models.SET_NULL, null=True, blank=True, related_name="datasets",
         help_text="Scores this dataset's runs where no other suite is named.",
     )  # fmt: skip
+    archived_at = models.DateTimeField(null=True, blank=True, editable=False)
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
 
-    objects = DatasetQuerySet.as_manager()
+    objects = UndeletedDatasets()
+    with_deleted = DatasetQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["team", "name"], name="dataset_name_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["team", "name"], condition=Q(deleted_at=None), name="dataset_name_once"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -78,7 +108,7 @@ class ReadyVersions(models.Manager["DatasetVersion"]):
         return super().get_queryset().filter(state=VersionState.READY)
 
     def visible_to(self, user: User) -> models.QuerySet[DatasetVersion]:
-        return self.filter(dataset__team__in=Team.objects.of(user))
+        return self.filter(dataset__team__in=Team.objects.of(user), dataset__deleted_at=None)
 
 
 class DatasetVersion(AddressedRow):

@@ -19,6 +19,7 @@ class UploadState(models.TextChoices):
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
+    UNDONE = "undone"  # imported, and taken back
 
 
 WORKING = (UploadState.CHECKING, UploadState.LOADING)

@@ -15,14 +15,13 @@ from django.utils import timezone
 
 from scoring.core.search_text import fold_text
 from scoring.models.base import AddressedRow
-from scoring.models.data.dataset import Case, Dataset, DatasetVersion
+from scoring.models.data.dataset import RETENTION, Case, Dataset, DatasetVersion
 from scoring.models.scorers.scorer import ScorerVersion
 from scoring.models.scorers.suite import Suite
 from scoring.models.scorers.threshold_change import UNIT
 from scoring.models.search_text import SearchTextField
 from scoring.models.team.team import Team, User
 
-RETENTION: Final = timedelta(days=7)  # a deleted run can be restored so long
 UNJUDGED: Final = "unjudged"  # beside the verdicts of outputs
 MAX_ERROR_SHARE: Final = 0.05  # of cases; above it a run's figures are not to be gone by
 CLOCK_TOLERANCE: Final = timedelta(days=1)  # by which clocks and time zones may differ
@@ -42,7 +41,8 @@ class OutputSetQuerySet(models.QuerySet["OutputSet"]):
         return self.filter(state=OutputSetState.READY)
 
     def visible_to(self, user: User) -> Self:
-        return self.filter(version__dataset__team__in=Team.objects.of(user))
+        teams = Team.objects.of(user)
+        return self.filter(version__dataset__team__in=teams, version__dataset__deleted_at=None)
 
     def for_list(self) -> Self:
         """Newest first, with `version` joined and the attribute `run_count`."""
@@ -186,8 +186,12 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(archived_at=None)
 
     def deleted(self) -> Self:
-        """Those that can still be brought back; only `Run.with_deleted` has them."""
-        return self.filter(deleted_at__gte=timezone.now() - RETENTION)
+        """Those that can still be brought back; only `Run.with_deleted` has them.
+
+        Those of a deleted dataset come back with it alone.
+        """
+        since = timezone.now() - RETENTION
+        return self.filter(deleted_at__gte=since, output_set__version__dataset__deleted_at=None)
 
 
 _Runs = models.Manager.from_queryset(RunQuerySet)
