@@ -98,7 +98,7 @@ def test_truthfulqa_becomes_a_dataset_of_817_cases(walk: Walk, facts: Path) -> N
         "Cases": "817",
         "Outputs": "817",
         "Right answers": "references: up to 12 a case, in 817 of 817 cases",
-        "Tags": "tags: one a case, in 817 of 817 cases",
+        "Tags": "one a case, in 817 of 817 cases",
         "Rows with problems": "0",
         "Near duplicates": "19 inputs at least 90 % like an earlier one; they stay",
     }

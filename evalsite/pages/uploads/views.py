@@ -29,6 +29,7 @@ from scoring.models import OutputSet, Role, Upload, UploadKind, UploadState
 
 WAITING = (UploadState.RECEIVED, UploadState.CHECKED)
 SENT_MAPPING = "column-0"  # a field of every mapping that is sent
+ONLY_SLOTS = "only-slots"  # sent while columns are chosen, to see what they give
 CHECKED_AGAIN = (
     "The columns were changed after the check, so the file is checked again. "
     "Nothing is imported yet."
@@ -60,6 +61,8 @@ def upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         return _send_unmatched_ids(upload)
     context = _next_step(request, upload)
     form = context.get("form")
+    if ONLY_SLOTS in request.POST:
+        return _render(request, upload, context, status=200)
     if form and form.is_valid() and form.save():
         return redirect("upload", uid)
     is_done = upload.state == UploadState.DONE and not context["output_sets"]
@@ -71,12 +74,15 @@ def upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return _render(request, upload, context)
 
 
-def _render(request: SignedInRequest, upload: Upload, context: dict[str, Any]) -> HttpResponse:
+def _render(
+    request: SignedInRequest, upload: Upload, context: dict[str, Any], status: int | None = None
+) -> HttpResponse:
     """The upload's page with the context of its next step."""
     codes = {problem["code"] for problem in upload.problems}
     is_file_at_fault = not NOT_THE_FILE & codes
     context |= {"team": upload.team, "upload": upload, "is_file_at_fault": is_file_at_fault}
-    status = 422 if request.method == "POST" and upload.state in WAITING else 200
+    is_refused = request.method == "POST" and upload.state in WAITING
+    status = status or (422 if is_refused else 200)
     return render_page(request, "uploads/page.html", context, parts=["upload"], status=status)
 
 

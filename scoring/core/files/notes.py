@@ -81,8 +81,8 @@ class Note(NamedTuple):
 
     @property
     def message(self) -> str:
-        more = ", …" if self.number > len(self.details) else ""
-        details = f"{', '.join(self.details)}{more}"
+        more = self.number - len(self.details)
+        details = ", ".join(self.details) + (f" and {more:,} more" if more else "")
         text = _TEXTS[self.code][self.number > 1]
         return text.format(count=self.number, first=self.first, details=details)
 

@@ -77,7 +77,7 @@ class ImportReport:
     ) -> None:
         """Count what a case gives as right answers and as tags."""
         self.unlabelled += (expected is MISSING or expected is None) and not references
-        self.empty_expected += expected == ""
+        self.empty_expected += expected == "" or "" in references
         if isinstance(expected, list) and expected and all(isinstance(t, str) for t in expected):
             self.answer_lists += 1
         if references:
@@ -123,7 +123,7 @@ class ImportReport:
             return ""
         of_cases = f"{self.case_count:,} cases" if self.case_count != 1 else "1 case"
         most = f"up to {self.most_tags:,}" if self.most_tags > 1 else "one"
-        return f"tags: {most} a case, in {self.tagged:,} of {of_cases}"
+        return f"{most} a case, in {self.tagged:,} of {of_cases}"
 
     @property
     def blank_cells(self) -> str:

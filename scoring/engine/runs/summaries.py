@@ -252,8 +252,9 @@ def _count_empty_expected(run: Run) -> int:
     """The cases that `includes` passes whatever the output; 0 for a run that does not use it."""
     if not run_includes_expected(run):
         return 0
-    version = run.output_set.version_id
-    return Case.objects.filter(version=version, expected_json=EMPTY_TEXT).count()
+    cases = Case.objects.filter(version=run.output_set.version_id)
+    in_references = Q(references_json__contains='[""') | Q(references_json__contains=',""')
+    return cases.filter(Q(expected_json=EMPTY_TEXT) | in_references).count()
 
 
 def _output_figures(run: Run) -> dict[str, Any]:

@@ -155,7 +155,8 @@ class Command(OperatorCommand):
 
     def _write_counts(self, report: ImportReport) -> None:
         answers = (report.slot_line, *report.consequences, *report.right_answers)
-        texts = (*answers, report.tags, report.python_cells, report.blank_cells)
+        tags = report.tags and f"tags: {report.tags}"
+        texts = (*answers, tags, report.python_cells, report.blank_cells)
         for text in filter(None, texts):
             self.stdout.write(f"  {text}")
         for number, name in (

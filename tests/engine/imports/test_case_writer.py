@@ -217,9 +217,9 @@ def test_python_s_lists_and_objects_become_what_they_say(put: Put) -> None:
 @pytest.mark.parametrize(
     ("tags", "said"),
     [
-        (["x", "y"], "tags: one a case, in 2 of 2 cases"),
-        (["x;y", "x;z;y"], "tags: up to 3 a case, in 2 of 2 cases"),
-        (["x", ""], "tags: one a case, in 1 of 2 cases"),
+        (["x", "y"], "one a case, in 2 of 2 cases"),
+        (["x;y", "x;z;y"], "up to 3 a case, in 2 of 2 cases"),
+        (["x", ""], "one a case, in 1 of 2 cases"),
         (["", ""], ""),
     ],
 )

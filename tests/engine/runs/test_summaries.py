@@ -168,17 +168,20 @@ INNER = [{"name": "in", "type": "includes"}, {"name": "same", "type": "exact_mat
 @pytest.mark.parametrize(
     ("kind", "config", "count"),
     [
-        ("includes", {}, 2),
+        ("includes", {}, 3),
         ("includes", {"values": ["Paris"]}, 0),
         ("exact_match", {}, 0),
-        ("all", {"scorers": INNER}, 2),
+        ("all", {"scorers": INNER}, 3),
     ],
 )
 def test_empty_expected_texts_are_counted_where_they_pass_anything(
     make_dataset: MakeDataset, make_outputs: MakeOutputs, kind: str, config: Any, count: int
 ) -> None:
-    cases = [{"expected": ""}, {"expected": ""}, {"expected": "yes"}, {}]
-    run = finished_run(make_outputs(make_dataset(cases), ["yes"] * 4), ("one", kind, config))
+    cases: list[dict[str, Any]] = [
+        *({"expected": ""}, {"expected": ""}, {"expected": "yes"}, {}),
+        *({"expected": "a", "references": [""]}, {"expected": "a", "references": ["b,", "c"]}),
+    ]
+    run = finished_run(make_outputs(make_dataset(cases), ["yes"] * 6), ("one", kind, config))
     assert run.empty_expected_count == count
 
 

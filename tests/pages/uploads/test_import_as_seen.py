@@ -57,6 +57,17 @@ def test_another_way_of_reading_is_checked_again_too(browser: Client) -> None:
     assert not Case.objects.exists()
 
 
+def test_while_columns_are_chosen_the_page_says_what_they_give(browser: Client) -> None:
+    upload = sent(browser, ROWS)
+    given = shown(browser, upload, good="expected", said="output") | {"only-slots": "1"}
+    answer = browser.post(url_of(upload), given)
+    assert answer.status_code == 200
+    for text in ("input ✓ question", "expected ✓ good", "output ✓ said"):
+        assert f"<li>{text}</li>" in answer.text
+    upload.refresh_from_db()
+    assert upload.state == UploadState.RECEIVED
+
+
 def test_columns_that_cannot_be_meant_are_said_and_nothing_is_imported(browser: Client) -> None:
     upload = checked(browser, sent(browser, ROWS))
     answer = load(browser, upload, shown(browser, upload, good="input"))

@@ -86,8 +86,8 @@ def test_formatted_numbers_are_told_and_read_as_shown_on_request() -> None:
     assert column(content, "expected") == stored
     assert messages(content) == [
         "6 cells show something else than is read: A2 “01234” as 1234, A3 “50%” as 0.5, "
-        "A4 “$1,234.50” as 1234.5, A5 “12/31/2024” as 2024-12-31, A6 “14:30” as 14:30:00, …. "
-        "“Numbers as shown” reads what is shown."
+        "A4 “$1,234.50” as 1234.5, A5 “12/31/2024” as 2024-12-31, A6 “14:30” as 14:30:00 and "
+        "1 more. “Numbers as shown” reads what is shown."
     ]
     assert column(content, "expected", as_shown=True) == [shown for *_, shown in FORMATTED]
     (message,) = messages(content, as_shown=True)
@@ -98,8 +98,8 @@ def test_each_number_of_a_long_sheet_is_counted_and_one_of_a_kind_is_named() -> 
     content = formatted(*((n, "00000") for n in range(1, MANY)))
     assert column(content, "expected", as_shown=True)[-1] == "02999"
     assert messages(content) == [
-        "2,999 cells show something else than is read: A2 “00001” as 1, …. “Numbers as shown” "
-        "reads what is shown."
+        "2,999 cells show something else than is read: A2 “00001” as 1 and 2,998 more. "
+        "“Numbers as shown” reads what is shown."
     ]
 
 
