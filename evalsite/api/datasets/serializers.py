@@ -120,6 +120,11 @@ class DatasetShape(serializers.Serializer[Dataset]):
     version = serializers.IntegerField(allow_null=True, help_text="Null until it is ready.")
     case_count = serializers.IntegerField(allow_null=True, help_text="Null until it is ready.")
     state = serializers.ChoiceField(["ready", "loading", "failed", "cancelled"])
+    check = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Only of one dataset made of a file: what it was read as, in sentences.",
+    )
     notes = NoteShape(
         many=True, required=False, help_text="Only of one dataset, where its file has some."
     )

@@ -139,11 +139,12 @@ def _new_dataset(team: Team, name: str, by: Any) -> Dataset:
 
 
 def _with_notes(dataset: Dataset) -> dict[str, Any]:
-    """With the notes on its file, for as long as the upload of that file is kept."""
+    """With what its file was read as, for as long as the upload of that file is kept."""
     body = dict(DatasetShape(dataset).data)
     upload = Upload.objects.filter(team=dataset.team_id, uuid=dataset.uuid).first()
-    notes = upload.report.get("notes") if upload else None
-    return {**body, "notes": notes} if notes else body
+    report = upload.report if upload else {}
+    told = {"check": report.get("sentences"), "notes": report.get("notes")}
+    return body | {name: found for name, found in told.items() if found}
 
 
 def _check_mapping(upload: Upload, choices: dict[str, list[str]], options: dict[str, Any]) -> None:

@@ -56,7 +56,7 @@ class WaiverList(ListView):
 
     def get_queryset(self) -> QuerySet[Waiver]:
         asked = self.parse_query(self.request, WaiverQuery).validated_data
-        waivers = Waiver.objects.filter(dataset__team=self.team()).for_list()
+        waivers = Waiver.objects.visible_to(self.user).filter(dataset__team=self.team()).for_list()
         if "dataset" in asked:
             waivers = waivers.filter(dataset__uuid=asked["dataset"])
         if "key" in asked:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from datetime import datetime
+from itertools import groupby
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from scoring.engine.imports import cleanup
+from scoring.engine.runs.hooks import SERIES_CHANGED, call_hooks
 from scoring.models import AlertRule, AuditEntry, Dataset, Run, User
 from scoring.models.data.dataset import RETENTION
-from scoring.models.runs.run import UNFINISHED
+from scoring.models.runs.run import OLDEST_FIRST, UNFINISHED
 
 
 def rename_dataset(dataset: Dataset, name: str, by: User | None) -> None:
@@ -86,6 +89,16 @@ def restore_dataset(dataset: Dataset, by: User | None) -> None:
         dataset.deleted_at = None
         dataset.save(update_fields=["deleted_at"])
         AuditEntry.objects.record(dataset.team, by, "dataset.restored", dataset)
+        for series in _by_series(restored):
+            call_hooks(SERIES_CHANGED, series)
+
+
+def _by_series(runs: Collection[int]) -> Iterator[list[Run]]:
+    """The runs of each series, in the order of time."""
+    ordered = Run.objects.filter(pk__in=runs).select_related("output_set__version")
+    rows = ordered.order_by("output_set__series", *OLDEST_FIRST)
+    for _, series in groupby(rows, key=lambda run: run.output_set.series):
+        yield list(series)
 
 
 def purge_deleted_datasets() -> None:

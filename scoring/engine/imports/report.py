@@ -126,6 +126,13 @@ class ImportReport:
         return f"{most} a case, in {self.tagged:,} of {of_cases}"
 
     @property
+    def sentences(self) -> list[str]:
+        """All that is said of what was read, as commands and the API say it."""
+        tags = self.tags and f"tags: {self.tags}"
+        answers = (self.slot_line, *self.consequences, *self.right_answers)
+        return [text for text in (*answers, tags, self.python_cells, self.blank_cells) if text]
+
+    @property
     def blank_cells(self) -> str:
         """How many cells of a table are empty, and what they are read as; "" for none."""
         return describe_blanks(self.blanks) if self.blanks else ""
@@ -181,6 +188,7 @@ class ImportReport:
             "rows": self.row_count,
             "cases": self.case_count,
             "outputs": self.outputs,
+            "sentences": self.sentences,
             "slots": self.slot_line,
             "consequences": self.consequences,
             "right_answers": self.right_answers,

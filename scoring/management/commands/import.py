@@ -154,10 +154,7 @@ class Command(OperatorCommand):
             self.stdout.write(f"  {label}: {count_text(number, 'output')}")
 
     def _write_counts(self, report: ImportReport) -> None:
-        answers = (report.slot_line, *report.consequences, *report.right_answers)
-        tags = report.tags and f"tags: {report.tags}"
-        texts = (*answers, tags, report.python_cells, report.blank_cells)
-        for text in filter(None, texts):
+        for text in report.sentences:
             self.stdout.write(f"  {text}")
         for number, name in (
             (report.duplicate_inputs, "repeated input"),

@@ -19,7 +19,7 @@ class DraftState(models.TextChoices):
 
 class DraftQuerySet(models.QuerySet["Draft"]):
     def visible_to(self, user: User) -> Self:
-        return self.filter(dataset__team__in=Team.objects.of(user))
+        return self.filter(dataset__team__in=Team.objects.of(user), dataset__deleted_at=None)
 
     def open_of(self, dataset: Dataset) -> Draft | None:
         """The dataset's open draft with the version it edits, if there is one."""

@@ -40,7 +40,7 @@ class CorrectionState(models.TextChoices):
 
 class CorrectionQuerySet(models.QuerySet["Correction"]):
     def visible_to(self, user: User) -> Self:
-        return self.filter(dataset__team__in=Team.objects.of(user))
+        return self.filter(dataset__team__in=Team.objects.of(user), dataset__deleted_at=None)
 
     def open(self) -> Self:
         return self.filter(state=CorrectionState.OPEN)
@@ -53,7 +53,8 @@ class CorrectionQuerySet(models.QuerySet["Correction"]):
 
     def waiting_for(self, editor: User, team: Team) -> Self:
         """The open ones of others in the team, the oldest first, with dataset and author joined."""
-        waiting = self.open().filter(dataset__team=team).exclude(author=editor)
+        of_team = self.open().filter(dataset__team=team, dataset__deleted_at=None)
+        waiting = of_team.exclude(author=editor)
         return waiting.select_related("dataset", "author").order_by("pk")
 
     def for_list(self) -> Self:

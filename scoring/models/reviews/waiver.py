@@ -44,7 +44,7 @@ class Terms(NamedTuple):
 
 class WaiverQuerySet(models.QuerySet["Waiver"]):
     def visible_to(self, user: User) -> Self:
-        return self.filter(dataset__team__in=Team.objects.of(user))
+        return self.filter(dataset__team__in=Team.objects.of(user), dataset__deleted_at=None)
 
     def open(self) -> Self:
         """Those that nobody has ended or replaced, whether or not their date has passed."""

@@ -61,8 +61,12 @@ def test_a_workbook_is_read_as_is_chosen(alices: Api) -> None:
         ("01234", ["x"]),
         ("50%", ["x"]),
     ]
-    codes_of = alices.get(f"datasets/{answer.json()['id']}/").json()["notes"]
-    assert [note["code"] for note in codes_of] == [
+    shown = alices.get(f"datasets/{answer.json()['id']}/").json()
+    assert shown["check"] == [
+        "input ✓ input · expected ✓ expected · output ✗",
+        "tags: one a case, in 2 of 2 cases",
+    ]
+    assert [note["code"] for note in shown["notes"]] == [
         "read_as_shown",
         "hidden_skipped",
         "merged_filled",

@@ -153,7 +153,8 @@ def test_a_file_is_loaded_by_the_worker(alices: Api) -> None:
     assert alices.get(f"datasets/{made['id']}/").json() == made
     work()
     ready = alices.get(f"datasets/{made['id']}/").json()
-    assert ready == made | {"state": "ready", "version": 1, "case_count": 2}
+    check = ["input ✓ question · expected ✓ answer · output ✗"]
+    assert ready == made | {"state": "ready", "version": 1, "case_count": 2, "check": check}
 
 
 def test_a_mapping_says_which_column_is_which(alices: Api) -> None:
