@@ -190,8 +190,11 @@ class MappingForm(forms.Form):
         return self.cleaned_data
 
     def is_as_checked(self) -> bool:
-        """Whether the last check was of these choices."""
-        return imports.is_as_checked(self.upload, self.choices, **self.options)
+        """Whether the last check was of these choices, with which the file can be read."""
+        try:
+            return imports.is_as_checked(self.upload, self.choices, **self.options)
+        except FileProblem:  # which `save` shows
+            return False
 
     def save(self) -> bool:
         """Ask the worker to check the file; False, with an error, if columns are missing."""

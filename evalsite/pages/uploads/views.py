@@ -99,7 +99,8 @@ def load_upload(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         if mapping is None or not mapping.is_valid():
             return _render(request, upload, context)
         if not mapping.is_as_checked():
-            mapping.save()
+            if not mapping.save():
+                return _render(request, upload, context)
             messages.info(request, CHECKED_AGAIN)
             return redirect("upload", uid)
     form = ImportForm(request.POST, upload=upload)

@@ -1,1 +1,1 @@
-"""What becomes of a dataset as a whole: its name and its archiving."""
+"""What becomes of a dataset as a whole: its name, the archive, deletion."""

@@ -10,6 +10,7 @@ from django.urls import reverse
 from evalsite.pages.web.undo import undo_from_message
 from scoring.engine import imports
 from scoring.models import Case, Dataset, OutputSet, Upload, UploadState
+from tests.conftest import MakeDataset
 from tests.pages.uploads.steps import checked, html_of, imported, sent, url_of
 from tests.support.run_states import finished_run
 
@@ -74,6 +75,19 @@ def test_columns_that_cannot_be_meant_are_said_and_nothing_is_imported(browser: 
     assert answer.status_code == 422
     assert "is the input already. Choose one." in answer.text
     assert upload.state == UploadState.CHECKED
+
+
+def test_a_column_that_is_needed_and_taken_away_is_said_and_nothing_is_imported(
+    browser: Client, make_dataset: MakeDataset
+) -> None:
+    dataset = make_dataset([{"key": "1"}, {"key": "2"}]).dataset
+    more = {"kind": "outputs", "dataset": str(dataset.uuid)}
+    upload = checked(browser, sent(browser, "id,output\n1,a\n2,b\n", **more))
+    answer = load(browser, upload, shown(browser, upload, output=""))
+    assert answer.status_code == 422
+    assert "Needed column: one for output." in answer.text
+    assert upload.state == UploadState.CHECKED
+    assert not OutputSet.objects.exists()
 
 
 def test_an_import_is_undone_on_the_page_of_the_upload(browser: Client) -> None:
