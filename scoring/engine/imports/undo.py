@@ -88,13 +88,14 @@ def undo_import(upload: Upload, by: User | None) -> None:
         if not can_undo(upload):
             raise ValidationError("Nothing to undo: the import is over a day old, or undone.")
         added = imported_rows(upload)
+        own = OutputSet.objects.filter(pk__in=[outputs.pk for outputs in added.output_sets])
+        list(own.select_for_update())  # so that no run of them is planned meanwhile
         if obstacle := find_obstacle(added):
             raise ValidationError(obstacle)
         number = added.version and added.version.number
         if added.version:
             _take_back(added.version)
-        hidden = OutputSet.objects.filter(pk__in=[outputs.pk for outputs in added.output_sets])
-        hidden.update(state=OutputSetState.LOADING)
+        own.update(state=OutputSetState.LOADING)
         upload.state = UploadState.UNDONE
         upload.save(update_fields=["state"])
         target = added.version.dataset if added.version else added.output_sets[0]

@@ -54,7 +54,8 @@ def create_run(
 
     With both it is a run of the suite all the same, and `thresholds_note` says what differs.
     Once its model calls have cost `budget_usd`, no further ones are made. Raises ConfigError
-    without any scorer or if the budget is no amount.
+    without any scorer, if the budget is no amount, or where the outputs or their dataset were taken
+    back or deleted meanwhile.
     """
     if suite and not scorers:
         entries = suite.entries.select_related("scorer__current")
@@ -63,6 +64,7 @@ def create_run(
         raise ConfigError({"scorers": ["name at least one scorer"]})
     _check_budget(budget_usd)
     with transaction.atomic():
+        _refuse_gone(output_set)
         run = Run.objects.create(
             team_id=output_set.version.dataset.team_id,
             output_set=output_set,
@@ -93,6 +95,21 @@ def create_run(
             new["budget_usd"] = budget_usd
         AuditEntry.objects.record(run.team, by, "run.created", run, new=new)
     return run
+
+
+def _refuse_gone(output_set: OutputSet) -> None:
+    """Raise ConfigError where the outputs or their dataset have been hidden; lock both where not.
+
+    Outputs that are still being sent, or are to be generated, are not hidden.
+    """
+    rows = OutputSet.objects.filter(pk=output_set.pk, version__dataset__deleted_at=None)
+    if output_set.state == OutputSetState.READY:
+        rows = rows.filter(state=OutputSetState.READY)
+    locked = rows.select_related("version__dataset").select_for_update(
+        of=["self", "version__dataset"]
+    )
+    if locked.first() is None:
+        raise ConfigError({"output_set": ["these outputs are no longer there"]})
 
 
 def _check_budget(budget_usd: float | None) -> None:

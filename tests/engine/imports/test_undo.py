@@ -8,9 +8,11 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from scoring.core.contract import ConfigError
 from scoring.engine import imports
 from scoring.engine.imports import cleanup
 from scoring.engine.runs.lifecycle import delete_run
+from scoring.engine.runs.planning import create_run
 from scoring.models import (
     AuditEntry,
     Case,
@@ -19,6 +21,7 @@ from scoring.models import (
     Draft,
     Output,
     OutputSet,
+    Scorer,
     Upload,
     UploadKind,
     UploadState,
@@ -108,6 +111,16 @@ def test_what_a_run_scores_stays_also_when_the_run_is_deleted(put: Put) -> None:
     delete_run(run, None)
     assert refused(upload) == "1 run scores the imported outputs, so they stay."
     assert imports.undoable_imports(Dataset.objects.get()) == []
+
+
+def test_no_run_is_planned_over_outputs_that_were_taken_back(put: Put) -> None:
+    """Somebody has the page of a new run open meanwhile."""
+    upload = load(put(FIRST))
+    outputs = OutputSet.objects.get()
+    scorer = Scorer.objects.define(upload.team, "same", "exact_match", {})
+    undo(upload)
+    with pytest.raises(ConfigError, match="these outputs are no longer there"):
+        create_run(outputs, scorers=[(scorer, 1.0)])
 
 
 def test_a_version_that_others_build_on_stays(put: Put, alice: User) -> None:
