@@ -74,8 +74,10 @@ class Reply:
     """What a model answered, unchecked: the scorer finds out whether it can be used.
 
     `refusal` is the model's own refusal text, `finish` the API's finish reason. Tokens and cost
-    are None where the endpoint or the price is not known. `latency_ms` is that of the attempt
+    are None where the usage or the price is not known; `estimated_cost_usd` is what such a
+    reply costs at a guess, where the price is known. `latency_ms` is that of the attempt
     that succeeded. `ref` names the stored raw reply. A cached reply cost nothing this time.
+    `choice_count` is how many replies came where one was asked for; `text` is the first.
     """
 
     text: str
@@ -85,10 +87,12 @@ class Reply:
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+    estimated_cost_usd: float | None = None
     latency_ms: float | None = None
     attempts: int = 1
     is_cached: bool = False
     ref: str = ""
+    choice_count: int = 1
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import base64
 import json
 import struct
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -16,11 +17,14 @@ from scoring.core.embeddings.errors import EmbeddingError
 from scoring.core.llm.endpoint import Endpoint
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import numpy as np
 
     from scoring.core.llm.client import HttpAnswer
     from scoring.core.llm.client_pool import ClientPool, PooledClient
-    from scoring.core.llm.errors import CallProblem, CallTarget
+    from scoring.core.llm.endpoint_text import CallTarget
+    from scoring.core.llm.errors import CallProblem
 
 PATH: Final = "/embeddings"
 MAX_TEXTS: Final = 500  # OpenAI takes 2,048; its longest vectors of 500 stay within 8 MB of reply
@@ -47,6 +51,14 @@ class RemoteModel:
         self.key: Final = text_key_function("openai", model, endpoint.base_url.rstrip("/"))
         self._endpoint = endpoint
         self._own_pool = pool
+        self._running: set[Future[list[EmbeddedText]]] = set()
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """Break off the requests under way, and send no more. Thread-safe."""
+        self._is_stopped = True
+        for running in tuple(self._running):
+            running.cancel()
 
     def turn(self) -> Any:
         return nullcontext()
@@ -59,11 +71,19 @@ class RemoteModel:
         from scoring.core.llm.errors import CallProblem
 
         pool = self._own_pool or shared_pool()
+        running = pool.start(self._rows(pool, texts))
+        self._running.add(running)
         try:
-            rows = pool.start(self._rows(pool, texts)).result()
+            if self._is_stopped:
+                running.cancel()
+            rows = running.result()
         except CallProblem as problem:
             fault = problem.fault
             raise EmbeddingError(fault.code, fault.text, retry=fault.can_retry) from None
+        except CancelledError:
+            raise EmbeddingError("cancelled", "the requests were stopped") from None
+        finally:
+            self._running.discard(running)
         width = max((len(row.vector) for row in rows if row.vector), default=0)
         matrix = np.array([row.vector or [0.0] * width for row in rows], dtype=np.float64)
         return matrix.reshape(len(rows), width), [row.is_cut for row in rows]
@@ -122,9 +142,9 @@ class RemoteModel:
     async def _attempt(
         self, pool: ClientPool, pooled: PooledClient, texts: Sequence[str]
     ) -> list[EmbeddedText]:
-        from scoring.core.llm.errors import CallProblem, CallTarget, classify_error
+        from scoring.core.llm.errors import CallProblem, classify_error
 
-        target = CallTarget(self._endpoint.name, self.model)
+        target = self._endpoint.target(self.model)
         body = {"model": self.model, "input": list(texts), "encoding_format": "base64"}
         in_round = await pooled.limiter.acquire()
         try:
@@ -171,7 +191,7 @@ def _read(answer: HttpAnswer, count: int, target: CallTarget) -> list[EmbeddedTe
         items = json.loads(answer.body)["data"]
         rows = {item["index"]: _vector(item["embedding"]) for item in items}
         return [EmbeddedText(rows[index]) for index in range(count)]
-    except (ValueError, TypeError, KeyError, RecursionError, struct.error):
+    except (ValueError, TypeError, KeyError, ArithmeticError, RecursionError, struct.error):
         raise _no_vectors(target) from None
 
 

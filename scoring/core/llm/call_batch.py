@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
@@ -26,6 +26,8 @@ NO_BUDGET: Final = CallFailure(
     attempts=0,
     can_retry=False,
 )
+
+STOP_SECONDS: Final = 1.5  # for the replies under way when a batch is stopped
 
 #: Faults by endpoint and model; the model "" stands for all of them.
 KnownFailures = dict[tuple[Endpoint, str], CallFailure]
@@ -66,6 +68,7 @@ class CallBatch:
         self._barred: KnownFailures = {}
         self._clients: list[PooledClient] = []
         self._waiting: set[asyncio.Task[None] | None] = set()
+        self._calling: set[asyncio.Task[None] | None] = set()
         # The oldest batch goes first. With equal turns all batches would end together, and no call
         # would be under way while their results are stored.
         self._rank = next(_ranks)
@@ -91,24 +94,23 @@ class CallBatch:
                 raise result
 
     def stop(self) -> None:
-        """Begin no further call. Thread-safe."""
+        """Begin no further call, and break off those that do not end soon. Thread-safe."""
         self._is_stopped = True
         self._pool.loop.call_soon_threadsafe(self._interrupt)
 
     def _interrupt(self) -> None:
-        for task in self._waiting:
-            if task:
-                task.cancel()
+        _cancel(self._waiting)
+        self._pool.loop.call_later(STOP_SECONDS, _cancel, self._calling)
 
     @contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        """Stopping the batch cancels the task while it waits in this block."""
+    def _interruptible(self, tasks: set[asyncio.Task[None] | None]) -> Iterator[None]:
+        """Stopping the batch cancels the task while it is in this block."""
         task = asyncio.current_task()
-        self._waiting.add(task)
+        tasks.add(task)
         try:
             yield
         finally:
-            self._waiting.discard(task)
+            tasks.discard(task)
 
     async def _work(self, pooled: PooledClient, remaining: Iterator[PendingCall]) -> None:
         """One of the workers that share the calls of an endpoint."""
@@ -137,7 +139,7 @@ class CallBatch:
                 if problem.retry_after_seconds is not None:
                     pooled.limiter.pause(problem.retry_after_seconds)  # for all calls
                     continue
-            with self._interruptible():
+            with self._interruptible(self._waiting):
                 await self._pool.clock.sleep(backoff_seconds(attempt))
 
     async def _attempt(
@@ -148,7 +150,7 @@ class CallBatch:
         The slot is held until the reply is written, so that a killed process loses no more paid
         replies than calls were under way.
         """
-        with self._interruptible():
+        with self._interruptible(self._waiting):
             in_round = await pooled.limiter.acquire(self._rank)
         try:
             if self._is_stopped:
@@ -165,7 +167,8 @@ class CallBatch:
 
     async def _send(self, call: PendingCall, pooled: PooledClient, attempt: int) -> Reply:
         try:
-            reply = replace(await pooled.client.call(call.question), attempts=attempt)
+            with self._interruptible(self._calling):
+                reply = replace(await pooled.client.call(call.question), attempts=attempt)
             pooled.limiter.speed_up()
             return await self._write(call, reply)
         finally:
@@ -201,3 +204,9 @@ class CallBatch:
                 self._lasting[call.endpoint, model] = fault
         text = f"{fault.text} (tried {attempts} times)" if attempts > 1 else fault.text
         return replace(fault, attempts=attempts, text=text)
+
+
+def _cancel(tasks: Iterable[asyncio.Task[None] | None]) -> None:
+    for task in tasks:
+        if task:
+            task.cancel()

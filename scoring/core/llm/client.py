@@ -14,15 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scoring.core.contract import Json
 from scoring.core.llm.endpoint import Endpoint
-from scoring.core.llm.errors import (
-    CallProblem,
-    CallTarget,
-    call_problem,
-    classify_error,
-    read_error_body,
-    whole_characters,
-)
+from scoring.core.llm.endpoint_text import CallTarget
+from scoring.core.llm.errors import CallProblem, call_problem, classify_error, read_error_body
 from scoring.core.llm.rate_limiter import Clock
+from scoring.core.llm.token_estimate import estimate_question_tokens, estimate_tokens
 from scoring.core.services import Question, Reply
 
 if TYPE_CHECKING:
@@ -31,6 +26,9 @@ if TYPE_CHECKING:
 
 PATH: Final = "/chat/completions"
 NO_KEY: Final = "none"  # what the openai library insists on where an endpoint needs no key
+MAX_TOKENS: Final = 100_000_000  # of one call; what reports more reports nonsense
+FINISH_CHARS: Final = 40
+MODEL_CHARS: Final = 200
 SENT_HEADERS: Final = frozenset(
     {"host", "content-type", "content-length", "accept", "accept-encoding", "connection"}
 )
@@ -57,13 +55,13 @@ class Client:
         A parameter that the model rejects is left out from then on: the prompt also asks for JSON,
         and a judge works without a temperature.
         """
-        target = CallTarget(self._endpoint.name, question.model)
+        target = self._endpoint.target(question.model)
         while True:
             unknown = self._unknown.get(question.model, frozenset())
             body = request_body(question, unknown)
             answer = await self.post(target, body)
             if answer.status == 200:
-                return self._reply(target, answer)
+                return self._reply(target, question, answer)
             refused = _refused_parameter(answer, body, question)
             if not refused:
                 now = self._clock.utc()
@@ -100,23 +98,40 @@ class Client:
         latency_ms = (time.perf_counter() - started) * 1000
         return HttpAnswer(response.status_code, response.headers, response.content, latency_ms)
 
-    def _reply(self, target: CallTarget, answer: HttpAnswer) -> Reply:
+    def _reply(self, target: CallTarget, question: Question, answer: HttpAnswer) -> Reply:
         completion = _completion(target, answer, self._clock)
-        usage = _object(completion.get("usage"))
-        tokens_in = _count(usage.get("prompt_tokens"))
-        tokens_out = _count(usage.get("completion_tokens"))
-        choice = _object(next(iter(completion["choices"]), None))
+        choices = completion["choices"]
+        choice = _object(next(iter(choices), None))
         message = _object(choice.get("message"))
+        model = target.clean_line(_text(completion.get("model")), MODEL_CHARS)
+        text = target.clean_text(_text(message.get("content")))
+        refusal = target.clean_text(_text(message.get("refusal")))
+        tokens_in, tokens_out = _usage(completion, is_empty=not (text or refusal))
+        estimate = self._estimated_cost(question, text + refusal, tokens_in, tokens_out)
         return Reply(
-            text=_text(message.get("content")),
-            refusal=_text(message.get("refusal")),
-            finish=_text(choice.get("finish_reason")),
-            model=_text(completion.get("model")) or target.model,
+            text=text,
+            refusal=refusal,
+            finish=target.clean_line(_text(choice.get("finish_reason")), FINISH_CHARS),
+            model=model or target.model,
             tokens_in=tokens_in,
             tokens_out=tokens_out,
             cost_usd=self._endpoint.cost_usd(target.model, tokens_in, tokens_out),
+            estimated_cost_usd=estimate,
             latency_ms=round(answer.latency_ms, 1),
+            choice_count=len(choices),
         )
+
+    def _estimated_cost(
+        self, question: Question, text: str, tokens_in: int | None, tokens_out: int | None
+    ) -> float | None:
+        """By the length of the texts whose tokens are not reported; None where all are."""
+        if tokens_in is not None and tokens_out is not None:
+            return None
+        if tokens_in is None:
+            tokens_in = estimate_question_tokens(question)
+        if tokens_out is None:
+            tokens_out = estimate_tokens(text)
+        return self._endpoint.cost_usd(question.model, tokens_in, tokens_out)
 
 
 def request_body(question: Question, unknown: frozenset[str] = frozenset()) -> dict[str, Json]:
@@ -165,11 +180,15 @@ def _connection_problem(target: CallTarget, fault: APIConnectionError) -> CallPr
     """Why there was no answer, by the cause of the library's error."""
     import httpx2
 
+    from scoring.core.llm.guarded_transport import find_tls_fault
     from scoring.core.llm.ssrf_guard import GuardError
 
     cause = fault.__cause__
     if isinstance(cause, GuardError):
         return call_problem(target, cause.code, cause.text, try_count=1)
+    if tls_fault := find_tls_fault(fault):
+        what = f"its encrypted connection is not to be trusted ({tls_fault}); check the base URL"
+        return call_problem(target, "endpoint_unreachable", what, try_count=1)
     if isinstance(cause, httpx2.ConnectError):
         what = f"nobody answers at its address ({str(cause)[:120]}); check the base URL"
         return call_problem(target, "endpoint_unreachable", what)
@@ -201,24 +220,34 @@ def _completion(target: CallTarget, answer: HttpAnswer, clock: Clock) -> dict[st
     if isinstance(value, dict) and isinstance(value.get("choices"), list):
         return value
     if isinstance(value, dict) and "error" in value:  # some relays hide errors behind a 200
-        status = _count(_object(value["error"]).get("code")) or 500
+        code = _count(_object(value["error"]).get("code"), 599) or 0
+        status = code if code >= 400 else 500
         raise classify_error(target, status, answer.headers, answer.body, clock.utc())
-    kind = answer.headers.get("content-type", "").split(";")[0] or "no type"
+    kind = target.clean_line(answer.headers.get("content-type", "").split(";")[0]) or "no type"
     what = f"its answer ({kind}) is no chat completion; check the base URL"
     raise call_problem(target, "not_an_api", what)
+
+
+def _usage(completion: Mapping[str, Json], *, is_empty: bool) -> tuple[int | None, int | None]:
+    """The tokens of prompt and reply; None where they are not reported, or cannot be so."""
+    usage = _object(completion.get("usage"))
+    tokens_in = _count(usage.get("prompt_tokens"), MAX_TOKENS) or None
+    tokens_out = _count(usage.get("completion_tokens"), MAX_TOKENS)
+    return tokens_in, tokens_out if tokens_out or is_empty else None
 
 
 def _object(value: Json) -> dict[str, Json]:
     return value if isinstance(value, dict) else {}
 
 
-def _count(value: Json) -> int | None:
-    is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return value if is_count else None
+def _count(value: Json, most: int) -> int | None:
+    """A whole number from 0 to `most`; None for anything else."""
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_count and 0 <= value <= most else None
 
 
 def _text(value: Json) -> str:
-    """A text, or the texts of its parts, as content may also come; half characters replaced."""
+    """A text, or the texts of its parts, as content may also come."""
     if isinstance(value, list):
         return "".join(_text(_object(part).get("text")) for part in value)
-    return whole_characters(value) if isinstance(value, str) else ""
+    return value if isinstance(value, str) else ""

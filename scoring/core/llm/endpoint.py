@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from scoring.core.llm.endpoint_text import CallTarget
+
 
 class Price(NamedTuple):
     """US dollars per million tokens; None where it is not known."""
@@ -37,6 +39,10 @@ class Endpoint:
     concurrency: int = 8
     prices: Mapping[str, Price] = field(default_factory=dict, hash=False)
     allowed_hosts: frozenset[str] = frozenset()
+
+    def target(self, model: str) -> CallTarget:
+        """The endpoint and a model of it, for the texts of a call."""
+        return CallTarget(self.name, model, self.api_key)
 
     def cost_usd(self, model: str, tokens_in: int | None, tokens_out: int | None) -> float | None:
         """What a call of this model cost; None where tokens or price are not known."""

@@ -15,12 +15,14 @@ from math import isfinite
 from typing import Any, Final, NamedTuple
 
 from scoring.core.contract import Json
+from scoring.core.llm.endpoint_text import CallTarget
 from scoring.core.services import CallFailure
 
 MAX_ATTEMPTS: Final = 5
 SLOW_ATTEMPTS: Final = 2  # of calls that time out: each costs a minute, and perhaps money
 MAX_WAIT_SECONDS: Final = 300.0
-EXCERPT: Final = 200  # characters of an endpoint's own words
+#: Whose answer may say when to come again; where that is too far off, there is one attempt.
+MAY_BE_POSTPONED: Final = frozenset({"rate_limited", "endpoint_failed"})
 
 QUOTA: Final = frozenset(
     {
@@ -76,16 +78,10 @@ class ErrorBody(NamedTuple):
     is_api: bool = False
 
 
-class CallTarget(NamedTuple):
-    """Which endpoint and model, as the texts name them."""
-
-    name: str
-    model: str
-
-
 def call_problem(target: CallTarget, code: str, what: str, **more: Any) -> CallProblem:
     """A problem whose text names the endpoint."""
-    fault = CallFailure(code, f"{target.name}: {what}", can_retry=_TRIES.get(code, 1) > 1)
+    text = target.clean_text(f"{target.name}: {what}")
+    fault = CallFailure(code, text, can_retry=_TRIES.get(code, 1) > 1)
     return CallProblem(fault, **more)
 
 
@@ -96,14 +92,15 @@ def classify_error(
     error = read_error_body(body)
     code = _code(status, error)
     wait = retry_after_seconds(headers, now)
-    if code == "rate_limited" and wait is not None and wait > MAX_WAIT_SECONDS:
-        what = f"rate-limited until {_until(now, wait)}, too long to wait; retry the errors then"
+    is_pressure = code == "rate_limited" or status == 503
+    if code in MAY_BE_POSTPONED and wait is not None and wait > MAX_WAIT_SECONDS:
+        state = "rate-limited" if code == "rate_limited" else f"not available ({status})"
+        what = f"{state} until {_until(now, wait)}, too long to wait; retry the errors then"
         return call_problem(
-            target, code, what, retry_after_seconds=wait, is_pressure=True, try_count=1
+            target, code, what, retry_after_seconds=wait, is_pressure=is_pressure, try_count=1
         )
     if wait is not None:
         wait = min(wait, MAX_WAIT_SECONDS)
-    is_pressure = code == "rate_limited" or status == 503
     what = _text(code, status, target, error)
     return call_problem(target, code, what, retry_after_seconds=wait, is_pressure=is_pressure)
 
@@ -143,12 +140,6 @@ def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | No
     return max(0.0, (moment - now).total_seconds())
 
 
-def excerpt(text: str) -> str:
-    """An endpoint's own words on one line, truncated."""
-    line = " ".join(text.split())
-    return line if len(line) <= EXCERPT else line[: EXCERPT - 1] + "…"
-
-
 def _code(status: int, error: ErrorBody) -> str:  # noqa: PLR0911 - a table
     if error.kind == "insufficient_quota" or error.code in QUOTA or status == 402:
         return "quota_exhausted"
@@ -173,7 +164,7 @@ def _code(status: int, error: ErrorBody) -> str:  # noqa: PLR0911 - a table
 
 def _text(code: str, status: int, target: CallTarget, error: ErrorBody) -> str:
     """What happened and what to do. The message of a 401 is left out: it may quote the key."""
-    message = f": {excerpt(error.message)}" if error.message else ""
+    message = f": {target.clean_line(error.message)}" if error.message else ""
     texts = {
         "quota_exhausted": f"its quota or credit is used up ({status}); top it up there{message}",
         "rate_limited": f"it takes no more calls now ({status}); lower the concurrency{message}",
@@ -207,9 +198,4 @@ def _number(text: str | None) -> float | None:
 def _plain(value: Json) -> str:
     if value is None:
         return ""
-    return whole_characters(value) if isinstance(value, str) else json.dumps(value)
-
-
-def whole_characters(text: str) -> str:
-    """The text with half characters (lone surrogates, which JSON can escape) replaced."""
-    return text.encode("utf-8", "replace").decode()
+    return value if isinstance(value, str) else json.dumps(value)

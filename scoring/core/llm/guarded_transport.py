@@ -35,13 +35,15 @@ def guarded_client(
     *,
     timeout_seconds: float = 60,
     lookup: Lookup = lookup_addresses,
+    reads_body: bool = True,
 ) -> httpx2.AsyncClient:
     """A client for the openai library. It raises GuardError, or an error whose cause is one.
 
-    Proxies from the environment are not used: the address behind one could not be checked.
+    Who does not read the body of an answer takes any. Proxies from the environment are not used:
+    the address behind one could not be checked.
     """
     return httpx2.AsyncClient(
-        transport=GuardedTransport(allowed_hosts, lookup),
+        transport=GuardedTransport(allowed_hosts, lookup, reads_body=reads_body),
         timeout=timeout_seconds,
         follow_redirects=False,
         trust_env=False,
@@ -52,9 +54,14 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
     """Connects through the guard, takes no redirect and at most MAX_REPLY_BYTES of a reply."""
 
     def __init__(
-        self, allowed_hosts: Iterable[str] = (), lookup: Lookup = lookup_addresses
+        self,
+        allowed_hosts: Iterable[str] = (),
+        lookup: Lookup = lookup_addresses,
+        *,
+        reads_body: bool = True,
     ) -> None:
         super().__init__(verify=_ssl_context())
+        self._reads_body = reads_body
         self._pool = httpcore2.AsyncConnectionPool(  # the one way to give it our network
             ssl_context=_ssl_context(),
             max_connections=None,
@@ -66,7 +73,9 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         request.headers["Accept-Encoding"] = "identity"
         response = await super().handle_async_request(request)
         try:
-            _check_head(response)
+            _check_redirect(response)
+            if self._reads_body:
+                _check_size(response)
         except GuardError:
             await response.aclose()
             raise
@@ -145,13 +154,28 @@ def _ssl_context() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-def _check_head(response: httpx2.Response) -> None:
-    """Raises GuardError for a redirect, a compressed or a too large reply."""
+def find_tls_fault(fault: BaseException) -> str:
+    """What is wrong with a server's certificate or encryption, if that is the cause; else empty."""
+    cause: BaseException | None = fault
+    while cause is not None:
+        if isinstance(cause, ssl.SSLError):
+            what = getattr(cause, "verify_message", "") or cause.reason or "no TLS"
+            return str(what).replace("_", " ").lower()[:120]
+        cause = cause.__cause__ or cause.__context__
+    return ""
+
+
+def _check_redirect(response: httpx2.Response) -> None:
+    """Raises RedirectError."""
     if response.has_redirect_location:
         raise RedirectError(
             f"the endpoint answered {response.status_code} with another address; "
             "give that address as the base URL if it is the right one"
         )
+
+
+def _check_size(response: httpx2.Response) -> None:
+    """Raises GuardError for a compressed or a too large reply."""
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise EncodedReplyError("the endpoint sent a compressed reply, though none was asked for")
     length = response.headers.get("Content-Length", "")

@@ -113,5 +113,5 @@ def _answers(
             first = by_key[call.key]
             answer = first.answer or CANCELLED
             if call is not first and isinstance(answer, Reply):
-                answer = replace(answer, is_cached=True, cost_usd=0.0)
+                answer = replace(answer, is_cached=True, cost_usd=0.0, estimated_cost_usd=None)
             yield answer

@@ -46,8 +46,10 @@ def read_verdict(reply: Reply, schema: Mapping[str, Json]) -> JudgeVerdict | Unu
     return _verdict(value, fields)
 
 
-def reply_problem(reply: Reply, schema: Json) -> UnusableReply | None:
+def reply_problem(reply: Reply, schema: Json) -> UnusableReply | None:  # noqa: PLR0911 - a table
     """Why a reply must not be kept for reuse; with a judge's schema, for its verdict, too."""
+    if reply.choice_count > 1:
+        return several_replies(reply.choice_count)
     if reply.refusal:
         return UnusableReply("refused", f"the model refused: {quote(reply.refusal)}")
     if reply.finish == "content_filter":
@@ -60,6 +62,11 @@ def reply_problem(reply: Reply, schema: Json) -> UnusableReply | None:
         return None
     verdict = read_verdict(reply, schema)
     return verdict if isinstance(verdict, UnusableReply) else None
+
+
+def several_replies(count: int) -> UnusableReply:
+    """One was asked for, and nothing says which of them counts."""
+    return UnusableReply("several_verdicts", f"the endpoint sent {count} replies instead of one")
 
 
 def _verdict(value: Json, fields: Mapping[str, Json]) -> JudgeVerdict | UnusableReply:

@@ -64,7 +64,7 @@ class MemoryReplyCache:
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Reply]:
         return {
-            key: replace(reply, is_cached=True, cost_usd=0.0)
+            key: replace(reply, is_cached=True, cost_usd=0.0, estimated_cost_usd=None)
             for key in keys
             if (reply := self._replies.get(key))
         }

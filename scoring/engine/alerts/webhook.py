@@ -67,15 +67,20 @@ async def _post(url: str, body: bytes, headers: Mapping[str, str]) -> int:
     """
     import httpx2
 
-    from scoring.core.llm.guarded_transport import guarded_client
+    from scoring.core.llm.guarded_transport import find_tls_fault, guarded_client
 
     hosts = settings.EVALSITE_WEBHOOK_HOSTS
     async with asyncio.timeout(TIMEOUT_SECONDS):
-        async with guarded_client(hosts, timeout_seconds=TIMEOUT_SECONDS) as client:
+        async with guarded_client(
+            hosts, timeout_seconds=TIMEOUT_SECONDS, reads_body=False
+        ) as client:
             try:
                 async with client.stream("POST", url, content=body, headers=headers) as answer:
                     return answer.status_code
             except httpx2.TimeoutException:
                 raise TimeoutError from None
             except httpx2.HTTPError as fault:
+                if tls_fault := find_tls_fault(fault):
+                    text = f"its encrypted connection is not to be trusted ({tls_fault})"
+                    raise SendError(text) from None
                 raise SendError(f"it could not be reached ({type(fault).__name__})") from None

@@ -23,6 +23,7 @@ PROMPT: Final = "This is a test of the connection. Answer with the one word: rea
 REPLY_TOKENS: Final = 16
 TEXT_CHARS: Final = 300
 MAX_MODELS: Final = 100  # models of an endpoint's own list
+MODEL_CHARS: Final = 200
 
 
 def run_connection_test(job: Job) -> dict[str, Any]:
@@ -81,12 +82,13 @@ def _record_call(team: Team, endpoint: Endpoint, reply: Reply) -> None:
         team=team,
         purpose=CallPurpose.TRY,
         connection_name=endpoint.name,
-        model=reply.model[:200],
-        reply=reply.text[:TEXT_CHARS].replace("\x00", ""),
-        finish=reply.finish[:40],
+        model=reply.model,
+        reply=reply.text[:TEXT_CHARS],
+        finish=reply.finish,
         tokens_in=reply.tokens_in,
         tokens_out=reply.tokens_out,
         cost_usd=reply.cost_usd,
+        estimated_cost_usd=reply.estimated_cost_usd,
         latency_ms=reply.latency_ms,
     )
 
@@ -95,7 +97,7 @@ async def _list_models(endpoint: Endpoint) -> dict[str, Any]:
     """What the endpoint answers to GET /models, with its key."""
     import httpx2
 
-    from scoring.core.llm.guarded_transport import guarded_client
+    from scoring.core.llm.guarded_transport import find_tls_fault, guarded_client
     from scoring.core.llm.ssrf_guard import GuardError
 
     headers = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
@@ -108,16 +110,19 @@ async def _list_models(endpoint: Endpoint) -> dict[str, Any]:
         return _outcome("", text=fault.text)
     except (TimeoutError, httpx2.TimeoutException):
         return _outcome("", text=f"no answer within {endpoint.timeout_seconds} seconds")
-    except httpx2.HTTPError:
-        return _outcome("", text="nobody answers at this address; check the base URL")
+    except httpx2.HTTPError as fault:
+        text = "nobody answers at this address; check the base URL"
+        if tls_fault := find_tls_fault(fault):
+            text = f"its encrypted connection is not to be trusted ({tls_fault})"
+        return _outcome("", text=text)
     latency_ms = round((time.perf_counter() - started) * 1000, 1)
-    return _read_list(answer.status_code, answer.content, latency_ms)
+    return _read_list(endpoint, answer.status_code, answer.content, latency_ms)
 
 
-def _read_list(status: int, body: bytes, latency_ms: float) -> dict[str, Any]:
+def _read_list(endpoint: Endpoint, status: int, body: bytes, latency_ms: float) -> dict[str, Any]:
     if status in {401, 403}:
         return _outcome("", text=f"the key was refused ({status}); type another one")
-    models = _model_names(body) if status == 200 else None
+    models = _model_names(endpoint, body) if status == 200 else None
     if models is None:
         text = f"its answer ({status}) is no list of models; check the base URL, or name a model"
         return _outcome("", text=text)
@@ -125,11 +130,12 @@ def _read_list(status: int, body: bytes, latency_ms: float) -> dict[str, Any]:
     return _outcome("", is_ok=True, text=text, latency_ms=latency_ms, models=models[:MAX_MODELS])
 
 
-def _model_names(body: bytes) -> list[str] | None:
+def _model_names(endpoint: Endpoint, body: bytes) -> list[str] | None:
     """The ids in an answer of the shape {"data": [{"id": …}]}; None for any other."""
     try:
         rows = json.loads(body)["data"]
-        return sorted(str(row["id"])[:200] for row in rows)
+        clean = endpoint.target("").clean_line
+        return sorted(clean(str(row["id"]), MODEL_CHARS) for row in rows)
     except (ValueError, RecursionError, LookupError, TypeError):
         return None
 

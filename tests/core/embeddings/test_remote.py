@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.stub.server import closed_port
 from tests.stub.wire import Answer
 from tests.support.coordinates import Coordinates
 from tests.support.judges import Bench
+from tests.support.waiting import DEADLINE_SECONDS, wait_until
 
 
 def embedding(asked: Asked) -> Answer:
@@ -187,3 +189,31 @@ def test_two_endpoints_never_share_a_vector(bench: Bench) -> None:
     assert one.key("a") != other.key("a")
     with_slash = RemoteModel(bench.endpoint(base_url=f"{bench.stub.url('left')}/"), "m-1")
     assert one.key("a") == with_slash.key("a")
+
+
+def test_a_stop_breaks_off_requests_and_sends_no_more(bench: Bench) -> None:
+    remote = played(bench, "hangs", always(Answer(latency=3600)), timeout_seconds=3600)
+    faults: list[EmbeddingError] = []
+
+    def compute() -> None:
+        try:
+            remote.compute(["a"])
+        except EmbeddingError as fault:
+            faults.append(fault)
+
+    computing = threading.Thread(target=compute)
+    computing.start()
+    wait_until(lambda: len(bench.stub.asked("hangs")) == 1)
+    remote.stop()
+    computing.join(DEADLINE_SECONDS)
+    compute()
+    assert [fault.code for fault in faults] == ["cancelled"] * 2
+    assert len(bench.stub.asked("hangs")) == 1
+
+
+def test_a_number_beyond_all_floats_is_no_vector(bench: Bench) -> None:
+    data = [{"index": 0, "embedding": [10**400]}]
+    remote = played(bench, "huge", always(wire.json_answer({"data": data})))
+    with pytest.raises(EmbeddingError) as fault:
+        remote.compute(["a"])
+    assert fault.value.code == "not_an_api"

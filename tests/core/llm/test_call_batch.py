@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from scoring.core.llm import call_batch
 from scoring.core.llm.judge_client import JudgeClient
+from scoring.core.services import Answer as Told
 from scoring.core.services import CallFailure, Reply
 from tests.stub.wire import Answer, completion, json_answer, rate_limited
 from tests.support.judges import Bench, Purse, question, questions
@@ -128,3 +130,31 @@ async def _turns(count: int) -> None:
 
     for _ in range(count):
         await asyncio.sleep(0)
+
+
+def test_a_stop_breaks_off_a_call_that_hangs(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_batch, "STOP_SECONDS", 0.05)
+    purse = Purse(9)
+    caller = bench.caller(bench.endpoint("hang", timeout_seconds=3600), purse)
+    answers: list[Told] = []
+    asking = threading.Thread(target=lambda: answers.extend(caller.ask(questions(3))))
+    asking.start()
+    wait_until(lambda: len(bench.stub.asked("hang")) == 3)
+    caller.stop()
+    asking.join(DEADLINE_SECONDS)
+    assert [each.code for each in answers if isinstance(each, CallFailure)] == ["cancelled"] * 3
+    assert purse.under_way == 0
+
+
+def test_a_stop_waits_for_a_reply_that_is_coming(bench: Bench) -> None:
+    """It is paid for, and so it is kept."""
+    bench.stub.play("slow", replace(completion("Hi"), latency=0.2))
+    caller = bench.caller(bench.endpoint("slow"))
+    answers: list[Told] = []
+    asking = threading.Thread(target=lambda: answers.extend(caller.ask(questions(3))))
+    asking.start()
+    wait_until(lambda: len(bench.stub.asked("slow")) == 3)
+    caller.stop()
+    asking.join(DEADLINE_SECONDS)
+    assert [isinstance(each, Reply) for each in answers] == [True] * 3
+    assert len(bench.kept.written) == 3

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from scoring.core.contract import Case
-from scoring.core.llm.errors import CallTarget, classify_error
+from scoring.core.llm.endpoint_text import CallTarget
+from scoring.core.llm.errors import classify_error
 from scoring.core.llm.guarded_transport import MAX_REPLY_BYTES
 from tests.stub import closed_port
 from tests.stub.wire import Answer, completion, error, json_answer, rate_limited, verdict
@@ -156,6 +157,23 @@ def test_a_pause_beyond_five_minutes_is_said_and_not_waited_for(
     assert len(bench.stub.asked("absurd")) <= bench.endpoint().concurrency
 
 
+@pytest.mark.parametrize("status", [500, 502, 503, 529])
+def test_an_endpoint_that_is_away_for_long_is_not_waited_for_either(
+    bench: Bench, status: int
+) -> None:
+    headers = {"retry-after": "86400"}
+    bench.stub.play("away", error(status, "Down for maintenance.", headers=headers))
+    results = bench.results("away", [Case(str(n), "x") for n in range(40)])
+    assert {(result.code, result.metadata["attempts"]) for result in results} <= {
+        ("endpoint_failed", 1),
+        ("endpoint_failed", 0),
+    }
+    until = f"not available ({status}) until 2026-03-15 12:00 UTC"
+    assert all(until in result.reason for result in results)
+    assert bench.clock.slept == []
+    assert len(bench.stub.asked("away")) <= bench.endpoint().concurrency
+
+
 def test_a_reply_of_100_mb_is_cut_and_the_memory_stays(bench: Bench) -> None:
     bench.result("same")
     tracemalloc.start()
@@ -197,6 +215,10 @@ def test_a_reply_of_100_mb_is_cut_and_the_memory_stays(bench: Bench) -> None:
         (json_answer({"choices": [None]}), "reply_empty"),
         (json_answer({"choices": [{"message": {"content": {"a": 1}}}]}), "reply_empty"),
         (completion(json.dumps(VERDICT)[:-1] + ', "choice": "D"}'), "several_verdicts"),
+        (
+            json_answer({"choices": [{"message": {"content": json.dumps(VERDICT)}}] * 2}),
+            "several_verdicts",
+        ),
     ],
 )
 def test_other_servers_say_the_same_in_other_words(bench: Bench, answer: Answer, code: str) -> None:

@@ -29,7 +29,10 @@ def always(*addresses: str) -> Lookup:
 
 
 def asked(
-    answer: bytes, allowed: Sequence[str] = ("models.example.org",), lookup: Lookup | None = None
+    answer: bytes,
+    allowed: Sequence[str] = ("models.example.org",),
+    lookup: Lookup | None = None,
+    **options: bool,
 ) -> tuple[httpx2.Response, Heads]:
     """The reply of a server on the loopback that sends `answer`, and the heads it was sent."""
     heads: Heads = []
@@ -45,10 +48,13 @@ def asked(
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         client = guarded_transport.guarded_client(
-            allowed, timeout_seconds=5, lookup=lookup or always("127.0.0.1")
+            allowed, timeout_seconds=5, lookup=lookup or always("127.0.0.1"), **options
         )
-        async with server, client:
-            return await client.get(f"http://models.example.org:{port}/v1/models")
+        url = f"http://models.example.org:{port}/v1/models"
+        async with server, client, client.stream("GET", url) as reply:
+            if options.get("reads_body", True):
+                await reply.aread()
+            return reply
 
     return asyncio.run(ask()), heads
 
@@ -177,3 +183,20 @@ def test_a_socket_file_is_no_host() -> None:
     network = guarded_transport.GuardedNetwork(frozenset(), always())
     with pytest.raises(GuardError, match=r"docker\.sock is a file"):
         asyncio.run(network.connect_unix_socket("/run/docker.sock"))
+
+
+@pytest.mark.parametrize(
+    "header", [b"Content-Encoding: gzip", b"Content-Length: 999999999999"], ids=["packed", "huge"]
+)
+def test_who_reads_no_body_takes_any(header: bytes) -> None:
+    reply, _ = asked(b"HTTP/1.1 200 OK\r\n" + header + b"\r\n\r\n{}", reads_body=False)
+    assert reply.status_code == 200
+
+
+def test_who_reads_no_body_follows_no_redirect_either() -> None:
+    with pytest.raises(RedirectError):
+        asked(b"HTTP/1.1 302 Found\r\nLocation: http://10.0.0.1/\r\n\r\n", reads_body=False)
+
+
+def test_only_faults_of_encryption_are_called_so() -> None:
+    assert guarded_transport.find_tls_fault(OSError("no route to host")) == ""

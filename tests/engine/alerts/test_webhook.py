@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from pytest_django.fixtures import Settings
 from scoring.engine.alerts import webhook
 from scoring.engine.alerts.errors import SendError
 from tests.engine.alerts.webhook_receiver import Receiver, is_signed
+from tests.support.tls import self_signed_server
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 MESSAGE = {"event": "alert.opened", "text": "Čísla klesla · 低下"}
@@ -162,3 +164,19 @@ def test_nobody_there_is_a_failure_worth_another_try(settings: Settings) -> None
     settings.EVALSITE_WEBHOOK_HOSTS = frozenset({host})
     fault = refused(f"http://{host}/")
     assert (fault.text, fault.is_final) == ("it could not be reached (ConnectError)", False)
+
+
+def test_the_body_of_an_answer_does_not_matter(settings: Settings) -> None:
+    """Packed, say, or larger than any reply that is read."""
+    with Receiver(200, headers={"Content-Encoding": "gzip"}) as receiver:
+        settings.EVALSITE_WEBHOOK_HOSTS = frozenset({receiver.host})
+        send(receiver.url)
+    assert len(receiver.sent) == 1
+
+
+def test_a_certificate_that_nobody_vouches_for_is_named(settings: Settings, tmp_path: Path) -> None:
+    with self_signed_server(tmp_path) as host:
+        settings.EVALSITE_WEBHOOK_HOSTS = frozenset({host})
+        fault = refused(f"https://{host}/")
+    assert fault.text == "its encrypted connection is not to be trusted (self-signed certificate)"
+    assert not fault.is_final

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -14,6 +15,7 @@ from scoring.models import CallPurpose, Connection, Job, JobKind, JobState, Mode
 from tests.stub import wire
 from tests.stub.scenarios import RIGHT_KEY
 from tests.stub.server import Stub, closed_port
+from tests.support.tls import self_signed_server
 
 MODELS = [{"name": "stub-1", "usd_per_million_in": 1.0, "usd_per_million_out": 5.0}]
 
@@ -140,3 +142,21 @@ def test_another_teams_connection_is_not_there(team: Team, charlie: User, stub: 
         job = asked(team, {"connection": str(uid)})
         assert (job.state, job.problem) == ("failed", "the connection is no longer there")
     assert stub.requests == []
+
+
+def test_a_list_of_models_tells_no_key(team: Team, stub: Stub) -> None:
+    names = {"data": [{"id": f"Bearer {RIGHT_KEY}"}, {"id": "m" * 999}, {"id": "a\nb\0"}]}
+    everywhere(stub, "echo", wire.json_answer(names))
+    answer = told_of(connected(team, stub.url("echo"), models=[]))
+    assert answer["models"][:2] == ["Bearer [key]", "a b\N{REPLACEMENT CHARACTER}"]
+    assert len(answer["models"][2]) == 200
+
+
+def test_a_certificate_that_nobody_vouches_for_is_named(
+    team: Team, settings: Settings, tmp_path: Path
+) -> None:
+    with self_signed_server(tmp_path) as host:
+        settings.EVALSITE_MODEL_HOSTS = frozenset({host})
+        answer = told_of(connected(team, f"https://{host}/v1", models=[]))
+    text = "its encrypted connection is not to be trusted (self-signed certificate)"
+    assert answer["text"] == text
