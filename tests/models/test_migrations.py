@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ModelState, StateApps
 
-from scoring.models import CaseVerdict, Run, RunSummary
+from scoring.models import CaseVerdict, ModelCall, Run, RunSummary, Team
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import Given, run_with
 
@@ -87,3 +87,15 @@ def test_verdicts_of_cases_are_kept_on_the_rows_of_first_trials(make_dataset: Ma
     CaseVerdict.objects.update(of_case=None)
     import_module("scoring.migrations.0004_verdicts_of_cases").keep_verdicts(apps, None)
     assert dict(CaseVerdict.objects.values_list("pk", "of_case")) == wanted
+
+
+def test_impossible_counts_of_tokens_are_forgotten(team: Team) -> None:
+    """Earlier versions stored what an endpoint invented, and no sum over it could be made."""
+    for count in (2_000_000_000, 100_000_000):
+        ModelCall.objects.create(
+            team=team, purpose="judge", model="m", tokens_in=count, tokens_out=1, cost_usd=1.0
+        )
+    module = import_module("scoring.migrations.0008_calls_without_usage")
+    module.forget_impossible_usage(apps, None)
+    kept = ModelCall.objects.order_by("pk").values_list("tokens_in", "tokens_out", "cost_usd")
+    assert list(kept) == [(None, None, None), (100_000_000, 1, 1.0)]

@@ -261,6 +261,10 @@ class StateShape(serializers.Serializer[object]):
         help_text="Cases of the dataset version that have no output; the n of scorers counts them.",
     )
     cost_usd = serializers.FloatField(allow_null=True, help_text="Of the outputs.")
+    estimated_cost_usd = serializers.FloatField(
+        allow_null=True,
+        help_text="Of calls without reported usage, by the length of their texts.",
+    )
     latencies_ms = serializers.DictField(
         child=serializers.FloatField(min_value=0),
         help_text="Percentiles of the outputs' latency, p50 to p99; empty where none is known.",
@@ -283,7 +287,7 @@ def state_body(run: Run) -> dict[str, Any]:
         "state": progress.state,
         "stage": progress.stage if run.is_unfinished else None,
         "progress": {"done": progress.done, "total": progress.total},
-        "cause": errors.sentence if errors else progress.cause,
+        "cause": run.failure or (errors.sentence if errors else progress.cause),
         "verdicts": run.verdict_counts,
         "relabel": _relabel(run),
         "scorers": [_figures(scorer) for scorer in scorers],
@@ -292,6 +296,7 @@ def state_body(run: Run) -> dict[str, Any]:
         "empty_expected": run.empty_expected_count,
         "missing_outputs": run.missing_output_count,
         "cost_usd": run.cost_usd,
+        "estimated_cost_usd": run.estimated_cost_usd,
         "latencies_ms": run.latencies_ms,
         "judges": _judges(run),
     }

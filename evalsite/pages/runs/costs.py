@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from django.db.models import Sum
-
 from evalsite.pages.runs.scorer_figures import ScorerFigure
 from evalsite.templatetags.formatting import duration, plain
 from scoring.models import Generation, ModelCall, Run
@@ -35,8 +33,7 @@ class RunCosts:
         """Of the budget; None without one."""
         if self.run.budget_usd is None:
             return None
-        paid = ModelCall.objects.filter(run=self.run).aggregate(usd=Sum("cost_usd"))["usd"]
-        return max(0.0, self.run.budget_usd - (paid or 0.0))
+        return max(0.0, self.run.budget_usd - ModelCall.objects.paid_by(self.run).spent_usd())
 
     @property
     def seconds(self) -> float | None:

@@ -18,6 +18,7 @@ from django.utils import timezone
 from scoring.engine.alerts import messages
 from scoring.engine.alerts.conditions import evaluate_rule
 from scoring.engine.alerts.finding import EvaluateLater, Finding
+from scoring.engine.jobs.isolation import do_each
 from scoring.models import Alert, AlertRule, AlertState, AlertWatch, Event, Run, WatchState
 
 log = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ def repeat_notifications() -> int:
     if not ids:  # mostly, and joining as many tables takes longer than asking
         return 0
     alerts = Alert.objects.filter(pk__in=ids).select_related("rule__dataset__team", "run")
-    return sum(_repeat_notification(alert, now) for alert in alerts)
+    return do_each(alerts, lambda alert: _repeat_notification(alert, now), "repeating a notice")
 
 
 def _repeat_notification(alert: Alert, now: datetime) -> bool:

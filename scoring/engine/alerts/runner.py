@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from scoring.engine.alerts import delivery, evaluation
+from scoring.engine.jobs.isolation import do_each
 from scoring.engine.jobs.tasks import RunningTasks
 from scoring.engine.processes.process_pool import Executor
 from scoring.engine.processes.thread_pool import ThreadPool
@@ -81,11 +82,13 @@ def _log(fault: BaseException | None) -> None:
 def purge_old() -> None:
     """Remove the rules deleted more than RULE_RETENTION ago, and what was sent long ago."""
     now = timezone.now()
-    for rule in AlertRule.with_deleted.filter(deleted_at__lt=now - RULE_RETENTION).select_related(
-        "team"
-    ):
-        with transaction.atomic():
-            AuditEntry.objects.record(rule.team, None, "alert_rule.purged", rule)
-            rule.delete()
+    old = AlertRule.with_deleted.filter(deleted_at__lt=now - RULE_RETENTION)
+    do_each(old.select_related("team"), _purge_rule, "purging an alert rule")
     sent = AlertDelivery.objects.exclude(state=DeliveryState.WAITING)
     sent.filter(happened_at__lt=now - DELIVERY_RETENTION).delete()
+
+
+def _purge_rule(rule: AlertRule) -> None:
+    with transaction.atomic():
+        AuditEntry.objects.record(rule.team, None, "alert_rule.purged", rule)
+        rule.delete()

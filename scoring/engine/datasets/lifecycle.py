@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from scoring.engine.imports import cleanup
+from scoring.engine.jobs.isolation import do_each
 from scoring.engine.runs.hooks import SERIES_CHANGED, call_hooks
 from scoring.models import AlertRule, AuditEntry, Dataset, Run, User
 from scoring.models.data.dataset import RETENTION
@@ -107,11 +108,14 @@ def purge_deleted_datasets() -> None:
     Their runs are purged first, by `purge_deleted_runs`.
     """
     old = Dataset.with_deleted.filter(deleted_at__lt=timezone.now() - RETENTION)
-    for dataset in old.select_related("team").order_by("pk"):
-        if not Run.with_deleted.of_dataset(dataset).exists():
-            with transaction.atomic():
-                AuditEntry.objects.record(dataset.team, None, "dataset.purged", dataset)
-            cleanup.remove_dataset(dataset)
+    do_each(old.select_related("team").order_by("pk"), _purge, "purging a dataset")
+
+
+def _purge(dataset: Dataset) -> None:
+    if not Run.with_deleted.of_dataset(dataset).exists():
+        with transaction.atomic():
+            AuditEntry.objects.record(dataset.team, None, "dataset.purged", dataset)
+        cleanup.remove_dataset(dataset)
 
 
 def _mark(dataset: Dataset, when: datetime | None, action: str, by: User | None) -> None:

@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 from scoring.core.contract import Case as CaseToScore
 from scoring.core.contract import CaseProblem
 from scoring.core.llm.endpoint import Endpoint
+from scoring.core.llm.token_estimate import BYTES_A_TOKEN
 from scoring.core.services import Question
 from scoring.engine.estimates.scoring_estimate import (
-    BYTES_A_TOKEN,
     EXACT_OUTPUTS,
     SAMPLE,
     CostEstimate,

@@ -6,7 +6,6 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil
 from statistics import fmean, median
 from typing import Final, NamedTuple
 
@@ -16,6 +15,7 @@ from scoring.core.configured import ConfiguredScorer, configure_child
 from scoring.core.contract import Case, ServiceError
 from scoring.core.llm.endpoint import Endpoint
 from scoring.core.llm.reply_cache import reply_key
+from scoring.core.llm.token_estimate import estimate_question_tokens
 from scoring.core.scorers.combinations import CombineConfig
 from scoring.core.services import Answer, CallFailure, Question, Vectors, use_services
 from scoring.engine.runs.execution import cases_of_outputs
@@ -25,7 +25,6 @@ from scoring.models import ModelCall, Output, OutputSet, Scorer, Team
 
 EXACT_OUTPUTS: Final = 1_000
 SAMPLE: Final = 500
-BYTES_A_TOKEN: Final = 4  # of UTF-8: a rule of thumb, every model counts its own way
 ASSUMED_TOKENS_OUT: Final = 120
 ASSUMED_SECONDS: Final = 2.0
 RECENT_CALLS: Final = 200
@@ -134,7 +133,7 @@ def _usage(
 ) -> _Usage:
     known = endpoint if isinstance(endpoint, Endpoint) else Endpoint("", "")
     seconds, tokens_each = past_usage(team, known.name, model)
-    calls, tokens_in = len(questions), sum(map(_tokens, questions))
+    calls, tokens_in = len(questions), sum(map(estimate_question_tokens, questions))
     cost_usd = known.cost_usd(model, tokens_in, round(calls * tokens_each))
     return _Usage(
         calls,
@@ -187,11 +186,6 @@ def _by_reply_key(
         url = endpoint.base_url if isinstance(endpoint, Endpoint) else f"{question.connection}"
         by_key.setdefault(reply_key(url, question), question)
     return by_key
-
-
-def _tokens(question: Question) -> int:
-    size = sum(len(message.content.encode("utf-8", "replace")) for message in question.messages)
-    return ceil(size / BYTES_A_TOKEN)
 
 
 def past_usage(team: Team, connection: str, model: str) -> tuple[float | None, float]:

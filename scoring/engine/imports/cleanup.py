@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from scoring.engine.imports import upload_storage
 from scoring.engine.jobs import lease
+from scoring.engine.jobs.isolation import do_each
 from scoring.models import (
     Adjudication,
     Case,
@@ -52,8 +53,8 @@ def remove_abandoned() -> None:
     old = now - GRACE
     datasets = Dataset.objects.exclude(pk__in=busy)
     _remove_loading(datasets, Q(created_at__lt=old))
-    for dataset in datasets.filter(latest=None, created_at__lt=old):
-        remove_empty_dataset(dataset)
+    empty = datasets.filter(latest=None, created_at__lt=old)
+    do_each(empty, remove_empty_dataset, "removing an empty dataset")
     upload_storage.delete_unused_files(Upload.objects.filter(state__in=OPEN_STATES))
 
 
@@ -78,11 +79,11 @@ def _remove_loading(datasets: QuerySet[Dataset], condition: Q) -> None:
     Output sets with a run are kept: the run waits for them.
     """
     versions = DatasetVersion.with_loading.filter(condition, dataset__in=datasets)
-    for version in versions.filter(state=VersionState.LOADING):
-        remove_version(version)
+    loading = versions.filter(state=VersionState.LOADING)
+    do_each(loading, remove_version, "removing a version")
     sets = OutputSet.objects.filter(condition, version__dataset__in=datasets, runs=None)
-    for output_set in sets.filter(state=OutputSetState.LOADING):
-        remove_output_set(output_set)
+    loading_sets = sets.filter(state=OutputSetState.LOADING)
+    do_each(loading_sets, remove_output_set, "removing an output set")
 
 
 def remove_version(version: DatasetVersion) -> None:

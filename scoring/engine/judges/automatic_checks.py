@@ -83,5 +83,6 @@ def _is_possible(judge: RunScorer) -> bool:
     if budget is None:
         return True
     cost = estimate_variance(judge, settings.EVALSITE_JUDGE_CHECK_SAMPLE).cost_usd
-    spent = (judge.run.cost_usd or 0.0) + (judge.run.judge_cost_usd or 0.0)
+    run = judge.run
+    spent = sum(filter(None, (run.cost_usd, run.judge_cost_usd, run.estimated_cost_usd)))
     return cost is not None and spent + cost <= budget

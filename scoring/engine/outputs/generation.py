@@ -10,6 +10,7 @@ from django.db import transaction
 
 from scoring.core.contract import Case as CaseToScore
 from scoring.core.contract import CaseProblem
+from scoring.core.llm.judge_reply import several_replies
 from scoring.core.llm.prompt_template import PromptTemplate
 from scoring.core.search_text import search_copy
 from scoring.core.services import Answer, CallFailure, Message, Question, Reply, current_services
@@ -214,6 +215,8 @@ def _cost(reply: Reply) -> float | None:
 
 def _text(reply: Reply) -> tuple[str | None, str]:
     """What the model answered, a refusal included, or why there is no text."""
+    if reply.choice_count > 1:
+        return None, several_replies(reply.choice_count).text
     text = without_nul(reply.text or reply.refusal)
     if text or reply.finish != "content_filter":
         return text, ""

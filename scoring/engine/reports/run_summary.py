@@ -80,6 +80,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "judge_tokens_in": run.judge_tokens_in,
         "judge_tokens_out": run.judge_tokens_out,
         "judge_cost_usd": run.judge_cost_usd,
+        "estimated_cost_usd": run.estimated_cost_usd,
         "budget_usd": run.budget_usd,
         "scorers": [_scorer_json(summary) for summary in _summaries(run)],
         "baseline": str(report.baseline.uuid) if report.baseline else None,
@@ -260,6 +261,9 @@ def _judges_text(run: Run) -> str:
     cost = "cost not known: no price is set"
     if run.judge_cost_usd is not None:
         cost = f"{run.judge_cost_usd:.4f} USD"
+    if run.estimated_cost_usd is not None:
+        known = f"{cost} and " if run.judge_cost_usd is not None else ""
+        cost = f"{known}about {run.estimated_cost_usd:.4f} USD for calls without reported usage"
     budget = "" if run.budget_usd is None else f" of a budget of {run.budget_usd:g} USD"
     return f"{calls}, {tokens}, {cost}{budget}"
 

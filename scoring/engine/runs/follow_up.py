@@ -8,11 +8,12 @@ killed one again.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import transaction
 
+from scoring.engine.jobs.isolation import do_each
 from scoring.engine.runs.hooks import RUNS_ENDED, call_hooks
 from scoring.engine.runs.neighbours import series_key
 from scoring.models import Job, JobKind, JobState, Run
@@ -40,9 +41,16 @@ def run_follow_up(job: Job) -> dict[str, Any]:
 
 
 def follow_up(runs: Iterable[Run]) -> None:
-    """Call the hooks once for each series, with its runs in the order of time."""
+    """Call the hooks once for each series, with its runs in the order of time.
+
+    A series for which one fails is logged, and harms no other.
+    """
     by_series: dict[tuple[int, str], list[Run]] = defaultdict(list)
     for run in sorted(runs, key=series_key):
         by_series[run.output_set.version.dataset_id, run.output_set.series].append(run)
-    for series in by_series.values():
-        call_hooks(RUNS_ENDED, series)
+    do_each(by_series.values(), _follow_up_series, "following up runs")
+
+
+@transaction.atomic
+def _follow_up_series(series: Sequence[Run]) -> None:
+    call_hooks(RUNS_ENDED, series)

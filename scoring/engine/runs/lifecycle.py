@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from scoring.engine.jobs.isolation import do_each
 from scoring.engine.runs.hooks import SERIES_CHANGED, call_hooks
 from scoring.models import AuditEntry, Baseline, CaseVerdict, Run, RunScorer, Score, User
 from scoring.models.data.dataset import RETENTION
@@ -79,13 +80,16 @@ def _mark(run: Run, field: str, when: datetime | None, action: str, by: User | N
 def purge_deleted_runs() -> None:
     """Remove for good the runs that were deleted more than RETENTION ago."""
     old = Run.with_deleted.filter(deleted_at__lt=timezone.now() - RETENTION)
-    for run in old.select_related("team").order_by("pk"):
-        for scorer in RunScorer.with_deleted.filter(run=run):
-            _remove(Score.objects.filter(scorer=scorer))
-        _remove(CaseVerdict.objects.filter(run=run))
-        with transaction.atomic():
-            AuditEntry.objects.record(run.team, None, "run.purged", run)
-            run.delete()
+    do_each(old.select_related("team").order_by("pk"), _purge, "purging a run")
+
+
+def _purge(run: Run) -> None:
+    for scorer in RunScorer.with_deleted.filter(run=run):
+        _remove(Score.objects.filter(scorer=scorer))
+    _remove(CaseVerdict.objects.filter(run=run))
+    with transaction.atomic():
+        AuditEntry.objects.record(run.team, None, "run.purged", run)
+        run.delete()
 
 
 def _remove(rows: QuerySet[Any]) -> None:

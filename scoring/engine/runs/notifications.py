@@ -32,6 +32,8 @@ def _took_long(run: Run) -> bool:
 
 
 def _notice_text(run: Run) -> str:
+    if run.failure:
+        return f"{run.name} was given up: {run.failure}"
     if run.state == RunState.CANCELLED:
         return f"{run.name} was cancelled."
     counts = ", ".join(f"{count:,} {name}" for name, count in run.verdict_counts.items() if count)

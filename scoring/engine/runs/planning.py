@@ -33,6 +33,7 @@ from scoring.models import (
     User,
 )
 
+FAILURE_CHARS: Final = 500
 SHARD_OUTPUTS = 2_000
 # Several shards of calls are executed at once, and a cancelled one is begun again.
 SMALLER_SHARDS: Final = {"llm": 64, "embedding": 512, "custom": 512}
@@ -193,13 +194,29 @@ def cancel_run(run: Run, by: User | None) -> bool:
         return change_state(run, (RunState.QUEUED, RunState.RUNNING), RunState.CANCELLING, by)
 
 
+def give_up_run(run: Run, failure: str) -> bool:
+    """End a run that the worker cannot bring to its end, and keep why; False when it has ended.
+
+    It is cancelled, so that it can be resumed once the cause is mended.
+    """
+    unfinished = (RunState.QUEUED, RunState.RUNNING, RunState.CANCELLING)
+    failure = " ".join(failure.replace("\0", "").split())[:FAILURE_CHARS]
+    with transaction.atomic():
+        if not change_state(run, unfinished, RunState.CANCELLED, cause=failure):
+            return False
+        Run.objects.filter(pk=run.pk).update(failure=failure)
+        run.failure = failure
+    return True
+
+
 def change_state(
     run: Run, old: Sequence[RunState], new: RunState, by: User | None = None, *, cause: str = ""
 ) -> bool:
     """Bring the run from one of the states `old` to `new` and audit it; False when it is in none.
 
     The condition is in the UPDATE, so of two processes that try only one succeeds. `cause` is that
-    of the retried errors, where only those of one cause are. The lease of an ended run is cleared.
+    of the retried errors, where only those of one cause are, or why the run was given up. The lease
+    of an ended run is cleared.
     """
     with transaction.atomic():
         return _move_locked(run, _lock(run), old, new, by, cause)
@@ -214,7 +231,7 @@ def _move_locked(
     cause: str = "",
 ) -> bool:
     """As `change_state`, in a transaction that has locked the run, which is in `state`."""
-    fields: dict[str, Any] = {"state": new, "finished_at": None}
+    fields: dict[str, Any] = {"state": new, "finished_at": None, "failure": ""}
     if new in (RunState.CANCELLED, RunState.FINISHED):
         fields |= {"finished_at": timezone.now(), "lease_owner": "", "lease_expires_at": None}
     elif new == RunState.RUNNING:
@@ -225,7 +242,7 @@ def _move_locked(
         states = {"old": {"state": state}, "new": after}
         AuditEntry.objects.record(run.team, by, f"run.{new.value}", run, **states)
     run.refresh_from_db(
-        fields=["state", "started_at", "finished_at", "lease_owner", "lease_expires_at"]
+        fields=["state", "started_at", "finished_at", "failure", "lease_owner", "lease_expires_at"]
     )
     return bool(changed)
 

@@ -86,6 +86,7 @@ def summarize_run(run: Run) -> None:
         **(_count_cases(run, ranks) if trials > 1 else _count_outputs(run)),
         **outputs,
         **_judge_figures(run),
+        **ModelCall.objects.paid_by(run).aggregate(estimated_cost_usd=Sum("estimated_cost_usd")),
     }
     with transaction.atomic():
         RunSummary.objects.bulk_create(

@@ -26,11 +26,13 @@ FAULTY_BYTES: Final = 4_096  # of a reply that is no use
 class RunBudget:
     """How much of a run's budget is left, with calls under way at the dearest price seen.
 
-    It starts from the run's rows, so what other processes have paid counts, too.
+    It starts from the run's rows, so what other processes have paid counts, too. A reply without
+    usage counts as its estimate.
     """
 
     def __init__(self, run: Run) -> None:
-        paid = ModelCall.objects.paid_by(run).aggregate(sum=Sum("cost_usd"), max=Max("cost_usd"))
+        calls = ModelCall.objects.paid_by(run).with_spent_usd()
+        paid = calls.aggregate(sum=Sum("spent_usd"), max=Max("spent_usd"))
         self.limit_usd = run.budget_usd
         self._spent_usd: float = paid["sum"] or 0.0
         self._dearest_usd: float = paid["max"] or 0.0
@@ -94,7 +96,8 @@ class StoredReplies:
         Raises OperationalError after TRIES.
         """
         if self._budget:
-            self._budget.pay(reply.cost_usd)
+            is_known = reply.cost_usd is not None
+            self._budget.pay(reply.cost_usd if is_known else reply.estimated_cost_usd)
         row = self.row(key, question, reply, fault_code)
         tries = 0
         while True:
@@ -133,6 +136,7 @@ class StoredReplies:
             tokens_in=reply.tokens_in,
             tokens_out=reply.tokens_out,
             cost_usd=reply.cost_usd,
+            estimated_cost_usd=reply.estimated_cost_usd,
             latency_ms=reply.latency_ms,
             attempts=reply.attempts,
         )

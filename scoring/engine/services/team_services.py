@@ -27,6 +27,7 @@ from scoring.engine.services.vector_store import StoredVectors
 from scoring.models import CallPurpose, Connection, Run, Team
 
 if TYPE_CHECKING:
+    from scoring.core.embeddings.remote import RemoteModel
     from scoring.core.llm.judge_client import JudgeClient
 
 Endpoints = Callable[[str | None], Endpoint | CallFailure]
@@ -51,6 +52,7 @@ class TeamServices:
         self._kept = StoredReplies(team, run, purpose, self._budget)
         self._endpoints: dict[str | None, Endpoint | CallFailure] = {}
         self._caller: JudgeClient | None = None
+        self._remote_models: dict[tuple[str, str | None], RemoteModel] = {}
         self._lock = threading.Lock()
         self.is_stopped = False
 
@@ -95,6 +97,8 @@ class TeamServices:
             self.is_stopped = True
             if self._caller:
                 self._caller.stop()
+            for remote in self._remote_models.values():
+                remote.stop()
 
     def hurry(self) -> None:
         """The process ends: give up replies that cannot be written."""
@@ -135,7 +139,13 @@ class TeamServices:
         endpoint = self.endpoint(connection)
         if isinstance(endpoint, CallFailure):
             raise EmbeddingError(endpoint.code, endpoint.text)
-        return RemoteModel(endpoint, model)
+        with self._lock:
+            remote = self._remote_models.setdefault(
+                (model, connection), RemoteModel(endpoint, model)
+            )
+            if self.is_stopped:
+                remote.stop()
+        return remote
 
 
 def new_client(endpoints: Endpoints, kept: StoredReplies, budget: RunBudget | None) -> JudgeClient:

@@ -8,10 +8,10 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import OperationalError, connection
@@ -24,6 +24,7 @@ from scoring.core.private_files import open_private
 from scoring.engine import alerts
 from scoring.engine.backups.integrity import open_site
 from scoring.engine.jobs import lease
+from scoring.engine.jobs.isolation import do_each
 from scoring.engine.jobs.runner import JobRunner
 from scoring.engine.processes.memory import Memory
 from scoring.engine.processes.process_pool import Executor, ProcessPool
@@ -90,7 +91,7 @@ class WorkerLoop:
         """One round. If the database cannot be written, all runs are taken up again later."""
         try:
             self._round()
-        except OperationalError as fault:
+        except (OperationalError, OSError) as fault:
             if not (is_locked(fault) or is_disk_full(fault)):
                 raise
             log.warning("the database cannot be written, trying again: %s", fault)
@@ -159,13 +160,16 @@ def clean_up() -> None:
     from scoring.engine.datasets import lifecycle as dataset_lifecycle
     from scoring.engine.drafts import jobs
 
-    jobs.reopen_abandoned_drafts()
-    imports.remove_abandoned()
-    IdempotencyKey.objects.delete_expired()
-    AttemptCounter.objects.forget_expired()
-    lifecycle.purge_deleted_runs()
-    dataset_lifecycle.purge_deleted_datasets()
-    alerts.purge_old()
+    tasks: list[Callable[[], Any]] = [
+        jobs.reopen_abandoned_drafts,
+        imports.remove_abandoned,
+        IdempotencyKey.objects.delete_expired,
+        AttemptCounter.objects.forget_expired,
+        lifecycle.purge_deleted_runs,
+        dataset_lifecycle.purge_deleted_datasets,
+        alerts.purge_old,
+    ]
+    do_each(tasks, lambda task: task(), "cleaning up")
 
 
 def record_heartbeat() -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, wait
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from scoring.engine.jobs import lease
+from scoring.engine.jobs.isolation import is_unwritable
 from scoring.engine.outputs import generation
 from scoring.engine.processes.process_pool import Executor
 from scoring.engine.runs import follow_up, notifications, planning
@@ -26,7 +29,10 @@ from scoring.engine.worker.shard_scheduler import (
 )
 from scoring.models import Attempt, OutputSetState, Run, RunState, Shard
 
+log = logging.getLogger(__name__)
+
 REPORT_SECONDS: Final = 1.0  # how often the cause of a standstill is written
+LEAVE_SECONDS: Final = 60.0  # until a run that cannot be given up is tried again
 
 
 class RunDispatcher:
@@ -40,6 +46,7 @@ class RunDispatcher:
         self._asking = ShardScheduler(threads) if threads else self._computing
         self._schedulers = list(dict.fromkeys([self._computing, self._asking]))
         self._tell_at = 0.0
+        self._left_until: dict[int, float] = {}  # runs that could not even be given up
 
     @property
     def is_idle(self) -> bool:
@@ -61,10 +68,12 @@ class RunDispatcher:
 
     def take_waiting(self) -> None:
         """Take every run that is ready and not leased, the oldest first."""
+        now = time.monotonic()
+        left = [run for run, until in self._left_until.items() if now < until]
         mine = [work.run.pk for work in self._works()]
         ready = Run.objects.unfinished().exclude(output_set__state=OutputSetState.LOADING)
-        for run in ready.exclude(pk__in=mine).order_by("pk"):
-            self.take(run)
+        for run in ready.exclude(pk__in=[*mine, *left]).order_by("pk"):
+            self._guard(run, partial(self.take, run))
 
     def step(self, timeout: float) -> None:
         """Submit shards, wait for at least one to end, handle those that ended, finish runs."""
@@ -75,10 +84,12 @@ class RunDispatcher:
         wait(all_futures(self._schedulers), timeout, FIRST_COMPLETED)
         for scheduler in self._schedulers:
             scheduler.collect()
+            while scheduler.failed:
+                work, fault = scheduler.failed.pop()
+                self._give_up(work.run, fault)
             for work in scheduler.drained():
                 scheduler.works.remove(work)
-                if not _outputs_are_made(work.run):
-                    _finish(work.run)
+                self._guard(work.run, partial(_end_attempt, work.run))
 
     def stop(self, seconds: float) -> None:
         """Let shards under way end, for at most this long, then release every run."""
@@ -100,6 +111,35 @@ class RunDispatcher:
         for scheduler in self._schedulers:
             scheduler.works.clear()
             scheduler.tasks.clear()
+
+    def _guard(self, run: Run, step: Callable[[], Any]) -> None:
+        """Take a step of one run. What goes wrong ends that run, not the worker."""
+        try:
+            step()
+        except Exception as fault:
+            if is_unwritable(fault):
+                raise
+            self._give_up(run, fault)
+
+    def _give_up(self, run: Run, fault: Exception) -> None:
+        """End the run with its cause; where not even that works, leave it alone for a while."""
+        log.error("run %s is given up", run.uuid, exc_info=fault)
+        for scheduler in self._schedulers:
+            for work in [work for work in scheduler.works if work.run.pk == run.pk]:
+                work.stop()
+                scheduler.works.remove(work)
+        try:
+            with transaction.atomic():
+                if planning.give_up_run(run, f"{type(fault).__name__}: {fault}"):
+                    notifications.notify_run_end(run)
+                    follow_up.enqueue(run)
+        except Run.DoesNotExist:
+            log.info("run %s was deleted meanwhile", run.uuid)
+        except Exception as second:
+            if is_unwritable(second) or not connection.is_usable():
+                raise
+            log.exception("run %s cannot be given up", run.uuid)
+            self._left_until[run.pk] = time.monotonic() + LEAVE_SECONDS
 
     def _works(self) -> list[RunWork]:
         return [work for scheduler in self._schedulers for work in scheduler.works]
@@ -152,6 +192,11 @@ def _write_standstill(run: Run, text: str) -> None:
     if run.stall_reason != text:
         run.stall_reason = text
         Run.objects.filter(pk=run.pk).update(stall_reason=text)
+
+
+def _end_attempt(run: Run) -> None:
+    if not _outputs_are_made(run):
+        _finish(run)
 
 
 def _outputs_are_made(run: Run) -> bool:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
-from django.db import OperationalError
 from django.db.models import F
 
+from scoring.engine.jobs.isolation import is_unwritable
 from scoring.engine.processes.process_pool import Executor
 from scoring.engine.runs.execution import execute_shard, fail_shard
 from scoring.engine.services.team_services import RunStoppedError, TeamServices
@@ -75,6 +75,7 @@ class ShardScheduler:
         self._shard_seconds = shard_seconds
         self._paused_until = 0.0
         self.works: deque[RunWork] = deque()
+        self.failed: list[tuple[RunWork, Exception]] = []  # works whose rows could not be written
         self.tasks: dict[Future[None], ShardTask] = {}
 
     def submit_waiting(self) -> None:
@@ -134,11 +135,11 @@ class ShardScheduler:
             return
         work, shard = task.work, task.shard
         log.warning("run %s: shard %s failed: %s", work.run.uuid, shard, fault)
-        if isinstance(fault, OperationalError):  # locked or a full disk: the scorers are innocent
+        if is_unwritable(fault):  # the scorers are innocent
             self._paused_until = time.monotonic() + PAUSE_SECONDS
             work.waiting.append(shard)
         else:
-            _count_try(task, "scorer_failed", f"{type(fault).__name__}: {fault}")
+            self._count_try(task, "scorer_failed", f"{type(fault).__name__}: {fault}")
 
     def _handle_crash(self, crashed: list[ShardTask]) -> None:
         """A pool process died, and with it the whole pool: the shards under way are suspects."""
@@ -149,7 +150,7 @@ class ShardScheduler:
         if len(crashed) == 1:
             (task,) = crashed
             log.warning("run %s: a process died on shard %s", task.work.run.uuid, task.shard)
-            _count_try(task, "worker_crashed", "the process that scored it died")
+            self._count_try(task, "worker_crashed", "the process that scored it died")
             return
         for task in crashed:
             task.work.suspects.append(task.shard)
@@ -169,25 +170,32 @@ class ShardScheduler:
             log.warning("run %s: shard %s does not end", task.work.run.uuid, task.shard)
             if Shard.objects.filter(pk=task.shard).exists():
                 text = f"its shard was not scored within {limit / 60:.3g} minutes"
-                fail_shard(task.shard, "too_slow", text)
+                self._fail_shard(task, "too_slow", text)
         for task in others:
             task.work.waiting.appendleft(task.shard)
+
+    def _count_try(self, task: ShardTask, code: str, reason: str) -> None:
+        shard = task.shard
+        Shard.objects.filter(pk=shard).update(try_count=F("try_count") + 1)
+        tries = Shard.objects.filter(pk=shard).values_list("try_count", flat=True).first()
+        if tries is None:  # the run was deleted meanwhile
+            return
+        if tries < MAX_TRIES:
+            task.work.suspects.append(shard)
+        else:
+            self._fail_shard(task, code, f"{reason}, {tries} times")
+
+    def _fail_shard(self, task: ShardTask, code: str, reason: str) -> None:
+        try:
+            fail_shard(task.shard, code, reason)
+        except Exception as fault:
+            if is_unwritable(fault):
+                raise
+            self.failed.append((task.work, fault))
 
 
 def _is_crash(fault: BaseException | None) -> bool:
     return isinstance(fault, BrokenProcessPool)
-
-
-def _count_try(task: ShardTask, code: str, reason: str) -> None:
-    shard = task.shard
-    Shard.objects.filter(pk=shard).update(try_count=F("try_count") + 1)
-    tries = Shard.objects.filter(pk=shard).values_list("try_count", flat=True).first()
-    if tries is None:  # the run was deleted meanwhile
-        return
-    if tries < MAX_TRIES:
-        task.work.suspects.append(shard)
-    else:
-        fail_shard(shard, code, f"{reason}, {tries} times")
 
 
 def all_futures(schedulers: Iterable[ShardScheduler]) -> list[Future[None]]:

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Final
 
 from scoring.engine.jobs import lease
@@ -41,7 +42,7 @@ class UploadRunner:
             if fault:
                 log.warning("upload %s: %s", upload.uuid, fault)
                 self._pool.restart()
-                self._count_crash(upload)
+                self._count_crash(upload, fault)
             lease.release(upload)
         if self._cleaning and self._cleaning.done():
             fault, self._cleaning = self._cleaning.exception(), None
@@ -72,11 +73,13 @@ class UploadRunner:
             self._clean_at = time.monotonic() + CLEANUP_SECONDS
             self._cleaning = submit(self._pool, self._clean)
 
-    def _count_crash(self, upload: Upload) -> None:
+    def _count_crash(self, upload: Upload, fault: BaseException) -> None:
         """Fail an upload that has ended its process MAX_TRIES times."""
         self._crashes[upload.pk] = self._crashes.get(upload.pk, 0) + 1
         if self._crashes[upload.pk] >= MAX_TRIES:
             message = "the process that read the file died"
+            if not isinstance(fault, BrokenProcessPool):
+                message = f"reading the file failed with {type(fault).__name__}"
             problem = {"line": None, "column": None, "code": "worker_crashed", "message": message}
             Upload.objects.filter(pk=upload.pk).update(state=UploadState.FAILED, problems=[problem])
 

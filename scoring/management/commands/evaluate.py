@@ -189,7 +189,8 @@ class Command(OperatorCommand):
             planning.cancel_run(run, by=None)
             raise CommandError(f"cancelled the run {run.name}", returncode=130) from None
         if run.state != RunState.FINISHED:
-            raise CommandError(f"the run {run.name} is {run.state}", returncode=1)
+            why = f": it was given up ({run.failure})" if run.failure else ""
+            raise CommandError(f"the run {run.name} is {run.state}{why}", returncode=1)
         return run
 
     def _check_judges(self, run: Run) -> None:

@@ -6,6 +6,7 @@ from math import sqrt
 from typing import Self
 
 from django.db import models
+from django.db.models.functions import Coalesce
 
 from scoring.core.stats.descriptive import t_quantile
 from scoring.models.base import AddressedRow
@@ -23,6 +24,14 @@ class CallPurpose(models.TextChoices):
 class ModelCallQuerySet(models.QuerySet["ModelCall"]):
     def paid_by(self, run: Run) -> Self:
         return self.filter(run=run)
+
+    def with_spent_usd(self) -> Self:
+        """With `spent_usd`: what the call cost, or an estimate where no usage is reported."""
+        return self.annotate(spent_usd=Coalesce("cost_usd", "estimated_cost_usd"))
+
+    def spent_usd(self) -> float:
+        """What all of them cost, estimates included."""
+        return self.with_spent_usd().aggregate(sum=models.Sum("spent_usd"))["sum"] or 0.0
 
 
 class ModelCall(models.Model):
@@ -46,6 +55,9 @@ class ModelCall(models.Model):
     tokens_in = models.PositiveIntegerField(null=True)
     tokens_out = models.PositiveIntegerField(null=True)
     cost_usd = models.FloatField(null=True)
+    estimated_cost_usd = models.FloatField(
+        null=True, help_text="By the length of the texts, where no usage is reported."
+    )
     latency_ms = models.FloatField(null=True)
     attempts = models.PositiveSmallIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)

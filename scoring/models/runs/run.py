@@ -210,8 +210,9 @@ class Run(AddressedRow):
     The counts are of case verdicts, each case counted once by the mean of its trials; None until
     the run has ended, and can be rebuilt from rows.
     `lease_owner` and `lease_expires_at` are the lease of the process that works on it.
-    `stall_reason` says why its calls of a model pause, and is empty while they do not. A deleted
-    run is kept for a while, and can only be restored.
+    `stall_reason` says why its calls of a model pause, and is empty while they do not. `failure`
+    says why the worker gave the run up, and is empty where it did not. A deleted run is kept for a
+    while, and can only be restored.
     """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="runs")
@@ -251,6 +252,9 @@ class Run(AddressedRow):
     judge_tokens_in = models.PositiveBigIntegerField(null=True)
     judge_tokens_out = models.PositiveBigIntegerField(null=True)
     judge_cost_usd = models.FloatField(null=True, help_text="Of the calls whose price is known.")
+    estimated_cost_usd = models.FloatField(
+        null=True, help_text="Of the calls whose usage the endpoint does not report."
+    )
     latencies_ms = models.JSONField(
         default=dict, editable=False, help_text="Percentiles of the outputs' latency: p50 to p99."
     )
@@ -260,6 +264,7 @@ class Run(AddressedRow):
         null=True, blank=True, help_text="No model is called once this much is spent."
     )
     stall_reason = models.CharField(max_length=200, blank=True, default="", editable=False)
+    failure = models.CharField(max_length=500, blank=True, default="", editable=False)
     by_program = models.BooleanField(
         default=False, editable=False, help_text="Whether it was last started through a token."
     )

@@ -46,6 +46,7 @@ def test_a_finished_run_shows_its_figures(alices: Api, dataset: str, suite: Suit
         "empty_expected": 0,
         "missing_outputs": 0,
         "cost_usd": None,
+        "estimated_cost_usd": None,
         "latencies_ms": {},
         "judges": None,
     }

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from scoring.engine.compare import jobs as compare_jobs
 from scoring.engine.jobs import job_queue
 from scoring.engine.processes.process_pool import InlineExecutor
+from scoring.engine.runs import follow_up
 from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import (
     AlertKind,
@@ -118,3 +119,27 @@ def test_one_run_costs_few_queries(version: DatasetVersion, make_outputs: MakeOu
     with CaptureQueriesContext(connection) as queries:
         run_to_end(run, InlineExecutor())
     assert len(queries) <= 60, [query["sql"] for query in queries]
+
+
+def test_a_series_that_cannot_be_followed_up_harms_no_other(
+    runs: list[Run],
+    version: DatasetVersion,
+    make_outputs: MakeOutputs,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = queued_run(make_outputs(version, ["yes"] * 4, series="b"))
+    run_to_end(other, InlineExecutor())
+    called: list[str] = []
+
+    def call(_: object, series: list[Run]) -> None:
+        name = series[0].output_set.series
+        if name == "a":
+            Job.objects.create(team_id=other.team_id, kind=JobKind.COMPARE)
+            raise OverflowError("too large")
+        called.append(name)
+
+    monkeypatch.setattr(follow_up, "call_hooks", call)
+    job_queue.run_waiting(other.team, FOLLOW_UP)
+    assert called == ["b"]
+    assert kinds(JobState.DONE) == [FOLLOW_UP] * 5
+    assert not Job.objects.filter(kind=JobKind.COMPARE).exists()  # what had begun is rolled back

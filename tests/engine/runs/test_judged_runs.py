@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -16,6 +17,7 @@ import pytest
 from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import planning
 from scoring.engine.runs.progress import run_progress
+from scoring.engine.services.reply_store import RunBudget
 from scoring.engine.worker import run_dispatcher
 from scoring.engine.worker.run_dispatcher import run_to_end
 from scoring.models import (
@@ -200,6 +202,38 @@ class TestBudget:
         (summary,) = (scorer.summary for scorer in run.scorers.all())
         assert summary.causes == {"budget_reached": 200 - len(stub.requests)}
 
+    @pytest.mark.parametrize(
+        "usage",
+        [
+            {},
+            {"prompt_tokens": -100, "completion_tokens": -20},
+            {"prompt_tokens": 0, "completion_tokens": 0},
+            {"prompt_tokens": 9 * 10**18, "completion_tokens": 9 * 10**18},
+        ],
+        ids=["none", "negative", "zero", "impossible"],
+    )
+    def test_it_holds_where_the_endpoint_reports_no_usage(
+        self,
+        stub: Stub,
+        judge: Judge,
+        make_run: MakeRun,
+        threads: ThreadPool,
+        usage: dict[str, int],
+    ) -> None:
+        body = json.loads(wire.verdict("C").body) | {"usage": usage}
+        stub.play("mute", wire.json_answer(body))
+        run = make_run(texts(40), judge("mute"))
+        run.budget_usd = 0.001
+        run.save()
+        run_to_end(run, threads)
+        assert len(stub.requests) <= CONCURRENCY
+        assert run.error_count == 40 - len(stub.requests)
+        (estimate, *_) = ModelCall.objects.values_list("estimated_cost_usd", flat=True)
+        assert estimate > 0.001
+        assert run.estimated_cost_usd == pytest.approx(estimate * len(stub.requests), rel=0.1)
+        assert run.judge_cost_usd is None
+        assert RunBudget(run).may_spend() is False  # also in the next process
+
     def test_a_retry_may_have_more_and_pays_nothing_twice(
         self, stub: Stub, judge: Judge, make_run: MakeRun, threads: ThreadPool
     ) -> None:
@@ -309,6 +343,32 @@ class TestRealWorkers:
         run.refresh_from_db()
         assert (run.state, run.lease_owner, Worker.objects.count()) == ("running", "", 0)
         assert "Traceback" not in site.log
+
+
+@pytest.mark.parametrize("kind", ["factuality", "reference_match"])
+def test_a_cancelled_run_ends_although_its_endpoint_hangs(
+    stub: Stub,
+    judge: Judge,
+    make_scorer: MakeScorer,
+    make_run: MakeRun,
+    threads: ThreadPool,
+    kind: str,
+) -> None:
+    """Whatever the connection's time limit."""
+    stub._scripts["hang"] = lambda _: Answer(latency=100 * DEADLINE_SECONDS)
+    scorer = judge("hang")
+    if kind == "reference_match":
+        embedding = {"embedding_provider": "openai", "model_name": "m-1", "connection": "hang"}
+        scorer = make_scorer(kind, **embedding)
+    Connection.objects.update(timeout_seconds=10 * DEADLINE_SECONDS)
+    run = make_run(texts(30), scorer)
+
+    def cancel() -> None:
+        if stub.requests and Run.objects.get(pk=run.pk).state == RunState.RUNNING:
+            planning.cancel_run(run, by=None)
+
+    run_to_end(run, threads, cancel)
+    assert run.state == RunState.CANCELLED
 
 
 def test_everything_is_told_of_one_call(

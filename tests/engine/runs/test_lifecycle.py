@@ -133,6 +133,24 @@ def test_a_deleted_run_is_purged_when_its_time_is_over(
     assert Run.objects.get() == other
 
 
+def test_a_run_that_cannot_be_purged_keeps_no_other(
+    two: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for run in two:
+        lifecycle.delete_run(run, None)
+    Run.with_deleted.update(deleted_at=timezone.now() - timedelta(days=8))
+    real = Run.delete
+
+    def delete(run: Run) -> object:
+        if run.pk == two[0].pk:
+            raise OverflowError("too large")
+        return real(run)
+
+    monkeypatch.setattr(Run, "delete", delete)
+    lifecycle.purge_deleted_runs()
+    assert Run.with_deleted.get() == two[0]
+
+
 def test_what_is_not_deleted_is_never_purged(two: list[Run]) -> None:
     lifecycle.archive_run(two[0], None)
     lifecycle.purge_deleted_runs()

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from scoring.engine.outputs.generation import OutputRecipe, create_output_set
+from scoring.engine.reports.run_summary import Report, as_json, as_table
 from scoring.engine.runs import planning
 from scoring.models import (
     AuditEntry,
@@ -164,3 +165,19 @@ def test_the_page_of_a_run_at_work_needs_few_queries(alices: Client, generating:
     with CaptureQueriesContext(connection) as captured:
         alices.get(url(generating))
     assert len(captured) <= 18
+
+
+def test_a_cost_that_is_only_estimated_is_called_so(alices: Client, run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(estimated_cost_usd=0.25, budget_usd=1.0)
+    ModelCall.objects.create(team=run.team, run=run, model="m", cost_usd=0.5)
+    ModelCall.objects.create(team=run.team, run=run, model="m", estimated_cost_usd=0.25)
+    page = facts(alices.get(url(run)))
+    assert "about $0.25 for calls without reported usage" in page
+    assert "$0.25 left" in page
+    report = on_one_line(alices.get(reverse("run_report", args=[run.uuid])).text)
+    assert "estimated from the length of the texts" in report
+    told = Report(run, None, None, [], seeks_baseline=False)
+    run.refresh_from_db()
+    run.judge_calls = 2
+    assert as_json(told)["estimated_cost_usd"] == 0.25
+    assert "about 0.2500 USD for calls without reported usage" in as_table(told)

@@ -247,3 +247,15 @@ def test_a_run_without_errors_offers_no_retry(
 ) -> None:
     run = finished_run(make_set(["yes"]))
     assert "with errors</button>" not in browser_of(alice).get(url(run)).text
+
+
+def test_a_run_that_was_given_up_says_why_wherever_it_is_shown(
+    browser_of: BrowserOf, alice: User, run: Run
+) -> None:
+    failure = "OverflowError: <b>too large</b>"
+    Run.objects.filter(pk=run.pk).update(state=RunState.CANCELLED, failure=failure)
+    page = on_one_line(browser_of(alice).get(url(run)).text)
+    assert "OverflowError: &lt;b&gt;too large&lt;/b&gt;" in page
+    assert "Resume" in page
+    api = browser_of(alice).get(reverse("api:run", args=[run.uuid])).json()
+    assert (api["state"], api["cause"]) == ("cancelled", failure)

@@ -1,0 +1,45 @@
+"""One object's fault ends the work on that object alone, never a loop that others share."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from django.db import InterfaceError, OperationalError
+
+from scoring.core.database_lock import is_locked
+from scoring.core.files.disk_full import is_disk_full
+
+log = logging.getLogger(__name__)
+
+Row = TypeVar("Row")
+
+
+def is_unwritable(fault: BaseException) -> bool:
+    """Whether the database cannot be used at present, whatever the object: try again later.
+
+    What SQLite says of a statement itself, such as a sum that overflows, is the object's fault.
+    """
+    if isinstance(fault, OperationalError | InterfaceError):
+        return getattr(fault.__cause__, "sqlite_errorname", "") != "SQLITE_ERROR"
+    return is_locked(fault) or is_disk_full(fault)
+
+
+def do_each(rows: Iterable[Row], step: Callable[[Row], Any], task: str) -> int:
+    """Take the step for every row and count those for which it returned something true.
+
+    A row for which it fails is logged under the name of the task, and the next one follows. Raises
+    where the database cannot be written, which would fail for all of them alike.
+    """
+    return sum(bool(_do_alone(row, step, task)) for row in rows)
+
+
+def _do_alone(row: Row, step: Callable[[Row], Any], task: str) -> Any:
+    try:
+        return step(row)
+    except Exception as fault:
+        if is_unwritable(fault):
+            raise
+        log.exception("%s failed for %r", task, row)
+        return None
