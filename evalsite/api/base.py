@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from errno import ENOSPC
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from django.http import Http404
 from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
 from rest_framework.pagination import BasePagination
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
@@ -18,6 +20,7 @@ from evalsite import access
 from evalsite.api.errors import Problem, missing_problem
 from evalsite.api.pagination import NewestFirst
 from evalsite.api.parsers import refuse_cut_form
+from scoring.engine.processes.disk_space import DISK_FULL, is_disk_full
 from scoring.models import Role, Team, User
 
 Query = TypeVar("Query", bound=BaseSerializer[Any])
@@ -28,6 +31,13 @@ class ApiView(GenericAPIView[Any]):
     """A view that knows its user as one of ours."""
 
     pagination_class: type[BasePagination] | None = None
+    stores = True  # whether requests of unsafe methods store anything
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse what would be stored while the disk is full."""
+        super().initial(request, *args, **kwargs)
+        if self.stores and request.method not in SAFE_METHODS and is_disk_full():
+            raise OSError(ENOSPC, DISK_FULL)
 
     @property
     def user(self) -> User:

@@ -10,10 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, OperationalError, transaction
 from django.utils.text import slugify
 
+from scoring.core.files.disk_full import is_disk_full
 from scoring.models import AuditEntry, Team
 from scoring.models.team.audit_entry import acting_as_operator
 
@@ -24,8 +26,19 @@ class OperatorCommand(BaseCommand):
     """A command whose changes the audit log attributes to the operator, where no user is given."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        with acting_as_operator():
+        with acting_as_operator(), reporting_disk_full():
             return super().execute(*args, **options)
+
+
+@contextmanager
+def reporting_disk_full() -> Iterator[None]:
+    """Report a full disk in a sentence."""
+    try:
+        yield
+    except Exception as fault:
+        if is_disk_full(fault):
+            raise usage_error(f"there is no room left on the disk of {settings.DATA_DIR}") from None
+        raise
 
 
 @contextmanager
@@ -34,6 +47,8 @@ def requires_database() -> Iterator[None]:
     try:
         yield
     except OperationalError as fault:
+        if is_disk_full(fault):
+            raise
         raise usage_error(f"{fault}; `manage.py migrate` sets the database up") from None
     except DatabaseError as fault:
         raise usage_error(f"the database cannot be used: {fault}; restore it from a copy") from None

@@ -5,6 +5,9 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.db.models import Value
+from django.db.models.functions import Coalesce, Greatest
+from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 
@@ -22,3 +25,9 @@ class AddressedRow(models.Model):
 
     class Meta:
         abstract = True
+
+
+def now_after(beginning: str) -> Greatest:
+    """The present time, but not before that of the column: a clock may have been set back."""
+    now = Value(timezone.now(), output_field=models.DateTimeField())
+    return Greatest(Coalesce(models.F(beginning), now), now)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from scoring.engine.jobs import lease
+from scoring.engine.runs import progress
 from scoring.models import OutputSet, Run, Scorer, Team, User, Worker
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.pages.scorers.steps import NESTED, EditedScorer, Editing, NewScorer
@@ -21,11 +21,11 @@ from tests.support.run_states import CLOSE, EXACT, finished_run, queued_run
 
 
 @pytest.fixture
-def worker(db: None) -> None:
+def worker(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that lives on, however slow the machine is."""
+    monkeypatch.setattr(progress, "ALIVE_SECONDS", 3600)
     now = timezone.now()
-    later = now + timedelta(hours=1)
-    Worker.objects.create(name=lease.own_name(), started_at=now, seen_at=later)
+    Worker.objects.create(name=lease.own_name(), started_at=now, seen_at=now)
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ class ScoreView(ApiView):
     """Scores cases at once and keeps nothing."""
 
     serializer_class = ScoreBody
+    stores = False
 
     @describe(
         request=ScoreBody,

@@ -15,7 +15,7 @@ from evalsite.pages.connections.forms import ConnectionForm
 from evalsite.pages.web.decorators import form_page, get_page, post_action
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine.jobs import job_queue
-from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
+from scoring.engine.runs.progress import job_stall_reason
 from scoring.models import Connection, Job, JobKind, Role, Scorer
 from scoring.models.scorers.connection import environment_endpoint
 
@@ -97,5 +97,4 @@ def remove_connection(request: SignedInRequest, slug: str, uid: uuid.UUID) -> Ht
 def _latest_test(connection: Connection) -> dict[str, Any]:
     """The latest test of the last day, and why it does not progress."""
     test = Job.objects.latest_connection_test(connection)
-    is_stuck = test is not None and test.is_open and not is_worker_alive()
-    return {"test": test, "cause": NO_WORKER if is_stuck else None}
+    return {"test": test, "cause": job_stall_reason(test) or None}

@@ -22,7 +22,7 @@ from evalsite.pages.web.responses import SignedInRequest, render_page
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine import drafts
 from scoring.engine.drafts import ContentError, DraftError, EditConflictError, jobs
-from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
+from scoring.engine.runs.progress import find_worker_problem
 from scoring.models import Case, Dataset, DatasetVersion, Draft, DraftEdit, EditKind, Role
 from scoring.models.data.dataset import CaseContent
 from scoring.models.data.version_changes import edited_fields
@@ -200,7 +200,7 @@ def _draft_context(request: SignedInRequest, dataset: Dataset, form: forms.Form)
         "rows": [_edit_row(edit, cases.get(edit.key)) for edit in page.rows],
         "counts": draft.counts(),
         "publishing": publishing,
-        "stall_reason": NO_WORKER if publishing and not is_worker_alive() else "",
+        "stall_reason": find_worker_problem() if publishing else "",
     }
 
 

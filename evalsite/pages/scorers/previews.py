@@ -22,7 +22,7 @@ from evalsite.pages.web.job_status import JobStatus, open_job_status
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import ConfigError, Result, ServiceError
-from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
+from scoring.engine.runs.progress import find_worker_problem
 from scoring.engine.tryout import preview
 from scoring.engine.tryout.preview import Config, Row, Sample
 from scoring.models import Job, JobKind, Role, Run, RunScorer, User
@@ -196,8 +196,8 @@ class PreviewPanel:
             notice = f"{len(sample.outputs)} cases are scored by the worker when you say so."
             costs = combine_estimates(judges=estimate)
             return Preview(run, config, sample, notice=notice, cost_estimate=costs)
-        if not is_worker_alive():
-            return Preview(run, config, notice=f"Not scored, for there is {NO_WORKER}.")
+        if problem := find_worker_problem():
+            return Preview(run, config, notice=f"Not scored, for there is {problem}.")
         open_jobs = Job.objects.unfinished().filter(requested_by=self._user)
         if open_jobs.filter(kind=JobKind.PREVIEW_SCORER).exists():
             return Preview(run, config, notice=TOO_MANY)

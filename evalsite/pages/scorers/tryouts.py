@@ -34,7 +34,7 @@ from scoring.core.contract import Case, ConfigError, Json, Result, ServiceError
 from scoring.core.explain.explanation import Explanation, explain
 from scoring.core.registry import SERVICE_FAMILIES, ScorerType
 from scoring.engine.jobs import job_queue
-from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
+from scoring.engine.runs.progress import find_worker_problem
 from scoring.engine.tryout import tryout
 from scoring.engine.tryout.model_tryout import case_from_json
 from scoring.models import Job, JobKind, Role, User
@@ -214,8 +214,8 @@ def _try_scorer(form: ScorerForm, typed: TryoutForm, by: User, *, is_pressed: bo
     if not is_pressed:  # what was typed right before the button was pressed may be sent after it
         same = job_queue.latest_job(JobKind.TRY_SCORER, form.team, by, request)
         return load_tryout(same) if same else Tryout(notice=ASK)
-    if not is_worker_alive():
-        return Tryout(notice=f"Not scored, for there is {NO_WORKER}.")
+    if problem := find_worker_problem():
+        return Tryout(notice=f"Not scored, for there is {problem}.")
     open_jobs = Job.objects.unfinished().filter(requested_by=by, kind=JobKind.TRY_SCORER)
     if open_jobs.count() >= MAX_OPEN_TRYOUTS:
         return Tryout(notice=TOO_MANY)

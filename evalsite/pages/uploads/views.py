@@ -24,7 +24,7 @@ from evalsite.pages.web.undo import add_undo_message
 from scoring.core.files import FileProblem
 from scoring.core.files.columns.table_header import name_delimiter
 from scoring.engine import imports
-from scoring.engine.runs.progress import NO_WORKER, is_worker_alive
+from scoring.engine.runs.progress import find_worker_problem
 from scoring.models import OutputSet, Role, Upload, UploadKind, UploadState
 
 WAITING = (UploadState.RECEIVED, UploadState.CHECKED)
@@ -138,7 +138,7 @@ def _next_step(request: SignedInRequest, upload: Upload) -> dict[str, Any]:
         context["may_import"] = ImportForm.is_possible(upload)
         return context | {"unlike": _unlike_latest(upload)}
     if upload.is_working:
-        cause = None if is_worker_alive() else NO_WORKER
+        cause = find_worker_problem() or None
         return {"cause": cause, "stage": imports.stage_of(upload)}
     return {"output_sets": _output_sets(upload), "may_undo": imports.can_undo(upload)}
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
+from scoring.engine.processes.disk_space import DISK_FULL, is_disk_full
 from scoring.models import Notice, Team, User
 
 THEMES = {"light", "dark"}
@@ -30,8 +31,8 @@ _FIRST: Final = re.compile(r"(?:/teams/[^/]+)?/([a-z]+)/")
 
 
 def page_frame(request: HttpRequest) -> dict[str, Any]:
-    """The theme ("" follows the system), the active section of the bar, and the user's teams and
-    notices, which are queried when a template shows them.
+    """The theme ("" follows the system), the active section of the bar, whether the disk is full,
+    and the user's teams and notices, which are queried when a template shows them.
 
     The `team` in a view's own context takes precedence over the None here.
     """
@@ -42,6 +43,7 @@ def page_frame(request: HttpRequest) -> dict[str, Any]:
         "theme": theme if theme in THEMES else "",
         "bar_part": site_section(request.path),
         "team": None,
+        "disk_problem": DISK_FULL if is_disk_full() else "",
         "notices": SimpleLazyObject(lambda: _unread(user)) if user and has_notices else (),
         "teams": Team.objects.of(user) if user and user.is_authenticated else Team.objects.none(),
     }

@@ -17,12 +17,15 @@ from django.views.defaults import server_error
 
 from scoring.core import database_lock
 from scoring.core.files import disk_full
+from scoring.engine.processes.disk_space import is_disk_full, release_reserve
 from scoring.engine.tryout.queue import BusyError
 
 log = logging.getLogger(__name__)
 
 STALLED: Final = "stalled"
 BROKEN: Final = "broken_multipart"
+SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS", "TRACE")
+STORED_ALWAYS: Final = frozenset({"account_login", "account_logout"})
 
 
 def bad_request(_request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -78,13 +81,26 @@ def internal_error(request: HttpRequest) -> HttpResponse:
 
 
 class StorageFaultMiddleware:
-    """Middleware that answers a full disk with 507 and a locked database with 503."""
+    """Middleware that answers a full disk with 507 and a locked database with 503.
+
+    On a full disk nothing is stored but who signs in or out, for which room is kept. The API, which
+    answers in JSON, refuses the rest by itself.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         return self._get_response(request)
+
+    def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
+        if request.method in SAFE_METHODS or not is_disk_full():
+            return None
+        release_reserve()
+        match = request.resolver_match
+        if match is None or match.view_name in STORED_ALWAYS or match.app_name == "api":
+            return None
+        return insufficient_storage()
 
     def process_exception(self, _: HttpRequest, fault: Exception) -> HttpResponse | None:
         return _answer_to(fault)

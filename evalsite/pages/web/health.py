@@ -9,17 +9,22 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from scoring.engine.processes.disk_space import is_disk_full
 from scoring.engine.runs.progress import is_worker_alive
 
 
 @never_cache
 @require_safe
 def healthz(_request: HttpRequest) -> JsonResponse:
-    """200 when the database answers and a worker is alive, else 503; the body says which fails."""
+    """200 when the database answers, a worker is alive and the disk has room, else 503.
+
+    The body says which fails.
+    """
     has_database, has_worker = _database_and_worker()
-    is_well = has_database and has_worker
-    found = {"healthy": is_well, "database": has_database, "worker": has_worker}
-    return JsonResponse(found, status=HTTPStatus.OK if is_well else HTTPStatus.SERVICE_UNAVAILABLE)
+    found = {"database": has_database, "worker": has_worker, "disk": not is_disk_full()}
+    is_well = all(found.values())
+    status = HTTPStatus.OK if is_well else HTTPStatus.SERVICE_UNAVAILABLE
+    return JsonResponse({"healthy": is_well, **found}, status=status)
 
 
 def _database_and_worker() -> tuple[bool, bool]:

@@ -15,7 +15,8 @@ TEXT: Final = (
     "runs the site has made some."
 )
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
-_SQLITE: Final = "SQLITE_FULL"
+#: The second where there is no room for the file through which processes share its log.
+_SQLITE: Final = ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE")
 _POSTGRESQL: Final = "53100"  # disk_full, in appendix A of its manual
 
 
@@ -24,7 +25,7 @@ def is_disk_full(fault: BaseException) -> bool:
     cause = fault.__cause__ or fault
     return (
         (isinstance(fault, OSError) and fault.errno in _NO_ROOM)
-        or getattr(cause, "sqlite_errorname", "") == _SQLITE
+        or getattr(cause, "sqlite_errorname", "") in _SQLITE
         or getattr(cause, "sqlstate", "") == _POSTGRESQL
     )
 

@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from django.utils import timezone
 
+from scoring.core.files.disk_full import is_disk_full
 from scoring.core.private_files import open_private
 from scoring.engine.backups.archive import (
     END,
@@ -51,7 +52,7 @@ def make_backup(
         raise BackupError(f"{target} is there already: name another file, or say --overwrite")
     with _staged(target) as (copy, staged):
         _copy_database(folder / DATABASE, copy, on_progress)
-        if damage := find_damage(copy):
+        if damage := _find_damage(copy):
             raise BackupError(f"the site's database is damaged ({damage}). {ADVICE}")
         names = [name for name in KEYS if name not in keys_elsewhere and (folder / name).exists()]
         sources = {name: folder / name for name in names} | {DATABASE: copy}
@@ -108,7 +109,16 @@ def _copy_database(source: Path, copy: Path, on_progress: OnProgress) -> None:
             live.backup(target, pages=PAGES_A_STEP, progress=report)
             target.execute("PRAGMA journal_mode=DELETE")
     except sqlite3.DatabaseError as fault:
+        if is_disk_full(fault):
+            raise BackupError(f"there is no room left on the disk of {copy.parent}") from fault
         raise BackupError(f"the site's database cannot be read: {fault}. {ADVICE}") from fault
+
+
+def _find_damage(copy: Path) -> str:
+    try:
+        return find_damage(copy)
+    except sqlite3.OperationalError as fault:
+        raise BackupError(f"the copy of the database cannot be checked: {fault}") from fault
 
 
 def _write_archive(

@@ -29,6 +29,7 @@ LOCK: Final = "site.lock"
 CLEAN: Final = "clean_shutdown"  # the size and time that the database had at the last shutdown
 UNSOUND: Final = "database_unsound"  # what a check found
 BACKGROUND_BYTES: Final = 1024**3
+DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")  # what SQLite calls a file that is no database
 ADVICE: Final = (
     "Restore a backup into a new data folder with `manage.py restore`; docs/backup.md says how"
 )
@@ -77,11 +78,16 @@ def lock_exclusively(folder: Path) -> Iterator[None]:
 
 
 def find_damage(path: Path) -> str:
-    """What `PRAGMA quick_check` finds first; "" where the database is sound."""
+    """What `PRAGMA quick_check` finds first; "" where the database is sound.
+
+    Raises sqlite3.OperationalError where it could not be read, as on a full disk.
+    """
     try:
         with closing(sqlite3.connect(path, timeout=20)) as database:
             (damage,) = database.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.DatabaseError as fault:
+        if not fault.sqlite_errorname.startswith(DAMAGED):
+            raise
         damage = str(fault)
     return "" if damage == "ok" else " ".join(str(damage).removeprefix("*** in database").split())
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Final
 from uuid import uuid4
@@ -32,6 +33,7 @@ from scoring.engine.backups.integrity import (
     mark_clean,
 )
 from scoring.engine.backups.upgrades import find_upgrade_problem
+from scoring.models import Job, Run, Upload, Worker
 
 ALTERED: Final = "it was altered, or is not whole: its content is not what it was when it was made"
 
@@ -48,8 +50,8 @@ def restore_backup(source: Path, folder: Path, *, spool: Path) -> Manifest:
             with _staging(folder) as stage:
                 manifest = _unpack(source, stage)
                 _check_upgradable(applied_migrations(stage / DATABASE))
-                if damage := find_damage(stage / DATABASE):
-                    raise BackupError(f"its database is damaged ({damage})")
+                _check_sound(stage / DATABASE)
+                _release_leases(stage / DATABASE)
                 _move_in(stage, folder, manifest)
     except SiteRunsError:
         raise BackupError(f"a site or worker runs on {folder}: stop it first") from None
@@ -96,6 +98,25 @@ def _unpack(source: Path, stage: Path) -> Manifest:
     if missing or not is_whole:
         raise BackupError(ALTERED)
     return manifest
+
+
+def _check_sound(database: Path) -> None:
+    try:
+        damage = find_damage(database)
+    except sqlite3.OperationalError as fault:
+        raise BackupError(f"its database cannot be checked: {fault}") from fault
+    if damage:
+        raise BackupError(f"its database is damaged ({damage})")
+
+
+def _release_leases(database: Path) -> None:
+    """Whoever worked when the backup was made does not work here."""
+    with closing(sqlite3.connect(database)) as opened, opened:
+        for model in (Run, Job, Upload):
+            opened.execute(
+                f"UPDATE {model._meta.db_table} SET lease_owner = '', lease_expires_at = NULL"  # noqa: S608  names from the code
+            )
+        opened.execute(f"DELETE FROM {Worker._meta.db_table}")  # noqa: S608
 
 
 def _check_upgradable(migrations: list[str]) -> None:

@@ -28,8 +28,12 @@ def own_name() -> str:
 
 
 def is_leased(row: Leased) -> bool:
-    """Whether a living process has the lease, as the row was read."""
-    is_current = row.lease_expires_at is not None and row.lease_expires_at >= timezone.now()
+    """Whether a living process has the lease, as the row was read.
+
+    One that ends later than any lease taken now is left from before a clock was set back.
+    """
+    until, now = row.lease_expires_at, timezone.now()
+    is_current = until is not None and now <= until <= now + timedelta(seconds=2 * LEASE_SECONDS)
     return bool(row.lease_owner) and is_current and not is_dead(row.lease_owner)
 
 

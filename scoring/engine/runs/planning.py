@@ -32,6 +32,7 @@ from scoring.models import (
     Suite,
     User,
 )
+from scoring.models.base import now_after
 
 FAILURE_CHARS: Final = 500
 SHARD_OUTPUTS = 2_000
@@ -233,7 +234,11 @@ def _move_locked(
     """As `change_state`, in a transaction that has locked the run, which is in `state`."""
     fields: dict[str, Any] = {"state": new, "finished_at": None, "failure": ""}
     if new in (RunState.CANCELLED, RunState.FINISHED):
-        fields |= {"finished_at": timezone.now(), "lease_owner": "", "lease_expires_at": None}
+        fields |= {
+            "finished_at": now_after("started_at"),
+            "lease_owner": "",
+            "lease_expires_at": None,
+        }
     elif new == RunState.RUNNING:
         fields["started_at"] = Coalesce("started_at", timezone.now())
     changed = Run.objects.filter(pk=run.pk, state__in=old).update(**fields)

@@ -7,9 +7,11 @@ from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 from django.db.models import Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from scoring.engine.jobs import lease
+from scoring.engine.processes import disk_space
 from scoring.models import Attempt, AttemptKind, Job, OutputSetState, Run, Shard, Worker
 
 ALIVE_SECONDS: Final = 20  # since a worker was seen, which it is every five seconds
@@ -82,6 +84,8 @@ def stall_reason(run: Run, *, has_worker: bool | None = None) -> str | None:
         return None
     if run.output_set.state == OutputSetState.LOADING:
         return "waiting for outputs"
+    if disk_space.is_disk_full():
+        return disk_space.DISK_FULL
     if lease.is_leased(run):
         return run.stall_reason or None
     is_alive = is_worker_alive() if has_worker is None else has_worker
@@ -90,13 +94,23 @@ def stall_reason(run: Run, *, has_worker: bool | None = None) -> str | None:
 
 def job_stall_reason(job: Job | None) -> str:
     """Why an open job stands still; empty when it does not, has ended, or there is none."""
-    return NO_WORKER if job and job.is_open and not is_worker_alive() else ""
+    return find_worker_problem() if job and job.is_open else ""
+
+
+def find_worker_problem() -> str:
+    """Why the worker does nothing at present; empty where it works."""
+    if disk_space.is_disk_full():
+        return disk_space.DISK_FULL
+    return "" if is_worker_alive() else NO_WORKER
 
 
 def is_worker_alive() -> bool:
-    """Whether a worker of this site was seen lately and its process, where known, has not ended."""
-    since = timezone.now() - timedelta(seconds=ALIVE_SECONDS)
-    workers = Worker.objects.filter(seen_at__gt=since)
+    """Whether a worker of this site was seen lately and its process, where known, has not ended.
+
+    By the database's clock. Who was seen in the future was seen before a clock was set back.
+    """
+    reach = timedelta(seconds=ALIVE_SECONDS)
+    workers = Worker.objects.filter(seen_at__gt=Now() - reach, seen_at__lt=Now() + reach)
     return any(not lease.is_dead(worker.name) for worker in workers)
 
 

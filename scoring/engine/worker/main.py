@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.db import OperationalError, connection
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from scoring.core.database_lock import is_locked
@@ -26,6 +27,7 @@ from scoring.engine.backups.integrity import open_site
 from scoring.engine.jobs import lease
 from scoring.engine.jobs.isolation import do_each
 from scoring.engine.jobs.runner import JobRunner
+from scoring.engine.processes import disk_space
 from scoring.engine.processes.memory import Memory
 from scoring.engine.processes.process_pool import Executor, ProcessPool
 from scoring.engine.processes.thread_pool import ThreadPool
@@ -40,6 +42,7 @@ HEARTBEAT_SECONDS: Final = 5
 POLL_SECONDS: Final = 0.3  # how soon a new run or upload is noticed
 IDLE_CHECK_SECONDS: Final = 6  # how long nothing is looked for where nothing was stored
 LOCKED_SECONDS: Final = 1
+DISK_SECONDS: Final = 2
 STOP_SECONDS: Final = 5  # for shards under way when the worker is asked to stop
 NICENESS: Final = 10
 
@@ -71,6 +74,7 @@ class WorkerLoop:
         self._alerts = alerts.AlertRunner()
         self._changes = DatabaseChanges()
         self._memory = Memory()
+        self._disk = Disk()
         self._next_beat = self._next_minute = 0.0
 
     def stop(self, *_: object) -> None:
@@ -90,12 +94,18 @@ class WorkerLoop:
     def try_round(self) -> None:
         """One round. If the database cannot be written, all runs are taken up again later."""
         try:
-            self._round()
+            if self._disk.is_full():
+                self._pause()
+            else:
+                self._round()
         except (OperationalError, OSError) as fault:
-            if not (is_locked(fault) or is_disk_full(fault)):
+            if is_disk_full(fault):
+                disk_space.release_reserve()
+            elif not is_locked(fault):
                 raise
             log.warning("the database cannot be written, trying again: %s", fault)
             self._dispatcher.let_go()
+            self._changes.expect()
             time.sleep(LOCKED_SECONDS)
 
     def _round(self) -> None:
@@ -115,6 +125,13 @@ class WorkerLoop:
             self._changes.expect()
             self._memory.is_used()
 
+    def _pause(self) -> None:
+        """Only record being alive; what is under way is taken up again once there is room."""
+        self._tick()
+        self._dispatcher.let_go()
+        self._changes.expect()
+        time.sleep(LOCKED_SECONDS)
+
     def _tick(self) -> None:
         now = time.monotonic()
         if now >= self._next_beat:
@@ -123,6 +140,25 @@ class WorkerLoop:
         if now >= self._next_minute:
             self._next_minute = now + 60
             Worker.objects.filter(seen_at__lt=timezone.now() - timedelta(days=1)).delete()
+
+
+class Disk:
+    """Whether the disk is full, asked every few seconds; tells when that changes."""
+
+    def __init__(self) -> None:
+        self._is_full = False
+        self._next_look = 0.0
+
+    def is_full(self) -> bool:
+        if connection.vendor != "sqlite" or time.monotonic() < self._next_look:
+            return self._is_full
+        self._next_look = time.monotonic() + DISK_SECONDS
+        was_full, self._is_full = self._is_full, disk_space.watch_disk()
+        if self._is_full and not was_full:
+            log.error("%s (%s)", disk_space.DISK_FULL, settings.DATA_DIR)
+        elif was_full and not self._is_full:
+            log.info("there is room on the disk again")
+        return self._is_full
 
 
 class DatabaseChanges:
@@ -174,9 +210,9 @@ def clean_up() -> None:
 
 def record_heartbeat() -> None:
     """Record that this worker is alive."""
-    now, name = timezone.now(), lease.own_name()
-    if not Worker.objects.filter(name=name).update(seen_at=now):
-        Worker.objects.create(name=name, seen_at=now, started_at=now)
+    name = lease.own_name()
+    if not Worker.objects.filter(name=name).update(seen_at=Now()):
+        Worker.objects.create(name=name, seen_at=Now(), started_at=Now())
 
 
 def exit_with_parent(fd: int) -> None:
@@ -196,6 +232,7 @@ def run_worker() -> None:
     Raises AlreadyRunningError, UnsoundError.
     """
     os.nice(NICENESS)  # what it starts inherits it
+    disk_space.watch_disk()
     processes = settings.EVALSITE_WORKER_PROCESSES
     with (
         worker_lock(),

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Final
 
 from django.db import connection, transaction
-from django.utils import timezone
 
 from scoring.engine.jobs import lease
 from scoring.engine.jobs.isolation import is_unwritable
@@ -28,6 +27,7 @@ from scoring.engine.worker.shard_scheduler import (
     all_futures,
 )
 from scoring.models import Attempt, OutputSetState, Run, RunState, Shard
+from scoring.models.base import now_after
 
 log = logging.getLogger(__name__)
 
@@ -209,7 +209,9 @@ def _outputs_are_made(run: Run) -> bool:
         return False
     with transaction.atomic():
         generation.finish_generation(run.output_set)
-        Attempt.objects.filter(run=run, finished_at=None).update(finished_at=timezone.now())
+        Attempt.objects.filter(run=run, finished_at=None).update(
+            finished_at=now_after("created_at")
+        )
         lease.release(run)
     return True
 
@@ -229,6 +231,6 @@ def _finish(run: Run) -> None:
             return
         done = Attempt.objects.filter(run=run, finished_at=None)
         if end == RunState.FINISHED:
-            done.update(finished_at=timezone.now())
+            done.update(finished_at=now_after("created_at"))
         notifications.notify_run_end(run)
         follow_up.enqueue(run)

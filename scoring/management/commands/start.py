@@ -17,9 +17,10 @@ from django.db.migrations.executor import MigrationExecutor
 from scoring.checks import audit_triggers_exist
 from scoring.engine.backups.integrity import UnsoundError, open_site
 from scoring.engine.demo import DEMO_SLUG
+from scoring.engine.processes.disk_space import watch_disk
 from scoring.engine.processes.supervisor import Child, Supervisor
 from scoring.engine.worker.main import AlreadyRunningError, worker_lock
-from scoring.management.console import requires_database, usage_error
+from scoring.management.console import reporting_disk_full, requires_database, usage_error
 from scoring.management.database import find_problem
 from scoring.models import Team
 from scoring.models.team.team import SETUP_LINK_HOURS, setup_token
@@ -46,8 +47,9 @@ class Command(BaseCommand):
         host, port = options["host"], options["port"]
         with _listen(host, port) as listener:  # first of all: nothing is begun on a busy port
             _check_free()
+            watch_disk()
             try:
-                with open_site():
+                with reporting_disk_full(), open_site():
                     self._run(listener, options)
             except UnsoundError as fault:
                 raise usage_error(str(fault)) from None

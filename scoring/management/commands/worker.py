@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from scoring.engine.backups.integrity import UnsoundError
 from scoring.engine.worker import main as worker_main
-from scoring.management.console import usage_error
+from scoring.management.console import reporting_disk_full, usage_error
 
 
 class Command(BaseCommand):
@@ -27,7 +27,8 @@ class Command(BaseCommand):
         if options["parent_fd"] is not None:
             worker_main.exit_with_parent(options["parent_fd"])
         try:
-            worker_main.run_worker()
+            with reporting_disk_full():
+                worker_main.run_worker()
         except worker_main.AlreadyRunningError:
             raise usage_error("another worker works on this data folder") from None
         except UnsoundError as fault:

@@ -101,3 +101,22 @@ def test_a_mended_database_is_taken_again(folder_in_use: Path, torn: Path) -> No
     (folder_in_use / DATABASE).write_bytes(sound)
     with open_site():
         assert OutputSet.objects.count() == 0
+
+
+def test_a_database_that_cannot_be_read_is_not_called_damaged(tmp_path: Path) -> None:
+    """On a full disk, say, there is no room for what SQLite needs to read it."""
+    with pytest.raises(sqlite3.OperationalError, match="unable to open"):
+        find_damage(tmp_path / "none" / DATABASE)
+
+
+def test_neither_a_note_of_damage_nor_a_clean_mark_is_made_of_that(
+    folder_in_use: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Path) -> str:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(integrity, "find_damage", fail)
+    with pytest.raises(sqlite3.OperationalError), open_site():
+        pass
+    assert not (folder_in_use / integrity.UNSOUND).exists()
+    assert not (folder_in_use / CLEAN).exists()

@@ -64,8 +64,9 @@ def test_a_backup_while_a_run_scores_is_sound_and_goes_on_to_the_same_end(
     assert 0 < len(stored) < 9_000
     assert find_damage(other / DATABASE) == ""
     wait_until(lambda: is_finished(run_at_work))
-    with closing(sqlite3.connect(other / DATABASE)) as copied, copied:
-        copied.execute("UPDATE scoring_run SET lease_expires_at = NULL")  # as half a minute later
+    leases = "SELECT lease_owner, lease_expires_at FROM scoring_run"
+    assert rows_in(other / DATABASE, leases) == [("", None)]  # nobody has to wait for its end
+    assert rows_in(other / DATABASE, "SELECT count(*) FROM scoring_worker") == [(0,)]
     copy = Site(other)
     try:
         copy.start("worker")

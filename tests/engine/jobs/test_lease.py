@@ -38,6 +38,7 @@ def ended_process() -> str:
         ("elsewhere:1", 20, False),
         ("elsewhere:1", -1, True),
         (f"{socket.gethostname()}:1", 20, False),  # process 1 lives on every machine
+        ("elsewhere:1", 3600, True),  # from before a clock was set back
         ("", 20, True),
         ("nonsense", 20, False),
     ],

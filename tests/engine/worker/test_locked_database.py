@@ -1,7 +1,8 @@
-"""A worker whose database another process keeps locked: it loses nothing and goes on."""
+"""A worker whose database is locked or whose disk is full: it loses nothing and goes on."""
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from django.db import connection
 from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import planning
+from scoring.engine.runs.progress import is_worker_alive
 from scoring.engine.worker import main as worker_main
 from scoring.engine.worker.main import DatabaseChanges, WorkerLoop
 from scoring.models import Run, RunState, Score, Team, Worker
@@ -103,3 +105,79 @@ def test_it_is_looked_for_now_and_then_all_the_same(
     changes = DatabaseChanges()
     assert changes.are_due()
     wait_until(changes.are_due)
+
+
+class TestFullDisk:
+    @pytest.fixture
+    def full(self, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+        """Whether the disk is full, as its last item says."""
+        answers = [True]
+        monkeypatch.setattr(worker_main, "DISK_SECONDS", 0)
+        monkeypatch.setattr(worker_main, "HEARTBEAT_SECONDS", 0)
+        monkeypatch.setattr(worker_main.disk_space, "watch_disk", lambda: answers[-1])
+        return answers
+
+    def test_the_worker_waits_for_room_and_is_seen_to_live(
+        self,
+        work: WorkerLoop,
+        full: list[bool],
+        make_run: MakeRun,
+        make_scorer: MakeScorer,
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        caplog.set_level("INFO", "scoring")
+        run = make_run(["yes"] * 3, make_scorer("exact_match"))
+        for _ in range(3):
+            work.try_round()
+        assert state_of(run) == RunState.QUEUED
+        assert is_worker_alive()
+        assert caplog.text.count("no room on the site's disk") == 1
+        full.append(False)
+        wait_until(lambda: (work.try_round(), state_of(run))[1] == RunState.FINISHED)
+        assert "there is room on the disk again" in caplog.text
+
+    def test_what_is_under_way_is_taken_up_again(
+        self,
+        work: WorkerLoop,
+        full: list[bool],
+        make_run: MakeRun,
+        make_scorer: MakeScorer,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr(planning, "SHARD_OUTPUTS", 2)
+        full.append(False)
+        run = make_run(["yes"] * 6, make_scorer("exact_match"))
+        work.try_round()
+        full.append(True)
+        work.try_round()
+        assert state_of(run) == RunState.RUNNING
+        full.append(False)
+        wait_until(lambda: (work.try_round(), state_of(run))[1] == RunState.FINISHED)
+        assert Score.objects.filter(scorer__run=run).count() == 6
+
+    def test_an_error_of_a_full_disk_gives_up_the_reserve(
+        self, work: WorkerLoop, full: list[bool], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        full.append(False)
+        released: list[bool] = []
+
+        def fail() -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(work, "_round", fail)
+        release = "scoring.engine.processes.disk_space.release_reserve"
+        monkeypatch.setattr(release, lambda: released.append(True))
+        work.try_round()
+        assert released == [True]
+
+    def test_another_error_of_the_system_is_raised(
+        self, work: WorkerLoop, full: list[bool], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        full.append(False)
+
+        def fail() -> None:
+            raise OSError(errno.EIO, "Input/output error")
+
+        monkeypatch.setattr(work, "_round", fail)
+        with pytest.raises(OSError, match="Input/output"):
+            work.try_round()

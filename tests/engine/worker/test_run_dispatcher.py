@@ -82,6 +82,20 @@ def test_a_run_is_worked_on_to_its_end(make_run: MakeRun, make_scorer: MakeScore
     assert [entry.action for entry in actions] == ["run.created", "run.running", "run.finished"]
 
 
+def test_nothing_ends_before_it_has_begun(run_of_yes: RunOfYes) -> None:
+    """Though the clock is set back meanwhile."""
+    run = run_of_yes(2)
+    dispatcher = RunDispatcher(InlineExecutor())
+    assert dispatcher.take(run)
+    later = timezone.now() + timedelta(hours=1)
+    Run.objects.update(started_at=later)
+    Attempt.objects.update(created_at=later)
+    while not dispatcher.is_idle:
+        dispatcher.step(0)
+    assert Run.objects.get().finished_at == later
+    assert Attempt.objects.get().finished_at == later
+
+
 def test_runs_take_turns(make_run: MakeRun, make_scorer: MakeScorer) -> None:
     pool = Recorder()
     dispatcher = RunDispatcher(pool)

@@ -18,7 +18,7 @@ from django.urls import reverse
 
 from evalsite.pages.web import error_pages, health
 from scoring.engine.tryout import tryout
-from scoring.models import Dataset, Member, Scorer, Team, Upload
+from scoring.models import Dataset, Member, Scorer, Team, Upload, User
 from tests.conftest import MakeDataset
 from tests.pages.uploads.steps import html_of, send, sent, url_of
 from tests.support.full_disk import FULL, needs_full
@@ -216,3 +216,44 @@ def test_only_a_file_that_is_at_fault_is_to_be_corrected(
     assert ("Correct it and upload it again" in page) is (code == "row_width")
     assert (said in page) is (state == "checked" or code == "row_width")
     assert browser.get(url_of(upload)).status_code == 200
+
+
+class TestFullDisk:
+    @pytest.fixture(autouse=True)
+    def released(self, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+        """The disk is full; how often the room kept aside was given up."""
+        calls: list[bool] = []
+        monkeypatch.setattr("scoring.engine.processes.disk_space._free_bytes", lambda: 0)
+        monkeypatch.setattr(error_pages, "release_reserve", lambda: calls.append(True))
+        return calls
+
+    def test_pages_are_read_and_say_so(self, alices: Client, team: Team) -> None:
+        page = alices.get(f"/teams/{team.slug}/")
+        assert page.status_code == 200
+        assert "no room on the site&#x27;s disk" in page.text
+
+    def test_nothing_is_stored(self, alices: Client, team: Team) -> None:
+        answer = alices.post(f"/teams/{team.slug}/datasets/upload/", {"pasted": "id,input"})
+        assert answer.status_code == 507
+        assert "The disk is full" in answer.text
+        assert not Upload.objects.exists()
+
+    def test_the_api_says_so_in_its_own_way(self, alices: Client) -> None:
+        answer = alices.post("/api/v1/datasets/", {"name": "A", "cases": []}, "application/json")
+        assert (answer.status_code, answer.json()["code"]) == (507, "disk_full")
+        assert alices.get("/api/v1/runs/").status_code == 200
+
+    def test_what_is_only_computed_is_answered(self, alices: Client) -> None:
+        body = {"scorer": {"type": "exact_match"}, "cases": [{"output": "x", "expected": "x"}]}
+        assert alices.post("/api/v1/score/", body, "application/json").status_code == 200
+
+    def test_people_sign_out_and_in_with_the_room_kept_aside(
+        self, alices: Client, alice: User, released: list[bool]
+    ) -> None:
+        assert alices.post("/accounts/logout/").status_code == 302
+        assert alices.get("/", follow=True).request["PATH_INFO"] == "/accounts/login/"
+        alice.set_password("korrekt-horse-9")
+        alice.save()
+        known = {"login": alice.email, "password": "korrekt-horse-9"}
+        assert alices.post("/accounts/login/", known).status_code == 302
+        assert released == [True, True]

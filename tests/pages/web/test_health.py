@@ -26,10 +26,12 @@ def test_a_site_with_a_live_worker_is_healthy(client: Client, db: None) -> None:
     seen(0)
     answer = client.get(URL)
     assert answer.status_code == 200
-    assert answer.json() == {"healthy": True, "database": True, "worker": True}
+    assert answer.json() == {"healthy": True, "database": True, "worker": True, "disk": True}
 
 
-@pytest.mark.parametrize("seconds_ago", [None, ALIVE_SECONDS + 5])
+@pytest.mark.parametrize(
+    "seconds_ago", [None, ALIVE_SECONDS + 5, pytest.param(-3600, id="before a clock was set back")]
+)
 def test_a_site_without_a_live_worker_says_so(
     client: Client, db: None, seconds_ago: float | None
 ) -> None:
@@ -37,7 +39,7 @@ def test_a_site_without_a_live_worker_says_so(
         seen(seconds_ago)
     answer = client.get(URL)
     assert answer.status_code == 503
-    assert answer.json() == {"healthy": False, "database": True, "worker": False}
+    assert answer.json() == {"healthy": False, "database": True, "worker": False, "disk": True}
 
 
 def test_a_site_without_its_database_says_so(client: Client, db: None) -> None:
@@ -47,8 +49,18 @@ def test_a_site_without_its_database_says_so(client: Client, db: None) -> None:
     with connection.execute_wrapper(fail):
         answer = client.get(URL)
     assert answer.status_code == 503
-    assert answer.json() == {"healthy": False, "database": False, "worker": False}
-    assert "disk" not in answer.content.decode()
+    assert answer.json() == {"healthy": False, "database": False, "worker": False, "disk": True}
+    assert "I/O" not in answer.content.decode()
+
+
+def test_a_site_without_room_on_its_disk_says_so(
+    client: Client, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scoring.engine.processes.disk_space._free_bytes", lambda: 0)
+    seen(0)
+    answer = client.get(URL)
+    assert answer.status_code == 503
+    assert answer.json() == {"healthy": False, "database": True, "worker": True, "disk": False}
 
 
 def test_no_cache_may_answer_for_the_site(client: Client, db: None) -> None:

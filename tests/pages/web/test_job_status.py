@@ -13,6 +13,7 @@ from evalsite.pages.web.job_status import JobStatus, open_job_status, progress_l
 from evalsite.templatetags.formatting import time_left
 from scoring.engine.jobs import lease
 from scoring.engine.jobs.progress import JobProgress
+from scoring.engine.runs import progress
 from scoring.models import Job, JobKind, JobState, Team, Worker
 from tests.support.html import Reader
 
@@ -22,11 +23,11 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def worker() -> None:
+def worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that lives on, however slow the machine is."""
+    monkeypatch.setattr(progress, "ALIVE_SECONDS", 3600)
     now = timezone.now()
-    later = now + timedelta(hours=1)
-    Worker.objects.create(name=lease.own_name(), started_at=now, seen_at=later)
+    Worker.objects.create(name=lease.own_name(), started_at=now, seen_at=now)
 
 
 @pytest.fixture
