@@ -157,7 +157,11 @@ ACCOUNT_FORMS = {
 ACCOUNT_RATE_LIMITS = False  # in the memory of one process: see docs/decisions/sign-in.md
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 EVALSITE_TRUSTED_PROXIES = env.TRUSTED_PROXIES
-EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if env.MAIL_HOST else 'console'}.EmailBackend"
+EMAIL_BACKEND = (
+    "scoring.engine.mail.smtp.EmailBackend"
+    if env.MAIL_HOST
+    else "django.core.mail.backends.console.EmailBackend"
+)
 EMAIL_HOST, EMAIL_PORT = env.MAIL_HOST, env.MAIL_PORT
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = env.MAIL_USER, env.MAIL_PASSWORD
 EMAIL_USE_TLS = env.MAIL_SECURITY == "starttls"

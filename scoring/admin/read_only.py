@@ -159,6 +159,11 @@ _register(
     search_fields=["name"],
 )
 _register(
+    rows.ResetMail,
+    list_display=["address", "created_at", "try_count", "next_try_at", "error"],
+    search_fields=["address", "error"],
+)
+_register(
     rows.IdempotencyKey,
     list_display=["key", "path", "team", "user", "status", "claimed_at"],
     search_fields=["key", "path", "user__email"],

@@ -63,6 +63,7 @@ from scoring.models.scorers.threshold_change import ThresholdChange
 from scoring.models.team.attempt_counter import AttemptCounter
 from scoring.models.team.audit_entry import AuditCheckpoint, AuditEntry
 from scoring.models.team.idempotency_key import IdempotencyKey
+from scoring.models.team.reset_mail import ResetMail
 from scoring.models.team.team import Member, Role, Team, Token, User
 
 __all__ = [
@@ -125,6 +126,7 @@ __all__ = [
     "Relabel",
     "ReleaseDecision",
     "ReleaseState",
+    "ResetMail",
     "Review",
     "ReviewQueue",
     "ReviewTask",

@@ -18,6 +18,7 @@ from scoring.models import (
     AuditEntry,
     IdempotencyKey,
     OutputSet,
+    ResetMail,
     Team,
     User,
 )
@@ -30,7 +31,7 @@ from tests.support.undone import undone
 __all__ = ["spool"]
 
 #: Bookkeeping of requests, whatever they ask.
-BOOKKEEPING = {AttemptCounter, IdempotencyKey}
+BOOKKEEPING = {AttemptCounter, IdempotencyKey, ResetMail}
 
 
 def test_every_address_that_takes_changes_is_listed() -> None:

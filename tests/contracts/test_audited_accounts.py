@@ -12,11 +12,11 @@ from django.core import mail
 from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from evalsite.pages.account.adapters import SENDER
 from evalsite.urls import UNUSED
 from scoring.models import AuditEntry, Dataset, FailureTag, Suite, Team, Token, User
 from tests.conftest import PASSWORD
 from tests.contracts.test_audited import BOOKKEEPING, tables
+from tests.pages.account.steps import send_waiting_mail
 from tests.support.browser_forms import as_sent
 from tests.support.undone import undone
 
@@ -165,7 +165,7 @@ def test_every_account_page_is_listed() -> None:
 
 def reset_link(client: Client, person: User) -> str:
     client.post(reverse("account_reset_password"), {"email": person.email})
-    SENDER.submit(int).result()  # mail goes out after the answer
+    send_waiting_mail()
     (link,) = re.findall(r"/accounts/password/reset/key/\S+", str(mail.outbox[-1].body))
     return str(client.get(link, follow=True).redirect_chain[-1][0])
 

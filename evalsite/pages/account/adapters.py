@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlencode
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.conf import settings
 from django.contrib.auth import REDIRECT_FIELD_NAME
-from django.contrib.sites.shortcuts import get_current_site
 from django.core.exceptions import PermissionDenied
-from django.core.mail import EmailMessage
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, resolve_url
 from django.urls import reverse
@@ -21,15 +17,7 @@ from django.views.decorators.cache import never_cache
 
 from evalsite.middleware.client_address import client_address
 from evalsite.pages.account.forms import refuse_too_many_attempts
-from scoring.models import AttemptCounter, User
-from scoring.models.team.attempt_counter import TooManyAttemptsError, mail_limit
-
-log = logging.getLogger(__name__)
-
-RESET_MAIL: Final = "account/email/password_reset_key"
-#: Sends mail after the response, so that its duration reveals nothing. The thread starts with the
-#: first mail, so in the process that sends it.
-SENDER: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mail")
+from scoring.models import User
 
 
 class ClosedSignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth carries no types
@@ -52,26 +40,6 @@ class ClosedSignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allau
         with refuse_too_many_attempts():
             user: User | None = super().authenticate(request, **credentials)
         return user
-
-    def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
-        """Send the link, unless the account was sent too many recently."""
-        if message := self._reset_mail({**context, "user": user}, email):
-            SENDER.submit(_send, message)
-
-    def write_reset_mail_to_nobody(self, email: str) -> None:
-        """Do the work of a mail without sending one, so that the duration reveals no account."""
-        url = self.get_reset_password_from_key_url(f"0-{'x' * 39}")
-        self._reset_mail({"user": User(email=email), "password_reset_url": url}, email)
-
-    def _reset_mail(self, context: dict[str, Any], email: str) -> EmailMessage | None:
-        site = get_current_site(self.request)
-        context |= {"request": self.request, "email": email, "current_site": site}
-        message: EmailMessage = self.render_mail(RESET_MAIL, email, context)
-        try:
-            AttemptCounter.objects.take([mail_limit(email)])
-        except TooManyAttemptsError:
-            return None
-        return message
 
 
 @never_cache
@@ -96,14 +64,6 @@ def change_admin_password(request: HttpRequest, extra_context: Any = None) -> Ht
 def page_not_found(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
     """Replace those of allauth's pages that the site does not use."""
     raise Http404
-
-
-def _send(message: EmailMessage) -> None:
-    """Failures are logged without the text, which may hold a sign-in link."""
-    try:
-        message.send()
-    except OSError as error:  # smtplib's errors are OSErrors too
-        log.error("“%s” could not be sent: %s", message.subject, error)  # noqa: TRY400
 
 
 def _is_own(request: HttpRequest, url: str | None) -> bool:

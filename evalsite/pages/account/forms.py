@@ -7,18 +7,20 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from allauth.account import forms as allauth_forms
-from allauth.account.adapter import get_adapter
 from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
+from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from evalsite.middleware.client_address import client_address
 from evalsite.middleware.signed_in import count_password_attempt, forget_password_attempts
 from evalsite.pages.web.error_pages import too_many_attempts
-from scoring.models import AttemptCounter, AuditEntry, User
-from scoring.models.team.attempt_counter import TooManyAttemptsError, limits_for
+from scoring.models import AttemptCounter, AuditEntry, ResetMail, User
+from scoring.models.team.attempt_counter import TooManyAttemptsError, limits_for, mail_limit
+from scoring.models.team.reset_mail import LINK_KEY
 
 #: In place of allauth's labels in title case, by field.
 _LABELS: Final = {
@@ -84,16 +86,28 @@ class ChangePasswordForm(LabelMixin, AuditMixin, allauth_forms.ChangePasswordFor
 
 
 class LostPasswordForm(LabelMixin, allauth_forms.ResetPasswordForm):  # type: ignore[misc]
-    """Does the same work for an address without an account, so that the duration reveals none."""
+    """Leaves the mail to the worker, the same for every address: neither answer nor duration tells
+    who has an account.
+    """
 
-    def save(self, request: HttpRequest, **kwargs: Any) -> str:
+    def save(self, request: HttpRequest, **_: Any) -> str:
         email: str = self.cleaned_data["email"]
         with refuse_too_many_attempts():
             AttemptCounter.objects.take(limits_for("reset", email, client_address(request)))
-        super().save(request, **kwargs)
-        if not self.users:
-            get_adapter().write_reset_mail_to_nobody(email)
+        try:
+            AttemptCounter.objects.take([mail_limit(email)])
+        except TooManyAttemptsError:
+            return email  # whoever has the account is not flooded, and nobody is told
+        ResetMail.objects.create(address=email, link=_reset_link(request))
         return email
+
+
+def _reset_link(request: HttpRequest) -> str:
+    """The link to a new password, without its key."""
+    names = dict(zip(("uidb36", "key"), LINK_KEY.split("-"), strict=True))
+    path = reverse("account_reset_password_from_key", kwargs=names)
+    site: str = settings.EVALSITE_URL
+    return f"{site.rstrip('/')}{path}" if site else request.build_absolute_uri(path)
 
 
 class NewPasswordForm(LabelMixin, AuditMixin, allauth_forms.ResetPasswordKeyForm):  # type: ignore[misc]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import smtplib
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from django.core.mail import EmailMessage
 from django.core.mail.utils import DNS_NAME
 
 from scoring.engine.alerts.errors import SendError
+from scoring.engine.mail import smtp
 
 NO_MAIL: Final = "no mail is set up on this site (EVALSITE_MAIL_HOST)"
 SUBJECTS: Final = {
@@ -38,11 +38,9 @@ def send_email(address: str, event_id: str, message: Mapping[str, Any]) -> None:
         headers={"Message-ID": f"<{event_id}@{DNS_NAME}>"},
     )
     try:
-        mail.send()
-    except smtplib.SMTPRecipientsRefused:
-        raise SendError("the mail server refused the address") from None
-    except (smtplib.SMTPException, OSError) as fault:
-        raise SendError(f"the mail server could not be used ({type(fault).__name__})") from None
+        smtp.send(mail)
+    except smtp.MailError as fault:
+        raise SendError(str(fault)) from None
 
 
 def _subject(message: Mapping[str, Any]) -> str:

@@ -27,6 +27,7 @@ from scoring.engine.backups.integrity import open_site
 from scoring.engine.jobs import lease
 from scoring.engine.jobs.isolation import do_each
 from scoring.engine.jobs.runner import JobRunner
+from scoring.engine.mail.runner import MailRunner
 from scoring.engine.processes import disk_space
 from scoring.engine.processes.memory import Memory
 from scoring.engine.processes.process_pool import Executor, ProcessPool
@@ -34,7 +35,7 @@ from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import lifecycle
 from scoring.engine.worker.run_dispatcher import RunDispatcher
 from scoring.engine.worker.upload_runner import UploadRunner
-from scoring.models import AttemptCounter, IdempotencyKey, Worker
+from scoring.models import AttemptCounter, IdempotencyKey, ResetMail, Worker
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ def worker_lock() -> Iterator[None]:
 
 
 class WorkerLoop:
-    """The worker's loop: runs, uploads, jobs, alerts and a heartbeat."""
+    """The worker's loop: runs, uploads, jobs, alerts, mail and a heartbeat."""
 
     def __init__(self, pool: Executor, threads: Executor, reading: Executor) -> None:
         self.is_stopping = False
@@ -72,6 +73,7 @@ class WorkerLoop:
         self._uploads = UploadRunner(reading, clean_up)
         self._jobs = JobRunner()
         self._alerts = alerts.AlertRunner()
+        self._mail = MailRunner()
         self._changes = DatabaseChanges()
         self._memory = Memory()
         self._disk = Disk()
@@ -89,6 +91,7 @@ class WorkerLoop:
         self._uploads.stop()
         self._jobs.stop()
         self._alerts.stop()
+        self._mail.stop()
         Worker.objects.filter(name=lease.own_name()).delete()
 
     def try_round(self) -> None:
@@ -115,6 +118,7 @@ class WorkerLoop:
             self._jobs.step()
             self._uploads.step()
             self._alerts.step()
+            self._mail.step()
         if self._dispatcher.is_idle:
             if self._memory.release_when_idle():
                 self._pool.restart()  # its processes start again with the next run
@@ -201,6 +205,7 @@ def clean_up() -> None:
         imports.remove_abandoned,
         IdempotencyKey.objects.delete_expired,
         AttemptCounter.objects.forget_expired,
+        ResetMail.objects.delete_old,
         lifecycle.purge_deleted_runs,
         dataset_lifecycle.purge_deleted_datasets,
         alerts.purge_old,

@@ -6,6 +6,8 @@ from typing import Any
 
 from django.test import Client
 
+from scoring.engine.mail.resets import send_reset_mail
+from scoring.models import ResetMail
 from scoring.models.team.attempt_counter import MAX_PER_ACCOUNT
 
 SIGN_IN = "/accounts/login/"
@@ -20,3 +22,9 @@ def sign_in(email: str, password: str = "wrong", ip: str = "192.0.2.1", **more: 
 def lock(email: str, ip: str = "192.0.2.1") -> None:
     for _ in range(MAX_PER_ACCOUNT):
         sign_in(email, ip=ip)
+
+
+def send_waiting_mail() -> None:
+    """Send what waits for the worker."""
+    for waiting in ResetMail.objects.due():
+        send_reset_mail(waiting)

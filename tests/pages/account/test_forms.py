@@ -8,9 +8,9 @@ import pytest
 from django.core import mail
 from django.test import Client
 
-from evalsite.pages.account.adapters import SENDER
 from evalsite.pages.account.forms import NewPasswordForm
 from scoring.models import AuditEntry, User
+from tests.pages.account.steps import send_waiting_mail
 from tests.support.concurrency import TIMES, call_at_once, wait_for_all
 
 OLD, NEW = "an old long one 1", "a new long one 2"
@@ -64,7 +64,7 @@ def test_a_refused_change_leaves_the_password_as_it_was(
 
 def test_a_lost_password_is_set_by_the_link_and_audited(client: Client, person: User) -> None:
     client.post("/accounts/password/reset/", {"email": person.email})
-    SENDER.submit(int).result()  # mail goes out after the answer
+    send_waiting_mail()
     (link,) = re.findall(r"/accounts/password/reset/key/\S+", str(mail.outbox[0].body))
     page = client.get(link, follow=True)
     assert "New password again" in page.text
@@ -108,7 +108,7 @@ def test_a_reset_link_posted_eight_times_at_once_sets_one_password(
 ) -> None:
     """All eight have found the link to be good before the first of them sets a password."""
     client.post("/accounts/password/reset/", {"email": person.email})
-    SENDER.submit(int).result()
+    send_waiting_mail()
     (link,) = re.findall(r"/accounts/password/reset/key/\S+", str(mail.outbox[0].body))
     clients = [Client() for _ in range(TIMES)]
     pages = [each.get(link, follow=True).redirect_chain[-1][0] for each in clients]
