@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import secrets
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 from scoring.core.private_files import make_private, open_private
 
 ROOT = Path(__file__).resolve().parent.parent
+
+Proxies = int | tuple[IPv4Network | IPv6Network, ...]
 
 
 def read_flag(name: str, default: bool) -> bool:
@@ -80,7 +84,25 @@ def read_url(name: str) -> str:
     url = read_line(name).rstrip("/")
     if url and not url.startswith(("https://", "http://")):
         raise ImproperlyConfigured(f"{name} is {url!r}; it begins with https:// or http://")
+    if url and urlsplit(url).path:
+        raise ImproperlyConfigured(
+            f"{name} is {url!r}; the site works at the root of a host, not under a path"
+        )
     return url
+
+
+def read_proxies(name: str) -> Proxies:
+    """How many proxies on this machine are trusted, or the networks of those anywhere."""
+    text = os.environ.get(name, "0").strip()
+    if text.isdecimal():
+        return int(text)
+    try:
+        return tuple(ip_network(part) for part in read_list(name))
+    except ValueError:
+        raise ImproperlyConfigured(
+            f"{name} is {text!r}; use how many proxies run on this machine, or their addresses"
+            " such as 10.0.0.5,172.18.0.0/16"
+        ) from None
 
 
 def read_folder(name: str, default: Path) -> Path:
@@ -114,7 +136,7 @@ ALLOWED_HOSTS = read_list("EVALSITE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = read_list("EVALSITE_CSRF_TRUSTED_ORIGINS")
 HTTPS = read_flag("EVALSITE_HTTPS", False)
 HSTS = read_choice("EVALSITE_HSTS", "host", "subdomains", "preload")
-TRUSTED_PROXIES = read_integer("EVALSITE_TRUSTED_PROXIES", 0, minimum=0)
+TRUSTED_PROXIES = read_proxies("EVALSITE_TRUSTED_PROXIES")
 SCORERS = read_list("EVALSITE_SCORERS")
 WORKER_PROCESSES = read_integer("EVALSITE_WORKER_PROCESSES", os.cpu_count() or 1)
 JUDGE_CHECK_SAMPLE = read_integer("EVALSITE_JUDGE_CHECK_SAMPLE", 20, minimum=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from tests.support.paths import ROOT
         ("", ""),
         ("https://evals.example.org", "https://evals.example.org"),
         ("https://evals.example.org/", "https://evals.example.org"),
-        (" http://127.0.0.1:8000/sub/ ", "http://127.0.0.1:8000/sub"),
+        (" http://127.0.0.1:8000/ ", "http://127.0.0.1:8000"),
     ],
 )
 def test_the_sites_own_address_has_no_slash_at_its_end(
@@ -29,11 +30,37 @@ def test_the_sites_own_address_has_no_slash_at_its_end(
     assert env.read_url("EVALSITE_URL") == url
 
 
-@pytest.mark.parametrize("text", ["evals.example.org", "ftp://x", "https://a b", "javascript:x"])
+@pytest.mark.parametrize(
+    "text", ["evals.example.org", "ftp://x", "https://a b", "javascript:x", "https://a.org/evals/"]
+)
 def test_what_is_no_address_is_named(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("EVALSITE_URL", text)
     with pytest.raises(ImproperlyConfigured, match="EVALSITE_URL"):
         env.read_url("EVALSITE_URL")
+
+
+@pytest.mark.parametrize(
+    ("text", "proxies"),
+    [
+        ("0", 0),
+        (" 2 ", 2),
+        ("", ()),
+        ("10.0.0.5", (ip_network("10.0.0.5"),)),
+        ("172.18.0.0/16, fd00::/8", (ip_network("172.18.0.0/16"), ip_network("fd00::/8"))),
+    ],
+)
+def test_proxies_are_a_number_or_their_addresses(
+    monkeypatch: pytest.MonkeyPatch, text: str, proxies: env.Proxies
+) -> None:
+    monkeypatch.setenv("EVALSITE_TRUSTED_PROXIES", text)
+    assert env.read_proxies("EVALSITE_TRUSTED_PROXIES") == proxies
+
+
+@pytest.mark.parametrize("text", ["-1", "proxy", "10.0.0.5/8", "10.0.0.5;10.0.0.6", "1.5"])
+def test_what_names_no_proxies_is_said(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("EVALSITE_TRUSTED_PROXIES", text)
+    with pytest.raises(ImproperlyConfigured, match="or their addresses"):
+        env.read_proxies("EVALSITE_TRUSTED_PROXIES")
 
 
 def test_one_of_a_few_words(monkeypatch: pytest.MonkeyPatch) -> None:

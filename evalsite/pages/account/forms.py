@@ -66,7 +66,8 @@ class AuditMixin:
     def save(self) -> None:
         with transaction.atomic():
             super().save()  # type: ignore[misc]  # of the form
-            AuditEntry.objects.record(None, self.user, "password.changed", self.user)
+            new = {"address": client_address(context.request)}
+            AuditEntry.objects.record(None, self.user, "password.changed", self.user, new=new)
 
 
 class SignInForm(LabelMixin, allauth_forms.LoginForm):  # type: ignore[misc]  # allauth carries no types

@@ -15,6 +15,7 @@ from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
+from evalsite.middleware.client_address import client_address
 from evalsite.pages.web.responses import render_page
 from scoring.engine.demo import DEMO_SLUG
 from scoring.models import AuditEntry, Member, Role, Team, User
@@ -64,7 +65,7 @@ class FirstPersonForm(forms.Form):
                 self.add_error("password", error)
         return cleaned
 
-    def save(self) -> User:
+    def save(self, address: str) -> User:
         """Create the superuser, an admin of every team there is. Raises AlreadySetUpError."""
         from scoring.engine.demo.reviews import draw_own_queue
 
@@ -72,7 +73,7 @@ class FirstPersonForm(forms.Form):
         with transaction.atomic():
             lock_setup()
             user = User.objects.create_superuser(cleaned["email"], cleaned["password"])
-            AuditEntry.objects.record(None, user, "site.set_up", user)
+            AuditEntry.objects.record(None, user, "site.set_up", user, new={"address": address})
             if name := cleaned.get("team_name"):
                 first = Team.objects.create(name=name, slug=slugify(name)[:60] or "team")
                 AuditEntry.objects.record(first, user, "team.created", first)
@@ -94,7 +95,7 @@ def setup(request: HttpRequest, token: str) -> HttpResponse:
     form = FirstPersonForm(request.POST or None)
     if form.is_valid():
         try:
-            login(request, form.save())
+            login(request, form.save(client_address(request)))
         except AlreadySetUpError:
             return _closed(request)
         return redirect("home")

@@ -30,7 +30,11 @@ ENDING_SECONDS: Final = 3.0
 LOOPBACK: Final = ("localhost", "::1")
 PUBLIC_WARNING: Final = (
     "Warning: {host} can be reached from other machines, without encryption. Keep the site on"
-    " 127.0.0.1 behind a proxy that speaks HTTPS; docs/deployment.md shows one."
+    " 127.0.0.1 behind a proxy that speaks HTTPS; docs/proxy.md shows one."
+)
+BELIEVES_ANYBODY: Final = (
+    "with a number in EVALSITE_TRUSTED_PROXIES anybody who reaches {host} could name any address as"
+    " theirs: list the addresses of the proxies instead, or keep the site on 127.0.0.1"
 )
 
 
@@ -45,6 +49,9 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
+        proxies = settings.EVALSITE_TRUSTED_PROXIES
+        if proxies and isinstance(proxies, int) and _is_public(host):
+            raise usage_error(BELIEVES_ANYBODY.format(host=host))
         with _listen(host, port) as listener:  # first of all: nothing is begun on a busy port
             _check_free()
             watch_disk()
@@ -60,9 +67,9 @@ class Command(BaseCommand):
             if options["demo"] and not Team.objects.filter(slug=DEMO_SLUG).exists():
                 call_command("demo", queue_embeddings=True, stdout=self.stdout, stderr=self.stderr)
             host = options["host"]
-            if host not in LOOPBACK and not host.startswith("127."):
+            if _is_public(host):
                 self.stderr.write(PUBLIC_WARNING.format(host=host))
-            self._greet(f"http://{host}:{listener.getsockname()[1]}")
+            self._greet(_site_url() or f"http://{host}:{listener.getsockname()[1]}")
         connection.close()
         command = [sys.executable, str(ROOT / "manage.py"), "worker", "--parent-fd", "0"]
         if not Supervisor([_web(listener), Child("worker", command, ROOT)]).run():
@@ -88,6 +95,19 @@ class Command(BaseCommand):
             self.stdout.write(f"Sign in at {address}/")
         self.stdout.write("Ctrl-C stops it")
         self.stdout.flush()
+
+
+def _is_public(host: str) -> bool:
+    """Whether other machines may reach what listens there."""
+    return host not in LOOPBACK and not host.startswith("127.")
+
+
+def _site_url() -> str:
+    """Where people reach the site behind a proxy; "" where it is not known to have one."""
+    if settings.EVALSITE_URL or not settings.SECURE_SSL_REDIRECT:
+        return str(settings.EVALSITE_URL)
+    origins = [origin for origin in settings.CSRF_TRUSTED_ORIGINS if "*" not in origin]
+    return origins[0].rstrip("/") if origins else ""
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -239,3 +240,37 @@ def test_an_empty_folder_name_means_the_default(
     """It must not scatter the site's files over whatever folder the command was called from."""
     monkeypatch.setenv("A_FOLDER", "")
     assert env.read_folder("A_FOLDER", tmp_path / "var") == tmp_path / "var"
+
+
+def test_a_number_of_proxies_is_refused_where_anybody_could_name_an_address(
+    settings: Settings,
+) -> None:
+    settings.EVALSITE_TRUSTED_PROXIES = 1
+    with pytest.raises(CommandError, match="list the addresses of the proxies instead") as fault:
+        call_command("start", host="0.0.0.0", port=0)
+    assert fault.value.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ({}, ""),
+        ({"EVALSITE_URL": "https://a.example.org"}, "https://a.example.org"),
+        ({"SECURE_SSL_REDIRECT": True}, ""),
+        (
+            {
+                "SECURE_SSL_REDIRECT": True,
+                "CSRF_TRUSTED_ORIGINS": ["https://*.b.org", "https://b.org/"],
+            },
+            "https://b.org",
+        ),
+        ({"CSRF_TRUSTED_ORIGINS": ["https://b.org"]}, ""),
+    ],
+)
+def test_the_set_up_link_leads_through_the_proxy(
+    settings: Settings, given: dict[str, Any], url: str
+) -> None:
+    settings.EVALSITE_URL, settings.CSRF_TRUSTED_ORIGINS = "", []
+    for name, value in given.items():
+        setattr(settings, name, value)
+    assert start._site_url() == url
