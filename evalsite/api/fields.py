@@ -11,6 +11,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from evalsite.api.errors import field_problem
+from scoring.models.base import validate_name
 
 NAME_LENGTH = 120
 
@@ -65,11 +66,12 @@ class TextField(serializers.CharField):
 
 
 class NameField(TextField):
-    """What people call an object: not blank, without white space around it."""
+    """What people call an object: one line, not blank, without white space around it."""
 
     def __init__(self, **options: Any) -> None:
         own = {"allow_blank": False, "trim_whitespace": True, "max_length": NAME_LENGTH}
         super().__init__(**own | options)
+        self.validators.append(validate_name)
 
 
 class IntegerField(serializers.IntegerField):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from argparse import ArgumentTypeError
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -16,10 +15,9 @@ from django.db import DatabaseError, OperationalError, transaction
 from django.utils.text import slugify
 
 from scoring.core.files.disk_full import is_disk_full
+from scoring.core.names import is_one_line
 from scoring.models import AuditEntry, Team
 from scoring.models.team.audit_entry import acting_as_operator
-
-_UNKEEPABLE: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")  # bytes that are not UTF-8 too
 
 
 class OperatorCommand(BaseCommand):
@@ -110,7 +108,7 @@ def check_writable(path: Path) -> None:
 def checked_name(option: str, name: str, most: int = 120) -> str:
     """The name without outer white space; raises CommandError for one that cannot be kept whole."""
     name = name.strip()
-    if _UNKEEPABLE.search(name):
+    if not is_one_line(name):
         text = f"{option}: {name!r} holds control characters or is not UTF-8. Leave them out."
         raise usage_error(text)
     if len(name) > most:

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import uuid
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Value
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
+from scoring.core.names import CODE, NOT_ONE_LINE, is_one_line
+
 
 def new_uuid() -> uuid.UUID:
     """A UUIDv7: unguessable enough for a URL, and in order of creation."""
     value: uuid.UUID = uuid7()
     return value
+
+
+def validate_name(text: str) -> None:
+    """Raises ValidationError for a text that can be no object's name."""
+    if not is_one_line(text):
+        raise ValidationError(NOT_ONE_LINE, CODE)
 
 
 class AddressedRow(models.Model):

@@ -23,6 +23,8 @@ from evalsite.api.fields import (
     NumberField,
     TextField,
 )
+from tests.api.conftest import Api
+from tests.conftest import MakeDataset
 
 Field = serializers.Field[Any, Any, Any, Any]
 EAST = timezone(timedelta(hours=2))
@@ -115,3 +117,25 @@ def test_too_many_rows_are_not_looked_at() -> None:
         )
     assert (refused.value.status_code, refused.value.code) == (413, "too_many_rows")
     assert refused.value.message == "These are 3; 2 are possible. Send fewer."
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("datasets/", {"name": "Answers\nPay at\u202e evil.example", "cases": [{"input": "a"}]}),
+        ("scorers/", {"name": "Answers\nPay at\u202e evil.example", "type": "exact_match"}),
+    ],
+)
+def test_the_api_refuses_it_with_its_field(alices: Api, path: str, body: dict[str, Any]) -> None:
+    answer = alices.post(path, body)
+    assert (answer.status_code, answer.json()["code"]) == (400, "not_one_line")
+    assert answer.json()["errors"][0]["field"] == "name"
+
+
+def test_series_of_runs_are_one_line_too(alices: Api, make_dataset: MakeDataset) -> None:
+    version = make_dataset([{"input": "a"}])
+    sent = {"dataset": str(version.dataset.uuid), "outputs": [], "suite": "x"}
+    for name in ("series", "name"):
+        answer = alices.post("runs/", sent | {name: "Answers\nPay at\u202e evil.example"})
+        faults = [(fault["field"], fault["code"]) for fault in answer.json()["errors"]]
+        assert (name, "not_one_line") in faults

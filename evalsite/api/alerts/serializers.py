@@ -7,7 +7,14 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from evalsite.api.fields import BodySerializer, BooleanField, IntegerField, NumberField, TextField
+from evalsite.api.fields import (
+    BodySerializer,
+    BooleanField,
+    IntegerField,
+    NameField,
+    NumberField,
+    TextField,
+)
 from evalsite.api.pagination import PageQuery
 from scoring.core.alert_limits import BOUNDS
 from scoring.models import Alert, AlertKind, AlertRule, AlertWatch, WatchState, WebhookFormat
@@ -30,8 +37,8 @@ class RuleSettings(BodySerializer):
     """What a rule may be told; what is left out keeps its value, or takes the default."""
 
     kind = serializers.ChoiceField(KIND_NAMES, required=False)
-    series = TextField(
-        required=False, max_length=120, help_text="Left out, every series by itself."
+    series = NameField(
+        required=False, allow_blank=True, help_text="Left out, every series by itself."
     )
     scorer = TextField(
         required=False,

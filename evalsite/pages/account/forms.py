@@ -9,11 +9,13 @@ from typing import Any, Final
 from allauth.account import forms as allauth_forms
 from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
+from django import forms
 from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 
 from evalsite.middleware.client_address import client_address
 from evalsite.middleware.signed_in import count_password_attempt, forget_password_attempts
@@ -58,23 +60,48 @@ class LabelMixin:
                 field.help_text = _HELP
 
 
-class AuditMixin:
-    """Records that the password changed, but neither the old nor the new one."""
+class NewPasswordMixin:
+    """Records that the password changed, but neither the old nor the new one, and ends the person's
+    tokens where they say so: whoever had the password may have made some.
+    """
 
     user: User
+    fields: dict[str, Any]
+    cleaned_data: dict[str, Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        person: User | None = self.user  # None behind a link that is no longer valid
+        count = person.tokens.in_force().count() if person else 0
+        if count:
+            self.fields["end_tokens"] = forms.BooleanField(
+                required=False,
+                label="Revoke my API tokens",
+                help_text=f"{count:,} {'is' if count == 1 else 'are'} in use. Programs with them"
+                " stop working at once.",
+            )
 
     def save(self) -> None:
         with transaction.atomic():
             super().save()  # type: ignore[misc]  # of the form
+            if self.cleaned_data.get("end_tokens"):
+                _revoke_tokens(self.user)
             new = {"address": client_address(context.request)}
             AuditEntry.objects.record(None, self.user, "password.changed", self.user, new=new)
+
+
+def _revoke_tokens(person: User) -> None:
+    for token in person.tokens.in_force().select_related("team"):
+        token.revoked_at = timezone.now()
+        token.save(update_fields=["revoked_at"])
+        AuditEntry.objects.record(token.team, person, "token.revoked", token)
 
 
 class SignInForm(LabelMixin, allauth_forms.LoginForm):  # type: ignore[misc]  # allauth carries no types
     pass
 
 
-class ChangePasswordForm(LabelMixin, AuditMixin, allauth_forms.ChangePasswordForm):  # type: ignore[misc]
+class ChangePasswordForm(LabelMixin, NewPasswordMixin, allauth_forms.ChangePasswordForm):  # type: ignore[misc]
     """Guesses of the current password count as attempts to sign in."""
 
     def clean_oldpassword(self) -> str:
@@ -111,7 +138,7 @@ def _reset_link(request: HttpRequest) -> str:
     return f"{site.rstrip('/')}{path}" if site else request.build_absolute_uri(path)
 
 
-class NewPasswordForm(LabelMixin, AuditMixin, allauth_forms.ResetPasswordKeyForm):  # type: ignore[misc]
+class NewPasswordForm(LabelMixin, NewPasswordMixin, allauth_forms.ResetPasswordKeyForm):  # type: ignore[misc]
     """Sets the new password and lifts the limits of sign-in for its person.
 
     The link is checked again once the person's row is locked, so that of two simultaneous requests

@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
 from evalsite.middleware.client_address import client_address
+from evalsite.pages.web.fields import NameField
 from evalsite.pages.web.responses import render_page
 from scoring.engine.demo import DEMO_SLUG
 from scoring.models import AuditEntry, Member, Role, Team, User
@@ -42,7 +43,7 @@ class FirstPersonForm(forms.Form):
         help_text="At least 8 characters, not only digits, and nothing that everybody uses.",
     )
     password_again = forms.CharField(strip=False, widget=NEW_PASSWORD)
-    team_name = forms.CharField(
+    team_name = NameField(
         label="Team",
         max_length=100,
         help_text="Who shares the datasets and runs. The name can be changed later.",

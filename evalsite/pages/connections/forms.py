@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from evalsite.pages.web.fields import MONO, HostForm
+from evalsite.pages.web.fields import MONO, HostForm, NameField
 from scoring.models import Connection, Team, User
 from scoring.models.scorers.connection import MAX_MODELS, MAX_PRICE, PRICES
 
@@ -28,7 +28,7 @@ class ModelForm(forms.Form):
 
     use_required_attribute = False
 
-    name = forms.CharField(
+    name = NameField(
         label="Model",
         required=False,
         max_length=200,
@@ -55,7 +55,7 @@ class ConnectionForm(HostForm):
 
     hosts_setting = "EVALSITE_MODEL_HOSTS"
 
-    name = forms.CharField(
+    name = NameField(
         max_length=100, help_text="Scorers name the connection by it, so it cannot change later."
     )
     base_url = forms.CharField(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 
-from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpResponse
@@ -13,6 +12,7 @@ from django.urls import reverse
 
 from evalsite import access
 from evalsite.pages.web.decorators import form_page, post_action
+from evalsite.pages.web.fields import NameField
 from evalsite.pages.web.responses import SignedInRequest, redirect_browser, render_page
 from evalsite.pages.web.stale_forms import ConcurrentEditForm
 from evalsite.pages.web.undo import add_undo_message
@@ -27,7 +27,7 @@ class DatasetNameForm(ConcurrentEditForm):
 
     dataset: Dataset
 
-    name = forms.CharField(
+    name = NameField(
         max_length=120,
         help_text="Commands and gates name the dataset so; change it there, too.",
     )

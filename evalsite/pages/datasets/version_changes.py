@@ -14,6 +14,7 @@ from django.shortcuts import redirect
 from evalsite import access
 from evalsite.pages.cases.texts.edits import list_edits
 from evalsite.pages.web.decorators import form_page, get_page
+from evalsite.pages.web.fields import NameField
 from evalsite.pages.web.keyset import keyset_page
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine import drafts
@@ -52,7 +53,7 @@ class SplitForm(forms.Form):
     seed = forms.IntegerField(
         min_value=0, max_value=2**31 - 1, help_text="The same seed draws the same cases again."
     )
-    name = forms.CharField(max_length=120, label="Name of the new dataset")
+    name = NameField(max_length=120, label="Name of the new dataset")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["initial"] = {"seed": secrets.randbelow(10_000)} | (kwargs.get("initial") or {})

@@ -10,7 +10,7 @@ from typing import Any, Final
 from django import forms
 from django.utils import timezone
 
-from evalsite.pages.web.fields import LongTextField
+from evalsite.pages.web.fields import LongTextField, NameField
 from scoring.engine.review.pairwise import CHOICES
 from scoring.engine.review.queues import QueueError, QueuePlan, create_queue
 from scoring.models import (
@@ -39,7 +39,7 @@ class QueueForm(forms.Form):
 
     baseline: Run | None = None
 
-    name = forms.CharField(max_length=120)
+    name = NameField(max_length=120)
     order = forms.ChoiceField(
         choices=[
             (QueueOrder.VALUE, "Most informative first"),
@@ -226,7 +226,7 @@ class ReassignForm(forms.Form):
 class FailureTagForm(forms.Form):
     """A new failure tag of the team."""
 
-    name = forms.CharField(max_length=MAX_NAME)
+    name = NameField(max_length=MAX_NAME)
     help_text = forms.CharField(max_length=200, required=False, label="Meaning")
 
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:

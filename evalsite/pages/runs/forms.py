@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.db import models, transaction
 
+from evalsite.pages.web.fields import NameField
 from scoring.engine.runs.planning import create_run
 from scoring.models import Dataset, IdempotencyKey, OutputSet, Run, Scorer, Suite, Team, User
 from scoring.models.runs.run import RunQuerySet
@@ -93,9 +94,7 @@ class StartForm(forms.Form):
         label="Or single scorers",
         help_text="Each with its default threshold.",
     )
-    name = forms.CharField(
-        max_length=120, required=False, help_text="Left empty, the output set's name."
-    )
+    name = NameField(max_length=120, required=False, help_text="Left empty, the output set's name.")
     budget_usd = budget_field()
     key = forms.UUIDField(widget=forms.HiddenInput)
 

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from evalsite import access
 from evalsite.pages.web.decorators import form_page, post_action
+from evalsite.pages.web.fields import NameField
 from evalsite.pages.web.responses import SignedInRequest, redirect_browser, render_page
 from evalsite.pages.web.stale_forms import ConcurrentEditForm
 from evalsite.pages.web.undo import add_undo_message
@@ -26,7 +27,7 @@ class RunDetailsForm(ConcurrentEditForm):
 
     run: Run
 
-    name = forms.CharField(max_length=120)
+    name = NameField(max_length=120)
     note = forms.CharField(
         max_length=10_000,
         required=False,

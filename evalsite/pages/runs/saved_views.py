@@ -16,6 +16,7 @@ from evalsite import access
 from evalsite.access import RunAccess
 from evalsite.pages.cases.table.columns import NAME as COLUMN
 from evalsite.pages.web.decorators import post_action
+from evalsite.pages.web.fields import NameField
 from evalsite.pages.web.responses import SignedInRequest
 from evalsite.pages.web.undo import add_undo_message
 from scoring.models import Run, SavedView, User
@@ -47,7 +48,7 @@ SAVED_PARAMS = (
 class ViewForm(forms.Form):
     """The name of a view, its query, and whom it is for."""
 
-    name = forms.CharField(max_length=60, label="Save view as")
+    name = NameField(max_length=60, label="Save view as")
     is_shared = forms.BooleanField(required=False, label="For the whole team")
     query = forms.CharField(required=False, max_length=2 * MAX_QUERY)
 

@@ -13,6 +13,7 @@ from django.db import IntegrityError, models, transaction
 from evalsite.pages.scorers.config_fields import ConfigForm, JsonTextField
 from evalsite.pages.scorers.model_fields import ModelOptions
 from evalsite.pages.scorers.tree_forms import Problem, Tree, fits_tree, types_at
+from evalsite.pages.web.fields import NameField
 from evalsite.pages.web.stale_forms import SEEN, ConcurrentEditForm
 from scoring.core.config_diff import spell_out_defaults
 from scoring.core.configured import configure_scorer
@@ -42,7 +43,7 @@ class ScorerForm(ConfigForm, ConcurrentEditForm):
     with in place of the scorer's own.
     """
 
-    name = forms.CharField(max_length=120)
+    name = NameField(max_length=120)
     threshold = forms.FloatField(
         label="Default threshold",
         min_value=0,

@@ -17,6 +17,7 @@ from django import forms
 
 from evalsite.pages.scorers.config_fields import CONFIG, ConfigForm
 from evalsite.pages.scorers.model_fields import ModelOptions
+from evalsite.pages.web.fields import NameField
 from scoring.core.configured import configure_child
 from scoring.core.contract import ConfigError
 from scoring.core.json_text import to_text
@@ -35,7 +36,7 @@ class NodeForm(ConfigForm):
 
     use_required_attribute = False  # a part that was removed is not to hold up the others
 
-    name = forms.CharField(max_length=120, required=False)
+    name = NameField(max_length=120, required=False)
     weight = forms.FloatField(
         min_value=0, max_value=MAX_WEIGHT, widget=forms.NumberInput(attrs={"step": "any"})
     )

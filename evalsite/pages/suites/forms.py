@@ -10,7 +10,7 @@ from django import forms
 from django.db import IntegrityError, transaction
 
 from evalsite.pages.scorers.forms import free_name
-from evalsite.pages.web.fields import code_area
+from evalsite.pages.web.fields import NameField, code_area
 from evalsite.pages.web.stale_forms import ConcurrentEditForm
 from scoring.core.contract import ConfigError
 from scoring.core.files.suite_format import (
@@ -47,7 +47,7 @@ class SuiteForm(ConcurrentEditForm):
     threshold that it knows, with a reason.
     """
 
-    name = forms.CharField(max_length=120)
+    name = NameField(max_length=120)
     scorers = forms.ModelMultipleChoiceField(Scorer.objects.none(), to_field_name="uuid")
     reason = forms.CharField(
         required=False,
@@ -174,7 +174,7 @@ class SuiteImportForm(forms.Form):
         label="Or its text",
         widget=code_area(12),
     )
-    name = forms.CharField(required=False, max_length=120, label="Name of the suite")
+    name = NameField(required=False, max_length=120, label="Name of the suite")
     file_name = forms.CharField(required=False, max_length=255, widget=forms.HiddenInput)
     reason = forms.CharField(
         required=False,

@@ -11,6 +11,7 @@ from django import forms
 from django.core.files.base import ContentFile, File
 from django.http import QueryDict
 
+from evalsite.pages.web.fields import NameField
 from scoring.core.files import DetectedFormat, FileProblem
 from scoring.core.files.columns.table_header import divides_columns
 from scoring.core.files.xlsx import CellReading
@@ -83,7 +84,7 @@ class NewUploadForm(forms.Form):
         empty_label="A new dataset",
         help_text="Cases become a new version of the dataset you choose.",
     )
-    dataset_name = forms.CharField(
+    dataset_name = NameField(
         label="Name of the new dataset",
         max_length=120,
         required=False,
@@ -102,7 +103,7 @@ class NewUploadForm(forms.Form):
         help_text="Up to 1 MiB, as a spreadsheet copies them, or as CSV or JSON Lines.",
     )
 
-    series = forms.CharField(
+    series = NameField(
         max_length=120,
         required=False,
         help_text="The model or prompt version; its runs are compared.",

@@ -8,6 +8,7 @@ from django import forms
 from django.conf import settings
 
 from scoring.core.llm.ssrf_guard import RefusedError, check_url
+from scoring.models.base import validate_name
 from scoring.models.case_paging import CasePosition
 
 MONO: Final = {"class": "mono", "spellcheck": "false", "autocomplete": "off"}
@@ -21,6 +22,12 @@ def whole_number(text: str, max_digits: int = 9) -> int | None:
 
 def code_area(rows: int) -> forms.Textarea:
     return forms.Textarea(attrs={"rows": rows, "class": "mono", "spellcheck": "false"})
+
+
+class NameField(forms.CharField):
+    """What people call an object: one line."""
+
+    default_validators = [validate_name]
 
 
 class LongTextField(forms.CharField):

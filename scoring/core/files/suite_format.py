@@ -12,6 +12,7 @@ from scoring.core.configured import configure_scorer
 from scoring.core.contract import CaseProblem, ConfigError, Json
 from scoring.core.files.yaml_text import parse_yaml, write_yaml
 from scoring.core.json_text import check_value, parse
+from scoring.core.names import NOT_ONE_LINE, is_one_line
 
 MAX_CHARS: Final = 500_000
 MAX_SCORERS: Final = 200
@@ -44,11 +45,11 @@ class SuiteDocument:
         Raises ConfigError where two scorers would then have one name.
         """
         scorers = tuple(
-            replace(scorer, name=_short(names.get(index) or scorer.name))
+            replace(scorer, name=_name(f"scorers[{index}].name", names.get(index) or scorer.name))
             for index, scorer in enumerate(self.scorers)
         )
         _refuse_repeated_names(scorers)
-        return SuiteDocument(_short(name or self.name), scorers)
+        return SuiteDocument(_name("name", name or self.name), scorers)
 
 
 def detect_suite_format(file_name: str, text: str) -> SuiteFormat:
@@ -83,7 +84,7 @@ def read_suite(
         raise ConfigError({key: ["is not known in a suite file"] for key in sorted(unknown)})
     scorers = tuple(_read_scorer(index, item) for index, item in enumerate(items))
     _refuse_repeated_names(scorers)
-    return SuiteDocument(_short(str(content.get("name") or name or "suite")), scorers)
+    return SuiteDocument(_name("name", content.get("name") or name or "suite"), scorers)
 
 
 def write_suite(suite: SuiteDocument, spelling: SuiteFormat) -> str:
@@ -115,7 +116,7 @@ def _read_scorer(index: int, item: Any) -> DescribedScorer:
     settings = dict(config)
     own_threshold = settings.pop("threshold", None)
     threshold = own_threshold if threshold is None else threshold
-    name = _short(str(item.get("name") or kind))
+    name = _name(f"{field}.name", item.get("name") or kind)
     return DescribedScorer(name, kind, settings, None if threshold is None else float(threshold))
 
 
@@ -126,8 +127,11 @@ def _refuse_repeated_names(scorers: Sequence[DescribedScorer]) -> None:
             raise ConfigError({f"scorers[{index}].name": [f"two scorers are called {name!r}"]})
 
 
-def _short(name: str) -> str:
-    return name.strip()[:MAX_NAME]
+def _name(field: str, value: Json) -> str:
+    name = str(value).strip()[:MAX_NAME]
+    if not is_one_line(name):
+        raise ConfigError({field: [NOT_ONE_LINE]})
+    return name
 
 
 def _problem(text: str) -> ConfigError:

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.core.mail.utils import DNS_NAME
 
+from scoring.core.names import as_one_line
 from scoring.engine.alerts.errors import SendError
 from scoring.engine.mail import smtp
 
@@ -46,12 +47,12 @@ def send_email(address: str, event_id: str, message: Mapping[str, Any]) -> None:
 def _subject(message: Mapping[str, Any]) -> str:
     rule, words = message["rule"], SUBJECTS[message["event"]]
     where = " · ".join(part for part in (message["dataset"]["name"], message["series"]) if part)
-    line = " ".join(f"{words}: {rule['condition']}, {where}".split())  # no line ends in a header
+    line = as_one_line(f"{words}: {rule['condition']}, {where}")  # no line ends in a header
     return line if len(line) <= SUBJECT_CHARS else f"{line[: SUBJECT_CHARS - 1]}…"
 
 
 def _body(message: Mapping[str, Any]) -> str:
     run = message["run"]
-    lines = [message["text"], "", f"Drift: {message['url']}"]
-    lines += [f"Run {run['name']}: {run['url']}"] if run else []
+    lines = [as_one_line(message["text"]), "", f"Drift: {message['url']}"]
+    lines += [f"Run {as_one_line(run['name'])}: {run['url']}"] if run else []
     return "\n".join([*lines, "", f"Sent by Evalsite for the team {message['team']}."])

@@ -17,6 +17,7 @@ from django.utils import timezone
 from scoring.core.files import FileProblem, NearDuplicates, disk_full
 from scoring.core.files.columns.slots import case_slots, output_slots
 from scoring.core.files.disk_full import reporting_disk_full
+from scoring.core.names import as_one_line
 from scoring.engine.imports import cleanup, upload_storage, writer
 from scoring.engine.imports.case_writer import CaseWriter, OutputWriter
 from scoring.engine.imports.rate_estimator import RateEstimator
@@ -277,7 +278,7 @@ def _load(upload: Upload) -> ImportResult:
 
 def _name_dataset(upload: Upload) -> Dataset:
     with transaction.atomic():
-        name = upload.dataset_name or upload.file_name
+        name = upload.dataset_name or as_one_line(upload.file_name) or "dataset"
         dataset = writer.get_or_create_dataset(upload.team, name, upload.created_by)
         ProgressWriter(upload).note(dataset=dataset)
     upload.dataset = dataset

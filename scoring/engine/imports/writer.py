@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from scoring.core.files.columns.mapping import OUTPUT_WORDS
 from scoring.core.files.columns.slots import case_slots, output_slots
+from scoring.core.names import as_one_line
 from scoring.engine.imports import cleanup, near_duplicates
 from scoring.engine.imports.case_writer import (
     ROWS_PER_TRANSACTION,
@@ -301,7 +302,8 @@ def _new_sets(
 def _set_name(label: str, reading: OpenFile) -> str:
     """The label, or the file's name for a label that only says “output”."""
     is_plain = label.lower() in (*OUTPUT_WORDS, "model_output")
-    return (PurePath(reading.name).stem if is_plain else label)[:NAME_LENGTH]
+    name = PurePath(reading.name).stem if is_plain else label
+    return as_one_line(name)[:NAME_LENGTH] or "output"
 
 
 def _show_sets(sets: Iterable[OutputSet], report: ImportReport, origin: ImportOrigin) -> None:

@@ -14,7 +14,7 @@ from django.db.models.functions import StrIndex
 from django.utils import timezone
 
 from scoring.core.search_text import fold_text
-from scoring.models.base import AddressedRow
+from scoring.models.base import AddressedRow, validate_name
 from scoring.models.search_text import SearchTextField, quoted_text
 from scoring.models.team.team import Team, User
 
@@ -66,7 +66,7 @@ class Dataset(AddressedRow):
     """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="datasets")
-    name = models.CharField(max_length=120)
+    name = models.CharField(max_length=120, validators=[validate_name])
     latest = models.ForeignKey(
         "DatasetVersion", models.SET_NULL, null=True, blank=True, related_name="+"
     )

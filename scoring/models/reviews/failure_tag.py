@@ -6,7 +6,7 @@ from typing import Final
 
 from django.db import models
 
-from scoring.models.base import AddressedRow
+from scoring.models.base import AddressedRow, validate_name
 from scoring.models.team.team import Team
 
 MAX_NAME: Final = 40  # characters
@@ -16,7 +16,7 @@ class FailureTag(AddressedRow):
     """A kind of failure that reviewers may name. A review keeps the names it was given."""
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="failure_tags")
-    name = models.CharField(max_length=MAX_NAME)
+    name = models.CharField(max_length=MAX_NAME, validators=[validate_name])
     help_text = models.CharField(max_length=200, blank=True, default="")
 
     class Meta:

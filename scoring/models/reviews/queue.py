@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Exists, Func, IntegerField, OuterRef, Subquery
 from django.utils import timezone
 
-from scoring.models.base import AddressedRow
+from scoring.models.base import AddressedRow, validate_name
 from scoring.models.runs.run import Output, Run
 from scoring.models.team.team import Team, User
 
@@ -77,7 +77,7 @@ class ReviewQueue(AddressedRow):
     baseline = models.ForeignKey(
         Run, models.CASCADE, null=True, blank=True, related_name="pairwise_queues"
     )
-    name = models.CharField(max_length=120)
+    name = models.CharField(max_length=120, validators=[validate_name])
     order = models.CharField(max_length=10, choices=QueueOrder.choices, default=QueueOrder.VALUE)
     filters = models.TextField(blank=True, default="")
     seed = models.PositiveBigIntegerField(default=0)

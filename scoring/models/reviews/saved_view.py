@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
 from django.db.models import Q
 
-from scoring.models.base import AddressedRow
+from scoring.models.base import AddressedRow, validate_name
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
 
@@ -47,7 +47,7 @@ class SavedView(AddressedRow):
     owner = models.ForeignKey(
         User, models.CASCADE, null=True, blank=True, related_name="saved_views"
     )
-    name = models.CharField(max_length=60)
+    name = models.CharField(max_length=60, validators=[validate_name])
     query = models.CharField(max_length=MAX_QUERY, blank=True)
 
     objects = SavedViewQuerySet.as_manager()

@@ -14,7 +14,7 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from scoring.core.search_text import fold_text
-from scoring.models.base import AddressedRow
+from scoring.models.base import AddressedRow, validate_name
 from scoring.models.data.dataset import RETENTION, Case, Dataset, DatasetVersion
 from scoring.models.scorers.scorer import ScorerVersion
 from scoring.models.scorers.suite import Suite
@@ -71,8 +71,12 @@ class OutputSet(AddressedRow):
     state = models.CharField(
         max_length=10, choices=OutputSetState.choices, default=OutputSetState.LOADING
     )
-    name = models.CharField(max_length=120, blank=True)
-    series = models.CharField(max_length=120, help_text="Runs of one series make one drift line.")
+    name = models.CharField(max_length=120, blank=True, validators=[validate_name])
+    series = models.CharField(
+        max_length=120,
+        validators=[validate_name],
+        help_text="Runs of one series make one drift line.",
+    )
     dated = models.DateTimeField(default=timezone.now)
     series_time = models.GeneratedField(
         expression=Least("dated", "created_at"),
@@ -224,7 +228,7 @@ class Run(AddressedRow):
         blank=True, default="", editable=False,
         help_text="Where a suite file's thresholds counted instead of the suite's.",
     )  # fmt: skip
-    name = models.CharField(max_length=120)
+    name = models.CharField(max_length=120, validators=[validate_name])
     state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.QUEUED)
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     started_at = models.DateTimeField(null=True, blank=True)

@@ -18,7 +18,7 @@ from scoring.core.embeddings import local as embedding_local
 from scoring.core.llm.endpoint import Endpoint, Price
 from scoring.core.llm.ssrf_guard import RefusedError, check_url
 from scoring.core.services import ENVIRONMENT, AvailableServices
-from scoring.models.base import AddressedRow
+from scoring.models.base import AddressedRow, validate_name
 from scoring.models.encryption import DecryptionError, decrypt, encrypt
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
@@ -119,7 +119,7 @@ class Connection(AddressedRow):
     """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="connections")
-    name = models.CharField(max_length=100)
+    name = models.CharField(max_length=100, validators=[validate_name])
     base_url = models.CharField("base URL", max_length=500)
     encrypted_key = models.TextField(blank=True, default="", editable=False)
     last_four = models.CharField(max_length=4, blank=True, default="", editable=False)

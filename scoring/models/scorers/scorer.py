@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from django.db import models, transaction
 from django.db.models import Q
 
-from scoring.models.base import AddressedRow
+from scoring.models.base import AddressedRow, validate_name
 from scoring.models.scorers.connection import Connection
 from scoring.models.scorers.threshold_change import (
     UNIT,
@@ -76,7 +76,7 @@ class Scorer(AddressedRow):
     """A named config of a scorer type with a default threshold."""
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="scorers")
-    name = models.CharField(max_length=120)
+    name = models.CharField(max_length=120, validators=[validate_name])
     type = models.CharField(max_length=60)
     threshold = models.FloatField("default threshold", validators=UNIT)
     current = models.ForeignKey(

@@ -15,7 +15,7 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import Q
 
-from scoring.models.base import AddressedRow
+from scoring.models.base import AddressedRow, validate_name
 from scoring.models.scorers.scorer import Scorer, rename_row
 from scoring.models.scorers.threshold_change import (
     REASON_NEEDED,
@@ -67,7 +67,7 @@ class Suite(AddressedRow):
     """A named set of scorers. `revision` goes up with every change of an entry or a threshold."""
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="suites")
-    name = models.CharField(max_length=120)
+    name = models.CharField(max_length=120, validators=[validate_name])
     revision = models.PositiveIntegerField(default=1, editable=False)
 
     objects = SuiteQuerySet.as_manager()

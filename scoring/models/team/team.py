@@ -15,7 +15,7 @@ from django.core import signing
 from django.db import models, transaction
 from django.utils import timezone
 
-from scoring.models.base import AddressedRow
+from scoring.models.base import AddressedRow, validate_name
 
 
 class Role(models.IntegerChoices):
@@ -50,7 +50,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     """A person, who signs in by e-mail."""
 
     email = models.EmailField("e-mail", unique=True)
-    name = models.CharField(max_length=100, blank=True)
+    name = models.CharField(max_length=100, blank=True, validators=[validate_name])
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField("may use the Django admin", default=False)
     date_joined = models.DateTimeField(default=timezone.now)
@@ -82,7 +82,7 @@ class TeamQuerySet(models.QuerySet["Team"]):
 class Team(AddressedRow):
     """The people who share datasets, runs and scorers; nobody else sees them."""
 
-    name = models.CharField(max_length=100)
+    name = models.CharField(max_length=100, validators=[validate_name])
     slug = models.SlugField(max_length=60, unique=True)
 
     objects = TeamQuerySet.as_manager()
@@ -122,16 +122,16 @@ class TokenQuerySet(models.QuerySet["Token"]):
         )
         return token, secret
 
+    def in_force(self) -> Self:
+        """Those that are neither revoked nor expired."""
+        unexpired = models.Q(expires_at=None) | models.Q(expires_at__gt=timezone.now())
+        return self.filter(unexpired, revoked_at=None)
+
     def usable(self, secret: str) -> Token | None:
         """The token with this secret, unless revoked, expired or its owner left."""
-        now = timezone.now()
-        return (
-            self.select_related("team", "user")
-            .filter(digest=Token.digest_of(secret), revoked_at=None, user__is_active=True)
-            .filter(models.Q(expires_at=None) | models.Q(expires_at__gt=now))
-            .filter(team__members__user=models.F("user"))
-            .first()
-        )
+        tokens = self.in_force().filter(digest=Token.digest_of(secret), user__is_active=True)
+        of_members = tokens.filter(team__members__user=models.F("user"))
+        return of_members.select_related("team", "user").first()
 
 
 class Token(AddressedRow):
@@ -139,7 +139,7 @@ class Token(AddressedRow):
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="tokens")
     user = models.ForeignKey(User, models.CASCADE, related_name="tokens")
-    name = models.CharField(max_length=100)
+    name = models.CharField(max_length=100, validators=[validate_name])
     role = models.PositiveSmallIntegerField(choices=Role.choices, default=Role.EDITOR)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     last_four = models.CharField(max_length=4, editable=False)

@@ -21,11 +21,12 @@ from scoring.core.files.suite_format import (
     read_suite,
     write_suite,
 )
+from scoring.core.names import is_one_line
 from scoring.core.registry import all_types
 from tests.support.thoroughness import examples
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12)
-NAMES = TEXT.map(str.strip).filter(bool)
+NAMES = TEXT.map(str.strip).filter(lambda name: bool(name) and is_one_line(name))
 THRESHOLDS = st.none() | st.floats(0, 1)
 PARTS = st.one_of(
     st.builds(lambda text: ("exact_match", {"default_expected": text}), TEXT),

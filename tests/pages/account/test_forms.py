@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.core import mail
 from django.test import Client
+from django.utils import timezone
 
 from evalsite.pages.account.forms import NewPasswordForm
-from scoring.models import AuditEntry, User
+from scoring.models import AuditEntry, Team, Token, User
 from tests.pages.account.steps import send_waiting_mail
 from tests.support.concurrency import TIMES, call_at_once, wait_for_all
 
@@ -127,3 +129,50 @@ def test_a_reset_link_posted_eight_times_at_once_sets_one_password(
     assert [new for new, address in answers if address.endswith("key/done/")] == [kept]
     late = next(address for _, address in answers if not address.endswith("key/done/"))
     assert "This link no longer works" in clients[0].get(late).text
+
+
+class TestTokens:
+    @pytest.fixture
+    def tokens(self, person: User, team: Team) -> list[Token]:
+        """Two in force, one that has expired, and somebody else's."""
+        made = [Token.objects.issue(team, person, name)[0] for name in ("ci", "laptop", "old")]
+        Token.objects.filter(name="old").update(expires_at=timezone.now() - timedelta(days=1))
+        other = User.objects.create_user("other@example.org", OLD)
+        return [*made, Token.objects.issue(team, other, "theirs")[0]]
+
+    def change(self, browser: Client, **more: str) -> None:
+        typed = {"oldpassword": OLD, "password1": NEW, "password2": NEW}
+        assert browser.post("/accounts/password/change/", typed | more).status_code == 302
+
+    def revoked(self) -> list[str]:
+        rows = Token.objects.exclude(revoked_at=None).order_by("pk")
+        return list(rows.values_list("name", flat=True))
+
+    def test_they_are_offered_to_end_with_the_password(
+        self, browser: Client, tokens: list[Token]
+    ) -> None:
+        page = browser.get("/accounts/password/change/").text
+        assert "Revoke my API tokens" in page
+        assert "2 are in use" in page
+        self.change(browser, end_tokens="on")
+        assert self.revoked() == ["ci", "laptop"]
+        entries = AuditEntry.objects.filter(action="token.revoked").order_by("pk")
+        assert [entry.target_name[:2] for entry in entries] == ["ci", "la"]
+
+    def test_they_stay_unless_one_says_so(self, browser: Client, tokens: list[Token]) -> None:
+        self.change(browser)
+        assert self.revoked() == []
+
+    def test_who_has_none_is_not_asked(self, browser: Client) -> None:
+        assert "Revoke my API tokens" not in browser.get("/accounts/password/change/").text
+
+    def test_a_lost_password_ends_them_too(
+        self, client: Client, person: User, tokens: list[Token]
+    ) -> None:
+        client.post("/accounts/password/reset/", {"email": person.email})
+        send_waiting_mail()
+        (link,) = re.findall(r"/accounts/password/reset/key/\S+", str(mail.outbox[-1].body))
+        form = client.get(link, follow=True).redirect_chain[-1][0]
+        assert "Revoke my API tokens" in client.get(form).text
+        client.post(form, {"password1": NEW, "password2": NEW, "end_tokens": "on"})
+        assert self.revoked() == ["ci", "laptop"]

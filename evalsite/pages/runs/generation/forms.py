@@ -8,6 +8,7 @@ from typing import Any, Final
 from django import forms
 
 from evalsite.pages.runs.forms import StartForm
+from evalsite.pages.web.fields import NameField
 from scoring.core.contract import ConfigError
 from scoring.core.llm.prompt_template import PromptTemplate
 from scoring.engine.outputs import output_recipe
@@ -44,7 +45,7 @@ class GenerationForm(StartForm):
     connection = forms.ModelChoiceField(
         Connection.objects.none(), to_field_name="uuid", empty_label=None
     )
-    model = forms.CharField(
+    model = NameField(
         max_length=200,
         widget=forms.TextInput(attrs=MONO | {"autocomplete": "off", "list": "models"}),
         help_text="By the name its provider gives it.",
@@ -65,7 +66,7 @@ class GenerationForm(StartForm):
         initial=1,
         help_text="Outputs a case. Several show how steady the model is, and cost as many times.",
     )
-    series = forms.CharField(
+    series = NameField(
         max_length=120,
         required=False,
         help_text="Runs of one series make one drift line. Left empty, the model's name.",
