@@ -154,7 +154,8 @@ def test_a_reset_does_the_same_for_both(alice: User) -> None:
     for email in (alice.email, "nobody@example.org"):
         with CaptureQueriesContext(connection) as queries:
             ask_reset(email)
-        asked.append([query["sql"].partition(" ")[0] for query in queries])
+        # Counters are locked in the order of their names, which differ with the address.
+        asked.append(sorted(query["sql"].partition(" ")[0] for query in queries))
         assert AttemptCounter.objects.filter(key=mail_limit(email).key).get().count == 1
     assert asked[0] == asked[1]
     rows = ResetMail.objects.order_by("pk")
