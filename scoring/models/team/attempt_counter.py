@@ -115,16 +115,23 @@ class AttemptCounterQuerySet(models.QuerySet["AttemptCounter"]):
 
     def _check(self, limits: list[Limit]) -> None:
         now = timezone.now()
-        allowed = {limit.key: limit.attempts for limit in limits}
+        allowed = {limit.key: limit for limit in limits}
         counters = self.filter(key__in=allowed, expires_at__gt=now)
-        waits = [c.expires_at - now for c in counters if c.count >= allowed[c.key]]
+        waits = [
+            counter.expires_at - now
+            for counter in counters
+            if counter.count >= allowed[counter.key].attempts
+            and counter.expires_at <= _window_end(allowed[counter.key])
+        ]
         if waits:
             raise TooManyAttemptsError(ceil(max(waits).total_seconds()))
 
     def _add(self, limit: Limit) -> None:
         current = self.filter(key=limit.key)
-        if not current.filter(expires_at__gt=timezone.now()).update(count=models.F("count") + 1):
-            current.update(count=1, expires_at=_window_end(limit))
+        end = _window_end(limit)
+        open_window = current.filter(expires_at__gt=timezone.now(), expires_at__lte=end)
+        if not open_window.update(count=models.F("count") + 1):
+            current.update(count=1, expires_at=end)
 
 
 def _window_end(limit: Limit) -> datetime:
@@ -132,7 +139,9 @@ def _window_end(limit: Limit) -> datetime:
 
 
 class AttemptCounter(models.Model):
-    """Attempts under one limit since its first one; void once expired."""
+    """Attempts under one limit since its first one; void once expired, and where it expires later
+    than a window that begins now: a clock was set back.
+    """
 
     key = models.CharField(max_length=64, primary_key=True)
     count = models.PositiveIntegerField(default=0)
