@@ -32,9 +32,9 @@ _LABELS: Final = {
     "remember": "Stay signed in",
     "oldpassword": "Current password",
     "password1": "New password",
-    "password2": "New password again",
+    "password2": "Confirm password",
 }
-_HELP: Final = "At least 8 characters, not only digits, and nothing that everybody uses."
+_HELP: Final = "At least 8 characters, not only digits, and not a commonly used password."
 
 
 @contextmanager
@@ -77,8 +77,8 @@ class NewPasswordMixin:
             self.fields["end_tokens"] = forms.BooleanField(
                 required=False,
                 label="Revoke my API tokens",
-                help_text=f"{count:,} {'is' if count == 1 else 'are'} in use. Programs with them"
-                " stop working at once.",
+                help_text=f"You have {count:,} active; programs that use"
+                f" {'it' if count == 1 else 'them'} stop working at once.",
             )
 
     def save(self) -> None:

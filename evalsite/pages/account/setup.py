@@ -40,9 +40,9 @@ class FirstPersonForm(forms.Form):
     password = forms.CharField(
         strip=False,
         widget=NEW_PASSWORD,
-        help_text="At least 8 characters, not only digits, and nothing that everybody uses.",
+        help_text="At least 8 characters, not only digits, and not a commonly used password.",
     )
-    password_again = forms.CharField(strip=False, widget=NEW_PASSWORD)
+    password_again = forms.CharField(label="Confirm password", strip=False, widget=NEW_PASSWORD)
     team_name = NameField(
         label="Team",
         max_length=100,

@@ -69,7 +69,7 @@ def test_a_lost_password_is_set_by_the_link_and_audited(client: Client, person: 
     send_waiting_mail()
     (link,) = re.findall(r"/accounts/password/reset/key/\S+", str(mail.outbox[0].body))
     page = client.get(link, follow=True)
-    assert "New password again" in page.text
+    assert "Confirm password" in page.text
     client.post(page.redirect_chain[-1][0], {"password1": NEW, "password2": NEW})
     person.refresh_from_db()
     assert person.check_password(NEW)
@@ -81,7 +81,7 @@ def test_a_lost_password_is_set_by_the_link_and_audited(client: Client, person: 
     [
         ("login/", False, ["E-mail", "Password", "Stay signed in"]),
         ("password/reset/", False, ["E-mail"]),
-        ("password/change/", True, ["Current password", "New password", "New password again"]),
+        ("password/change/", True, ["Current password", "New password", "Confirm password"]),
     ],
 )
 def test_the_fields_carry_the_sites_labels_alone(
@@ -153,7 +153,7 @@ class TestTokens:
     ) -> None:
         page = browser.get("/accounts/password/change/").text
         assert "Revoke my API tokens" in page
-        assert "2 are in use" in page
+        assert "You have 2 active" in page
         self.change(browser, end_tokens="on")
         assert self.revoked() == ["ci", "laptop"]
         entries = AuditEntry.objects.filter(action="token.revoked").order_by("pk")
