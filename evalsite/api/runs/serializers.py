@@ -239,7 +239,8 @@ class StateShape(serializers.Serializer[object]):
     progress = ProgressShape()
     cause = serializers.CharField(
         allow_null=True,
-        help_text="Why nothing moves; of a finished run, why over 5 % of its cases have an error.",
+        help_text="Why nothing moves, or the run was given up; of a finished run, why over 5 % of"
+        " its cases have an error.",
     )
     verdicts = verdict_counts("Verdicts")
     relabel = RelabelShape(

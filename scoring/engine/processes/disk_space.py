@@ -28,15 +28,15 @@ def watch_disk() -> bool:
 
     Called every few seconds by the worker, and before a site opens its database.
     """
-    path, free = _reserve(), _free_bytes()
-    if path.exists():
+    free = _free_bytes()
+    if _has_reserve():
         if free >= FULL_BYTES:
             return False
         release_reserve()
         return True
     if free < 2 * RESERVE_BYTES:
         return True
-    _keep(path)
+    _keep_reserve()
     return False
 
 
@@ -50,16 +50,26 @@ def is_disk_full() -> bool:
     free = _free_bytes()
     if free >= 2 * RESERVE_BYTES:
         return False
-    return free < FULL_BYTES or not _reserve().exists()
+    return free < FULL_BYTES or not _has_reserve()
 
 
-def _keep(path: Path) -> None:
+def _keep_reserve() -> None:
     """Fill the reserve; where that fails, for want of room or otherwise, there is none."""
-    with suppress(OSError), open_private(path, "wb") as file:
+    with suppress(OSError), open_private(_reserve(), "wb") as file:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
-            return
-    path.unlink(missing_ok=True)
+        else:
+            file.write(bytes(RESERVE_BYTES))
+    if not _has_reserve():
+        release_reserve()
+
+
+def _has_reserve() -> bool:
+    """Whether it is there and whole: a process may have been killed while it was filled."""
+    try:
+        return _reserve().stat().st_size == RESERVE_BYTES
+    except FileNotFoundError:
+        return False
 
 
 def _reserve() -> Path:

@@ -91,7 +91,22 @@ def test_a_reserve_that_cannot_be_filled_is_none(
     assert not reserve.exists()
 
 
+def test_systems_that_cannot_reserve_room_write_it(
+    reserve: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(disk_space.os, "posix_fallocate")
+    watch_disk()
+    assert reserve.stat().st_size == RESERVE_BYTES
+
+
 def test_releasing_twice_is_no_failure(reserve: Path) -> None:
     release_reserve()
     release_reserve()
     assert not reserve.exists()
+
+
+def test_half_a_reserve_is_filled_up(reserve: Path) -> None:
+    """As a process leaves it that was killed while it filled it."""
+    reserve.write_bytes(b"x")
+    assert not watch_disk()
+    assert reserve.stat().st_size == RESERVE_BYTES
