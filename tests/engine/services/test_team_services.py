@@ -150,9 +150,14 @@ class TestOfARun:
         assert isinstance(fault, CallFailure)
         assert (fault.code, stub.requests) == ("cancelled", [])
 
-    def test_a_budget_of_nothing_needs_a_price_all_the_same(
-        self, run: Run, connection: Connection
+    @pytest.mark.parametrize(
+        "price", [{}, {"usd_per_million_in": 1.0}, {"usd_per_million_out": 1.0}]
+    )
+    def test_a_budget_of_nothing_needs_the_whole_price_all_the_same(
+        self, run: Run, team: Team, stub: Stub, price: dict[str, float]
     ) -> None:
+        offered = [{"name": QUESTION.model, **price}]
+        Connection.objects.define(team, "main", stub.url("ok"), offered=offered, by=None)
         run.budget_usd = 0.0
         (fault,) = open_run_services(run).ask([QUESTION])
         assert isinstance(fault, CallFailure)

@@ -65,12 +65,13 @@ def test_a_person_is_refused_a_second_turn_at_once() -> None:
         pass
 
 
-def test_a_third_caller_is_refused_rather_than_kept() -> None:
+def test_a_third_caller_is_refused_rather_than_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     queue = TryoutQueue()
     callers = [Caller(queue, 1)]
     assert callers[0].has_turn.wait(DEADLINE_SECONDS)
     callers.append(Caller(queue, 2))
     wait_until(lambda: len(queue._callers) == 2)
+    monkeypatch.setattr(queue._changed, "wait_for", lambda *_: pytest.fail("it waits"))
     with pytest.raises(BusyError, match="Others are scoring"), queue.turn(3):
         pass
     for caller in callers:
