@@ -20,7 +20,7 @@ from evalsite import access
 from evalsite.api.errors import Problem, missing_problem
 from evalsite.api.pagination import NewestFirst
 from evalsite.api.parsers import refuse_cut_form
-from scoring.engine.processes.disk_space import DISK_FULL, is_disk_full
+from scoring.engine.processes.disk_space import DISK_FULL, is_out_of_space
 from scoring.models import Role, Team, User
 
 Query = TypeVar("Query", bound=BaseSerializer[Any])
@@ -36,7 +36,7 @@ class ApiView(GenericAPIView[Any]):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse what would be stored while the disk is full."""
         super().initial(request, *args, **kwargs)
-        if self.stores and request.method not in SAFE_METHODS and is_disk_full():
+        if self.stores and request.method not in SAFE_METHODS and is_out_of_space():
             raise OSError(ENOSPC, DISK_FULL)
 
     @property

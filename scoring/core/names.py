@@ -21,5 +21,5 @@ def is_one_line(text: str) -> bool:
 
 
 def as_one_line(text: str) -> str:
-    """The text with spaces for what no name holds, none of them beside another."""
+    """The text with a space for what no name holds, and for white space of any length."""
     return " ".join(_UNFIT.sub(" ", text).split())

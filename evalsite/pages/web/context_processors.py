@@ -8,7 +8,7 @@ from typing import Any, Final
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from scoring.engine.processes.disk_space import DISK_FULL, is_disk_full
+from scoring.engine.processes.disk_space import DISK_FULL, is_out_of_space
 from scoring.models import Notice, Team, User
 
 THEMES = {"light", "dark"}
@@ -43,7 +43,7 @@ def page_frame(request: HttpRequest) -> dict[str, Any]:
         "theme": theme if theme in THEMES else "",
         "bar_part": site_section(request.path),
         "team": None,
-        "disk_problem": DISK_FULL if is_disk_full() else "",
+        "disk_problem": DISK_FULL if is_out_of_space() else "",
         "notices": SimpleLazyObject(lambda: _unread(user)) if user and has_notices else (),
         "teams": Team.objects.of(user) if user and user.is_authenticated else Team.objects.none(),
     }

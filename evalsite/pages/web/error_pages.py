@@ -17,7 +17,7 @@ from django.views.defaults import server_error
 
 from scoring.core import database_lock
 from scoring.core.files import disk_full
-from scoring.engine.processes.disk_space import is_disk_full, release_reserve
+from scoring.engine.processes.disk_space import is_out_of_space, release_reserve
 from scoring.engine.tryout.queue import BusyError
 
 log = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ class StorageFaultMiddleware:
         return self._get_response(request)
 
     def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
-        if request.method in SAFE_METHODS or not is_disk_full():
+        if request.method in SAFE_METHODS or not is_out_of_space():
             return None
         release_reserve()
         match = request.resolver_match

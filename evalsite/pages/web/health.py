@@ -9,7 +9,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from scoring.engine.processes.disk_space import is_disk_full
+from scoring.engine.processes.disk_space import is_out_of_space
 from scoring.engine.runs.progress import is_worker_alive
 
 
@@ -21,7 +21,7 @@ def healthz(_request: HttpRequest) -> JsonResponse:
     The body says which fails.
     """
     has_database, has_worker = _database_and_worker()
-    found = {"database": has_database, "worker": has_worker, "disk": not is_disk_full()}
+    found = {"database": has_database, "worker": has_worker, "disk": not is_out_of_space()}
     is_well = all(found.values())
     status = HTTPStatus.OK if is_well else HTTPStatus.SERVICE_UNAVAILABLE
     return JsonResponse({"healthy": is_well, **found}, status=status)

@@ -13,14 +13,17 @@ from typing import Final
 
 EXCERPT: Final = 200  # characters of an endpoint's own words
 REMOVED_KEY: Final = "[key]"
+MAX_LINE_SOURCE: Final = 4_000  # characters that a line is made of
+MAX_BACKSLASHES: Final = 8  # before a character: JSON four deep has eight
 SHORTEST_SECRET: Final = 8  # characters; a shorter key ("none", "ollama") is a word like any other
 
-#: What looks like a key, such as that of another endpoint behind this one.
+#: What looks like a key, such as that of another endpoint behind this one. It looks ahead no
+#: further, lest a hostile text takes time by the square of its length.
 _ANY_KEY: Final = re.compile(
     r"""
-      \bbearer\s+(?=\S*\d)[\w.~+/=-]{8,}
-    | \b(?:sk|pk|gsk|xai|hf|key|api)[-_](?=\S*\d)[\w-]{16,}
-    | \b(?:api[-_ ]?key|authorization|access[-_ ]?token|secret)\W{1,6}(?=\S*\d)[\w.~+/=-]{12,}
+      \bbearer\s+(?=\S{0,200}\d)[\w.~+/=-]{8,}
+    | \b(?:sk|pk|gsk|xai|hf|key|api)[-_](?=\S{0,200}\d)[\w-]{16,}
+    | \b(?:api[-_ ]?key|authorization|access[-_ ]?token|secret)\W{1,6}(?=\S{0,200}\d)[\w.~+/=-]{12,}
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -43,7 +46,8 @@ class CallTarget:
 
     def clean_line(self, text: str, max_characters: int = EXCERPT) -> str:
         """The text on one line, truncated, without the key and what looks like one."""
-        line = " ".join(_ANY_KEY.sub(REMOVED_KEY, self.clean_text(text)).split())
+        start = self.clean_text(text)[:MAX_LINE_SOURCE]  # first cleaned, lest half a key is left
+        line = " ".join(_ANY_KEY.sub(REMOVED_KEY, start).split())
         return line if len(line) <= max_characters else line[: max_characters - 1] + "…"
 
 
@@ -54,9 +58,16 @@ def whole_characters(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _key_pattern(key: str) -> re.Pattern[str]:
-    """The key as it is, or with characters escaped as in JSON or in a URL."""
+    """The key as it is, or with characters escaped as in JSON or in a URL.
+
+    A key with backslashes is found as it is alone: of a row of them any number could be escapes.
+    """
+    if "\\" in key:
+        return re.compile(re.escape(key))
+    most = MAX_BACKSLASHES
     forms = (
-        rf"(?:\\*{re.escape(letter)}|\\+u(?i:{ord(letter):04x})|%(?i:{ord(letter):02x}))"
+        rf"(?:\\{{0,{most}}}{re.escape(letter)}"
+        rf"|\\{{1,{most}}}u(?i:{ord(letter):04x})|%(?i:{ord(letter):02x}))"
         for letter in key
     )
     return re.compile("".join(forms))

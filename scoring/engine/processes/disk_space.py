@@ -45,7 +45,7 @@ def release_reserve() -> None:
     _reserve().unlink(missing_ok=True)
 
 
-def is_disk_full() -> bool:
+def is_out_of_space() -> bool:
     """Whether the reserve had to be released, or is about to be."""
     free = _free_bytes()
     if free >= 2 * RESERVE_BYTES:

@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from scoring.core.contract import ConfigError
+from scoring.core.names import as_one_line
 from scoring.engine.runs.requirements import run_families
 from scoring.models import (
     AlertWatch,
@@ -201,7 +202,7 @@ def give_up_run(run: Run, failure: str) -> bool:
     It is cancelled, so that it can be resumed once the cause is mended.
     """
     unfinished = (RunState.QUEUED, RunState.RUNNING, RunState.CANCELLING)
-    failure = " ".join(failure.replace("\0", "").split())[:FAILURE_CHARS]
+    failure = as_one_line(failure)[:FAILURE_CHARS]
     with transaction.atomic():
         if not change_state(run, unfinished, RunState.CANCELLED, cause=failure):
             return False

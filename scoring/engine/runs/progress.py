@@ -84,7 +84,7 @@ def stall_reason(run: Run, *, has_worker: bool | None = None) -> str | None:
         return None
     if run.output_set.state == OutputSetState.LOADING:
         return "waiting for outputs"
-    if disk_space.is_disk_full():
+    if disk_space.is_out_of_space():
         return disk_space.DISK_FULL
     if lease.is_leased(run):
         return run.stall_reason or None
@@ -99,7 +99,7 @@ def job_stall_reason(job: Job | None) -> str:
 
 def find_worker_problem() -> str:
     """Why the worker does nothing at present; empty where it works."""
-    if disk_space.is_disk_full():
+    if disk_space.is_out_of_space():
         return disk_space.DISK_FULL
     return "" if is_worker_alive() else NO_WORKER
 

@@ -14,6 +14,7 @@ from scoring.core.llm.endpoint_text import EXCERPT, CallTarget
 from scoring.core.services import Reply
 from tests.stub.wire import Answer, completion, error, html, json_answer, verdict
 from tests.support.judges import Bench, question
+from tests.support.speed import quick_enough
 
 KEY = "sk-secret+1234/ab=="
 TARGET = CallTarget("main", "m", KEY)
@@ -74,6 +75,32 @@ def test_no_half_of_a_key_is_left_by_cutting() -> None:
 
 def test_a_line_is_one_line_that_every_database_stores() -> None:
     assert TARGET.clean_line("a\n\0b\ud83d") == "a \N{REPLACEMENT CHARACTER}b?"
+
+
+HOSTILE: dict[str, str] = {
+    "backslashes": "\\",
+    "beginnings of keys": "sk-",
+    "beginnings of this key": "sk-secret+1234/ab=",
+    "words before keys": "api_key: bearer ",
+    "percents": "%73",
+    "escapes": "\\u0073",
+    "spaces": "bearer          ",
+}
+
+
+@pytest.mark.parametrize("part", HOSTILE.values(), ids=list(HOSTILE))
+def test_no_text_takes_time_by_the_square_of_its_length(part: str) -> None:
+    """An endpoint may send 8 MB of it, and all calls of the worker would wait."""
+    text = part * (500_000 // len(part))
+    with quick_enough(2.0):
+        TARGET.clean_text(text)
+        TARGET.clean_line(text)
+
+
+def test_a_key_with_backslashes_is_taken_out_in_no_time() -> None:
+    target = CallTarget("main", "m", "\\" * 40 + "x")
+    assert target.clean_text("\\" * 100_000) == "\\" * 100_000
+    assert target.clean_text(f"got {target.key}!") == "got [key]!"
 
 
 def test_the_key_is_not_in_what_describes_a_target() -> None:

@@ -12,7 +12,7 @@ from scoring.engine.processes.disk_space import (
     FULL_BYTES,
     RESERVE,
     RESERVE_BYTES,
-    is_disk_full,
+    is_out_of_space,
     release_reserve,
     watch_disk,
 )
@@ -46,16 +46,16 @@ def test_room_is_kept_where_there_is_some(reserve: Path) -> None:
     assert reserve.stat().st_size == RESERVE_BYTES
     assert reserve.stat().st_blocks * 512 >= RESERVE_BYTES  # it takes the room it promises
     assert reserve.stat().st_mode & 0o077 == 0
-    assert not is_disk_full()
+    assert not is_out_of_space()
 
 
 def test_the_reserve_is_given_up_when_the_disk_is_full(reserve: Path, room: Room) -> None:
     watch_disk()
     room.bytes = RESERVE_BYTES + FULL_BYTES - 1
-    assert is_disk_full()
+    assert is_out_of_space()
     assert watch_disk()
     assert not reserve.exists()
-    assert is_disk_full()
+    assert is_out_of_space()
 
 
 def test_the_disk_stays_full_until_there_is_room_for_reserve_and_work(
@@ -65,11 +65,11 @@ def test_the_disk_stays_full_until_there_is_room_for_reserve_and_work(
     release_reserve()
     room.bytes = 2 * RESERVE_BYTES - 1
     assert watch_disk()
-    assert is_disk_full()
+    assert is_out_of_space()
     assert not reserve.exists()
     room.bytes += 1
     assert not watch_disk()
-    assert not is_disk_full()
+    assert not is_out_of_space()
     assert reserve.exists()
 
 
@@ -77,7 +77,7 @@ def test_a_small_disk_with_its_reserve_is_not_full(room: Room) -> None:
     watch_disk()
     room.bytes = RESERVE_BYTES + FULL_BYTES
     assert not watch_disk()
-    assert not is_disk_full()
+    assert not is_out_of_space()
 
 
 def test_a_reserve_that_cannot_be_filled_is_none(

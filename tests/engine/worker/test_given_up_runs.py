@@ -193,7 +193,7 @@ def test_a_shard_whose_errors_cannot_be_stored_ends_its_run(
 
 def test_the_cause_is_one_line_that_is_stored_everywhere(run_of_yes: RunOfYes) -> None:
     run = run_of_yes(1)
-    assert planning.give_up_run(run, "a\n\0b " + "x" * 999)
+    assert planning.give_up_run(run, "a\n\0b\ud83d " + "x" * 999)
     stored = read(run).failure
     assert (stored[:4], len(stored)) == ("a b ", planning.FAILURE_CHARS)
     assert not planning.give_up_run(run, "again")
