@@ -47,6 +47,7 @@ from scoring.models import (
     SuiteEntry,
     SuiteProposal,
     Team,
+    ThresholdProposal,
     Upload,
     User,
     Waiver,
@@ -467,6 +468,12 @@ def suite_entry_for(
 def proposal_for(user: User, uid: uuid.UUID, role: Role) -> SuiteProposal:
     """A proposal with its suite and team joined."""
     proposals = SuiteProposal.objects.visible_to(user).select_related("suite__team")
+    return _get_row(user, proposals, uid, role)
+
+
+def threshold_proposal_for(user: User, uid: uuid.UUID, role: Role) -> ThresholdProposal:
+    """A proposal with its suite and team joined."""
+    proposals = ThresholdProposal.objects.visible_to(user).select_related("suite__team", "team")
     return _get_row(user, proposals, uid, role)
 
 

@@ -154,6 +154,13 @@ _register(
     list_select_related=["suite", "proposed_by", "decided_by"],
 )
 _register(
+    rows.ThresholdProposal,
+    list_display=["suite", "thresholds", "state", "proposed_by", "created_at", "decided_by"],
+    list_filter=["state"],
+    search_fields=["suite__name", "rationale", "uuid"],
+    list_select_related=["suite", "proposed_by", "decided_by"],
+)
+_register(
     rows.Worker,
     list_display=["name", "started_at", "seen_at"],
     search_fields=["name"],

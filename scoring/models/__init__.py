@@ -56,7 +56,7 @@ from scoring.models.runs.score import (
     Verdict,
 )
 from scoring.models.scorers.connection import Connection
-from scoring.models.scorers.proposal import ProposalState, SuiteProposal
+from scoring.models.scorers.proposal import ProposalState, SuiteProposal, ThresholdProposal
 from scoring.models.scorers.scorer import Scorer, ScorerVersion
 from scoring.models.scorers.suite import Suite, SuiteEntry
 from scoring.models.scorers.threshold_change import ThresholdChange
@@ -152,6 +152,7 @@ __all__ = [
     "TaskReason",
     "Team",
     "ThresholdChange",
+    "ThresholdProposal",
     "Token",
     "Upload",
     "UploadKind",

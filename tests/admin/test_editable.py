@@ -75,7 +75,7 @@ def test_another_threshold_than_the_page_showed_is_not_replaced(
     entry.change_threshold(0.9, by=None, reason="Stricter before the release.")
     form = {"threshold": "0.8", "reason": "Reviewers were stricter.", "seen": "0.7"}
     answer = admin.post(change_url(entry), form)
-    assert "Another user set the threshold to 0.9 in the meantime." in answer.text
+    assert "set the threshold of close enough to 0.9 in the meantime" in answer.text
     assert 'name="seen" value="0.9"' in answer.text
     entry.refresh_from_db()
     assert entry.threshold == 0.9

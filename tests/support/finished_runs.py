@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, Literal
@@ -24,6 +23,7 @@ from scoring.models import (
     Status,
     Verdict,
 )
+from scoring.models.runs.relabel import combine_verdicts
 
 Given = float | Literal["error", "skip"]
 THRESHOLD = 0.5
@@ -64,7 +64,7 @@ def run_with(
             output=output,
             position=output.case.position,
             trial=output.trial,
-            verdict=_verdict([of_scorer[n] for of_scorer in rows]),
+            verdict=combine_verdicts((row[n].status, row[n].verdict) for row in rows),
         )
         for n, output in enumerate(made)
     )
@@ -98,10 +98,3 @@ def _score(scorer: RunScorer, output: Output, given: Given) -> Score:
         verdict = Verdict.PASS if given >= scorer.threshold else Verdict.FAIL
         values = {"status": Status.SCORED, "score": given, "verdict": verdict}
     return Score(scorer=scorer, output=output, **values)
-
-
-def _verdict(rows: Sequence[Score]) -> Verdict:
-    statuses = Counter(row.status for row in rows)
-    if statuses[Status.ERROR] or statuses[Status.SKIPPED]:
-        return Verdict.ERROR if statuses[Status.ERROR] else Verdict.SKIPPED
-    return Verdict.FAIL if any(row.verdict for row in rows) else Verdict.PASS

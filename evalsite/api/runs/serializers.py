@@ -27,10 +27,10 @@ from scoring.core.llm.prompt_template import MAX_CHARACTERS
 from scoring.engine.outputs.output_recipe import PARAMETERS
 from scoring.engine.runs.progress import run_progress
 from scoring.engine.runs.run_errors import find_run_errors
-from scoring.engine.thresholds.description import describe_relabel
 from scoring.models import Relabel, Run, RunScorer, RunState, RunSummary, Verdict
 from scoring.models.data.dataset import KEY_LENGTH
 from scoring.models.runs.generation import MAX_TRIALS
+from scoring.models.runs.relabel import describe_relabel
 from scoring.models.runs.run import is_future_date
 
 MAX_OUTPUTS = 10_000

@@ -163,6 +163,13 @@ class ScoredLabel(NamedTuple):
     is_refused: bool = False
 
 
+def table_at(labels: Iterable[ScoredLabel], threshold: float) -> VerdictTable:
+    """The verdicts at a threshold against people's."""
+    return verdict_table(
+        (each.score >= threshold and not each.is_refused, each.passed_by_people) for each in labels
+    )
+
+
 class BestThreshold(NamedTuple):
     """The threshold with the highest kappa: the lowest such score that occurs.
 
@@ -186,7 +193,7 @@ def best_threshold(labels: Collection[ScoredLabel]) -> BestThreshold | None:
     """None where kappa is above 0 at no threshold: no score, one verdict of all people, or a
     scorer that knows nothing of it.
     """
-    cuts = list(_cuts(labels))
+    cuts = list(tables_by_threshold(labels))
     kappas = [_Kappa.of(cut.table) for cut in cuts]
     values = [0.0 if kappa is None else kappa.value for kappa in kappas]
     best = max(range(len(cuts)), key=lambda index: values[index], default=None)
@@ -199,13 +206,18 @@ def best_threshold(labels: Collection[ScoredLabel]) -> BestThreshold | None:
     return BestThreshold(cuts[best].threshold, values[best], cuts[best].table, as_good)
 
 
-class _Cut(NamedTuple):
+class ThresholdTable(NamedTuple):
+    """The verdicts against people's at a threshold."""
+
     threshold: float
     table: VerdictTable
 
 
-def _cuts(labels: Collection[ScoredLabel]) -> Iterator[_Cut]:
-    """The tables of all scores that occur above 0 as thresholds, the lowest first."""
+def tables_by_threshold(labels: Collection[ScoredLabel]) -> Iterator[ThresholdTable]:
+    """The tables of all scores that occur above 0 as thresholds, the lowest first.
+
+    A table holds from the threshold before up to its own.
+    """
     positives = sum(label.passed_by_people for label in labels)
     negatives = len(labels) - positives
     judged = sorted(label for label in labels if not label.is_refused)
@@ -213,7 +225,9 @@ def _cuts(labels: Collection[ScoredLabel]) -> Iterator[_Cut]:
     wrong = len(judged) - right  # passed by the scorer alone
     for score, group in groupby(judged, key=lambda label: label.score):
         if score > 0:
-            yield _Cut(score, VerdictTable(right, wrong, positives - right, negatives - wrong))
+            yield ThresholdTable(
+                score, VerdictTable(right, wrong, positives - right, negatives - wrong)
+            )
         for label in group:
             right -= label.passed_by_people
             wrong -= not label.passed_by_people

@@ -70,6 +70,14 @@ class ScoreDistribution:
         """None where nothing was scored."""
         return self.count_passed(threshold) / self.scored if self.scored else None
 
+    def bins(self, number: int) -> list[int]:
+        """How many scores lie in each of so many equal bins of 0..1; `number` divides STEPS.
+
+        A bin includes its lower edge, the last one also 1.
+        """
+        starts = [self.at_least[step] for step in range(0, STEPS, STEPS // number)]
+        return [low - high for low, high in pairwise([*starts, 0])]
+
     def curve(self, every: int = 1) -> list[tuple[float, float]]:
         """(threshold, pass rate) up to 1, of every so many edges those where the rate changes: a
         rate holds from the threshold before up to its own. Empty where nothing was scored.

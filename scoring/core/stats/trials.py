@@ -20,6 +20,7 @@ _WAYS: Final[dict[Reduction, Callable[[Sequence[float]], float]]] = {
     "min": min,
 }
 REDUCTIONS: Final = tuple(_WAYS)
+MEAN_DIGITS: Final = 9  # of the one score of a case
 
 
 class CaseTrials(NamedTuple):
@@ -114,7 +115,7 @@ def reduce_trials(cases: Iterable[CaseTrials], how: Reduction, threshold: float)
 
 def reduce_scores(scores: Sequence[float], how: Reduction) -> float:
     """The one score of a case's trials, rounded to 9 decimals like any reported score."""
-    return round(_WAYS[how](scores), 9)
+    return round(_WAYS[how](scores), MEAN_DIGITS)
 
 
 def pass_at_k(cases: Iterable[CaseTrials], k: int) -> ReducedScores:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from scoring.core.json_text import to_text
 from scoring.core.wording.numbers import share_text
@@ -75,3 +75,35 @@ def case_verdicts_sentence(changed: int, flips: int) -> str:
         return "All their case verdicts change." if flips > 1 else "Its case verdict changes."
     verdicts = "case verdict changes" if changed == 1 else "case verdicts change"
     return f"{changed:,} {verdicts}; the others also fail another scorer."
+
+
+class VerdictChanges(NamedTuple):
+    """How many cases broke and were fixed against a baseline, and whether that is a significant
+    drop.
+    """
+
+    broke: int
+    fixed: int
+    has_dropped: bool
+
+
+def comparison_effect_sentence(baseline: str, before: VerdictChanges, after: VerdictChanges) -> str:
+    """What becomes of a comparison: its counts as scored and at new thresholds, and its verdict."""
+    counts = f"{before.broke:,} broke and {before.fixed:,} {_were(before.fixed)} fixed"
+    start = f"Against {baseline}, {counts} as scored"
+    if before == after:
+        return f"{start}, and nothing changes."
+    then = f"{after.broke:,} would have broken and {after.fixed:,} would be fixed"
+    return f"{start}; {then}. {_DROPS[before.has_dropped, after.has_dropped]}"
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+_DROPS: Final = {
+    (True, True): "The drop would still be statistically significant.",
+    (True, False): "The drop would no longer be statistically significant.",
+    (False, True): "That would be a statistically significant drop.",
+    (False, False): "Neither is a statistically significant drop.",
+}

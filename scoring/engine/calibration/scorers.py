@@ -187,6 +187,19 @@ def calibrate_versions(scorer: Scorer) -> list[VersionCalibration]:
     )
 
 
+def calibrate_runs(runs: Sequence[RunScorer]) -> VersionCalibration | None:
+    """The version that scored the first of these runs, over all of them that it scored.
+
+    The runs are of one scorer, the newest first. None where people have passed or failed none of
+    its outputs.
+    """
+    own = [each for each in runs if each.version_id == runs[0].version_id]
+    reviews = Review.objects.filter(output_set__in={each.run.output_set_id for each in own})
+    decided = read_people(reviews).decided if own else {}
+    found = _calibrate_version(own[0].version, own, decided) if decided else None
+    return found if found and found.labels else None
+
+
 def _calibrate_version(
     version: ScorerVersion, runs: Sequence[RunScorer], decided: Mapping[int, bool]
 ) -> VersionCalibration:

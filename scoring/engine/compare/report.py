@@ -10,10 +10,10 @@ from scoring.core.wording.comparison import chance_text, size_text
 from scoring.core.wording.numbers import change_text, number_text, to_ascii
 from scoring.core.wording.tables import NO_FIGURE, align_columns, markdown_table
 from scoring.engine.compare.figures import Figures, ScorerFigures, Slice
-from scoring.engine.thresholds.description import describe_relabel
 from scoring.models import Relabel, Run
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import PairKind
+from scoring.models.runs.relabel import describe_relabel
 
 HEAD: Final = (
     "scorer", "n", "baseline", "candidate", "change [95 %]", "p", "p corr.", "detect.",

@@ -10,8 +10,8 @@ from scoring.core.wording.tables import NO_FIGURE, align_columns, interval_text,
 from scoring.engine.drift.chart import tag_lines
 from scoring.engine.drift.line import DriftLine
 from scoring.engine.drift.point import Point
-from scoring.engine.thresholds.description import describe_relabel
 from scoring.models import Relabel
+from scoring.models.runs.relabel import describe_relabel
 
 HEAD: Final = (
     "run", "dated", "mean [95 %]", "pass rate", "n", "fixed", "broke", "over all", "similarity",

@@ -14,9 +14,9 @@ from scoring.core.wording.tables import NO_FIGURE, align_columns, interval_text,
 from scoring.engine.compare.gate_text import outcome_text
 from scoring.engine.compare.gates import GateOutcome, waivers_text
 from scoring.engine.runs.run_errors import find_run_errors
-from scoring.engine.thresholds.description import describe_relabel
 from scoring.models import CaseVerdict, Relabel, Run, RunSummary, Score, Status, Verdict
 from scoring.models.runs.missing_outputs import missing_keys
+from scoring.models.runs.relabel import describe_relabel
 
 if TYPE_CHECKING:
     from scoring.engine.compare.regressions import Regressions

@@ -56,15 +56,18 @@ def summarize_run(run: Run) -> None:
     scorers = run.frozen_scorers
     scored, unscored = _scored(scorers), _unscored(scorers)
     faults = _faults([scorer for scorer in scorers if scored[scorer.pk].counts[0.0]])
-    summaries, ranks = [], CaseRanks()
+    summaries, histograms, ranks = [], [], CaseRanks()
     for scorer in scorers:
         figures = _figures(scored[scorer.pk], unscored[scorer.pk])
+        judged = scored[scorer.pk].counts
         if trials > 1:
             tried = read_trials(scorer)
+            judged = tried.count_means()
             outputs_by = {name: figures[name] for name in ("n", "scored", "passed")}
             in_trials = {**tried.figures(trials), "outputs": outputs_by}
             figures |= {**tried.summary_fields(), "trials": in_trials}
             ranks.add(tried)
+        histograms.append(ScoreHistogram(scorer=scorer, counts=count_by_step(judged)))
         summaries.append(
             RunSummary(
                 scorer=scorer,
@@ -73,10 +76,6 @@ def summarize_run(run: Run) -> None:
                 classes=count_classes(scorer, has_trials=trials > 1),
             )
         )
-    histograms = [
-        ScoreHistogram(scorer=scorer, counts=count_by_step(scored[scorer.pk].counts))
-        for scorer in scorers
-    ]
     missing = count_missing_outputs(run, outputs.pop("output_count"), trials)
     for summary in summaries:
         summary.n += missing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from scoring.core.stats.trials import (
     bound_pass_at_k,
     bound_trials,
     pass_at_k,
+    reduce_scores,
     reduce_trials,
 )
 from scoring.models import RunScorer, Score, Status, Verdict
@@ -53,6 +54,11 @@ class TriedCases:
             "mean": mean,
             "variance": variance,
         }
+
+    def count_means(self) -> Counter[float]:
+        """How often each mean occurs."""
+        scored = (case.scores for case in self.cases.values() if case.scores)
+        return Counter(reduce_scores(scores, "mean") for scores in scored)
 
     def verdicts(self) -> Iterator[tuple[int, tuple[Status, Verdict | None]]]:
         """What the scorer says of each case: the status and, of a scored one, the verdict."""
@@ -110,15 +116,20 @@ class CaseRanks:
         return Counter(VERDICT_OF_RANK[rank] for rank in self._ranks.values())
 
 
-def read_trials(scorer: RunScorer, threshold: float | None = None) -> TriedCases:
+def read_trials(
+    scorer: RunScorer, threshold: float | None = None, cases: Collection[int] | None = None
+) -> TriedCases:
     """Two passes over the scorer's rows: those with a score, and the others.
 
-    With a `threshold` the trials pass or fail by it, instead of as stored.
+    With a `threshold` the trials pass or fail by it, instead of as stored; with `cases`, ids that
+    one query can name, only these are read.
     """
     scores: dict[int, list[float]] = defaultdict(list)
     passed: dict[int, int] = defaultdict(int)
     lost: dict[int, int] = defaultdict(int)
     rows = Score.objects.filter(scorer=scorer)
+    if cases is not None:
+        rows = rows.filter(output__case__in=cases)
     scored: Iterator[Any] = (
         rows.filter(score__isnull=False)
         .values_list("output__case", "score", "verdict", "code")
@@ -139,9 +150,9 @@ def read_trials(scorer: RunScorer, threshold: float | None = None) -> TriedCases
         else:
             skipped.add(case)
     known = {*scores, *lost}
-    cases = {case: CaseTrials(scores[case], passed[case], lost[case]) for case in known}
+    tried = {case: CaseTrials(scores[case], passed[case], lost[case]) for case in known}
     by = scorer.threshold if threshold is None else threshold
-    return TriedCases(by, cases, skipped - known)
+    return TriedCases(by, tried, skipped - known)
 
 
 def _ks(trials: int) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from scoring.engine.thresholds.flips import FlippedCase
 from scoring.engine.thresholds.preview import Preview, RunPreview
-from scoring.models import Relabel, Suite, ThresholdChange
+from scoring.models import Suite, ThresholdChange
 
 
 def describe_thresholds(suite: Suite) -> dict[str, Any]:
@@ -65,17 +65,4 @@ def describe_change(change: ThresholdChange) -> dict[str, Any]:
         "reason": change.reason,
         "by": str(change.changed_by) if change.changed_by else None,
         "changed_at": change.changed_at,
-    }
-
-
-def describe_relabel(relabel: Relabel | None) -> dict[str, Any] | None:
-    """The later labels of a run, as its `relabel` has them everywhere; None without any."""
-    if relabel is None:
-        return None
-    return {
-        "thresholds": relabel.thresholds,
-        "verdicts": relabel.verdict_counts,
-        "passed": relabel.passed,
-        "by": str(relabel.created_by) if relabel.created_by else None,
-        "created_at": relabel.created_at.isoformat().replace("+00:00", "Z"),
     }

@@ -8,25 +8,44 @@ from collections.abc import Iterable, Sequence
 from django.db.models import Count
 
 from scoring.core.stats.score_distribution import EDGES, ScoreDistribution, count_by_step, find_step
+from scoring.engine.thresholds.case_means import count_always_failing, read_case_means
 from scoring.models import RunScorer, Score, ScoreHistogram
+
+BEYOND: float = 2.0  # above all scores
 
 
 def read_distributions(
     scorers: Sequence[RunScorer], thresholds: Iterable[float] = ()
 ) -> dict[int, ScoreDistribution]:
-    """By the ids of scorers, which have their summaries joined; exact also at these thresholds.
+    """By the ids of scorers, which have their runs and summaries joined; exact also at these
+    thresholds.
 
+    What is counted are outputs, or in a run with several trials a case, cases by their mean.
     One query for the stored counts, one for each threshold that is no thousandth, and one more if
-    counts are not stored: then scores are counted.
+    counts are not stored: then scores are counted. Runs with trials take queries of their own
+    where they have faults, and for each such threshold.
     """
     stored = dict(ScoreHistogram.objects.filter(scorer__in=scorers).values_list("scorer", "counts"))
-    missing = [scorer for scorer in scorers if scorer.pk not in stored]
+    tried = [scorer for scorer in scorers if scorer.run.has_trials]
+    plain = [scorer for scorer in scorers if not scorer.run.has_trials]
+    missing = [scorer for scorer in plain if scorer.pk not in stored]
     counts = stored | (_count_scores(missing) if missing else {})
-    between = {t: _count_up_to_edge(scorers, t) for t in set(thresholds) - set(EDGES)}
+    for scorer in tried:
+        if scorer.pk not in stored:
+            means = Counter(each.mean for each in read_case_means(scorer, 0, BEYOND))
+            counts[scorer.pk] = count_by_step(means)
+    between = {
+        threshold: (_count_up_to_edge(plain, threshold) if plain else Counter())
+        | Counter({scorer.pk: _count_means_up_to_edge(scorer, threshold) for scorer in tried})
+        for threshold in set(thresholds) - set(EDGES)
+    }
+    forced = {scorer.pk: sum(scorer.summary.faults.values()) for scorer in plain}
+    if faulty := [scorer for scorer in tried if scorer.summary.faults]:
+        forced |= count_always_failing(faulty)
     return {
         scorer.pk: ScoreDistribution.of_counts(
             counts[scorer.pk],
-            sum(scorer.summary.faults.values()),
+            forced.get(scorer.pk, 0),
             {threshold: counted[scorer.pk] for threshold, counted in between.items()},
         )
         for scorer in scorers
@@ -47,3 +66,8 @@ def _count_up_to_edge(scorers: Sequence[RunScorer], threshold: float) -> Counter
     edge = EDGES[find_step(threshold) + 1]
     rows = Score.objects.filter(scorer__in=scorers, score__gte=threshold, score__lt=edge).order_by()
     return Counter(dict(rows.values_list("scorer").annotate(Count("pk"))))
+
+
+def _count_means_up_to_edge(scorer: RunScorer, threshold: float) -> int:
+    """The cases whose mean lies from the threshold to below the next edge."""
+    return len(read_case_means(scorer, threshold, EDGES[find_step(threshold) + 1]))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite
 from typing import Any, Final, NamedTuple, Self
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from scoring.models import RunScorer, Score, Verdict
+from scoring.engine.runs.trial_figures import read_trials
+from scoring.engine.thresholds.case_means import CaseMean, read_case_means
+from scoring.models import Case, Output, RunScorer, Score, Status, Verdict
 
 PAGE: Final = 50
+BATCH: Final = 5_000  # cases that one query names
 _COLUMNS: Final = (
     "output__case__key",
     "output__case__position",
@@ -23,7 +28,7 @@ _COLUMNS: Final = (
 
 
 class FlipCursor(NamedTuple):
-    """A row's place in the order by score."""
+    """A row's place in the order by score; `output` is the id of the output, or of the case."""
 
     score: float
     output: int
@@ -43,7 +48,9 @@ class FlipCursor(NamedTuple):
 
 
 class FlippedCase(NamedTuple):
-    """An output that flips, and whether the verdict of its case changes with it."""
+    """An output that flips, or a case by the mean of its trials, and whether the verdict of the
+    case changes with it.
+    """
 
     key: str
     position: int
@@ -62,8 +69,8 @@ class FlipPage(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Flips:
-    """The outputs of a run that flip when the threshold goes from `old` to `new`.
+class _Flips:
+    """What flips in a run when the threshold of a scorer goes from `old` to `new`.
 
     They all flip in one direction: those whose score is at least the lower threshold and below the
     higher one. Errors, skips and results that fail whatever the threshold are not among them.
@@ -72,6 +79,15 @@ class Flips:
     scorer: RunScorer
     old: float
     new: float
+
+    @cached_property
+    def _others(self) -> list[RunScorer]:
+        """The run's other scorers."""
+        return list(RunScorer.objects.filter(run=self.scorer.run_id).exclude(pk=self.scorer.pk))
+
+
+class OutputFlips(_Flips):
+    """The outputs that flip, where cases have one each."""
 
     @property
     def rows(self) -> QuerySet[Score]:
@@ -119,11 +135,6 @@ class Flips:
         last = cases[-1].cursor if has_after else None
         return FlipPage(cases, first, last)
 
-    @property
-    def _others(self) -> list[int]:
-        others = RunScorer.objects.filter(run=self.scorer.run_id).exclude(pk=self.scorer.pk)
-        return list(others.values_list("pk", flat=True))
-
     def _fails_otherwise(self) -> Exists:
         """Whether another scorer of the run fails the output."""
         fails = Score.objects.filter(
@@ -135,3 +146,82 @@ class Flips:
 def _flipped(row: tuple[Any, ...]) -> FlippedCase:
     key, position, trial, score, output, fails_otherwise = row
     return FlippedCase(key, position, trial, score, not fails_otherwise, FlipCursor(score, output))
+
+
+class CaseFlips(_Flips):
+    """The cases that flip by the mean of their trials."""
+
+    @cached_property
+    def means(self) -> list[CaseMean]:
+        """The lowest mean first."""
+        low, high = sorted((self.old, self.new))
+        means = read_case_means(self.scorer, low, high)
+        return [each for each in means if not each.always_fails]
+
+    def count_case_verdicts(self) -> int:
+        """How many verdicts of whole cases change: those that no other scorer fails."""
+        cases = [each.case for each in self.means]
+        return len(cases) - len(self._failing_otherwise(cases))
+
+    def page(
+        self,
+        *,
+        after: FlipCursor | None = None,
+        before: FlipCursor | None = None,
+        size: int = PAGE,
+        without: frozenset[int] = frozenset(),
+    ) -> FlipPage:
+        """The cases after or before a cursor, the lowest mean first, but for those of outputs."""
+        hidden = set(Output.objects.filter(pk__in=without).values_list("case", flat=True))
+        means = [each for each in self.means if each.case not in hidden]
+        keys = [(each.mean, each.case) for each in means]
+        if before:
+            end = bisect_left(keys, tuple(before))
+            start = max(0, end - size)
+        else:
+            start = bisect_right(keys, tuple(after)) if after else 0
+            end = min(start + size, len(means))
+        cases = self._describe(means[start:end])
+        if not cases:
+            return FlipPage([])
+        first = cases[0].cursor if start else None
+        last = cases[-1].cursor if end < len(means) else None
+        return FlipPage(cases, first, last)
+
+    def _describe(self, means: Sequence[CaseMean]) -> list[FlippedCase]:
+        cases = Case.objects.in_bulk([each.case for each in means])
+        fails_otherwise = self._failing_otherwise(list(cases))
+        return [
+            FlippedCase(
+                cases[case].key,
+                cases[case].position,
+                0,
+                mean,
+                case not in fails_otherwise,
+                FlipCursor(mean, case),
+            )
+            for mean, case, _ in means
+        ]
+
+    def _failing_otherwise(self, cases: Sequence[int]) -> set[int]:
+        """Those of the cases that another scorer of the run fails."""
+        batches = (cases[start : start + BATCH] for start in range(0, len(cases), BATCH))
+        return {case for batch in batches for case in _failing_cases(self._others, batch)}
+
+
+Flips = OutputFlips | CaseFlips
+
+
+def find_flips(scorer: RunScorer, old: float, new: float) -> Flips:
+    """What flips in the scorer's run, which is joined."""
+    return (CaseFlips if scorer.run.has_trials else OutputFlips)(scorer, old, new)
+
+
+def _failing_cases(scorers: Sequence[RunScorer], cases: Collection[int]) -> set[int]:
+    """Those of the cases that one of the scorers fails by the mean of their trials."""
+    return {
+        case
+        for scorer in scorers
+        for case, verdict in read_trials(scorer, cases=cases).verdicts()
+        if verdict == (Status.SCORED, Verdict.FAIL)
+    }

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Self
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from scoring.core.stats.score_distribution import ScoreDistribution
 from scoring.core.wording.thresholds import PassCounts, case_verdicts_sentence, change_sentence
 from scoring.engine.thresholds.distribution import read_distributions
-from scoring.engine.thresholds.flips import Flips
+from scoring.engine.thresholds.flips import Flips, find_flips
 from scoring.models import Run, RunScorer, RunState, Scorer, Suite, SuiteEntry
+from scoring.models.runs.run import NEWEST_FIRST
 
 RUNS: Final = 10
+SERIES: Final = 10  # of a suite, those with the newest runs
 
 
 @dataclass(frozen=True)
@@ -35,9 +39,8 @@ class RunPreview:
 
     @property
     def expected(self) -> int:
-        """All outputs that the run should have, those without a score included."""
-        summary = self.scorer.summary
-        return int(summary.trials["outputs"]["n"]) if summary.trials else summary.n
+        """All cases that the run should have, those without a score included."""
+        return self.scorer.summary.n
 
     @cached_property
     def counts(self) -> PassCounts:
@@ -46,7 +49,7 @@ class RunPreview:
 
     @property
     def flips(self) -> Flips:
-        return Flips(self.scorer, self.old, self.new)
+        return find_flips(self.scorer, self.old, self.new)
 
     @cached_property
     def case_verdicts(self) -> int:
@@ -113,9 +116,50 @@ class Preview:
 
 
 def _last_scorers(scorer: Scorer, suite: Suite | None) -> Iterable[RunScorer]:
-    scorers = RunScorer.objects.filter(
-        run__state=RunState.FINISHED, version__scorer=scorer, summary__isnull=False
-    )
+    scorers = RunScorer.objects.filter(run__state=RunState.FINISHED, version__scorer=scorer)
     if suite:
         scorers = scorers.filter(run__suite=suite)
-    return scorers.select_related("run", "version", "summary").order_by("-run")[:RUNS]
+    return _summarized(scorers).order_by("-run")[:RUNS]
+
+
+def _summarized(scorers: QuerySet[RunScorer]) -> QuerySet[RunScorer]:
+    """With all that a preview reads joined."""
+    related = ("run__output_set__version__dataset", "version", "summary")
+    return scorers.filter(summary__isnull=False).select_related(*related)
+
+
+def preview_suite(suite: Suite, new: Mapping[int, float]) -> list[Preview]:
+    """Of each entry of the suite, on the last run of each series, the newest run first.
+
+    `new` has thresholds by the scorers' ids; others stay. A few queries, whatever the number of
+    scorers and runs.
+    """
+    entries = list(suite.entries.select_related("scorer"))
+    runs = _last_of_series(suite)
+    scorers = list(
+        _summarized(RunScorer.objects.filter(run__in=runs)).filter(
+            version__scorer__in=[entry.scorer_id for entry in entries]
+        )
+    )
+    thresholds = {entry.threshold for entry in entries} | set(new.values())
+    distributions = read_distributions(scorers, thresholds)
+    by_pair = {(each.version.scorer_id, each.run_id): each for each in scorers}
+    previews = []
+    for entry in entries:
+        old, wanted = entry.threshold, new.get(entry.scorer_id, entry.threshold)
+        found = (by_pair.get((entry.scorer_id, run.pk)) for run in runs)
+        of_runs = [RunPreview(s, distributions[s.pk], old, wanted) for s in found if s]
+        previews.append(Preview(entry.scorer, suite, old, wanted, of_runs))
+    return previews
+
+
+def _last_of_series(suite: Suite) -> list[Run]:
+    """The last finished run of the suite in each series of a dataset, the newest first."""
+    finished = Run.objects.filter(suite=suite, state=RunState.FINISHED).order_by(*NEWEST_FIRST)
+    last: dict[tuple[int, str], int] = {}
+    columns = ("pk", "output_set__version__dataset", "output_set__series")
+    for pk, dataset, series in finished.values_list(*columns):
+        last.setdefault((dataset, series), pk)
+    pks = list(last.values())[:SERIES]
+    runs = Run.objects.select_related("output_set__version__dataset").in_bulk(pks)
+    return [runs[pk] for pk in pks]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from django.db import models
 
@@ -138,3 +138,16 @@ def combine_verdicts(scores: Iterable[tuple[int, Verdict | None]]) -> Verdict:
     """The verdict of an output from status and verdict of all its scores."""
     ranks = [RANK[status, verdict] for status, verdict in scores]
     return VERDICT_OF_RANK[max(ranks, default=RANK[Status.SKIPPED, None])]
+
+
+def describe_relabel(relabel: Relabel | None) -> dict[str, Any] | None:
+    """The later labels of a run, as its `relabel` has them everywhere; None without any."""
+    if relabel is None:
+        return None
+    return {
+        "thresholds": relabel.thresholds,
+        "verdicts": relabel.verdict_counts,
+        "passed": relabel.passed,
+        "by": str(relabel.created_by) if relabel.created_by else None,
+        "created_at": relabel.created_at.isoformat().replace("+00:00", "Z"),
+    }

@@ -208,7 +208,7 @@ class RunSummary(models.Model):
 
 class ScoreHistogram(models.Model):
     """How many scores of a run's scorer lie in each thousandth of 0..1, see
-    `scoring.core.stats.score_distribution`.
+    `scoring.core.stats.score_distribution`; of cases with several trials their means.
 
     Derived like the summary, and apart from it, as only curves over thresholds need so many
     numbers. A run that was summarised before there were such rows has none.

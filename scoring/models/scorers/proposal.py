@@ -1,18 +1,24 @@
-"""Proposed suites: suite files with other thresholds, which wait for an administrator."""
+"""Proposed thresholds, by a suite file or by a person, which wait for an administrator."""
 
 from __future__ import annotations
 
 import hashlib
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
 
+from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from scoring.models.base import AddressedRow
+from scoring.models.scorers.scorer import Scorer
 from scoring.models.scorers.suite import Suite
+from scoring.models.scorers.threshold_change import REASON_NEEDED
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
+
+Row = TypeVar("Row", bound=models.Model)
 
 
 class ProposalState(models.TextChoices):
@@ -21,7 +27,51 @@ class ProposalState(models.TextChoices):
     REJECTED = "rejected"
 
 
-class SuiteProposalQuerySet(models.QuerySet["SuiteProposal"]):
+class ProposalQuerySet(models.QuerySet[Row]):
+    def open(self) -> Self:
+        """Those that nobody has decided, the oldest first."""
+        return self.filter(state=ProposalState.OPEN).order_by("pk")
+
+    def decided(self) -> Self:
+        """Those that were accepted or rejected, the latest first."""
+        return self.exclude(state=ProposalState.OPEN).order_by("-decided_at")
+
+
+class Proposal(AddressedRow):
+    """What an administrator accepts or rejects, once; `reason` is that of the decision."""
+
+    proposed_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    state = models.CharField(
+        max_length=10, choices=ProposalState.choices, default=ProposalState.OPEN
+    )
+    decided_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    decided_at = models.DateTimeField(null=True, blank=True)
+    reason = models.TextField(blank=True)
+
+    team: Any  # the team that decides
+
+    class Meta:
+        abstract = True
+
+    def described(self) -> dict[str, Any]:
+        """What is proposed, as the audit keeps it."""
+        raise NotImplementedError
+
+    def decide(self, state: ProposalState, *, by: User | None, reason: str = "") -> bool:
+        """Close an open proposal and record it; False if somebody has done so already."""
+        with transaction.atomic():
+            rows = type(self)._default_manager
+            decided = {"decided_by": by, "decided_at": timezone.now(), "reason": reason.strip()}
+            still_open = rows.filter(pk=self.pk, state=ProposalState.OPEN)
+            if not still_open.update(state=state, **decided):
+                return False
+            self.refresh_from_db()
+            new = self.described() | {"reason": self.reason}
+            AuditEntry.objects.record(self.team, by, f"proposal.{state.value}", self, new=new)
+        return True
+
+
+class SuiteProposalQuerySet(ProposalQuerySet["SuiteProposal"]):
     def propose(
         self, suite: Suite, text: str, source_name: str, by: User | None
     ) -> SuiteProposal | None:
@@ -48,16 +98,8 @@ class SuiteProposalQuerySet(models.QuerySet["SuiteProposal"]):
     def visible_to(self, user: User) -> Self:
         return self.filter(suite__team__in=Team.objects.of(user))
 
-    def open(self) -> Self:
-        """Those that nobody has decided, the oldest first."""
-        return self.filter(state=ProposalState.OPEN).order_by("pk")
 
-    def decided(self) -> Self:
-        """Those that were accepted or rejected, the latest first."""
-        return self.exclude(state=ProposalState.OPEN).order_by("-decided_at")
-
-
-class SuiteProposal(AddressedRow):
+class SuiteProposal(Proposal):
     """A suite as a file describes it, with thresholds that differ from those of a used suite.
 
     `text` is YAML as `write_suite` writes it, so that equal files are one proposal.
@@ -67,13 +109,6 @@ class SuiteProposal(AddressedRow):
     text = models.TextField()
     digest = models.CharField(max_length=64, editable=False, help_text="SHA-256 of the text.")
     source_name = models.CharField(max_length=255, blank=True)
-    proposed_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
-    state = models.CharField(
-        max_length=10, choices=ProposalState.choices, default=ProposalState.OPEN
-    )
-    decided_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
-    decided_at = models.DateTimeField(null=True, blank=True)
-    reason = models.TextField(blank=True)
 
     objects = SuiteProposalQuerySet.as_manager()
 
@@ -95,14 +130,65 @@ class SuiteProposal(AddressedRow):
     def team_id(self) -> int:
         return self.suite.team_id
 
-    def decide(self, state: ProposalState, *, by: User | None, reason: str = "") -> bool:
-        """Close an open proposal and record it; False if somebody has done so already."""
+    def described(self) -> dict[str, Any]:
+        return {"suite": self.suite.name}
+
+
+class ThresholdProposalQuerySet(ProposalQuerySet["ThresholdProposal"]):
+    def propose(
+        self,
+        team: Team,
+        suite: Suite | None,
+        thresholds: Mapping[Scorer, float],
+        *,
+        by: User,
+        rationale: str,
+    ) -> ThresholdProposal:
+        """The open proposal of these thresholds, a new one if there is none.
+
+        Raises ValidationError for a blank rationale.
+        """
+        if not rationale.strip():
+            raise ValidationError({"reason": REASON_NEEDED})
+        wanted = dict(sorted((str(scorer.uuid), new) for scorer, new in thresholds.items()))
         with transaction.atomic():
-            still_open = SuiteProposal.objects.filter(pk=self.pk, state=ProposalState.OPEN)
-            decided = {"decided_by": by, "decided_at": timezone.now(), "reason": reason.strip()}
-            if not still_open.update(state=state, **decided):
-                return False
-            self.refresh_from_db()
-            new = {"suite": self.suite.name, "reason": self.reason}
-            AuditEntry.objects.record(self.team, by, f"proposal.{state.value}", self, new=new)
-        return True
+            Team.objects.lock(team)
+            equal = self.open().filter(team=team, suite=suite, thresholds=wanted).first()
+            if equal is not None:
+                return equal
+            proposal = self.create(
+                team=team,
+                suite=suite,
+                thresholds=wanted,
+                rationale=rationale.strip(),
+                proposed_by=by,
+            )
+            new = proposal.described() | {"rationale": proposal.rationale}
+            AuditEntry.objects.record(team, by, "proposal.created", proposal, new=new)
+        return proposal
+
+    def visible_to(self, user: User) -> Self:
+        return self.filter(team__in=Team.objects.of(user))
+
+
+class ThresholdProposal(Proposal):
+    """Other thresholds of a suite that a person proposes, or without a suite of a scorer's default.
+
+    `thresholds` has the proposed ones by the scorers' UUIDs, `rationale` why they are proposed.
+    """
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="threshold_proposals")
+    suite = models.ForeignKey(
+        Suite, models.CASCADE, null=True, blank=True, related_name="threshold_proposals"
+    )
+    thresholds = models.JSONField()
+    rationale = models.TextField()
+
+    objects = ThresholdProposalQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.suite or 'default'}: other thresholds"
+
+    def described(self) -> dict[str, Any]:
+        suite = {"suite": self.suite.name} if self.suite else {}
+        return suite | {"thresholds": self.thresholds}

@@ -18,7 +18,7 @@ from scoring.models.scorers.threshold_change import (
     UNIT,
     ThresholdChange,
     check_change,
-    use_current_threshold,
+    refuse_stale,
 )
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
@@ -133,7 +133,10 @@ class Scorer(AddressedRow):
         old = self.threshold if seen is None else seen
         with transaction.atomic():
             rows = Scorer.objects.select_for_update().filter(pk=self.pk)
-            use_current_threshold(self, old, rows.values_list("threshold", flat=True).first())
+            current = rows.values_list("threshold", flat=True).first()
+            if current is not None:
+                self.threshold = current
+            refuse_stale(old, current, self)
             check_change(old, new, reason)
             self.threshold = new
             self.clean_fields(exclude=["team", "name", "type", "created_by"])

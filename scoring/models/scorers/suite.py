@@ -22,7 +22,7 @@ from scoring.models.scorers.threshold_change import (
     UNIT,
     ThresholdChange,
     check_change,
-    use_current_threshold,
+    refuse_stale,
 )
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
@@ -126,15 +126,59 @@ class Suite(AddressedRow):
                 return
             steps = self.threshold_steps(wanted)
             reason = self._checked_reason(reason) if steps else ""
+            self._count_revision()
             self._keep_history(present, wanted, steps, by, reason)
             self._write_entries(wanted)
-            self._count_revision()
             for step in steps:
                 entry = SuiteEntry.objects.get(suite=self, scorer=step.scorer)
                 _record_step(entry, step, by, reason)
             if [pk for pk, _ in pairs] != list(present):
                 new = self.described()
                 AuditEntry.objects.record(self.team, by, "suite.changed", self, old=old, new=new)
+
+    def change_thresholds(
+        self, steps: Sequence[ThresholdStep], *, by: User | None, reason: str
+    ) -> list[ThresholdChange]:
+        """Set thresholds as one change with one reason: dated rows, audited, all or nothing.
+
+        `old` of each step is the threshold that the person saw. Raises StaleThresholdError where
+        another one stands or the scorer has left the suite, and ValidationError when a threshold
+        stays, the reason is blank, or `new` is outside 0..1.
+        """
+        with transaction.atomic():
+            self.lock()
+            entries = {e.scorer_id: e for e in self.entries.select_related("scorer")}
+            for step in steps:
+                entry = entries.get(step.scorer.pk)
+                refuse_stale(step.old, entry.threshold if entry else None, step.scorer, self)
+                check_change(step.old, step.new, reason)
+            changed = [entries[step.scorer.pk] for step in steps]
+            for entry, step in zip(changed, steps, strict=True):
+                entry.suite, entry.threshold = self, step.new
+                entry.clean_fields(exclude=["suite", "scorer"])
+            SuiteEntry.objects.bulk_update(changed, ["threshold"])
+            self._count_revision()
+            changes = self._record_changes([(*step, reason.strip()) for step in steps], by)
+            for entry, step in zip(changed, steps, strict=True):
+                _record_step(entry, step, by, reason.strip())
+        return changes
+
+    def _record_changes(
+        self, rows: Iterable[tuple[Scorer, float | None, float | None, str]], by: User | None
+    ) -> list[ThresholdChange]:
+        """History of what changed with the present revision: scorer, old, new, reason."""
+        return ThresholdChange.objects.bulk_create(
+            ThresholdChange(
+                suite=self,
+                scorer=scorer,
+                old=old,
+                new=new,
+                reason=why,
+                revision=self.revision,
+                changed_by=by,
+            )
+            for scorer, old, new, why in rows
+        )
 
     def steps_for(self, dataset: Dataset) -> list[ThresholdStep]:
         """The scorers whose threshold changes for the dataset if this becomes its suite."""
@@ -216,17 +260,15 @@ class Suite(AddressedRow):
         """A row of history for each scorer that leaves, comes, or gets another threshold."""
         remaining = {scorer.pk for scorer, _ in wanted}
         moved = {step.scorer.pk for step in steps}
-        left = [(pk, old, None, "") for pk, old in present.items() if pk not in remaining]
-        changed = [(step.scorer.pk, step.old, step.new, reason) for step in steps]
+        leaving = Scorer.objects.in_bulk([pk for pk in present if pk not in remaining])
+        left = [(scorer, present[pk], None, "") for pk, scorer in leaving.items()]
+        changed = [(*step, reason) for step in steps]
         added = [
-            (scorer.pk, None, new, "")
+            (scorer, None, new, "")
             for scorer, new in wanted
             if scorer.pk not in present and scorer.pk not in moved
         ]
-        ThresholdChange.objects.bulk_create(
-            ThresholdChange(suite=self, scorer_id=pk, old=old, new=new, reason=why, changed_by=by)
-            for pk, old, new, why in [*left, *changed, *added]
-        )
+        self._record_changes([*left, *changed, *added], by)
 
     def _write_entries(self, wanted: Iterable[tuple[Scorer, float]]) -> None:
         """These entries in place of the present ones; a scorer that stays keeps its row."""
@@ -276,33 +318,22 @@ class SuiteEntry(models.Model):
         """
         self.suite.lock()
         rows = SuiteEntry.objects.filter(pk=self.pk)
-        use_current_threshold(self, seen, rows.values_list("threshold", flat=True).first())
+        current = rows.values_list("threshold", flat=True).first()
+        if current is not None:
+            self.threshold = current
+        refuse_stale(seen, current, self.scorer, self.suite)
 
     def change_threshold(
         self, new: float, *, by: User | None, reason: str, seen: float | None = None
     ) -> ThresholdChange:
-        """Set the threshold, keep the change as a dated row and audit it, all or nothing.
+        """Set the threshold as `Suite.change_thresholds` does, of this scorer alone.
 
-        `seen` is the threshold that the person saw, without it that of this object. Raises
-        StaleThresholdError where another one stands or the scorer has left the suite, and
-        ValidationError when nothing changes, the reason is blank, or `new` is outside 0..1.
+        `seen` is the threshold that the person saw, without it that of this object.
         """
         old = self.threshold if seen is None else seen
         with transaction.atomic():
             self.lock_threshold(old)
-            check_change(old, new, reason)
-            self.threshold = new
-            self.clean_fields(exclude=["suite", "scorer"])
-            self.save(update_fields=["threshold"])
-            Suite.objects.filter(pk=self.suite_id).update(revision=models.F("revision") + 1)
-            change = ThresholdChange.objects.create(
-                suite=self.suite,
-                scorer=self.scorer,
-                old=old,
-                new=new,
-                reason=reason.strip(),
-                changed_by=by,
-            )
             step = ThresholdStep(self.scorer, old, new)
-            _record_step(self, step, by, change.reason)
+            (change,) = self.suite.change_thresholds([step], by=by, reason=reason)
+        self.threshold = new
         return change

@@ -17,25 +17,31 @@ REASON_NEEDED = "Enter a reason for the threshold change."
 
 
 class StaleThresholdError(Exception):
-    """Somebody changed the threshold meanwhile: `current` is theirs, None without the scorer."""
+    """Somebody changed the threshold meanwhile: `current` is theirs, None without the scorer.
 
-    def __init__(self, current: float | None) -> None:
-        self.current = current
-        done = (
-            "removed the scorer" if current is None else f"set the threshold to {to_text(current)}"
-        )
-        super().__init__(f"Another user {done} in the meantime. Nothing was changed.")
-
-
-def use_current_threshold(subject: Any, seen: float, current: float | None) -> None:
-    """Give a scorer, or a suite's entry, its threshold as the database has it, None without a row.
-
-    Raises StaleThresholdError where that is not the one that was seen.
+    `what` says who did what and why, by `change`, the last row of its history.
     """
-    if current is not None:
-        subject.threshold = current
+
+    def __init__(
+        self, scorer: object, current: float | None, change: ThresholdChange | None = None
+    ) -> None:
+        self.current = current
+        done = f"removed {scorer}"
+        if current is not None:
+            done = f"set the threshold of {scorer} to {to_text(current)}"
+        who = "Another user" if change is None else change.changed_by or "The operator"
+        reason = f" (“{change.reason}”)" if change and change.reason else ""
+        self.what = f"{who} {done} in the meantime{reason}."
+        super().__init__(f"{self.what} Nothing was changed.")
+
+
+def refuse_stale(seen: float, current: float | None, scorer: Any, suite: Any = None) -> None:
+    """Raise StaleThresholdError unless the current threshold, of a scorer in a suite or by default,
+    is the one that was seen.
+    """
     if current != seen:
-        raise StaleThresholdError(current)
+        changes = ThresholdChange.objects.filter(scorer=scorer, suite=suite, new=current)
+        raise StaleThresholdError(scorer, current, changes.select_related("changed_by").first())
 
 
 def check_change(old: float, new: float, reason: str) -> None:
@@ -52,7 +58,8 @@ class ThresholdChange(models.Model):
 
     `old` is None where the scorer was added, `new` where it was removed; both need no reason. The
     row outlives the suite's entry, so a scorer that is taken out keeps its past, and `old` of its
-    last row is the threshold it comes back with.
+    last row is the threshold it comes back with. Rows of one `revision` of the suite are one
+    change.
     """
 
     suite = models.ForeignKey(
@@ -62,6 +69,7 @@ class ThresholdChange(models.Model):
     old = models.FloatField(null=True)
     new = models.FloatField(null=True)
     reason = models.TextField(blank=True)
+    revision = models.PositiveIntegerField(null=True, help_text="Of the suite, since the change.")
     changed_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     changed_at = models.DateTimeField(auto_now_add=True)
 

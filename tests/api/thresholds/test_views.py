@@ -159,7 +159,9 @@ def test_a_change_of_another_threshold_than_the_seen_one_is_refused(
     body = subject | {"threshold": 0.65, "reason": "Too lenient."}
     answer = alices.post("thresholds/", body | {"seen": 0.4})
     assert (answer.status_code, answer.json()["code"]) == (409, "changed_meanwhile")
-    assert f"set the threshold to {'0.5' if of_suite else '0.7'}" in answer.json()["message"]
+    assert (
+        f"set the threshold of close to {'0.5' if of_suite else '0.7'}" in answer.json()["message"]
+    )
     assert not ThresholdChange.objects.exists()
     seen = 0.5 if of_suite else 0.7
     assert alices.post("thresholds/", body | {"seen": seen}).status_code == 201

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def scorers_of(*runs: Run) -> list[RunScorer]:
-    return list(RunScorer.objects.filter(run__in=runs).select_related("summary"))
+    return list(RunScorer.objects.filter(run__in=runs).select_related("run", "summary"))
 
 
 def distribution_of(run: Run, *thresholds: float) -> ScoreDistribution:

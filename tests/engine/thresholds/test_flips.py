@@ -7,7 +7,7 @@ import pytest
 from scoring.core.contract import forced_fail
 from scoring.engine.runs import planning
 from scoring.engine.thresholds.distribution import read_distributions
-from scoring.engine.thresholds.flips import FlipCursor, Flips
+from scoring.engine.thresholds.flips import FlipCursor, OutputFlips
 from scoring.models import Case, CaseVerdict, Run, Score
 from tests.conftest import MakeDataset
 from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
@@ -50,7 +50,7 @@ def test_flips_are_those_of_a_run_scored_with_the_new_threshold(
             first.output_set, scorers=[(scorer, new), (other, 1.0)], name="again"
         )
         finish(again)
-        flips = Flips(frozen, 0.5, new)
+        flips = OutputFlips(frozen, 0.5, new)
         wanted = changed(scorer_verdicts(first), scorer_verdicts(again))
         page = flips.page(size=200).cases
         assert {case.cursor.output for case in page} == wanted
@@ -67,7 +67,7 @@ def test_flips_are_those_of_a_run_scored_with_the_new_threshold(
 def test_pages_go_through_all_cases_both_ways(make_dataset: MakeDataset) -> None:
     scores = [0.6, 0.5, 0.9, 0.6, 0.55, 0.6, 0.2, "error"]
     run = suite_run(make_dataset([{}] * 8), {"close": scores})
-    flips = Flips(run.scorers.get(), 0.5, 0.7)
+    flips = OutputFlips(run.scorers.get(), 0.5, 0.7)
     first = flips.page(size=2)
     assert first.before is None
     second = flips.page(size=2, after=first.after)
@@ -81,12 +81,12 @@ def test_pages_go_through_all_cases_both_ways(make_dataset: MakeDataset) -> None
 
 def test_no_case_flips_between_equal_thresholds(make_dataset: MakeDataset) -> None:
     run = suite_run(make_dataset([{}] * 2), {"close": [0.5, 0.6]})
-    assert Flips(run.scorers.get(), 0.5, 0.5).page().cases == []
+    assert OutputFlips(run.scorers.get(), 0.5, 0.5).page().cases == []
 
 
 def test_a_case_says_its_key_trial_and_score(make_dataset: MakeDataset) -> None:
     run = suite_run(make_dataset([{}]), {"close": [0.75]})
-    (case,) = Flips(run.scorers.get(), 0.9, 0.75).page().cases
+    (case,) = OutputFlips(run.scorers.get(), 0.9, 0.75).page().cases
     assert case[:5] == (Case.objects.get().key, 1, 0, 0.75, True)
 
 

@@ -191,4 +191,6 @@ def test_set_ends_with_1_where_somebody_changed_it_meanwhile(
     monkeypatch.setattr(SuiteEntry, "change_threshold", change_late)
     code, text = call("thresholds", "set", "release", "close", "0.7", "--reason", "x")
     assert code == 1
-    assert "Another user set the threshold to 0.6 in the meantime. Nothing was changed." in text
+    assert (
+        "set the threshold of close to 0.6 in the meantime (“First.”). Nothing was changed" in text
+    )

@@ -86,7 +86,7 @@ def test_another_suite_of_a_dataset_tells_which_thresholds_change(
 def test_a_threshold_that_somebody_changed_meanwhile_stays(suite: Suite) -> None:
     mine, theirs = (SuiteEntry.objects.get(scorer__name="close") for _ in range(2))
     theirs.change_threshold(0.5, by=None, reason="Too strict.")
-    with pytest.raises(StaleThresholdError, match=r"set the threshold to 0\.5 in the") as stale:
+    with pytest.raises(StaleThresholdError, match=r"threshold of close to 0\.5 in the") as stale:
         mine.change_threshold(0.9, by=None, reason="Too lenient.")
     assert (stale.value.current, mine.threshold) == (0.5, 0.5)
     mine.change_threshold(0.9, by=None, reason="Too lenient.")
@@ -107,7 +107,9 @@ def test_the_threshold_of_a_scorer_that_left_meanwhile_stays(
 ) -> None:
     entry = SuiteEntry.objects.get(scorer__name="close")
     suite.replace_entries([(scorers[1], None)], by=None)
-    with pytest.raises(StaleThresholdError, match="removed the scorer in the meantime") as stale:
+    with pytest.raises(
+        StaleThresholdError, match="The operator removed close in the meantime"
+    ) as stale:
         entry.change_threshold(0.9, by=None, reason="Too lenient.")
     assert stale.value.current is None
     assert suite.known_thresholds()[scorers[0].pk] == 0.8

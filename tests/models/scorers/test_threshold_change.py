@@ -6,11 +6,11 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from scoring.models import Scorer, Team, ThresholdChange
+from scoring.models import Scorer, Team, ThresholdChange, User
 from scoring.models.scorers.threshold_change import (
     StaleThresholdError,
     check_change,
-    use_current_threshold,
+    refuse_stale,
 )
 
 pytestmark = pytest.mark.django_db
@@ -32,16 +32,25 @@ def test_a_change_needs_another_threshold_and_a_reason(new: float, reason: str, 
 
 
 @pytest.mark.parametrize(
-    ("current", "text"), [(0.7, "set the threshold to 0.7"), (None, "removed the scorer")]
+    ("current", "text"),
+    [
+        (
+            0.7,
+            "alice@example.org set the threshold of close to 0.7 in the meantime (“Too strict.”).",
+        ),
+        (0.6, "Another user set the threshold of close to 0.6 in the meantime."),
+        (None, "Another user removed close in the meantime."),
+    ],
 )
-def test_what_another_did_meanwhile_is_said(
-    scorer: Scorer, current: float | None, text: str
+def test_who_did_what_meanwhile_is_said(
+    scorer: Scorer, alice: User, current: float | None, text: str
 ) -> None:
-    use_current_threshold(scorer, 0.8, 0.8)
-    with pytest.raises(StaleThresholdError, match=text) as caught:
-        use_current_threshold(scorer, 0.8, current)
-    assert caught.value.current == current
-    assert scorer.threshold == (0.8 if current is None else current)
+    scorer.change_threshold(0.7, by=alice, reason="Too strict.")
+    refuse_stale(0.7, 0.7, scorer)
+    with pytest.raises(StaleThresholdError) as caught:
+        refuse_stale(0.8, current, scorer)
+    assert (caught.value.current, caught.value.what) == (current, text)
+    assert str(caught.value) == f"{text} Nothing was changed."
 
 
 @pytest.mark.parametrize(

@@ -269,4 +269,4 @@ def test_a_scorer_that_leaves_the_suite_meanwhile_is_named(
     let_others_act_first(monkeypatch, lambda: Suite.objects.get().replace_entries(rest, by=None))
     answer = alices.post(page_url(), change("0.65"), follow=True)
     assert answer.redirect_chain[0][0] == reverse("suite", args=[Suite.objects.get().uuid])
-    assert "Another user removed the scorer in the meantime. Nothing was changed." in words(answer)
+    assert "The operator removed close in the meantime. Nothing was changed." in words(answer)
