@@ -141,13 +141,19 @@ def team_access_for(user: User, slug: str, role: Role = Role.VIEWER) -> TeamAcce
     """The team with this slug, if the user is a member with at least `role`."""
     members = Member.objects.select_related("team").filter(team__in=Team.objects.of(user))
     member = get_object_or_404(members, user=user, team__slug=slug)
-    _check_role(_narrow_role(user, member.role), role)
+    _check_role(_narrow_role(user, member.role), role, member.team_id)
     return TeamAccess(user, member.role, member.team)
 
 
 def team_for(user: User, slug: str, role: Role = Role.VIEWER) -> Team:
     """The team of `team_access_for`."""
     return team_access_for(user, slug, role).team
+
+
+def administrators(team_id: int) -> list[User]:
+    """Who may do in the team what others are refused, by name."""
+    people = User.objects.filter(memberships__team=team_id, memberships__role=Role.ADMIN)
+    return list(people.filter(is_active=True).order_by("name", "email"))
 
 
 def has_role(user: User, team: Team, role: Role) -> bool:
@@ -220,7 +226,7 @@ def _run_and_role(user: User, uid: uuid.UUID, role: Role, *related: str) -> tupl
     runs = Run.objects.select_related("team", "output_set__version__dataset", *related)
     run = get_object_or_404(runs, uuid=uid)
     member_role = _member_role(user, run.team_id)
-    _check_role(_narrow_role(user, member_role), role)
+    _check_role(_narrow_role(user, member_role), role, run.team_id)
     return run, member_role
 
 
@@ -461,7 +467,7 @@ def suite_entry_for(
     entries = entries.select_related("suite__team", "scorer__team", "scorer__current")
     entry = get_object_or_404(entries, suite__uuid=uid, scorer__uuid=scorer)
     if role > Role.VIEWER:
-        _check_role(_held_role(user, entry.suite.team_id), role)
+        _check_role(_held_role(user, entry.suite.team_id), role, entry.suite.team_id)
     return entry
 
 
@@ -509,7 +515,7 @@ def alert_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Alert:
     """An alert with its rule, its team and its dataset joined."""
     alert = get_object_or_404(Alert.objects.visible_to(user).for_list(), uuid=uid)
     if role > Role.VIEWER:
-        _check_role(_held_role(user, alert.rule.team_id), role)
+        _check_role(_held_role(user, alert.rule.team_id), role, alert.rule.team_id)
     return alert
 
 
@@ -523,7 +529,7 @@ def saved_view_for(user: User, run: Run, uid: uuid.UUID) -> SavedView:
     views = SavedView.objects.for_person(user, run.team).select_related("team")
     view = get_object_or_404(views, uuid=uid)
     if view.owner_id is None:
-        _check_role(_held_role(user, run.team_id), Role.EDITOR)
+        _check_role(_held_role(user, run.team_id), Role.EDITOR, run.team_id)
     return view
 
 
@@ -537,7 +543,7 @@ def _get_row(user: User, rows: models.QuerySet[Row], uid: uuid.UUID, role: Role)
     """The row of this id among `rows`, which are visible to the user and have a team."""
     row = get_object_or_404(rows, uuid=uid)
     if role > Role.VIEWER:
-        _check_role(_held_role(user, cast("Run", row).team_id), role)
+        _check_role(_held_role(user, cast("Run", row).team_id), role, cast("Run", row).team_id)
     return row
 
 
@@ -558,9 +564,14 @@ def _held_role(user: User, team_id: int) -> int:
     return _narrow_role(user, _member_role(user, team_id))
 
 
-def _check_role(held: int, role: Role) -> None:
-    """Raise Http404 for a stranger and PermissionDenied for a role that is too low."""
+def _check_role(held: int, role: Role, team_id: int) -> None:
+    """Raise Http404 for a stranger and PermissionDenied for a role that is too low.
+
+    The latter's text is shown: it says who can do it, or can change the role.
+    """
     if not held:
         raise Http404
     if held < role:
-        raise PermissionDenied(f"This needs the role {role.label}; yours is {Role(held).label}.")
+        needed = f"This needs the role {role.label}; yours is {Role(held).label}."
+        names = ", ".join(str(person) for person in administrators(team_id))
+        raise PermissionDenied(f"{needed} Admins of the team: {names}." if names else needed)

@@ -47,6 +47,14 @@ class ApiView(GenericAPIView[Any]):
         """The token's team, the one that `?team=` names, or the only one there is."""
         return team_of(self.request, role)
 
+    def refuse_program(self, act: str, instead: str) -> None:
+        """Raise the problem of a token that is to do what a person signs: `act`, such as "changes
+        thresholds"; `instead` says what the program may do.
+        """
+        if self.user.token:
+            text = f"Only a person who is signed in {act}, not a token. {instead}"
+            raise Problem(403, "person_required", text)
+
     def parse_query(self, request: Request, query: type[Query]) -> Query:
         """The address's query string as this serializer has read it."""
         reader = query(data=request.query_params)

@@ -105,6 +105,11 @@ v1 = [
     path("suites/", scorers.SuiteList.as_view(), name="suites"),
     path("suites/<uuid:uid>/", scorers.SuiteDetail.as_view(), name="suite"),
     path("thresholds/", thresholds.Thresholds.as_view(), name="thresholds"),
+    path(
+        "thresholds/proposals/",
+        thresholds.ThresholdProposalList.as_view(),
+        name="threshold_proposals",
+    ),
     path("thresholds/preview/", thresholds.ThresholdPreview.as_view(), name="threshold_preview"),
     path("alerts/", alerts.AlertList.as_view(), name="alerts"),
     path(

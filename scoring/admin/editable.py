@@ -12,10 +12,18 @@ from django.contrib.auth.forms import AdminUserCreationForm
 from django.db import models, transaction
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from scoring import models as rows
 from scoring.admin.base import AuditedAdmin, NotAdded, actor
 from scoring.models.scorers.threshold_change import UNIT, StaleThresholdError
+
+
+def _preview_link(url: str) -> SafeString:
+    """To the page of the site that shows what other thresholds would do."""
+    return format_html('<a href="{}">Preview on the site</a>', url)
 
 
 class NewUserForm(AdminUserCreationForm[rows.User]):
@@ -124,11 +132,18 @@ class ScorerAdmin(NotAdded, AuditedAdmin):
     list_filter = ["type", "team"]
     search_fields = ["name", "uuid"]
     list_select_related = ["team", "current__scorer"]
-    fields = ["name", "team", "type", "threshold", "current", "uuid", "created_by", "created_at"]
-    readonly_fields = ["team", "type", "threshold", "current", "uuid", "created_by", "created_at"]
+    readonly_fields = [
+        *("team", "type", "threshold", "preview", "current"),
+        *("uuid", "created_by", "created_at"),
+    ]
+    fields = ["name", *readonly_fields]
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
         return False
+
+    @admin.display(description="Another default")
+    def preview(self, scorer: rows.Scorer) -> SafeString:
+        return _preview_link(reverse("scorer_threshold", args=[scorer.uuid]))
 
 
 class EntryInline(NotAdded, admin.TabularInline[Any, Any]):
@@ -147,9 +162,13 @@ class SuiteAdmin(NotAdded, AuditedAdmin):
     list_display = ["name", "team", "revision"]
     list_filter = ["team"]
     search_fields = ["name", "uuid"]
-    fields = ["name", "team", "revision", "uuid"]
-    readonly_fields = ["team", "revision", "uuid"]
+    fields = ["name", "team", "revision", "preview", "uuid"]
+    readonly_fields = ["team", "revision", "preview", "uuid"]
     inlines = [EntryInline]
+
+    @admin.display(description="Other thresholds")
+    def preview(self, suite: rows.Suite) -> SafeString:
+        return _preview_link(reverse("suite_thresholds", args=[suite.uuid]))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Not what is used: a new suite of that name would have other thresholds."""
@@ -212,11 +231,16 @@ class SuiteEntryAdmin(NotAdded, admin.ModelAdmin[rows.SuiteEntry]):
     list_filter = ["suite"]
     search_fields = ["suite__name", "scorer__name"]
     list_select_related = ["suite", "scorer"]
-    fields = ["suite", "scorer", "threshold", "reason", "seen", "earlier_changes"]
-    readonly_fields = ["suite", "scorer", "earlier_changes"]
+    fields = ["suite", "scorer", "threshold", "preview", "reason", "seen", "earlier_changes"]
+    readonly_fields = ["suite", "scorer", "preview", "earlier_changes"]
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
         return False
+
+    @admin.display(description="What would change")
+    def preview(self, entry: rows.SuiteEntry) -> SafeString:
+        url = reverse("suite_threshold", args=[entry.suite.uuid, entry.scorer.uuid])
+        return _preview_link(url)
 
     @admin.display(description="Earlier changes")
     def earlier_changes(self, entry: rows.SuiteEntry) -> str:

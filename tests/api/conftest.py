@@ -68,6 +68,14 @@ def api_of() -> ApiOf:
 
 
 @pytest.fixture
+def alice_in_person(alice: User) -> Api:
+    """Signed in with a browser's cookie."""
+    api = Api()
+    api.client.force_login(alice)
+    return api
+
+
+@pytest.fixture
 def alices(api_of: ApiOf, alice: User) -> Api:
     return api_of(alice)
 

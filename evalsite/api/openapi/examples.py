@@ -53,6 +53,11 @@ THRESHOLD = {
     "threshold": 0.75,
     "reason": "Reviewers accepted more than the suite did.",
 }
+THRESHOLD_PROPOSAL = {
+    "suite": ID,
+    "thresholds": [{"scorer": OTHER_ID, "threshold": 0.75}],
+    "reason": "Reviewers accepted more than the suite did.",
+}
 REVIEW = {"run": ID, "key": "q1", "verdict": "fail", "note": "It names the wrong page."}
 REVIEWS = {
     "reviews": [

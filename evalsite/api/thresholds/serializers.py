@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from rest_framework import serializers
 
 from evalsite.api.fields import BodySerializer, NumberField, TextField
 from evalsite.api.pagination import PageShape, PlacesQuery
+from scoring.models import ThresholdProposal
 
+MAX_PROPOSED: Final = 200  # thresholds at once
 SUITE_HELP = "One with the scorer. Left out, the scorer's default is meant."
 THRESHOLD_HELP = "From 0 to 1: a score of at least this passes."
 
@@ -38,6 +42,54 @@ class NewThreshold(BodySerializer):
     )
 
 
+class ProposedThreshold(BodySerializer):
+    scorer = serializers.UUIDField()
+    threshold = NumberField(min_value=0, max_value=1, help_text=THRESHOLD_HELP)
+
+
+class NewThresholdProposal(BodySerializer):
+    suite = serializers.UUIDField(required=False, help_text=SUITE_HELP)
+    thresholds = serializers.ListField(
+        child=ProposedThreshold(), allow_empty=False, max_length=MAX_PROPOSED
+    )
+    reason = TextField(allow_blank=False, trim_whitespace=True, help_text="Why; people read it.")
+
+
+class ThresholdProposalShape(serializers.ModelSerializer[ThresholdProposal]):
+    """`decision_reason` is empty until an administrator has decided."""
+
+    id = serializers.UUIDField(source="uuid")
+    suite = serializers.UUIDField(source="suite.uuid", default=None, allow_null=True)
+    thresholds = serializers.DictField(
+        child=serializers.FloatField(), help_text="The proposed ones by the scorers' ids."
+    )
+    reason = serializers.CharField(source="rationale")
+    by = serializers.SerializerMethodField(help_text="null for a former member.")
+    decided_by = serializers.SerializerMethodField(help_text="null while it is open.")
+    decision_reason = serializers.CharField(source="reason")
+
+    class Meta:
+        model = ThresholdProposal
+        fields = (
+            "id",
+            "suite",
+            "thresholds",
+            "reason",
+            "by",
+            "created_at",
+            "state",
+            "decided_by",
+            "decided_at",
+            "decision_reason",
+        )
+
+    def get_by(self, proposal: ThresholdProposal) -> str | None:
+        return str(proposal.proposed_by) if proposal.proposed_by else None
+
+    def get_decided_by(self, proposal: ThresholdProposal) -> str | None:
+        return str(proposal.decided_by) if proposal.decided_by else None
+
+
 class ThresholdChangeShape(serializers.Serializer[object]):
     """`old` is null where the scorer was added to the suite, `new` where it was removed."""
 
@@ -48,6 +100,10 @@ class ThresholdChangeShape(serializers.Serializer[object]):
     reason = serializers.CharField(allow_blank=True)
     by = serializers.CharField(allow_null=True, help_text="null for the operator.")
     changed_at = serializers.DateTimeField()
+    revision = serializers.IntegerField(
+        allow_null=True,
+        help_text="Of the suite, since the change: changes of one revision were made together.",
+    )
 
 
 class ThresholdRunShape(serializers.Serializer[object]):

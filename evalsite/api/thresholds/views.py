@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Final
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import Http404
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from evalsite import access
-from evalsite.api.base import ApiView
+from evalsite.api.base import ApiView, ListView
 from evalsite.api.errors import Problem, missing_problem
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
-from evalsite.api.openapi.examples import THRESHOLD, request_example
+from evalsite.api.openapi.examples import THRESHOLD, THRESHOLD_PROPOSAL, request_example
 from evalsite.api.pagination import invalid_cursor
 from evalsite.api.thresholds.serializers import (
     NewThreshold,
+    NewThresholdProposal,
     ThresholdChangeShape,
     ThresholdPreviewQuery,
     ThresholdPreviewShape,
+    ThresholdProposalShape,
     ThresholdsQuery,
     ThresholdsShape,
 )
@@ -36,8 +40,12 @@ from scoring.engine.thresholds.description import (
 )
 from scoring.engine.thresholds.flips import FlipCursor, FlipPage
 from scoring.engine.thresholds.preview import Preview, RunPreview
-from scoring.models import Role, Scorer, SuiteEntry
+from scoring.engine.thresholds.proposals import propose
+from scoring.models import Role, Scorer, SuiteEntry, ThresholdProposal
+from scoring.models.scorers.suite import ThresholdStep
 from scoring.models.scorers.threshold_change import StaleThresholdError
+
+PROPOSE: Final = "Propose the change at /api/v1/thresholds/proposals/."
 
 
 class Thresholds(ApiView):
@@ -61,11 +69,13 @@ class Thresholds(ApiView):
     def post(self, request: Request) -> Response:  # noqa: ARG002
         """Change a scorer's threshold, in a suite or by default; admins may. Runs keep theirs.
 
+        A token is refused, 403 `person_required`: a program may propose.
         409 where the threshold is the same already, and where somebody changed it meanwhile: the
         message has the current one.
         """
         wanted = self.parse_body(NewThreshold)
         subject = find_subject(self, wanted.get("suite"), wanted["scorer"], Role.ADMIN)
+        self.refuse_program("changes thresholds", PROPOSE)
         try:
             change = subject.change_threshold(
                 wanted["threshold"],
@@ -105,6 +115,52 @@ class ThresholdPreview(ApiView):
             },
             headers=left_out_header(len(hidden)),
         )
+
+
+class ThresholdProposalList(ListView):
+    """Thresholds that people and programs propose, until an administrator decides."""
+
+    serializer_class = ThresholdProposalShape
+
+    def get_queryset(self) -> QuerySet[ThresholdProposal]:
+        proposals = ThresholdProposal.objects.filter(team=self.team())
+        return proposals.select_related("team", "suite", "proposed_by", "decided_by")
+
+    @describe(
+        request=NewThresholdProposal,
+        responses={201: ThresholdProposalShape},
+        examples=[request_example(THRESHOLD_PROPOSAL)],
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:  # noqa: ARG002
+        """Propose thresholds, in a suite or of one scorer by default; editors may.
+
+        An administrator accepts or rejects them on the site. Thresholds that are proposed already
+        are not proposed again: the answer is the open proposal.
+        """
+        wanted = self.parse_body(NewThresholdProposal)
+        suite, given = wanted.get("suite"), wanted["thresholds"]
+        subjects = [
+            (find_subject(self, suite, each["scorer"], Role.EDITOR), each["threshold"])
+            for each in given
+        ]
+        steps = [
+            ThresholdStep(_scorer_of(subject), subject.threshold, new) for subject, new in subjects
+        ]
+        if suite is None and len(steps) > 1:
+            raise Problem(422, "one_default", "Without a suite propose one scorer's default.")
+        first = subjects[0][0]
+        of_suite = first.suite if isinstance(first, SuiteEntry) else None
+        team = steps[0].scorer.team
+        try:
+            made = propose(team, of_suite, steps, by=self.user, rationale=wanted["reason"])
+        except ValidationError as refused:
+            raise Problem(409, "same_threshold", " ".join(refused.messages)) from None
+        return Response(ThresholdProposalShape(made).data, 201)
+
+
+def _scorer_of(subject: SuiteEntry | Scorer) -> Scorer:
+    return subject.scorer if isinstance(subject, SuiteEntry) else subject
 
 
 def find_subject(

@@ -4,14 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.db.models import F
 
 from evalsite.access import TeamAccess
-from scoring.models import Correction, Notice, ReviewQueue, ReviewTask, SuiteProposal, User
+from evalsite.pages.thresholds.proposals import page_of
+from scoring.engine.thresholds.proposals import ProposedChange
+from scoring.models import (
+    Correction,
+    Notice,
+    ReviewQueue,
+    ReviewTask,
+    SuiteProposal,
+    ThresholdProposal,
+    User,
+)
 
 MAX_LISTED: Final = 8  # of each kind
+
+
+class LinkedProposal(NamedTuple):
+    """Proposed thresholds and the page where they are decided."""
+
+    change: ProposedChange
+    url: str
+
+    @property
+    def name(self) -> str:
+        """The suite, or the scorer whose default is meant."""
+        suite = self.change.proposal.suite
+        return suite.name if suite else f"default of {self.change.proposed[0][0]}"
 
 
 @dataclass
@@ -61,6 +84,16 @@ class WaitingList:
         return list(proposals.select_related("suite", "proposed_by")[:MAX_LISTED])
 
     @cached_property
+    def threshold_proposals(self) -> list[LinkedProposal]:
+        """Thresholds that people propose, which an administrator accepts or rejects."""
+        if not self.opened.permissions["may_administer"]:
+            return []
+        proposals = ThresholdProposal.objects.filter(team=self.opened.team).open()
+        rows = proposals.select_related("suite", "team", "proposed_by")[:MAX_LISTED]
+        changes = map(ProposedChange.of, rows)
+        return [LinkedProposal(each, page_of(each)) for each in changes]
+
+    @cached_property
     def corrections(self) -> list[Correction]:
         """Expected values that others propose, which an editor approves or rejects."""
         if not self.opened.permissions["may_edit"]:
@@ -70,4 +103,5 @@ class WaitingList:
         return list(Correction.objects.waiting_for(self._user, self.opened.team)[:MAX_LISTED])
 
     def __bool__(self) -> bool:
-        return bool(self.queues or self.corrections or self.proposals or self.notices)
+        proposals = self.proposals or self.threshold_proposals
+        return bool(self.queues or self.corrections or proposals or self.notices)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django import forms
 from django.http import HttpResponse
 
 from evalsite.access import permissions
+from evalsite.pages.thresholds.proposals import proposal_cards
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.contract import ConfigError
 from scoring.engine.suites.proposals import plan_proposal
 from scoring.engine.suites.suite_file import ImportPlan
-from scoring.models import Suite, SuiteProposal
+from scoring.engine.thresholds.preview import Preview, preview_suite
+from scoring.models import Suite, SuiteProposal, ThresholdChange, ThresholdProposal
 from scoring.models.scorers.threshold_change import REASON_NEEDED
 
 DECIDED_LISTED: Final = 10
@@ -77,6 +79,26 @@ def proposal_card(proposal: SuiteProposal, sent: Any = None) -> ProposalCard:
     return ProposalCard(proposal, DecisionForm(sent, proposal=proposal, plan=plan), plan, problem)
 
 
+def _decided(suite: Suite) -> list[SuiteProposal | ThresholdProposal]:
+    """The latest decisions on proposals of both kinds, the newest first."""
+    rows = (suite.proposals.decided(), suite.threshold_proposals.decided())
+    found = [p for each in rows for p in each.select_related("decided_by")[:DECIDED_LISTED]]
+    return sorted(found, key=lambda p: p.decided_at or p.created_at, reverse=True)[:DECIDED_LISTED]
+
+
+class SuiteRow(NamedTuple):
+    """A scorer of the suite with its pass rates, and the last change of its threshold, if any."""
+
+    preview: Preview
+    change: ThresholdChange | None
+
+
+def _rows(suite: Suite) -> list[SuiteRow]:
+    changes = suite.threshold_changes.filter(new__isnull=False).order_by("pk")
+    last = {change.scorer_id: change for change in changes.select_related("changed_by")}
+    return [SuiteRow(each, last.get(each.scorer.pk)) for each in preview_suite(suite, {})]
+
+
 def render_suite_page(
     request: SignedInRequest, suite: Suite, refused: ProposalCard | None = None
 ) -> HttpResponse:
@@ -89,11 +111,12 @@ def render_suite_page(
     context = {
         "team": suite.team,
         "suite": suite,
-        "entries": suite.entries.all(),
+        "rows": _rows(suite),
         "changes": suite.threshold_changes.select_related("scorer", "changed_by"),
         "is_used": suite.is_used,
         "cards": cards,
-        "decided": proposals.decided()[:DECIDED_LISTED],
+        "threshold_cards": proposal_cards(suite.team, suite),
+        "decided": _decided(suite),
         **permissions(request.user, suite.team),
     }
     return render_page(request, "suites/page.html", context, status=422 if refused else 200)

@@ -11,14 +11,19 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from evalsite.blind_review import blind_outputs
+from evalsite.pages.thresholds.agreement_panel import AgreementPanel
+from evalsite.pages.thresholds.effects import effects_url
+from scoring.core.charts.small_charts import Histogram, histogram_chart
 from scoring.core.charts.threshold_chart import ThresholdChart, threshold_chart
 from scoring.core.json_text import to_text
+from scoring.engine.thresholds.agreement import read_agreement
 from scoring.engine.thresholds.flips import FlipCursor, FlipPage, FlippedCase
 from scoring.engine.thresholds.preview import Preview, RunPreview
 from scoring.models import User
 
 MAX_CHECKED: Final = 2_000  # flips whose case verdicts are counted on a page
 COARSE_STEP: Final = 5  # thousandths: the steps of all curves but the latest
+BINS: Final = 50  # of the histogram
 TENTHS: Final = [n / 10 for n in range(11)]
 
 
@@ -65,6 +70,28 @@ class ThresholdPage:
             for number, run in enumerate(self.preview.runs)
         ]
         return threshold_chart(curves, self.preview.old, self.preview.new)
+
+    @cached_property
+    def histogram(self) -> Histogram | None:
+        """The scores of the latest run; None without any."""
+        latest = self.preview.latest
+        if latest is None or not latest.distribution.scored:
+            return None
+        counts, wide = latest.distribution.bins(BINS), self.chart.width
+        return histogram_chart(counts, self.preview.old, width=wide)
+
+    @cached_property
+    def agreement(self) -> AgreementPanel | None:
+        """Against people; None where they have passed or failed none of the outputs."""
+        found = read_agreement(self.preview)
+        return AgreementPanel(found, self.preview.old, self.preview.new) if found else None
+
+    @property
+    def effects_url(self) -> str:
+        """What the threshold would do to gates and comparison; empty where nothing would flip."""
+        if self.chosen is None or not self.is_preview:
+            return ""
+        return effects_url(self.chosen.run, {self.preview.scorer: self.preview.new})
 
     @cached_property
     def table(self) -> list[TableRow]:

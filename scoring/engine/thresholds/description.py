@@ -65,4 +65,5 @@ def describe_change(change: ThresholdChange) -> dict[str, Any]:
         "reason": change.reason,
         "by": str(change.changed_by) if change.changed_by else None,
         "changed_at": change.changed_at,
+        "revision": change.revision,
     }

@@ -134,7 +134,7 @@ def preview_suite(suite: Suite, new: Mapping[int, float]) -> list[Preview]:
     `new` has thresholds by the scorers' ids; others stay. A few queries, whatever the number of
     scorers and runs.
     """
-    entries = list(suite.entries.select_related("scorer"))
+    entries = list(suite.entries.select_related("scorer__current"))
     runs = _last_of_series(suite)
     scorers = list(
         _summarized(RunScorer.objects.filter(run__in=runs)).filter(

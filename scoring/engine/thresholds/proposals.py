@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from scoring.engine.suites.proposals import AlreadyDecidedError
@@ -27,28 +28,35 @@ class ProposedChange:
     """A proposal and what accepting it would change; `missing` left the suite since."""
 
     proposal: ThresholdProposal
+    proposed: Sequence[tuple[Scorer, float]]
     steps: Sequence[ThresholdStep]
     missing: Sequence[Scorer] = ()
 
     @classmethod
     def of(cls, proposal: ThresholdProposal) -> ProposedChange:
         """By the thresholds that stand now; two queries."""
-        scorers = list(
-            Scorer.objects.filter(team=proposal.team_id, uuid__in=proposal.thresholds).order_by(
-                "name"
-            )
-        )
+        named = Scorer.objects.filter(team=proposal.team_id, uuid__in=proposal.thresholds)
+        scorers = list(named.select_related("team").order_by("name"))
         current = {scorer.pk: scorer.threshold for scorer in scorers}
         if proposal.suite_id is not None:
             entries = SuiteEntry.objects.filter(suite=proposal.suite_id)
             current = dict(entries.values_list("scorer", "threshold"))
-        known = [scorer for scorer in scorers if scorer.pk in current]
-        steps = [ThresholdStep(s, current[s.pk], proposal.thresholds[str(s.uuid)]) for s in known]
+        proposed = [(scorer, proposal.thresholds[str(scorer.uuid)]) for scorer in scorers]
         return cls(
             proposal,
-            [step for step in steps if step.new != step.old],
+            proposed,
+            [
+                ThresholdStep(scorer, current[scorer.pk], new)
+                for scorer, new in proposed
+                if current.get(scorer.pk, new) != new
+            ],
             [scorer for scorer in scorers if scorer.pk not in current],
         )
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether accepting it would change nothing by now."""
+        return not self.steps
 
     @cached_property
     def signature(self) -> str:
@@ -69,8 +77,13 @@ def open_proposals(
 def propose(
     team: Team, suite: Suite | None, steps: Iterable[ThresholdStep], *, by: User, rationale: str
 ) -> ThresholdProposal:
-    """Leave these thresholds to an administrator. Raises ValidationError for a blank rationale."""
-    thresholds = {step.scorer: step.new for step in steps}
+    """Leave these thresholds to an administrator.
+
+    Raises ValidationError for a blank rationale, and where all of them stand already.
+    """
+    thresholds = {step.scorer: step.new for step in steps if step.new != step.old}
+    if not thresholds:
+        raise ValidationError("These are the thresholds already.")
     return ThresholdProposal.objects.propose(team, suite, thresholds, by=by, rationale=rationale)
 
 

@@ -88,6 +88,11 @@ class ThresholdChange(models.Model):
         return f"{self.suite or 'default'} · {self.scorer}: {self.text}"
 
     @property
+    def change_key(self) -> str:
+        """The same for all rows of one change."""
+        return f"row {self.pk}" if self.revision is None else f"revision {self.revision}"
+
+    @property
     def text(self) -> str:
         """What happened, such as "removed (was 0.9)"."""
         if self.old is None:

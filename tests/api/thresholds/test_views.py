@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from scoring.models import AuditEntry, Run, ThresholdChange
-from tests.api.conftest import MISSING, Api, codes
+from scoring.models import AuditEntry, Role, Run, ThresholdChange, ThresholdProposal, User
+from tests.api.conftest import MISSING, Api, ApiOf, codes
 from tests.conftest import MakeDataset
 from tests.support.suite_runs import entry_of, suite_run
 from tests.support.undone import undone
@@ -100,20 +100,20 @@ def test_a_preview_that_cannot_be_is_refused(
             assert (answer.status_code, codes(answer)) == (status, errors)
 
 
-def test_an_admin_changes_a_threshold_with_a_reason(alices: Api, run: Run) -> None:
+def test_an_admin_changes_a_threshold_with_a_reason(alice_in_person: Api, run: Run) -> None:
     body = named(threshold=0.65, reason="Too lenient.")
-    answer = alices.post("thresholds/", body, Idempotency_Key="once")
+    answer = alice_in_person.post("thresholds/", body, Idempotency_Key="once")
     assert answer.status_code == 201
     made = answer.json()
     assert (made["name"], made["old"], made["new"]) == ("close", 0.5, 0.65)
-    assert alices.post("thresholds/", body, Idempotency_Key="once").json() == made
+    assert alice_in_person.post("thresholds/", body, Idempotency_Key="once").json() == made
     assert entry_of().threshold == 0.65
     assert ThresholdChange.objects.count() == 1
     assert AuditEntry.objects.get(action="threshold.changed").new["reason"] == "Too lenient."
 
 
 def test_a_change_that_cannot_be_is_refused(
-    alices: Api, run: Run, subtests: pytest.Subtests
+    alice_in_person: Api, run: Run, subtests: pytest.Subtests
 ) -> None:
     cases: list[tuple[dict[str, Any], int, str]] = [
         ({"reason": " "}, 422, "blank"),
@@ -125,7 +125,7 @@ def test_a_change_that_cannot_be_is_refused(
     ]
     for changed, status, code in cases:
         with subtests.test(changed=changed, status=status, code=code), undone():
-            answer = alices.post(
+            answer = alice_in_person.post(
                 "thresholds/", named(threshold=0.65, reason="Too lenient.") | changed
             )
             assert (answer.status_code, answer.json()["code"]) == (status, code)
@@ -141,27 +141,94 @@ def test_others_than_admins_change_nothing(bobs: Api, charlies: Api, run: Run) -
     assert entry_of().threshold == 0.5
 
 
-def test_without_a_suite_the_default_is_meant(alices: Api, run: Run) -> None:
+def test_without_a_suite_the_default_is_meant(alice_in_person: Api, run: Run) -> None:
     asked = {"scorer": str(entry_of().scorer.uuid), "threshold": 0.55}
-    shown = alices.get("thresholds/preview/", **asked).json()
+    shown = alice_in_person.get("thresholds/preview/", **asked).json()
     assert (shown["suite"], shown["threshold"]) == (None, 0.7)
     assert [case["key"] for case in shown["results"]] == ["case-2"]
-    answer = alices.post("thresholds/", asked | {"reason": "Too strict."})
+    answer = alice_in_person.post("thresholds/", asked | {"reason": "Too strict."})
     assert (answer.status_code, answer.json()["old"], answer.json()["new"]) == (201, 0.7, 0.55)
     assert (entry_of().scorer.threshold, entry_of().threshold) == (0.55, 0.5)
 
 
 @pytest.mark.parametrize("of_suite", [True, False])
 def test_a_change_of_another_threshold_than_the_seen_one_is_refused(
-    alices: Api, run: Run, of_suite: bool
+    alice_in_person: Api, run: Run, of_suite: bool
 ) -> None:
     subject = named() if of_suite else {"scorer": named()["scorer"]}
     body = subject | {"threshold": 0.65, "reason": "Too lenient."}
-    answer = alices.post("thresholds/", body | {"seen": 0.4})
+    answer = alice_in_person.post("thresholds/", body | {"seen": 0.4})
     assert (answer.status_code, answer.json()["code"]) == (409, "changed_meanwhile")
     assert (
         f"set the threshold of close to {'0.5' if of_suite else '0.7'}" in answer.json()["message"]
     )
     assert not ThresholdChange.objects.exists()
     seen = 0.5 if of_suite else 0.7
-    assert alices.post("thresholds/", body | {"seen": seen}).status_code == 201
+    assert alice_in_person.post("thresholds/", body | {"seen": seen}).status_code == 201
+
+
+def test_a_token_changes_no_threshold_and_may_propose(alices: Api, run: Run) -> None:
+    body = named(threshold=0.65, reason="Too lenient.")
+    refused = alices.post("thresholds/", body)
+    assert (refused.status_code, refused.json()["code"]) == (403, "person_required")
+    assert "Propose the change at /api/v1/thresholds/proposals/." in refused.json()["message"]
+    assert not ThresholdChange.objects.exists()
+
+
+def proposed(threshold: float = 0.65, **more: Any) -> dict[str, Any]:
+    subject = named()
+    given = [{"scorer": subject["scorer"], "threshold": threshold}]
+    return {"suite": subject["suite"], "thresholds": given, "reason": "Too lenient."} | more
+
+
+def test_an_editor_proposes_thresholds_once(api_of: ApiOf, erin: User, run: Run) -> None:
+    erins = api_of(erin, Role.EDITOR)
+    answer = erins.post("thresholds/proposals/", proposed())
+    assert answer.status_code == 201
+    made = answer.json()
+    assert made["thresholds"] == {named()["scorer"]: 0.65}
+    assert (made["suite"], made["reason"], made["state"]) == (
+        named()["suite"], "Too lenient.", "open",
+    )  # fmt: skip
+    assert (made["by"], made["decided_by"]) == ("erin@example.org", None)
+    assert erins.post("thresholds/proposals/", proposed()).json()["id"] == made["id"]
+    assert erins.get("thresholds/proposals/").json()["results"] == [made]
+    assert entry_of().threshold == 0.5
+    entry = AuditEntry.objects.get(action="proposal.created")
+    assert entry.new == {
+        "suite": "release", "thresholds": {named()["scorer"]: 0.65}, "rationale": "Too lenient.",
+    }  # fmt: skip
+
+
+def test_a_default_is_proposed_without_a_suite(api_of: ApiOf, erin: User, run: Run) -> None:
+    body = proposed()
+    del body["suite"]
+    assert api_of(erin).post("thresholds/proposals/", body).json()["suite"] is None
+    assert ThresholdProposal.objects.get().suite is None
+
+
+def test_a_proposal_that_cannot_be_is_refused(
+    api_of: ApiOf, erin: User, bobs: Api, charlies: Api, run: Run, subtests: pytest.Subtests
+) -> None:
+    erins, other = api_of(erin), entry_of("same").scorer.uuid
+    two = [*proposed()["thresholds"], {"scorer": str(other), "threshold": 0.9}]
+    without_suite = proposed(thresholds=two)
+    del without_suite["suite"]
+    cases: list[tuple[Api, dict[str, Any], int]] = [
+        (bobs, proposed(), 403),
+        (charlies, proposed(), 404),
+        (erins, proposed(0.5), 409),
+        (erins, proposed(1.5), 422),
+        (erins, proposed(reason=" "), 422),
+        (erins, proposed(thresholds=[]), 422),
+        (erins, proposed(thresholds=[{"scorer": MISSING, "threshold": 0.6}]), 404),
+        (
+            erins,
+            {name: value for name, value in proposed(thresholds=two).items() if name != "suite"},
+            422,
+        ),
+    ]
+    for api, body, status in cases:
+        with subtests.test(body=str(body), status=status), undone():
+            assert api.post("thresholds/proposals/", body).status_code == status
+            assert not ThresholdProposal.objects.exists()

@@ -43,7 +43,7 @@ from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
 MakeRun = Callable[..., Run]
-MAX_QUERIES = 16
+MAX_QUERIES = 17
 
 
 @pytest.fixture

@@ -118,7 +118,8 @@ def test_a_removed_scorer_shows_the_threshold_that_it_comes_back_with(
     assert thresholds() == {"same": 1.0, "close": 0.75}
     history = said(browser.get(reverse("suite", args=[used.uuid])))
     assert "close added at 0.75 \N{EN DASH} erin@example.org" in history
-    assert "close removed (was 0.75) \N{EN DASH} the operator" in history
+    assert "same added at 1 \N{EN DASH} the operator" in history
+    assert "close removed (was 0.75) changed together with the one above" in history
 
 
 def test_an_editor_changes_what_nothing_uses(browser: Client, suite: Suite, close: Scorer) -> None:
@@ -150,7 +151,9 @@ def test_a_suite_is_copied_with_its_thresholds(
     url = reverse("new_suite", args=["support"]) + f"?copy={used.uuid}"
     assert f'href="{url}"' in page.text
     form = browser.get(url)
-    fields = as_sent(form.text.replace('<form class="form column"', '<form id="scorer-form"'))
+    fields = as_sent(
+        form.text.replace('<form class="form column suite-form"', '<form id="scorer-form"')
+    )
     assert browser.post(url, fields).status_code == 302
     assert thresholds("Copy of release") == {"close": 0.75}
 
@@ -183,7 +186,9 @@ def test_saving_an_untouched_suite_changes_nothing(
 ) -> None:
     browser, url = browser_of(alice), reverse("edit_suite", args=[suite.uuid])
     shown = browser.get(url)
-    fields = as_sent(shown.text.replace('<form class="form column"', '<form id="scorer-form"'))
+    fields = as_sent(
+        shown.text.replace('<form class="form column suite-form"', '<form id="scorer-form"')
+    )
     before = AuditEntry.objects.count()
     assert browser.post(url, fields).status_code == 302
     suite.refresh_from_db()

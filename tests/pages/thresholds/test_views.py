@@ -18,7 +18,6 @@ from scoring.models import (
     DatasetVersion,
     Run,
     Suite,
-    SuiteEntry,
     ThresholdChange,
     User,
 )
@@ -116,7 +115,7 @@ def test_an_admin_changes_the_threshold_with_a_reason(
     answer = alices.post(page_url(), change("0.65"), follow=True)
     assert entry_of().threshold == 0.65
     assert "Threshold of close changed: 0.5 → 0.65." in words(answer)
-    assert "0.5 → 0.65 Too lenient. alice@example.org" in words(answer)
+    assert "0.5 → 0.65 preview 0.5 Too lenient. alice@example.org" in words(answer)
     entry = AuditEntry.objects.get(action="threshold.changed")
     assert (entry.actor_id, entry.new["reason"]) == (str(alice.pk), "Too lenient.")
     for page in ("suite", "scorer"):
@@ -146,19 +145,23 @@ def test_a_change_of_a_threshold_that_is_no_longer_shown_is_a_conflict(
 ) -> None:
     answer = alices.post(page_url(), change("0.65", old="0.4"))
     assert answer.status_code == 409
-    assert "Another user changed the threshold to 0.5 in the meantime." in words(answer)
+    said = "Another user set the threshold of close to 0.5 in the meantime. The preview is updated"
+    assert said in words(answer)
     assert entry_of().threshold == 0.5
 
 
 def test_a_viewer_previews_and_changes_nothing(
-    browser_of: BrowserOf, bob: User, runs: list[Run]
+    browser_of: BrowserOf, alice: User, bob: User, runs: list[Run]
 ) -> None:
     browser = browser_of(bob)
     answer = browser.get(page_url(), {"threshold": "0.65"})
     assert flips_of(answer) == ["case-2"]
     assert '<button class="button button-primary"' not in answer.text
-    assert "Only administrators of the team can change the threshold" in words(answer)
-    assert browser.post(page_url(), change("0.65")).status_code == 403
+    who = "Only an administrator of the team can change the threshold: alice@example.org."
+    assert who in words(answer)
+    refused = browser.post(page_url(), change("0.65"))
+    assert refused.status_code == 403
+    assert "yours is viewer. Admins of the team: alice@example.org." in words(refused)
     assert entry_of().threshold == 0.5
 
 
@@ -218,7 +221,7 @@ def test_the_default_of_a_scorer_changes_on_a_page_like_that(
     assert "At 0.55 instead of 0.7, 1 of 3 cases of w46 would pass instead of fail" in words(answer)
     assert flips_of(answer) == ["case-2"]
     answer = alices.post(url, change("0.55", old="0.7"), follow=True)
-    assert "0.7 → 0.55 Too lenient. alice@example.org" in words(answer)
+    assert "0.7 → 0.55 preview 0.7 Too lenient. alice@example.org" in words(answer)
     scorer.refresh_from_db()
     assert (scorer.threshold, entry_of().threshold) == (0.55, 0.5)
     for page in ("scorer", "edit_scorer"):
@@ -240,14 +243,14 @@ def test_a_viewer_leaves_the_default_alone(
 
 def let_others_act_first(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
     """Somebody else acts after the page has read the threshold and before it changes it."""
-    change = SuiteEntry.change_threshold
+    change = Suite.change_thresholds
 
-    def wait(entry: SuiteEntry, *args: Any, **kwargs: Any) -> ThresholdChange:
-        monkeypatch.setattr(SuiteEntry, "change_threshold", change)
+    def wait(suite: Suite, *args: Any, **kwargs: Any) -> list[ThresholdChange]:
+        monkeypatch.setattr(Suite, "change_thresholds", change)
         act()
-        return change(entry, *args, **kwargs)
+        return change(suite, *args, **kwargs)
 
-    monkeypatch.setattr(SuiteEntry, "change_threshold", wait)
+    monkeypatch.setattr(Suite, "change_thresholds", wait)
 
 
 def test_a_threshold_that_changes_meanwhile_is_shown(
@@ -256,7 +259,7 @@ def test_a_threshold_that_changes_meanwhile_is_shown(
     let_others_act_first(monkeypatch, lambda: entry_of().change_threshold(0.4, by=None, reason="x"))
     answer = alices.post(page_url(), change("0.65"))
     assert answer.status_code == 409
-    assert "Another user changed the threshold to 0.4 in the meantime." in words(answer)
+    assert "The operator set the threshold of close to 0.4 in the meantime (“x”)." in words(answer)
     assert "Change from 0.4 to 0.65" in words(answer)
     assert "Too lenient.</textarea>" in answer.text
     assert entry_of().threshold == 0.4
