@@ -29,6 +29,23 @@ BOUNDS: Final[Mapping[str, LimitBounds]] = {
 }
 
 
+#: Kinds whose figure is better the higher it is; of the others a low one is.
+HIGH_IS_GOOD: Final = frozenset({"mean_below", "pass_rate_below"})
+
+
+def warning_problem(kind: str, limit: float | None, warning: float | None) -> str:
+    """What is wrong with a limit that warns before the one that fires; "" where nothing is."""
+    if warning is None:
+        return ""
+    if problem := limit_problem(kind, warning):
+        return problem
+    if limit is None:
+        return "Only a rule with a limit can warn before it."
+    if kind in HIGH_IS_GOOD:
+        return "" if warning > limit else "A warning comes first: give more than the limit."
+    return "" if warning < limit else "A warning comes first: give less than the limit."
+
+
 def limit_problem(kind: str, limit: float | None) -> str:
     """What is wrong with the limit for this kind; "" where nothing is."""
     bounds = BOUNDS.get(kind)

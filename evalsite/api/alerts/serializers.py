@@ -22,6 +22,7 @@ from scoring.models.alerts.alert import STATES
 from scoring.models.alerts.rule import MAX_EMAILS, MAX_REMINDER_HOURS
 
 LIMIT_HELP = "By kind: " + "; ".join(f"{kind}: {bound.text}" for kind, bound in BOUNDS.items())
+WARNING_HELP = "In the unit of `limit`, and reached before it: the rule warns without firing."
 KIND_NAMES = [str(kind) for kind in AlertKind]
 FORMAT_NAMES = [str(form) for form in WebhookFormat]
 STATE_NAMES = [str(state) for state in STATES]
@@ -46,6 +47,7 @@ class RuleSettings(BodySerializer):
         help_text="A scorer's name; left out, the cases' verdicts over all scorers.",
     )
     limit = NumberField(required=False, allow_null=True, help_text=LIMIT_HELP)
+    warning_limit = NumberField(required=False, allow_null=True, help_text=WARNING_HELP)
     renotify_hours = IntegerField(
         required=False,
         min_value=0,
@@ -117,6 +119,7 @@ class AlertRuleShape(serializers.ModelSerializer[AlertRule]):
             "scorer",
             "kind",
             "limit",
+            "warning_limit",
             "condition",
             "renotify_hours",
             "by_site",

@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.forms.boundfield import BoundField, BoundWidget
 
 from evalsite.pages.web.fields import MONO, HostForm
-from scoring.core.alert_limits import limit_problem
+from scoring.core.alert_limits import limit_problem, warning_problem
 from scoring.engine.alerts import is_email_configured
 from scoring.engine.alerts.past_runs import PastRuns, check_past_runs
 from scoring.models import AlertKind, AlertRule, Dataset, Member, Team, User, WebhookFormat
@@ -81,6 +81,7 @@ class KindChoice(NamedTuple):
     label: str
     help_text: str
     limit: BoundField | None
+    warning: BoundField | None
 
 
 class UnshownInput(forms.TextInput):
@@ -181,14 +182,20 @@ class AlertRuleForm(HostForm):
         self._offer_webhook(rule)
         for kind, unit in UNITS.items():
             self.fields[f"limit_{kind}"] = _limit_field(unit)
+            self.fields[f"warning_{kind}"] = _warning_field(unit)
 
     @property
     def kinds(self) -> list[KindChoice]:
         radios = {radio.data["value"]: radio for radio in self["kind"]}
         return [
-            KindChoice(radios[kind], *texts, self[f"limit_{kind}"] if kind in UNITS else None)
+            KindChoice(
+                radios[kind], *texts, self._bound("limit", kind), self._bound("warning", kind)
+            )
             for kind, texts in KINDS.items()
         ]
+
+    def _bound(self, name: str, kind: str) -> BoundField | None:
+        return self[f"{name}_{kind}"] if kind in UNITS else None
 
     def clean_webhook_url(self) -> str:
         url: str = self.cleaned_data["webhook_url"]
@@ -204,8 +211,15 @@ class AlertRuleForm(HostForm):
         kind = cleaned.get("kind", "")
         if kind == AlertKind.NO_DATA:
             cleaned["scorer"] = ""
-        typed = cleaned.get(f"limit_{kind}", "")
-        cleaned["limit"] = self._clean_limit(kind, typed) if kind in UNITS else None
+        has_limit = kind in UNITS
+        limit = self._clean_limit(kind, f"limit_{kind}") if has_limit else None
+        warning = self._clean_limit(kind, f"warning_{kind}") if has_limit else None
+        if has_limit and not self.errors.keys() & {f"limit_{kind}", f"warning_{kind}"}:
+            if problem := limit_problem(kind, limit):
+                self.add_error(f"limit_{kind}", problem)
+            elif problem := warning_problem(kind, limit, warning):
+                self.add_error(f"warning_{kind}", problem)
+        cleaned |= {"limit": limit, "warning_limit": warning}
         if self.errors:
             self.ask_for_url_again()
         return cleaned
@@ -233,7 +247,8 @@ class AlertRuleForm(HostForm):
     @property
     def watch_problems(self) -> list[tuple[str, str]]:
         """Label and text of what is wrong with the condition; other fields do not count."""
-        names = (*WATCHED, f"limit_{self.cleaned_data.get('kind', '')}")
+        kind = self.cleaned_data.get("kind", "")
+        names = (*WATCHED, f"limit_{kind}", f"warning_{kind}")
         wrong = [name for name in names if name in self.errors]
         return [(str(self[name].label), str(self.errors[name][0])) for name in wrong]
 
@@ -241,7 +256,7 @@ class AlertRuleForm(HostForm):
         """On which runs the rule would have fired; None, with the reason among the form's errors,
         if its condition is not complete.
         """
-        values = {name: self.cleaned_data.get(name) for name in WATCHED}
+        values = {name: self.cleaned_data.get(name) for name in (*WATCHED, "warning_limit")}
         if not self.watch_problems:
             rule = AlertRule(team=self.dataset.team, dataset=self.dataset, **values)
             if not rule.scorer_problem:
@@ -257,21 +272,20 @@ class AlertRuleForm(HostForm):
     def _add_model_errors(self, error: ValidationError) -> None:
         by_field = error.message_dict if hasattr(error, "error_dict") else {}
         for name, texts in (by_field or {"": error.messages}).items():
-            field = f"limit_{self.cleaned_data['kind']}" if name == "limit" else name
+            kind = self.cleaned_data["kind"]
+            own = {"limit": f"limit_{kind}", "warning_limit": f"warning_{kind}"}
+            field = own.get(name, name)
             self.add_error(field if field in self.fields else None, texts)
 
-    def _clean_limit(self, kind: str, text: str) -> float | None:
-        """The limit in the rule's unit; None if nothing usable was typed."""
-        text = text.strip().removesuffix("%").strip()
+    def _clean_limit(self, kind: str, name: str) -> float | None:
+        """What was typed in a field, in the rule's unit; None if nothing usable was typed."""
+        text = self.cleaned_data.get(name, "").strip().removesuffix("%").strip()
         if text and not _NUMBER.fullmatch(text):
-            self.add_error(f"limit_{kind}", "This is not a number: write one such as 0.8 or 12.")
+            self.add_error(name, "This is not a number: write one such as 0.8 or 12.")
         elif kind == AlertKind.PASS_RATE_BELOW and text and not 1 <= Decimal(text) <= PER_CENT:
-            self.add_error(f"limit_{kind}", "Give a share from 1 to 100 %, such as 90.")
-        else:
-            limit = float(Decimal(text) / UNITS[kind].scale) if text else None
-            if problem := limit_problem(kind, limit):
-                self.add_error(f"limit_{kind}", problem)
-            return limit
+            self.add_error(name, "Give a share from 1 to 100 %, such as 90.")
+        elif text:
+            return float(Decimal(text) / UNITS[kind].scale)
         return None
 
     def _offer(self, name: str, empty_label: str, choices: Iterable[Any]) -> None:
@@ -331,9 +345,22 @@ def _limit_field(unit: Unit) -> forms.CharField:
     )
 
 
+def _warning_field(unit: Unit) -> forms.CharField:
+    """As the limit, to warn before it is reached."""
+    return forms.CharField(
+        label="Warning at",
+        required=False,
+        max_length=40,
+        widget=forms.TextInput(attrs=NUMBER | {"aria-label": f"Warning at: {unit.label}"}),
+    )
+
+
 def _initial_values(rule: AlertRule) -> dict[str, Any]:
-    values = {name: getattr(rule, name) for name in SETTINGS if name != "limit"}
+    limits = {"limit": rule.limit, "warning": rule.warning_limit}
+    others = (name for name in SETTINGS if name not in ("limit", "warning_limit"))
+    values = {name: getattr(rule, name) for name in others}
     if rule.kind in UNITS:
-        scaled = None if rule.limit is None else rule.limit * UNITS[rule.kind].scale
-        values[f"limit_{rule.kind}"] = "" if scaled is None else f"{scaled:.10g}"
+        for name, limit in limits.items():
+            scaled = "" if limit is None else f"{limit * UNITS[rule.kind].scale:.10g}"
+            values[f"{name}_{rule.kind}"] = scaled
     return values

@@ -26,6 +26,7 @@ from scoring.models import (
 #: The verdict that a state looks like, and its mark; the worst first.
 STATE_MARKS: Final = {
     WatchState.FIRING: ("fail", "✕"),
+    WatchState.WARNING: ("error", "▲"),
     WatchState.UNDECIDED: ("error", "!"),
     WatchState.FINE: ("pass", "✓"),
     WatchState.SILENT: ("skipped", NOTHING),

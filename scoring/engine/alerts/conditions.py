@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 from scoring.core.wording.comparison import p_text
 from scoring.core.wording.drift_status import Status
@@ -24,6 +24,7 @@ from scoring.engine.drift import jobs
 from scoring.models import AlertKind, AlertRule, Dataset, Run, RunScorer, RunState, WatchState
 from scoring.models.runs.run import NEWEST_FIRST, RunQuerySet
 
+Found = TypeVar("Found", bound="Finding | EvaluateLater | None")
 _OVER_DATASET: Final = "output_set__version__dataset"
 
 
@@ -32,12 +33,36 @@ def evaluate_rule(
 ) -> Finding | EvaluateLater:
     """Evaluate the rule on the series' newest run, without scoring or comparing anything anew.
 
+    A rule that does not fire warns where its warning limit is passed.
+
     `since` is the baseline of an open alert: where none is pinned, runs are compared with it until
     they are as good again. A drop that stays is no step from the run before.
 
     Only the newest run by the time of its outputs counts, so runs of the past that arrive late
     never fire. A rule over all series that was made before any run waits under the series "".
     """
+    return warn_first(rule, lambda each: _evaluate(each, series, now, since))
+
+
+def warn_first(rule: AlertRule, evaluate: Callable[[AlertRule], Found]) -> Found | Finding:
+    """The finding of the rule; where that is fine, a warning if its warning limit is passed."""
+    found = evaluate(rule)
+    if rule.warning_limit is None or not isinstance(found, Finding):
+        return found
+    if found.state != WatchState.FINE:
+        return found
+    warned = evaluate(rule.warning_rule())
+    if not isinstance(warned, Finding):
+        return warned
+    if warned.state == WatchState.FIRING:
+        return warned._replace(state=WatchState.WARNING, evaluate_at=found.evaluate_at)
+    times = [each.evaluate_at for each in (found, warned) if each.evaluate_at]
+    return found._replace(evaluate_at=min(times, default=None))
+
+
+def _evaluate(
+    rule: AlertRule, series: str, now: datetime, since: Run | None
+) -> Finding | EvaluateLater:
     run = series_runs(rule.dataset, series).exclude(state=RunState.CANCELLED).first()
     if run and not series:
         return Finding(WatchState.FINE, "Runs have come: each series is watched by itself.", run)

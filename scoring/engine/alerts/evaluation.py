@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 
 EVALUATION_SECONDS: Final = 60  # an evaluation that takes longer was cut short
 RETRY_AFTER: Final = timedelta(minutes=10)
+#: The states of open alerts, the mildest first.
+RAISED: Final[tuple[str, ...]] = (WatchState.UNDECIDED, WatchState.WARNING, WatchState.FIRING)
 BATCH_SIZE: Final = 100  # evaluations, and repeated notifications, in one round
 
 
@@ -50,7 +52,7 @@ def evaluate_watch(watch: AlertWatch) -> bool:
         return False
     try:
         joined = Alert.objects.select_related("baseline__output_set__version__dataset")
-        alert = joined.firing().filter(rule=watch.rule, series=watch.series).first()
+        alert = joined.decided().filter(rule=watch.rule, series=watch.series).first()
         finding = evaluate_rule(watch.rule, watch.series, now, alert.baseline if alert else None)
         with transaction.atomic():
             _store(watch, finding, now)
@@ -107,7 +109,7 @@ def _store(watch: AlertWatch, finding: Finding | EvaluateLater, now: datetime) -
     alert = Alert.objects.unresolved().filter(rule=watch.rule, series=watch.series).first()
     if alert:
         alert.rule = watch.rule
-    if finding.state not in (WatchState.FIRING, WatchState.UNDECIDED):
+    if finding.state not in RAISED:
         if alert:
             _resolve(alert, finding, now)
     elif alert:
@@ -119,21 +121,25 @@ def _store(watch: AlertWatch, finding: Finding | EvaluateLater, now: datetime) -
 
 
 def _update(alert: Alert, finding: Finding, now: datetime) -> None:
-    """Bring an open alert up to date; it notifies only if it was undecided and now fires."""
-    is_firing, was_firing = finding.state == WatchState.FIRING, alert.state == AlertState.FIRING
-    if is_firing and not was_firing:
+    """Bring an open alert up to date; it notifies only if it has become worse: undecided before and
+    told now, or a warning before and firing now.
+    """
+    before, after = RAISED.index(alert.state), RAISED.index(finding.state)
+    if after > before:
         alert.acknowledged_at = alert.acknowledged_by = None
         _fire(alert, finding, now)
-    elif was_firing and not is_firing:
+    elif finding.state == WatchState.UNDECIDED != alert.state:
         alert.note = finding.sentence
         alert.save(update_fields=["note"])
     else:
         _describe(alert, finding)
+        if after < before:
+            alert.state, alert.remind_at = AlertState(finding.state), None
         alert.save()
 
 
 def _fire(alert: Alert, finding: Finding, now: datetime) -> None:
-    """Of an undecided alert people are notified once."""
+    """Of an undecided alert, and of a warning, people are notified once."""
     _describe(alert, finding)
     alert.state = AlertState(finding.state)
     alert.notified_at = now

@@ -13,6 +13,7 @@ from scoring.models import (
     Alert,
     AlertDelivery,
     AlertRule,
+    AlertState,
     AuditEntry,
     Channel,
     DeliveryState,
@@ -85,7 +86,8 @@ def alert_sentence(alert: Alert) -> str:
     """The latest state of an alert, in words."""
     where = f"{alert.rule.dataset.name}{alert.series and f' · {alert.series}'}"
     if alert.is_open:
-        return f"{where}: {alert.sentence}"
+        mark = "warning: " if alert.state == AlertState.WARNING else ""
+        return f"{where}: {mark}{alert.sentence}"
     if alert.resolved_by_run_id:
         return f"{where}: the alert is over. {alert.note}"
     return f"{where}: the alert is closed, for nothing can be told any more. {alert.note}"
@@ -111,6 +113,7 @@ def _rule(rule: AlertRule) -> dict[str, Any]:
         "kind": rule.kind,
         "scorer": rule.scorer,
         "limit": rule.limit,
+        "warning_limit": rule.warning_limit,
         "condition": rule.condition,
     }
 

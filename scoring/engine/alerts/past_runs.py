@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -19,6 +20,7 @@ from scoring.engine.alerts.conditions import (
     newest_scorer,
     not_scored,
     series_runs,
+    warn_first,
 )
 from scoring.engine.alerts.finding import Finding, silent_finding
 from scoring.engine.compare.comparison import stored_comparison
@@ -44,6 +46,10 @@ class PastRuns(NamedTuple):
         return [each for each in self.findings if each.state == WatchState.FIRING]
 
     @property
+    def warning(self) -> list[Finding]:
+        return [each for each in self.findings if each.state == WatchState.WARNING]
+
+    @property
     def undecided(self) -> list[Finding]:
         return [each for each in self.findings if each.state == WatchState.UNDECIDED]
 
@@ -59,7 +65,7 @@ def check_past_runs(rule: AlertRule, most: int = MAX_RUNS) -> PastRuns:
         return PastRuns(len(runs), list(_find_gaps(rule, runs, timezone.now())))
     if rule.kind == AlertKind.OUT_OF_LIMITS:
         return _find_decreases(rule, runs)
-    findings = [_find(rule, run) for run in runs]
+    findings = [warn_first(rule, partial(_find, run=run)) for run in runs]
     known = [finding for finding in findings if finding]
     return PastRuns(len(runs), known, len(runs) - len(known))
 
@@ -99,7 +105,7 @@ def _find_gaps(rule: AlertRule, runs: Sequence[Run], now: datetime) -> Iterator[
     """The runs after which none came for longer than the rule's days, by the times of their
     outputs.
     """
-    limit = timedelta(days=int(rule.limit or 0))
+    limits = [(WatchState.FIRING, rule.limit), (WatchState.WARNING, rule.warning_limit)]
     series: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         series[run.output_set.series].append(run)
@@ -107,9 +113,10 @@ def _find_gaps(rule: AlertRule, runs: Sequence[Run], now: datetime) -> Iterator[
     for name, newest_first in series.items():
         times = [now, *(run.output_set.series_time for run in newest_first)]
         for run, (following, time) in zip(newest_first, pairwise(times), strict=True):
-            if (gap := following - time) >= limit:
-                text = missing_text(run, name, gap.days)
-                findings.append(Finding(WatchState.FIRING, text, run, gap / timedelta(days=1)))
+            days = (following - time) / timedelta(days=1)
+            reached = (state for state, limit in limits if limit is not None and days >= limit)
+            if state := next(reached, None):
+                findings.append(Finding(state, missing_text(run, name, int(days)), run, days))
     ordered = [run.pk for run in runs]
     yield from sorted(findings, key=lambda found: ordered.index(found.run.pk if found.run else 0))
 

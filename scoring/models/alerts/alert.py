@@ -21,6 +21,7 @@ class AlertState(models.TextChoices):
     """Of an alert that is not over."""
 
     FIRING = "firing"
+    WARNING = "warning"  # beyond the warning limit alone
     UNDECIDED = "undecided"  # the newest run's figure cannot be told
 
 
@@ -48,11 +49,18 @@ class AlertQuerySet(models.QuerySet["Alert"]):
         return rows.order_by("-opened_at", "-pk")
 
     def unresolved(self) -> Self:
-        """Firing or undecided."""
+        """Firing, warning or undecided."""
         return self.filter(resolved_at=None)
 
     def firing(self) -> Self:
         return self.unresolved().filter(state=AlertState.FIRING)
+
+    def warning(self) -> Self:
+        return self.unresolved().filter(state=AlertState.WARNING)
+
+    def decided(self) -> Self:
+        """Firing or warning."""
+        return self.unresolved().exclude(state=AlertState.UNDECIDED)
 
     def undecided(self) -> Self:
         return self.unresolved().filter(state=AlertState.UNDECIDED)
@@ -62,7 +70,12 @@ class AlertQuerySet(models.QuerySet["Alert"]):
 
     def in_state(self, state: str) -> Self:
         """By one of STATES; by any other word none."""
-        querysets = {"firing": self.firing, "undecided": self.undecided, "resolved": self.resolved}
+        querysets = {
+            "firing": self.firing,
+            "warning": self.warning,
+            "undecided": self.undecided,
+            "resolved": self.resolved,
+        }
         return querysets.get(state, self.none)()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from copy import copy
 from datetime import timedelta
 from typing import Any, Final, NamedTuple, Self
 
@@ -11,7 +12,7 @@ from django.db import models, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from scoring.core.alert_limits import limit_problem
+from scoring.core.alert_limits import limit_problem, warning_problem
 from scoring.core.wording.numbers import plain_share
 from scoring.models.alerts.webhook import WebhookRow, webhook_problem
 from scoring.models.data.dataset import Dataset
@@ -55,9 +56,9 @@ class AlertRuleQuerySet(models.QuerySet["AlertRule"]):
         """A new rule, and the secret its webhook's calls are signed with ("" without a webhook),
         which is shown once. The worker looks at its series soon.
 
-        `wanted`: kind, and where they are not the defaults series, scorer, limit, renotify_hours,
-        by_site, webhook_url, webhook_format, emails. Raises ValidationError by field and
-        RuleExistsError.
+        `wanted`: kind, and where they are not the defaults series, scorer, limit, warning_limit,
+        renotify_hours, by_site, webhook_url, webhook_format, emails. Raises ValidationError by
+        field and RuleExistsError.
         """
         rule = AlertRule(team=team, dataset=dataset, created_by=by)
         if dataset.team_id != team.pk:
@@ -111,8 +112,9 @@ class AlertRule(WebhookRow):
     """What is watched, and who is notified how.
 
     Without `series` every series of the dataset is watched, each by itself; without `scorer` the
-    cases' overall verdict. What `limit` counts belongs to the kind, see BOUNDS. `renotify_hours` is
-    how often people are notified again while an alert goes on, 0 for once.
+    cases' overall verdict. What `limit` counts belongs to the kind, see BOUNDS; beyond
+    `warning_limit`, which is reached first, the rule warns without firing. `renotify_hours` is how
+    often people are notified again while an alert goes on, 0 for once.
     """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="alert_rules")
@@ -121,6 +123,7 @@ class AlertRule(WebhookRow):
     scorer = models.CharField(max_length=120, blank=True, default="")
     kind = models.CharField(max_length=20, choices=AlertKind.choices)
     limit = models.FloatField(null=True, blank=True)
+    warning_limit = models.FloatField(null=True, blank=True)
     renotify_hours = models.PositiveIntegerField(default=24)
     by_site = models.BooleanField("shown in the site", default=True)
     emails = models.JSONField("e-mail addresses", default=list, blank=True)
@@ -145,12 +148,13 @@ class AlertRule(WebhookRow):
 
     @property
     def condition(self) -> str:
-        """When it fires, in words: `mean of close below 0.8`; without a scorer, about cases."""
+        """When it fires, in words: `mean of close below 0.8`; without a scorer, about cases. With a
+        warning limit also when it warns: `…, warning at 0.85`.
+        """
         of, by = (f" of {self.scorer}", f" by {self.scorer}") if self.scorer else ("", "")
-        limit = f"{self.limit:g}" if self.limit is not None else ""
-        share = plain_share(self.limit or 0)
-        return {
-            AlertKind.MEAN_BELOW: f"mean{of} below {limit}",
+        limit, share = (f"{self.limit:g}" if self.limit is not None else ""), self._limit_text()
+        words = {
+            AlertKind.MEAN_BELOW: f"mean{of} below {share}",
             AlertKind.PASS_RATE_BELOW: f"pass rate{of} below {share}",
             AlertKind.DROP: f"statistically significant drop{of or ' of the pass rate'}"
             f"{limit and f', at least {limit}'}",
@@ -158,6 +162,20 @@ class AlertRule(WebhookRow):
             AlertKind.OUT_OF_LIMITS: f"level{of} decreased",
             AlertKind.NO_DATA: f"no run for {limit} day{'s' * (limit != '1')}",
         }[AlertKind(self.kind)]
+        if self.warning_limit is None:
+            return words
+        return f"{words}, warning at {self.warning_rule()._limit_text()}"
+
+    def _limit_text(self) -> str:
+        is_share = self.kind == AlertKind.PASS_RATE_BELOW
+        limit = self.limit or 0
+        return plain_share(limit) if is_share else f"{limit:g}"
+
+    def warning_rule(self) -> AlertRule:
+        """A rule that fires where this one warns; it is not to be saved."""
+        rule = copy(self)
+        rule.limit, rule.warning_limit = self.warning_limit, None
+        return rule
 
     @property
     def is_paused(self) -> bool:
@@ -273,6 +291,7 @@ class AlertRule(WebhookRow):
             "kind": "" if self.kind in AlertKind.values else "Choose one of the kinds.",
             "scorer": self.scorer_problem,
             "limit": limit_problem(self.kind, self.limit),
+            "warning_limit": warning_problem(self.kind, self.limit, self.warning_limit),
             "renotify_hours": self._hours_problem(),
             "webhook_url": webhook_problem(url) if url else "",
             "emails": self._email_problem(),
@@ -336,7 +355,14 @@ class NewRule(NamedTuple):
 
 WATCHED: Final = ("series", "scorer", "kind", "limit")
 #: What `define` and `change` may set, and `webhook_url`.
-SETTINGS: Final = (*WATCHED, "renotify_hours", "by_site", "emails", "webhook_format")
+SETTINGS: Final = (
+    *WATCHED,
+    "warning_limit",
+    "renotify_hours",
+    "by_site",
+    "emails",
+    "webhook_format",
+)
 
 
 def series_names(dataset: Dataset) -> list[str]:

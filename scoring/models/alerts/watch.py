@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 class WatchState(models.TextChoices):
     NEW = "new", "not looked at yet"
     FINE = "fine", "fine"
+    WARNING = "warning", "warning"
     FIRING = "firing", "firing"
     UNDECIDED = "undecided", "undecided"
     SILENT = "silent", "nothing to go by yet"

@@ -37,6 +37,7 @@ SHAPE = [
     "scorer",
     "kind",
     "limit",
+    "warning_limit",
     "condition",
     "renotify_hours",
     "by_site",

@@ -81,6 +81,55 @@ def test_a_series_of_weeks(
     assert [alert.standing for alert in Alert.objects.order_by("pk")] == standings
 
 
+ODD = letters(17)  # below 0.9, not below 0.8
+
+
+@pytest.mark.parametrize(
+    ("weeks", "events", "standings"),
+    [
+        ([GOOD], [], []),
+        ([ODD], ["opened"], ["warning"]),
+        ([ODD, ODD], ["opened"], ["warning"]),
+        ([BAD], ["opened"], ["firing"]),
+        ([ODD, BAD], ["opened", "opened"], ["firing"]),
+        ([BAD, ODD], ["opened"], ["warning"]),
+        ([BAD, ODD, BAD], ["opened", "opened"], ["firing"]),
+        ([BAD, ODD, GOOD], ["opened", "resolved"], ["resolved"]),
+        ([ODD, UNKNOWN], ["opened"], ["warning"]),
+        ([UNKNOWN, ODD], ["opened", "opened"], ["warning"]),
+    ],
+)
+def test_a_rule_warns_before_it_fires(
+    version: DatasetVersion,
+    make_rule: MakeRule,
+    weeks: list[str],
+    events: list[str],
+    standings: list[str],
+) -> None:
+    make_rule(series="a", warning_limit=0.9)
+    for number, verdicts in enumerate(weeks):
+        week(version, number, verdicts)
+    assert sent_events() == events
+    assert [alert.standing for alert in Alert.objects.order_by("pk")] == standings
+
+
+def test_a_warning_says_so_and_is_not_repeated(
+    version: DatasetVersion, make_rule: MakeRule, alice: User
+) -> None:
+    rule = make_rule(series="a", warning_limit=0.9)
+    assert rule.condition == "pass rate below 80\u202f%, warning at 90\u202f%"
+    week(version, 0, ODD)
+    alert = open_alert()
+    assert (alert.limit, alert.value, alert.remind_at) == (0.9, 0.85, None)
+    text = AlertDelivery.objects.get().message["text"]
+    assert "warning: The pass rate is 85.0\u202f% in w0 (n = 20), below 90\u202f%." in text
+    alert.acknowledge(by=alice)
+    week(version, 1, BAD)
+    alert = open_alert()
+    assert (alert.limit, alert.state, alert.acknowledged_at) == (0.8, "firing", None)
+    assert alert.remind_at is not None
+
+
 def test_an_alert_says_what_was_seen(version: DatasetVersion, make_rule: MakeRule) -> None:
     rule = make_rule(series="a")
     bad = week(version, 1, BAD)

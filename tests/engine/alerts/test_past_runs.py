@@ -132,6 +132,24 @@ def test_gaps_between_runs_are_found_by_the_dates_of_their_outputs(
     assert names(past(version, kind="no_data", limit=9_999.0)) == []
 
 
+@pytest.mark.parametrize(
+    ("wanted", "fired", "warned"),
+    [
+        ({"limit": 0.2, "warning_limit": 0.8}, [], ["w0"]),
+        ({"limit": 0.8, "warning_limit": 0.9}, ["w0"], []),
+        ({"kind": "no_data", "limit": 9_999.0, "warning_limit": 8.0}, [], ["w1"]),
+    ],
+)
+def test_runs_on_which_it_would_have_warned_are_told_apart(
+    version: DatasetVersion, wanted: dict[str, Any], fired: list[str], warned: list[str]
+) -> None:
+    for number, verdicts in enumerate([BAD, GOOD]):
+        run_of(version, number, verdicts)
+    found = past(version, **wanted)
+    assert names(found) == fired
+    assert [finding.run.name for finding in found.warning if finding.run] == warned
+
+
 def test_a_level_that_decreased_is_named_with_its_run(version: DatasetVersion) -> None:
     for number in range(10):
         run_of(version, number, GOOD, mean=0.8 + 0.01 * (number % 2) if number < 9 else 0.5)

@@ -57,13 +57,15 @@ def test_only_one_alert_of_a_rule_and_series_goes_on(rule: AlertRule) -> None:
 def test_each_state_has_its_alerts(rule: AlertRule) -> None:
     made = {
         "firing": fire(rule),
+        "warning": fire(rule, series="d", state="warning"),
         "undecided": fire(rule, series="b", state="undecided"),
         "resolved": fire(rule, series="c", resolved_at=timezone.now()),
     }
     assert {state: Alert.objects.in_state(state).get() for state in STATES} == made
     assert {alert.standing: alert for alert in Alert.objects.all()} == made
     assert not Alert.objects.in_state("sometimes").exists()
-    assert Alert.objects.unresolved().count() == 2
+    assert Alert.objects.unresolved().count() == 3
+    assert set(Alert.objects.decided()) == {made["firing"], made["warning"]}
 
 
 def test_the_list_shows_open_ones_first(

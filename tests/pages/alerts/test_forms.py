@@ -65,6 +65,34 @@ def test_a_limit_is_kept_in_the_unit_of_the_rule(
             assert AuditEntry.objects.get(action="alert_rule.created").actor == made.created_by
 
 
+def test_a_warning_is_kept_and_shown_in_the_unit_of_the_rule(
+    administrator: Client, version: DatasetVersion
+) -> None:
+    fields = {"limit_pass_rate_below": "80", "warning_pass_rate_below": "85.5 %"}
+    administrator.post(new_url(version), typed(kind="pass_rate_below", **fields))
+    rule = AlertRule.objects.get()
+    assert (rule.limit, rule.warning_limit) == (0.8, 0.855)
+    form = administrator.get(reverse("alert_rule", args=[rule.uuid])).context["form"]
+    assert form["warning_pass_rate_below"].value() == "85.5"
+
+
+def test_a_warning_comes_before_the_limit(
+    administrator: Client, version: DatasetVersion, subtests: pytest.Subtests
+) -> None:
+    for kind, limit, warning, problem in [
+        ("pass_rate_below", "80", "70", "A warning comes first: give more than the limit."),
+        ("regressions", "3", "3", "A warning comes first: give less than the limit."),
+        ("drop", "", "0.1", "Only a rule with a limit can warn before it."),
+        ("mean_below", "0.8", "2", "Give a number above 0 and up to 1."),
+        ("mean_below", "0.8", "x", "This is not a number: write one such as 0.8 or 12."),
+    ]:
+        with subtests.test(kind=kind, warning=warning):
+            fields = {f"limit_{kind}": limit, f"warning_{kind}": warning}
+            answer = administrator.post(new_url(version), typed(kind=kind, **fields))
+            assert answer.context["form"].errors == {f"warning_{kind}": [problem]}
+            assert not AlertRule.objects.exists()
+
+
 def test_nonsense_is_refused_beside_its_field(
     administrator: Client, version: DatasetVersion, subtests: pytest.Subtests
 ) -> None:
