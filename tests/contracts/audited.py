@@ -424,7 +424,28 @@ RECORDED: Final[dict[tuple[str, str], Change]] = {
     ("page", "edit_suite"): Change(
         "suite.renamed", lambda desk: {"name": "renamed", "scorers": [desk.uid("scorer")]}
     ),
-    ("page", "decide_proposal"): Change("proposal.rejected", {"decision": "reject"}),
+    ("page", "decide_proposal"): Change(
+        "proposal.rejected", {"decision": "reject", "reason": "Not yet."}
+    ),
+    ("page", "decide_threshold_proposal"): Change(
+        "proposal.rejected", {"decision": "reject", "reason": "Not yet."}
+    ),
+    ("page", "suite_thresholds"): Change(
+        "threshold.changed",
+        lambda desk: {
+            f"threshold-{desk.uid('scorer')}": "0.25",
+            f"old-{desk.uid('scorer')}": "1",
+            "reason": "Too strict.",
+        },
+    ),
+    ("api", "threshold_proposals"): Change(
+        "proposal.created",
+        lambda desk: {
+            "suite": desk.uid("suite"),
+            "thresholds": [{"scorer": desk.uid("scorer"), "threshold": 0.125}],
+            "reason": "Too strict.",
+        },
+    ),
     ("page", "dataset_suite"): Change(
         "dataset.suite_changed", lambda desk: {"suite": desk.uid("suite")}
     ),

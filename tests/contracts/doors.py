@@ -132,8 +132,11 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "export_suite": (VIEWER, None),
     "import_suite": (EDITOR, EDITOR),
     "decide_proposal": (None, ADMIN),
-    "suite_threshold": (VIEWER, ADMIN),
-    "scorer_threshold": (VIEWER, ADMIN),
+    "decide_threshold_proposal": (None, ADMIN),
+    "suite_thresholds": (VIEWER, EDITOR),
+    "suite_threshold": (VIEWER, EDITOR),  # an editor proposes, an admin changes
+    "scorer_threshold": (VIEWER, EDITOR),
+    "run_threshold_effects": (VIEWER, None),
     "relabel_run": (None, ADMIN),
     "relabel_suite": (None, ADMIN),
     "remove_run_labels": (None, ADMIN),
@@ -201,6 +204,7 @@ API: dict[str, tuple[Any, Any]] = {
     "suites": (PERSON, EDITOR),
     "suite": (VIEWER, None),
     "thresholds": (PERSON, PERSON),  # address and body name the suite, and with it the team
+    "threshold_proposals": (PERSON, PERSON),
     "threshold_preview": (PERSON, None),
     "alerts": (PERSON, None),
     "acknowledge_alert": (None, REVIEWER),

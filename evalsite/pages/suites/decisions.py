@@ -17,6 +17,7 @@ from evalsite.pages.web.responses import SignedInRequest
 from scoring.core.contract import ConfigError
 from scoring.engine.suites import proposals
 from scoring.models import Role, User
+from scoring.models.scorers.proposal import AlreadyDecidedError
 
 
 @post_action
@@ -29,7 +30,7 @@ def decide_proposal(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
             decision = "accepted" if card.form.cleaned_data["decision"] == "accept" else "rejected"
             messages.success(request, f"Proposal {decision}.")
             return redirect("suite", proposal.suite.uuid)
-    except proposals.AlreadyDecidedError:
+    except AlreadyDecidedError:
         messages.info(request, "This proposal has already been decided.")
         return redirect("suite", proposal.suite.uuid)
     return render_suite_page(request, suite_for(request.user, proposal.suite.uuid), card)

@@ -31,7 +31,7 @@ class DecisionForm(forms.Form):
     decision = forms.ChoiceField(choices=[("accept", "Accept"), ("reject", "Reject")])
     reason = forms.CharField(
         required=False,
-        help_text="Required when a threshold changes; kept in the suite's history.",
+        help_text="Required when a threshold changes, and to reject; kept in the history.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     shown = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -41,11 +41,14 @@ class DecisionForm(forms.Form):
         self._plan = plan
 
     def clean(self) -> dict[str, Any]:
+        has_reason = bool(self.cleaned_data.get("reason", "").strip())
         if self.cleaned_data.get("decision") != "accept":
+            if not has_reason:
+                self.add_error("reason", "Enter a reason for rejecting it.")
             return self.cleaned_data
         if self._plan is None:
             raise forms.ValidationError("The proposal cannot be used any more. Reject it.")
-        if self._plan.needs_reason and not self.cleaned_data["reason"].strip():
+        if self._plan.needs_reason and not has_reason:
             self.add_error("reason", REASON_NEEDED)
         elif self.cleaned_data["shown"] != self._plan.signature:
             raise forms.ValidationError(MOVED)

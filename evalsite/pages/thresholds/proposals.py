@@ -20,10 +20,10 @@ from evalsite.pages.thresholds.forms import NEW
 from evalsite.pages.web.decorators import post_action
 from evalsite.pages.web.responses import SignedInRequest
 from scoring.core.json_text import to_text
-from scoring.engine.suites.proposals import AlreadyDecidedError
 from scoring.engine.thresholds import proposals
 from scoring.engine.thresholds.proposals import ProposedChange, open_proposals
 from scoring.models import Role, Scorer, Suite, Team
+from scoring.models.scorers.proposal import AlreadyDecidedError
 from scoring.models.scorers.threshold_change import StaleThresholdError
 
 MOVED: Final = "The thresholds have changed since you looked. Nothing was decided."

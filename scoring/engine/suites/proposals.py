@@ -7,10 +7,7 @@ from django.db import transaction
 from scoring.core.files.suite_format import read_suite
 from scoring.engine.suites.suite_file import ImportPlan
 from scoring.models import ProposalState, SuiteProposal, User
-
-
-class AlreadyDecidedError(Exception):
-    """Somebody else has accepted or rejected the proposal meanwhile."""
+from scoring.models.scorers.proposal import AlreadyDecidedError
 
 
 def plan_proposal(proposal: SuiteProposal) -> ImportPlan:

@@ -9,7 +9,6 @@ from functools import cached_property
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from scoring.engine.suites.proposals import AlreadyDecidedError
 from scoring.models import (
     ProposalState,
     Scorer,
@@ -20,6 +19,7 @@ from scoring.models import (
     ThresholdProposal,
     User,
 )
+from scoring.models.scorers.proposal import AlreadyDecidedError
 from scoring.models.scorers.suite import ThresholdStep
 
 

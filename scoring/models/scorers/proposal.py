@@ -27,6 +27,10 @@ class ProposalState(models.TextChoices):
     REJECTED = "rejected"
 
 
+class AlreadyDecidedError(Exception):
+    """Somebody else has accepted or rejected the proposal meanwhile."""
+
+
 class ProposalQuerySet(models.QuerySet[Row]):
     def open(self) -> Self:
         """Those that nobody has decided, the oldest first."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.engine.suites.proposals import AlreadyDecidedError, accept, plan_proposal, reject
+from scoring.engine.suites.proposals import accept, plan_proposal, reject
 from scoring.models import Scorer, Suite, SuiteProposal, Team, User
+from scoring.models.scorers.proposal import AlreadyDecidedError
 from tests.conftest import MakeDataset
 
 TEXT = "name: release\nscorers:\n  - {name: close, type: levenshtein, threshold: 0.8}\n"

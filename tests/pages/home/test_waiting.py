@@ -23,6 +23,7 @@ from scoring.models import (
     Suite,
     SuiteProposal,
     Team,
+    ThresholdProposal,
     User,
 )
 
@@ -89,4 +90,20 @@ def test_proposals_wait_for_administrators_alone(
     suite = Suite.objects.define(team, "release", [(close, 0.75)])
     SuiteProposal.objects.propose(suite, "name: release", "release.yaml", None)
     assert "A command proposes other thresholds" in home(alice)
+    assert TITLE not in home(rita)
+
+
+def test_thresholds_that_people_propose_are_linked(
+    home: Callable[[User], str], team: Team, rita: User, alice: User
+) -> None:
+    close = Scorer.objects.define(team, "close", "levenshtein", {})
+    suite = Suite.objects.define(team, "release", [(close, 0.75)])
+    for of_suite in (suite, None):
+        ThresholdProposal.objects.propose(
+            team, of_suite, {close: 0.5}, by=rita, rationale="Too strict."
+        )
+    page = home(alice)
+    assert page.count("rita@example.org proposes other thresholds") == 2
+    assert reverse("suite", args=[suite.uuid]) in page
+    assert f'{reverse("scorer_threshold", args=[close.uuid])}">default of close<' in page
     assert TITLE not in home(rita)

@@ -52,7 +52,8 @@ def decide(browser: Client, proposal: SuiteProposal, decision: str, **more: str)
     html = browser.get(reverse("suite", args=[proposal.suite.uuid])).text
     url = reverse("decide_proposal", args=[proposal.uuid])
     marked = html.replace(f'method="post" action="{url}"', 'id="scorer-form"')
-    return browser.post(url, as_sent(marked) | {"decision": decision} | more, follow=True)
+    sent = as_sent(marked) | {"decision": decision, "reason": "Not now."} | more
+    return browser.post(url, sent, follow=True)
 
 
 def thresholds(suite: Suite) -> dict[str, float]:
@@ -115,5 +116,15 @@ def test_a_second_decision_says_so(
 ) -> None:
     reject(proposal, by=alice, reason="")
     url = reverse("decide_proposal", args=[proposal.uuid])
-    answer = alices.post(url, {"decision": "reject"}, follow=True)
+    answer = alices.post(url, {"decision": "reject", "reason": "x"}, follow=True)
     assert "This proposal has already been decided." in answer.text
+
+
+@pytest.mark.parametrize("decision", ["accept", "reject"])
+def test_a_decision_takes_a_reason(
+    alices: Client, proposal: SuiteProposal, suite: Suite, decision: str
+) -> None:
+    answer = decide(alices, proposal, decision, reason=" ")
+    assert answer.status_code == 422
+    assert SuiteProposal.objects.open().exists()
+    assert thresholds(suite) == {"close": 0.75}
