@@ -39,6 +39,7 @@ from scoring.models import (
     SuiteProposal,
     Team,
     ThresholdChange,
+    Token,
     User,
 )
 from tests.conftest import PASSWORD, MakeDataset, MakeOutputs
@@ -111,6 +112,20 @@ def test_a_threshold_changes_only_by_an_admin_with_a_reason(walker: Walker, role
     assert {path: after for path, after in without.items() if after != before} == {}
     assert changed == {path for path, allowed in PATHS.items() if role in allowed}
     assert told == changed
+
+
+@pytest.mark.parametrize("role", ["editor", "admin"])
+def test_no_token_changes_a_threshold(walker: Walker, role: str) -> None:
+    """Whoever's it is: only a person signs. What it proposes waits for one."""
+    user = sign_in(walker, role)
+    walker.browser.logout()
+    _, secret = Token.objects.issue(walker.team, user, "a program", Role.ADMIN)
+    walker.browser.defaults["HTTP_AUTHORIZATION"] = f"Token {secret}"
+    for path in (*PATHS, *DEFAULT_PATHS):
+        with on_one_path(walker) as own:
+            path(own, REASON)
+            own.dataset.refresh_from_db()
+            assert (own.effective(), own.default) == ((0.9, 0.9), 0.7), path
 
 
 @pytest.mark.parametrize("role", ROLES)

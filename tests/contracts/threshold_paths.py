@@ -14,7 +14,18 @@ from django.urls import reverse
 from scoring.core.files.suite_format import DescribedScorer, SuiteDocument
 from scoring.engine.suites.proposals import plan_proposal
 from scoring.engine.suites.suite_file import ImportPlan
-from scoring.models import Dataset, Run, Scorer, Suite, SuiteEntry, SuiteProposal, Team
+from scoring.engine.thresholds.proposals import ProposedChange
+from scoring.models import (
+    Dataset,
+    Run,
+    Scorer,
+    Suite,
+    SuiteEntry,
+    SuiteProposal,
+    Team,
+    ThresholdProposal,
+    User,
+)
 
 
 @dataclass
@@ -227,6 +238,40 @@ def change_the_default_by_the_api(walker: Walker, reason: str) -> None:
     walker.call_api("post", reverse("api:thresholds"), body)
 
 
+def change_several(walker: Walker, reason: str) -> None:
+    fields = {f"threshold-{walker.close.uuid}": "0.5", f"old-{walker.close.uuid}": "0.9"}
+    walker.post("suite_thresholds", walker.suite.uuid, **fields, reason=reason)
+
+
+def propose_by_the_api_and_accept(walker: Walker, reason: str) -> None:
+    given = [{"scorer": str(walker.close.uuid), "threshold": 0.5}]
+    body = {"suite": str(walker.suite.uuid), "thresholds": given, "reason": reason}
+    walker.call_api("post", reverse("api:threshold_proposals"), body)
+    accept_what_is_proposed(walker, reason)
+
+
+def propose_on_a_page_and_accept(walker: Walker, reason: str) -> None:
+    """An admin's own click changes the threshold at once."""
+    change_on_the_page_of_the_threshold(walker, reason)
+    change_several(walker, reason)
+    accept_what_is_proposed(walker, reason)
+
+
+def accept_what_is_proposed(walker: Walker, reason: str) -> None:
+    for proposal in ThresholdProposal.objects.open():
+        shown = ProposedChange.of(proposal).signature
+        fields = {"decision": "accept", "reason": reason, "shown": shown}
+        walker.post("decide_threshold_proposal", proposal.uuid, **fields)
+
+
+def accept_a_members_proposal(walker: Walker, reason: str) -> None:
+    """One that somebody else has left."""
+    erin, _ = User.objects.get_or_create(email="erin@example.org")
+    propose = ThresholdProposal.objects.propose
+    propose(walker.team, walker.suite, {walker.close: 0.5}, by=erin, rationale="Too strict.")
+    accept_what_is_proposed(walker, reason)
+
+
 def relabel_runs(walker: Walker, reason: str) -> None:
     """Labels of runs change no threshold, whichever way they are made."""
     for run in Run.objects.all():
@@ -261,6 +306,10 @@ PATHS: Final[dict[Callable[[Walker, str], None], set[str]]] = {
     change_by_the_api_of_thresholds: {"admin"},
     change_the_default_by_the_api: set(),
     relabel_runs: set(),
+    change_several: {"admin"},
+    propose_by_the_api_and_accept: {"admin"},
+    propose_on_a_page_and_accept: {"admin"},
+    accept_a_members_proposal: {"admin"},
     change_in_djangos_admin: {"superuser"},
     choose_the_suite_in_djangos_admin: set(),
     delete_in_djangos_admin: set(),
