@@ -221,10 +221,12 @@ def _labels_of(
     outputs = sorted(decided)
     for start in range(0, len(outputs), _BATCH):
         batch = outputs[start : start + _BATCH]
-        rows = Score.objects.filter(scorer__in=labels, output__in=batch, score__isnull=False)
+        # Without a filter for scores, for which SQLite would walk all of the run's.
+        rows = Score.objects.filter(scorer__in=labels, output__in=batch)
         for scorer, output, score, verdict, code in rows.values_list(*columns):
-            scored = ScoredLabel(score, decided[output], bool(code))
-            labels[scorer].append(Label(output, scored, verdict == PeopleVerdict.PASS))
+            if score is not None:
+                scored = ScoredLabel(score, decided[output], bool(code))
+                labels[scorer].append(Label(output, scored, verdict == PeopleVerdict.PASS))
     return labels
 
 
