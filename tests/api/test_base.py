@@ -62,4 +62,7 @@ def test_the_smaller_role_of_member_and_token_counts(
             if status == 403:
                 assert response.json()["code"] == "permission_denied"
                 held = min(member, token_role).label
-                assert response.json()["message"] == f"This needs the role editor; yours is {held}."
+                said = response.json()["message"]
+                needed, _, who = said.partition(" Admins of the team: ")
+                assert needed == f"This needs the role editor; yours is {held}."
+                assert who == ("alice@example.org." if member == Role.ADMIN else "")

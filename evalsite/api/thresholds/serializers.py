@@ -139,7 +139,9 @@ class ThresholdsShape(serializers.Serializer[object]):
 
 class FlippedCaseShape(serializers.Serializer[object]):
     key = serializers.CharField()
-    trial = serializers.IntegerField(min_value=0)
+    trial = serializers.IntegerField(
+        min_value=0, help_text="0 where cases have several trials: they flip by their mean."
+    )
     score = serializers.FloatField(min_value=0, max_value=1)
     changes_case = serializers.BooleanField(
         help_text="Whether the case's verdict changes, too: no other scorer fails it."

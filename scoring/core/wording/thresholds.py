@@ -9,7 +9,9 @@ from scoring.core.wording.numbers import share_text
 
 
 class PassCounts(NamedTuple):
-    """Outputs of a run that have a score, and how many of them pass before and after a change."""
+    """Outputs of a run that have a score, or cases of several trials by their mean, and how many of
+    them pass before and after a change.
+    """
 
     scored: int
     before: int

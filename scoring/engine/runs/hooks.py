@@ -15,6 +15,7 @@ from scoring.models import Run
 
 #: After runs have ended.
 RUNS_ENDED: Final = (
+    "scoring.engine.thresholds.relabelling.recount_labels",
     "scoring.engine.alerts.evaluation.schedule_evaluations",
     "scoring.engine.judges.automatic_checks.enqueue_checks",  # before comparisons
     "scoring.engine.drift.jobs.enqueue_measuring",

@@ -25,7 +25,8 @@ SERIES: Final = 10  # of a suite, those with the newest runs
 class RunPreview:
     """One run: its scores by the scorer, and what passes at both thresholds.
 
-    `scorer` has run, version and summary joined; its own threshold may be an earlier one.
+    Cases with several trials count once, by their mean. `scorer` has run, version and summary
+    joined; its own threshold may be an earlier one.
     """
 
     scorer: RunScorer

@@ -99,10 +99,9 @@ def relabel_run(run: Run, *, by: User | None) -> Relabel:
 
     Raises NothingToRelabelError where it is not finished, or its labels would not change.
     """
-    if run.state != RunState.FINISHED:
-        raise NothingToRelabelError("Only a finished run can be re-labelled.")
     with transaction.atomic():
-        Run.objects.select_for_update().get(pk=run.pk)
+        if Run.objects.select_for_update().get(pk=run.pk).state != RunState.FINISHED:
+            raise NothingToRelabelError("Only a finished run can be re-labelled.")
         thresholds, latest = find_new_thresholds(run), Relabel.objects.latest_of(run)
         if thresholds == _thresholds_of(latest):
             raise NothingToRelabelError("The suite has no other thresholds than these labels.")
@@ -117,6 +116,13 @@ def relabel_run(run: Run, *, by: User | None) -> Relabel:
         new = {"thresholds": thresholds}
         AuditEntry.objects.record(run.team, by, "run.relabelled", run, old=old, new=new)
     return relabel
+
+
+def recount_labels(runs: Iterable[Run]) -> None:
+    """Count the later labels of runs anew that have ended again, as after errors were retried."""
+    for relabel in Relabel.objects.of_runs(runs).values():
+        counts = _count_labels(relabel.run, relabel.thresholds)
+        Relabel.objects.filter(pk=relabel.pk).update(**counts)
 
 
 def remove_labels(run: Run, *, by: User | None) -> bool:

@@ -7,6 +7,8 @@ import pytest
 
 from scoring.core.contract import forced_fail
 from scoring.engine.runs import planning
+from scoring.engine.runs.follow_up import follow_up
+from scoring.engine.runs.summaries import summarize_run
 from scoring.engine.thresholds.relabelling import (
     NothingToRelabelError,
     find_new_thresholds,
@@ -16,7 +18,18 @@ from scoring.engine.thresholds.relabelling import (
     relabel_runs,
     remove_labels,
 )
-from scoring.models import AuditEntry, CaseVerdict, Relabel, Run, Score, Suite, Team, User
+from scoring.models import (
+    AuditEntry,
+    CaseVerdict,
+    Relabel,
+    Run,
+    Score,
+    Status,
+    Suite,
+    Team,
+    User,
+    Verdict,
+)
 from tests.conftest import MakeDataset
 from tests.support.fixtures.runs import MakeRun, MakeScorer, finish
 from tests.support.fixtures.spy import Spy
@@ -104,9 +117,23 @@ def test_labels_that_would_not_change_are_refused(make_dataset: MakeDataset) -> 
 
 def test_only_a_finished_run_is_relabelled(make_dataset: MakeDataset) -> None:
     run = suite_run(make_dataset([{}]), {"close": [0.6]})
-    run.state = "running"
+    Run.objects.filter(pk=run.pk).update(state="running")  # since the page was shown
     with pytest.raises(NothingToRelabelError, match="finished"):
         relabel_run(run, by=None)
+
+
+def test_labels_count_anew_once_errors_are_retried(make_dataset: MakeDataset) -> None:
+    run = suite_run(make_dataset([{}] * 3), {"close": [0.6, 0.8, "error"]})
+    entry_of().change_threshold(0.7, by=None, reason="x")
+    relabel = relabel_run(run, by=None)
+    assert relabel.verdict_counts == {"pass": 1, "fail": 1, "error": 1, "skipped": 0}
+    Score.objects.filter(score=None).update(score=0.9, status=Status.SCORED, verdict=Verdict.PASS)
+    CaseVerdict.objects.filter(verdict=Verdict.ERROR).update(verdict=Verdict.PASS)
+    summarize_run(run)
+    follow_up([run])
+    relabel.refresh_from_db()
+    assert relabel.verdict_counts == {"pass": 2, "fail": 1, "error": 0, "skipped": 0}
+    assert relabel.passed == {"close": 2}
 
 
 def test_labels_are_removed_once(make_dataset: MakeDataset) -> None:
