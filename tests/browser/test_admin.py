@@ -55,4 +55,7 @@ def test_the_team_sees_the_change_on_the_suites_page(
     entry.change_threshold(0.85, by=alice, reason="Reviewers were stricter.")
     sign_in(alice)
     page.goto(reverse("suite", args=[entry.suite.uuid]))
-    expect(page.get_by_role("row", name="Reviewers were stricter.")).to_contain_text("0.85")
+    for region in ("Scorers", "Threshold changes"):
+        row = page.get_by_role("region", name=region).get_by_role("row", name="close enough")
+        expect(row).to_contain_text("0.85")
+        expect(row).to_contain_text("Reviewers were stricter.")

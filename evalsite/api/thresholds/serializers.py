@@ -6,6 +6,7 @@ from typing import Final
 
 from rest_framework import serializers
 
+from evalsite.api.calibration.serializers import BestThresholdShape, EstimateShape, unit_field
 from evalsite.api.fields import BodySerializer, NumberField, TextField
 from evalsite.api.pagination import PageShape, PlacesQuery
 from scoring.models import ThresholdProposal
@@ -148,6 +149,23 @@ class FlippedCaseShape(serializers.Serializer[object]):
     )
 
 
+class AgreementFiguresShape(serializers.Serializer[object]):
+    kappa = EstimateShape(allow_null=True)
+    precision = unit_field(allow_null=True)
+    recall = unit_field(allow_null=True)
+
+
+class ThresholdAgreementShape(serializers.Serializer[object]):
+    """Against people's verdicts on outputs of these runs, by the version of the latest one."""
+
+    labels = serializers.IntegerField(min_value=1, help_text="Outputs that people pass or fail.")
+    scorer_version = serializers.IntegerField(min_value=1)
+    runs = serializers.IntegerField(min_value=1)
+    current = AgreementFiguresShape()
+    new = AgreementFiguresShape()
+    best_threshold = BestThresholdShape(allow_null=True)
+
+
 class ThresholdPreviewShape(PageShape):
     """`results` are the cases of `run` that would flip, the lowest score first."""
 
@@ -162,4 +180,7 @@ class ThresholdPreviewShape(PageShape):
         allow_null=True, min_value=0, help_text="How many verdicts of whole cases would change."
     )
     runs = ThresholdRunShape(many=True)
+    agreement = ThresholdAgreementShape(
+        allow_null=True, help_text="null where people have passed or failed none of the outputs."
+    )
     results = FlippedCaseShape(many=True)

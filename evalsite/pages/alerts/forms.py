@@ -182,7 +182,7 @@ class AlertRuleForm(HostForm):
         self._offer_webhook(rule)
         for kind, unit in UNITS.items():
             self.fields[f"limit_{kind}"] = _limit_field(unit)
-            self.fields[f"warning_{kind}"] = _warning_field(unit)
+            self.fields[f"warning_{kind}"] = _warning_field()
 
     @property
     def kinds(self) -> list[KindChoice]:
@@ -345,13 +345,14 @@ def _limit_field(unit: Unit) -> forms.CharField:
     )
 
 
-def _warning_field(unit: Unit) -> forms.CharField:
+def _warning_field() -> forms.CharField:
     """As the limit, to warn before it is reached."""
     return forms.CharField(
         label="Warning at",
         required=False,
         max_length=40,
-        widget=forms.TextInput(attrs=NUMBER | {"aria-label": f"Warning at: {unit.label}"}),
+        help_text="Told once, before the limit is reached.",
+        widget=forms.TextInput(attrs=NUMBER),
     )
 
 

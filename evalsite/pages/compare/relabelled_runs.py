@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from scoring.engine.thresholds.later_cases import read_later_cases
 from scoring.models import Relabel, Run, Verdict
 from scoring.models.pairs.rows import Pair, RunSide
 from scoring.models.runs.later_verdicts import read_later_verdicts
@@ -24,9 +25,10 @@ def find_relabelled_runs(runs: Sequence[Run]) -> list[RelabelledRun]:
 
 
 class LaterVerdicts:
-    """The verdicts of a page of pairs by the later labels of two runs; one query, if any has some.
+    """The verdicts of a page of pairs by the later labels of two runs; one query, if any has some,
+    and a few for each run whose cases have several trials.
 
-    `relabels` are by the runs' ids. Of runs whose cases have several trials nothing is told.
+    `relabels` are by the runs' ids.
     """
 
     def __init__(
@@ -34,8 +36,12 @@ class LaterVerdicts:
     ) -> None:
         self._runs = baseline.pk, candidate.pk
         halves = [half for pair in pairs for half in (pair.baseline, pair.candidate) if half]
-        told = {pk: each for pk, each in relabels.items() if not each.run.has_trials}
-        self._later = read_later_verdicts(told, [half.output for half in halves])
+        outputs = [half.output for half in halves]
+        single = {pk: each for pk, each in relabels.items() if not each.run.has_trials}
+        self._later = read_later_verdicts(single, outputs)
+        for pk in relabels.keys() - single.keys():
+            later = read_later_cases(relabels[pk], outputs)
+            self._later |= {(pk, output): verdict for output, verdict in later.items()}
 
     def of(self, pair: Pair) -> list[str]:
         """Of the baseline and the candidate, if both have the case; a run without later labels has

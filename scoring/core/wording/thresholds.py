@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from scoring.core.json_text import to_text
-from scoring.core.wording.numbers import share_text
+from scoring.core.wording.numbers import number_text, share_text
 
 
 class PassCounts(NamedTuple):
@@ -77,6 +78,23 @@ def case_verdicts_sentence(changed: int, flips: int) -> str:
         return "All their case verdicts change." if flips > 1 else "Its case verdict changes."
     verdicts = "case verdict changes" if changed == 1 else "case verdicts change"
     return f"{changed:,} {verdicts}; the others also fail another scorer."
+
+
+def agreement_sentence(
+    labels: int, kappas: Mapping[float, float | None], best: float | None, good: tuple[float, float]
+) -> str:
+    """What people's verdicts say of thresholds, by their kappas, and of the best one, with the
+    range of those that are as good.
+    """
+    known = (f"{number_text(kappa)} at {to_text(t)}" for t, kappa in kappas.items() if kappa is not None)
+    noun = "output" if labels == 1 else "outputs"
+    start = f"People passed or failed {labels:,} {noun}"
+    if texts := ", ".join(known):
+        start += f": kappa {texts}"
+    if best is None:
+        return f"{start}. No threshold agrees with them better than chance."
+    low, high = (to_text(end) for end in good)
+    return f"{start}. Best at {to_text(best)}; as good: above {low} up to {high}."
 
 
 class VerdictChanges(NamedTuple):

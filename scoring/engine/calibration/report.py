@@ -96,27 +96,33 @@ def _describe_scorer(each: ScorerCalibration, calibration: RunCalibration) -> di
         **_describe_agreement(table),
         **table.rates._asdict(),
         "threshold": each.scorer.threshold,
-        "best_threshold": each.best and _describe_threshold(each.best),
+        "best_threshold": each.best and describe_best_threshold(each.best),
         "is_best": each is calibration.best,
         "is_as_good": calibration.is_as_good(each),
-        "pass_rate": _describe(rate_estimate(summary.passed, summary.scored) if summary else None),
+        "pass_rate": describe_estimate(
+            rate_estimate(summary.passed, summary.scored) if summary else None
+        ),
         "corrected_pass_rate": each.corrected and _describe_corrected(each.corrected),
     }
 
 
 def _describe_agreement(table: VerdictTable) -> dict[str, Any]:
-    return {"agreement": _describe(table.agreement), "kappa": _describe(table.kappa)}
+    return {
+        "agreement": describe_estimate(table.agreement),
+        "kappa": describe_estimate(table.kappa),
+    }
 
 
-def _describe_threshold(best: BestThreshold) -> dict[str, Any]:
+def describe_best_threshold(best: BestThreshold) -> dict[str, Any]:
+    """As `BestThresholdShape` of the API has it."""
     return {"threshold": best.threshold, "kappa": best.kappa, "as_good": list(best.as_good)}
 
 
 def _describe_corrected(corrected: CorrectedPassRate) -> dict[str, Any]:
     rate = corrected.rate
     return {
-        "rate": _describe(rate.estimate if rate else None),
-        "labels_alone": _describe(rate.labels if rate else None),
+        "rate": describe_estimate(rate.estimate if rate else None),
+        "labels_alone": describe_estimate(rate.labels if rate else None),
         "is_narrower": rate is not None and rate.is_narrower,
         "weight": rate and rate.weight,
         "labels": corrected.labelled.n,
@@ -138,7 +144,8 @@ def _describe_people(agreement: PeopleAgreement) -> dict[str, Any]:
     }
 
 
-def _describe(estimate: Estimate | None) -> dict[str, Any] | None:
+def describe_estimate(estimate: Estimate | None) -> dict[str, Any] | None:
+    """As `EstimateShape` of the API has it."""
     if estimate is None:
         return None
     interval = None if estimate.interval is None else list(estimate.interval)

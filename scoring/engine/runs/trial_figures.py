@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -114,6 +114,16 @@ class CaseRanks:
 
     def count_verdicts(self) -> Counter[Verdict]:
         return Counter(VERDICT_OF_RANK[rank] for rank in self._ranks.values())
+
+
+def rank_cases(
+    scorers: Iterable[RunScorer], thresholds: Mapping[str, float], cases: Collection[int]
+) -> CaseRanks:
+    """The verdicts of these cases over the scorers of a run, by other thresholds for some names."""
+    ranks = CaseRanks()
+    for scorer in scorers:
+        ranks.add(read_trials(scorer, thresholds.get(scorer.name), cases))
+    return ranks
 
 
 def read_trials(

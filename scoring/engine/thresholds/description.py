@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from scoring.core.stats.calibration import VerdictTable
+from scoring.engine.calibration.report import describe_best_threshold, describe_estimate
+from scoring.engine.thresholds.agreement import Agreement, read_agreement
 from scoring.engine.thresholds.flips import FlippedCase
 from scoring.engine.thresholds.preview import Preview, RunPreview
 from scoring.models import Suite, ThresholdChange
@@ -46,7 +49,31 @@ def describe_preview(preview: Preview, chosen: RunPreview | None) -> dict[str, A
         "sentence": chosen.sentence if chosen else None,
         "case_verdicts": chosen.case_verdicts if chosen else None,
         "runs": [run.as_json() for run in preview.runs],
+        "agreement": describe_agreement(read_agreement(preview), preview.old, preview.new),
     }
+
+
+def describe_agreement(
+    agreement: Agreement | None, old: float, new: float
+) -> dict[str, Any] | None:
+    """Against people at both thresholds, and where it is best; None without people's verdicts."""
+    if agreement is None:
+        return None
+    best = agreement.best
+    return {
+        "labels": len(agreement.labels),
+        "scorer_version": agreement.version,
+        "runs": agreement.run_count,
+        "current": _describe_table(agreement.table_at(old)),
+        "new": _describe_table(agreement.table_at(new)),
+        "best_threshold": best and describe_best_threshold(best),
+    }
+
+
+def _describe_table(table: VerdictTable) -> dict[str, Any]:
+    rates = table.rates
+    kappa = describe_estimate(table.kappa)
+    return {"kappa": kappa, "precision": rates.precision, "recall": rates.recall}
 
 
 def describe_flips(cases: Iterable[FlippedCase]) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from scoring.engine.compare.pair_index import count_pairs, count_unpaired
 from scoring.engine.compare.regressions import Regressions
 from scoring.engine.compare.verdict_changes import run_flip_test
 from scoring.engine.runs.neighbours import run_baseline
-from scoring.engine.runs.trial_figures import CaseRanks, read_trials
+from scoring.engine.runs.trial_figures import rank_cases
 from scoring.engine.thresholds.flips import CaseFlips, OutputFlips
 from scoring.models import CaseVerdict, Output, Relabel, Run, RunScorer, Score, Verdict
 from scoring.models.pairs.pairs import Pairs
@@ -140,7 +140,7 @@ def find_new_verdicts(run: Run, thresholds: Mapping[int, float]) -> NewVerdicts:
     outputs = _output_verdicts(relabel, scorers, sorted(flipped))
     if not run.has_trials:
         return NewVerdicts(outputs, outputs)
-    return NewVerdicts(outputs, _case_verdicts(run, scorers, changed, new))
+    return NewVerdicts(outputs, _case_verdicts(relabel, scorers))
 
 
 def _output_verdicts(
@@ -156,21 +156,14 @@ def _output_verdicts(
     return {output: combine_verdicts(each) for output, each in verdicts.items()}
 
 
-def _case_verdicts(
-    run: Run,
-    scorers: Sequence[RunScorer],
-    changed: Sequence[RunScorer],
-    new: Mapping[str, float],
-) -> dict[int, Verdict]:
+def _case_verdicts(relabel: Relabel, scorers: Sequence[RunScorer]) -> dict[int, Verdict]:
     """By the ids of all their outputs the cases that flip by the mean of their trials."""
-    flips = (CaseFlips(each, each.threshold, new[each.name]) for each in changed)
+    run, new = relabel.run, relabel.thresholds
+    flips = (CaseFlips(s, s.threshold, new[s.name]) for s in scorers if s.name in new)
     cases = sorted({mean.case for each in flips for mean in each.means})
     verdicts = {}
     for batch in _batches(cases):
-        ranks = CaseRanks()
-        for scorer in scorers:
-            threshold = new[scorer.name] if scorer in changed else None
-            ranks.add(read_trials(scorer, threshold, batch))
+        ranks = rank_cases(scorers, relabel.thresholds, batch)
         outputs = Output.objects.filter(output_set=run.output_set_id, case__in=batch)
         for output, case in outputs.values_list("pk", "case"):
             verdicts[output] = ranks.verdict_of(case)

@@ -13,6 +13,8 @@ from django.core.serializers.json import DjangoJSONEncoder
 
 from scoring.core.json_text import to_text
 from scoring.core.wording.numbers import share_text, to_ascii
+from scoring.core.wording.thresholds import agreement_sentence
+from scoring.engine.thresholds.agreement import read_agreement
 from scoring.engine.thresholds.description import (
     describe_flips,
     describe_preview,
@@ -130,7 +132,7 @@ def _preview(suite: Suite, options: dict[str, Any]) -> str:
         return f"No finished run of {suite} has scores of {entry.scorer}, so nothing can be shown."
     head = ("run", "n of N", "pass rate", "then", "to pass", "to fail")
     sentences = filter(None, [latest.sentence, latest.case_verdicts_sentence])
-    lines = [to_ascii(" ".join(sentences)), ""]
+    lines = [to_ascii(" ".join(sentences)), *_agreement_lines(preview), ""]
     lines += text_table(head, [_run_row(run) for run in preview.runs])
     cases = latest.flips.page(size=MAX_LISTED).cases
     if cases:
@@ -143,6 +145,18 @@ def _preview(suite: Suite, options: dict[str, Any]) -> str:
     if latest.counts.flips > len(cases):
         lines.append(f"and {count_text(latest.counts.flips - len(cases), 'more case')}")
     return "\n".join(lines)
+
+
+def _agreement_lines(preview: Preview) -> list[str]:
+    agreement = read_agreement(preview)
+    if agreement is None:
+        return []
+    kappas = {t: agreement.table_at(t).kappa for t in (preview.old, preview.new)}
+    values = {t: kappa and kappa.value for t, kappa in kappas.items()}
+    best, good = None, (0.0, 0.0)
+    if agreement.best:
+        best, good = agreement.best.threshold, agreement.best.as_good
+    return [agreement_sentence(len(agreement.labels), values, best, good)]
 
 
 def _run_row(run: RunPreview) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def test_a_preview_lists_the_cases_that_would_flip(bobs: Api, run: Run) -> None:
         ("w46", 0, 1),
         ("w45", 0, 1),
     ]
-    assert (shown["case_verdicts"], shown["next"]) == (0, None)
+    assert (shown["case_verdicts"], shown["next"], shown["agreement"]) == (0, None, None)
     assert "would fail instead of pass" in shown["sentence"]
     assert entry_of().threshold == 0.5
 

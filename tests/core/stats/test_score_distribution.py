@@ -55,3 +55,10 @@ def test_counts_are_those_of_comparing_each_score(scores: list[float], threshold
     assert found.count_passed(threshold) == len(above)
     for edge in EDGES[::50]:
         assert found.count_passed(edge) == sum(score >= edge for score in scores)
+
+
+def test_bins_count_every_score_once() -> None:
+    scores = {0.0: 3, 0.019: 1, 0.02: 2, 0.5: 4, 0.999: 1, 1.0: 5}
+    bins = ScoreDistribution.of_counts(count_by_step(scores)).bins(50)
+    assert (len(bins), sum(bins)) == (50, 16)
+    assert (bins[0], bins[1], bins[25], bins[49]) == (4, 2, 4, 6)

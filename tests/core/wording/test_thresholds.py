@@ -3,7 +3,14 @@ from __future__ import annotations
 import pytest
 
 from scoring.core.wording.numbers import to_ascii
-from scoring.core.wording.thresholds import PassCounts, case_verdicts_sentence, change_sentence
+from scoring.core.wording.thresholds import (
+    PassCounts,
+    VerdictChanges,
+    agreement_sentence,
+    case_verdicts_sentence,
+    change_sentence,
+    comparison_effect_sentence,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,3 +72,40 @@ def test_counts_say_which_way_cases_flip() -> None:
 )
 def test_case_verdicts_in_a_sentence(changed: int, flips: int, sentence: str) -> None:
     assert case_verdicts_sentence(changed, flips) == sentence
+
+
+@pytest.mark.parametrize(
+    ("kappas", "best", "sentence"),
+    [
+        (
+            {0.7: 0.5, 0.8: 0.0},
+            0.6,
+            "People passed or failed 84 outputs: kappa 0.50 at 0.7, 0.00 at 0.8. "
+            "Best at 0.6; as good: above 0.5 up to 0.75.",
+        ),
+        ({0.7: None, 0.8: None}, 0.6, "People passed or failed 84 outputs. Best at 0.6;"),
+        ({0.7: -0.1}, None, "No threshold agrees with them better than chance."),
+    ],
+)
+def test_agreement_is_said_at_both_thresholds_and_where_it_is_best(
+    kappas: dict[float, float | None], best: float | None, sentence: str
+) -> None:
+    assert sentence in agreement_sentence(84, kappas, best, (0.5, 0.75))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sentence"),
+    [
+        ((2, 1, False), (2, 1, False), "2 broke and 1 was fixed as scored, and nothing changes."),
+        ((2, 0, True), (1_500, 0, True), "1,500 would have broken and 0 would be fixed. The drop"),
+        ((9, 0, True), (2, 0, False), "The drop would no longer be statistically significant."),
+        ((2, 0, False), (9, 0, True), "That would be a statistically significant drop."),
+        ((2, 0, False), (3, 0, False), "Neither is a statistically significant drop."),
+    ],
+)
+def test_what_becomes_of_a_comparison_is_said(
+    before: tuple[int, int, bool], after: tuple[int, int, bool], sentence: str
+) -> None:
+    said = comparison_effect_sentence("w45", VerdictChanges(*before), VerdictChanges(*after))
+    assert said.startswith("Against w45, ")
+    assert sentence in said

@@ -9,7 +9,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from scoring.engine.calibration import scorers as calibrations
-from scoring.engine.calibration.scorers import RunCalibration, calibrate_run, calibrate_versions
+from scoring.engine.calibration.scorers import (
+    RunCalibration,
+    calibrate_run,
+    calibrate_runs,
+    calibrate_versions,
+)
 from scoring.models import DatasetVersion, ReviewVerdict, Run, Score, Scorer, Team, User
 from scoring.models.reviews.people_verdict import PeopleVerdict
 from tests.support.finished_runs import Given
@@ -186,3 +191,17 @@ class TestVersions:
             give_in_turn(scored_run(version, {"close": [0.9]}, name), people[0], [PASS])
         (found,) = calibrate_versions(Scorer.objects.get(team=team))
         assert (found.run_count, found.table.n) == (1, 1)
+
+    def test_runs_that_are_named_count_by_the_version_of_the_first(
+        self, version: DatasetVersion, people: list[User], team: Team
+    ) -> None:
+        first = scored_run(version, {"close": [0.9, 0.1]}, "first")
+        Scorer.objects.get(team=team).revise({"case_sensitive": True}, by=None)
+        second, third = (scored_run(version, {"close": [0.9, 0.1]}, name) for name in ("b", "c"))
+        named = [run.scorers.select_related("run", "version").get() for run in (third, first)]
+        assert calibrate_runs(named) is None
+        for run in (first, second, third):
+            give_in_turn(run, people[0], [PASS, FAIL])
+        found = calibrate_runs(named)
+        assert found is not None
+        assert (found.version.number, found.run_count, found.table) == (2, 1, (1, 0, 0, 1))

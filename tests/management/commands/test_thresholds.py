@@ -11,13 +11,17 @@ from scoring.models import (
     AuditEntry,
     DatasetVersion,
     Relabel,
+    ReviewVerdict,
+    Run,
     Suite,
     SuiteEntry,
     Team,
     ThresholdChange,
+    User,
 )
 from tests.conftest import MakeDataset
 from tests.support.commands import call
+from tests.support.reviewed_runs import give_in_turn
 from tests.support.suite_runs import entry_of, suite_run
 
 pytestmark = pytest.mark.django_db
@@ -74,6 +78,16 @@ def test_preview_prints_what_would_flip(version: DatasetVersion) -> None:
         "case of w46  score  case verdict",
         "case-2       0.6    stays",
     ]
+
+
+def test_preview_says_what_people_say(version: DatasetVersion, alice: User) -> None:
+    give_in_turn(Run.objects.latest("pk"), alice, [ReviewVerdict.FAIL] * 2 + [ReviewVerdict.PASS])
+    _, agreement, blank, *_ = thresholds("preview", "release", "close", "0.65").splitlines()
+    assert agreement == (
+        "People passed or failed 3 outputs: kappa 0.40 at 0.5, 1.00 at 0.65. "
+        "Best at 0.7; as good: above 0.2 up to 0.7."
+    )
+    assert blank == ""
 
 
 def test_a_long_list_of_flips_is_cut(make_dataset: MakeDataset) -> None:

@@ -97,3 +97,18 @@ def test_later_labels_cost_one_query_more_for_any_number_of_pairs(
                 browser.get(url(*made))
             counts.append(len(captured))
     assert counts == [counts[0], counts[0] + 1] * 2
+
+
+def test_pairs_of_runs_with_trials_have_later_labels_by_the_mean(
+    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset
+) -> None:
+    version = make_dataset([{}] * 2)
+    first, second = (
+        suite_run(version, {"close": scores}, name=name, trials=2)
+        for name, scores in (("w45", [0.9, 0.7, 0.9, 0.9]), ("w46", [0.5, 0.3, 0.9, 0.9]))
+    )
+    entry_of().change_threshold(0.4, by=None, reason="x")
+    relabel_run(second, by=None)
+    answer = browser_of(bob).get(url(first, second, kind="pairs"))
+    rows = {row.row.pair.key: row.later for row in answer.context["pair"].cases.rows}
+    assert rows == {"case-1": ["pass", "pass"], "case-2": []}
