@@ -42,6 +42,7 @@ from scoring.engine.thresholds.flips import FlipCursor, FlipPage
 from scoring.engine.thresholds.preview import Preview, RunPreview
 from scoring.engine.thresholds.proposals import propose
 from scoring.models import Role, Scorer, SuiteEntry, ThresholdProposal
+from scoring.models.scorers.proposal import TOO_MANY_CODE
 from scoring.models.scorers.suite import ThresholdStep
 from scoring.models.scorers.threshold_change import StaleThresholdError
 
@@ -155,7 +156,8 @@ class ThresholdProposalList(ListView):
         try:
             made = propose(team, of_suite, steps, by=self.user, rationale=wanted["reason"])
         except ValidationError as refused:
-            raise Problem(409, "same_threshold", " ".join(refused.messages)) from None
+            code = TOO_MANY_CODE if refused.code == TOO_MANY_CODE else "same_threshold"
+            raise Problem(409, code, " ".join(refused.messages)) from None
         return Response(ThresholdProposalShape(made).data, 201)
 
 

@@ -86,7 +86,9 @@ def agreement_sentence(
     """What people's verdicts say of thresholds, by their kappas, and of the best one, with the
     range of those that are as good.
     """
-    known = (f"{number_text(kappa)} at {to_text(t)}" for t, kappa in kappas.items() if kappa is not None)
+    known = (
+        f"{number_text(kappa)} at {to_text(t)}" for t, kappa in kappas.items() if kappa is not None
+    )
     noun = "output" if labels == 1 else "outputs"
     start = f"People passed or failed {labels:,} {noun}"
     if texts := ", ".join(known):

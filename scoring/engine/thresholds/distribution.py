@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from django.db.models import Count
 
@@ -11,7 +12,7 @@ from scoring.core.stats.score_distribution import EDGES, ScoreDistribution, coun
 from scoring.engine.thresholds.case_means import count_always_failing, read_case_means
 from scoring.models import RunScorer, Score, ScoreHistogram
 
-BEYOND: float = 2.0  # above all scores
+BEYOND: Final = 2.0  # above all scores
 
 
 def read_distributions(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
@@ -18,6 +18,9 @@ from scoring.models.scorers.threshold_change import REASON_NEEDED
 from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Team, User
 
+MAX_OPEN: Final = 50  # proposals of thresholds that a team's administrators are yet to decide
+TOO_MANY: Final = f"The team has {MAX_OPEN} open proposals: an administrator decides some first."
+TOO_MANY_CODE: Final = "too_many_proposals"
 Row = TypeVar("Row", bound=models.Model)
 
 
@@ -150,7 +153,7 @@ class ThresholdProposalQuerySet(ProposalQuerySet["ThresholdProposal"]):
     ) -> ThresholdProposal:
         """The open proposal of these thresholds, a new one if there is none.
 
-        Raises ValidationError for a blank rationale.
+        Raises ValidationError for a blank rationale, and beyond MAX_OPEN of a team.
         """
         if not rationale.strip():
             raise ValidationError({"reason": REASON_NEEDED})
@@ -160,6 +163,8 @@ class ThresholdProposalQuerySet(ProposalQuerySet["ThresholdProposal"]):
             equal = self.open().filter(team=team, suite=suite, thresholds=wanted).first()
             if equal is not None:
                 return equal
+            if self.open().filter(team=team).count() >= MAX_OPEN:
+                raise ValidationError(TOO_MANY, TOO_MANY_CODE)
             proposal = self.create(
                 team=team,
                 suite=suite,

@@ -230,5 +230,7 @@ def test_a_proposal_that_cannot_be_is_refused(
     ]
     for api, body, status in cases:
         with subtests.test(body=str(body), status=status), undone():
-            assert api.post("thresholds/proposals/", body).status_code == status
+            answer = api.post("thresholds/proposals/", body)
+            assert answer.status_code == status
+            assert status != 409 or answer.json()["code"] == "same_threshold"
             assert not ThresholdProposal.objects.exists()

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from django.core.exceptions import ValidationError
 
-from scoring.models import AuditEntry, ProposalState, Suite, SuiteProposal, Team, User
+from scoring.models import (
+    AuditEntry,
+    ProposalState,
+    Scorer,
+    Suite,
+    SuiteProposal,
+    Team,
+    ThresholdProposal,
+    User,
+)
+from scoring.models.scorers import proposal as proposals
 
 
 @pytest.fixture
@@ -51,3 +62,17 @@ def test_strangers_see_none(suite: Suite, bob: User, charlie: User) -> None:
     proposal = propose(suite, "a", None)
     assert list(SuiteProposal.objects.visible_to(bob)) == [proposal]
     assert not SuiteProposal.objects.visible_to(charlie).exists()
+
+
+def test_open_proposals_of_thresholds_are_bounded(
+    suite: Suite, team: Team, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proposals, "MAX_OPEN", 1)
+    close = Scorer.objects.define(team, "close", "levenshtein", {})
+    propose = ThresholdProposal.objects.propose
+    first = propose(team, suite, {close: 0.5}, by=alice, rationale="Too strict.")
+    assert propose(team, suite, {close: 0.5}, by=alice, rationale="Again.") == first
+    with pytest.raises(ValidationError, match="open proposals"):
+        propose(team, suite, {close: 0.6}, by=alice, rationale="Too strict.")
+    first.decide(ProposalState.REJECTED, by=alice, reason="No.")
+    assert propose(team, suite, {close: 0.6}, by=alice, rationale="Too strict.") != first
