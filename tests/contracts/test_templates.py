@@ -20,6 +20,7 @@ FORBIDDEN = {
     "code for htmx to evaluate": r"hx-on\b|hx-vals=.js:|hx-headers=.js:",
     "something from another host": r"(?:src|href)=\"(?:https?:)?//",
     "a text that is not escaped": r"\|\s*safe\b|\bautoescape\b",
+    "a comment over two lines, which Django shows": r"(?m)\{#(?:(?!#\}).)*$",
     "marks of what is invisible inside an attribute": r"=\"[^\"<>]*\|visible\b",
 }
 
