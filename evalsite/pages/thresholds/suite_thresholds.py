@@ -24,6 +24,7 @@ from evalsite.pages.thresholds.views import PROPOSED
 from evalsite.pages.web.decorators import form_page
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.json_text import to_text
+from scoring.engine.runs.neighbours import series_key
 from scoring.engine.thresholds.preview import Preview, RunPreview, preview_suite
 from scoring.models import Role, Run, Suite
 from scoring.models.scorers.threshold_change import StaleThresholdError
@@ -50,7 +51,7 @@ class SuiteThresholdsPage:
     def runs(self) -> list[Run]:
         """The last run of each series, the newest first."""
         runs = {run.run.pk: run.run for preview in self.previews for run in preview.runs}
-        return list(runs.values())
+        return sorted(runs.values(), key=series_key, reverse=True)
 
     @cached_property
     def chosen(self) -> Run | None:
