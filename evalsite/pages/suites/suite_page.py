@@ -69,6 +69,10 @@ class ProposalCard:
         """Whether the suite has come to what is proposed."""
         return self.plan is not None and self.plan.is_idle
 
+    @property
+    def can_accept(self) -> bool:
+        return self.plan is not None and not self.is_outdated
+
 
 def proposal_card(proposal: SuiteProposal, sent: Any = None) -> ProposalCard:
     """The card of a proposal, with the decision that was sent, if any."""

@@ -47,6 +47,10 @@ class ThresholdCard:
     form: DecisionForm
 
     @property
+    def can_accept(self) -> bool:
+        return not self.change.is_idle
+
+    @property
     def preview_url(self) -> str:
         """The page that previews what would change."""
         return preview_url(self.change)

@@ -55,7 +55,7 @@ class GateEffect(NamedTuple):
 
 @dataclass(frozen=True)
 class ThresholdEffects:
-    """The counts of case verdicts, the gates and the comparison; no baseline, no comparison."""
+    """Counts of case verdicts, gates, and the comparison: none without a finished baseline."""
 
     run: Run
     verdicts: tuple[Mapping[str, int], Mapping[str, int]]  # as scored, and as they would be
@@ -98,6 +98,8 @@ def preview_effects(
     """
     limits = limits or GateLimits()
     baseline, labels = run_baseline(run), find_new_verdicts(run, thresholds)
+    if baseline and baseline.is_unfinished:  # pinned, and its errors are being retried
+        baseline = None
     judged = _with_counts(run, labels)
     regressions = None
     if baseline:

@@ -9,7 +9,7 @@ import pytest
 
 from scoring.engine.compare.gates import GateLimits, check_gates, parse_gate
 from scoring.engine.thresholds.effects import ThresholdEffects, preview_effects
-from scoring.models import DatasetVersion, Run, Scorer
+from scoring.models import Baseline, DatasetVersion, Run, Scorer
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import Given
 from tests.support.suite_runs import suite_run
@@ -80,6 +80,16 @@ def test_a_run_without_a_baseline_has_no_comparison(make_dataset: MakeDataset) -
     assert (found.baseline, found.regressions, found.sentence) == (None, None, "")
     assert found.pass_rates == (1.0, 0.5)
     assert [effect.after.state for effect in found.gates] == ["failed", "passed", "passed"]
+
+
+def test_a_baseline_that_is_being_retried_is_not_compared_with(make_dataset: MakeDataset) -> None:
+    version = make_dataset([{}] * 2)
+    run = two_runs(version, [{"close": [0.9, 0.9]}, {"close": [0.6, 0.9]}], 1)
+    Baseline.objects.pin(Run.objects.earliest("pk"), by=None)
+    assert effects_of(run, {"close": 0.7}).baseline is not None
+    Run.objects.filter(name="w45").update(state="running")
+    found = effects_of(run, {"close": 0.7})
+    assert (found.baseline, found.regressions, found.sentence) == (None, None, "")
 
 
 def test_a_sentence_says_what_becomes_of_the_comparison(make_dataset: MakeDataset) -> None:

@@ -62,7 +62,7 @@ def test_without_a_baseline_or_a_result_it_is_said(
     alices: Client, make_dataset: MakeDataset
 ) -> None:
     run = suite_run(make_dataset([{}]), {"close": [0.6]})
-    assert "There is no earlier run to compare with." in words(alices.get(url_at(run, 0.7)))
+    assert "There is no finished run to compare with." in words(alices.get(url_at(run, 0.7)))
     Run.objects.filter(pk=run.pk).update(state="running")
     assert "The run is running: this requires a finished run." in words(
         alices.get(url_at(run, 0.7))
