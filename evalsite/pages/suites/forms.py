@@ -23,7 +23,7 @@ from scoring.core.json_text import to_text
 from scoring.engine.suites.suite_file import ImportPlan
 from scoring.models import AuditEntry, Scorer, Suite, SuiteEntry, Team, User
 from scoring.models.scorers.suite import UNUSED, Entry
-from scoring.models.scorers.threshold_change import REASON_NEEDED, UNIT
+from scoring.models.scorers.threshold_change import REASON_NEEDED
 from scoring.models.team.audit_entry import AuditQuerySet
 
 THRESHOLD: Final = "threshold-"  # before a scorer's id
@@ -92,7 +92,6 @@ class SuiteForm(ConcurrentEditForm):
             required=False,
             min_value=0,
             max_value=1,
-            validators=UNIT,
             label=f"Threshold of {scorer.name}",
             initial=None if known is None else to_text(known),
             widget=forms.NumberInput(attrs=attrs),

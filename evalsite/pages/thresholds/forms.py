@@ -14,7 +14,7 @@ from scoring.engine.thresholds.flips import FlipCursor
 from scoring.engine.thresholds.proposals import change_thresholds, propose
 from scoring.models import Scorer, Suite, SuiteEntry, ThresholdChange, ThresholdProposal, User
 from scoring.models.scorers.suite import ThresholdStep
-from scoring.models.scorers.threshold_change import REASON_NEEDED, UNIT, StaleThresholdError
+from scoring.models.scorers.threshold_change import REASON_NEEDED, StaleThresholdError
 
 UPDATED: Final = "The preview is updated; your change was not made."
 NEW: Final = "threshold-"  # before a scorer's id: the new threshold
@@ -27,7 +27,7 @@ class ThresholdField(forms.FloatField):
     def __init__(self, **kwargs: Any) -> None:
         attrs = {"step": "any", "class": "short", "autocomplete": "off"}
         kwargs.setdefault("widget", forms.NumberInput(attrs=attrs))
-        super().__init__(min_value=0, max_value=1, validators=UNIT, **kwargs)
+        super().__init__(min_value=0, max_value=1, **kwargs)
 
 
 class CursorField(forms.Field):

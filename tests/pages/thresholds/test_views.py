@@ -188,6 +188,11 @@ def test_a_query_that_makes_no_sense_is_refused(
             assert "Nothing can be previewed" in answer.text
 
 
+def test_what_is_wrong_with_a_threshold_is_said_once(alices: Client, runs: list[Run]) -> None:
+    errors = alices.get(page_url(), {"threshold": "7"}).context["form"].errors
+    assert errors == {"threshold": ["Ensure this value is less than or equal to 1."]}
+
+
 def test_without_a_finished_run_there_is_no_curve(alices: Client, runs: list[Run]) -> None:
     Run.objects.all().delete()
     answer = alices.get(page_url(), {"threshold": "0.65"})
