@@ -37,6 +37,7 @@ Kind = Literal[
     "boolean",
     "choice",
     "list of text",
+    "extraction",  # how an answer is found inside a text
     "keys",  # one key as text, or several as a list
     "value",  # any JSON value; what does not parse as JSON is meant as text
     "scores",  # labels, each with a number

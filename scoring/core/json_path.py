@@ -10,12 +10,13 @@ import json
 import re
 from collections.abc import Sequence
 from json.encoder import encode_basestring
-from typing import Final
+from typing import Any, Final
 
 Step = str | int
 Path = tuple[Step, ...]
 
 ANY: Final = "*"  # as a key or inside brackets: every key, every position
+NO_VALUE: Final[Any] = object()  # a key that is not there, unlike one that holds null
 
 _PLAIN_KEY = re.compile(r"(?!\$\Z)[^.\[\]\"\s*\x00-\x1f]+")
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
@@ -62,6 +63,25 @@ def parse_path(text: str) -> Path:
         steps.append(_read_step(match))
         position = match.end()
     return tuple(steps)
+
+
+def find_key(value: Any, key: str) -> Any:
+    """The value at a literal key, else at a path; `NO_VALUE` when neither is there."""
+    if isinstance(value, dict) and key in value:
+        return value[key]
+    try:
+        steps = parse_path(key)
+    except ValueError:
+        return NO_VALUE
+    for step in steps:
+        if isinstance(step, int):
+            is_there = isinstance(value, list) and step < len(value)
+        else:
+            is_there = isinstance(value, dict) and step in value
+        if not is_there:
+            return NO_VALUE
+        value = value[step]
+    return value
 
 
 def _read_step(match: re.Match[str]) -> Step:

@@ -20,6 +20,7 @@ from scoring.core.services import AvailableServices
 #: The modules of the built-in types, in the order pages list them; imported on first use.
 SCORER_MODULES: Final = (
     "scoring.core.scorers.text",
+    "scoring.core.scorers.word_overlap",
     "scoring.core.scorers.json_comparison",
     "scoring.core.scorers.json_schema",
     "scoring.core.scorers.numeric",

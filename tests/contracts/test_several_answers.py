@@ -57,6 +57,34 @@ def test_references_and_lists_agree_with_people_as_plain_python_does(judged: lis
     assert agreement(references, judged) >= 0.7
 
 
+#: In how many of the judged answers of each system `includes` and people agree.
+AGREEMENT: Final = {
+    "fid": (876, 1000),
+    "gpt35": (847, 1000),
+    "chatgpt": (832, 1033),
+    "gpt4": (804, 985),
+    "newbing": (802, 1000),
+}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_includes_over_references_agrees_with_people(facts: Path, system: str) -> None:
+    rows: list[dict[str, Any]] = json.loads(
+        (facts / "data/evouna/evouna_NQ_open.json").read_text(encoding="utf-8")
+    )
+    rows = [row for row in rows if row[f"judge_{system}"] is not None and row["golden_answer"]]
+    cases = [
+        Case(
+            row[f"answer_{system}"] or "",
+            references=tuple(answer.strip() for answer in row["golden_answer"].split("/")),
+        )
+        for row in rows
+    ]
+    passed = zip(passes(cases), rows, strict=True)
+    agreed = sum(is_passed == row[f"judge_{system}"] for is_passed, row in passed)
+    assert (agreed, len(rows)) == AGREEMENT[system]
+
+
 def test_the_answers_as_one_text_are_hardly_ever_found(judged: list[Judged]) -> None:
     """What a suite measured before, and measures with references off."""
     cases = [Case(one.output, "/".join(one.answers), references=one.answers) for one in judged]

@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ModelState, StateApps
 
-from scoring.models import CaseVerdict, ModelCall, Run, RunSummary, Team
+from scoring.models import CaseVerdict, ModelCall, Run, RunSummary, Scorer, ScorerVersion, Team
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import Given, run_with
 
@@ -99,3 +99,25 @@ def test_impossible_counts_of_tokens_are_forgotten(team: Team) -> None:
     module.forget_impossible_usage(apps, None)
     kept = ModelCall.objects.order_by("pk").values_list("tokens_in", "tokens_out", "cost_usd")
     assert list(kept) == [(None, None, None), (100_000_000, 1, 1.0)]
+
+
+def test_saved_scorers_go_on_not_checking_formats(team: Team) -> None:
+    schema = {"schema": {"format": "date"}}
+    part = {"name": "shape", "type": "json_schema", "config": {**schema}}
+    alone = Scorer.objects.define(team, "alone", "json_schema", schema)
+    inside = Scorer.objects.define(
+        team, "inside", "all", {"scorers": [part, {"type": "json_schema"}]}
+    )
+    for scorer in (alone, inside):
+        assert scorer.current is not None
+    before = {row.pk: row.fingerprint for row in ScorerVersion.objects.all()}
+    for row in ScorerVersion.objects.all():
+        row.config.pop("check_formats", None)
+        row.save()
+    migration = import_module("scoring.migrations.0014_formats_unchecked")
+    migration.keep_unchecked(apps, None)
+    old, combined = ScorerVersion.objects.order_by("pk")
+    assert old.config["check_formats"] is False
+    parts = combined.config["scorers"]
+    assert [each["config"].get("check_formats") for each in parts] == [False, False]
+    assert {row.pk: row.fingerprint for row in ScorerVersion.objects.all()} == before

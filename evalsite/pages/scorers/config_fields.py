@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 
+from evalsite.pages.scorers.extraction_field import ExtractionField
 from evalsite.pages.scorers.model_fields import (
     ModelOptions,
     RangeField,
@@ -115,6 +116,7 @@ FIELDS: Mapping[str, Callable[[FieldSpec], forms.Field]] = {
     "list of text": lambda spec: LinesField(required=spec.required),
     "keys": lambda spec: JsonTextField(or_text=True, rows=1, required=spec.required),
     "value": lambda spec: JsonTextField(or_text=True, rows=1, required=spec.required),
+    "extraction": lambda _: ExtractionField(required=False),
     "json": lambda spec: JsonTextField(required=spec.required),
     "scores": lambda spec: ScoresField(required=spec.required),
     "range": lambda spec: RangeField(required=spec.required),

@@ -56,7 +56,7 @@ class ModelOptions:
         return self.available.default_endpoint or ""
 
 
-def _submitted_values(data: Any, name: str) -> list[str]:
+def submitted_values(data: Any, name: str) -> list[str]:
     """All submitted values of a field, from a request or a plain mapping."""
     if hasattr(data, "getlist"):
         return list(data.getlist(name))
@@ -92,7 +92,7 @@ class ScoresInput(forms.Widget):
         )
 
     def value_from_datadict(self, data: Any, _: Any, name: str) -> Pairs:
-        labels, scores = _submitted_values(data, name), _submitted_values(data, f"{name}-score")
+        labels, scores = submitted_values(data, name), submitted_values(data, f"{name}-score")
         pairs = zip(labels, scores, strict=False)
         return [pair for pair in pairs if any(part.strip() for part in pair)]
 
@@ -143,7 +143,7 @@ class RangeInput(forms.Widget):
         )
 
     def value_from_datadict(self, data: Any, _: Any, name: str) -> list[str]:
-        return _submitted_values(data, name)
+        return submitted_values(data, name)
 
 
 class RangeField(forms.Field):

@@ -31,10 +31,11 @@ from scoring.core.scorers.answers import (
 )
 from scoring.core.scorers.combinations import CombineConfig
 from scoring.core.scorers.json_leaves import Leaf
-from scoring.core.scorers.selection import WHOLE
+from scoring.core.scorers.selection import EXTRACTION_FACTS, WHOLE, TargetConfig, explain_extraction
 from scoring.core.wording.numbers import MINUS, SCORE_DECIMALS, score_text
 
 MAX_FACT: Final = 200  # characters of one entry of the metadata
+_TOLD_APART: Final = ANSWER_FACTS.union(EXTRACTION_FACTS)  # in sentences of their own
 
 
 class Child(NamedTuple):
@@ -104,7 +105,10 @@ def _explain(
         )
     is_negated = getattr(scorer.config, "negate", False)
     answer = explain_answer(result, is_negated=is_negated)
-    explanation = explanation._replace(found=(*answer, *explanation.found))
+    extracted = (
+        explain_extraction(scorer.config, result) if isinstance(scorer.config, TargetConfig) else ()
+    )
+    explanation = explanation._replace(found=(*answer, *extracted, *explanation.found))
     leaves = _leaves(stored) if answered else ()
     target = getattr(scorer.config, "target_output_key", WHOLE) if leaves else WHOLE
     return explanation._replace(
@@ -158,7 +162,7 @@ def _describe_facts(stored: StoredResult) -> Derivation:
     facts = [
         f"{name}: {_fact_text(value)}"
         for name, value in stored.facts.items()
-        if name not in ANSWER_FACTS or stored.config is None
+        if name not in _TOLD_APART or stored.config is None
     ]
     return Derivation(findings + facts)
 

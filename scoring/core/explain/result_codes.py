@@ -14,6 +14,7 @@ CODE_MEANINGS: Final[Mapping[str, str]] = {
     "expected_missing": "The case has no expected output to compare with, so it fails.",
     "target_not_in_output": "The output lacks the key the scorer looks at.",
     "target_not_in_expected": "The expected value lacks the key the scorer looks at.",
+    "nothing_extracted": "The output does not hold what is to be extracted from it.",
     "invalid_json": "The text is not valid JSON.",
     "invalid_yaml": "The text is not valid YAML, or uses a part of it that is not read.",
     "duplicate_key": "The JSON names a key twice, so it has no one meaning.",

@@ -1,4 +1,4 @@
-"""The matches of `regex` and `includes` in an output, and what they do not find.
+"""The matches of `regex` and `includes` in an output, and the places of extracted answers.
 
 For pages, within limits of its own, so that no pattern delays a page for long. The stored score
 does not depend on what is found here.
@@ -18,7 +18,14 @@ from scoring.core.registry import find_type
 from scoring.core.scorers.answers import find_answers
 from scoring.core.scorers.combinations import CombineConfig
 from scoring.core.scorers.pattern import compile_pattern
-from scoring.core.scorers.selection import WHOLE, expected_text, quote_excerpt, select_target
+from scoring.core.scorers.selection import (
+    WHOLE,
+    TargetConfig,
+    expected_text,
+    quote_excerpt,
+    select_searched,
+    select_target,
+)
 from scoring.core.scorers.text import IncludesConfig, RegexConfig
 from scoring.core.textdiff.side_by_side import (
     Fragment,
@@ -41,7 +48,7 @@ CharRange = tuple[int, int]
 class TextSearch(NamedTuple):
     """What one scorer looked for in a text, and where it is. `problem` names what is incomplete.
 
-    `part` names the part of a JSON output that the text is, "" for all of it.
+    `part` names the part of the output that the text is, "" for all of it.
     """
 
     by: str
@@ -66,10 +73,13 @@ class MarkedText(NamedTuple):
 
 
 def has_text_search(type_name: str, config: Mapping[str, Json]) -> bool:
-    """Whether the scorer, or a part of it, looks for texts or patterns."""
+    """Whether the scorer, or a part of it, looks for texts or patterns, or extracts its answer."""
     kind = find_type(type_name)
     parts = config.get("scorers", ())
-    return (kind is not None and issubclass(kind.config, IncludesConfig | RegexConfig)) or any(
+    is_searching = kind is not None and issubclass(kind.config, IncludesConfig | RegexConfig)
+    if is_searching or config.get("extract"):
+        return True
+    return any(
         isinstance(part, Mapping) and has_text_search(part.get("type", ""), part.get("config", {}))
         for part in (parts if isinstance(parts, Sequence) else ())
     )
@@ -99,15 +109,46 @@ def _search(name: str, scorer: ConfiguredScorer, case: Case) -> Iterator[TextSea
     if isinstance(config, CombineConfig):
         for child in config.children:
             yield from _search(f"{name} / {child.name}", child.scorer, case)
-    elif isinstance(config, IncludesConfig | RegexConfig):
-        yield from _search_target(name, config, case)
+    elif isinstance(config, TargetConfig):
+        yield from _search_extraction(name, config, case)
+        if isinstance(config, IncludesConfig | RegexConfig):
+            yield from _search_target(name, config, case)
+
+
+def _search_extraction(name: str, config: TargetConfig, case: Case) -> Iterator[TextSearch]:
+    """The search for the answer that is compared, where the config extracts one."""
+    extraction = config.extraction
+    if extraction is None:
+        return
+    part = "" if extraction.is_json else _name_part(config)
+    try:
+        searched = select_searched(case.output, config)
+        blank = TextSearch(name, extraction.label, part, to_text(searched))
+        found = extraction.find(searched, SECONDS)
+    except CaseProblem:
+        return  # the score says so
+    if found is None:
+        yield blank
+    elif found.span is None:
+        yield blank._replace(is_found=True, problem=f"it is {quote_excerpt(to_text(found.value))}")
+    else:
+        start, end = found.span
+        is_spelled_so = blank.text[start:end] == found.value
+        problem = "" if is_spelled_so else f"read as {found.value}"
+        yield blank._replace(places=[found.span], is_found=True, problem=problem)
+
+
+def _name_part(config: TargetConfig) -> str:
+    """The part of a JSON output that its target key names, "" for all of it."""
+    key = config.target_output_key
+    return "" if key == WHOLE else key if isinstance(key, str) else ", ".join(key)
 
 
 def _search_target(
     name: str, config: IncludesConfig | RegexConfig, case: Case
 ) -> Iterator[TextSearch]:
-    key = config.target_output_key
-    part = "" if key == WHOLE else key if isinstance(key, str) else ", ".join(key)
+    extraction = config.extraction
+    part = extraction.label if extraction else _name_part(config)
     try:
         if isinstance(config, IncludesConfig) and not config.values:
             yield from _search_answers(TextSearch(name, "", part, ""), config, case)

@@ -15,12 +15,14 @@ from scoring.core.config import About
 from scoring.core.contract import Case, CaseProblem, Json, Result, forced_fail, scored
 from scoring.core.json_text import JsonText, parse, to_text
 from scoring.core.scorers.selection import (
-    WHOLE,
     ReferenceConfig,
     TargetConfig,
+    extract_expected,
+    note_extracted,
     problem_result,
     quote_excerpt,
     score_each,
+    score_target,
     select_expected,
     select_output,
     select_target,
@@ -53,6 +55,10 @@ NEEDS_ANSWER: Final = (
     "too it fails whatever the threshold, with the code `expected_missing`. An empty text is a "
     "value, not a missing one."
 )
+
+#: The position of the first of these answers that the output meets, None where it meets none; for
+#: types whose score of one answer is 1 or 0, which then score that one alone.
+FirstMet = Callable[[str, Sequence[str]], int | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,12 +112,18 @@ class Answers(NamedTuple):
         """Whether there is the expected value alone, as a whole."""
         return len(self.answers) == 1 and self.answers[0].label == EXPECTED
 
+    @property
+    def compared(self) -> Case:
+        """The output with what is expected of it, where that is one value alone."""
+        return Case(self.output, self.answers[0].value if self.is_plain else None)
+
 
 def score_best(
     score: Callable[[Case], Result],
     cases: Sequence[Case],
     config: AnswersConfig,
     none_met: str = "",
+    first_met: FirstMet | None = None,
 ) -> list[Result]:
     """As `score_each`, and where a case has several right answers, the result of the best one.
 
@@ -120,25 +132,21 @@ def score_best(
     """
     if not config.takes_answers() or _have_one_each(cases, config):
         return score_each(score, cases, config)
-    splits_lists = config.splits_lists
+    is_whole = config.is_whole
     results: list[Result] = []
     several: dict[int, Answers] = {}
     for case in cases:
-        try:
-            target = case if case.references else select_target(case, config)
-            if isinstance(target, Result):
-                results.append(target)
-            elif case.references or (splits_lists and isinstance(target.expected, list)):
-                found = find_answers(case, config)
-                if isinstance(found, Answers):
-                    several[len(results)] = found
-                results.append(found if isinstance(found, Result) else _PENDING)
-            else:
-                results.append(score(target))
-        except CaseProblem as problem:
-            results.append(problem_result(problem))
+        if first_met and is_whole and (texts := _texts_of(case)):
+            results.append(_score_texts(score, case, texts, first_met, none_met))
+        elif is_whole and not _has_several(case, config):
+            results.append(score_target(score, select_target(case, config), config))
+        else:
+            found = find_answers(case, config)
+            if isinstance(found, Answers):
+                several[len(results)] = found
+            results.append(found if isinstance(found, Result) else _PENDING)
     for index, best in _score_several(score, cases, several, none_met):
-        results[index] = best
+        results[index] = note_extracted(best, several[index].compared, config)
     return results
 
 
@@ -147,21 +155,15 @@ def find_answers(case: Case, config: AnswersConfig) -> Answers | Result:
 
     The Result of a case without any, or whose output lacks what is compared.
     """
-    answers = [
-        answer
-        for label, value in _given(case, config)
-        if (answer := _select(label, value, config)) is not None
-    ]
+    answers = _select_answers(case, config)
     if not answers:
         return forced_fail("expected_missing", "no expected output")
     try:
-        output = _selected_output(case, config)
+        output = select_output(case.output, config)
     except CaseProblem as problem:
         faults = [answer.fault for answer in answers if answer.fault]
         return faults[0] if len(faults) == len(answers) else problem_result(problem)
-    if not (config.takes_answers() and config.splits_lists):
-        return Answers(output, answers)
-    return Answers(output, [part for answer in answers for part in _split(answer, output)])
+    return Answers(output, [_extract(answer, config) for answer in answers])
 
 
 def winning_case(case: Case, config: AnswersConfig, result: Result) -> Case | None:
@@ -177,10 +179,10 @@ def winning_case(case: Case, config: AnswersConfig, result: Result) -> Case | No
     given = dict(_given(case, config))
     if label in given:
         return case._replace(expected=given[label], references=())
-    found = find_answers(case, config)
-    if isinstance(found, Result) or found.is_plain:
+    answers = _select_answers(case, config)
+    if len(answers) == 1 and answers[0].label == EXPECTED:
         return case
-    texts = [JsonText(answer.value) for answer in found.answers if answer.label == label]
+    texts = [JsonText(answer.value) for answer in answers if answer.label == label]
     return case._replace(expected=texts[0], references=()) if texts else None
 
 
@@ -220,9 +222,46 @@ _PENDING: Final = scored(0.0)  # holds the place of a result
 
 def _have_one_each(cases: Sequence[Case], config: AnswersConfig) -> bool:
     """Whether no case has references or a list; so quick that the usual batch costs no more."""
-    if config.target_output_key != WHOLE or isinstance(config.default_expected, list):
+    if not config.is_whole or isinstance(config.default_expected, list):
         return False
     return not any(map(_references_of, cases)) and list not in map(type, map(_expected_of, cases))
+
+
+def _has_several(case: Case, config: AnswersConfig) -> bool:
+    expected = config.default_expected if case.expected is None else case.expected
+    return bool(case.references) or (config.splits_lists and isinstance(expected, list))
+
+
+def _texts_of(case: Case) -> Sequence[str]:
+    """The right answers where they are the references and at most a text; empty otherwise."""
+    if not (case.references and isinstance(case.output, str)):
+        return ()
+    if case.expected is None:
+        return case.references
+    return (case.expected, *case.references) if isinstance(case.expected, str) else ()
+
+
+def _score_texts(
+    score: Callable[[Case], Result],
+    case: Case,
+    texts: Sequence[str],
+    first_met: FirstMet,
+    none_met: str,
+) -> Result:
+    """As `_score_several` with `_best`, which these answers are too simple and too many for."""
+    index = first_met(case.output, texts)
+    chosen = index or 0
+    result = score(case._replace(expected=texts[chosen]))
+    number = chosen + (case.expected is None)
+    metadata = {
+        **result.metadata,
+        "answer": f"reference {number}" if number else EXPECTED,
+        **_short_text(texts[chosen]),
+        "answers": len(texts),
+    }
+    is_none_met = index is None and none_met and len(texts) > 1
+    reason = none_met.format(len(texts)) if is_none_met else result.reason
+    return result._replace(reason=reason, metadata=metadata)
 
 
 def _score_several(
@@ -255,33 +294,52 @@ def _given(case: Case, config: AnswersConfig) -> Iterator[tuple[str, Json]]:
         yield f"reference {number}", reference
 
 
+def _select_answers(case: Case, config: AnswersConfig) -> list[Answer]:
+    """The answers from which the compared texts are extracted, those of a list each on its own."""
+    answers = [
+        answer
+        for label, value in _given(case, config)
+        if (answer := _select(label, value, config)) is not None
+    ]
+    if not (config.takes_answers() and config.splits_lists):
+        return answers
+    return [part for answer in answers for part in _split(answer, case, config)]
+
+
 def _select(label: str, value: Json, config: AnswersConfig) -> Answer | None:
-    """The part of the answer that is compared; None where it is null."""
-    if config.target_output_key != WHOLE:
-        try:
-            value = select_expected(value, config.target_output_key)
-        except CaseProblem as problem:
-            return Answer(label, None, problem_result(problem))
+    """The part of the answer that a target key names; None where it is null."""
+    try:
+        value = select_expected(value, config)
+    except CaseProblem as problem:
+        return Answer(label, None, problem_result(problem))
     return None if value is None else Answer(label, value)
 
 
-def _selected_output(case: Case, config: AnswersConfig) -> Json:
-    if config.target_output_key == WHOLE:
-        return case.output
-    return select_output(case.output, config.target_output_key, partial=config.keeps_partial)
+def _extract(answer: Answer, config: AnswersConfig) -> Answer:
+    if answer.fault is not None:
+        return answer
+    try:
+        return answer._replace(value=extract_expected(answer.value, config))
+    except CaseProblem as problem:
+        return Answer(answer.label, None, problem_result(problem))
 
 
-def _split(answer: Answer, output: Json) -> list[Answer]:
+def _split(answer: Answer, case: Case, config: AnswersConfig) -> list[Answer]:
     """The texts of a list as answers of their own, unless the output is a list itself."""
     texts = answer.value
     if answer.label != EXPECTED or not isinstance(texts, list) or not texts:
         return [answer]
-    if not all(isinstance(text, str) for text in texts) or _is_list(output):
+    if not all(isinstance(text, str) for text in texts) or _is_list(case, config):
         return [answer]
     return [Answer(f"{EXPECTED} {n}", text) for n, text in enumerate(texts, start=1)]
 
 
-def _is_list(output: Json) -> bool:
+def _is_list(case: Case, config: AnswersConfig) -> bool:
+    """Whether what is compared of the output is a list."""
+    try:
+        output = select_output(case.output, config)
+    except CaseProblem:
+        return False
     if not isinstance(output, str) or isinstance(output, JsonText):
         return isinstance(output, list)
     if not output.lstrip().startswith("["):

@@ -25,7 +25,6 @@ from scoring.core.scorers.cel.parser import Program, compile_expression
 from scoring.core.scorers.js_pattern import posix_warnings
 from scoring.core.scorers.selection import (
     TAKES_PARTS,
-    WHOLE,
     TargetConfig,
     output_json,
     score_each,
@@ -65,7 +64,7 @@ def expression(cases: Sequence[Case], config: ExpressionConfig) -> list[Result]:
 
     def evaluate(case: Case) -> Result:
         try:
-            return scored(_score(program.evaluate(_Variables(case, config.target_output_key))))
+            return scored(_score(program.evaluate(_Variables(case, config))))
         except EvaluationError as fault:
             raise OutsideProblem("expression_failed", str(fault)) from None
 
@@ -79,25 +78,29 @@ def explain_expression(stored: StoredResult) -> Derivation:
 class _Variables(dict[str, Any]):
     """The variables of a case; JSON is parsed only where it is used."""
 
-    def __init__(self, case: Case, key: str | tuple[str, ...]) -> None:
+    def __init__(self, case: Case, config: ExpressionConfig) -> None:
         expected = unmark_json(case.expected)
         super().__init__(input=case.input, expected=expected, metadata=dict(case.metadata))
-        self.case, self.key = case, key
+        self.case, self.config = case, config
 
     def __missing__(self, name: str) -> Json:
         if name == "references":
-            self[name] = list(_references(self.case.references, self.key))
+            self[name] = list(_references(self.case.references, self.config))
             return self[name]
         output = self.case.output
-        self[name] = to_text(unmark_json(output)) if name == "output" else output_json(output)
+        self[name] = (
+            to_text(unmark_json(output))
+            if name == "output"
+            else output_json(output, may_extract=False)
+        )
         return self[name]
 
 
-def _references(texts: Sequence[str], key: str | tuple[str, ...]) -> Iterator[Json]:
+def _references(texts: Sequence[str], config: ExpressionConfig) -> Iterator[Json]:
     """The references, or what the target key selects of them; objects without it are left out."""
     for text in texts:
         try:
-            yield text if key == WHOLE else unmark_json(select_expected(text, key))
+            yield unmark_json(select_expected(text, config))
         except CaseProblem:
             continue
 

@@ -72,8 +72,8 @@ class NeedsBacktrackingError(Exception):
     """The pattern uses look-around or back-references, which no linear engine offers."""
 
 
-def rewrite(pattern: str, flags: str, engine: Engine) -> str:
-    """The same pattern for one of the engines.
+def rewrite(pattern: str, flags: str, engine: Engine, *, captures: bool = True) -> str:
+    """The same pattern for one of the engines; without `captures` the linear one keeps no groups.
 
     Raises PatternError, or NeedsBacktrackingError where `engine` is linear.
     """
@@ -81,7 +81,7 @@ def rewrite(pattern: str, flags: str, engine: Engine) -> str:
         raise PatternError(f"is longer than {MAX_LENGTH:,} characters")
     if leading := _LEADING_FLAGS.match(pattern):
         pattern, flags = pattern[leading.end() :], flags + leading[1]
-    body = _Rewriter(pattern, flags, engine).rewritten()
+    body = _Rewriter(pattern, flags, engine, captures).rewritten()
     shown = f"(?i:{body})" if "i" in flags else f"(?:{body})"
     return rf"\A{shown}" if "y" in flags else shown
 
@@ -112,6 +112,7 @@ class _Rewriter:
     pattern: str
     flags: str
     engine: Engine
+    captures: bool
     position: int = 0
     output: list[str] = field(default_factory=list)
     frames: list[_Frame] = field(default_factory=list)
@@ -235,7 +236,8 @@ class _Rewriter:
         self.groups += 1
         if name is not None and self.names.setdefault(name, self.groups) != self.groups:
             self._refuse(f"two groups are called {name}")
-        self.output.append("(?:" if self.engine == "linear" else "(")
+        is_plain = self.engine == "linear" and not self.captures
+        self.output.append("(?:" if is_plain else "(")
         self.frames.append(_Frame(self.frame.flags, self.groups))
 
     def _close(self) -> None:

@@ -39,6 +39,8 @@ from scoring.core.scorers.json_leaves import (
     total_credit,
 )
 from scoring.core.scorers.selection import (
+    EXTRACTS,
+    EXTRACTS_EXPECTED,
     NEGATES,
     READS_JSON,
     TAKES_PARTS,
@@ -154,7 +156,8 @@ def json_similarity(cases: Sequence[Case], config: JsonSimilarityConfig) -> list
         fault = None if matched else json_fault(case.output, case.expected)
         if fault is None:
             return partial
-        return forced_fail(fault.code, f"{fault.text}. {partial.reason}", partial.metadata)
+        why = fault.text if fault.text.endswith("?") else f"{fault.text}."
+        return forced_fail(fault.code, f"{why} {partial.reason}", partial.metadata)
 
     return score_best(measure, cases, config)
 
@@ -273,6 +276,8 @@ SCORER_TYPES: Final = (
             LEAVES_OUT,
             NEEDS_ANSWER,
             TAKES_PARTS,
+            EXTRACTS,
+            EXTRACTS_EXPECTED,
             NEGATES,
         ),
         examples=(
@@ -320,6 +325,8 @@ SCORER_TYPES: Final = (
             LEAVES_OUT,
             NEEDS_ANSWER,
             TAKES_PARTS,
+            EXTRACTS,
+            EXTRACTS_EXPECTED,
         ),
         examples=(
             Example({}, Case(_BOOKING, _BOOKING), 1.0, "All four leaves are there."),

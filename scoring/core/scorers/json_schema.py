@@ -19,11 +19,12 @@ from scoring.core.json_path import path_text
 from scoring.core.json_text import compact, parse
 from scoring.core.registry import Derivation, Example, ScorerType, StoredResult
 from scoring.core.scorers.selection import (
+    EXTRACTS,
     NEGATES,
     READS_JSON,
     TAKES_PARTS,
+    ExtractingConfig,
     NegatableConfig,
-    TargetConfig,
     apply_negate,
     is_met,
     output_json,
@@ -42,25 +43,36 @@ VALID: Final = scored(1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class JsonSchemaConfig(TargetConfig, NegatableConfig):
+class JsonSchemaConfig(ExtractingConfig, NegatableConfig):
     schema: Annotated[
         dict[str, Json] | bool | None,
         About(
             "Schema",
-            "A JSON schema (drafts 4 to 2020-12; `format` is not checked, patterns have no"
-            " look-around). Empty: any valid JSON passes.",
+            "A JSON schema (drafts 4 to 2020-12; patterns have no look-around). Empty: any valid"
+            " JSON passes.",
             "json",
         ),
     ] = None
+    check_formats: Annotated[
+        bool,
+        About(
+            "Check formats",
+            "Where the schema says a `format`, such as `date` or `email`, a text has to have it.",
+        ),
+    ] = True
 
     def check(self) -> None:
         super().check()
-        _validator(json.dumps(self.schema, sort_keys=True))
+        self.validator()
+
+    def validator(self) -> _Validator:
+        """The compiled schema. Raises ConfigError."""
+        return _validator(json.dumps(self.schema, sort_keys=True), self.check_formats)
 
 
 def json_schema(cases: Sequence[Case], config: JsonSchemaConfig) -> list[Result]:
     """1.0 when the output is valid JSON and satisfies the schema."""
-    validator = _validator(json.dumps(config.schema, sort_keys=True))
+    validator = config.validator()
 
     def validate(case: Case) -> Result:
         value = output_json(case.output)
@@ -103,7 +115,7 @@ class _Validator(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _validator(schema_text: str) -> _Validator:
+def _validator(schema_text: str, checks_formats: bool) -> _Validator:
     schema = parse(schema_text)
     if schema is None:
         return _Validator(None, has_patterns=False, can_explain=False)
@@ -112,16 +124,16 @@ def _validator(schema_text: str) -> _Validator:
     expansion = _Expansion(schema)
     expansion.size(schema, 0)
     has_patterns = '"pattern"' in schema_text or '"patternProperties"' in schema_text
-    return _Validator(_compile(schema), has_patterns, not expansion.is_recursive)
+    return _Validator(_compile(schema, checks_formats), has_patterns, not expansion.is_recursive)
 
 
-def _compile(schema: Json) -> Any:
+def _compile(schema: Json, checks_formats: bool) -> Any:
     from jsonschema_rs import ReferencingError, RegexOptions, ValidationError, validator_for
 
     try:
         return validator_for(
             schema,
-            validate_formats=False,
+            validate_formats=checks_formats,
             pattern_options=RegexOptions(size_limit=MAX_PATTERN_BYTES),
             offline=True,
         )
@@ -212,8 +224,12 @@ SCORER_TYPES: Final = (
         semantics=(
             "The output is read as JSON and checked against `schema`; without one only "
             "its being JSON counts. No expected value is needed.",
+            "Where the schema names a format (a date, an email address, a URI, a UUID and so on) a "
+            "text has to have it, unless `check_formats` is off. A format that no draft of JSON "
+            "schema knows is not checked.",
             READS_JSON,
             TAKES_PARTS,
+            EXTRACTS,
             NEGATES,
         ),
         examples=(
@@ -229,7 +245,19 @@ SCORER_TYPES: Final = (
                 0.0,
                 "It is missing.",
             ),
+            Example(
+                {"schema": {"properties": {"day": {"format": "date"}}}},
+                Case('{"day": "2026-02-30"}'),
+                0.0,
+                "February has no such day.",
+            ),
             Example({}, Case("Paris"), 0.0, "Not valid JSON.", "invalid_json"),
+            Example(
+                {"extract": "json"},
+                Case('Here it is:\n```json\n{"city": "Paris"}\n```'),
+                1.0,
+                "The JSON inside the fenced block.",
+            ),
         ),
     ),
 )

@@ -49,7 +49,7 @@ from scoring.core.scorers.answers import (
     find_answers,
 )
 from scoring.core.scorers.selection import (
-    TargetConfig,
+    ExtractingConfig,
     problem_result,
     select_target,
 )
@@ -84,7 +84,7 @@ it comes closest to; that it lacks or contradicts another one does not matter.""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelConfig(TargetConfig):
+class ModelConfig(ExtractingConfig):
     """The settings of every judge: which model to ask, and through which connection."""
 
     model: Annotated[

@@ -23,7 +23,12 @@ from scoring.core.scorers.answers import (
     AnswersConfig,
     score_best,
 )
-from scoring.core.scorers.selection import TAKES_PARTS, quote_excerpt
+from scoring.core.scorers.selection import (
+    EXTRACTS,
+    EXTRACTS_EXPECTED,
+    TAKES_PARTS,
+    quote_excerpt,
+)
 from scoring.core.scorers.written_numbers import is_decimal_comma, read_written
 from scoring.core.wording.numbers import MINUS, TIMES
 
@@ -166,6 +171,8 @@ SCORER_TYPES: Final = (
             LEAVES_OUT,
             NEEDS_ANSWER,
             TAKES_PARTS,
+            EXTRACTS,
+            EXTRACTS_EXPECTED,
         ),
         examples=(
             Example({}, Case("42", 42), 1.0, "The same number."),

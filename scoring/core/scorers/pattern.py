@@ -46,12 +46,31 @@ class Pattern:
 
         Raises OutsideProblem `pattern_timeout` after a second.
         """
-        if self.linear is None or ("m" in self.flags and _ODD_LINE_ENDS.search(text)):
+        if self._needs_backtracking(text):
             return self._is_in_slowly(text)
         encoded = text.encode("utf-8", "replace")
         if self.size * len(encoded) > MAX_LINEAR_STEPS:
             return self._is_in_slowly(text)
         return bool(self.linear.Match(_anywhere(), encoded, 0, len(encoded))[0] != (-1, -1))
+
+    def first_group(self, text: str, seconds: float | None = None) -> tuple[int, int] | None:
+        """The characters of the first group in the first match, or of the match where the pattern
+        has no group; None where there is no match, or the group takes no part in it.
+
+        Raises OutsideProblem `pattern_timeout` after so many seconds, by default one.
+        """
+        seconds = seconds or TIME_LIMIT_SECONDS
+        encoded = text.encode("utf-8", "replace")
+        is_quick = self.size * len(encoded) <= MAX_LINEAR_STEPS * seconds
+        if self._needs_backtracking(text) or not is_quick or self._capturing is None:
+            match = self._search_slowly(text, seconds)
+            span = match.span(min(1, self._backtracking.groups)) if match else (-1, -1)
+            return span if span[0] >= 0 else None
+        spans = self._capturing.Match(_anywhere(), encoded, 0, len(encoded))
+        span = spans[min(1, len(spans) - 1)]
+        if span[0] < 0:
+            return None
+        return span if text.isascii() else next(_by_characters(encoded, [span]))
 
     def places(self, text: str, most: int, seconds: float) -> Matches:
         """The first matches, at most so many, as far as they are found in that time.
@@ -60,8 +79,7 @@ class Pattern:
         """
         encoded = text.encode("utf-8", "replace")
         is_quick = self.size * len(encoded) <= MAX_LINEAR_STEPS * seconds
-        is_odd = "m" in self.flags and _ODD_LINE_ENDS.search(text)
-        if self.linear is None or is_odd or not is_quick:
+        if self._needs_backtracking(text) or not is_quick:
             return self._places_slowly(text, most, seconds)
         until = monotonic() + seconds
         spans = list(islice(_linear_spans(self.linear, encoded, until), most))
@@ -73,16 +91,29 @@ class Pattern:
         try:
             spans = [match.span() for match in islice(matches, most)]
         except TimeoutError:
-            why = f"the pattern took longer than {seconds:g} s on this output"
-            raise OutsideProblem("pattern_timeout", why) from None
+            raise _too_slow(seconds) from None
         return Matches(spans, len(spans) < most)
 
     def _is_in_slowly(self, text: str) -> bool:
         return bool(self._places_slowly(text, 1, TIME_LIMIT_SECONDS).spans)
 
+    def _search_slowly(self, text: str, seconds: float) -> Any:
+        try:
+            return self._backtracking.search(text, timeout=seconds, concurrent=True)
+        except TimeoutError:
+            raise _too_slow(seconds) from None
+
+    def _needs_backtracking(self, text: str) -> bool:
+        return self.linear is None or bool("m" in self.flags and _ODD_LINE_ENDS.search(text))
+
     @cached_property
     def _backtracking(self) -> Any:
         return _compile_backtracking(self.source, self.flags)
+
+    @cached_property
+    def _capturing(self) -> Any:
+        """RE2's program with the groups kept; None when it finds that too large."""
+        return _compile_linear(rewrite(self.source, self.flags, "linear"), captures=True)
 
 
 @lru_cache(maxsize=512)
@@ -99,6 +130,11 @@ def compile_pattern(pattern: str, flags: str = "") -> Pattern:
         return _compile(pattern, flags)
     except PatternError as refused:
         raise ConfigError({"pattern": [str(refused)]}) from None
+
+
+def _too_slow(seconds: float) -> OutsideProblem:
+    why = f"the pattern took longer than {seconds:g} s on this output"
+    return OutsideProblem("pattern_timeout", why)
 
 
 def _linear_spans(linear: Any, encoded: bytes, until: float) -> Iterator[tuple[int, int]]:
@@ -140,7 +176,7 @@ def _check_flags(flags: str) -> None:
 
 def _compile(source: str, flags: str) -> Pattern:
     try:
-        linear = _compile_linear(rewrite(source, flags, "linear"))
+        linear = _compile_linear(rewrite(source, flags, "linear", captures=False))
     except NeedsBacktrackingError:
         linear = None
     if linear is None:
@@ -148,14 +184,14 @@ def _compile(source: str, flags: str) -> Pattern:
     return Pattern(source, flags, linear, linear.ProgramSize() if linear else 0)
 
 
-def _compile_linear(rewritten: str) -> Any:
+def _compile_linear(rewritten: str, *, captures: bool = False) -> Any:
     """RE2's program, or None when RE2 cannot express the pattern or finds it too large."""
     # The inner module: the outer one counts the characters before every match.
     from re2 import Options, _re2
 
     options = Options()
     options.log_errors = False
-    options.never_capture = True
+    options.never_capture = not captures
     try:
         program = _re2.RE2(rewritten.encode(), options)
     except UnicodeEncodeError:

@@ -37,10 +37,11 @@ from scoring.core.registry import (
 from scoring.core.scorers.selection import (
     NEEDS_EXPECTED,
     ReferenceConfig,
-    TargetConfig,
     expected_text,
+    extract_expected,
     problem_result,
     quote_excerpt,
+    select_output,
     select_target,
 )
 from scoring.core.services import AvailableServices, Provider, Vectors
@@ -150,8 +151,8 @@ def select_texts(case: Case, config: ReferenceMatchConfig) -> _Texts | Result:
     """The texts to compare: own references, else the config's, else the expected value."""
     try:
         if references := case.references or config.references:
-            part = TargetConfig(target_output_key=config.target_output_key)
-            selected = select_target(case._replace(expected=None), part)
+            selected: Case | Result = case._replace(output=select_output(case.output, config))
+            references = tuple(to_text(extract_expected(text, config)) for text in references)
         else:
             selected = select_target(case, config)
             references = () if isinstance(selected, Result) else _as_references(selected.expected)

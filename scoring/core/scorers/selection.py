@@ -6,10 +6,10 @@ unreadable values are the same everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from scoring.core.config import About, Config
 from scoring.core.contract import (
@@ -23,7 +23,7 @@ from scoring.core.contract import (
     forced_fail,
     scored,
 )
-from scoring.core.json_path import parse_path
+from scoring.core.json_path import NO_VALUE, find_key
 from scoring.core.json_text import (
     JsonText,
     check_value,
@@ -34,8 +34,13 @@ from scoring.core.json_text import (
     unmark_json,
 )
 from scoring.core.registry import StoredResult
+from scoring.core.scorers.extraction import Extraction, describe_json_inside, read_extraction
 
 WHOLE: Final = "*"
+#: What a result says of the texts that were extracted, beside the arithmetic.
+EXTRACTED: Final = "extracted"
+EXTRACTED_EXPECTED: Final = "extracted_expected"
+EXTRACTION_FACTS: Final = (EXTRACTED, EXTRACTED_EXPECTED)
 EXCERPT_LENGTH: Final = 80
 
 # Sentences of a help page that several types share.
@@ -47,6 +52,18 @@ NEEDS_EXPECTED: Final = (
 TAKES_PARTS: Final = (
     "`target_output_key` compares a part of a JSON output: a key, a path such as "
     "`result.items[0].name`, or several keys."
+)
+EXTRACTS: Final = (
+    "`extract` compares only what is found in the output: `last_number` (separators between "
+    "thousands are read), what follows the last of a marker (`after`), what the first group of a "
+    "`pattern` captures in its first match, the first whole `json` object or list in prose or a "
+    "fenced block, or the value at a `path`. Nothing found is 0 and fails whatever the threshold, "
+    "with the code `nothing_extracted`. A target key selects from the JSON that is found; anything "
+    "else is looked for in what the key selects."
+)
+EXTRACTS_EXPECTED: Final = (
+    "`extract_expected` does the same to the expected value and each reference; one in which "
+    "nothing is found cannot be used."
 )
 READS_JSON: Final = "An output that is not valid JSON scores 0 and fails whatever the threshold."
 NEGATES: Final = "`negate` turns the score round; results that fail whatever the threshold stay."
@@ -68,6 +85,22 @@ class TargetConfig(Config):
 
     keeps_partial: ClassVar[bool] = False  # of several keys, those missing in the output may be
 
+    @property
+    def extraction(self) -> Extraction | None:
+        """How the answer is found inside the output; None where all of it counts."""
+        return None
+
+    @property
+    def expected_extraction(self) -> Extraction | None:
+        """As `extraction`, of the expected value."""
+        return None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether output and expected value are compared as they are."""
+        parts = (self.extraction, self.expected_extraction)
+        return self.target_output_key == WHOLE and parts == (None, None)
+
     def needs_expected(self) -> bool:
         """Whether a case without expected value fails."""
         return False
@@ -82,7 +115,30 @@ class TargetConfig(Config):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReferenceConfig(TargetConfig):
+class ExtractingConfig(TargetConfig):
+    """A config of a scorer that can find the answer inside a text."""
+
+    extract: Annotated[
+        Json,
+        About(
+            "Extract",
+            "Compare only what is found in the output: its last number, what follows a marker, what"
+            " a pattern captures, the first JSON object or list, or the value at a path.",
+            "extraction",
+        ),
+    ] = None
+
+    @property
+    def extraction(self) -> Extraction | None:
+        return read_extraction("extract", self.extract)
+
+    def check(self) -> None:
+        super().check()
+        read_extraction("extract", self.extract)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceConfig(ExtractingConfig):
     """A config of a scorer that compares the output with an expected value."""
 
     default_expected: Annotated[
@@ -93,6 +149,22 @@ class ReferenceConfig(TargetConfig):
             "value",
         ),
     ] = None
+    extract_expected: Annotated[
+        Json,
+        About(
+            "Extract expected",
+            "The same for the expected value and each reference.",
+            "extraction",
+        ),
+    ] = None
+
+    @property
+    def expected_extraction(self) -> Extraction | None:
+        return read_extraction("extract_expected", self.extract_expected)
+
+    def check(self) -> None:
+        super().check()
+        read_extraction("extract_expected", self.extract_expected)
 
     def needs_expected(self) -> bool:
         return True
@@ -114,19 +186,44 @@ def score_each(
 
     `score` may raise CaseProblem: a forced fail, or an error when it is an OutsideProblem.
     """
-    is_whole = config.target_output_key == WHOLE
-    needs_expected = config.needs_expected()
+    is_whole, needs_expected = config.is_whole, config.needs_expected()
     results: list[Result] = []
     for case in cases:
         try:
             if is_whole and (case.expected is not None or not needs_expected):
                 results.append(score(case))  # the usual case, kept short
             else:
-                target = select_target(case, config)
-                results.append(target if isinstance(target, Result) else score(target))
+                results.append(score_target(score, select_target(case, config), config))
         except CaseProblem as problem:
             results.append(problem_result(problem))
     return results
+
+
+def score_target(
+    score: Callable[[Case], Result], target: Case | Result, config: TargetConfig
+) -> Result:
+    """The result of what was selected, with what was extracted in its metadata."""
+    if isinstance(target, Result):
+        return target
+    try:
+        result = score(target)
+    except CaseProblem as problem:
+        result = problem_result(problem)
+    return note_extracted(result, target, config)
+
+
+def note_extracted(result: Result, target: Case, config: TargetConfig) -> Result:
+    """The result with the short texts that were extracted in its metadata."""
+    sides = (
+        (config.extraction, EXTRACTED, target.output),
+        (config.expected_extraction, EXTRACTED_EXPECTED, target.expected),
+    )
+    notes = {
+        name: shorten(to_text(value))
+        for extraction, name, value in sides
+        if extraction is not None and value is not None
+    }
+    return result._replace(metadata={**result.metadata, **notes}) if notes else result
 
 
 def apply_negate(results: list[Result], config: NegatableConfig) -> list[Result]:
@@ -147,23 +244,44 @@ def problem_result(problem: CaseProblem) -> Result:
 
 def select_target(case: Case, config: TargetConfig) -> Case | Result:
     """The case with only the values to compare, or the result that is already decided."""
-    key = config.target_output_key
     expected = case.expected
     if expected is None and isinstance(config, ReferenceConfig):
         expected = config.default_expected
     if expected is None and config.needs_expected():
         return forced_fail("expected_missing", "no expected output")
-    if key == WHOLE:
+    if config.is_whole:
         return case if expected is case.expected else case._replace(expected=expected)
     try:
         if config.reads_expected():
-            expected = select_expected(expected, key)
-        output = select_output(case.output, key, partial=config.keeps_partial)
+            expected = extract_expected(select_expected(expected, config), config)
+        output = select_output(case.output, config)
     except CaseProblem as problem:
         return problem_result(problem)
     if expected is None and config.needs_expected():
         return forced_fail("expected_missing", "no expected output")
     return case._replace(output=output, expected=expected)
+
+
+def select_searched(output: Json, config: TargetConfig) -> Json:
+    """The part of an output in which the config's extraction looks. Raises CaseProblem."""
+    if config.target_output_key == WHOLE or (config.extraction and config.extraction.is_json):
+        return output
+    value = output_json(output)
+    return _select_keys(value, config.target_output_key, partial=config.keeps_partial)
+
+
+def explain_extraction(config: TargetConfig, result: Result) -> Iterator[str]:
+    """What a result says of the texts that were extracted, in sentences."""
+    sides = (
+        (config.extraction, EXTRACTED, "output"),
+        (config.expected_extraction, EXTRACTED_EXPECTED, "expected"),
+    )
+    for extraction, name, side in sides:
+        if extraction is not None and name in result.metadata:
+            key = config.target_output_key if extraction.is_json else WHOLE
+            at = "" if key == WHOLE else f", at {key if isinstance(key, str) else ', '.join(key)}"
+            found = quote_excerpt(str(result.metadata[name]))
+            yield f"{side}: {extraction.label}{at}: {found}"
 
 
 def _negate(result: Result) -> Result:
@@ -173,15 +291,21 @@ def _negate(result: Result) -> Result:
     return scored(1.0 - result.score, reason, result.metadata)
 
 
-def output_json(output: Json, *, or_text: bool = False, exact: bool = False) -> Json:
+def output_json(
+    output: Json, *, or_text: bool = False, exact: bool = False, may_extract: bool = True
+) -> Json:
     """The JSON value of an output given as text or as JSON. Raises CaseProblem.
 
-    With `or_text` a text that is not JSON is a string. With `exact` floats are Decimals.
+    With `or_text` a text that is not JSON is a string. With `exact` floats are Decimals. The
+    problem says of a text that holds JSON how to read it, unless nothing `may_extract` it.
     """
     try:
         return _json_value(output, or_text, exact)
     except CaseProblem as problem:
         text = f"output is not valid JSON: {problem.text}"
+        if may_extract and problem.code == "invalid_json":
+            where = describe_json_inside(output)
+            text += f"; {where} holds JSON: extract it?" if where else ""
         raise CaseProblem(problem.code, text) from None
 
 
@@ -216,30 +340,46 @@ def expected_text(expected: Json) -> str:
         raise OutsideProblem(code, text) from None
 
 
+def shorten(text: str) -> str:
+    """A text short enough for a reason."""
+    return text if len(text) <= EXCERPT_LENGTH else text[: EXCERPT_LENGTH - 1] + "…"
+
+
 def quote_excerpt(text: str) -> str:
     """A text short enough for a reason, quoted, line ends escaped."""
-    cut = text if len(text) <= EXCERPT_LENGTH else text[: EXCERPT_LENGTH - 1] + "…"
-    return encode_basestring(cut)
+    return encode_basestring(shorten(text))
 
 
-def select_output(output: Json, key: str | tuple[str, ...], *, partial: bool) -> Json:
-    """The part of an output that a target key names. Raises CaseProblem.
+def select_output(output: Json, config: TargetConfig) -> Json:
+    """The part of an output that is compared. Raises CaseProblem.
 
-    With `partial`, those of several keys that are not there are left out.
+    The JSON found inside a text is what a target key selects from; anything else is looked for in
+    what the key selects. Where the config `keeps_partial`, those of several keys that are not there
+    are left out.
     """
-    value = output_json(output)
-    if isinstance(key, str):
-        return _as_json(_part_of_output(value, key))
-    if partial:
-        return {name: part for name in key if (part := _find(value, name)) is not _ABSENT}
-    return {name: _part_of_output(value, name) for name in key}
+    key, extraction = config.target_output_key, config.extraction
+    if extraction is not None and extraction.is_json:
+        output = _extract(output, extraction, "output")
+    if key != WHOLE:
+        may_extract = isinstance(config, ExtractingConfig)
+        value = output_json(output, may_extract=may_extract)
+        output = _select_keys(value, key, partial=config.keeps_partial)
+    if extraction is not None and not extraction.is_json:
+        output = _extract(output, extraction, "output")
+    return output
 
 
-def select_expected(expected: Json, key: str | tuple[str, ...]) -> Json:
+def select_expected(expected: Json, config: TargetConfig) -> Json:
     """The part of an expected value that a target key names; all of one that is no object.
 
-    Raises OutsideProblem.
+    As `select_output`, but what is extracted from the part is left to `extract_expected`. Raises
+    OutsideProblem.
     """
+    key, extraction = config.target_output_key, config.expected_extraction
+    if extraction is not None and extraction.is_json:
+        expected = _extract_expected(expected, extraction)
+    if key == WHOLE:
+        return expected
     value = expected_json(expected, or_text=True)
     if not isinstance(value, dict):
         is_plain_text = isinstance(expected, str) and value == expected
@@ -249,39 +389,47 @@ def select_expected(expected: Json, key: str | tuple[str, ...]) -> Json:
     return {name: _part_of_expected(value, name) for name in key}
 
 
-_ABSENT: Final[Any] = object()  # a key that is not there, unlike one that holds null
+def extract_expected(expected: Json, config: TargetConfig) -> Json:
+    """What is extracted from the selected part of an expected value. Raises OutsideProblem."""
+    extraction = config.expected_extraction
+    if extraction is None or extraction.is_json or expected is None:
+        return expected
+    return _extract_expected(expected, extraction)
+
+
+def _extract(value: Json, extraction: Extraction, side: str) -> Json:
+    found = extraction.find(value)
+    if found is None:
+        raise CaseProblem("nothing_extracted", f"{side} has nothing to extract: {extraction.label}")
+    return found.value
+
+
+def _extract_expected(expected: Json, extraction: Extraction) -> Json:
+    try:
+        return _extract(expected, extraction, "expected")
+    except CaseProblem as problem:
+        raise OutsideProblem(f"expected_{problem.code}", problem.text) from None
+
+
+def _select_keys(value: Json, key: str | tuple[str, ...], *, partial: bool) -> Json:
+    if isinstance(key, str):
+        return _as_json(_part_of_output(value, key))
+    if partial:
+        return {name: part for name in key if (part := find_key(value, name)) is not NO_VALUE}
+    return {name: _part_of_output(value, name) for name in key}
 
 
 def _part_of_output(output: Json, key: str) -> Json:
-    if (part := _find(output, key)) is _ABSENT:
+    if (part := find_key(output, key)) is NO_VALUE:
         raise CaseProblem("target_not_in_output", f"the output has nothing at {quote_excerpt(key)}")
     return part
 
 
 def _part_of_expected(expected: Json, key: str) -> Json:
-    if (part := _find(expected, key)) is _ABSENT:
+    if (part := find_key(expected, key)) is NO_VALUE:
         text = f"the expected value has nothing at {quote_excerpt(key)}"
         raise OutsideProblem("target_not_in_expected", text)
     return part
-
-
-def _find(value: Json, key: str) -> Json:
-    """The value at a literal key, else at a path; `_ABSENT` when neither is there."""
-    if isinstance(value, dict) and key in value:
-        return value[key]
-    try:
-        steps = parse_path(key)
-    except ValueError:
-        return _ABSENT
-    for step in steps:
-        if isinstance(step, int):
-            is_there = isinstance(value, list) and step < len(value)
-        else:
-            is_there = isinstance(value, dict) and step in value
-        if not is_there:
-            return _ABSENT
-        value = value[step]
-    return value
 
 
 def _as_json(value: Json) -> Json:

@@ -25,10 +25,12 @@ from scoring.core.scorers.js_pattern import posix_warnings
 from scoring.core.scorers.pattern import compile_pattern
 from scoring.core.scorers.selection import (
     EXCERPT_LENGTH,
+    EXTRACTS,
+    EXTRACTS_EXPECTED,
     NEGATES,
     TAKES_PARTS,
+    ExtractingConfig,
     NegatableConfig,
-    TargetConfig,
     apply_negate,
     expected_text,
     is_met,
@@ -83,7 +85,12 @@ def exact_match(cases: Sequence[Case], config: ExactMatchConfig) -> list[Result]
             return DIFFERENT
         return scored(0.0, f"expected {quote_excerpt(expected)}, got {quote_excerpt(output)}")
 
-    return apply_negate(score_best(compare, cases, config, NONE_EQUAL), config)
+    def first_equal(output: str, texts: Sequence[str]) -> int | None:
+        return texts.index(output) if output in texts else None
+
+    is_plain = config.case_sensitive and not config.trim
+    first_met = first_equal if is_plain else None
+    return apply_negate(score_best(compare, cases, config, NONE_EQUAL, first_met), config)
 
 
 def explain_exact_match(stored: StoredResult) -> Derivation:
@@ -126,7 +133,12 @@ def includes(cases: Sequence[Case], config: IncludesConfig) -> list[Result]:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         return scored(0.0, f"the output does not include {quote_excerpt(missing[0])}{more}")
 
-    return apply_negate(score_best(search, cases, config, NONE_INCLUDED), config)
+    def first_included(output: str, texts: Sequence[str]) -> int | None:
+        folded = _fold(output, config)
+        found = (i for i, text in enumerate(texts) if _fold(text, config) in folded)
+        return next(found, None)
+
+    return apply_negate(score_best(search, cases, config, NONE_INCLUDED, first_included), config)
 
 
 def explain_includes(stored: StoredResult) -> Derivation | None:
@@ -153,7 +165,7 @@ def _fold(text: str, config: IncludesConfig) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegexConfig(TargetConfig, NegatableConfig):
+class RegexConfig(ExtractingConfig, NegatableConfig):
     pattern: Annotated[
         str,
         About(
@@ -294,6 +306,8 @@ SCORER_TYPES: Final = (
             LEAVES_OUT,
             NEEDS_ANSWER,
             TAKES_PARTS,
+            EXTRACTS,
+            EXTRACTS_EXPECTED,
             NEGATES,
         ),
         examples=(
@@ -340,6 +354,8 @@ SCORER_TYPES: Final = (
             LEAVES_OUT,
             NEEDS_ANSWER,
             TAKES_PARTS,
+            EXTRACTS,
+            EXTRACTS_EXPECTED,
             NEGATES,
         ),
         examples=(
@@ -387,6 +403,7 @@ SCORER_TYPES: Final = (
             "run on a second engine for at most a second, and then are an error with the "
             "code `pattern_timeout`.",
             TAKES_PARTS,
+            EXTRACTS,
             NEGATES,
         ),
         examples=(
@@ -422,6 +439,8 @@ SCORER_TYPES: Final = (
             LEAVES_OUT,
             NEEDS_ANSWER,
             TAKES_PARTS,
+            EXTRACTS,
+            EXTRACTS_EXPECTED,
         ),
         examples=(
             Example(

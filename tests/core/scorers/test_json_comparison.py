@@ -187,15 +187,22 @@ def test_the_reason_counts_leaves() -> None:
     assert result.reason == "Matched leaves: 3.99, Total leaves: 4"
 
 
+NO_VALUE = "Expecting value at line 1, column 1"
+
+
 @pytest.mark.parametrize(
     ("output", "expected", "where"),
     [
-        ("The answer is {}", {"a": 1}, "Expecting value at line 1, column 1"),
-        ('```json\n{"a": 1}\n```', '{"a": 1}', "Expecting value at line 1, column 1"),
-        ('{"a": 1,\n "b" 2}', [1], "Expecting ':' delimiter at line 2, column 6"),
-        ("", {"a": 1}, "the text is empty"),
-        ("about 42", 42, "Expecting value at line 1, column 1"),
-        ("yes", True, "Expecting value at line 1, column 1"),
+        ("The answer is {}", {"a": 1}, f"{NO_VALUE}; the text holds JSON: extract it?"),
+        (
+            '```json\n{"a": 1}\n```',
+            '{"a": 1}',
+            f"{NO_VALUE}; a fenced block holds JSON: extract it?",
+        ),
+        ('{"a": 1,\n "b" 2}', [1], "Expecting ':' delimiter at line 2, column 6."),
+        ("", {"a": 1}, "the text is empty."),
+        ("about 42", 42, f"{NO_VALUE}."),
+        ("yes", True, f"{NO_VALUE}."),
     ],
 )
 def test_text_that_is_no_json_scores_0_and_says_where(
@@ -203,7 +210,7 @@ def test_text_that_is_no_json_scores_0_and_says_where(
 ) -> None:
     result = one("json_similarity", output, expected)
     assert (result.score, result.verdict, result.code) == (0.0, "fail", "invalid_json")
-    assert result.reason == f"output is not valid JSON: {where}. Matched leaves: 0, Total leaves: 1"
+    assert result.reason == f"output is not valid JSON: {where} Matched leaves: 0, Total leaves: 1"
     assert result.metadata["total"] == 1
 
 

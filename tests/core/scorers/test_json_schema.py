@@ -59,7 +59,17 @@ TREE = {
         ({"unevaluatedProperties": False, "properties": {"a": True}}, '{"a":1,"b":2}', 0.0),
         ({"$schema": "http://json-schema.org/draft-04/schema#", "required": ["a"]}, "{}", 0.0),
         ({"$schema": "http://json-schema.org/draft-07/schema#", "required": ["a"]}, "{}", 0.0),
-        ({"format": "email"}, '"no address"', 1.0),
+        ({"format": "email"}, '"no address"', 0.0),
+        ({"format": "email"}, '"a@example.org"', 1.0),
+        ({"format": "date"}, '"2024-02-29"', 1.0),
+        ({"format": "date"}, '"2026-02-30"', 0.0),
+        ({"format": "date-time"}, '"2026-01-01T00:00:00Z"', 1.0),
+        ({"format": "date-time"}, '"2026-01-01"', 0.0),
+        ({"format": "uri"}, '"no address"', 0.0),
+        ({"format": "uuid"}, '"no address"', 0.0),
+        ({"format": "ipv4"}, '"256.1.1.1"', 0.0),
+        ({"format": "date"}, "20260230", 1.0),  # of texts alone
+        ({"format": "our own"}, '"anything"', 1.0),
         (TREE, '{"next": {"next": {}}}', 1.0),
         (TREE, '{"next": {"next": 1}}', 0.0),
         ({"$ref": "https://json-schema.org/draft/2020-12/schema"}, '{"type": "zzz"}', 0.0),
@@ -204,3 +214,14 @@ def test_a_schema_may_have_ten_thousand_subschemas() -> None:
     assert one("json_schema", "1", None, {"schema": {"allOf": [{}] * largest}}).score == 1.0
     errors = refused("json_schema", {"schema": {"allOf": [{}] * (largest + 1)}})
     assert errors == {"schema": ["grows too large when its references are followed"]}
+
+
+def test_formats_may_say_nothing() -> None:
+    config = {"schema": {"format": "date"}, "check_formats": False}
+    assert one("json_schema", '"2026-02-30"', None, config).score == 1.0
+
+
+def test_a_format_that_does_not_hold_is_named() -> None:
+    schema = {"properties": {"day": {"format": "date"}}}
+    result = one("json_schema", '{"day": "soon"}', None, {"schema": schema})
+    assert result.reason == '"soon" is not a "date" (at day)'

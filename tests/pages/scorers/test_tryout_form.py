@@ -166,6 +166,7 @@ def test_a_case_of_the_team_scores_as_its_run_did(
     output = to_text(stored)
     make_outputs(version, [output])
     fields = {"threshold": "1", "config-mode": "all", "config-array_mode": "index"}
+    fields["config-tokenize"] = "13a"
     chosen = {"try-from": f"{version.dataset.uuid}/1"}
     browser = browser_of(alice)
     page = sent(browser, new(team, type_name), "case", **fields, **chosen)
