@@ -89,7 +89,8 @@ class ScorerType:
     score from its stored result, or returns None where too little was stored. `needs_services`
     says of a config whether it asks services; by default the family says so. `is_quick` says of a
     config whether a case can be scored again while a page waits; by default it cannot.
-    `expected_as` says how *Try it* passes on what is typed as expected.
+    `expected_as` says how *Try it* passes on what is typed as expected. `use_when` says what it
+    suits, in a sentence.
     """
 
     name: str
@@ -106,6 +107,7 @@ class ScorerType:
     needs_services: Callable[[Any], bool] | None = None
     is_quick: Callable[[Any], bool] | None = None
     expected_as: ExpectedAs = "value"
+    use_when: str = ""
     semantics: tuple[str, ...] = ()  # paragraphs of the help page
     examples: tuple[Example, ...] = ()
 

@@ -418,6 +418,7 @@ RECORDED: Final[dict[tuple[str, str], Change]] = {
     ("page", "edit_scorer"): Change(
         "scorer.revised", lambda desk: desk.shown("edit_scorer") | {"config-case_sensitive": ""}
     ),
+    ("page", "extract_scorer_json"): Change("scorer.revised"),
     ("page", "new_suite"): Change(
         "suite.created", lambda desk: {"name": "new", "scorers": [desk.uid("scorer")]}
     ),

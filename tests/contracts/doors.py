@@ -124,6 +124,7 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "new_scorer": (EDITOR, EDITOR),
     "scorer": (VIEWER, None),
     "edit_scorer": (EDITOR, EDITOR),
+    "extract_scorer_json": (None, EDITOR),
     "tried": (EDITOR, None),
     "previewed": (EDITOR, None),
     "new_suite": (EDITOR, EDITOR),

@@ -16,6 +16,7 @@ from scoring.core.explain.text_matches import (
     MarkedText,
     TextSearch,
     find_searches,
+    has_extraction,
     has_text_search,
     mark_searches,
 )
@@ -100,8 +101,11 @@ class ComparedTexts:
     @cached_property
     def mode(self) -> str:
         """How the texts are compared, or shown where there is nothing to compare."""
-        default = "plain" if not self.is_comparable else "line" if self._json_layouts else "word"
-        return self.options.mode if self.options.mode in self.modes else default
+        if self.options.mode in self.modes:
+            return self.options.mode
+        if self.is_extracting and self.baseline is None and self.can_show_matches:
+            return MATCHES
+        return "plain" if not self.is_comparable else "line" if self._json_layouts else "word"
 
     @cached_property
     def modes(self) -> dict[str, str]:
@@ -208,6 +212,11 @@ class ComparedTexts:
         }
 
     @cached_property
+    def is_extracting(self) -> bool:
+        """Whether some scorer compares only what it extracts from the output."""
+        return any(has_extraction(scorer.version.config) for scorer in self.scorers)
+
+    @cached_property
     def searches(self) -> list[TextSearch]:
         """What the scorers look for in the output."""
         versions = [(scorer.name, scorer.version) for scorer in self.scorers]
@@ -219,8 +228,12 @@ class ComparedTexts:
 
     @property
     def searched(self) -> list[MarkedText]:
-        """Each text that scorers search, with their matches."""
-        return mark_searches(self.searches)
+        """What is expected, marked or not, and each text that scorers search with its marks."""
+        marked = mark_searches(self.searches)
+        expected = [text for text in marked if text.side == "expected"]
+        if not expected and "expected" in self.whole:
+            expected = [MarkedText("expected", "", layout_text(self.whole["expected"]))]
+        return [*expected, *(text for text in marked if text.side != "expected")]
 
     @cached_property
     def scored_case(self) -> ScoredCase:

@@ -19,13 +19,15 @@ from evalsite.pages.cases.texts.json_leaves import (
 from evalsite.pages.cases.texts.json_paths import PathTable, build_path_table
 from evalsite.pages.cases.texts.row_limits import RowLimits
 from scoring.core.explain.explanation import Explanation, explain
-from scoring.models import ModelCall, Output, Relabel, Run, RunScorer, Score
+from scoring.core.explain.json_inside import JSON, find_json_inside
+from scoring.models import ModelCall, Output, Relabel, Run, RunScorer, Score, ScorerVersion
 
 
 class ScorerAnswer(NamedTuple):
     """A scorer's score of the output, None before it is scored, and the explanation.
 
     `verdict` and `threshold` are those of the label that is shown, `other` says the other one.
+    `json_inside` says where the output holds JSON that the scorer could extract, "" nowhere.
     """
 
     scorer: RunScorer
@@ -34,6 +36,13 @@ class ScorerAnswer(NamedTuple):
     threshold: float = 0.0
     verdict: str = ""
     other: str = ""
+    json_inside: str = ""
+
+    @property
+    def extracting_version(self) -> ScorerVersion | None:
+        """The scorer's present version, where that extracts the JSON already."""
+        current = self.scorer.version.scorer.current
+        return current if current and current.config.get("extract") == JSON else None
 
 
 @dataclass
@@ -98,9 +107,12 @@ class Judgement:
         )
         if self.output.text is None:  # the page shows the output's error once for all scorers
             explanation = explanation._replace(found=())
+        json_inside = find_json_inside(version.type, version.config, case.output, score.code)
         if self.labels is None:
             verdict = score.get_verdict_display() if score.verdict is not None else ""
-            return ScorerAnswer(scorer, score, explanation, scorer.threshold, verdict)
+            return ScorerAnswer(
+                scorer, score, explanation, scorer.threshold, verdict, json_inside=json_inside
+            )
         shown = self.labels.shown_verdict(scorer, score)
         return ScorerAnswer(
             scorer,
@@ -109,6 +121,7 @@ class Judgement:
             self.labels.shown_threshold(scorer),
             shown.label if shown is not None else "",
             self.labels.text_of(scorer, score),
+            json_inside,
         )
 
     @cached_property

@@ -81,6 +81,7 @@ def case_context(request: SignedInRequest, opened: OutputAccess) -> dict[str, An
         "display_options": display_options(request.GET),
         "marks_space": view.options.marks_space,
         "missing": missing,
+        "may_edit": opened.permissions["may_edit"],
         "cases": _find_neighbours(request, opened, view, baseline_choice, missing),
         "trials": None if view.baseline else _list_trials(request, opened, view),
         "labels_url": change_query(

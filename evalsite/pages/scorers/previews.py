@@ -22,6 +22,7 @@ from evalsite.pages.web.job_status import JobStatus, open_job_status
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.configured import configure_scorer
 from scoring.core.contract import ConfigError, Result, ServiceError
+from scoring.core.scorers.selection import TargetConfig
 from scoring.engine.runs.progress import find_worker_problem
 from scoring.engine.tryout import preview
 from scoring.engine.tryout.preview import Config, Row, Sample
@@ -63,6 +64,22 @@ class Preview:
     def job_status(self) -> JobStatus | None:
         """The progress of the preview; None unless its job is open."""
         return open_job_status(self.job)
+
+    @cached_property
+    def extracts(self) -> str:
+        """What is extracted from each output, in words; "" where all of it counts."""
+        config = configure_scorer(*self.config).config if self.rows else None
+        extraction = config.extraction if isinstance(config, TargetConfig) else None
+        return extraction.label if extraction else ""
+
+    @cached_property
+    def unextracted(self) -> list[PreviewCase]:
+        """The cases whose outputs hold nothing to extract."""
+        return [self._add_link(row) for row in self.rows if row.after.code == "nothing_extracted"]
+
+    @property
+    def extracted_count(self) -> int:
+        return len(self.rows) - len(self.unextracted)
 
     def lines(self) -> Iterator[PreviewCase]:
         """The cases that change, or all without a comparison."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from evalsite.pages.scorers import help as scorer_help
-from evalsite.pages.scorers import previews, tryouts
+from evalsite.pages.scorers import json_extraction, previews, tryouts
 from evalsite.pages.scorers import views as scorers
 
 urlpatterns = [
@@ -14,6 +14,11 @@ urlpatterns = [
     path("teams/<slug:slug>/scorers/new/<str:type_name>/", scorers.new_scorer, name="new_scorer"),
     path("scorers/<uuid:uid>/", scorers.scorer, name="scorer"),
     path("scorers/<uuid:uid>/edit/", scorers.edit_scorer, name="edit_scorer"),
+    path(
+        "scorers/<uuid:uid>/extract-json/",
+        json_extraction.extract_scorer_json,
+        name="extract_scorer_json",
+    ),
     path("tries/<uuid:uid>/", tryouts.tryout_result, name="tried"),
     path("previews/<uuid:uid>/", previews.preview_result, name="previewed"),
     path("help/scorers/", scorer_help.scorer_types, name="scorer_types"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, starmap
 from typing import Final, NamedTuple
 
 from scoring.core.configured import ConfiguredScorer, configure_scorer
@@ -17,12 +17,14 @@ from scoring.core.json_text import to_text
 from scoring.core.registry import find_type
 from scoring.core.scorers.answers import find_answers
 from scoring.core.scorers.combinations import CombineConfig
+from scoring.core.scorers.extraction import Extraction
 from scoring.core.scorers.pattern import compile_pattern
 from scoring.core.scorers.selection import (
     WHOLE,
     TargetConfig,
     expected_text,
     quote_excerpt,
+    select_expected,
     select_searched,
     select_target,
 )
@@ -58,6 +60,7 @@ class TextSearch(NamedTuple):
     places: Sequence[CharRange] = ()
     is_found: bool = False
     problem: str = ""
+    side: str = "output"  # or "expected"
 
     @property
     def name(self) -> str:
@@ -68,6 +71,7 @@ class TextSearch(NamedTuple):
 class MarkedText(NamedTuple):
     """A text with every place marked that some scorer found in it."""
 
+    side: str
     part: str
     text: TextLayout
 
@@ -75,14 +79,23 @@ class MarkedText(NamedTuple):
 def has_text_search(type_name: str, config: Mapping[str, Json]) -> bool:
     """Whether the scorer, or a part of it, looks for texts or patterns, or extracts its answer."""
     kind = find_type(type_name)
-    parts = config.get("scorers", ())
     is_searching = kind is not None and issubclass(kind.config, IncludesConfig | RegexConfig)
-    if is_searching or config.get("extract"):
-        return True
-    return any(
-        isinstance(part, Mapping) and has_text_search(part.get("type", ""), part.get("config", {}))
-        for part in (parts if isinstance(parts, Sequence) else ())
+    return (
+        is_searching or bool(config.get("extract")) or any(starmap(has_text_search, _parts(config)))
     )
+
+
+def has_extraction(config: Mapping[str, Json]) -> bool:
+    """Whether the scorer, or a part of it, compares what it extracts from the output."""
+    return bool(config.get("extract")) or any(has_extraction(part) for _, part in _parts(config))
+
+
+def _parts(config: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    """Type and config of each part of a combination, as far as they are sound."""
+    parts = config.get("scorers", ())
+    for part in parts if isinstance(parts, Sequence) else ():
+        if isinstance(part, Mapping):
+            yield part.get("type", ""), part.get("config", {})
 
 
 def find_searches(
@@ -98,10 +111,10 @@ def find_searches(
 
 def mark_searches(searches: Iterable[TextSearch]) -> list[MarkedText]:
     """Each searched text once, with all matches in it marked."""
-    by_text: dict[tuple[str, str], list[TextSearch]] = {}
+    by_text: dict[tuple[str, str, str], list[TextSearch]] = {}
     for search in searches:
-        by_text.setdefault((search.part, search.text), []).append(search)
-    return [MarkedText(part, _mark(text, group)) for (part, text), group in by_text.items()]
+        by_text.setdefault((search.side, search.part, search.text), []).append(search)
+    return [MarkedText(*key[:2], _mark(key[2], group)) for key, group in by_text.items()]
 
 
 def _search(name: str, scorer: ConfiguredScorer, case: Case) -> Iterator[TextSearch]:
@@ -116,26 +129,33 @@ def _search(name: str, scorer: ConfiguredScorer, case: Case) -> Iterator[TextSea
 
 
 def _search_extraction(name: str, config: TargetConfig, case: Case) -> Iterator[TextSearch]:
-    """The search for the answer that is compared, where the config extracts one."""
-    extraction = config.extraction
-    if extraction is None:
-        return
-    part = "" if extraction.is_json else _name_part(config)
+    """The searches for what is compared, where the config extracts it."""
+    part = _name_part(config)
     try:
-        searched = select_searched(case.output, config)
-        blank = TextSearch(name, extraction.label, part, to_text(searched))
-        found = extraction.find(searched, SECONDS)
+        if (of_output := config.extraction) is not None:
+            searched = select_searched(case.output, config)
+            yield _find_extracted(TextSearch(name, "", part, ""), of_output, searched)
+        if (of_expected := config.expected_extraction) is not None and case.expected is not None:
+            is_whole = of_expected.is_json
+            searched = case.expected if is_whole else select_expected(case.expected, config)
+            blank = TextSearch(name, "", part, "", side="expected")
+            yield _find_extracted(blank, of_expected, searched)
     except CaseProblem:
         return  # the score says so
+
+
+def _find_extracted(blank: TextSearch, extraction: Extraction, searched: Json) -> TextSearch:
+    found = extraction.find(searched, SECONDS)
+    part = "" if extraction.is_json else blank.part
+    search = blank._replace(wanted=extraction.label, part=part, text=to_text(searched))
     if found is None:
-        yield blank
-    elif found.span is None:
-        yield blank._replace(is_found=True, problem=f"it is {quote_excerpt(to_text(found.value))}")
-    else:
-        start, end = found.span
-        is_spelled_so = blank.text[start:end] == found.value
-        problem = "" if is_spelled_so else f"read as {found.value}"
-        yield blank._replace(places=[found.span], is_found=True, problem=problem)
+        return search
+    if found.span is None:
+        problem = f"it is {quote_excerpt(to_text(found.value))}"
+        return search._replace(is_found=True, problem=problem)
+    is_spelled_so = search.text[slice(*found.span)] == found.value
+    problem = "" if is_spelled_so else f"read as {found.value}"
+    return search._replace(places=[found.span], is_found=True, problem=problem)
 
 
 def _name_part(config: TargetConfig) -> str:

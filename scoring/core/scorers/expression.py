@@ -129,6 +129,7 @@ SCORER_TYPES: Final = (
         name="expression",
         label="Expression",
         summary="The result of a short CEL expression over the case.",
+        use_when="A rule of your own fits into one line.",
         config=ExpressionConfig,
         score=expression,
         default_threshold=0.5,

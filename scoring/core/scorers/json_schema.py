@@ -215,6 +215,7 @@ SCORER_TYPES: Final = (
         name="json_schema",
         label="JSON schema",
         summary="1.0 when the output is valid JSON and satisfies a schema.",
+        use_when="The shape counts, whatever the values are.",
         config=JsonSchemaConfig,
         score=json_schema,
         default_threshold=1.0,

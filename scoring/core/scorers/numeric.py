@@ -154,6 +154,7 @@ SCORER_TYPES: Final = (
         name="numeric",
         label="Numeric closeness",
         summary="How close two numbers are, or whether they are within a tolerance.",
+        use_when="The answer is a number.",
         config=NumericConfig,
         score=numeric,
         default_threshold=1.0,

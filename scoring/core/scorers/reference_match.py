@@ -293,6 +293,7 @@ SCORER_TYPES: Final = (
         name="reference_match",
         label="Reference match",
         summary="How close in meaning the output is to its references, by embeddings.",
+        use_when="The meaning counts and the words do not, and it is to cost little.",
         config=ReferenceMatchConfig,
         score=reference_match,
         default_threshold=0.7,

@@ -15,6 +15,7 @@ from scoring.core.explain.text_matches import (
     MAX_MATCHES,
     TextSearch,
     find_searches,
+    has_extraction,
     has_text_search,
     mark_searches,
 )
@@ -234,3 +235,50 @@ def test_of_very_many_places_the_first_are_marked() -> None:
     (search,) = find_searches("it", "includes", {"values": ["a"]}, Case("a" * 5_000, None))
     assert len(search.places) == MAX_MATCHES
     assert search.problem == "or more often; only these are marked"
+
+
+def test_what_is_extracted_is_marked_on_both_sides() -> None:
+    config = {"extract": "last_number", "extract_expected": {"after": "A:"}}
+    case = Case("It costs $1,200.", "so\nA: 1200")
+    output, expected = find_searches("sum", "numeric", config, case)
+    assert (output.side, output.wanted, found(output)) == ("output", "the last number", ["$1,200"])
+    assert output.problem == "read as 1200"
+    assert (expected.side, found(expected), expected.problem) == ("expected", ["1200"], "")
+    marked = mark_searches([output, expected])
+    assert [(each.side, each.part) for each in marked] == [("output", ""), ("expected", "")]
+
+
+def test_a_search_goes_on_in_what_is_extracted() -> None:
+    config = {"extract": {"after": "A:"}, "case_sensitive": False}
+    extracted, sought = find_searches("says", "includes", config, Case("Rome?\nA: Paris", "rome"))
+    assert found(extracted) == ["Paris"]
+    assert (sought.part, sought.text, sought.is_found) == ('what follows "A:"', "Paris", False)
+
+
+@pytest.mark.parametrize(
+    ("config", "output", "is_found", "problem"),
+    [
+        ({"extract": "last_number"}, "none", False, ""),
+        ({"extract": {"path": "a"}}, '{"a": "x"}', True, 'it is "x"'),
+        ({"extract": "json", "target_output_key": "a"}, 'so {"a": 1}', True, ""),
+    ],
+)
+def test_what_has_no_place_is_said(
+    config: dict[str, Any], output: str, is_found: bool, problem: str
+) -> None:
+    (search, *_) = find_searches("x", "exact_match", config, Case(output, "1"))
+    assert (search.is_found, search.problem) == (is_found, problem)
+
+
+def test_which_scorers_extract() -> None:
+    nested = {"scorers": [{"type": "numeric", "config": {"extract": "last_number"}}, "odd"]}
+    assert has_extraction({"extract": "json"})
+    assert has_extraction(nested)
+    assert has_text_search("all", nested)
+    assert not has_extraction({"extract": None, "scorers": [{"type": "numeric"}]})
+    assert not has_extraction({"scorers": "odd"})
+
+
+def test_an_output_that_cannot_be_searched_is_left_to_the_score() -> None:
+    config = {"extract": "last_number", "target_output_key": "a"}
+    assert find_searches("x", "exact_match", config, Case("no JSON", "1")) == []

@@ -19,6 +19,7 @@ IN_EXPRESSIONS = {"input", "output", "output_json", "expected", "references", "m
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_a_type_says_what_it_means(name: str) -> None:
     assert scorer_type(name).semantics
+    assert scorer_type(name).use_when.endswith(".")
     assert all(text.endswith((".", ")")) for text in scorer_type(name).semantics)
 
 

@@ -25,6 +25,7 @@ from tests.support.run_states import CLOSE, EXACT, finished_run, queued_run
 from tests.support.undone import undone
 
 BrowserOf = Callable[[User], Client]
+SIDES = {"extract": "last_number", "extract_expected": {"after": "A:"}}
 
 
 @pytest.fixture
@@ -87,6 +88,22 @@ def test_a_difference_is_marked_in_each_way_of_comparing(
 
 def test_an_unknown_way_of_comparing_is_words(browser_of: BrowserOf, bob: User, run: Run) -> None:
     assert browser_of(bob).get(url(run, 1, "?diff=odd")).context["view"].texts.mode == "word"
+
+
+def test_what_a_scorer_extracts_is_marked_beside_what_is_expected(
+    browser_of: BrowserOf, bob: User, make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> None:
+    outputs = make_outputs(make_dataset([{"expected": "so A: 3"}]), ["1 + 1 is <2>"])
+    run = finished_run(outputs, ("sum", "numeric", {"extract": "last_number"}))
+    page = browser_of(bob).get(url(run))
+    assert page.context["view"].texts.mode == "matches"
+    assert ">2</mark>" in page.text
+    assert "so A: 3" in page.text.partition("searched-1")[2].partition("searched-2")[0]
+    assert browser_of(bob).get(url(run, 1, "?diff=word")).context["view"].texts.mode == "word"
+    both = finished_run(outputs, ("both", "numeric", {**SIDES}), name="w47")
+    marked = browser_of(bob).get(url(both)).text
+    assert "in what is expected" in marked
+    assert ">3</mark>" in marked
 
 
 def test_everything_about_a_case_is_on_its_page(browser_of: BrowserOf, bob: User, run: Run) -> None:

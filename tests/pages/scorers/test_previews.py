@@ -306,3 +306,21 @@ def test_a_saved_judge_is_compared_with_what_the_run_has(
 def test_a_job_of_another_kind_is_not_found(browser: Client, team: Team, run: Run) -> None:
     job = Job.objects.create(team=team, kind=JobKind.TRY_SCORER)
     assert browser.get(reverse("previewed", args=[job.uuid])).status_code == 404
+
+
+def test_what_is_extracted_is_previewed_on_real_outputs(
+    browser: Client, make_set: MakeSet, team: Team
+) -> None:
+    scorer = Scorer.objects.define(team, "number", "numeric", {})
+    run = finished_run(make_set(["It is 18.", "None.", "A: 1,200"]), ("number", "numeric", {}))
+    fields = {"config-extract": "last_number", "config-extract_expected": ""}
+    page = previewed(browser, edit(scorer), run, **fields)
+    assert "Found in 2 of 3 outputs : the last number." in said(page)
+    assert "1 without" in said(page)
+    without = page.text.partition("1 without")[2].partition("</tbody>")[0]
+    assert reverse("run_case", args=[run.uuid, 2]) in without
+    assert "nothing_extracted" in without
+    assert ">1200<" in page.text
+    plain = previewed(browser, edit(scorer), run)
+    assert "Found in" not in said(plain)
+    assert "Extracted" not in said(plain)
