@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Final
+from typing import Any, Final
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
@@ -13,6 +13,7 @@ from django.urls import reverse
 from evalsite.access import has_role, permissions, scorer_for, team_for
 from evalsite.pages.scorers.forms import ScorerForm
 from evalsite.pages.scorers.previews import PreviewPanel
+from evalsite.pages.scorers.suggestion_panel import SuggestionPanel
 from evalsite.pages.scorers.tryouts import TryoutPanel
 from evalsite.pages.scorers.type_picker import TypePicker
 from evalsite.pages.scorers.versions import ScorerUses, Versions
@@ -20,12 +21,15 @@ from evalsite.pages.web.decorators import form_page, get_page
 from evalsite.pages.web.responses import SignedInRequest, redirect_browser, render_page
 from evalsite.pages.web.search_forms import SearchForm
 from scoring.core.configured import configure_scorer
-from scoring.core.contract import ConfigError
+from scoring.core.contract import CaseProblem, ConfigError
+from scoring.core.json_text import parse
 from scoring.core.registry import ScorerType, scorer_type
 from scoring.engine.calibration.scorers import calibrate_versions
 from scoring.models import Role, Scorer, Suite
 
 MAX_CALIBRATED: Final = 5  # versions
+MAX_NAME: Final = 120  # characters that a link begins with
+MAX_CONFIG: Final = 4_000
 PARTS: Final = ("settings", "try", "tried", "previewed")
 UNSAVED_ACTIONS: Final = {
     "tree",
@@ -54,8 +58,9 @@ def choose_type(request: SignedInRequest, slug: str) -> HttpResponse:
     choice = TypePicker(SearchForm(request.GET).text)
     if "open" in request.GET and choice.first:
         return redirect_browser(request, reverse("new_scorer", args=[slug, choice.first.name]))
-    context = {"team": team, "choice": choice}
-    return render_page(request, "scorers/types.html", context, parts=["types"])
+    panel = SuggestionPanel(request, team)
+    context = {"team": team, "choice": choice, "panel": panel}
+    return render_page(request, "scorers/types.html", context, parts=["types", "suggested"])
 
 
 @form_page
@@ -63,8 +68,9 @@ def new_scorer(request: SignedInRequest, slug: str, type_name: str) -> HttpRespo
     """The second step: its config."""
     team = team_for(request.user, slug, Role.EDITOR)
     kind = _type_or_404(type_name)
-    start = {"threshold": kind.default_threshold}
-    form = ScorerForm(request.POST or None, team=team, kind=kind, initial=start)
+    start = {"threshold": kind.default_threshold, "name": request.GET.get("name", "")[:MAX_NAME]}
+    config = _given_config(request.GET, kind)
+    form = ScorerForm(request.POST or None, team=team, kind=kind, initial=start, config=config)
     if is_saving(request.POST) and form.is_valid() and (made := form.save(request.user)):
         messages.success(request, f"Scorer {made.name} is ready.")
         return redirect("scorer", made.uuid)
@@ -121,6 +127,16 @@ def _shown(request: SignedInRequest, form: ScorerForm) -> HttpResponse:
 def is_saving(posted: QueryDict) -> bool:
     """Whether the form is sent to be saved, and not to be tried or changed."""
     return bool(posted) and not posted.keys() & UNSAVED_ACTIONS
+
+
+def _given_config(query: QueryDict, kind: ScorerType) -> dict[str, Any] | None:
+    """The config that a link begins with, as far as it can be used; None for the defaults."""
+    try:
+        config = parse(query.get("config", "")[:MAX_CONFIG])
+        configure_scorer(kind.name, config)
+    except (CaseProblem, ConfigError):
+        return None
+    return dict(config)
 
 
 def _warnings(scorer: Scorer) -> list[str]:

@@ -6,36 +6,16 @@ from typing import Any
 
 import pytest
 
+from scoring.core.suggested_scorers import NUMBERS_IN_TEXTS, SHORT_ANSWERS
 from scoring.engine.suites.suggested_suite import (
-    JSON,
-    NO_ANSWERS,
-    NUMBERS,
-    TEXTS,
+    MAX_CHARS,
+    SAMPLE_SIZE,
     create_suggested_suite,
-    suggest_scorers,
+    sample_cases,
 )
 from scoring.models import AuditEntry, Scorer, Suite, Team, User
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import finished_run
-
-
-@pytest.mark.parametrize(
-    ("expected", "chosen"),
-    [
-        ([], NO_ANSWERS),
-        (["5 days", "No"], TEXTS),
-        (["5", "No"], TEXTS),
-        ([None], TEXTS),
-        ([True, False], TEXTS),
-        (["5", 7, "-1.5"], NUMBERS),
-        ([{"a": 1}, [2]], JSON),
-        (['{"a": 1}', "[2]"], JSON),
-        (['{"a": 1', "[2]"], TEXTS),
-        ([{"a": 1}, "none"], TEXTS),
-    ],
-)
-def test_scorers_follow_what_is_expected(expected: list[Any], chosen: object) -> None:
-    assert suggest_scorers(expected) is chosen
 
 
 @pytest.mark.parametrize(
@@ -72,7 +52,7 @@ def test_datasets_that_expect_other_things_get_other_suites(make_dataset: MakeDa
     texts = create_suggested_suite(make_dataset([{"expected": "a"}], "texts").dataset)
     numbers = create_suggested_suite(make_dataset([{"expected": 1}], "numbers").dataset)
     again = create_suggested_suite(make_dataset([{"expected": "b"}], "more texts").dataset)
-    assert (texts.name, numbers.name) == ("starter for texts", "starter for numbers")
+    assert (texts.name, numbers.name) == ("starter for short answers", "starter for numbers")
     assert again == texts
 
 
@@ -96,7 +76,7 @@ def test_a_scorer_that_the_team_has_by_that_name_is_taken(
     ours = Scorer.objects.define(team, "close enough", "levenshtein", {}, 0.9)
     suite = create_suggested_suite(make_dataset([{"expected": "a"}]).dataset)
     assert dict(suite.entries.values_list("scorer__name", "threshold")) == {
-        "exact match": 1.0,
+        "has the answer": 1.0,
         "close enough": ours.threshold,
     }
 
@@ -106,3 +86,28 @@ def test_a_dataset_that_is_still_loading_gets_the_plainest(team: Team) -> None:
     assert [entry.scorer.name for entry in create_suggested_suite(dataset).entries.all()] == [
         "says something"
     ]
+
+
+def test_the_sample_is_of_the_newest_outputs(
+    make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> None:
+    version = make_dataset([{"expected": n} for n in range(SAMPLE_SIZE + 50)])
+    make_outputs(version, ["old"] * version.case_count)
+    newest = make_outputs(version, [*["It is 5."] * (version.case_count - 1), None])
+    sample = sample_cases(version.dataset)
+    assert sample.outputs == newest
+    assert len(sample.cases) == SAMPLE_SIZE
+    assert {case.output for case in sample.cases} == {"It is 5."}
+    assert sample == sample_cases(version.dataset)
+    assert sample.suggested == NUMBERS_IN_TEXTS
+
+
+def test_long_cases_are_left_out_of_the_sample(
+    make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> None:
+    version = make_dataset([{"expected": "x" * MAX_CHARS}, {"expected": "yes"}])
+    assert [case.expected for case in sample_cases(version.dataset).cases] == ["yes"]
+    make_outputs(version, ["yes", "x" * MAX_CHARS])
+    sample = sample_cases(version.dataset)
+    assert sample.outputs is None
+    assert sample.suggested == SHORT_ANSWERS
