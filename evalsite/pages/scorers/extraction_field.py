@@ -47,7 +47,7 @@ class ExtractionInput(forms.Widget):
             '<div class="row extraction"><select name="{0}" id="{1}" aria-label="Look for">'
             '{2}</select><input type="text" class="mono" name="{0}-text" id="{1}-text"'
             ' value="{3}" spellcheck="false" autocomplete="off" placeholder=" "'
-            ' aria-label="Marker, pattern or path"></div>',
+            ' aria-label="What to find it by"></div>',
             name,
             str((attrs or {}).get("id", "")),
             options,

@@ -244,7 +244,7 @@ def test_cases_without_any_expected_output_say_what_follows(
 ) -> None:
     report = check(put(table(rows))).report
     follows = [
-        "No case has an expected output: Exact match, Includes and 6 more types cannot score."
+        "No case has an expected output: Exact match, Includes and 9 more types cannot score."
     ]
     assert report["consequences"] == (follows if says else [])
 

@@ -320,7 +320,7 @@ def test_what_each_slot_gets_is_said_and_what_follows(browser: Client) -> None:
     html = html_of(browser, upload)
     for text in ("<li>input ✓ question</li>", "<li>expected ✗</li>", "<li>output ✓ bot said</li>"):
         assert text in html
-    follows = "Exact match, Includes and 6 more types cannot score."
+    follows = "Exact match, Includes and 9 more types cannot score."
     assert f"No column holds an expected output: {follows}" in html
     html = html_of(browser, checked(browser, upload))
     assert "input ✓ question · expected ✗ · output ✓ bot said" in html
