@@ -223,7 +223,7 @@ def run_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Run:
 
 def _run_and_role(user: User, uid: uuid.UUID, role: Role, *related: str) -> tuple[Run, int]:
     """The run and the user's role as a member of its team."""
-    runs = Run.objects.select_related("team", "output_set__version__dataset", *related)
+    runs = Run.objects.select_related("team", "output_set__version__dataset__latest", *related)
     run = get_object_or_404(runs, uuid=uid)
     member_role = _member_role(user, run.team_id)
     _check_role(_narrow_role(user, member_role), role, run.team_id)

@@ -28,6 +28,7 @@ class JobKind(models.TextChoices):
     RELABEL_RUNS = "relabel_runs", "re-label the last runs of a suite"
     APPROVE_CORRECTIONS = "approve_corrections", "publish approved corrections"
     CARRY_OVER = "carry_over", "carry outputs over to another version"
+    SCORE_AGAIN = "score_again", "score runs again over another version"
 
 
 class JobState(models.TextChoices):
@@ -44,6 +45,7 @@ REPEATABLE: Final = (
     *(JobKind.COMPARE, JobKind.MEASURE_DRIFT),
     *(JobKind.PUBLISH_DRAFT, JobKind.FIND_DUPLICATES, JobKind.FOLLOW_UP),
     *(JobKind.RELABEL_RUNS, JobKind.APPROVE_CORRECTIONS, JobKind.CARRY_OVER),
+    JobKind.SCORE_AGAIN,
 )
 MAX_TRIES: Final = 3  # of what ends its process each time
 

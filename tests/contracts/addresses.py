@@ -13,6 +13,7 @@ from scoring.models import Team
 DATASET_WORDS = {"new_run", "generate_run", "decide_dataset_corrections"}
 #: Addresses of a run whose names have another noun in them.
 RUN_WORDS = {
+    "accept_case_output",
     "propose_correction",
     "ticked_cases",
     "sign_off_cases",

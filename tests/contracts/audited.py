@@ -43,6 +43,7 @@ from tests.contracts.addresses import parameters_of, url_of
 from tests.pages.alerts.steps import HOOK, typed
 from tests.pages.calibration.steps import judged_run
 from tests.pages.connections.steps import changed, filled
+from tests.support.datasets import published_version
 from tests.support.finished_runs import run_with
 from tests.support.run_states import finished_run
 
@@ -174,6 +175,18 @@ def _with_an_old_threshold(desk: Desk) -> None:
     suite = desk.house["suite"]
     Run.objects.filter(pk=run.pk).update(suite=suite, suite_name=suite.name)
     desk.house["run"] = run
+
+
+def _over_an_older_version(desk: Desk) -> None:
+    """The run is finished, and its dataset has a later version."""
+    run = finished_run(desk.make_set(["yes", "no"], "Older"))
+    desk.house["run"], desk.house["dataset"] = run, run.output_set.version.dataset
+    cases = [
+        {"key": case.key, "input": case.input, "expected": "x"}
+        for case in run.output_set.version.cases.order_by("position")
+    ]
+    published_version(desk.team, cases, "Older")
+    desk.house["dataset"].refresh_from_db()
 
 
 def _run_jobs(_: Desk) -> None:
@@ -405,6 +418,12 @@ RECORDED: Final[dict[tuple[str, str], Change]] = {
         lambda desk: {"decision": "approve", "corrections": desk.uid("correction")},
     ),
     ("page", "withdraw_correction"): Change("correction.withdrawn"),
+    ("page", "dataset_older_runs"): Change(
+        "run.created",
+        lambda desk: {"runs": desk.uid("run")},
+        first=_over_an_older_version,
+        then=_run_jobs,
+    ),
     ("page", "rescore_run"): Change("output_set.created", first=_same_cases_again),
     ("page", "adjudicate_disagreement"): Change("review.adjudicated", TASK),
     ("page", "clear_disagreement"): Change(
@@ -577,6 +596,7 @@ UNRECORDED: Final[dict[tuple[str, str], Change]] = {
         DRAFT, DRAFTS, {"do": "tag", "new_tag": "odd"}, first=_finished
     ),
     ("page", "skip_review_task"): _unrecorded(OWN, {ReviewTask}),
+    ("page", "accept_case_output"): _unrecorded(DRAFT, DRAFTS, {"as": "reference"}),
     ("page", "draft_case"): _unrecorded(DRAFT, DRAFTS, _case, query=KEY),
     ("page", "delete_draft_case"): _unrecorded(DRAFT, DRAFTS, {"key": "case-1"}),
     ("page", "revert_draft_case"): _unrecorded(

@@ -86,6 +86,8 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "decide_dataset_corrections": (None, EDITOR),
     "propose_correction": (REVIEWER, REVIEWER),
     "withdraw_correction": (None, OWN),
+    "accept_case_output": (None, EDITOR),
+    "dataset_older_runs": (VIEWER, EDITOR),
     "rescore_run": (None, EDITOR),
     "disagreements": (VIEWER, None),
     "adjudicate_disagreement": (VIEWER, REVIEWER),

@@ -11,8 +11,17 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ModelState, StateApps
 
-from scoring.models import CaseVerdict, ModelCall, Run, RunSummary, Scorer, ScorerVersion, Team
-from tests.conftest import MakeDataset
+from scoring.models import (
+    CaseVerdict,
+    ModelCall,
+    OutputSet,
+    Run,
+    RunSummary,
+    Scorer,
+    ScorerVersion,
+    Team,
+)
+from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.finished_runs import Given, run_with
 
 
@@ -121,3 +130,16 @@ def test_saved_scorers_go_on_not_checking_formats(team: Team) -> None:
     parts = combined.config["scorers"]
     assert [each["config"].get("check_formats") for each in parts] == [False, False]
     assert {row.pk: row.fingerprint for row in ScorerVersion.objects.all()} == before
+
+
+def test_outputs_that_were_carried_over_know_what_they_were_first(
+    make_dataset: MakeDataset, make_outputs: MakeOutputs
+) -> None:
+    version = make_dataset([{}])
+    first, second, third, other = (make_outputs(version, ["a"]) for _ in range(4))
+    OutputSet.objects.filter(pk=second.pk).update(copied_from=first)
+    OutputSet.objects.filter(pk=third.pk).update(copied_from=second)
+    migration = import_module("scoring.migrations.0015_score_again")
+    migration.find_originals(apps, None)
+    originals = dict(OutputSet.objects.values_list("pk", "original"))
+    assert originals == {first.pk: None, second.pk: first.pk, third.pk: first.pk, other.pk: None}

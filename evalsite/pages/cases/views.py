@@ -31,7 +31,7 @@ from evalsite.pages.cases.trials import Trials, list_trials
 from evalsite.pages.compare.links import change_query
 from evalsite.pages.web.decorators import get_page
 from evalsite.pages.web.responses import SignedInRequest, render_page, text_response
-from scoring.models import ReviewTask, Run
+from scoring.models import Draft, ReviewTask, Run
 from scoring.models.case_paging import CasePosition
 
 
@@ -82,12 +82,21 @@ def case_context(request: SignedInRequest, opened: OutputAccess) -> dict[str, An
         "marks_space": view.options.marks_space,
         "missing": missing,
         "may_edit": opened.permissions["may_edit"],
+        "draft_edits": _count_draft_edits(opened),
         "cases": _find_neighbours(request, opened, view, baseline_choice, missing),
         "trials": None if view.baseline else _list_trials(request, opened, view),
         "labels_url": change_query(
             request.GET, labels="" if view.labels and view.labels.is_shown else NEW
         ),
     }
+
+
+def _count_draft_edits(opened: OutputAccess) -> int:
+    """The edits in the open draft of the dataset, for who may publish them."""
+    if not opened.permissions["may_edit"]:
+        return 0
+    draft = Draft.objects.open_of(opened.run.output_set.version.dataset)
+    return draft.edits.count() if draft else 0
 
 
 def _list_trials(request: SignedInRequest, opened: OutputAccess, view: CaseView) -> Trials | None:

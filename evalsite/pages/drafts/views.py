@@ -22,6 +22,7 @@ from evalsite.pages.web.responses import SignedInRequest, render_page
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine import drafts
 from scoring.engine.drafts import ContentError, DraftError, EditConflictError, jobs
+from scoring.engine.review.score_again import runs_to_score_again
 from scoring.engine.runs.progress import find_worker_problem
 from scoring.models import Case, Dataset, DatasetVersion, Draft, DraftEdit, EditKind, Role
 from scoring.models.data.dataset import CaseContent
@@ -67,7 +68,7 @@ def delete_draft_case(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         with transaction.atomic():
             drafts.delete_case(drafts.open_draft(dataset, request.user), key, request.user)
         after, _ = _find_case(dataset, key)
-        undo = _undo_form(dataset, key, before, after.revision if after else 0)
+        undo = undo_edit_form(dataset, key, before, after.revision if after else 0)
         add_undo_message(request, f"Case {key} is deleted in the draft.", *undo)
     return redirect("draft", uid)
 
@@ -82,7 +83,7 @@ def revert_draft_case(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         drafts.revert_case(_get_open_draft(dataset), key)
         if before:
             text = f"The draft leaves case {key} as it was."
-            add_undo_message(request, text, *_undo_form(dataset, key, before))
+            add_undo_message(request, text, *undo_edit_form(dataset, key, before))
     return redirect("draft", uid)
 
 
@@ -106,11 +107,20 @@ def publish_draft(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 
 
 def _publish(request: SignedInRequest, draft: Draft, message: str) -> HttpResponse:
-    """Redirect to the changes of the new version, or to the draft while the worker makes it."""
-    version = jobs.publish_or_enqueue(draft, message, request.user)
+    """Redirect to the changes of the new version, to the draft while the worker makes it, or to the
+    runs that are scored again.
+    """
+    chosen: list[str] = []
+    if "again" in request.POST:
+        named = set(request.POST.getlist("runs"))
+        offered = (str(run.uuid) for run in runs_to_score_again(draft.dataset))
+        chosen = [name for name in offered if name in named]
+    version = jobs.publish_or_enqueue(draft, message, request.user, chosen)
     if version is None:
         return redirect("draft", draft.dataset.uuid)
     messages.success(request, f"Version {version.number} is published.")
+    if chosen:
+        return redirect("dataset_older_runs", draft.dataset.uuid)
     return redirect(_changes_url(draft.dataset, version))
 
 
@@ -186,6 +196,8 @@ def _explain_missing_draft(last: Draft | None) -> str:
 def _draft_context(request: SignedInRequest, dataset: Dataset, form: forms.Form) -> dict[str, Any]:
     draft = Draft.objects.open_of(dataset)
     context: dict[str, Any] = {"team": dataset.team, "dataset": dataset, "draft": draft}
+    if draft is not None and not draft.is_publishing:
+        context["score_again"] = runs_to_score_again(dataset)
     if draft is None:
         return context | _last_draft_context(dataset)
     page = keyset_page(draft.edits.select_related("edited_by"), "id", request.GET)
@@ -222,6 +234,11 @@ def _last_draft_context(dataset: Dataset) -> dict[str, Any]:
     return {"published": version, "counts": last.counts(), "changes_url": changes}
 
 
+def edit_of_case(dataset: Dataset, key: str) -> DraftEdit | None:
+    """The open draft's edit of the case; None without one."""
+    return _find_case(dataset, key)[0]
+
+
 def _find_case(dataset: Dataset, key: str) -> tuple[DraftEdit | None, Case | None]:
     """The draft's edit of the case, and the case in the version that the draft edits."""
     draft = Draft.objects.open_of(dataset)
@@ -242,7 +259,7 @@ def _other_edit(form: CaseForm, edit: DraftEdit | None, case: Case | None) -> di
     return {"case": other, "texts": form.find_differences(other)} if other else None
 
 
-def _undo_form(
+def undo_edit_form(
     dataset: Dataset, key: str, before: DraftEdit | None, seen: int = 0
 ) -> tuple[str, dict[str, object]]:
     """The path and fields of the form that restores the edit of the case that was there before.

@@ -51,7 +51,7 @@ def propose_correction(request: SignedInRequest, uid: uuid.UUID, position: int) 
     place = parse_position(request, position)
     opened = access.output_for(request.user, uid, *place, role=Role.REVIEWER)
     form = CorrectionForm(request.POST or None, case=opened.output.case)
-    back = _back(request, opened)
+    back = back_to_case(request, opened)
     if form.is_valid() and _propose(form, opened):
         messages.success(request, "Correction proposed. Another editor decides on it.")
         return redirect(back)
@@ -129,7 +129,7 @@ def rescore_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     return redirect(reverse("new_run", args=[dataset.uuid], query=query))
 
 
-def _back(request: SignedInRequest, opened: OutputAccess) -> str:
+def back_to_case(request: SignedInRequest, opened: OutputAccess) -> str:
     """Where the form was shown, else the page of the case."""
     output = opened.output
     query = {"trial": output.trial} if output.trial else None

@@ -6,7 +6,17 @@ from typing import Final
 
 from django.urls import path
 
-from evalsite.pages.review import corrections, disagreements, files, pairwise, queues, tags, tasks
+from evalsite.pages.review import (
+    accepted_outputs,
+    corrections,
+    disagreements,
+    files,
+    older_runs,
+    pairwise,
+    queues,
+    tags,
+    tasks,
+)
 
 _QUEUE: Final = "reviews/<uuid:uid>"
 _TASK: Final = f"{_QUEUE}/cases/<int:number>"
@@ -27,6 +37,16 @@ urlpatterns = [
         "runs/<uuid:uid>/cases/<int:position>/correct/",
         corrections.propose_correction,
         name="propose_correction",
+    ),
+    path(
+        "runs/<uuid:uid>/cases/<int:position>/accept/",
+        accepted_outputs.accept_case_output,
+        name="accept_case_output",
+    ),
+    path(
+        "datasets/<uuid:uid>/score-again/",
+        older_runs.dataset_older_runs,
+        name="dataset_older_runs",
     ),
     path("runs/<uuid:uid>/rescore/", corrections.rescore_run, name="rescore_run"),
     path(f"{_CORRECTIONS}/", corrections.dataset_corrections, name="dataset_corrections"),

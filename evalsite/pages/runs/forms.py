@@ -51,7 +51,7 @@ class RunFilters(forms.Form):
 
 class OutputSetField(forms.ModelChoiceField[OutputSet]):
     def label_from_instance(self, outputs: OutputSet) -> str:
-        parts = [str(outputs), f"version {outputs.version.number}", f"{outputs.dated:%-d %b %Y}"]
+        parts = [str(outputs), f"version {outputs.version.numbered}", f"{outputs.dated:%-d %b %Y}"]
         return " · ".join([*parts, f"{outputs.output_count:,} outputs"])
 
 

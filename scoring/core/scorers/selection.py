@@ -219,11 +219,18 @@ def note_extracted(result: Result, target: Case, config: TargetConfig) -> Result
         (config.expected_extraction, EXTRACTED_EXPECTED, target.expected),
     )
     notes = {
-        name: shorten(to_text(value))
+        name: _excerpt(value)
         for extraction, name, value in sides
         if extraction is not None and value is not None
     }
     return result._replace(metadata={**result.metadata, **notes}) if notes else result
+
+
+def _excerpt(value: Json) -> str:
+    try:
+        return shorten(to_text(value))
+    except CaseProblem:  # nested too deeply to be written; the result says so
+        return "…"
 
 
 def apply_negate(results: list[Result], config: NegatableConfig) -> list[Result]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from django.db import transaction
@@ -23,10 +23,12 @@ from scoring.models import Case, DatasetVersion, Draft, EditKind, Job, JobKind, 
 MAX_INLINE_CASES: Final = 5_000  # cases a version may have to be made while somebody waits
 
 
-def publish_or_enqueue(draft: Draft, message: str, by: User | None) -> DatasetVersion | None:
+def publish_or_enqueue(
+    draft: Draft, message: str, by: User | None, score_again: Sequence[str] = ()
+) -> DatasetVersion | None:
     """Publish the draft now, or leave it to the worker where the version is large: None then.
 
-    Raises DraftError.
+    The worker scores the runs of these ids again over the version. Raises DraftError.
     """
     with transaction.atomic():
         now = lock_draft(draft)
@@ -35,8 +37,11 @@ def publish_or_enqueue(draft: Draft, message: str, by: User | None) -> DatasetVe
         check_publishable(now, message)
         Draft.objects.filter(pk=draft.pk).update(is_publishing=True, message=message.strip())
         if now.based_on.case_count <= MAX_INLINE_CASES:
-            return publish_draft(draft, by)
-        request = {"draft": str(draft.uuid)}
+            version = publish_draft(draft, by)
+            _enqueue_score_again(version, score_again, by)
+            return version
+        request: dict[str, Any] = {"draft": str(draft.uuid)}
+        request |= {"score_again": sorted(score_again)} if score_again else {}
         job_queue.enqueue_once(JobKind.PUBLISH_DRAFT, now.dataset.team, by, request)
     return None
 
@@ -46,12 +51,19 @@ def run_publishing(job: Job) -> Mapping[str, Any]:
     draft = Draft.objects.filter(uuid=job.request["draft"]).first()
     if draft is None:
         raise JobError("the draft is gone")
-    if draft.published is not None:
-        return {"version": draft.published.number}
     try:
-        return {"version": publish_draft(draft, job.requested_by).number}
+        version = draft.published or publish_draft(draft, job.requested_by)
     except DraftError as fault:
         raise JobError(str(fault)) from fault
+    _enqueue_score_again(version, job.request.get("score_again", ()), job.requested_by)
+    return {"version": version.number}
+
+
+def _enqueue_score_again(version: DatasetVersion, runs: Sequence[str], by: User | None) -> None:
+    dataset = version.dataset
+    request = {"dataset": str(dataset.uuid), "version": version.number, "runs": sorted(runs)}
+    if runs:
+        job_queue.enqueue_once(JobKind.SCORE_AGAIN, dataset.team, by, request)
 
 
 def publish_progress(draft: Draft) -> JobProgress:

@@ -6,12 +6,13 @@ from typing import Literal, NamedTuple
 
 from scoring.models import RunScorer
 
-BreakKind = Literal["scorer", "dataset", "threshold"]
+BreakKind = Literal["scorer", "dataset", "threshold", "rescoring"]
 
 
 class Break(NamedTuple):
     """A difference from the point before. Means are not comparable across versions of a scorer or
-    dataset; a changed threshold moves the pass rate alone.
+    dataset; a changed threshold moves the pass rate alone. That outputs were scored again over a
+    later version of the dataset is told where it begins, and parts nothing by itself.
     """
 
     kind: BreakKind
@@ -19,7 +20,7 @@ class Break(NamedTuple):
 
     @property
     def parts(self) -> bool:
-        return self.kind != "threshold"
+        return self.kind in {"scorer", "dataset"}
 
 
 class Versions(NamedTuple):
@@ -53,3 +54,11 @@ def find_breaks(before: Versions, after: Versions) -> list[Break]:
     if before.threshold != after.threshold:
         breaks.append(Break("threshold", f"threshold {before.threshold:g} → {after.threshold:g}"))
     return breaks
+
+
+def find_rescoring(first: Versions, now: Versions) -> list[Break]:
+    """That a run stands for one over an older version of the dataset; empty for equal ones."""
+    if first.dataset_version == now.dataset_version:
+        return []
+    text = f"scored again: dataset version {first.dataset_number} → {now.dataset_number}"
+    return [Break("rescoring", text)]

@@ -10,6 +10,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
+from django.db.models import F, Min
+from django.db.models.functions import Coalesce
+
 from scoring.core.stats.change_points import (
     DecidedRun,
     NextRun,
@@ -46,7 +49,7 @@ class ComparableRuns:
 
     @cached_property
     def _indices(self) -> dict[int, int]:
-        return {scorer.run.output_set_id: index for index, scorer in enumerate(self.scorers)}
+        return {scorer.run.output_set.identity: index for index, scorer in enumerate(self.scorers)}
 
     def p_of(self, outputs: int) -> float | None:
         """The p of the run over these outputs, if it is judged."""
@@ -74,7 +77,7 @@ class SeriesJudge:
     def missing(self) -> int:
         """How many output sets have a run that is not judged."""
         waiting = (scorer for part in self._parts for scorer in part.scorers[len(part.decided) :])
-        return len({scorer.run.output_set_id for scorer in waiting})
+        return len({scorer.run.output_set.identity for scorer in waiting})
 
     def judge_next(self) -> None:
         """Judge the runs of all lines over the oldest outputs together."""
@@ -84,12 +87,12 @@ class SeriesJudge:
         due = [
             (part, scorer)
             for part in self._parts
-            if (scorer := part.next) and scorer.run.output_set_id == outputs.pk
+            if (scorer := part.next) and scorer.run.output_set.identity == outputs.identity
         ]
         entries = [
             NextRun(part.decided, scorer.summary.mean or 0.0, part.sums) for part, scorer in due
         ]
-        known = [p for part in self._parts if (p := part.p_of(outputs.pk)) is not None]
+        known = [p for part in self._parts if (p := part.p_of(outputs.identity)) is not None]
         series = max(1, sum(time <= outputs.series_time for time in self._first_tests))
         steps = _read_steps([part for part, _ in due])
         tests = series * (len(due) + len(known))
@@ -115,7 +118,8 @@ class SeriesJudge:
             version__dataset=self._dataset, runs__state=RunState.FINISHED
         )
         times: dict[str, list[datetime]] = defaultdict(list)
-        for _, series, time in rows.distinct().values_list("pk", "series", "series_time"):
+        same = rows.annotate(same=Coalesce(F("original"), F("pk"))).values_list("same", "series")
+        for _, series, time in same.annotate(Min("series_time")):
             times[series].append(time)
         return [sorted(of_series)[1] for of_series in times.values() if len(of_series) > 1]
 

@@ -13,14 +13,15 @@ from typing import Any, Final, NamedTuple
 from django.db.models import F, Min, TextField
 from django.db.models.functions import Cast, Substr
 
-from scoring.engine.drift.breaks import Break, Versions, find_breaks
+from scoring.engine.drift.breaks import Break, Versions, find_breaks, find_rescoring
 from scoring.engine.drift.results import RESULT_COLUMNS, StoredResults, with_freshness
 from scoring.models import Dataset
+from scoring.models.runs.run import identity_of
 from scoring.models.runs.run_drift import runs_in_time
 
 MAX_POINTS: Final = 500  # the newest ones of a line
 
-_NAMES: Final = ("run__output_set__series", "name", "run__output_set_id", "run__name", "day")
+_NAMES: Final = ("run__output_set__series", "name", "outputs", "run__name", "day")
 _FIGURES: Final = (
     "run_id", "drift_result__churn_p", "drift_result__mcnemar_p",
     "run__drift__sampled", "run__drift__distinct", "run__drift__commonest",
@@ -92,6 +93,10 @@ class _Row(NamedTuple):
     def run(self) -> int:
         return int(self.figures[0])
 
+    @property
+    def measured_with(self) -> Versions:
+        return Versions._make(self.versions)
+
 
 def runs_by_line(
     dataset: Dataset, scorers: Collection[str] = (), series: Collection[str] = ()
@@ -110,7 +115,7 @@ def _read_rows(
 ) -> Iterator[tuple[LineKey, _Row]]:
     scorers = runs_in_time(dataset, scorers=names, series=series).select_related(None).defer(None)
     day = Substr(Cast(F("run__output_set__dated"), TextField()), 1, 10)
-    dated = with_freshness(scorers).annotate(day=day)
+    dated = with_freshness(scorers).annotate(day=day, outputs=identity_of("run__output_set"))
     rows: Any = dated.values_list(*_NAMES, *_FIGURES, *RESULT_COLUMNS, *_VERSIONS)
     figures, kept = len(_FIGURES), len(_FIGURES) + len(RESULT_COLUMNS)
     for series_name, scorer, outputs, run_name, day, *others in rows:
@@ -121,13 +126,17 @@ def _read_rows(
 
 def _line_runs(rows: Sequence[_Row]) -> list[LineRun]:
     newest: dict[int, int] = {}
+    first: dict[int, _Row] = {}
     for row in rows:
         newest[row.outputs] = max(newest.get(row.outputs, 0), row.run)
+        first.setdefault(row.outputs, row)
     shown = [row for row in rows if newest[row.outputs] == row.run][-MAX_POINTS:]
     names = Counter(row.run_name for row in shown)
     runs = []
     for before, row in pairwise([*shown[:1], *shown]):
         breaks = _breaks_between(before, row)
+        if before is row:
+            breaks = find_rescoring(first[row.outputs].measured_with, row.measured_with)
         runs.append(
             LineRun(
                 row.kept.scorer,
@@ -145,4 +154,4 @@ def _breaks_between(before: _Row, row: _Row) -> Sequence[Break]:
     """Most runs are measured with the same versions as the run before."""
     if before.versions == row.versions:
         return ()
-    return find_breaks(Versions._make(before.versions), Versions._make(row.versions))
+    return find_breaks(before.measured_with, row.measured_with)

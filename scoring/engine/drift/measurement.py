@@ -90,9 +90,9 @@ def _drop_repeated(scorers: Sequence[RunScorer]) -> list[RunScorer]:
     """Of runs over the same outputs, which are one point in time, only the newest one."""
     newest: dict[int, int] = {}
     for scorer in scorers:
-        outputs = scorer.run.output_set_id
+        outputs = scorer.run.output_set.identity
         newest[outputs] = max(newest.get(outputs, 0), scorer.run_id)
-    return [scorer for scorer in scorers if newest[scorer.run.output_set_id] == scorer.run_id]
+    return [scorer for scorer in scorers if newest[scorer.run.output_set.identity] == scorer.run_id]
 
 
 def split_lines(scorers: Sequence[RunScorer]) -> list[list[RunScorer]]:

@@ -17,7 +17,7 @@ from scoring.core.stats.change_points import DecidedRun
 from scoring.core.wording.drift_status import DriftStatus, Severity, find_drift_status, join_names
 from scoring.engine.drift.results import RESULT_COLUMNS, StoredResults, judged_runs, with_freshness
 from scoring.models import Dataset, Run, RunScorer, RunState, Team
-from scoring.models.runs.run import NEWEST_FIRST
+from scoring.models.runs.run import NEWEST_FIRST, identity_of
 
 #: The latest ones; earlier runs are read where there is news to tell of them.
 MAX_RUNS_PER_SERIES: Final = 60
@@ -54,7 +54,7 @@ class ScorerRow(NamedTuple):
 
 FIELDS: Final = (
     "run__output_set__version__dataset__uuid", "run__output_set__version__dataset__name",
-    "run__output_set__series", "run__output_set_id", "run_id", "run__name", "run__pass_count",
+    "run__output_set__series", "outputs", "run_id", "run__name", "run__pass_count",
     "run__fail_count", "run__error_count", "run__skipped_count", "name", "version_id",
     "run__output_set__version_id",
 )  # fmt: skip
@@ -177,7 +177,7 @@ def _run_counts(
     if all(len({row.run for row in seen}) < MAX_RUNS_PER_SERIES for seen in by_series.values()):
         return {key: len({row.outputs for row in seen}) for key, seen in by_series.items()}
     grouped = _runs(of).values_list("output_set__version__dataset__uuid", "output_set__series")
-    rows = grouped.annotate(Count("output_set", distinct=True))
+    rows = grouped.annotate(runs=Count(identity_of("output_set"), distinct=True))
     return {(dataset, series): count for dataset, series, count in rows}
 
 
@@ -194,6 +194,7 @@ def _newest_of_series(of: Team | Dataset) -> list[ScorerRow]:
 def _seen(scorers: QuerySet[RunScorer]) -> list[ScorerRow]:
     """Oldest first; of runs over the same outputs the newest one that has the scorer."""
     rows = with_freshness(scorers.filter(summary__isnull=False))
+    rows = rows.annotate(outputs=identity_of("run__output_set"))
     newest = rows.order_by(
         "-run__output_set__series_time", "-run__output_set", "-run_id", "-position"
     )

@@ -40,7 +40,7 @@ WAITING_FOR_PEOPLE: Final = timedelta(days=1)  # until an upload nobody imports 
 WAITING: Final = (UploadState.RECEIVED, UploadState.CHECKED)
 OPEN_STATES: Final = (*WAITING, UploadState.CHECKING, UploadState.LOADING)
 #: Jobs that load a version or an output set of the dataset they name.
-LOADING_JOBS: Final = (JobKind.APPROVE_CORRECTIONS, JobKind.CARRY_OVER)
+LOADING_JOBS: Final = (JobKind.APPROVE_CORRECTIONS, JobKind.CARRY_OVER, JobKind.SCORE_AGAIN)
 
 
 def remove_abandoned() -> None:

@@ -39,6 +39,7 @@ HANDLERS: Final[Mapping[str, str]] = {
     JobKind.RELABEL_RUNS: "scoring.engine.thresholds.jobs.run_relabelling",
     JobKind.APPROVE_CORRECTIONS: "scoring.engine.review.jobs.run_approval",
     JobKind.CARRY_OVER: "scoring.engine.review.jobs.run_carry_over",
+    JobKind.SCORE_AGAIN: "scoring.engine.review.score_again.run_score_again",
 }
 
 _NOT_STORABLE: Final = re.compile("[\x00\ud800-\udfff]")  # no database keeps them in JSON

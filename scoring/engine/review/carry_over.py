@@ -74,7 +74,8 @@ def carry_over(
         return made
     copied = ("name", "series", "dated", "labels", "source_name")
     fields = {name: getattr(outputs, name) for name in copied}
-    made = OutputSet.objects.create(version=version, copied_from=outputs, created_by=by, **fields)
+    fields |= {"copied_from": outputs, "original_id": outputs.identity}
+    made = OutputSet.objects.create(version=version, created_by=by, **fields)
     try:
         _copy_outputs(outputs, made, report)
         with transaction.atomic():

@@ -110,11 +110,11 @@ def _score(shard: Shard) -> None:
     cases = [_case(output) for output in outputs]
     ids = [output[0] for output in outputs]
     scorers = shard.attempt.run.frozen_scorers
-    donors = score_reuse.reusable_scorers(shard.attempt.run, scorers)
+    reuse = score_reuse.ShardReuse(shard, scorers)
     table = []
     with _services(shard, scorers):
         for scorer in scorers:
-            copied = score_reuse.copy_scores(donors.get(scorer.pk), scorer, shard)
+            copied = reuse.copy_scores(scorer)
             table.append(_score_column(scorer, ids, cases, copied))
     _store(shard, table, _verdict_rows(shard, outputs, table))
 

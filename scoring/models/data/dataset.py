@@ -149,6 +149,13 @@ class DatasetVersion(AddressedRow):
     def __str__(self) -> str:
         return f"{self.dataset} v{self.number}" if self.number else f"{self.dataset} (loading)"
 
+    @property
+    def numbered(self) -> str:
+        """Its number, beside that of the latest version where there is a later one: "1 of 2"."""
+        latest = self.dataset.latest
+        is_older = latest is not None and (latest.number or 0) > (self.number or 0)
+        return f"{self.number} of {latest.number}" if latest and is_older else str(self.number)
+
     def publish(self, *, content_hash: str, case_count: int, skipped_rows: int = 0) -> None:
         """Make this version the dataset's latest, in one short transaction.
 

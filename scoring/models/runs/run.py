@@ -9,8 +9,8 @@ from typing import Any, Final, Self
 
 from django.apps import apps
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import Least
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Least
 from django.utils import timezone
 
 from scoring.core.search_text import fold_text
@@ -47,12 +47,14 @@ class OutputSetQuerySet(models.QuerySet["OutputSet"]):
     def for_list(self) -> Self:
         """Newest first, with `version` joined and the attribute `run_count`."""
         runs = models.Count("runs", filter=models.Q(runs__deleted_at=None))
-        return self.select_related("version").annotate(run_count=runs).order_by("-id")
+        return (
+            self.select_related("version__dataset__latest").annotate(run_count=runs).order_by("-id")
+        )
 
     def to_score(self, dataset: Dataset) -> Self:
         """The whole output sets over any version of the dataset, newest first, `version` joined."""
         output_sets = self.ready().filter(version__dataset=dataset)
-        return output_sets.select_related("version__dataset").order_by("-id")
+        return output_sets.select_related("version__dataset__latest").order_by("-id")
 
 
 def is_future_date(dated: datetime) -> bool:
@@ -89,6 +91,10 @@ class OutputSet(AddressedRow):
         "self", models.SET_NULL, null=True, blank=True, editable=False, related_name="copies",
         help_text="The same outputs over an older version of the dataset.",
     )  # fmt: skip
+    original = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, editable=False, related_name="+",
+        help_text="As what they were first stored, where they were carried over.",
+    )  # fmt: skip
     output_count = models.PositiveIntegerField(default=0)
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
 
@@ -96,6 +102,16 @@ class OutputSet(AddressedRow):
 
     def __str__(self) -> str:
         return self.name or self.series
+
+    @property
+    def identity(self) -> int:
+        """The same for all sets of the same outputs, over whatever version; see `identity_of`."""
+        return self.original_id or self.pk
+
+
+def identity_of(output_set: str) -> Coalesce:
+    """The `identity` of the output set that is found under this name, for a query."""
+    return Coalesce(F(f"{output_set}__original"), F(output_set))
 
 
 def text_condition(text: str, output: str = "") -> Q:
@@ -173,7 +189,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         """
         pins = apps.get_model("scoring", "Baseline").objects.filter(run=models.OuterRef("pk"))
         runs = self.annotate(is_baseline=models.Exists(pins))
-        return runs.select_related("output_set__version__dataset").order_by("-id")
+        return runs.select_related("output_set__version__dataset__latest").order_by("-id")
 
     def of_dataset(self, dataset: Dataset) -> Self:
         return self.filter(output_set__version__dataset=dataset)

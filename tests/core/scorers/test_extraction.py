@@ -343,3 +343,11 @@ def test_a_batch_equals_one_by_one(texts: list[str], extract: str) -> None:
     config = {"extract": extract, "extract_expected": "last_number"}
     scorer = configure_scorer("exact_match", config)
     assert scorer.score(cases) == [scorer.score([case])[0] for case in cases]
+
+
+def test_an_extracted_value_without_a_text_is_a_fault_of_the_output() -> None:
+    deep: Json = "x"
+    for _ in range(70):
+        deep = [deep]
+    result = one("exact_match", Case({"a": deep}, "x"), extract={"path": "a"})
+    assert (result.score, result.code) == (0.0, "too_deep")

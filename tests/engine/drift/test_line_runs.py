@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from scoring.engine.drift import drift_lines
-from scoring.models import DatasetVersion, Run, RunState
+from scoring.engine.review.carry_over import carry_over
+from scoring.models import DatasetVersion, Run, RunState, User
 from tests.conftest import MakeDataset
 from tests.engine.drift.test_line import the_line
 from tests.support.drift_runs import FIRST_DAY, run_again, run_in_week, scorer_of
@@ -65,3 +66,32 @@ def test_names_that_several_runs_have_come_with_a_date(version: DatasetVersion) 
         "nightly (2015-01-12)",
         "release",
     ]
+
+
+def test_outputs_that_were_scored_again_over_a_later_version_are_one_point(
+    version: DatasetVersion, make_dataset: MakeDataset, alice: User
+) -> None:
+    """The line stays comparable, and says where it was scored again."""
+    older = [run_in_week(version, week, 0.5 + week / 10, "pppp") for week in range(3)]
+    cases = [{"key": case.key, "input": case.input} for case in version.cases.order_by("position")]
+    later = make_dataset(cases)
+    for run in older:
+        run_again(carry_over(run.output_set, later, alice), 0.9, "pppp")
+    line = the_line(later.dataset)
+    assert [point.mean for point in line.points] == [0.9, 0.9, 0.9]
+    told = "scored again: dataset version 1 → 2"
+    assert [[change.text for change in point.breaks] for point in line.points] == [[told], [], []]
+    assert not any(point.is_cut_off for point in line.runs)
+
+
+def test_a_line_of_which_a_part_was_scored_again_parts_there(
+    version: DatasetVersion, make_dataset: MakeDataset, alice: User
+) -> None:
+    run_in_week(version, 1, 0.5, "pppp")
+    second = run_in_week(version, 2, 0.6, "pppp")
+    cases = [{"key": case.key, "input": case.input} for case in version.cases.order_by("position")]
+    later = make_dataset(cases)
+    run_again(carry_over(second.output_set, later, alice), 0.9, "pppp")
+    line = the_line(later.dataset)
+    assert [point.mean for point in line.points] == [0.5, 0.9]
+    assert [change.text for change in line.points[1].breaks] == ["dataset version 1 → 2"]
