@@ -76,15 +76,16 @@ def test_one_accepted_output_corrects_three_runs_in_three_clicks(
     in_both_schemes(page, is_accessible)
     page.get_by_role("button", name="Accept this output as right").click()
     expect(page.locator("#messages")).to_contain_text(
-        f"this output is what is expected of q{WRONG}"
+        f"this output is the expected value of q{WRONG}"
     )
-    page.get_by_role("link", name="Publish the draft and score again").click()
+    page.get_by_role("link", name="Publish version 2 and score again").click()
     for run in runs:
         expect(page.get_by_label(run.name)).to_be_checked()
+    expect(page.get_by_text("1 case changes; scores of the other 59 are reused.")).to_be_visible()
     in_both_schemes(page, is_accessible)
     page.get_by_label("What changed and why").fill("q7 expected the wrong answer.")
-    page.get_by_role("button", name="Publish and score again").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Score again over version 2")
+    page.get_by_role("button", name="Publish version 2 and score again").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Score again on version 2")
     monkeypatch.setattr(execution, "_results", counted)
     work()
     page.reload()

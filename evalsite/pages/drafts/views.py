@@ -206,11 +206,15 @@ def _draft_context(request: SignedInRequest, dataset: Dataset, form: forms.Form)
     )
     cases = {case.key: case for case in edited}
     publishing = jobs.publish_progress(draft) if draft.is_publishing else None
+    counts = draft.counts()
+    changed = counts[EditKind.EDIT] + counts[EditKind.ADD] + counts[EditKind.DELETE]
     return context | {
         "form": form,
         "page": page,
         "rows": [_edit_row(edit, cases.get(edit.key)) for edit in page.rows],
-        "counts": draft.counts(),
+        "counts": counts,
+        "changed": changed,
+        "unchanged": draft.based_on.case_count - changed + counts[EditKind.ADD],
         "publishing": publishing,
         "stall_reason": find_worker_problem() if publishing else "",
     }

@@ -37,8 +37,8 @@ def accept_case_output(request: SignedInRequest, uid: uuid.UUID, position: int) 
             draft = drafts.open_draft(dataset, request.user)
             accept_output(draft, opened.output, request.user, as_reference=as_reference)
         after = edit_of_case(dataset, key)
-        what = "a further right answer" if as_reference else "what is expected"
-        text = f"In the draft of {dataset.name}, this output is {what} of {key}."
+        what = "a further right answer" if as_reference else "the expected value"
+        text = f"Draft of {dataset.name}: this output is {what} of {key} now."
         undo = undo_edit_form(dataset, key, before, after.revision if after else 0)
         add_undo_message(request, text, *undo)
     except ContentError as fault:

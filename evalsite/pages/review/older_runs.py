@@ -43,7 +43,7 @@ def dataset_older_runs(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse
         named = set(request.POST.getlist("runs"))
         chosen = [each.run for each in older if str(each.run.uuid) in named]
         if score_again.enqueue(dataset, dataset.latest, chosen, request.user) is None:
-            messages.error(request, "Choose at least one run.")
+            messages.error(request, "Select at least one run.")
         return redirect("dataset_older_runs", uid)
     job = score_again.latest_job(dataset)
     context = {

@@ -14,15 +14,15 @@ from scoring.core.contract import ConfigError
 from scoring.core.scorers.extraction import WITH_ARGUMENT, read_extraction
 
 KINDS: Final[Mapping[str, str]] = {
-    "": "nothing: all of it counts",
-    "last_number": "the last number",
-    "after": "what follows the last …",
-    "pattern": "what a pattern captures: …",
-    "json": "JSON inside prose or a fenced block",
-    "path": "the value at the path …",
+    "": "None (all of it)",
+    "last_number": "Last number",
+    "after": "Text after a marker",
+    "pattern": "Capture group of a pattern",
+    "json": "JSON in prose or a fenced block",
+    "path": "Value at a path",
 }
 #: The argument that goes without a kind: a person who types one has forgotten to say what it is.
-_UNKNOWN: Final = "Choose what this text is: a marker, a pattern or a path."
+_UNKNOWN: Final = "Select whether this is a marker, a pattern or a path."
 
 
 class ExtractionInput(forms.Widget):

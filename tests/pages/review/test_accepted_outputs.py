@@ -35,7 +35,7 @@ def draft_of(run: Run) -> Draft:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"as": "expected"}, "this output is what is expected of"),
+        ({"as": "expected"}, "this output is the expected value of"),
         ({"as": "reference"}, "this output is a further right answer of"),
     ],
 )
@@ -44,11 +44,11 @@ def test_it_goes_into_the_draft_and_the_page_leads_on(
 ) -> None:
     before = erins.get(case_url(run))
     assert "Accept this output as right" in before.text
-    assert "Publish the draft" not in before.text
+    assert "Publish version" not in before.text
     after = accept(erins, run, **fields)
     assert said in after.text
     assert after.request["PATH_INFO"] == case_url(run)
-    assert "Publish the draft and score again" in after.text
+    assert "Publish version 2 and score again" in after.text
     output = Output.objects.get(output_set=run.output_set, case__position=2)
     edit = draft_of(run).edits.get()
     is_expected = fields["as"] == "expected"

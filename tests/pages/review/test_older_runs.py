@@ -53,7 +53,7 @@ def test_the_draft_offers_the_runs_and_leads_to_their_figures(
     answer = publish(erins, dataset, again="yes", runs=[str(run.uuid)])
     assert answer.url == older_url(dataset)
     waiting = erins.get(answer.url)
-    assert "The worker carries the outputs over" in waiting.text
+    assert "Copying the outputs" in waiting.text
     work()
     page = erins.get(answer.url)
     again = Run.objects.get(output_set__copied_from=run.output_set)
@@ -79,7 +79,7 @@ def test_no_run_chosen_is_said(erins: Client, run: Run, dataset: Dataset) -> Non
     accept(erins, run)
     publish(erins, dataset)
     answer = erins.post(older_url(dataset), {"runs": ["other"]}, follow=True)
-    assert "Choose at least one run." in answer.text
+    assert "Select at least one run." in answer.text
 
 
 def test_a_dataset_with_one_version_has_nothing_to_score_again(

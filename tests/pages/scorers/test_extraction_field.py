@@ -61,7 +61,7 @@ def test_every_way_has_a_choice() -> None:
         ({"setting": "pattern", "setting-text": "("}, "Pattern"),
         ({"setting": "path", "setting-text": "["}, "Cannot read the path"),
         ({"setting": "unknown"}, "Must be"),
-        ({"setting": "", "setting-text": "A:"}, "Choose what this text is"),
+        ({"setting": "", "setting-text": "A:"}, "Select whether this is"),
     ],
 )
 def test_what_cannot_be_used_is_refused(sent: dict[str, Any], said: str) -> None:

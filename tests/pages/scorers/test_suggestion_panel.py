@@ -31,7 +31,7 @@ def test_the_page_asks_for_the_newest_dataset_and_scores_nothing(
 
 
 def test_a_team_without_datasets_sees_the_types_alone(browser: Client, team: Team) -> None:
-    assert "suits a dataset" not in browser.get(types_url(team)).text
+    assert "Recommended for a dataset" not in browser.get(types_url(team)).text
 
 
 def test_what_is_suggested_is_shown_with_its_result_and_leads_to_its_form(
@@ -46,7 +46,7 @@ def test_what_is_suggested_is_shown_with_its_result_and_leads_to_its_form(
     assert page.text.lstrip().startswith("<section")
     assert "Tried on 2 outputs" in said(page.text)
     assert "50 % pass" in said(page.text)
-    assert "Not suggested: exact_match , by which 0" in said(page.text)
+    assert "Not recommended: exact_match , by which 0" in said(page.text)
     first = next(page.context["panel"].scorers())
     form = browser.get(first.url).context["form"]
     assert form["name"].value() == "same last number"
