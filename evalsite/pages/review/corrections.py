@@ -19,7 +19,7 @@ from evalsite.pages.cases.texts.edits import TextEdit, text_edits
 from evalsite.pages.cases.views import parse_position
 from evalsite.pages.review.correction_jobs import CorrectionJobs
 from evalsite.pages.review.forms import DecisionForm
-from evalsite.pages.web.addresses import next_address
+from evalsite.pages.web.addresses import new_run_address, next_address
 from evalsite.pages.web.decorators import form_page, get_page, post_action
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine.drafts import ContentError, DraftError
@@ -125,8 +125,7 @@ def rescore_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     if outputs is None:
         messages.info(request, f"Carrying over the outputs of {run.name}.")
         return redirect("dataset_corrections", dataset.uuid)
-    query = {"outputs": str(outputs.uuid)} | ({"suite": str(run.suite.uuid)} if run.suite else {})
-    return redirect(reverse("new_run", args=[dataset.uuid], query=query))
+    return redirect(new_run_address(outputs, run.suite))
 
 
 def back_to_case(request: SignedInRequest, opened: OutputAccess) -> str:

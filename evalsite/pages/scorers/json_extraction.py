@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from evalsite.access import run_for, scorer_for
+from evalsite.pages.web.addresses import new_run_address
 from evalsite.pages.web.decorators import post_action
 from evalsite.pages.web.responses import SignedInRequest
 from scoring.core.contract import ConfigError
@@ -24,7 +25,8 @@ def extract_scorer_json(request: SignedInRequest, uid: uuid.UUID) -> HttpRespons
     scorer = scorer_for(request.user, uid, Role.EDITOR)
     config = scorer.current.config if scorer.current else {}
     run = _named_run(request)
-    target = new_run_url(run) if run else reverse("scorer", args=[uid])
+    scorer_page = reverse("scorer", args=[uid])
+    target = new_run_address(run.output_set, run.suite) if run else scorer_page
     if config.get("extract") == JSON:  # by somebody else, or for another run
         return redirect(target)
     try:
@@ -35,14 +37,6 @@ def extract_scorer_json(request: SignedInRequest, uid: uuid.UUID) -> HttpRespons
     text = "it reads the JSON inside prose and fenced blocks. Old runs keep their version."
     messages.success(request, f"Saved as {version}: {text}")
     return redirect(target)
-
-
-def new_run_url(run: Run) -> str:
-    """The form of a new run of the same outputs by the same suite."""
-    query = {"outputs": str(run.output_set.uuid)}
-    if run.suite is not None:
-        query["suite"] = str(run.suite.uuid)
-    return reverse("new_run", args=[run.output_set.version.dataset.uuid], query=query)
 
 
 def _named_run(request: SignedInRequest) -> Run | None:

@@ -1,13 +1,21 @@
-"""Addresses of this site's pages that a browser sends along with a request."""
+"""Addresses of this site's pages: where forms lead, and those that a browser sends along."""
 
 from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
 from evalsite.pages.web.responses import SignedInRequest
+from scoring.models import OutputSet, Suite
+
+
+def new_run_address(outputs: OutputSet, suite: Suite | None) -> str:
+    """The form of a new run of these outputs by this suite."""
+    query = {"outputs": str(outputs.uuid)} | ({"suite": str(suite.uuid)} if suite else {})
+    return reverse("new_run", args=[outputs.version.dataset.uuid], query=query)
 
 
 def next_address(request: SignedInRequest, default: str) -> str:

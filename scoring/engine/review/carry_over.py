@@ -93,6 +93,13 @@ def carry_over(
     return made
 
 
+def remove_unfinished(outputs: OutputSet, version: DatasetVersion) -> None:
+    """Remove what a worker that was killed left of a copy of these outputs."""
+    left = OutputSet.objects.filter(copied_from=outputs, version=version)
+    for copy in left.filter(state=OutputSetState.LOADING):
+        remove_output_set(copy)
+
+
 def _copy_outputs(outputs: OutputSet, made: OutputSet, report: ReportShare) -> None:
     columns = ("output_set_id", "case_id", *_COPIED)
     done, total = 0, max(1, made.version.case_count)

@@ -7,12 +7,17 @@ from typing import Any, Final
 from uuid import UUID
 
 from scoring.engine.drafts.edits import DraftError
-from scoring.engine.imports.cleanup import remove_output_set, remove_version
+from scoring.engine.imports.cleanup import remove_version
 from scoring.engine.jobs import job_queue
 from scoring.engine.jobs.job_queue import JobError
 from scoring.engine.jobs.progress import ReportShare, Stage, StageProgress
 from scoring.engine.review import corrections
-from scoring.engine.review.carry_over import CarryOverError, carry_over, find_carried
+from scoring.engine.review.carry_over import (
+    CarryOverError,
+    carry_over,
+    find_carried,
+    remove_unfinished,
+)
 from scoring.engine.review.corrections import CorrectionError
 from scoring.models import (
     Correction,
@@ -22,7 +27,6 @@ from scoring.models import (
     Job,
     JobKind,
     OutputSet,
-    OutputSetState,
     Run,
     User,
     VersionState,
@@ -110,7 +114,7 @@ def run_carry_over(job: Job) -> Mapping[str, Any]:
     if run is None or version is None or job.requested_by is None:
         raise JobError("the run, the version or the person who asked is no longer there")
     if job.try_count:  # before this one
-        _remove_unfinished_copies(run.output_set, version)
+        remove_unfinished(run.output_set, version)
     report = _progress(job, run.output_set.output_count, "outputs copied")
     try:
         made = carry_over(run.output_set, version, job.requested_by, report)
@@ -133,12 +137,6 @@ def _remove_unfinished_version(dataset: Dataset) -> None:
     left = DatasetVersion.with_loading.filter(dataset=dataset, source_name=source)
     for version in left.filter(state=VersionState.LOADING):
         remove_version(version)
-
-
-def _remove_unfinished_copies(outputs: OutputSet, version: DatasetVersion) -> None:
-    left = OutputSet.objects.filter(copied_from=outputs, version=version)
-    for copy in left.filter(state=OutputSetState.LOADING):
-        remove_output_set(copy)
 
 
 def _without_stop(text: str) -> str:

@@ -7,10 +7,9 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from scoring.core.contract import ConfigError
-from scoring.engine.imports.cleanup import remove_output_set
 from scoring.engine.jobs import job_queue
 from scoring.engine.jobs.job_queue import JobError
-from scoring.engine.review.carry_over import CarryOverError, carry_over
+from scoring.engine.review.carry_over import CarryOverError, carry_over, remove_unfinished
 from scoring.engine.runs.planning import create_run
 from scoring.models import (
     Dataset,
@@ -18,7 +17,6 @@ from scoring.models import (
     Job,
     JobKind,
     OutputSet,
-    OutputSetState,
     Run,
     RunState,
     User,
@@ -116,7 +114,7 @@ def _score_again(run: Run, version: DatasetVersion, by: User, job: Job) -> Run:
     CarryOverError, ConfigError.
     """
     if job.try_count:  # before this one
-        _remove_unfinished_copies(run.output_set, version)
+        remove_unfinished(run.output_set, version)
     outputs = carry_over(run.output_set, version, by)
     made = Run.objects.filter(output_set=outputs, created_by=by, created_at__gte=job.created_at)
     if found := made.filter(name=run.name).first():
@@ -134,12 +132,6 @@ def _score_again(run: Run, version: DatasetVersion, by: User, job: Job) -> Run:
 def _scorers_of(run: Run) -> list[tuple[Any, float]]:
     scorers = run.scorers.select_related("version__scorer__current")
     return [(each.version.scorer, each.threshold) for each in scorers]
-
-
-def _remove_unfinished_copies(outputs: OutputSet, version: DatasetVersion) -> None:
-    left = OutputSet.objects.filter(copied_from=outputs, version=version)
-    for copy in left.filter(state=OutputSetState.LOADING):
-        remove_output_set(copy)
 
 
 def _latest_runs(dataset: Dataset, exclude: DatasetVersion | None = None) -> list[Run]:

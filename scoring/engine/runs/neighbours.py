@@ -7,9 +7,10 @@ from datetime import datetime
 from django.db.models import Q
 
 from scoring.models import Baseline, Run, RunState
-from scoring.models.runs.run import NEWEST_FIRST, RunQuerySet
+from scoring.models.runs.run import NEWEST_FIRST, RunQuerySet, identity_of
 
 _JOINED = "output_set__version__dataset"
+_NEXT_FIRST = ("output_set__series_time", "outputs", "-pk")
 
 
 def run_baseline(run: Run, scorer: str = "", since: Run | None = None) -> Run | None:
@@ -35,11 +36,12 @@ def earlier_runs(run: Run) -> RunQuerySet:
     """The finished runs over earlier outputs of the same dataset and series, the newest outputs
     first and of the same outputs the newest run.
 
-    A run over the same outputs is no step in time, so it is neither earlier nor later.
+    A run over the same outputs is no step in time, so it is neither earlier nor later, whatever
+    version of the dataset it is over.
     """
     time, outputs = _outputs_key(run)
     is_earlier = Q(output_set__series_time__lt=time)
-    is_earlier |= Q(output_set__series_time=time, output_set__lt=outputs)
+    is_earlier |= Q(output_set__series_time=time, outputs__lt=outputs)
     return _of_series(run).filter(is_earlier).order_by(*NEWEST_FIRST)
 
 
@@ -47,9 +49,9 @@ def next_run(run: Run) -> Run | None:
     """The newest finished run over the next outputs of the same dataset and series."""
     time, outputs = _outputs_key(run)
     is_later = Q(output_set__series_time__gt=time)
-    is_later |= Q(output_set__series_time=time, output_set__gt=outputs)
+    is_later |= Q(output_set__series_time=time, outputs__gt=outputs)
     later = _of_series(run).filter(is_later)
-    ordered = later.order_by("output_set__series_time", "output_set", "-pk")
+    ordered = later.order_by(*_NEXT_FIRST)
     return ordered.select_related(_JOINED).first()
 
 
@@ -59,10 +61,12 @@ def series_key(run: Run) -> tuple[datetime, int, int]:
 
 
 def _outputs_key(run: Run) -> tuple[datetime, int]:
-    return run.output_set.series_time, run.output_set_id
+    return run.output_set.series_time, run.output_set.identity
 
 
 def _of_series(run: Run) -> RunQuerySet:
+    """The finished runs of its series, with `outputs`, the identity of their output sets."""
     outputs = run.output_set
     runs = Run.objects.of_dataset(outputs.version.dataset)
-    return runs.filter(output_set__series=outputs.series, state=RunState.FINISHED)
+    runs = runs.filter(output_set__series=outputs.series, state=RunState.FINISHED)
+    return runs.annotate(outputs=identity_of("output_set"))

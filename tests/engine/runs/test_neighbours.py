@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from scoring.engine.review.carry_over import carry_over
 from scoring.engine.runs.neighbours import next_run, previous_run, run_baseline
-from scoring.models import Baseline, DatasetVersion, OutputSet, Run, RunState
+from scoring.models import Baseline, DatasetVersion, OutputSet, Run, RunState, User
 from tests.conftest import MakeDataset
 from tests.support.drift_runs import FIRST_DAY, run_again, run_in_week
 
@@ -36,6 +37,17 @@ def test_runs_over_the_same_outputs_are_no_neighbours(version: DatasetVersion) -
     assert run_baseline(again[0]) is None
     assert run_baseline(again[1], "close") == again[0]
     assert run_baseline(again[1], "other") is None
+
+
+def test_outputs_over_a_later_version_are_the_same_outputs(
+    version: DatasetVersion, make_dataset: MakeDataset, alice: User
+) -> None:
+    weeks = [run_in_week(version, week, letters="p") for week in range(3)]
+    later = make_dataset([{"key": "q"}])
+    again = [run_again(carry_over(week.output_set, later, alice), 0.8) for week in weeks]
+    assert [previous_run(run) for run in again] == [None, again[0], again[1]]
+    assert [previous_run(run) for run in weeks] == [None, again[0], again[1]]
+    assert [next_run(run) for run in weeks] == [again[1], again[2], None]
 
 
 def test_a_date_in_the_future_hides_no_later_run(version: DatasetVersion) -> None:
