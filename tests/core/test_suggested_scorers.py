@@ -34,6 +34,7 @@ SOLUTION = "2 + 3 = 5\nA: 5"
         ([Case(ANSWER, ANSWER)], suggested.PROSE),
         ([Case("spam", "spam"), Case("ham", "Ham")] * 9, suggested.LABELS),
         ([Case("", "spam"), Case("", "ham")] * 2, suggested.SHORT_ANSWERS),
+        ([Case("", "x" * 50)] * 10, suggested.SHORT_ANSWERS),  # too long for a label
         ([Case("", "5"), Case("", 7), Case("", "-1.5")], suggested.NUMBERS),
         ([Case("5", 5)], suggested.NUMBERS),
         ([Case("It is 5.", 5)], suggested.NUMBERS_IN_TEXTS),

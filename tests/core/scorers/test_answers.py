@@ -95,11 +95,12 @@ def test_expected_is_missing_only_without_references() -> None:
     ("expected", "references", "score"),
     [(None, (), 1.0), (None, ("x",), 0.0), ("x", (), 0.0)],
 )
+@pytest.mark.parametrize("type_name", ["exact_match", "levenshtein"])  # in one step, and each
 def test_the_default_is_for_cases_with_neither(
-    expected: Json, references: tuple[str, ...], score: float
+    type_name: str, expected: Json, references: tuple[str, ...], score: float
 ) -> None:
     config = {"default_expected": "a"}
-    assert one("exact_match", "a", expected, config, references=references).score == score
+    assert one(type_name, "a", expected, config, references=references).score == score
 
 
 def test_the_default_may_be_a_list_of_answers() -> None:

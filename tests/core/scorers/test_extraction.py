@@ -119,6 +119,7 @@ def test_what_a_pattern_captures(pattern: str, text: str, captured: str | None) 
         (' "Paris" ', '"Paris"'),
         ("42", "42"),
         ("It is 42.", None),
+        ("42 is it", None),
         ('First {"a": [1]} then {"b": 2}', '{"a": [1]}'),
         ("{city} is [unknown] but {}", "{}"),
         ("if (x) { return [1, 2]; }", "[1, 2]"),
@@ -150,6 +151,11 @@ def test_a_json_output_is_its_own_json() -> None:
 )
 def test_the_value_at_a_path(path: str, value: Json, part: Json) -> None:
     assert found({"path": path}, value) == part
+
+
+@pytest.mark.parametrize("value", [{"a": None}, {"b": 1}, '{"a": null}'])
+def test_null_at_a_path_is_nothing(value: Json) -> None:
+    assert Extraction("path", "a").find(value) is None
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,17 @@ def test_one_corrected_case_scores_one_case_a_run_and_reuses_the_rest(
         assert CaseVerdict.objects.filter(run=made).count() == CASES
 
 
+def test_what_was_scored_again_lends_all_its_scores(
+    dataset: Dataset, runs: list[Run], alice: User, spy: Spy
+) -> None:
+    publish(corrected(dataset, alice), alice, runs[:1])
+    work()
+    spy.asked.clear()
+    outputs = OutputSet.objects.get(copied_from=runs[0].output_set)
+    finish(planning.create_run(outputs, suite=runs[0].suite, name="once more"))
+    assert spy.asked == []
+
+
 def test_an_unchanged_case_in_another_place_is_reused(
     dataset: Dataset, runs: list[Run], alice: User, spy: Spy
 ) -> None:

@@ -68,6 +68,7 @@ def test_publishing_only_scores_nothing(erins: Client, run: Run, dataset: Datase
     accept(erins, run)
     publish(erins, dataset, runs=[str(run.uuid)])
     assert not Job.objects.filter(kind=JobKind.SCORE_AGAIN).exists()
+    assert older_url(dataset) in erins.get(reverse("draft", args=[dataset.uuid])).text
     page = erins.get(older_url(dataset))
     assert f'value="{run.uuid}"' in page.text
     assert erins.post(older_url(dataset), {"runs": [str(run.uuid)]}).status_code == 302
