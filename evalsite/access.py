@@ -20,6 +20,7 @@ from django.shortcuts import get_object_or_404
 from evalsite.blind_review import has_blind_outputs
 from scoring.engine.review.blind_outputs import BlindCases, find_blind_cases, list_outputs
 from scoring.engine.review.disagreements import Disagreement, Disagreements
+from scoring.engine.review.pool import find_task
 from scoring.models import (
     Alert,
     AlertRule,
@@ -135,6 +136,11 @@ class TaskAccess(OutputAccess):
 
     queue: ReviewQueue
     task: ReviewTask
+
+    @property
+    def key(self) -> str:
+        """Tells the task from others in a session."""
+        return f"{self.queue.uuid}/{self.task.position}"
 
 
 def team_access_for(user: User, slug: str, role: Role = Role.VIEWER) -> TeamAccess:
@@ -326,7 +332,7 @@ def exportable_preferences_of(user: User, queue: ReviewQueue) -> PreferenceQuery
         return preferences.readable_by(user, role)
     tasks = (
         ReviewTask.objects.open()
-        .of(user)
+        .asked_of(user)
         .filter(
             queue__run__output_set=queue.run.output_set_id,
             queue__baseline__output_set=queue.baseline.output_set_id,
@@ -349,10 +355,14 @@ def review_queue_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Re
 
 
 def review_task_for(user: User, uid: uuid.UUID, number: int) -> TaskAccess:
-    """The user's own task of this number in a queue, with its output as `output_for` reads it."""
+    """The user's own task of this number in a queue, with its output as `output_for` reads it.
+
+    One of a pool is reserved for them from this moment on.
+    """
     queue = review_queue_for(user, uid, Role.REVIEWER)
-    tasks = queue.tasks.filter(reviewer=user, position=number)
-    task = get_object_or_404(tasks.select_related("output__case"))
+    task = find_task(queue, user, number)
+    if task is None:
+        raise Http404
     case = task.output.case
     opened = output_for(user, queue.run.uuid, case.position, task.output.trial, Role.REVIEWER)
     return TaskAccess(user, opened.role, opened.run, opened.output, queue, task)

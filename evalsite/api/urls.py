@@ -82,6 +82,11 @@ v1 = [
     ),
     path("reviews/queues/<uuid:uid>/tasks/", review_tasks.TaskList.as_view(), name="review_tasks"),
     path(
+        "reviews/queues/<uuid:uid>/tasks/next/",
+        review_tasks.NextTask.as_view(),
+        name="next_review_task",
+    ),
+    path(
         "reviews/queues/<uuid:uid>/tasks/<int:number>/",
         review_tasks.TaskDetail.as_view(),
         name="review_task",

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.http import HttpRequest
 
 from evalsite.middleware.client_address import client_address
-from scoring.models import AttemptCounter, Notice, Run, User
+from scoring.models import AttemptCounter, Notice, ReviewQueue, Run, User
 from scoring.models.team.attempt_counter import TooManyAttemptsError, limits_for
 
 log = logging.getLogger(__name__)
@@ -21,7 +21,8 @@ PASSWORD = "password"  # noqa: S105  the kind of attempt
 class Backend(AuthenticationBackend):  # type: ignore[misc]  # allauth is untyped
     """Limits password attempts, whichever page or program makes them.
 
-    Annotates the user with `has_notices`, and with `awaits_runs` while a run they started goes on.
+    Annotates the user with `has_notices`, with `awaits_runs` while a run they started goes on, and
+    with `is_in_pools` of review queues.
     """
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:
@@ -39,7 +40,10 @@ class Backend(AuthenticationBackend):  # type: ignore[misc]  # allauth is untype
         notices = Notice.objects.filter(user=OuterRef("pk"), read_at=None)
         is_own = Q(created_by=OuterRef("pk")) | Q(attempts__started_by=OuterRef("pk"))
         runs = Run.objects.unfinished().filter(is_own)
-        people = User.objects.annotate(has_notices=Exists(notices), awaits_runs=Exists(runs))
+        pools = ReviewQueue.objects.filter(pool=OuterRef("pk"), closed_at=None)
+        people = User.objects.annotate(
+            has_notices=Exists(notices), awaits_runs=Exists(runs), is_in_pools=Exists(pools)
+        )
         user = people.filter(pk=user_id).first()
         return user if user and self.user_can_authenticate(user) else None
 

@@ -144,6 +144,18 @@ def time_left(seconds: int) -> str:
 
 
 @register.filter
+def pace(seconds: float) -> str:
+    """The time that one thing takes: "4 s", "38 s", "3 min"."""
+    return f"{max(1, round(seconds))} s" if seconds < 120 else duration(seconds)
+
+
+@register.filter
+def times(number: int) -> str:
+    """How often: "once", "twice", "3 times"."""
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
+
+
+@register.filter
 def speed(per_second: float) -> str:
     """12.3 → "12 a second"; below one, by the minute: 0.2 → "12 a minute"."""
     if per_second >= 0.95:

@@ -27,6 +27,7 @@ from scoring.models import (
     Notice,
     Output,
     OutputSet,
+    ReviewQueue,
     ReviewTask,
     Role,
     Run,
@@ -145,6 +146,16 @@ def _edited(desk: Desk) -> None:
 def _posted(*names: str) -> Callable[[Desk], None]:
     """These addresses before, each without more than its name."""
     return lambda desk: [desk.send(name) for name in names] and None
+
+
+def _pooled(desk: Desk) -> None:
+    """The queue's cases are taken from a pool."""
+    ReviewQueue.objects.filter(pk=desk.house["review"].pk).update(is_pooled=True)
+
+
+def _joined(desk: Desk) -> None:
+    _pooled(desk)
+    desk.send("join_review_queue")
 
 
 def _review_file(_: Desk) -> Sent:
@@ -405,6 +416,11 @@ RECORDED: Final[dict[tuple[str, str], Change]] = {
         "review_queue.reopened", first=_posted("close_review_queue")
     ),
     ("page", "reassign_reviews"): Change("review_queue.reassigned", _other_reviewer),
+    ("page", "join_review_queue"): Change("review_queue.pool_changed", first=_pooled),
+    ("page", "leave_review_queue"): Change(
+        "review_queue.pool_changed",
+        first=_joined,
+    ),
     ("page", "review_task"): Change("review.said", TASK),
     ("page", "undo_review_task"): Change(
         "review.taken_back", first=lambda desk: desk.send("review_task", TASK)
@@ -596,6 +612,7 @@ UNRECORDED: Final[dict[tuple[str, str], Change]] = {
         DRAFT, DRAFTS, {"do": "tag", "new_tag": "odd"}, first=_finished
     ),
     ("page", "skip_review_task"): _unrecorded(OWN, {ReviewTask}),
+    ("api", "next_review_task"): _unrecorded(OWN, ()),
     ("page", "accept_case_output"): _unrecorded(DRAFT, DRAFTS, {"as": "reference"}),
     ("page", "draft_case"): _unrecorded(DRAFT, DRAFTS, _case, query=KEY),
     ("page", "delete_draft_case"): _unrecorded(DRAFT, DRAFTS, {"key": "case-1"}),

@@ -105,6 +105,8 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "close_review_queue": (None, EDITOR),
     "reopen_review_queue": (None, EDITOR),
     "reassign_reviews": (None, EDITOR),
+    "join_review_queue": (None, REVIEWER),
+    "leave_review_queue": (None, REVIEWER),
     "review_task": (OWN, OWN),
     "skip_review_task": (None, OWN),
     "undo_review_task": (None, OWN),
@@ -186,6 +188,7 @@ API: dict[str, tuple[Any, Any]] = {
     "review_queue": (VIEWER, None),
     "close_review_queue": (None, EDITOR),
     "review_tasks": (REVIEWER, None),
+    "next_review_task": (None, OWN),
     "review_task": (OWN, OWN),
     "reviews": (PERSON, PERSON),  # address and body name the run, and with it the team
     "adjudications": (PERSON, PERSON),

@@ -15,6 +15,7 @@ from evalsite.api.fields import (
     TextField,
 )
 from scoring.engine.review.pairwise import CHOICES
+from scoring.engine.review.queue_progress import ReviewerProgress
 from scoring.models import QueueOrder, ReviewVerdict
 from scoring.models.reviews.queue import MAX_CASES, MAX_REVIEWERS_PER_CASE
 from scoring.models.reviews.review import MAX_NOTE
@@ -51,6 +52,10 @@ class NewQueue(BodySerializer):
         help_text="Addresses of members who may review. Left out, you alone.",
     )
     reviewers_per_case = IntegerField(default=1, min_value=1, max_value=MAX_REVIEWERS_PER_CASE)
+    is_pooled = serializers.BooleanField(
+        default=False,
+        help_text="Whether reviewers take the cases one at a time instead of having them assigned.",
+    )
     due_on = serializers.DateField(required=False, allow_null=True, default=None)
     filters = JsonObjectField(
         required=False, help_text="As the address of the run's `results/` has them, by name."
@@ -61,7 +66,28 @@ class ReviewerProgressShape(serializers.Serializer[object]):
     reviewer = serializers.EmailField(source="reviewer.email")
     total = serializers.IntegerField(min_value=0)
     done = serializers.IntegerField(min_value=0)
-    skipped = serializers.IntegerField(min_value=0)
+    skipped = serializers.IntegerField(min_value=0, source="figures.skipped")
+    last_done = serializers.DateTimeField(allow_null=True, source="figures.last_done")
+    seconds_per_case = serializers.SerializerMethodField(
+        help_text="The median, without breaks; null for too few."
+    )
+
+    def get_seconds_per_case(self, progress: ReviewerProgress) -> float | None:
+        return progress.pace.total_seconds() if progress.pace else None
+
+
+class QueueCountsShape(serializers.Serializer[object]):
+    """The cases of a queue, each counted once."""
+
+    waiting = serializers.IntegerField(min_value=0)
+    reserved = serializers.IntegerField(
+        min_value=0, help_text="Without a review, and taken by somebody at this moment."
+    )
+    reviewed = serializers.ListField(
+        child=serializers.IntegerField(min_value=0),
+        help_text="With one review in this queue, with two, and so on up to all it asks for.",
+    )
+    is_complete = serializers.BooleanField(help_text="Whether every case has all its reviews.")
 
 
 class QueueShape(serializers.Serializer[object]):
@@ -78,14 +104,20 @@ class QueueShape(serializers.Serializer[object]):
     filters = serializers.CharField(help_text="Of the run's page; empty for the whole run.")
     cases = serializers.IntegerField(source="case_count", min_value=0)
     reviewers_per_case = serializers.IntegerField(min_value=1)
+    is_pooled = serializers.BooleanField()
     due_on = serializers.DateField(allow_null=True)
     is_open = serializers.BooleanField()
     created_at = serializers.DateTimeField()
 
 
 class QueueProgressShape(QueueShape):
-    """A queue with everybody's progress, by e-mail address."""
+    """A queue with what is done of it, and everybody's progress, by e-mail address."""
 
+    counts = QueueCountsShape()
+    in_adjudication = serializers.IntegerField(
+        min_value=0,
+        help_text="Cases on which reviewers disagree, without those that you are yet to review.",
+    )
     progress = ReviewerProgressShape(many=True)
 
 

@@ -13,7 +13,8 @@ from rest_framework.response import Response
 from evalsite import access
 from evalsite.access import TaskAccess
 from evalsite.api.base import ApiView, ListView
-from evalsite.api.errors import field_problem
+from evalsite.api.errors import Problem, field_problem
+from evalsite.api.fields import BodySerializer
 from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import CHOICE, request_example
@@ -21,6 +22,7 @@ from evalsite.api.pagination import NewestFirst
 from evalsite.api.review_queues.serializers import NewAnswer, OpenedTaskShape, TaskShape
 from scoring.engine.review.feedback import give_review
 from scoring.engine.review.pairwise import OutputPair, task_pair
+from scoring.engine.review.queues import next_task
 from scoring.models import Preference, Review, ReviewTask, ReviewVerdict, Role
 
 
@@ -40,8 +42,27 @@ class TaskList(ListView):
         return queue.tasks.filter(reviewer=self.user).select_related("output__case")
 
     def get(self, request: Request, **_: Any) -> Response:
-        """Yours alone, in their order, done ones too."""
+        """Yours alone, in their order, done ones too; of a pool those that you took."""
         return self.list(request)
+
+
+class NextTask(ApiView):
+    """The task that is your turn."""
+
+    serializer_class = OpenedTaskShape
+
+    @describe(request=None, responses=OpenedTaskShape)
+    def post(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
+        """The next one of yours; of a pool the one you hold, else one that is reserved for you now.
+
+        404 `nothing_to_review` where none is open for you, or all others are reserved.
+        """
+        self.parse_body(BodySerializer)
+        queue = access.review_queue_for(self.user, uid, Role.REVIEWER)
+        task = next_task(queue, self.user) if queue.is_open else None
+        if task is None:
+            raise Problem(404, "nothing_to_review", "No case is open for you now.")
+        return Response(_body(access.review_task_for(self.user, uid, task.position)))
 
 
 class TaskDetail(ApiView):
@@ -50,7 +71,10 @@ class TaskDetail(ApiView):
     serializer_class = OpenedTaskShape
 
     def get(self, request: Request, uid: uuid.UUID, number: int) -> Response:  # noqa: ARG002
-        """The case with its output, or with both outputs of a pair, without names."""
+        """The case with its output, or with both outputs of a pair, without names.
+
+        One of a pool is reserved for you from this moment on.
+        """
         return Response(_body(access.review_task_for(self.user, uid, number)))
 
     @describe(request=NewAnswer, responses=OpenedTaskShape, examples=[request_example(CHOICE)])

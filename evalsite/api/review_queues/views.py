@@ -23,18 +23,20 @@ from evalsite.api.results.serializers import ResultsQuery
 from evalsite.api.results.views import requested_change
 from evalsite.api.review_queues.serializers import (
     NewQueue,
+    QueueCountsShape,
     QueueProgressShape,
     QueueShape,
     ReviewerProgressShape,
 )
 from evalsite.blind_review import blind_outputs_in_queue
 from evalsite.downloads import left_out_header
+from scoring.engine.review.disagreements import Disagreements
+from scoring.engine.review.queue_progress import QueueProgress
 from scoring.engine.review.queues import (
     QueueError,
     QueuePlan,
     close_queue,
     create_queue,
-    queue_progress,
 )
 from scoring.models import QueueOrder, ReviewQueue, Role, Run, User
 from scoring.models.case_list.filters import NO_FILTERS, CaseFilters
@@ -78,6 +80,7 @@ class QueueList(ListView):
             order=QueueOrder(wanted.get("order", usual_order)),
             baseline=baseline,
             reviewers_per_case=wanted["reviewers_per_case"],
+            is_pooled=wanted["is_pooled"],
             due_on=wanted["due_on"],
             filters=filters,
             query=query,
@@ -88,7 +91,7 @@ class QueueList(ListView):
         except QueueError as refused:
             raise Problem(422, "no_queue", str(refused)) from None
         headers = left_out_header(len(blind) if filters.tells_verdicts else 0)
-        return Response(_body(queue), 201, headers=headers)
+        return Response(_body(queue, self.user), 201, headers=headers)
 
     def _baseline(self, run: Run, wanted: dict[str, Any]) -> Run | None:
         """The other run of a pairwise queue. Raises a problem where the two make no pairs."""
@@ -145,7 +148,7 @@ class QueueDetail(ApiView):
 
     def get(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
         """The queue with the progress of each reviewer."""
-        return Response(_body(access.review_queue_for(self.user, uid)))
+        return Response(_body(access.review_queue_for(self.user, uid), self.user))
 
 
 class QueueClosing(ApiView):
@@ -160,7 +163,7 @@ class QueueClosing(ApiView):
         queue = access.review_queue_for(self.user, uid, Role.EDITOR)
         self.parse_body(BodySerializer)
         close_queue(queue, self.user)
-        return Response(_body(queue))
+        return Response(_body(queue, self.user))
 
 
 def _page_value(name: str, value: Any) -> str:
@@ -169,6 +172,13 @@ def _page_value(name: str, value: Any) -> str:
     return "on" if value is True else "" if value is False else str(value)
 
 
-def _body(queue: ReviewQueue) -> dict[str, Any]:
-    progress = ReviewerProgressShape(queue_progress(queue), many=True).data
-    return {**QueueShape(queue).data, "progress": progress}
+def _body(queue: ReviewQueue, user: User) -> dict[str, Any]:
+    progress = QueueProgress(queue)
+    opened = access.run_access_for(user, queue.run.uuid)
+    disagreements = Disagreements(opened.run, user, opened.role)
+    return {
+        **QueueShape(queue).data,
+        "counts": QueueCountsShape(progress.counts).data,
+        "in_adjudication": disagreements.count_open_in(queue),
+        "progress": ReviewerProgressShape(progress.reviewers, many=True).data,
+    }

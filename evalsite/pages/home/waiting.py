@@ -53,7 +53,7 @@ class WaitingList:
 
         Each has the count `own_open` and its run joined.
         """
-        if not ReviewTask.objects.open().of(self._user).exists():
+        if not ReviewTask.objects.open().asked_of(self._user).exists():
             return []
         waiting = (
             ReviewQueue.objects.waiting_for(self._user)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, Final
 
 from django import forms
@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from evalsite.pages.web.fields import LongTextField, NameField
 from scoring.engine.review.pairwise import CHOICES
-from scoring.engine.review.queues import QueueError, QueuePlan, create_queue
+from scoring.engine.review.pool import change_pool
+from scoring.engine.review.queues import QueueError, QueuePlan, create_queue, reassign
 from scoring.models import (
     Correction,
     FailureTag,
@@ -27,10 +28,13 @@ from scoring.models import (
 from scoring.models.case_list.filters import NO_FILTERS, CaseFilters
 from scoring.models.reviews.correction import MAX_REASON
 from scoring.models.reviews.failure_tag import MAX_NAME
-from scoring.models.reviews.queue import MAX_CASES, MAX_REVIEWERS_PER_CASE
+from scoring.models.reviews.queue import MAX_CASES, MAX_REVIEWERS_PER_CASE, RESERVATION
 from scoring.models.reviews.review import MAX_NOTE, MAX_REVIEWER
 
 TAG_EXISTS: Final = "The team has this tag already."
+ASSIGNED: Final = "assigned"
+POOLED: Final = "pool"
+_MINUTES: Final = RESERVATION // timedelta(minutes=1)
 _USUAL_COUNT: Final = 100  # cases
 
 
@@ -63,6 +67,16 @@ class QueueForm(forms.Form):
         initial=1,
         help_text="Independent reviewers who see each case.",
     )
+    assignment = forms.ChoiceField(
+        choices=[
+            (ASSIGNED, "Assigned now, as many to each reviewer"),
+            (POOLED, "Taken from a pool, one at a time"),
+        ],
+        widget=forms.RadioSelect,
+        initial=ASSIGNED,
+        required=False,
+        help_text=f"From a pool a case is reserved for {_MINUTES} minutes, then free for others.",
+    )
     due_on = forms.DateField(
         label="Due", required=False, widget=forms.DateInput(attrs={"type": "date"})
     )
@@ -86,7 +100,8 @@ class QueueForm(forms.Form):
         field = self.fields["reviewers"]
         field.choices = [(pk, str(each)) for pk, each in self.people.items()]  # type: ignore[attr-defined]
         if len(self.people) == 1:
-            del self.fields["reviewers"], self.fields["reviewers_per_case"]
+            for name in ("reviewers", "reviewers_per_case", "assignment"):
+                del self.fields[name]
 
     def clean_due_on(self) -> date | None:
         due: date | None = self.cleaned_data["due_on"]
@@ -105,6 +120,7 @@ class QueueForm(forms.Form):
             order=QueueOrder(cleaned.get("order", QueueOrder.RANDOM)),
             baseline=self.baseline,
             reviewers_per_case=cleaned.get("reviewers_per_case", 1),
+            is_pooled=cleaned.get("assignment") == POOLED,
             due_on=cleaned["due_on"],
             filters=self.filters,
             query=self.query,
@@ -202,9 +218,15 @@ class ReassignForm(forms.Form):
     new = forms.ChoiceField(label="To")
 
     def __init__(
-        self, *args: Any, reviewers: Sequence[User], people: Sequence[User], **kwargs: Any
+        self,
+        *args: Any,
+        queue: ReviewQueue,
+        reviewers: Sequence[User],
+        people: Sequence[User],
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
+        self.queue = queue
         self.reviewers = {str(each.pk): each for each in reviewers}
         self.people = {str(each.pk): each for each in people}
         for name, users in (("old", self.reviewers), ("new", self.people)):
@@ -221,6 +243,43 @@ class ReassignForm(forms.Form):
         if cleaned.get("old") and cleaned.get("old") == cleaned.get("new"):
             self.add_error("new", "This is the same person.")
         return cleaned
+
+    def save(self, by: User) -> str:
+        """Reassign them; what was done, in words."""
+        old = self.reviewers[self.cleaned_data["old"]]
+        new = self.people[self.cleaned_data["new"]]
+        number = reassign(self.queue, old, new, by)
+        return f"{number:,} open task{'s' * (number != 1)} reassigned to {new}."
+
+
+class PoolForm(forms.Form):
+    """Who takes cases of a pool."""
+
+    reviewers = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple)
+    is_possible = True
+
+    def __init__(
+        self, *args: Any, queue: ReviewQueue, people: Sequence[User], **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.queue = queue
+        self.people = {str(each.pk): each for each in people}
+        field = self.fields["reviewers"]
+        field.choices = [(pk, str(each)) for pk, each in self.people.items()]  # type: ignore[attr-defined]
+        self.initial["reviewers"] = [str(each.pk) for each in queue.pool.all()]
+
+    def clean_reviewers(self) -> list[User]:
+        chosen = [self.people[pk] for pk in self.cleaned_data["reviewers"]]
+        if len(chosen) < self.queue.reviewers_per_case:
+            raise forms.ValidationError(
+                f"Each case is to have {self.queue.reviewers_per_case} independent reviews."
+            )
+        return chosen
+
+    def save(self, by: User) -> str:
+        """Change the pool; what was done, in words."""
+        change_pool(self.queue, self.cleaned_data["reviewers"], by)
+        return "The reviewers of this queue are changed."
 
 
 class FailureTagForm(forms.Form):

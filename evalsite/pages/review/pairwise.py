@@ -18,8 +18,8 @@ from evalsite.pages.web.decorators import form_page
 from evalsite.pages.web.responses import SignedInRequest, render_page, text_response
 from evalsite.pages.web.undo import add_undo_message
 from scoring.core.textdiff.text_layout import TextLayout, display_text, layout_text
-from scoring.engine.review import queues
 from scoring.engine.review.pairwise import CHOICES, OutputPair, task_pair
+from scoring.engine.review.queue_progress import own_progress
 from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import Output, Preference, Role, Run
 from scoring.models.reviews.preference import StalePreferenceError
@@ -98,7 +98,7 @@ def undo_preference(request: SignedInRequest, opened: TaskAccess) -> HttpRespons
         raise Http404
     outputs = (pair.candidate, pair.baseline)
     if given := Preference.objects.clear(opened.run, outputs, by=request.user):
-        request.session[UNDONE] = {"note": given.note, "task": opened.task.pk}
+        request.session[UNDONE] = {"note": given.note, "task": opened.key}
         messages.info(request, f"Your choice on {opened.output.case.key} is cleared.")
     return redirect("review_task", opened.queue.uuid, opened.task.position)
 
@@ -159,12 +159,12 @@ def _render(
         "sides": _sides(opened, pair, is_named=given is not None),
         "preference": given,
         "given_label": LABELS.get(chosen),
-        "sent": undone if undone.get("task") == opened.task.pk else None,
+        "sent": undone if undone.get("task") == opened.key else None,
         "choices": [
             Choice(code, LABELS[code], key, code == chosen)
             for key, code in enumerate(CHOICES, start=1)
         ],
-        "progress": queues.own_progress(opened.queue, request.user),
+        "progress": own_progress(opened.queue, request.user),
         **(more or {}),
     }
     return render_page(request, "review/pair.html", context, status=status)

@@ -15,12 +15,14 @@ from evalsite.blind_review import blind_outputs_in_queue
 from evalsite.pages.cases.table.baseline_choice import get_baseline_choice
 from evalsite.pages.cases.table.case_table import PAGING, open_case_list
 from evalsite.pages.review.disagreements import find_disagreements
-from evalsite.pages.review.forms import QueueForm, ReassignForm
+from evalsite.pages.review.forms import PoolForm, QueueForm, ReassignForm
 from evalsite.pages.web.decorators import form_page, get_page, post_action
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine.review import queues
 from scoring.engine.review.disagreements import Disagreements
 from scoring.engine.review.pairwise import find_results
+from scoring.engine.review.pool import join_pool, leave_pool
+from scoring.engine.review.queue_progress import QueueProgress
 from scoring.models import Correction, ReviewQueue, Role
 from scoring.models.case_list.filters import NO_FILTERS
 
@@ -106,33 +108,54 @@ def reopen(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
 
 @post_action
 def reassign_tasks(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
-    """Give the open tasks of one reviewer to another."""
+    """Give the open tasks of one reviewer to another, or those of a pool to other people."""
     found = access.review_queue_for(request.user, uid, Role.EDITOR)
-    form = _reassign_form(found, request.POST)
+    form = _form_for(found, QueueProgress(found), request.POST)
     if not form.is_valid():
         return _render_queue(request, found, form)
-    old, new = form.reviewers[form.cleaned_data["old"]], form.people[form.cleaned_data["new"]]
-    count = queues.reassign(found, old, new, request.user)
-    messages.success(request, f"{count:,} open task{'s' * (count != 1)} reassigned to {new}.")
+    messages.success(request, form.save(request.user))
+    return redirect("review_queue", uid)
+
+
+@post_action
+def join_queue(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Become one of the people who take cases of a pool."""
+    found = access.review_queue_for(request.user, uid, Role.REVIEWER)
+    if found.is_pooled and found.is_open:
+        join_pool(found, request.user)
+        messages.success(request, "You are one of its reviewers now.")
+    return redirect("review_queue", uid)
+
+
+@post_action
+def leave_queue(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
+    """Take no more cases of a pool; the one that the person holds is free again."""
+    found = access.review_queue_for(request.user, uid, Role.REVIEWER)
+    if found.is_pooled:
+        leave_pool(found, request.user)
+        messages.success(request, "You get no more cases of this queue. Your reviews stay.")
     return redirect("review_queue", uid)
 
 
 def _render_queue(
-    request: SignedInRequest, found: ReviewQueue, form: ReassignForm | None = None
+    request: SignedInRequest,
+    found: ReviewQueue,
+    form: ReassignForm | PoolForm | None = None,
 ) -> HttpResponse:
-    progress = queues.queue_progress(found)
-    own = next((each for each in progress if each.reviewer == request.user), None)
+    progress = QueueProgress(found)
+    disagreements = _disagreements(request, found)
     context: dict[str, Any] = {
         "team": found.team,
         "queue": found,
         "preferences": find_results(request.user, found.run, found.baseline),
         "exportable": _has_preferences(request, found),
         "progress": progress,
-        "own": own,
-        "done": sum(each.done for each in progress),
-        "total": sum(each.total for each in progress),
-        "form": form or _reassign_form(found),
-        "disagreements": _disagreements(request, found),
+        "own": progress.of(request.user),
+        "own_open": progress.open_for(request.user) if found.is_open else 0,
+        "is_in_pool": found.pool.contains(request.user),
+        "form": form or _form_for(found, progress),
+        "disagreements": disagreements,
+        "in_adjudication": disagreements.count_open_in(found) if disagreements else 0,
         **access.permissions(request.user, found.team),
     }
     status = 422 if form and form.errors else 200
@@ -151,10 +174,15 @@ def _has_preferences(request: SignedInRequest, found: ReviewQueue) -> bool:
     return found.is_pairwise and access.exportable_preferences_of(request.user, found).exists()
 
 
-def _reassign_form(found: ReviewQueue, data: Any = None) -> ReassignForm:
-    busy = [each.reviewer for each in queues.queue_progress(found) if not each.is_done]
+def _form_for(
+    found: ReviewQueue, progress: QueueProgress, data: Any = None
+) -> ReassignForm | PoolForm:
+    """Who does its open tasks from now on."""
     people = access.members_with_role(found.team, Role.REVIEWER)
-    return ReassignForm(data, reviewers=busy, people=people)
+    if found.is_pooled:
+        return PoolForm(data, queue=found, people=people)
+    busy = [each.reviewer for each in progress.reviewers if not each.is_done]
+    return ReassignForm(data, queue=found, reviewers=busy, people=people)
 
 
 def _query(request: SignedInRequest) -> str:

@@ -28,6 +28,7 @@ from evalsite.pages.web.responses import SignedInRequest, render_page, text_resp
 from evalsite.pages.web.undo import add_undo_message
 from scoring.engine.review import queues
 from scoring.engine.review.feedback import give_review
+from scoring.engine.review.queue_progress import QueueProgress, own_progress
 from scoring.models import FailureTag, Review, ReviewVerdict, Role
 from scoring.models.reviews.review import StaleReviewError
 
@@ -41,6 +42,9 @@ def next_case(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     task = queues.next_task(queue, request.user) if queue.is_open else None
     if not queue.is_open:
         messages.info(request, "This queue is closed. Reviews stay.")
+    elif task is None and (waiting := QueueProgress(queue).open_for(request.user)):
+        text = f"No case is free now: others are reviewing {waiting:,} that you have not reviewed."
+        messages.info(request, text)
     return redirect("review_task", uid, task.position) if task else redirect("review_queue", uid)
 
 
@@ -85,7 +89,7 @@ def undo_task(request: SignedInRequest, uid: uuid.UUID, number: int) -> HttpResp
         return undo_preference(request, opened)
     if review := Review.objects.withdraw(opened.run, opened.output, by=request.user):
         kept = {"note": review.note, "failure_tags": review.failure_tags}
-        request.session[UNDONE] = kept | {"task": opened.task.pk}
+        request.session[UNDONE] = kept | {"task": opened.key}
         messages.info(request, f"The verdict on {opened.output.case.key} is cleared.")
     return redirect("review_task", uid, number)
 
@@ -128,7 +132,7 @@ def _render_task(
             VerdictChoice(verdict, key, review is not None and review.verdict == verdict)
             for key, verdict in enumerate(ReviewVerdict, start=1)
         ],
-        "progress": queues.own_progress(opened.queue, request.user),
+        "progress": own_progress(opened.queue, request.user),
         **(more or {}),
     }
     context["ticked"] = ticked = _ticked_tags(context["sent"], review)
@@ -145,7 +149,7 @@ def _own_review(opened: TaskAccess) -> Review | None:
 def _undone(request: SignedInRequest, opened: TaskAccess) -> dict[str, Any] | None:
     """The note and tags of the person's verdict on this case, if it was the last one undone."""
     undone = request.session.get(UNDONE, {})
-    return undone if undone.get("task") == opened.task.pk else None
+    return undone if undone.get("task") == opened.key else None
 
 
 def _ticked_tags(sent: Any, review: Review | None) -> Sequence[str]:

@@ -93,14 +93,18 @@ def corrected_pass_rate(scorer: RunScorer, labelled: VerdictTable) -> CorrectedP
 def tasks_in_turn(queues: Sequence[int]) -> ReviewTaskQuerySet:
     """The tasks of random samples up to each reviewer's first output that nobody has reviewed.
 
-    These are drawn at random like the whole. What is reviewed beyond may be chosen: another queue
-    or a file had it, or others were skipped.
+    A pool is one sequence for all of its reviewers. These are drawn at random like the whole. What
+    is reviewed beyond may be chosen: another queue or a file had it, or others were skipped.
     """
     tasks = ReviewTask.objects.filter(queue__in=queues)
     reviewed = Review.objects.filter(output=OuterRef("output"))
     gaps = tasks.filter(~Exists(reviewed)).order_by().values_list("queue", "reviewer")
-    for queue, reviewer, first in gaps.annotate(first=Min("position")):
+    assigned = gaps.filter(queue__is_pooled=False).annotate(first=Min("position"))
+    for queue, reviewer, first in assigned:
         tasks = tasks.exclude(queue=queue, reviewer=reviewer, position__gte=first)
+    pooled = gaps.filter(queue__is_pooled=True).values_list("queue").annotate(first=Min("position"))
+    for queue, first in pooled:
+        tasks = tasks.exclude(queue=queue, position__gte=first)
     return tasks
 
 

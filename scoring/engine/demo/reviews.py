@@ -201,6 +201,7 @@ def _store_preferences(queue: ReviewQueue, answers: Mapping[int, _Answer], users
     tasks = list(queue.tasks.order_by("position")[: queue.total // 2])
     preferences = []
     for task in tasks:
+        assert task.reviewer_id is not None  # noqa: S101  it is assigned
         own = answers[task.output_id]
         other = others[own.case.key]
         choice = compare_answers(own.case, (own.text, other.text), people[task.reviewer_id])

@@ -10,8 +10,9 @@ from collections.abc import Collection, Mapping
 from hashlib import sha256
 
 from django.core.cache import cache
+from django.db.models import Exists, OuterRef
 
-from scoring.models import Case, Output, OutputSet, ReviewTask, User
+from scoring.models import Case, Output, OutputSet, Review, ReviewTask, User
 from scoring.models.reviews.queue import ReviewTaskQuerySet
 
 CaseTrial = tuple[str, int]  # the key of a case and a trial
@@ -20,8 +21,13 @@ BlindCases = Mapping[int, Mapping[CaseTrial, int | None]]
 
 
 def blinding_tasks(person: User) -> ReviewTaskQuerySet:
-    """The open tasks for which the person is to give a verdict of their own, not a preference."""
-    return ReviewTask.objects.open().of(person).filter(queue__baseline=None)
+    """The open tasks for which the person is to give a verdict of their own, not a preference.
+
+    Also those that they may still take from a pool.
+    """
+    own = Review.objects.filter(output=OuterRef("output"), reviewer=person)
+    asked = ReviewTask.objects.open().asked_of(person).filter(queue__baseline=None)
+    return asked.filter(~Exists(own))
 
 
 def blinding_tasks_over(person: User, dataset: int) -> ReviewTaskQuerySet:
@@ -36,7 +42,7 @@ def find_blind_cases(person: User, dataset: int) -> BlindCases:
     """
     tasks = blinding_tasks_over(person, dataset)
     columns = ("queue__run__output_set", "output", "output__case__key", "output__trial")
-    rows = list(tasks.values_list(*columns))
+    rows = list(tasks.values_list(*columns).distinct())
     related = find_related_sets(dataset) if rows else {}
     blind: dict[int, dict[CaseTrial, int | None]] = {}
     for own, output, key, trial in rows:

@@ -16,6 +16,7 @@ from scoring.models import (
     Adjudication,
     Output,
     Review,
+    ReviewQueue,
     ReviewVerdict,
     Role,
     Run,
@@ -112,6 +113,13 @@ class Disagreements:
     @property
     def decided(self) -> list[DisputedOutput]:
         return [each for each in self.visible if each.is_decided]
+
+    def count_open_in(self, queue: ReviewQueue) -> int:
+        """How many of those that wait for a final verdict are in the queue."""
+        if queue.is_pairwise or not self.open:
+            return 0
+        in_queue = set(queue.tasks.values_list("output", flat=True))
+        return len(in_queue.intersection(each.output for each in self.open))
 
     def find(self, output: Output) -> Disagreement | None:
         """The disagreement on an output that the person may see; None where there is none."""

@@ -73,7 +73,7 @@ def task_pair(queue: ReviewQueue, task: ReviewTask) -> OutputPair | None:
     return OutputPair(task.output, other, is_swapped(queue, task.output_id, task.reviewer_id))
 
 
-def is_swapped(queue: ReviewQueue, output: int, reviewer: int) -> bool:
+def is_swapped(queue: ReviewQueue, output: int, reviewer: int | None) -> bool:
     """Whether the person is shown the candidate's output on the right, by their ids."""
     return random.Random(f"{queue.seed}/{output}/{reviewer}").random() < 0.5  # noqa: S311
 
@@ -139,7 +139,7 @@ def find_results(person: User, run: Run, baseline: Run | None) -> PreferenceResu
 
 def has_open_tasks(person: User, run: Run, baseline: Run) -> bool:
     """Whether the person is still to say which outputs of the two they prefer."""
-    tasks = ReviewTask.objects.open().of(person)
+    tasks = ReviewTask.objects.open().asked_of(person)
     of_pair = tasks.filter(
         queue__run__output_set=run.output_set_id, queue__baseline__output_set=baseline.output_set_id
     )

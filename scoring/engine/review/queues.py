@@ -8,14 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import islice
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from scoring.engine.review.informative_outputs import Candidate, most_informative, selected_outputs
 from scoring.engine.review.pairwise import differing_outputs, task_pair
+from scoring.engine.review.pool import mark_reviewed, release_task, take_task
+from scoring.engine.review.task_order import hide_reasons, shuffle, tells_reasons
 from scoring.models import (
     AuditEntry,
     Preference,
@@ -58,25 +60,13 @@ class QueuePlan:
     case_count: int
     order: QueueOrder = QueueOrder.VALUE
     reviewers_per_case: int = 1
+    is_pooled: bool = False  # whether the reviewers take the cases one at a time
     due_on: date | None = None
     filters: CaseFilters = NO_FILTERS
     query: str = ""
     blind: frozenset[int] = frozenset()
     baseline: Run | None = None  # whose outputs people compare with the run's
     seed: int = field(default_factory=lambda: secrets.randbelow(_MAX_SEEDS))
-
-
-class ReviewerProgress(NamedTuple):
-    """One reviewer's tasks of a queue."""
-
-    reviewer: User
-    total: int
-    done: int
-    skipped: int
-
-    @property
-    def is_done(self) -> bool:
-        return self.done == self.total
 
 
 def create_queue(run: Run, plan: QueuePlan, by: User | None) -> ReviewQueue:
@@ -96,8 +86,8 @@ def store_queue(
     The most informative ones stand in that order for nobody but whoever drew them: it would tell
     others the reasons. They get them in an order drawn from the queue's seed.
     """
-    if plan.order == QueueOrder.VALUE and any(person != by for person in plan.reviewers):
-        candidates = _shuffle(candidates, plan.seed)
+    if tells_reasons(plan.order, plan.reviewers, by):
+        candidates = shuffle(candidates, plan.seed)
     with transaction.atomic():
         queue = ReviewQueue.objects.create(
             team=run.team,
@@ -109,9 +99,12 @@ def store_queue(
             seed=plan.seed,
             case_count=len(candidates),
             reviewers_per_case=plan.reviewers_per_case,
+            is_pooled=plan.is_pooled,
             due_on=plan.due_on,
             created_by=by,
         )
+        if plan.is_pooled:
+            queue.pool.set(plan.reviewers)
         ReviewTask.objects.bulk_create(_share_out(queue, candidates, plan), batch_size=_BATCH)
         _mark_reviewed(queue)
         new = {
@@ -119,6 +112,7 @@ def store_queue(
             "order": plan.order.value,
             **({"baseline": str(plan.baseline.uuid)} if plan.baseline else {}),
             "cases": len(candidates),
+            **({"is_pooled": True} if plan.is_pooled else {}),
             "reviewers": [reviewer.email for reviewer in plan.reviewers],
         }
         AuditEntry.objects.record(run.team, by, "review_queue.created", queue, new=new)
@@ -143,8 +137,7 @@ def reassign(queue: ReviewQueue, old: User, new: User, by: User | None) -> int:
     own = queue.tasks.filter(reviewer=new).values("output")
     with transaction.atomic():
         tasks = queue.tasks.filter(reviewer=old, done_at=None).exclude(output__in=own)
-        if _is_by_reason(queue):
-            _shuffle_positions(list(tasks.order_by("position")), queue.seed)
+        hide_reasons(queue, tasks, [new])
         count = tasks.update(reviewer=new, skipped_at=None)
         _mark_reviewed(queue)
         AuditEntry.objects.record(
@@ -158,30 +151,13 @@ def reassign(queue: ReviewQueue, old: User, new: User, by: User | None) -> int:
     return count
 
 
-def queue_progress(queue: ReviewQueue) -> list[ReviewerProgress]:
-    """Each reviewer's progress, by e-mail address."""
-    rows = queue.tasks.values("reviewer").annotate(
-        total=Count("pk"), done=Count("done_at"), skipped=Count("skipped_at", filter=_IS_OPEN)
-    )
-    people = User.objects.in_bulk([row["reviewer"] for row in rows])
-    progress = [
-        ReviewerProgress(people[row["reviewer"]], row["total"], row["done"], row["skipped"])
-        for row in rows
-    ]
-    return sorted(progress, key=lambda each: each.reviewer.email)
-
-
-def own_progress(queue: ReviewQueue, reviewer: User) -> ReviewerProgress:
-    """One reviewer's progress."""
-    tasks = queue.tasks.filter(reviewer=reviewer)
-    row = tasks.aggregate(
-        total=Count("pk"), done=Count("done_at"), skipped=Count("skipped_at", filter=_IS_OPEN)
-    )
-    return ReviewerProgress(reviewer, row["total"], row["done"], row["skipped"])
-
-
 def next_task(queue: ReviewQueue, reviewer: User) -> ReviewTask | None:
-    """The person's next open task; skipped ones come last. None when all are done."""
+    """The person's next open task; skipped ones come last. None without any.
+
+    Of a pool it is taken, unless all others are done or reserved.
+    """
+    if queue.is_pooled:
+        return take_task(queue, reviewer)
     tasks = queue.tasks.filter(reviewer=reviewer, done_at=None)
     return tasks.in_turn().first()
 
@@ -189,31 +165,17 @@ def next_task(queue: ReviewQueue, reviewer: User) -> ReviewTask | None:
 def skip(task: ReviewTask) -> bool:
     """Put the task behind the person's other open ones; returns whether it comes up again.
 
-    A pair whose other output no longer exists is done instead: it can never be compared.
+    One from a pool is free for others until then. A pair whose other output no longer exists is
+    done instead: it can never be compared.
     """
     is_lost = task.queue.is_pairwise and task_pair(task.queue, task) is None
+    if task.queue.is_pooled and not is_lost:
+        release_task(task)
+        return True
     changed = "done_at" if is_lost else "skipped_at"
     setattr(task, changed, timezone.now())
     task.save(update_fields=[changed])
     return not is_lost
-
-
-def _shuffle(rows: Sequence[_Row], seed: int) -> list[_Row]:
-    return random.Random(seed).sample(rows, len(rows))  # noqa: S311
-
-
-def _is_by_reason(queue: ReviewQueue) -> bool:
-    """Whether whoever drew the queue has all of its tasks, the most informative first."""
-    others = queue.tasks.exclude(reviewer=queue.created_by_id)
-    return queue.order == QueueOrder.VALUE and not others.exists()
-
-
-def _shuffle_positions(tasks: Sequence[ReviewTask], seed: int) -> None:
-    """Give the tasks each other's positions."""
-    positions = _shuffle([task.position for task in tasks], seed)
-    for task, position in zip(tasks, positions, strict=True):
-        task.position = position
-    ReviewTask.objects.bulk_update(tasks, ["position"], batch_size=_BATCH // 2)
 
 
 def _check(plan: QueuePlan) -> None:
@@ -250,13 +212,16 @@ def _draw(run: Run, plan: QueuePlan) -> list[Candidate]:
 def _share_out(
     queue: ReviewQueue, candidates: Sequence[Candidate], plan: QueuePlan
 ) -> list[ReviewTask]:
-    """Each case goes to the reviewers whose turn it is, so that everybody gets as many."""
+    """Each case goes to the reviewers whose turn it is, so that everybody gets as many.
+
+    In a pool nobody has any yet.
+    """
     people, each = plan.reviewers, plan.reviewers_per_case
     return [
         ReviewTask(
             queue=queue,
             output_id=candidate.output,
-            reviewer=people[(place * each + turn) % len(people)],
+            reviewer=None if plan.is_pooled else people[(place * each + turn) % len(people)],
             position=place + 1,
             reason=candidate.reason,
             detail=candidate.detail,
@@ -268,6 +233,9 @@ def _share_out(
 
 def _mark_reviewed(queue: ReviewQueue) -> None:
     """A task whose person has reviewed the output, or compared the pair, before is done."""
+    if queue.is_pooled:
+        mark_reviewed(queue)
+        return
     if queue.baseline is not None:
         given = Preference.objects.between(queue.run, queue.baseline)
         own = given.filter(candidate=OuterRef("output"), reviewer=OuterRef("reviewer"))

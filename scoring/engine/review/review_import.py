@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
@@ -337,15 +337,12 @@ def _fill(review: Review, row: ReviewRow) -> None:
 
 def _mark_tasks(reviews: Iterable[Review]) -> None:
     """The open review tasks of members whose reviews came in are done."""
-    outputs: dict[Any, list[int]] = {}
+    outputs: dict[int, list[int]] = {}
     for review in reviews:
         if review.reviewer_id is not None:
             outputs.setdefault(review.reviewer_id, []).append(review.output_id)
-    for reviewer, ids in outputs.items():
+    for pk, reviewer in User.objects.in_bulk(outputs).items():
+        ids = outputs[pk]
         for start in range(0, len(ids), _BATCH):
-            ReviewTask.objects.filter(
-                reviewer=reviewer,
-                output__in=ids[start : start + _BATCH],
-                queue__baseline=None,
-                done_at=None,
-            ).update(done_at=timezone.now())
+            of_outputs = ReviewTask.objects.filter(output__in=ids[start : start + _BATCH])
+            of_outputs.filter(queue__baseline=None).finish(reviewer)

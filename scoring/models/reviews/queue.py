@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Final, Self
 
-from django.db import models
-from django.db.models import Exists, Func, IntegerField, OuterRef, Subquery
+from django.db import IntegrityError, models, transaction
+from django.db.models import Count, Exists, IntegerField, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from scoring.models.base import AddressedRow, validate_name
@@ -15,6 +16,8 @@ from scoring.models.team.team import Team, User
 
 MAX_CASES: Final = 20_000  # of a queue
 MAX_REVIEWERS_PER_CASE: Final = 5
+_BATCH: Final = 900  # SQLite may be built for no more than 999 parameters
+RESERVATION: Final = timedelta(minutes=15)  # how long a case taken from a pool is one person's
 
 
 class QueueOrder(models.TextChoices):
@@ -44,9 +47,9 @@ class ReviewQueueQuerySet(models.QuerySet["ReviewQueue"]):
         return self.filter(closed_at=None)
 
     def waiting_for(self, user: User) -> Self:
-        """The open ones with open tasks of the person, counted as `own_open`."""
-        own_open = ReviewTask.objects.open().of(user).filter(queue=OuterRef("pk"))
-        return self.open().filter(Exists(own_open)).annotate(own_open=_count(own_open))
+        """The open ones with cases for the person, counted as `own_open`."""
+        own_open = ReviewTask.objects.open().asked_of(user).filter(queue=OuterRef("pk"))
+        return self.open().filter(Exists(own_open)).annotate(own_open=_count_outputs(own_open))
 
     def random_of(self, run: Run) -> Self:
         """Those whose cases were drawn at random from the whole run, see `is_random_sample`.
@@ -57,15 +60,21 @@ class ReviewQueueQuerySet(models.QuerySet["ReviewQueue"]):
         return sampled.filter(run__output_set=run.output_set_id)
 
     def with_progress(self, user: User) -> Self:
-        """Newest first, with the counts `done` of tasks, and `own_open` of the user."""
+        """Newest first, with the counts `done` of tasks, and `own_open` of the user's cases."""
         tasks = ReviewTask.objects.filter(queue=OuterRef("pk"))
-        done = tasks.filter(done_at__isnull=False)
-        own_open = tasks.filter(reviewer=user, done_at=None)
-        return self.annotate(done=_count(done), own_open=_count(own_open)).order_by("-pk")
+        done = tasks.filter(done_at__isnull=False).order_by().values("queue")
+        own_open = tasks.filter(done_at=None).asked_of(user)
+        return self.annotate(
+            done=Coalesce(Subquery(done.values(number=Count("pk"))), 0),
+            own_open=_count_outputs(own_open),
+        ).order_by("-pk")
 
 
 class ReviewQueue(AddressedRow):
     """Outputs of a run to be reviewed. Its tasks are drawn when it is created and stay.
+
+    The tasks are assigned to people at once or, where it `is_pooled`, taken by the people of the
+    `pool` one at a time: a task is reserved for whoever takes it, and free again after a while.
 
     `filters` is the query of the run's case table that the cases had to pass, empty for the whole
     run. A random sample is reproducible from `seed`. With a `baseline` each output is put beside
@@ -83,6 +92,12 @@ class ReviewQueue(AddressedRow):
     seed = models.PositiveBigIntegerField(default=0)
     case_count = models.PositiveIntegerField(default=0, help_text="Outputs in the queue.")
     reviewers_per_case = models.PositiveSmallIntegerField(default=1)
+    is_pooled = models.BooleanField(
+        default=False, help_text="Whether reviewers take its cases one at a time."
+    )
+    pool = models.ManyToManyField(
+        User, blank=True, related_name="review_pools", help_text="Who may take cases of it."
+    )
     due_on = models.DateField(null=True, blank=True)
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     closed_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -116,6 +131,11 @@ class ReviewQueue(AddressedRow):
         return "pair" if self.is_pairwise else "case"
 
     @property
+    def done_label(self) -> str:
+        """What is done with it."""
+        return "compared" if self.is_pairwise else "reviewed"
+
+    @property
     def order_label(self) -> str:
         """How its cases were chosen, as pages say it."""
         if self.is_pairwise:
@@ -135,27 +155,87 @@ class ReviewTaskQuerySet(models.QuerySet["ReviewTask"]):
     def of(self, reviewer: User) -> Self:
         return self.filter(reviewer=reviewer)
 
+    def asked_of(self, person: User) -> Self:
+        """Those of the person, and those that they may be given from a pool.
+
+        Of a pool these are all but the ones for outputs that the person has done: a reservation of
+        somebody else ends by itself. Whoever is known to be in none, by `is_in_pools`, is asked
+        for their own alone, which an index tells.
+        """
+        if not getattr(person, "is_in_pools", True):
+            return self.of(person)
+        pools = ReviewQueue.objects.filter(pool=person).order_by().values("pk")
+        same = {"queue": OuterRef("queue"), "output": OuterRef("output")}
+        done = ReviewTask.objects.filter(reviewer=person, done_at__isnull=False, **same)
+        return self.filter(Q(reviewer=person) | (Q(queue__in=pools) & ~Exists(done)))
+
+    def free(self) -> Self:
+        """Those of a pool that are neither done nor reserved at this moment."""
+        is_released = Q(reserved_until__lte=timezone.now())
+        return self.filter(Q(reviewer=None) | is_released, done_at=None)
+
+    def reserved(self) -> Self:
+        return self.filter(done_at=None, reserved_until__gt=timezone.now())
+
+    def take(self, person: User) -> ReviewTask | None:
+        """Reserve the first of these for the person; None where none is free.
+
+        The query leaves out what the person has of the same outputs. Of two people who take at the
+        same moment, the second gets the next one.
+        """
+        while task := self.free().first():
+            try:
+                with transaction.atomic():
+                    if ReviewTask.objects.filter(pk=task.pk).free().reserve(person):
+                        task.refresh_from_db()
+                        return task
+            except IntegrityError:  # the same output in another window of theirs
+                continue
+        return None
+
+    def reserve(self, person: User) -> int:
+        """From this moment on; returns how many."""
+        until = timezone.now() + RESERVATION
+        return self.update(reviewer=person, reserved_until=until, skipped_at=None)
+
     def in_turn(self) -> Self:
         """In the order in which they are reviewed: skipped ones come last."""
         return self.order_by(models.F("skipped_at").asc(nulls_first=True), "position", "pk")
 
     def mark(self, output: Output, reviewer: User, *, is_done: bool) -> None:
         """Every review of the output that the person was asked for is done, or open again."""
-        done_at = timezone.now() if is_done else None
-        tasks = self.filter(output=output, reviewer=reviewer, queue__baseline=None)
-        tasks.update(done_at=done_at)
+        tasks = self.filter(output=output, queue__baseline=None)
+        tasks.finish(reviewer) if is_done else tasks.reopen(reviewer)
 
     def mark_pair(
         self, candidate: Output, baseline: Output, reviewer: User, *, is_done: bool
     ) -> None:
         """As `mark`, for the pairs of two outputs that the person was asked to compare."""
-        tasks = self.filter(output=candidate, reviewer=reviewer)
-        of_pair = tasks.filter(queue__baseline__output_set=baseline.output_set_id)
-        of_pair.update(done_at=timezone.now() if is_done else None)
+        sets = {"queue__baseline__output_set": baseline.output_set_id}
+        tasks = self.filter(output=candidate, **sets)
+        tasks.finish(reviewer) if is_done else tasks.reopen(reviewer)
+
+    def finish(self, person: User) -> None:
+        """Of these, the person's are done; of each output in a pool of theirs, a free one."""
+        same = {"queue": OuterRef("queue"), "output": OuterRef("output")}
+        offered = self.open().free().filter(queue__pool=person)
+        offered = offered.filter(~Exists(ReviewTask.objects.of(person).filter(**same)))
+        rows = offered.order_by("pk").values_list("queue", "output", "pk")
+        firsts = list({(queue, output): pk for queue, output, pk in reversed(rows)}.values())
+        for start in range(0, len(firsts), _BATCH):
+            taken = ReviewTask.objects.filter(pk__in=firsts[start : start + _BATCH])
+            taken.free().reserve(person)
+        self.of(person).filter(done_at=None).update(done_at=timezone.now())
+
+    def reopen(self, person: User) -> None:
+        """Of these, the person's are open again; those of a pool are reserved for them."""
+        until = timezone.now() + RESERVATION
+        self.of(person).filter(queue__is_pooled=True).update(reserved_until=until)
+        self.of(person).update(done_at=None)
 
 
 class ReviewTask(models.Model):
-    """One output for one reviewer.
+    """One output for one reviewer, who is None while a pool has it.
 
     Like all that hangs on outputs it carries no database constraint towards them; whoever removes
     outputs removes their tasks first.
@@ -165,7 +245,17 @@ class ReviewTask(models.Model):
     output = models.ForeignKey(
         Output, models.CASCADE, related_name="review_tasks", db_index=False, db_constraint=False
     )
-    reviewer = models.ForeignKey(User, models.CASCADE, related_name="review_tasks", db_index=False)
+    reviewer = models.ForeignKey(
+        User,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="review_tasks",
+        db_index=False,
+    )
+    reserved_until = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="Of a task that was taken from a pool."
+    )
     position = models.PositiveIntegerField()
     reason = models.PositiveSmallIntegerField(choices=TaskReason.choices)
     detail = models.CharField(max_length=200, blank=True, default="")
@@ -183,12 +273,13 @@ class ReviewTask(models.Model):
                 fields=["queue", "reviewer", "done_at", "skipped_at", "position"],
                 name="tasks_in_turn",
             ),
+            models.Index(fields=["queue", "done_at", "position"], name="open_tasks_of_queue"),
             models.Index(fields=["reviewer", "done_at", "queue"], name="tasks_of_reviewer"),
             models.Index(fields=["output", "reviewer"], name="tasks_of_output"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.queue} #{self.position}: {self.reviewer}"
+        return f"{self.queue} #{self.position}: {self.reviewer or 'in the pool'}"
 
 
 def sampled_outputs(run: Run) -> set[int]:
@@ -197,10 +288,10 @@ def sampled_outputs(run: Run) -> set[int]:
     return set(drawn.values_list("output", flat=True))
 
 
-def _count(tasks: models.QuerySet[ReviewTask]) -> Subquery:
-    """The number of these tasks, as a column."""
-    counted = tasks.order_by().annotate(number=Func(models.F("pk"), function="COUNT"))
-    return Subquery(counted.values("number"), output_field=IntegerField())
+def _count_outputs(tasks: models.QuerySet[ReviewTask]) -> Coalesce:
+    """The number of their outputs, as a column."""
+    counted = tasks.order_by().values("queue").annotate(number=Count("output", distinct=True))
+    return Coalesce(Subquery(counted.values("number"), output_field=IntegerField()), 0)
 
 
 def _today() -> date:

@@ -67,6 +67,33 @@ def test_the_own_tasks_are_listed_in_their_order(ritas: Api, cases: ReviewQueue)
     assert page["next"]
 
 
+def test_cases_of_a_pool_are_taken_one_at_a_time(
+    ritas: Api, alices: Api, run: Run, rita: User, alice: User
+) -> None:
+    plan = QueuePlan("pool", [rita, alice], 2, QueueOrder.RANDOM, seed=1, is_pooled=True)
+    pool = create_queue(run, plan, alice)
+    following = f"{path_of(pool)}next/"
+    assert ritas.get(path_of(pool)).json()["results"] == []
+    taken = ritas.post(following)
+    check_answer(taken, f"{LIST}next/", "post")
+    assert ritas.post(following).json() == taken.json()
+    assert taken.json()["number"] == 1
+    assert alices.post(following).json()["number"] == 2
+    assert ritas.post(path_of(pool, 1), {"verdict": "pass"}).status_code == 200
+    none_left = ritas.post(following)
+    assert (none_left.status_code, none_left.json()["code"]) == (404, "nothing_to_review")
+    body = ritas.get(f"reviews/queues/{pool.uuid}/").json()
+    assert body["is_pooled"] is True
+    assert body["counts"] == {
+        "waiting": 0,
+        "reserved": 1,
+        "reviewed": [1],
+        "is_complete": False,
+    }
+    progress = {each["reviewer"]: (each["total"], each["done"]) for each in body["progress"]}
+    assert progress == {"alice@example.org": (1, 0), "rita@example.org": (1, 1)}
+
+
 def test_a_case_is_read_and_reviewed(ritas: Api, cases: ReviewQueue, rita: User) -> None:
     task = cases.tasks.select_related("output__case").get(position=2, reviewer=rita)
     read = ritas.get(path_of(cases, 2))

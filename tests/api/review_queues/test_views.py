@@ -49,6 +49,21 @@ def test_a_queue_is_created_listed_and_closed(alices: Api, run: Run, rita: User)
     assert AuditEntry.objects.filter(action="review_queue.closed").count() == 1
 
 
+def test_disagreements_of_a_queue_are_counted_for_whoever_may_see_them(
+    alices: Api, ritas: Api, run: Run, rita: User
+) -> None:
+    people = ["rita@example.org", "alice@example.org"]
+    body = create(alices, run, reviewers=people, reviewers_per_case=2, is_pooled=True).json()
+    queue = ReviewQueue.objects.get()
+    for api, verdict in ((ritas, "pass"), (alices, "fail")):
+        number = api.post(f"{PATH}{body['id']}/tasks/next/").json()["number"]
+        api.post(f"{PATH}{body['id']}/tasks/{number}/", {"verdict": verdict})
+    counted = ritas.get(f"{PATH}{body['id']}/").json()
+    assert counted["in_adjudication"] == 1
+    assert counted["counts"]["reviewed"] == [0, 1]
+    assert queue.is_pooled
+
+
 def test_filters_are_those_of_results(alices: Api, run: Run) -> None:
     body = create(alices, run, filters={"verdict": "fail", "search": "q"}).json()
     assert (body["cases"], body["filters"]) == (2, "verdict=fail&q=q")

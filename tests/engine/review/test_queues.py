@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import pytest
 
 from scoring.engine.review.informative_outputs import Candidate
+from scoring.engine.review.queue_progress import QueueProgress
 from scoring.engine.review.queues import (
     QueueError,
     QueuePlan,
     close_queue,
     create_queue,
     next_task,
-    queue_progress,
     reassign,
     reopen_queue,
     skip,
@@ -67,7 +67,7 @@ def test_every_case_goes_to_so_many_people_and_all_get_as_many(
 def test_few_cases_are_spread_over_all_people(run: Run, team: Team, rita: User, sam: User) -> None:
     people = [rita, sam, member(team, "tom@example.org"), member(team, "uma@example.org")]
     queue = create_queue(run, QueuePlan("few", people, 2, reviewers_per_case=2), by=rita)
-    assert [each.total for each in queue_progress(queue)] == [1, 1, 1, 1]
+    assert [each.total for each in QueueProgress(queue).reviewers] == [1, 1, 1, 1]
 
 
 def test_a_random_sample_is_drawn_by_its_seed_and_speaks_for_the_run(run: Run, rita: User) -> None:
@@ -108,7 +108,7 @@ def test_a_verdict_anywhere_does_the_task_and_clearing_it_opens_it_again(
     task = next_task(queue, rita)
     assert task is not None
     Review.objects.record(run, task.output, ReviewVerdict.FAIL, by=rita)
-    assert [(each.reviewer, each.done, each.total) for each in queue_progress(queue)] == [
+    assert [(each.reviewer, each.done, each.total) for each in QueueProgress(queue).reviewers] == [
         (rita, 1, 6),
         (sam, 0, 6),
     ]
@@ -124,7 +124,7 @@ def test_what_somebody_reviewed_before_is_done_at_once(run: Run, rita: User) -> 
         Review.objects.record(run, output, ReviewVerdict.PASS, by=rita)
     queue = create_queue(run, QueuePlan("w46", [rita], 6), by=rita)
     assert next_task(queue, rita) is None
-    assert queue_progress(queue)[0].is_done
+    assert QueueProgress(queue).reviewers[0].is_done
 
 
 def test_a_skipped_case_comes_again_at_the_end(run: Run, rita: User) -> None:
@@ -136,7 +136,7 @@ def test_a_skipped_case_comes_again_at_the_end(run: Run, rita: User) -> None:
         order.append(task.position)
         skip(task)
     assert order == [1, 2, 3, 1]
-    assert queue_progress(queue)[0].skipped == 3
+    assert QueueProgress(queue).reviewers[0].figures.skipped == 3
 
 
 def test_open_tasks_go_to_somebody_else_but_none_twice(run: Run, rita: User, sam: User) -> None:
@@ -145,7 +145,7 @@ def test_open_tasks_go_to_somebody_else_but_none_twice(run: Run, rita: User, sam
     assert task is not None
     Review.objects.record(run, task.output, ReviewVerdict.PASS, by=rita)
     assert reassign(queue, rita, sam, by=rita) == 1
-    assert {(each.reviewer.email, each.total) for each in queue_progress(queue)} == {
+    assert {(each.reviewer.email, each.total) for each in QueueProgress(queue).reviewers} == {
         ("rita@example.org", 1),
         ("sam@example.org", 3),
     }

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from evalsite.pages.review.forms import FailureTagForm, QueueForm, ReassignForm, TaskForm
-from scoring.models import FailureTag, Run, Team, User
+from scoring.models import FailureTag, ReviewQueue, Run, Team, User
 from scoring.models.case_list.filters import NO_FILTERS
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ def queue_form(run: Run, person: User, people: list[User], **sent: object) -> Qu
 
 def test_one_person_alone_is_not_asked_who_reviews(run: Run, rita: User, alice: User) -> None:
     form = queue_form(run, rita, [rita])
-    assert not {"reviewers", "reviewers_per_case"} & set(form.fields)
+    assert not {"reviewers", "reviewers_per_case", "assignment"} & set(form.fields)
     assert form.is_valid()
     queue = form.save()
     assert queue is not None
@@ -58,11 +58,12 @@ def test_a_verdict_names_its_fault(team: Team) -> None:
 
 def test_tasks_go_to_another_person(rita: User, alice: User) -> None:
     sent = {"old": str(rita.pk), "new": str(rita.pk)}
-    form = ReassignForm(sent, reviewers=[rita], people=[alice, rita])
+    queue = ReviewQueue()
+    form = ReassignForm(sent, queue=queue, reviewers=[rita], people=[alice, rita])
     assert form.errors == {"new": ["This is the same person."]}
     assert form.is_possible
-    assert not ReassignForm(reviewers=[rita], people=[rita]).is_possible
-    assert not ReassignForm(reviewers=[], people=[rita, alice]).is_possible
+    assert not ReassignForm(queue=queue, reviewers=[rita], people=[rita]).is_possible
+    assert not ReassignForm(queue=queue, reviewers=[], people=[rita, alice]).is_possible
 
 
 def test_a_team_has_a_tag_once_whatever_the_case(team: Team) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from scoring.models import Member, ReviewQueue, Role, Run, Team, User
+from scoring.engine.review.queues import QueuePlan, create_queue
+from scoring.models import Member, Review, ReviewQueue, Role, Run, Team, User
 
 BrowserOf = Callable[[User], Client]
 
@@ -97,3 +100,65 @@ def test_open_cases_are_reassigned(
     answer = browser.post(url, {"old": str(rita.pk), "new": str(sam.pk)}, follow=True)
     assert "4 open tasks reassigned to sam@example.org." in answer.text
     assert set(queue.tasks.values_list("reviewer", flat=True)) == {sam.pk}
+
+
+def test_cases_of_a_pool_are_taken_by_whoever_comes(
+    run: Run, rita: User, ritas: Client, browser: Client
+) -> None:
+    """The form asks for it; the page counts; joining and leaving are a button."""
+    form = {"name": "pool", "order": "random", "case_count": "4", "reviewers_per_case": "1"}
+    form |= {"assignment": "pool", "reviewers": str(rita.pk)}
+    browser.post(reverse("new_review_queue", args=[run.uuid]), form)
+    queue = ReviewQueue.objects.get()
+    page = reverse("review_queue", args=[queue.uuid])
+    text = words(ritas.get(page))
+    for said in ("taken from a pool", "waiting 4 reserved 0 done 0", "Leave queue"):
+        assert said in text
+    ritas.get(reverse("next_review", args=[queue.uuid]))
+    assert "waiting 3 reserved 1 done 0" in words(ritas.get(page))
+    assert "Join queue" in words(browser.get(page))
+    browser.post(reverse("join_review_queue", args=[queue.uuid]))
+    following = browser.get(reverse("next_review", args=[queue.uuid]))
+    assert following["Location"] == reverse("review_task", args=[queue.uuid, 2])
+    ritas.post(reverse("leave_review_queue", args=[queue.uuid]))
+    assert "waiting 3 reserved 1 done 0" in words(ritas.get(page))
+    assert ritas.get(reverse("next_review", args=[queue.uuid]))["Location"] == page
+
+
+def test_an_editor_says_who_takes_cases_of_a_pool(
+    run: Run, rita: User, alice: User, browser: Client
+) -> None:
+    plan = QueuePlan("pool", [rita, alice], 4, reviewers_per_case=2, is_pooled=True)
+    queue = create_queue(run, plan, by=alice)
+    path = reverse("reassign_reviews", args=[queue.uuid])
+    few = browser.post(path, {"reviewers": [str(rita.pk)]})
+    assert few.status_code == 422
+    assert "Each case is to have 2 independent reviews." in few.text
+    browser.post(path, {"reviewers": [str(rita.pk), str(alice.pk)]})
+    assert set(queue.pool.all()) == {rita, alice}
+
+
+def test_whoever_finds_all_cases_reserved_is_told_so(
+    run: Run, rita: User, ritas: Client, erin: User, browser: Client
+) -> None:
+    queue = create_queue(run, QueuePlan("pool", [rita, erin], 1, is_pooled=True), by=erin)
+    ritas.get(reverse("next_review", args=[queue.uuid]))
+    answer = browser.get(reverse("next_review", args=[queue.uuid]), follow=True)
+    assert "No case is free now: others are reviewing 1 that you have not reviewed." in answer.text
+    assert "All done" not in answer.text
+    task = reverse("review_task", args=[queue.uuid, 1])
+    late = browser.get(task)
+    assert "Your reservation of this case ended" in words(late)
+    sent = {"verdict": "fail", "note": "late", "seen": "0"}
+    assert browser.post(task, sent).status_code == 302
+    ritas.post(task, {"verdict": "pass", "note": "", "seen": "0"})
+    assert set(Review.objects.values_list("note", flat=True)) == {"late", ""}
+    assert "All done: every case is reviewed once." in words(
+        ritas.get(task.replace("cases/1/", ""))
+    )
+
+
+def words(answer: Any) -> str:
+    """The text of the main part, without tags."""
+    main = answer.text.partition("<main")[2].partition("</main>")[0]
+    return " ".join(re.sub("<[^>]+>", " ", main).split())
