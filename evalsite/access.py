@@ -349,8 +349,8 @@ def comments_of_run(opened: RunAccess) -> models.QuerySet[Comment]:
 def review_queue_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> ReviewQueue:
     """A review queue with its team, run and the run's dataset joined."""
     queues = ReviewQueue.objects.visible_to(user)
-    related = ("run__output_set__version__dataset", "baseline__output_set", "created_by")
-    joined = queues.select_related("team", *related)
+    related = ("run__output_set__version__dataset", "baseline__output_set")
+    joined = queues.select_related("team", "created_by", "question_set", *related)
     return _get_row(user, joined, uid, role)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from django import template
 
 from scoring.core.contract import Json
+from scoring.core.questions import answer_text
 
 register = template.Library()
 
@@ -19,6 +20,12 @@ def opening(value: Json) -> str:
     """The beginning of a value, for one line of a table."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= OPENING else f"{text[:OPENING]}…"
+
+
+@register.filter
+def answer(value: Json) -> str:
+    """A reviewer's answer in words."""
+    return answer_text(value)
 
 
 @register.filter

@@ -276,8 +276,8 @@ class FailureTagAdmin(AuditedAdmin):
     """Reviews keep the names they were given."""
 
     form = FailureTagForm
-    list_display = ["name", "team", "help_text"]
-    list_filter = ["team"]
+    list_display = ["name", "team", "help_text", "is_severe"]
+    list_filter = ["is_severe", "team"]
     search_fields = ["name"]
     list_select_related = ["team"]
     autocomplete_fields = ["team"]

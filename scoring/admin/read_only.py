@@ -224,6 +224,13 @@ _register(
     list_select_related=["candidate", "baseline", "output__case", "decided_by"],
 )
 _register(
+    rows.QuestionSet,
+    list_display=["label", "team", "created_by", "created_at", "removed_at"],
+    list_filter=["team"],
+    search_fields=["name"],
+    list_select_related=["team", "created_by"],
+)
+_register(
     rows.ReviewTask,
     list_display=["queue", "position", "reviewer", "reason", "skipped_at", "done_at"],
     list_filter=["reason"],

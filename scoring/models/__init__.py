@@ -27,6 +27,7 @@ from scoring.models.reviews.comment import Comment
 from scoring.models.reviews.correction import Correction, CorrectionState
 from scoring.models.reviews.failure_tag import FailureTag
 from scoring.models.reviews.preference import Preference, PreferenceVerdict
+from scoring.models.reviews.question_set import QuestionSet
 from scoring.models.reviews.queue import QueueOrder, ReviewQueue, ReviewTask, TaskReason
 from scoring.models.reviews.review import Review, ReviewVerdict
 from scoring.models.reviews.saved_view import SavedView
@@ -122,6 +123,7 @@ __all__ = [
     "Preference",
     "PreferenceVerdict",
     "ProposalState",
+    "QuestionSet",
     "QueueOrder",
     "Relabel",
     "ReleaseDecision",

@@ -34,6 +34,24 @@ document.addEventListener("htmx:sendError", dropKept);
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (detail.xhr.status >= 400) dropKept();
 });
+document.addEventListener("invalid", dropKept, true);
+
+/* A question with a condition is asked while an earlier one has the answer that it names. */
+
+function showQuestions() {
+  for (const question of document.querySelectorAll("[data-shown-if]")) {
+    const { shownIf, shownIs } = question.dataset;
+    const fields = [...document.getElementsByName(shownIf)];
+    question.disabled = !fields.some((field) => {
+      return field.checked && field.value === shownIs && !field.closest("fieldset").disabled;
+    });
+    question.hidden = question.disabled;
+  }
+}
+
+document.addEventListener("change", showQuestions);
+document.addEventListener("htmx:afterSettle", showQuestions);
+showQuestions();
 
 /* On the page of a case the next one follows a verdict only where somebody wants that; the browser
    remembers it. */

@@ -122,6 +122,7 @@ RULE: Final = {"kind": "no_data", "limit_no_data": "30", "scorer": ""}
 SUITE_FILE: Final = "name: other\nscorers:\n  - {name: same, type: exact_match}\n"
 CONNECTION: Final = filled(("small", "0.15", ""), name="second", key="sk-very-secret-0123456789")
 TAG: Final = {"name": "tone"}
+QUESTIONS: Final = {"name": "Tone", "text_1": "Polite?", "kind_1": "text"}
 QUEUE: Final = {"name": "w46", "order": "random", "case_count": "2"}
 TASK: Final = {"verdict": "fail", "note": "", "seen": "0"}
 CREATOR: Final = {
@@ -407,6 +408,12 @@ RECORDED: Final[dict[tuple[str, str], Change]] = {
     ("page", "failure_tags"): Change("failure_tag.added", TAG),
     ("page", "remove_failure_tag"): Change(
         "failure_tag.removed", TAG, first=lambda desk: desk.send("failure_tags", TAG)
+    ),
+    ("page", "edit_question_set"): Change("question_set.published", QUESTIONS),
+    ("page", "remove_question_set"): Change(
+        "question_set.removed",
+        {"name": "Tone"},
+        first=lambda desk: desk.send("edit_question_set", QUESTIONS),
     ),
     ("page", "new_review_queue"): Change("review_queue.created", QUEUE, first=_finished),
     ("page", "run_reviews"): Change("reviews.imported", _review_file),

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from evalsite.api.fields import BodySerializer, IntegerField, JsonObjectField, ManyField, TextField
+from evalsite.api.fields import (
+    BodySerializer,
+    IntegerField,
+    JsonField,
+    JsonObjectField,
+    ManyField,
+    TextField,
+)
 from evalsite.api.pagination import PageQuery
 from evalsite.api.runs.serializers import MAX_TRIAL
 from scoring.engine.review.review_import import MAX_REVIEWS
@@ -65,7 +72,7 @@ class ReviewShape(serializers.ModelSerializer[Review]):
         model = Review
         fields = [
             *("id", "key", "trial", "reviewer", "verdict", "score", "note", "failure_tags"),
-            "changed_at",
+            *("answers", "changed_at"),
         ]
         read_only_fields = fields
 
@@ -119,8 +126,9 @@ class NewReviews(BodySerializer):
         allow_empty=False,
         help_text=(
             "Each with `key`, `verdict` (`pass`, `fail`, `unsure`, `bad_case`, or true, false, 1, "
-            "0) and `reviewer`; `trial`, `score` from 0 to 1, `note`, `failure_tags` and `date` "
-            "may be left out."
+            "0) and `reviewer`; `trial`, `score` from 0 to 1, `note`, `failure_tags`, `answers` "
+            "(by question, or by the label of the questions and question) and `date` may be left "
+            "out."
         ),
     )
 
@@ -162,4 +170,5 @@ class ExportedReviewShape(serializers.Serializer[object]):
     score = serializers.FloatField(allow_null=True, min_value=0, max_value=1)
     note = serializers.CharField(allow_blank=True)
     failure_tags = serializers.ListField(child=serializers.CharField())
+    answers = JsonField(help_text="By the label of the questions and by question.")
     date = serializers.DateTimeField()

@@ -14,9 +14,11 @@ from evalsite.api.fields import (
     NameField,
     TextField,
 )
+from scoring.core.questions import QuestionKind
 from scoring.engine.review.pairwise import CHOICES
 from scoring.engine.review.queue_progress import ReviewerProgress
 from scoring.models import QueueOrder, ReviewVerdict
+from scoring.models.reviews.failure_tag import MAX_NAME, MAX_TAGS
 from scoring.models.reviews.queue import MAX_CASES, MAX_REVIEWERS_PER_CASE
 from scoring.models.reviews.review import MAX_NOTE
 
@@ -55,6 +57,12 @@ class NewQueue(BodySerializer):
     is_pooled = serializers.BooleanField(
         default=False,
         help_text="Whether reviewers take the cases one at a time instead of having them assigned.",
+    )
+    question_set = TextField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="What to ask beside the verdict: the name of questions of the team.",
     )
     due_on = serializers.DateField(required=False, allow_null=True, default=None)
     filters = JsonObjectField(
@@ -105,6 +113,12 @@ class QueueShape(serializers.Serializer[object]):
     cases = serializers.IntegerField(source="case_count", min_value=0)
     reviewers_per_case = serializers.IntegerField(min_value=1)
     is_pooled = serializers.BooleanField()
+    question_set = serializers.CharField(
+        source="question_set.label",
+        default=None,
+        allow_null=True,
+        help_text="What is asked beside the verdict, by name and version.",
+    )
     due_on = serializers.DateField(allow_null=True)
     is_open = serializers.BooleanField()
     created_at = serializers.DateTimeField()
@@ -129,6 +143,29 @@ class NewAnswer(BodySerializer):
         [(choice, choice) for choice in CHOICES], required=False, help_text="The better of a pair."
     )
     note = TextField(required=False, default="", max_length=MAX_NOTE)
+    failure_tags = serializers.ListField(
+        child=NameField(max_length=MAX_NAME),
+        required=False,
+        max_length=MAX_TAGS,
+        help_text="New ones are on the team's list from now on. Left out, those of before stay.",
+    )
+    answers = JsonObjectField(
+        required=False, help_text="To the queue's questions, by the text of the question."
+    )
+
+
+class QuestionShape(serializers.Serializer[object]):
+    """What a queue asks beside the verdict; without what is not set."""
+
+    text = serializers.CharField()
+    kind = serializers.ChoiceField([(kind.value, kind.value) for kind in QuestionKind])
+    choices = serializers.ListField(child=serializers.CharField(), required=False)
+    minimum = serializers.FloatField(required=False)
+    maximum = serializers.FloatField(required=False)
+    is_required = serializers.BooleanField(required=False)
+    condition = JsonField(
+        required=False, help_text="Asked where this earlier `question` has this `answer`."
+    )
 
 
 class TaskShape(serializers.Serializer[object]):
@@ -158,3 +195,6 @@ class OpenedTaskShape(TaskShape):
         [(choice, choice) for choice in CHOICES], required=False, allow_null=True
     )
     note = serializers.CharField(allow_blank=True)
+    failure_tags = serializers.ListField(child=serializers.CharField(), required=False)
+    questions = QuestionShape(many=True, required=False)
+    answers = JsonField(required=False, help_text="Yours, by the text of the question.")

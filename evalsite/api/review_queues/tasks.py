@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404
 from rest_framework.request import Request
@@ -20,10 +21,11 @@ from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import CHOICE, request_example
 from evalsite.api.pagination import NewestFirst
 from evalsite.api.review_queues.serializers import NewAnswer, OpenedTaskShape, TaskShape
+from scoring.core.questions import AnswerError, Questions
 from scoring.engine.review.feedback import give_review
 from scoring.engine.review.pairwise import OutputPair, task_pair
 from scoring.engine.review.queues import next_task
-from scoring.models import Preference, Review, ReviewTask, ReviewVerdict, Role
+from scoring.models import FailureTag, Preference, Review, ReviewTask, ReviewVerdict, Role
 
 
 class InTurn(NewestFirst):
@@ -91,9 +93,33 @@ class TaskDetail(ApiView):
         if opened.queue.is_pairwise:
             _prefer(opened, wanted)
         else:
-            verdict = ReviewVerdict[wanted["verdict"].upper()]
-            give_review(opened.run, opened.output, verdict, by=self.user, note=wanted["note"])
+            _give_verdict(opened, wanted)
         return Response(_body(access.review_task_for(self.user, uid, number)))
+
+
+def _give_verdict(opened: TaskAccess, wanted: dict[str, Any]) -> None:
+    """Keep the verdict with what goes with it. Raises a problem for a wrong or missing answer."""
+    asked, answers = opened.queue.question_set, wanted.get("answers", {})
+    try:
+        read = (asked.questions if asked else Questions(())).read(answers)
+    except AnswerError as error:
+        raise field_problem(
+            422, f"answers.{error.question}", "invalid_answer", error.text
+        ) from None
+    tags = wanted.get("failure_tags")
+    with transaction.atomic():
+        if tags is not None:
+            team, by = opened.run.team, opened.user
+            tags = [FailureTag.objects.obtain(team, name, by=by).name for name in tags]
+        give_review(
+            opened.run,
+            opened.output,
+            ReviewVerdict[wanted["verdict"].upper()],
+            by=opened.user,
+            note=wanted["note"],
+            failure_tags=tags,
+            answers={asked.label: read} if asked else None,
+        )
 
 
 def _prefer(opened: TaskAccess, wanted: dict[str, Any]) -> None:
@@ -131,8 +157,12 @@ def _body(opened: TaskAccess) -> dict[str, Any]:
         outputs = {"left": pair.left.value, "right": pair.right.value}
         return shown | outputs | {"choice": choice, "note": given.note if given else ""}
     review = Review.objects.filter(output=opened.output, reviewer=opened.user).first()
+    asked = opened.queue.question_set
     return shown | {
         "output": opened.output.value,
         "verdict": review.code if review else None,
         "note": review.note if review else "",
+        "failure_tags": review.failure_tags if review else [],
+        "questions": asked.content if asked else [],
+        "answers": review.answers.get(asked.label, {}) if review and asked else {},
     }

@@ -38,7 +38,7 @@ from scoring.engine.review.queues import (
     close_queue,
     create_queue,
 )
-from scoring.models import QueueOrder, ReviewQueue, Role, Run, User
+from scoring.models import QuestionSet, QueueOrder, ReviewQueue, Role, Run, User
 from scoring.models.case_list.filters import NO_FILTERS, CaseFilters
 
 #: The filters of results by the names that the address of the run's page has for them.
@@ -52,7 +52,9 @@ class QueueList(ListView):
     serializer_class = QueueShape
 
     def get_queryset(self) -> QuerySet[ReviewQueue]:
-        return ReviewQueue.objects.filter(team=self.team()).select_related("run", "baseline")
+        return ReviewQueue.objects.filter(team=self.team()).select_related(
+            "run", "baseline", "question_set"
+        )
 
     @describe(
         request=NewQueue,
@@ -81,6 +83,7 @@ class QueueList(ListView):
             baseline=baseline,
             reviewers_per_case=wanted["reviewers_per_case"],
             is_pooled=wanted["is_pooled"],
+            question_set=self._question_set(run, wanted["question_set"], baseline),
             due_on=wanted["due_on"],
             filters=filters,
             query=query,
@@ -108,6 +111,19 @@ class QueueList(ListView):
         if wanted.get("order") == QueueOrder.VALUE:
             raise field_problem(422, "order", "not_pairwise", text)
         return baseline
+
+    def _question_set(self, run: Run, name: str | None, baseline: Run | None) -> QuestionSet | None:
+        """The newest version of the questions of this name. Raises a problem without any."""
+        if name is None:
+            return None
+        if baseline is not None:
+            text = "Pairs are compared without questions."
+            raise field_problem(422, "question_set", "not_pairwise", text)
+        found = QuestionSet.objects.newest(run.team).filter(name=name).first()
+        if found is None:
+            text = "The team has no questions of this name."
+            raise field_problem(422, "question_set", "unknown_questions", text)
+        return found
 
     def _reviewers(self, run: Run, emails: Sequence[str] | None) -> list[User]:
         """The members of these addresses. Raises a problem for one who may not review."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 from django import forms
 from django.utils import timezone
 
+from evalsite.pages.review.answer_fields import AnswersForm
 from evalsite.pages.web.fields import LongTextField, NameField
 from scoring.engine.review.pairwise import CHOICES
 from scoring.engine.review.pool import change_pool
@@ -18,6 +19,7 @@ from scoring.models import (
     Correction,
     FailureTag,
     PreferenceVerdict,
+    QuestionSet,
     QueueOrder,
     ReviewQueue,
     ReviewVerdict,
@@ -77,6 +79,12 @@ class QueueForm(forms.Form):
         required=False,
         help_text=f"From a pool a case is reserved for {_MINUTES} minutes, then free for others.",
     )
+    question_set = forms.ModelChoiceField(
+        QuestionSet.objects.none(),
+        label="Questions",
+        required=False,
+        empty_label="None, the verdict alone",
+    )
     due_on = forms.DateField(
         label="Due", required=False, widget=forms.DateInput(attrs={"type": "date"})
     )
@@ -99,6 +107,10 @@ class QueueForm(forms.Form):
         self.initial.update(name=f"Review of {run.name}"[:120], reviewers=[str(person.pk)])
         field = self.fields["reviewers"]
         field.choices = [(pk, str(each)) for pk, each in self.people.items()]  # type: ignore[attr-defined]
+        sets = QuestionSet.objects.newest(run.team)
+        self.fields["question_set"].queryset = sets  # type: ignore[attr-defined]
+        if not sets:
+            del self.fields["question_set"]
         if len(self.people) == 1:
             for name in ("reviewers", "reviewers_per_case", "assignment"):
                 del self.fields[name]
@@ -121,6 +133,7 @@ class QueueForm(forms.Form):
             baseline=self.baseline,
             reviewers_per_case=cleaned.get("reviewers_per_case", 1),
             is_pooled=cleaned.get("assignment") == POOLED,
+            question_set=cleaned.get("question_set"),
             due_on=cleaned["due_on"],
             filters=self.filters,
             query=self.query,
@@ -141,6 +154,7 @@ class PairwiseQueueForm(QueueForm):
         self.baseline = baseline
         self.initial["name"] = f"{run.name} vs. {baseline.name}"[:120]
         del self.fields["order"]
+        self.fields.pop("question_set", None)
         self.fields["case_count"].label = "Pairs"
         if each := self.fields.get("reviewers_per_case"):
             each.label = "Judgements per pair"
@@ -181,21 +195,35 @@ class VerdictForm(forms.Form):
     def fault(self) -> str:
         """What is wrong with it, in one sentence."""
         name, texts = next(iter(self.errors.items()))
-        return f"Your verdict is not saved: {name}: {texts[0]}"
+        label = self.fields[name].label or name
+        return f"Your verdict is not saved: {label}: {texts[0]}"
 
 
-class TaskForm(VerdictForm):
-    """A verdict on the case of a task, with failure tags of the team."""
+class TaskForm(AnswersForm, VerdictForm):
+    """A verdict on the case of a task, with failure tags of the team, and answers to questions.
+
+    `new_tag` is one that the team does not have yet.
+    """
 
     failure_tags = forms.MultipleChoiceField(required=False)
+    new_tag = NameField(max_length=MAX_NAME, required=False)
 
     def __init__(
         self, *args: Any, team: Team, kept_tags: Collection[str] = (), **kwargs: Any
     ) -> None:
         """Of the tags that the team has no more, the review may keep its own."""
         super().__init__(*args, **kwargs)
+        self._team = team
         names = FailureTag.objects.filter(team=team).values_list("name", flat=True)
         self.fields["failure_tags"].choices = [(name, name) for name in {*names, *kept_tags}]  # type: ignore[attr-defined]
+
+    def save_tags(self, by: User) -> list[str]:
+        """The tags that were chosen; a new one is on the team's list from now on."""
+        chosen: list[str] = self.cleaned_data["failure_tags"]
+        if name := self.cleaned_data["new_tag"].strip():
+            tag = FailureTag.objects.obtain(self._team, name, by=by)
+            chosen = list(dict.fromkeys([*chosen, tag.name]))
+        return chosen
 
 
 class DecisionForm(forms.Form):
@@ -287,6 +315,11 @@ class FailureTagForm(forms.Form):
 
     name = NameField(max_length=MAX_NAME)
     help_text = forms.CharField(max_length=200, required=False, label="Meaning")
+    is_severe = forms.BooleanField(
+        required=False,
+        label="Severe",
+        help_text="A scorer that passes an output with this tag is not fit to gate.",
+    )
 
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

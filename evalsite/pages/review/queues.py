@@ -19,6 +19,7 @@ from evalsite.pages.review.forms import PoolForm, QueueForm, ReassignForm
 from evalsite.pages.web.decorators import form_page, get_page, post_action
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine.review import queues
+from scoring.engine.review.answer_counts import summarize_answers
 from scoring.engine.review.disagreements import Disagreements
 from scoring.engine.review.pairwise import find_results
 from scoring.engine.review.pool import join_pool, leave_pool
@@ -152,6 +153,7 @@ def _render_queue(
         "progress": progress,
         "own": progress.of(request.user),
         "own_open": progress.open_for(request.user) if found.is_open else 0,
+        "answers": lambda: summarize_answers(found),  # queried only where it is shown
         "is_in_pool": found.pool.contains(request.user),
         "form": form or _form_for(found, progress),
         "disagreements": disagreements,

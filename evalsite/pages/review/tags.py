@@ -35,14 +35,10 @@ def failure_tags(request: SignedInRequest, slug: str) -> HttpResponse:
 def _add(form: FailureTagForm, team: Team, by: User) -> FailureTag | None:
     """None, and an error of the form, where a colleague has just added the same one."""
     try:
-        with transaction.atomic():
-            tag = FailureTag.objects.create(team=team, **form.cleaned_data)
-            new = {"name": tag.name}
-            AuditEntry.objects.record(team, by, "failure_tag.added", tag, new=new)
+        return FailureTag.objects.add(team, by, **form.cleaned_data)
     except IntegrityError:
         form.add_error("name", TAG_EXISTS)
         return None
-    return tag
 
 
 @post_action

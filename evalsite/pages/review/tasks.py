@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -32,7 +33,8 @@ from scoring.engine.review.queue_progress import QueueProgress, own_progress
 from scoring.models import FailureTag, Review, ReviewVerdict, Role
 from scoring.models.reviews.review import StaleReviewError
 
-UNDONE: Final = "undone_review"  # in the session: the note and tags of the verdict just undone
+UNDONE: Final = "undone_review"  # in the session: what went with the verdict just undone
+REPLACED: Final = "replaced_review"  # in the session: the verdict that the last one replaced
 
 
 @get_page
@@ -58,16 +60,15 @@ def review_task(request: SignedInRequest, uid: uuid.UUID, number: int) -> HttpRe
         return text_response(_view_case(request, opened).texts.whole.get(name))
     if request.method != "POST":
         return _render_task(request, opened)
-    kept_tags = _ticked_tags(_undone(request, opened), _own_review(opened))
-    form = TaskForm(request.POST, team=opened.run.team, kept_tags=kept_tags)
+    form = _task_form(request, opened, request.POST)
     if not form.is_valid():
         messages.error(request, form.fault)
-        return _render_task(request, opened, {"sent": request.POST}, status=422)
+        return _render_task(request, opened, {"sent": request.POST, "form": form}, status=422)
     try:
         _save(request, opened, form)
     except StaleReviewError as stale:
         context = {"stale": stale, "sent": form.cleaned_data, "sent_verdict": form.chosen_verdict}
-        return _render_task(request, opened, context, status=409)
+        return _render_task(request, opened, {**context, "form": form}, status=409)
     return redirect("next_review", uid)
 
 
@@ -83,27 +84,44 @@ def skip_task(request: SignedInRequest, uid: uuid.UUID, number: int) -> HttpResp
 
 @post_action
 def undo_task(request: SignedInRequest, uid: uuid.UUID, number: int) -> HttpResponse:
-    """Clear the verdict just given and show its case again, with the note that was written."""
+    """Take back the verdict just given and show its case again, with what went with it.
+
+    The verdict that it replaced, if any, holds again.
+    """
     opened = access.review_task_for(request.user, uid, number)
     if opened.queue.is_pairwise:
         return undo_preference(request, opened)
-    if review := Review.objects.withdraw(opened.run, opened.output, by=request.user):
-        kept = {"note": review.note, "failure_tags": review.failure_tags}
-        request.session[UNDONE] = kept | {"task": opened.key}
-        messages.info(request, f"The verdict on {opened.output.case.key} is cleared.")
+    review, key = _own_review(opened), opened.output.case.key
+    replaced = request.session.pop(REPLACED, {})
+    if review and replaced.get("task") == opened.key:
+        verdict = ReviewVerdict(replaced["verdict"])
+        give_review(opened.run, opened.output, verdict, by=request.user, **replaced["more"])
+        messages.info(request, f"The verdict on {key} is {verdict.label} again.")
+    elif Review.objects.withdraw(opened.run, opened.output, by=request.user):
+        messages.info(request, f"The verdict on {key} is cleared.")
+    if review:
+        request.session[UNDONE] = _more_of(review) | {"task": opened.key}
     return redirect("review_task", uid, number)
 
 
 def _save(request: SignedInRequest, opened: TaskAccess, form: TaskForm) -> None:
     """Keep the verdict, and offer to undo it. Raises StaleReviewError."""
-    give_review(
-        opened.run,
-        opened.output,
-        form.chosen_verdict,
-        by=request.user,
-        note=form.cleaned_data["note"],
-        failure_tags=form.cleaned_data["failure_tags"],
-        seen=form.cleaned_data["seen"],
+    replaced, asked = _own_review(opened), opened.queue.question_set
+    with transaction.atomic():
+        give_review(
+            opened.run,
+            opened.output,
+            form.chosen_verdict,
+            by=request.user,
+            note=form.cleaned_data["note"],
+            failure_tags=form.save_tags(request.user),
+            answers={asked.label: form.answers} if asked else None,
+            seen=form.cleaned_data["seen"],
+        )
+    request.session[REPLACED] = (
+        {"task": opened.key, "verdict": replaced.verdict, "more": _more_of(replaced)}
+        if replaced
+        else {}
     )
     path = reverse("undo_review_task", args=[opened.queue.uuid, opened.task.position])
     add_undo_message(request, f"{opened.output.case.key}: {form.chosen_verdict.label}.", path)
@@ -118,6 +136,7 @@ def _render_task(
 ) -> HttpResponse:
     view = _view_case(request, opened)
     review = _own_review(opened)
+    undone = _undone(request, opened)
     context: dict[str, Any] = {
         "team": opened.run.team,
         "run": opened.run,
@@ -127,7 +146,8 @@ def _render_task(
         "own": view.texts.own,
         "review": review,
         "correction_form": folded_form(opened.output.case),
-        "sent": _undone(request, opened),
+        "sent": undone,
+        "form": _task_form(request, opened),
         "choices": [
             VerdictChoice(verdict, key, review is not None and review.verdict == verdict)
             for key, verdict in enumerate(ReviewVerdict, start=1)
@@ -146,8 +166,38 @@ def _own_review(opened: TaskAccess) -> Review | None:
     return Review.objects.filter(output=opened.output, reviewer=opened.user).first()
 
 
+def _more_of(review: Review) -> dict[str, Any]:
+    """What goes with a verdict, as `give_review` takes it."""
+    return {
+        "note": review.note,
+        "failure_tags": review.failure_tags,
+        "answers": review.answers,
+    }
+
+
+def _task_form(
+    request: SignedInRequest, opened: TaskAccess, sent: QueryDict | None = None
+) -> TaskForm:
+    """The form, with what was answered before."""
+    review, undone, asked = (
+        _own_review(opened),
+        _undone(request, opened),
+        opened.queue.question_set,
+    )
+    form = TaskForm(
+        sent,
+        team=opened.run.team,
+        kept_tags=_ticked_tags(undone, review),
+        questions=asked.questions if asked else None,
+    )
+    if asked:
+        answers = undone["answers"] if undone else review.answers if review else {}
+        form.initial_answers(answers.get(asked.label, {}))
+    return form
+
+
 def _undone(request: SignedInRequest, opened: TaskAccess) -> dict[str, Any] | None:
-    """The note and tags of the person's verdict on this case, if it was the last one undone."""
+    """What went with the person's verdict on this case, if it was the last one undone."""
     undone = request.session.get(UNDONE, {})
     return undone if undone.get("task") == opened.key else None
 

@@ -13,6 +13,7 @@ from evalsite.pages.review import (
     files,
     older_runs,
     pairwise,
+    questions,
     queues,
     tags,
     tasks,
@@ -28,6 +29,17 @@ urlpatterns = [
     path("teams/<slug:slug>/review/tags/", tags.failure_tags, name="failure_tags"),
     path(
         "teams/<slug:slug>/review/tags/remove/", tags.remove_failure_tag, name="remove_failure_tag"
+    ),
+    path("teams/<slug:slug>/review/questions/", questions.question_sets, name="question_sets"),
+    path(
+        "teams/<slug:slug>/review/questions/edit/",
+        questions.edit_question_set,
+        name="edit_question_set",
+    ),
+    path(
+        "teams/<slug:slug>/review/questions/remove/",
+        questions.remove_question_set,
+        name="remove_question_set",
     ),
     path("runs/<uuid:uid>/review/new/", queues.new_queue, name="new_review_queue"),
     path("runs/<uuid:uid>/review/pairs/", pairwise.new_pairwise_queue, name="new_pairwise_queue"),

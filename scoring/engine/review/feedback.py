@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 
+from scoring.core.questions import Answers
 from scoring.engine.review.mentions import notify_mentioned
 from scoring.models import Comment, Output, Review, ReviewVerdict, Run, User
 
@@ -18,6 +19,7 @@ def give_review(
     by: User,
     note: str = "",
     failure_tags: Sequence[str] | None = None,
+    answers: Mapping[str, Answers] | None = None,
     seen: int | None = None,
 ) -> Review:
     """See `Review.objects.record`. Raises StaleReviewError."""
@@ -25,7 +27,14 @@ def give_review(
         previous = Review.objects.filter(output=output, reviewer=by).first()
         old = previous.note if previous else ""
         review = Review.objects.record(
-            run, output, verdict, by=by, note=note, failure_tags=failure_tags, seen=seen
+            run,
+            output,
+            verdict,
+            by=by,
+            note=note,
+            failure_tags=failure_tags,
+            answers=answers,
+            seen=seen,
         )
         notify_mentioned(run, output, note, old, by=by)
     return review

@@ -8,8 +8,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from scoring.engine.review.given_verdicts import is_given, mark_given
 from scoring.engine.review.task_order import hide_reasons
-from scoring.models import AuditEntry, Preference, Review, ReviewQueue, ReviewTask, User
+from scoring.models import AuditEntry, ReviewQueue, ReviewTask, User
 
 
 def take_task(queue: ReviewQueue, person: User) -> ReviewTask | None:
@@ -27,7 +28,7 @@ def take_task(queue: ReviewQueue, person: User) -> ReviewTask | None:
             return held
     others = ReviewTask.objects.of(person).exclude(pk=OuterRef("pk"))
     is_theirs = Exists(others.filter(queue=OuterRef("queue"), output=OuterRef("output")))
-    offered = queue.tasks.filter(~is_theirs & ~_is_said(queue, person))
+    offered = queue.tasks.filter(~is_theirs & ~is_given(queue, person))
     unseen = offered.exclude(reviewer=person).order_by("position", "pk")
     skipped = offered.of(person).order_by("skipped_at")
     return unseen.take(person) or skipped.take(person)
@@ -85,7 +86,7 @@ def change_pool(queue: ReviewQueue, people: Collection[User], by: User | None) -
         left.exclude(reviewer__in=people).update(
             reviewer=None, reserved_until=None, skipped_at=None
         )
-        mark_reviewed(queue)
+        mark_given(queue)
         old, new = sorted(before), sorted(person.email for person in people)
         if old != new:
             AuditEntry.objects.record(
@@ -98,23 +99,9 @@ def change_pool(queue: ReviewQueue, people: Collection[User], by: User | None) -
             )
 
 
-def mark_reviewed(queue: ReviewQueue) -> None:
-    """What the people of the pool have said of its outputs, or pairs, before is done."""
-    for person in queue.pool.order_by("pk"):
-        queue.tasks.filter(_is_said(queue, person)).finish(person)
-
-
 def _lock(queue: ReviewQueue) -> None:
     """Until the transaction ends, so that two changes of the pool follow each other."""
     ReviewQueue.objects.select_for_update().get(pk=queue.pk)
-
-
-def _is_said(queue: ReviewQueue, person: User) -> Exists:
-    """Whether the person has given a verdict on a task's output, or a preference on its pair."""
-    if queue.baseline is not None:
-        given = Preference.objects.between(queue.run, queue.baseline).filter(reviewer=person)
-        return Exists(given.filter(candidate=OuterRef("output")))
-    return Exists(Review.objects.filter(output=OuterRef("output"), reviewer=person))
 
 
 def _extra_task(task: ReviewTask | None, person: User) -> ReviewTask | None:

@@ -11,18 +11,18 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 from django.utils import timezone
 
+from scoring.engine.review.given_verdicts import mark_given
 from scoring.engine.review.informative_outputs import Candidate, most_informative, selected_outputs
 from scoring.engine.review.pairwise import differing_outputs, task_pair
-from scoring.engine.review.pool import mark_reviewed, release_task, take_task
+from scoring.engine.review.pool import release_task, take_task
 from scoring.engine.review.task_order import hide_reasons, shuffle, tells_reasons
 from scoring.models import (
     AuditEntry,
-    Preference,
+    QuestionSet,
     QueueOrder,
-    Review,
     ReviewQueue,
     ReviewTask,
     Run,
@@ -61,6 +61,7 @@ class QueuePlan:
     order: QueueOrder = QueueOrder.VALUE
     reviewers_per_case: int = 1
     is_pooled: bool = False  # whether the reviewers take the cases one at a time
+    question_set: QuestionSet | None = None  # asked beside the verdict
     due_on: date | None = None
     filters: CaseFilters = NO_FILTERS
     query: str = ""
@@ -100,19 +101,21 @@ def store_queue(
             case_count=len(candidates),
             reviewers_per_case=plan.reviewers_per_case,
             is_pooled=plan.is_pooled,
+            question_set=plan.question_set,
             due_on=plan.due_on,
             created_by=by,
         )
         if plan.is_pooled:
             queue.pool.set(plan.reviewers)
         ReviewTask.objects.bulk_create(_share_out(queue, candidates, plan), batch_size=_BATCH)
-        _mark_reviewed(queue)
+        mark_given(queue)
         new = {
             "run": str(run.uuid),
             "order": plan.order.value,
             **({"baseline": str(plan.baseline.uuid)} if plan.baseline else {}),
             "cases": len(candidates),
             **({"is_pooled": True} if plan.is_pooled else {}),
+            **({"questions": plan.question_set.label} if plan.question_set else {}),
             "reviewers": [reviewer.email for reviewer in plan.reviewers],
         }
         AuditEntry.objects.record(run.team, by, "review_queue.created", queue, new=new)
@@ -139,7 +142,7 @@ def reassign(queue: ReviewQueue, old: User, new: User, by: User | None) -> int:
         tasks = queue.tasks.filter(reviewer=old, done_at=None).exclude(output__in=own)
         hide_reasons(queue, tasks, [new])
         count = tasks.update(reviewer=new, skipped_at=None)
-        _mark_reviewed(queue)
+        mark_given(queue)
         AuditEntry.objects.record(
             queue.team,
             by,
@@ -229,24 +232,6 @@ def _share_out(
         for place, candidate in enumerate(candidates)
         for turn in range(each)
     ]
-
-
-def _mark_reviewed(queue: ReviewQueue) -> None:
-    """A task whose person has reviewed the output, or compared the pair, before is done."""
-    if queue.is_pooled:
-        mark_reviewed(queue)
-        return
-    if queue.baseline is not None:
-        given = Preference.objects.between(queue.run, queue.baseline)
-        own = given.filter(candidate=OuterRef("output"), reviewer=OuterRef("reviewer"))
-        queue.tasks.filter(Exists(own), done_at=None).update(done_at=timezone.now())
-        return
-    for reviewer in queue.tasks.values_list("reviewer", flat=True).distinct():
-        reviewed = Review.objects.filter(
-            reviewer=reviewer, output__output_set=queue.run.output_set_id
-        )
-        tasks = queue.tasks.filter(reviewer=reviewer, done_at=None)
-        tasks.filter(output__in=reviewed.values("output")).update(done_at=timezone.now())
 
 
 def _set_closed(queue: ReviewQueue, action: str, by: User | None, *, is_closed: bool) -> None:

@@ -11,7 +11,9 @@ from scoring.models import Run
 from scoring.models.reviews.review import Review, ReviewQuerySet
 
 BATCH: Final = 2_000
-COLUMNS: Final = ("key", "trial", "reviewer", "verdict", "score", "note", "failure_tags", "date")
+COLUMNS: Final = (
+    *("key", "trial", "reviewer", "verdict", "score", "note", "failure_tags", "answers", "date"),
+)
 
 
 def review_sheet(run: Run, reviews: ReviewQuerySet) -> ExportTable:
@@ -43,5 +45,6 @@ def review_fields(review: Review) -> Fields:
         "score": review.score,
         "note": review.note,
         "failure_tags": review.failure_tags,
+        "answers": review.answers,
         "date": review.changed_at.isoformat(),
     }

@@ -11,13 +11,15 @@ from scoring.core.contract import CaseProblem, Json
 from scoring.core.files import FileProblem, Notes, Row, RowProblem, Source, detect_format, read_rows
 from scoring.core.files.numeric_fields import read_amount, read_count
 from scoring.core.files.rows import CellProblem
+from scoring.core.questions import Answers
 from scoring.models import ReviewVerdict
 from scoring.models.data.dataset import KEY_LENGTH
 from scoring.models.reviews import failure_tag
 from scoring.models.reviews.review import MAX_NOTE, MAX_REVIEWER
 
 MAX_ROWS: Final = 100_000  # of a file
-MAX_TAGS: Final = 20  # failure tags of a review
+MAX_ANSWERS: Final = 20_000  # characters of a review's answers as JSON
+MAX_LABEL: Final = 80  # characters of a label of questions
 MAX_TRIAL: Final = 32_767  # what the column of either database holds
 
 #: A field of a review, and the columns that it is read from: the first one that a row has.
@@ -29,6 +31,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "score": ("score",),
     "note": ("note", "comment"),
     "failure_tags": ("failure_tags", "failures"),
+    "answers": ("answers",),
     "date": ("date", "reviewed_at", "changed_at"),
 }
 _WORDS: Final = {
@@ -39,7 +42,10 @@ _WORDS: Final = {
 
 
 class ReviewRow(NamedTuple):
-    """One review of a file. `date` is None where the row has none."""
+    """One review of a file. `date` is None where the row has none.
+
+    `answers` are by the label of the questions they answer, "" where the row names none.
+    """
 
     line: int
     key: str
@@ -49,6 +55,7 @@ class ReviewRow(NamedTuple):
     score: float | None
     note: str
     failure_tags: list[str]
+    answers: dict[str, Answers]
     date: datetime | None
 
 
@@ -148,22 +155,48 @@ def _read_tags(value: Json, column: str) -> list[str]:
         return []
     if isinstance(value, str):
         is_json = value.lstrip().startswith("[")
-        value = _parse_list(value, column) if is_json else list(value.split(","))
+        value = _parse_json(value, column, "a list") if is_json else list(value.split(","))
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise CellProblem("type_mismatch", column, "failure tags are a list of texts. Correct it.")
     names = list(dict.fromkeys(stripped for name in value if (stripped := str(name).strip())))
-    if len(names) > MAX_TAGS:
-        text = f"these are {len(names):,} failure tags; {MAX_TAGS} are possible. Leave some out."
+    if len(names) > (most := failure_tag.MAX_TAGS):
+        text = f"these are {len(names):,} failure tags; {most} are possible. Leave some out."
         raise CellProblem("too_many_tags", column, text)
     return [_limited(name, column, failure_tag.MAX_NAME) for name in names]
 
 
-def _parse_list(text: str, column: str) -> Json:
+def _read_answers(value: Json, column: str) -> dict[str, Answers]:
+    """An object from questions to answers, or from labels of questions to such objects."""
+    if _is_empty(value):
+        return {}
+    if isinstance(value, str):
+        value = _parse_json(value, column, "an object")
+    if not isinstance(value, dict):
+        text = "answers are an object from questions to answers. Correct it."
+        raise CellProblem("type_mismatch", column, text)
+    labelled = {label: each for label, each in value.items() if isinstance(each, dict)}
+    plain = {name: each for name, each in value.items() if name not in labelled}
+    answers = {**({"": plain} if plain else {}), **labelled}
+    _limited(json_text.to_text(answers), column, MAX_ANSWERS)
+    for label, given in answers.items():
+        if len(label) > MAX_LABEL or not all(_is_answer(each) for each in given.values()):
+            text = "an answer is a text, a number or a list of texts. Correct it."
+            raise CellProblem("type_mismatch", column, text)
+    return answers
+
+
+def _is_answer(value: Json) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(each, str) for each in value)
+    return isinstance(value, str | int | float)
+
+
+def _parse_json(text: str, column: str, wanted: str) -> Json:
     try:
         return json_text.parse(text, refuse_nul=True)
     except CaseProblem:
-        text = "this begins like a list of JSON but is none. Correct it."
-        raise CellProblem("invalid_json", column, text) from None
+        fault = f"this is not {wanted} of JSON. Correct it."
+        raise CellProblem("invalid_json", column, fault) from None
 
 
 def _read_date(value: Json, column: str) -> datetime | None:
@@ -201,5 +234,6 @@ _READERS: Final[Mapping[str, Callable[[Json, str], object]]] = {
     "score": _read_score,
     "note": _read_note,
     "failure_tags": _read_tags,
+    "answers": _read_answers,
     "date": _read_date,
 }

@@ -20,7 +20,7 @@ from scoring.models import AuditEntry, Output, OutputSet, Review, ReviewTask, Ru
 
 MAX_REVIEWS: Final = 10_000  # reviews in one call
 _BATCH: Final = 900  # rows a query names; SQLite may be built for 999 parameters
-_WRITTEN: Final = ("verdict", "score", "note", "failure_tags", "changed_at", "revision")
+_WRITTEN: Final = ("verdict", "score", "note", "failure_tags", "answers", "changed_at", "revision")
 
 
 class NamedReview(NamedTuple):
@@ -319,8 +319,8 @@ def _new_review(run: Run, row: ReviewRow, output: int, member: User | None) -> R
 
 def _differs(row: ReviewRow, review: Review) -> bool:
     """Whether the row says anything else; a row without a date leaves that of the review."""
-    said = (review.verdict, review.score, review.note, review.failure_tags)
-    is_same = said == (row.verdict, row.score, row.note, row.failure_tags)
+    said = (review.verdict, review.score, review.note, review.failure_tags, review.answers)
+    is_same = said == (row.verdict, row.score, row.note, row.failure_tags, row.answers)
     return not is_same or row.date not in (None, review.changed_at)
 
 
@@ -331,18 +331,19 @@ def _change(review: Review, row: ReviewRow) -> None:
 
 def _fill(review: Review, row: ReviewRow) -> None:
     review.verdict, review.score, review.note = row.verdict, row.score, row.note
-    review.failure_tags = row.failure_tags
+    review.failure_tags, review.answers = row.failure_tags, row.answers
     review.changed_at = row.date or timezone.now()
 
 
 def _mark_tasks(reviews: Iterable[Review]) -> None:
     """The open review tasks of members whose reviews came in are done."""
-    outputs: dict[int, list[int]] = {}
+    outputs: dict[tuple[int, frozenset[str]], list[int]] = {}
     for review in reviews:
         if review.reviewer_id is not None:
-            outputs.setdefault(review.reviewer_id, []).append(review.output_id)
-    for pk, reviewer in User.objects.in_bulk(outputs).items():
-        ids = outputs[pk]
+            answered = review.reviewer_id, frozenset(review.answers)
+            outputs.setdefault(answered, []).append(review.output_id)
+    people = User.objects.in_bulk({reviewer for reviewer, _ in outputs})
+    for (reviewer, labels), ids in outputs.items():
         for start in range(0, len(ids), _BATCH):
             of_outputs = ReviewTask.objects.filter(output__in=ids[start : start + _BATCH])
-            of_outputs.filter(queue__baseline=None).finish(reviewer)
+            of_outputs.answered_by(labels).finish(people[reviewer])

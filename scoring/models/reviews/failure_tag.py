@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from django.db import models
+from django.db import IntegrityError, models, transaction
 
 from scoring.models.base import AddressedRow, validate_name
-from scoring.models.team.team import Team
+from scoring.models.team.audit_entry import AuditEntry
+from scoring.models.team.team import Team, User
 
 MAX_NAME: Final = 40  # characters
+MAX_TAGS: Final = 20  # of a review
+
+
+class FailureTagQuerySet(models.QuerySet["FailureTag"]):
+    def add(self, team: Team, by: User, **fields: Any) -> FailureTag:
+        """A new tag of the team, audited. Raises IntegrityError where it has one of this name."""
+        with transaction.atomic():
+            tag = self.create(team=team, **fields)
+            AuditEntry.objects.record(team, by, "failure_tag.added", tag, new={"name": tag.name})
+        return tag
+
+    def obtain(self, team: Team, name: str, *, by: User) -> FailureTag:
+        """The team's tag of this name, whatever its case; a new one if it has none."""
+        named = self.filter(team=team, name__iexact=name)
+        if (known := named.first()) is not None:
+            return known
+        try:
+            return self.add(team, by, name=name)
+        except IntegrityError:  # a colleague has just added it
+            return named.get()
 
 
 class FailureTag(AddressedRow):
-    """A kind of failure that reviewers may name. A review keeps the names it was given."""
+    """A kind of failure that reviewers may name. A review keeps the names it was given.
+
+    A scorer that passes an output with a severe one is not fit to gate.
+    """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="failure_tags")
     name = models.CharField(max_length=MAX_NAME, validators=[validate_name])
     help_text = models.CharField(max_length=200, blank=True, default="")
+    is_severe = models.BooleanField("severe", default=False)
+
+    objects = FailureTagQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import date, timedelta
 from typing import Final, Self
 
@@ -11,6 +12,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from scoring.models.base import AddressedRow, validate_name
+from scoring.models.reviews.question_set import QuestionSet
 from scoring.models.runs.run import Output, Run
 from scoring.models.team.team import Team, User
 
@@ -97,6 +99,14 @@ class ReviewQueue(AddressedRow):
     )
     pool = models.ManyToManyField(
         User, blank=True, related_name="review_pools", help_text="Who may take cases of it."
+    )
+    question_set = models.ForeignKey(
+        QuestionSet,
+        models.RESTRICT,
+        null=True,
+        blank=True,
+        related_name="queues",
+        help_text="What is asked beside the verdict.",
     )
     due_on = models.DateField(null=True, blank=True)
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
@@ -202,15 +212,28 @@ class ReviewTaskQuerySet(models.QuerySet["ReviewTask"]):
         """In the order in which they are reviewed: skipped ones come last."""
         return self.order_by(models.F("skipped_at").asc(nulls_first=True), "position", "pk")
 
-    def mark(self, output: Output, reviewer: User, *, is_done: bool) -> None:
-        """Every review of the output that the person was asked for is done, or open again."""
-        tasks = self.filter(output=output, queue__baseline=None)
-        tasks.finish(reviewer) if is_done else tasks.reopen(reviewer)
+    def answered_by(self, labels: Collection[str]) -> Self:
+        """Those for which a verdict with answers to the questions of these labels is enough."""
+        asks_nothing = Q(queue__question_set=None)
+        return self.filter(
+            asks_nothing | Q(queue__question_set__label__in=labels), queue__baseline=None
+        )
+
+    def mark_done(self, output: Output, reviewer: User, answered: Collection[str] = ()) -> None:
+        """Every review of the output that the person was asked for is done.
+
+        Where a queue has questions, only if these are among the `answered` ones, by their labels.
+        """
+        self.filter(output=output).answered_by(answered).finish(reviewer)
+
+    def mark_open(self, output: Output, reviewer: User) -> None:
+        """Every review of the output that the person was asked for is open again."""
+        self.filter(output=output, queue__baseline=None).reopen(reviewer)
 
     def mark_pair(
         self, candidate: Output, baseline: Output, reviewer: User, *, is_done: bool
     ) -> None:
-        """As `mark`, for the pairs of two outputs that the person was asked to compare."""
+        """The pairs of two outputs that the person was asked to compare are done, or open again."""
         sets = {"queue__baseline__output_set": baseline.output_set_id}
         tasks = self.filter(output=candidate, **sets)
         tasks.finish(reviewer) if is_done else tasks.reopen(reviewer)

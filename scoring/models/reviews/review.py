@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
 from django.db import models, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
+from scoring.core.questions import Answers
 from scoring.models.base import AddressedRow
 from scoring.models.reviews.queue import ReviewTask
 from scoring.models.runs.run import Output, OutputSet, Run
@@ -67,11 +68,13 @@ class ReviewQuerySet(models.QuerySet["Review"]):
         by: User,
         note: str = "",
         failure_tags: Sequence[str] | None = None,
+        answers: Mapping[str, Answers] | None = None,
         seen: int | None = None,
     ) -> Review:
         """The person's review of the output, in place of their earlier one, also an imported one.
 
-        Without `failure_tags` those of the earlier one stay. `seen` is the revision that the
+        Without `failure_tags` those of the earlier one stay, and its answers do but for these, by
+        the labels of their questions. `seen` is the revision that the
         person saw, 0 for none; without it any is replaced. Audited, unless the earlier one is the
         same. Raises StaleReviewError.
         """
@@ -87,8 +90,11 @@ class ReviewQuerySet(models.QuerySet["Review"]):
                     previous = review
             if failure_tags is None:
                 failure_tags = previous.failure_tags if previous else []
+            kept = previous.answers if previous else {}
+            answered = kept | dict(answers or {})
             fields = {"verdict": verdict, "note": note, "failure_tags": list(failure_tags)}
-            ReviewTask.objects.mark(output, by, is_done=True)
+            fields["answers"] = answered
+            ReviewTask.objects.mark_done(output, by, answered)
             old = previous.audit_values if previous else None
             for name, value in fields.items():
                 setattr(review, name, value)
@@ -112,7 +118,7 @@ class ReviewQuerySet(models.QuerySet["Review"]):
         with transaction.atomic():
             review = self._own(output, by)
             _check_revision(review, seen)
-            ReviewTask.objects.mark(output, by, is_done=False)
+            ReviewTask.objects.mark_open(output, by)
             if review is not None:
                 old = review.audit_values
                 AuditEntry.objects.record(run.team, by, "review.taken_back", review, old=old)
@@ -159,6 +165,9 @@ class Review(AddressedRow):
     score = models.FloatField(null=True, blank=True, validators=UNIT)
     note = models.TextField(blank=True, default="")
     failure_tags = models.JSONField(default=list, blank=True)
+    answers = models.JSONField(
+        default=dict, blank=True, help_text="By the label of the question set they were asked in."
+    )
     is_imported = models.BooleanField(default=False, editable=False)
     changed_at = models.DateTimeField(default=timezone.now)
     revision = models.PositiveIntegerField(default=1, editable=False)
@@ -203,6 +212,8 @@ class Review(AddressedRow):
         values: dict[str, Any] = {"verdict": self.get_verdict_display(), "note": self.note}
         if self.failure_tags:
             values["failure_tags"] = self.failure_tags
+        if self.answers:
+            values["answers"] = self.answers
         if self.score is not None:
             values["score"] = self.score
         return values

@@ -57,6 +57,7 @@ def test_reviews_come_in_and_go_out(alices: Api, run: Run) -> None:
     assert review == REVIEWS["reviews"][0] | {
         "trial": 0,
         "failure_tags": [],
+        "answers": {},
         "date": "2026-11-20T09:30:00+00:00",
     }
     assert alices.post(path_of(run), {"reviews": [review]}).json()["unchanged"] == 1

@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
+from scoring.core.questions import Questions
 from scoring.engine.review.pairwise import task_pair
 from scoring.engine.review.queues import QueuePlan, create_queue
 from scoring.models import (
+    FailureTag,
     Preference,
     PreferenceVerdict,
+    QuestionSet,
     QueueOrder,
     Review,
     ReviewQueue,
@@ -108,6 +111,9 @@ def test_a_case_is_read_and_reviewed(ritas: Api, cases: ReviewQueue, rita: User)
         "output": task.output.text,
         "verdict": None,
         "note": "",
+        "failure_tags": [],
+        "questions": [],
+        "answers": {},
     }
     said = ritas.post(path_of(cases, 2), {"verdict": "bad_case", "note": "ambiguous"})
     check_answer(said, ONE, "post")
@@ -116,6 +122,45 @@ def test_a_case_is_read_and_reviewed(ritas: Api, cases: ReviewQueue, rita: User)
     review = Review.objects.get()
     assert (review.output, review.reviewer) == (task.output, rita)
     assert review.verdict == ReviewVerdict.BAD_CASE
+
+
+def test_questions_are_answered_with_the_verdict(
+    ritas: Api, run: Run, rita: User, alice: User
+) -> None:
+    asked = [
+        {"text": "Polite?", "kind": "choice", "choices": ["yes", "no"], "is_required": True},
+        {"text": "Points", "kind": "number", "minimum": 0.0, "maximum": 10.0},
+    ]
+    QuestionSet.objects.publish(run.team, "Tone", Questions.parse(asked), by=alice)
+    path = "reviews/queues/"
+    refused = ritas.post(path, {"run": str(run.uuid), "question_set": "Facts"})
+    assert codes(refused) == [("question_set", "unknown_questions")]
+    made = ritas.post(path, {"run": str(run.uuid), "question_set": "Tone"})
+    assert made.json()["question_set"] == "Tone v1"
+    queue = ReviewQueue.objects.get()
+    read = ritas.get(path_of(queue, 1))
+    check_answer(read, ONE, "get")
+    assert read.json()["questions"] == asked
+    for answers, question in (
+        ({}, "Polite?"),
+        ({"Polite?": "yes", "Points": 11}, "Points"),
+        ({"Polite?": "yes", "Who?": "me"}, "Who?"),
+    ):
+        refused = ritas.post(path_of(queue, 1), {"verdict": "pass", "answers": answers})
+        assert refused.status_code == 422
+        assert codes(refused) == [(f"answers.{question}", "invalid_answer")]
+    sent = {"verdict": "fail", "answers": {"Polite?": "no"}, "failure_tags": ["tone"]}
+    said = ritas.post(path_of(queue, 1), sent).json()
+    assert (said["answers"], said["failure_tags"], said["is_done"]) == (
+        {"Polite?": "no"},
+        ["tone"],
+        True,
+    )
+    assert FailureTag.objects.get().name == "tone"
+    again = ritas.post(path_of(queue, 1), {"verdict": "pass", "answers": {"Polite?": "yes"}})
+    assert again.json()["failure_tags"] == ["tone"]
+    listed = ritas.get("reviews/", run=str(run.uuid)).json()["results"]
+    assert listed[0]["answers"] == {"Tone v1": {"Polite?": "yes"}}
 
 
 def test_a_pair_is_read_without_names_and_compared(ritas: Api, pairs: ReviewQueue) -> None:

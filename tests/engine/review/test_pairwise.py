@@ -171,7 +171,7 @@ def test_results_are_hidden_from_whoever_still_compares(runs: Runs, rita: User, 
     assert isinstance(runs.new, Run)
 
 
-def test_what_was_compared_before_is_done_in_a_new_queue_by_one_update(
+def test_what_was_compared_before_is_done_in_a_new_queue_by_one_update_a_person(
     runs: Runs, rita: User, sam: User
 ) -> None:
     first = runs.queue(rita, sam)
@@ -192,4 +192,4 @@ def test_what_was_compared_before_is_done_in_a_new_queue_by_one_update(
     }
     assert done
     updates = [query for query in queries if query["sql"].startswith("UPDATE")]
-    assert len(updates) == 1
+    assert len(updates) == 2  # one a person

@@ -40,6 +40,7 @@ def test_rows_come_in_the_order_of_cases(reviewed: Run) -> None:
         "score": 0.1,
         "note": "",
         "failure_tags": [],
+        "answers": {},
         "date": "2026-11-20T09:30:00.123456+00:00",
     }
     assert (second["reviewer"], second["verdict"]) == ("rita@example.org", "bad_case")

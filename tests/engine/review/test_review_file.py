@@ -25,7 +25,7 @@ def row_of(**fields: Any) -> ReviewRow | RowProblem:
     return read_review(Row(3, {"key": "q1", "verdict": "pass", "reviewer": "Jo"} | fields))
 
 
-JO = ReviewRow(2, "q1", 0, "Jo", ReviewVerdict.PASS, None, "", [], None)
+JO = ReviewRow(2, "q1", 0, "Jo", ReviewVerdict.PASS, None, "", [], {}, None)
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,13 @@ def test_all_fields() -> None:
         "score": 0.25,
         "note": " as it is ",
         "failure_tags": ["tone", "tone", " facts "],
+        "answers": {"polite": "yes"},
         "date": "2026-11-20T09:30:00+01:00",
     }
     moment = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
     expected = ReviewRow(
-        *(1, "q1", 2, "Jo", ReviewVerdict.BAD_CASE, 0.25, " as it is ", ["tone", "facts"], moment)
+        *(1, "q1", 2, "Jo", ReviewVerdict.BAD_CASE, 0.25, " as it is ", ["tone", "facts"]),
+        *({"": {"polite": "yes"}}, moment),
     )
     assert read(json.dumps(fields), "a.jsonl") == [expected]
 

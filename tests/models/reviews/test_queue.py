@@ -45,18 +45,18 @@ def test_progress_counts_what_is_done_and_what_is_open_for_the_person(
     run: Run, alice: User, bob: User
 ) -> None:
     queue = make_queue(run, alice)
-    ReviewTask.objects.mark(queue.tasks.get(position=2).output, alice, is_done=True)
+    ReviewTask.objects.mark_done(queue.tasks.get(position=2).output, alice)
     listed = ReviewQueue.objects.with_progress(alice).get()
     assert (listed.total, listed.done, listed.own_open) == (3, 1, 2)
     assert ReviewQueue.objects.with_progress(bob).get().own_open == 0
-    ReviewTask.objects.mark(queue.tasks.get(position=2).output, alice, is_done=False)
+    ReviewTask.objects.mark_open(queue.tasks.get(position=2).output, alice)
     assert ReviewTask.objects.open().of(alice).count() == 3
 
 
 def test_a_review_does_no_pairwise_task(run: Run, alice: User) -> None:
     pairwise = make_queue(run, alice, baseline=run)
     assert pairwise.is_pairwise
-    ReviewTask.objects.mark(pairwise.tasks.get(position=1).output, alice, is_done=True)
+    ReviewTask.objects.mark_done(pairwise.tasks.get(position=1).output, alice)
     assert not pairwise.tasks.exclude(done_at=None).exists()
 
 
