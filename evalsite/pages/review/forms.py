@@ -283,7 +283,9 @@ class ReassignForm(forms.Form):
 class PoolForm(forms.Form):
     """Who takes cases of a pool."""
 
-    reviewers = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple)
+    reviewers = forms.MultipleChoiceField(
+        label="Who takes its cases", widget=forms.CheckboxSelectMultiple
+    )
     is_possible = True
 
     def __init__(

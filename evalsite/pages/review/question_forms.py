@@ -14,7 +14,7 @@ from scoring.models import QuestionSet
 from scoring.models.reviews.question_set import MAX_NAME
 
 _FIELDS: Final = (
-    *("text", "kind", "choices", "minimum", "maximum", "is_required", "after", "answer"),
+    *("text", "kind", "is_required", "choices", "minimum", "maximum", "after", "answer"),
 )
 _KINDS: Final = [
     (QuestionKind.CHOICE, "One choice"),
@@ -31,7 +31,7 @@ class QuestionFields(NamedTuple):
     """The fields of one question; `is_open` where there is something to see or to enter."""
 
     number: int
-    fields: list[BoundField]
+    fields: dict[str, BoundField]
     is_open: bool
 
 
@@ -59,8 +59,9 @@ class QuestionSetForm(forms.Form):
         """Of each question; the first empty one is open, too."""
         is_next = True
         for number in _NUMBERS:
-            fields = [self[f"{name}_{number}"] for name in _FIELDS]
-            is_filled = bool(fields[0].value()) or any(field.errors for field in fields)
+            fields = {name: self[f"{name}_{number}"] for name in _FIELDS}
+            has_errors = any(field.errors for field in fields.values())
+            is_filled = bool(fields["text"].value()) or has_errors
             yield QuestionFields(number, fields, is_filled or is_next)
             is_next = is_filled and is_next
 
@@ -80,21 +81,25 @@ class QuestionSetForm(forms.Form):
 
 def _make_fields(number: int) -> dict[str, forms.Field]:
     """By the names of _FIELDS."""
-    earlier = [("", "always"), *((str(each), f"Question {each}") for each in range(1, number))]
+    earlier = [
+        ("", "always"),
+        *((str(each), f"depending on question {each}") for each in range(1, number)),
+    ]
     fields: dict[str, forms.Field] = {
         "text": forms.CharField(label=f"Question {number}", required=False),
         "kind": forms.ChoiceField(label="Answer", choices=_KINDS, required=False),
         "choices": forms.CharField(
+            label="Choices",
             required=False,
             widget=forms.Textarea(attrs={"rows": 3}),
             help_text="One a line.",
         ),
-        "minimum": forms.FloatField(required=False, help_text="Of a number."),
-        "maximum": forms.FloatField(required=False, help_text="Of a number."),
+        "minimum": forms.FloatField(label="Minimum", required=False),
+        "maximum": forms.FloatField(label="Maximum", required=False),
         "is_required": forms.BooleanField(label="Required", required=False),
         "after": forms.ChoiceField(label="Shown", choices=earlier, required=False),
         "answer": forms.CharField(
-            label="if its answer is", required=False, help_text="One of its choices."
+            label="where it is answered", required=False, help_text="One of its choices."
         ),
     }
     return fields
