@@ -96,6 +96,7 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "failure_tags": (VIEWER, EDITOR),
     "remove_failure_tag": (None, EDITOR),
     "question_sets": (VIEWER, None),
+    "dataset_preferences": (VIEWER, None),
     "edit_question_set": (EDITOR, EDITOR),
     "remove_question_set": (None, EDITOR),
     "new_review_queue": (REVIEWER, REVIEWER),
