@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from evalsite.blind_review import blind_pairs
+from scoring.engine.calibration.gate_fitness import StampedScorer, stamped_scorers
 from scoring.engine.compare.comparison import check_comparable
 from scoring.engine.compare.gates import COMPARING_METRICS, Gate, GateCheck, GateLimits, check_gates
 from scoring.engine.compare.jobs import compare_or_enqueue
@@ -23,6 +24,11 @@ class ShownCheck(NamedTuple):
     check: GateCheck
     waivers: WaiverUse = NO_WAIVERS
     left_out: int = 0
+
+    @property
+    def scorers(self) -> list[StampedScorer]:
+        """The scorers that the gates rest on, with their stamps."""
+        return stamped_scorers(self.check.run, self.check.scorer_names)
 
 
 def needs_baseline(wanted: Sequence[Gate]) -> bool:

@@ -224,6 +224,13 @@ _register(
     list_select_related=["candidate", "baseline", "output__case", "decided_by"],
 )
 _register(
+    rows.ScorerStamp,
+    list_display=["scorer_version", "dataset_version", "fitness", "stamped_by", "created_at"],
+    list_filter=["fitness"],
+    search_fields=["scorer_version__scorer__name"],
+    list_select_related=["scorer_version", "dataset_version", "stamped_by"],
+)
+_register(
     rows.QuestionSet,
     list_display=["label", "team", "created_by", "created_at", "removed_at"],
     list_filter=["team"],

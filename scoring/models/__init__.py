@@ -31,6 +31,7 @@ from scoring.models.reviews.question_set import QuestionSet
 from scoring.models.reviews.queue import QueueOrder, ReviewQueue, ReviewTask, TaskReason
 from scoring.models.reviews.review import Review, ReviewVerdict
 from scoring.models.reviews.saved_view import SavedView
+from scoring.models.reviews.scorer_stamp import ScorerStamp
 from scoring.models.reviews.waiver import Waiver
 from scoring.models.runs.generation import Generation
 from scoring.models.runs.model_call import CallPurpose, Embedding, JudgeVariance, ModelCall
@@ -144,6 +145,7 @@ __all__ = [
     "Score",
     "ScoreHistogram",
     "Scorer",
+    "ScorerStamp",
     "ScorerVersion",
     "Shard",
     "Status",

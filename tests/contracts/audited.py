@@ -432,6 +432,7 @@ RECORDED: Final[dict[tuple[str, str], Change]] = {
     ("page", "undo_review_task"): Change(
         "review.taken_back", first=lambda desk: desk.send("review_task", TASK)
     ),
+    ("page", "stamp_run_scorer"): Change("scorer.stamped", {"limit": "0.6"}, first=_finished),
     ("page", "check_run_scorer"): Change("judge.checked", {"sample": "2"}, first=_judged),
     ("page", "propose_correction"): Change(
         "correction.proposed", {"expected": "b", "kind": "text", "why": ""}

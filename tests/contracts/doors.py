@@ -116,6 +116,7 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "undo_review_task": (None, OWN),
     "run_calibration": (VIEWER, None),
     "run_scorer_calibration": (VIEWER, None),
+    "stamp_run_scorer": (None, EDITOR),
     "check_run_scorer": (None, EDITOR),
     "compare": (VIEWER, None),
     "compare_report": (VIEWER, None),

@@ -108,6 +108,9 @@ class PeopleShape(serializers.Serializer[object]):
 
     people = serializers.IntegerField(min_value=0)
     outputs = serializers.IntegerField(min_value=0)
+    krippendorff_alpha = serializers.FloatField(
+        allow_null=True, help_text="Where people miss outputs that others have reviewed."
+    )
     fleiss_kappa = serializers.FloatField(allow_null=True)
     pairs = RaterPairShape(many=True)
 

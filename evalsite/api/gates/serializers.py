@@ -8,6 +8,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from evalsite.api.fields import BodySerializer, TextField
+from scoring.core.stats.gate_fitness import Fitness
 from scoring.engine.compare.gates import DEFAULT_DROP, DEFAULT_UNJUDGED
 
 AUTO: Final = "auto"
@@ -116,6 +117,17 @@ class UnknownShape(serializers.Serializer[object]):
     only_in_one_run = serializers.IntegerField(min_value=0)
 
 
+class StampShape(serializers.Serializer[object]):
+    """For what a scorer was found fit by its agreement with people."""
+
+    scorer = serializers.CharField()
+    fitness = serializers.ChoiceField([*map(str, Fitness)], allow_null=True)
+    is_fit = serializers.BooleanField(help_text="Stamped as gating, and not stale.")
+    changes = serializers.ListField(
+        child=serializers.CharField(), help_text="What changed since, so that the stamp is stale."
+    )
+
+
 class GateCheckShape(serializers.Serializer[object]):
     """What the gates answer; null where nothing was compared."""
 
@@ -132,3 +144,4 @@ class GateCheckShape(serializers.Serializer[object]):
     regressions_unknown = UnknownShape(allow_null=True)
     waivers = WaiversShape(allow_null=True)
     warnings = serializers.ListField(child=serializers.CharField())
+    scorers = StampShape(many=True, help_text="Those that the gates rest on, with their stamps.")

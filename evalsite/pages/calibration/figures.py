@@ -16,7 +16,8 @@ from scoring.engine.calibration.scorers import RunCalibration, ScorerCalibration
 from scoring.models import Run
 from scoring.models.reviews.people_verdict import PeopleVerdict
 
-VERDICTS: Final = ("pass", "fail")
+SCORER_FIRST: Final = ("pass", "fail")
+PEOPLE_FIRST: Final = ("fail", "pass")  # the dangerous outputs first: the scorer passes them
 LEFT_OUT: Final = {
     PeopleVerdict.UNSURE: "unsure",
     PeopleVerdict.BAD_CASE: "bad case",
@@ -39,6 +40,7 @@ class ConfusionCell(NamedTuple):
     number: int
     url: str
     is_agreed: bool
+    is_missed: bool  # a failure by people that the scorer passes
 
 
 class ConfusionRow(NamedTuple):
@@ -65,8 +67,8 @@ class CalibrationFigure:
             ("fail", "fail"): table.both_fail,
         }
         return [
-            ConfusionRow(scorer, [self._cell(scorer, people, numbers) for people in VERDICTS])
-            for scorer in VERDICTS
+            ConfusionRow(scorer, [self._cell(scorer, people, numbers) for people in PEOPLE_FIRST])
+            for scorer in SCORER_FIRST
         ]
 
     @property
@@ -88,7 +90,9 @@ class CalibrationFigure:
         named = self.calibration.scorer
         query = {"scorer": named.name, "verdict": scorer, "reviewed": people}
         url = cases_url(named.run, **query)
-        return ConfusionCell(people, numbers[scorer, people], url, scorer == people)
+        is_missed = (scorer, people) == ("pass", "fail")
+        number = numbers[scorer, people]
+        return ConfusionCell(people, number, url, scorer == people, is_missed)
 
 
 def calibration_figures(calibration: RunCalibration) -> list[CalibrationFigure]:

@@ -9,6 +9,7 @@ from django import forms
 from django.db import transaction
 
 from evalsite.templatetags.formatting import count, dollars
+from scoring.core.stats.gate_fitness import USUAL_KAPPA
 from scoring.engine.estimates.scoring_estimate import CostEstimate
 from scoring.engine.jobs import job_queue
 from scoring.engine.judges import variance
@@ -93,6 +94,14 @@ class VarianceForm(forms.Form):
         with transaction.atomic():
             AuditEntry.objects.record(team, by, "judge.checked", scorer.version, new=payload)
             return job_queue.enqueue_once(JobKind.MEASURE_VARIANCE, team, by, payload)
+
+
+class StampForm(forms.Form):
+    """What kappa is to reach at least for the scorer to be fit to gate."""
+
+    limit = forms.FloatField(
+        label="Kappa at least", min_value=0, max_value=1, initial=USUAL_KAPPA, step_size=0.01
+    )
 
 
 def sample_sizes(scored: int) -> Sequence[int]:

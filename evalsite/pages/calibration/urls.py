@@ -13,6 +13,7 @@ urlpatterns = [
         views.scorer_calibration,
         name="run_scorer_calibration",
     ),
+    path("runs/<uuid:uid>/scorers/<int:place>/stamp/", views.stamp_scorer, name="stamp_run_scorer"),
     path(
         "runs/<uuid:uid>/scorers/<int:place>/check/", views.check_variance, name="check_run_scorer"
     ),

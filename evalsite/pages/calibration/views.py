@@ -14,13 +14,14 @@ from django.shortcuts import redirect
 
 from evalsite import access
 from evalsite.pages.calibration.figures import calibration_figures, left_out_counts
-from evalsite.pages.calibration.forms import QualityForm, VarianceForm
+from evalsite.pages.calibration.forms import QualityForm, StampForm, VarianceForm
 from evalsite.pages.thresholds.run_thresholds import RunThresholds
 from evalsite.pages.web.decorators import get_page, post_action
 from evalsite.pages.web.job_status import JobStatus, open_job_status
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.stats.agreement import PositionBias
 from scoring.core.stats.descriptive import Estimate, rate_estimate
+from scoring.engine.calibration.gate_fitness import find_stamps, give_stamp, measure_fitness
 from scoring.engine.calibration.people import people_agreement
 from scoring.engine.calibration.scorers import calibrate_run
 from scoring.engine.estimates.scoring_estimate import CostEstimate
@@ -160,13 +161,15 @@ def run_calibration(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """The scorers of a run against people's reviews, and people against each other."""
     opened = access.run_access_for(request.user, uid)
     run = opened.run
-    calibration = calibrate_run(run, run.scorers.with_summary())
+    scorers = list(run.scorers.with_summary())
+    calibration = calibrate_run(run, scorers)
     reviews = Review.objects.of_run(run).exclude(output__in=opened.blind_outputs)
     context = {
         "team": run.team,
         "run": run,
         "calibration": calibration,
         "figures": calibration_figures(calibration),
+        "stamps": {each.scorer.pk: each for each in find_stamps(run, scorers)},
         "left_out": left_out_counts(calibration),
         "agreement": people_agreement(reviews),
         **opened.permissions,
@@ -187,6 +190,9 @@ def scorer_calibration(request: SignedInRequest, uid: uuid.UUID, place: int) -> 
         "calibration": calibration,
         "figure": calibration_figures(calibration)[0],
         "left_out": left_out_counts(calibration),
+        "fitness": measure_fitness(calibration.scorers[0]),
+        "stamped": find_stamps(run, [scorer])[0],
+        "stamp_form": StampForm(),
         # Queried only where the template shows it.
         "threshold_url": lambda: RunThresholds(run).url_of(scorer),
         **access.permissions(request.user, run.team),
@@ -195,6 +201,23 @@ def scorer_calibration(request: SignedInRequest, uid: uuid.UUID, place: int) -> 
         panel = VariancePanel(scorer, context["may_edit"])
         context |= {"noise": panel, "quality": _quality(scorer, request.GET)}
     return render_page(request, "calibration/scorer.html", context, parts=["noise"])
+
+
+@post_action
+def stamp_scorer(request: SignedInRequest, uid: uuid.UUID, place: int) -> HttpResponse:
+    """Stamp a scorer as fit for what its figures of this run allow."""
+    scorer = access.run_scorer_for(request.user, uid, place, Role.EDITOR)
+    form = StampForm(request.POST)
+    run = access.run_access_for(request.user, uid).run
+    if run.is_unfinished:
+        messages.error(request, "Not stamped: the run has not ended.")
+    elif not form.is_valid():
+        messages.error(request, "Not stamped: enter a kappa from 0 to 1.")
+    else:
+        (calibration,) = calibrate_run(run, run.scorers.with_summary().filter(pk=scorer.pk)).scorers
+        stamp = give_stamp(calibration, form.cleaned_data["limit"], by=request.user)
+        messages.success(request, f"{scorer.name} is stamped: {stamp.fitness}.")
+    return redirect("run_scorer_calibration", uid, place)
 
 
 @post_action

@@ -266,14 +266,33 @@ def fleiss_kappa(counts: Iterable[tuple[int, int]]) -> float | None:
     numbers this is J. L. Fleiss, Measuring nominal scale agreement among many raters, Psychological
     Bulletin 76 (1971). None without such outputs, or where all verdicts are the same.
     """
-    rated = [each for each in counts if sum(each) > 1]
-    total, passed = sum(map(sum, rated)), sum(passes for passes, _ in rated)
+    rated, passed, total = _rate(counts)
     if passed in (0, total):
         return None
     observed = fsum(map(_agreeing_pairs, rated)) / len(rated)
     rate = passed / total
     by_chance = rate**2 + (1 - rate) ** 2
     return (observed - by_chance) / (1 - by_chance)
+
+
+def krippendorff_alpha(counts: Iterable[tuple[int, int]]) -> float | None:
+    """The agreement of several people beyond chance, from how many passed and failed each output.
+
+    Unlike `fleiss_kappa` it weighs each verdict the same, so that people may miss outputs, and
+    corrects chance for few verdicts: K. Krippendorff, Computing Krippendorff's alpha-reliability
+    (2011), for nominal data. None without an output of two verdicts, or where all are the same.
+    """
+    rated, passed, total = _rate(counts)
+    if passed in (0, total):
+        return None
+    opposed = fsum(passes * fails / (passes + fails - 1) for passes, fails in rated)
+    return 1 - (total - 1) * opposed / (passed * (total - passed))
+
+
+def _rate(counts: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int]], int, int]:
+    """The outputs with several verdicts, how many of these verdicts are passes, and all of them."""
+    rated = [each for each in counts if sum(each) > 1]
+    return rated, sum(passes for passes, _ in rated), sum(map(sum, rated))
 
 
 def _agreeing_pairs(each: Sequence[int]) -> float:

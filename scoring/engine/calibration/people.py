@@ -9,7 +9,12 @@ from functools import cached_property
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from scoring.core.stats.calibration import VerdictTable, fleiss_kappa, verdict_table
+from scoring.core.stats.calibration import (
+    VerdictTable,
+    fleiss_kappa,
+    krippendorff_alpha,
+    verdict_table,
+)
 from scoring.models import ReviewVerdict
 from scoring.models.reviews.people_verdict import PeopleVerdict, ReviewedOutput, reviewed_outputs
 from scoring.models.reviews.review import ReviewQuerySet
@@ -29,12 +34,15 @@ class RaterPair(NamedTuple):
 class PeopleAgreement:
     """People against people, over the outputs that at least two of them passed or failed.
 
-    `pairs` has those who reviewed some output both, most outputs first.
+    `alpha` is for where some of them miss outputs that others have, see `misses_outputs`. `pairs`
+    has those who reviewed some output both, most outputs first.
     """
 
     people: int
     outputs: int
     fleiss: float | None
+    alpha: float | None
+    misses_outputs: bool
     pairs: Sequence[RaterPair]
 
     @property
@@ -91,5 +99,7 @@ def people_agreement(reviews: ReviewQuerySet) -> PeopleAgreement:
         people=len({person for said in shared for person in said}),
         outputs=len(shared),
         fleiss=fleiss_kappa(votes),
+        alpha=krippendorff_alpha(votes),
+        misses_outputs=len({sum(each) for each in votes}) > 1,
         pairs=sorted(tables, key=lambda pair: (-pair.table.n, pair.one, pair.other)),
     )

@@ -136,6 +136,7 @@ def _describe_people(agreement: PeopleAgreement) -> dict[str, Any]:
         "people": agreement.people,
         "outputs": agreement.outputs,
         "fleiss_kappa": agreement.fleiss,
+        "krippendorff_alpha": agreement.alpha,
         "pairs": [
             {"one": pair.one, "other": pair.other, "n": pair.table.n}
             | _describe_agreement(pair.table)

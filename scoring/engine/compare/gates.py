@@ -140,6 +140,11 @@ class GateCheck(NamedTuple):
     outcomes: list[GateOutcome]
 
     @property
+    def scorer_names(self) -> list[str] | None:
+        """See `find_scorers`."""
+        return find_scorers(self.outcomes)
+
+    @property
     def state(self) -> State:
         """Of all together: failed where one has failed, and passed where all have."""
         states = {outcome.state for outcome in self.outcomes}
@@ -172,6 +177,12 @@ def check_gates(
             regressions = regressions._replace(flips=regressions.flips.leave_out(without))
     outcomes = [check_gate(gate, run, regressions, *limits) for gate in wanted]
     return GateCheck(run, baseline, regressions, outcomes)
+
+
+def find_scorers(outcomes: Iterable[GateOutcome]) -> list[str] | None:
+    """The scorers that the gates name; None for all of the run, on which the other gates rest."""
+    names = [outcome.gate.scorer for outcome in outcomes]
+    return names if all(names) else None
 
 
 def check_scorers(wanted: Iterable[Gate], names: Iterable[str], whose: str) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from django.template.loader import render_to_string
 from django.utils import timezone
 
+from scoring.engine.calibration.gate_fitness import stamped_scorers
 from scoring.engine.compare import report as compare_report
 from scoring.engine.compare.claims import read_figures
 from scoring.engine.compare.columns import MatchedCases, match_cases, read_scores, tag_columns
@@ -143,6 +144,7 @@ def _run(run: Run) -> dict[str, Any]:
 
 def _suite(run: Run) -> dict[str, Any]:
     scorers = run.scorers.select_related("version__scorer")
+    stamps = {each.scorer.pk: each.text for each in stamped_scorers(run)}
     return {
         "name": run.suite_name,
         "revision": run.suite_revision,
@@ -154,6 +156,7 @@ def _suite(run: Run) -> dict[str, Any]:
                 "version": scorer.version.number,
                 "threshold": scorer.threshold,
                 "config": scorer.version.config,
+                "stamp": stamps[scorer.pk],
             }
             for scorer in scorers
         ],

@@ -12,7 +12,7 @@ from django.db.models import Count, Min
 from scoring.core.wording.numbers import share_text, to_ascii
 from scoring.core.wording.tables import NO_FIGURE, align_columns, interval_text, markdown_table
 from scoring.engine.compare.gate_text import outcome_text
-from scoring.engine.compare.gates import GateOutcome, waivers_text
+from scoring.engine.compare.gates import GateOutcome, find_scorers, waivers_text
 from scoring.engine.runs.run_errors import find_run_errors
 from scoring.models import CaseVerdict, Relabel, Run, RunSummary, Score, Status, Verdict
 from scoring.models.runs.missing_outputs import missing_keys
@@ -219,7 +219,22 @@ def _facts(report: Report) -> list[str]:
     elif report.seeks_baseline:
         series = run.output_set.series
         facts.append(f"baseline: none, the series {series} has no earlier finished run")
-    return facts + [outcome_text(outcome) for outcome in report.outcomes]
+    return [*facts, *_stamp_texts(report), *map(outcome_text, report.outcomes)]
+
+
+def _stamp_texts(report: Report) -> list[str]:
+    """For what the scorers behind the gates were found fit, where any of them is stamped."""
+    if not report.outcomes:
+        return []
+    from scoring.engine.calibration.gate_fitness import (
+        stamped_scorers,  # builds wait for its imports
+    )
+
+    found = stamped_scorers(report.run, find_scorers(report.outcomes))
+    if not any(each.stamp for each in found):
+        return []
+    texts = (to_ascii(f"{each.scorer.name}: {each.text}") for each in found)
+    return [f"fit to gate: {'; '.join(texts)}"]
 
 
 def _relabel_texts(run: Run) -> list[str]:

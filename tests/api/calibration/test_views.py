@@ -59,7 +59,13 @@ def test_a_scorer_has_its_figures(alices: Api, reviewed: Run) -> None:
     assert (close["precision"], close["recall"]) == (0.75, 1.0)
     assert close["best_threshold"] == {"threshold": 0.7, "kappa": 1.0, "as_good": [0.4, 0.8]}
     assert (close["threshold"], close["corrected_pass_rate"]) == (0.5, None)
-    assert body["people"] == {"people": 0, "outputs": 0, "fleiss_kappa": None, "pairs": []}
+    assert body["people"] == {
+        "people": 0,
+        "outputs": 0,
+        "fleiss_kappa": None,
+        "krippendorff_alpha": None,
+        "pairs": [],
+    }
 
 
 def test_a_random_sample_corrects_the_pass_rate(

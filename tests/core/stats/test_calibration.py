@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from itertools import permutations
 from math import isclose, sqrt
 from statistics import fmean
 
@@ -21,6 +22,7 @@ from scoring.core.stats.calibration import (
     best_threshold,
     fleiss_kappa,
     kappa_difference,
+    krippendorff_alpha,
     verdict_table,
 )
 
@@ -275,3 +277,33 @@ class TestFleiss:
         counts = [(2, 0)] * 6 + [(1, 1)] * 4 + [(0, 2)] * 5
         assert table.kappa is not None
         assert fleiss_kappa(counts) == pytest.approx(table.kappa.value, abs=1e-12)
+
+
+class TestKrippendorffAlpha:
+    def test_the_example_of_the_paper(self) -> None:
+        """Krippendorff (2011), section B: two observers, binary data."""
+        meg, owen = "0100000010", "1110010000"
+        counts = [((a + b).count("1"), (a + b).count("0")) for a, b in zip(meg, owen, strict=True)]
+        assert krippendorff_alpha(counts) == pytest.approx(0.095, abs=5e-4)
+
+    @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=12))
+    def test_pairs_within_outputs_beside_pairs_of_all(self, counts: list[tuple[int, int]]) -> None:
+        """By the definition: every pair of verdicts, weighed by the verdicts of its output."""
+        rated = [each for each in counts if sum(each) > 1]
+        values = [value for p, f in rated for value in [1] * p + [0] * f]
+        if len(set(values)) < 2:
+            assert krippendorff_alpha(counts) is None
+            return
+        within = 0.0
+        for p, f in rated:
+            own = [1] * p + [0] * f
+            pairs = [one != other for one, other in permutations(own, 2)]
+            within += sum(pairs) / (len(own) - 1)
+        across = sum(one != other for one, other in permutations(values, 2))
+        n = len(values)
+        wanted = 1 - (within / n) / (across / (n * (n - 1)))
+        assert krippendorff_alpha(counts) == pytest.approx(wanted, abs=1e-9)
+
+    def test_outputs_with_one_verdict_count_for_nothing(self) -> None:
+        counts = [(2, 0), (0, 2), (1, 1)]
+        assert krippendorff_alpha([*counts, (1, 0), (0, 0)]) == krippendorff_alpha(counts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from scoring.core.stats.calibration import krippendorff_alpha
 from scoring.engine.calibration.people import people_agreement, read_people
 from scoring.models import DatasetVersion, Review, ReviewVerdict, User
 from tests.support.reviewed_runs import give_in_turn, outputs_of, scored_run
@@ -35,6 +36,12 @@ class TestPeople:
         assert (found.people, found.outputs, found.only_pair) == (3, 3, None)
         assert found.fleiss == pytest.approx((7 / 9 - 41 / 81) / (1 - 41 / 81))
         assert [pair.table.n for pair in found.pairs] == [3, 3, 3]
+        assert not found.misses_outputs
+        Review.objects.filter(reviewer=people[1]).delete()
+        give_in_turn(run, people[1], [PASS, FAIL, FAIL, PASS])
+        missing = people_agreement(Review.objects.of_run(run))
+        assert missing.misses_outputs
+        assert missing.alpha == pytest.approx(krippendorff_alpha([(3, 0), (1, 2), (0, 3), (1, 1)]))
 
     def test_imported_reviewers_are_told_apart_by_name(
         self, version: DatasetVersion, people: list[User]

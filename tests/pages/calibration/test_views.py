@@ -363,7 +363,7 @@ class TestOnlyJudges:
         assert "judge quality" not in browser.get(reverse("run", args=[plain.uuid])).text
 
 
-@pytest.mark.parametrize("most", [26])
+@pytest.mark.parametrize("most", [28])
 def test_a_page_of_many_cases_asks_no_more_queries_than_one_of_few(
     browser_of: BrowserOf,
     alice: User,
@@ -546,3 +546,36 @@ class TestScorer:
         page = said(browser_of(bob).get(at(run)))
         assert "No output of this run has been reviewed yet." in page
         assert "Labels in the dataset" in page  # the judge's own part
+
+
+class TestStamp:
+    def test_an_editor_stamps_a_scorer_and_pages_say_it(
+        self, browser: Client, ritas: Client, version: DatasetVersion, rita: User
+    ) -> None:
+        run = scored_run(version, {"close": [0.9, 0.6, 0.4]})
+        give_in_turn(run, rita, [ReviewVerdict.PASS, ReviewVerdict.FAIL])
+        draw_sample(outputs_of(run)[:2])
+        url = reverse("run_scorer_calibration", args=[run.uuid, 0])
+        page = " ".join(browser.get(url).text.split())
+        for said in ("<strong>exploring</strong>", "not stamped", "48 more reviews of a random"):
+            assert said in page
+        stamp = reverse("stamp_run_scorer", args=[run.uuid, 0])
+        assert ritas.post(stamp, {"limit": "0.6"}).status_code == 403
+        assert "enter a kappa from 0 to 1" in browser.post(stamp, {"limit": "2"}, follow=True).text
+        assert (
+            "close is stamped: exploring."
+            in browser.post(stamp, {"limit": "0.6"}, follow=True).text
+        )
+        assert ">exploring</span>" in browser.get(reverse("run_calibration", args=[run.uuid])).text
+        gates = reverse("run_gate", args=[run.uuid])
+        gated = " ".join(browser.get(gates + "?gate=pass_rate%3E%3D0.1").text.split())
+        assert "Fit to gate: " in gated
+        assert "exploring" in gated
+
+    def test_a_run_that_goes_on_is_not_stamped(
+        self, browser: Client, version: DatasetVersion
+    ) -> None:
+        run = scored_run(version, {"close": [0.9]})
+        Run.objects.filter(pk=run.pk).update(state=RunState.RUNNING)
+        stamp = reverse("stamp_run_scorer", args=[run.uuid, 0])
+        assert "the run has not ended" in browser.post(stamp, {"limit": "0.6"}, follow=True).text
