@@ -17,7 +17,7 @@ from django.db import models
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from evalsite.blind_review import has_blind_outputs
+from evalsite.blind_review import has_blind_outputs, readable_waivers
 from scoring.engine.review.blind_outputs import BlindCases, find_blind_cases, list_outputs
 from scoring.engine.review.disagreements import Disagreement, Disagreements
 from scoring.engine.review.pool import find_task
@@ -494,8 +494,12 @@ def threshold_proposal_for(user: User, uid: uuid.UUID, role: Role) -> ThresholdP
 
 
 def waiver_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Waiver:
-    """A waiver with its dataset, team, scorer and people joined."""
-    return _get_row(user, Waiver.objects.visible_to(user).for_list(), uid, role)
+    """A waiver with its dataset, team, scorer and people joined.
+
+    404 for one of a case that the user is yet to review.
+    """
+    waivers = readable_waivers(user, Waiver.objects.visible_to(user))
+    return _get_row(user, waivers.for_list(), uid, role)
 
 
 def release_decision_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> ReleaseDecision:

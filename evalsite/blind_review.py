@@ -26,6 +26,7 @@ from scoring.engine.review.blind_outputs import (
 from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import Output, ReviewTask, Run, User
 from scoring.models.case_list.filters import CaseFilters
+from scoring.models.reviews.waiver import WaiverQuerySet
 
 
 class BlindPairs(NamedTuple):
@@ -107,6 +108,18 @@ def _every_trial(run: Run, keys: Collection[str]) -> frozenset[int]:
     """The ids of the run's outputs for the cases with these keys; no query without any."""
     outputs = Output.objects.filter(output_set=run.output_set_id, case__key__in=keys)
     return frozenset(outputs.values_list("pk", flat=True)) if keys else frozenset()
+
+
+def readable_waivers(user: User, waivers: WaiverQuerySet) -> WaiverQuerySet:
+    """Without those of cases that the user is yet to review: a waiver says that a scorer fails it.
+
+    Cases are told by their key, whichever run of the dataset the user was asked to review.
+    """
+    asked = blinding_tasks(user).filter(
+        queue__run__output_set__version__dataset=models.OuterRef("dataset"),
+        output__case__key=models.OuterRef("case_key"),
+    )
+    return waivers.filter(~models.Exists(asked))
 
 
 def blind_task_for(user: User, outputs: Sequence[Output]) -> ReviewTask | None:

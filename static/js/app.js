@@ -180,9 +180,9 @@ document.addEventListener("keydown", (event) => {
   if (keysSwitch().checked && pressed(event.key)) event.preventDefault();
 });
 
-/** Closes the open menu, or leaves a field that has a key, so that single keys work again. */
+/** Closes the open menu, or leaves a field beside those that have a key, so that single keys work again. */
 function leave(target) {
-  if (target.matches("[data-key]")) target.blur();
+  if (target.matches("[data-key], .question *")) target.blur();
   const menu = document.querySelector("details.menu[open]");
   if (!menu) return;
   menu.open = false;

@@ -7,12 +7,16 @@ from collections.abc import Callable
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
+from scoring.core.questions import Questions
+from scoring.engine.review.queue_progress import QueueProgress
 from scoring.engine.review.queues import QueuePlan, create_queue
 from scoring.models import (
     FailureTag,
+    QuestionSet,
     Review,
     ReviewQueue,
     ReviewVerdict,
@@ -21,6 +25,7 @@ from scoring.models import (
     User,
 )
 from tests.browser.compare_steps import in_both_schemes
+from tests.browser.conftest import PATIENCE_MS
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import CLOSE, finished_run
 from tests.support.thoroughness import IS_THOROUGH
@@ -165,3 +170,131 @@ def test_on_the_page_of_a_case_the_next_one_follows_a_verdict_by_choice(
     expect(page.get_by_label("Next case after a verdict")).to_be_checked()
     given = Review.objects.values_list("output__case__key", "verdict")
     assert list(given) == [("q000", ReviewVerdict.FAIL)]
+
+
+def test_verdicts_on_a_slow_line_are_all_stored_in_order(
+    page: Page, sign_in: SignIn, run: Run, rita: User
+) -> None:
+    """Five keys a second where every answer takes 400 ms and more."""
+    count = 100 if IS_THOROUGH else 8
+    queue = queue_for(run, rita, cases=count)
+    sign_in(rita)
+    page.goto(reverse("next_review", args=[queue.uuid]))
+    line = page.context.new_cdp_session(page)
+    speed = {"offline": False, "downloadThroughput": -1, "uploadThroughput": -1}
+    line.send("Network.enable")
+    line.send("Network.emulateNetworkConditions", {**speed, "latency": 400})
+    keys = ["1" if n % 3 else "2" for n in range(count)]
+    for key in keys:
+        page.keyboard.press(key)
+        page.wait_for_timeout(200)
+    expect(page.get_by_text(f"You have reviewed all {count} of your cases.")).to_be_visible(
+        timeout=count * PATIENCE_MS
+    )
+    tasks = queue.tasks.order_by("position").values_list("output", flat=True)
+    given = dict(Review.objects.values_list("output", "verdict"))
+    wanted = [ReviewVerdict.PASS if key == "1" else ReviewVerdict.FAIL for key in keys]
+    assert [given[output] for output in tasks] == wanted
+
+
+def test_two_people_take_the_cases_of_a_pool(
+    page: Page,
+    sign_in: SignIn,
+    chromium: Browser,
+    live_server: LiveServer,
+    run: Run,
+    rita: User,
+    alice: User,
+    is_accessible: Check,
+) -> None:
+    """Both as fast as they can: every case is reviewed by each of them, none twice by one."""
+    count = 60 if IS_THOROUGH else 8
+    plan = QueuePlan("pool", [rita, alice], count, reviewers_per_case=2, is_pooled=True)
+    queue = create_queue(run, plan, by=rita)
+    sign_in(rita)
+    cookies = page.context.cookies()
+    url = reverse("next_review", args=[queue.uuid])
+    with chromium.new_context(base_url=live_server.url) as second:
+        second.add_cookies(cookies)  # type: ignore[arg-type]
+        sign_in(alice)
+        ritas, alices = second.new_page(), page
+        for done in range(count):
+            for tab in (ritas, alices):
+                if not done:
+                    tab.goto(url)
+                expect(tab.locator("[data-says=progress]")).to_have_text(f"{done} reviewed")
+                tab.keyboard.press("1" if done % 2 else "2")
+            counts = QueueProgress(queue).counts
+            assert counts.cases == count
+        for tab in (ritas, alices):
+            left = f"You have reviewed {count} cases; none is left for you."
+            expect(tab.get_by_text(left)).to_be_visible()
+        ritas.reload()
+        expect(ritas.get_by_text("All done: every case is reviewed twice.")).to_be_visible()
+        expect(ritas.locator("[data-says=counts]")).to_contain_text(f"done {count}")
+        in_both_schemes(ritas, is_accessible)
+    assert Review.objects.count() == 2 * count
+    assert QueueProgress(queue).counts.is_complete
+
+
+def test_a_case_is_free_again_after_whoever_took_it_has_left(
+    page: Page, sign_in: SignIn, run: Run, rita: User, alice: User
+) -> None:
+    plan = QueuePlan("pool", [rita, alice], 1, is_pooled=True)
+    queue = create_queue(run, plan, by=rita)
+    url = reverse("next_review", args=[queue.uuid])
+    sign_in(rita)
+    page.goto(url)
+    heading = page.get_by_role("heading", level=1)
+    taken = heading.inner_text()
+    page.goto("about:blank")
+    sign_in(alice)
+    page.goto(url)
+    expect(page.get_by_text("No case is free now")).to_be_visible()
+    queue.tasks.update(reserved_until=timezone.now())
+    page.goto(url)
+    expect(heading).to_have_text(taken)
+
+
+def test_questions_are_answered_by_keys(
+    page: Page, sign_in: SignIn, run: Run, rita: User, is_accessible: Check
+) -> None:
+    """A question with a condition comes and goes; a missing answer keeps the case in place."""
+    asked = [
+        {"text": "Polite?", "kind": "choice", "choices": ["yes", "no"], "is_required": True},
+        {
+            "text": "Why not?",
+            "kind": "text",
+            "condition": {"question": "Polite?", "answer": "no"},
+        },
+    ]
+    tone = QuestionSet.objects.publish(run.team, "Tone", Questions.parse(asked), by=rita)
+    queue = create_queue(run, QueuePlan("w46", [rita], 2, question_set=tone), by=rita)
+    sign_in(rita)
+    page.goto(reverse("next_review", args=[queue.uuid]))
+    heading = page.get_by_role("heading", level=1)
+    first = heading.inner_text()
+    page.keyboard.press("1")
+    page.keyboard.press("1")
+    expect(heading).to_have_text(first)
+    assert not Review.objects.exists()
+    expect(page.get_by_label("Why not?")).to_be_hidden()
+    page.keyboard.press("q")
+    expect(page.get_by_label("yes", exact=True)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("no", exact=True)).to_be_checked()
+    in_both_schemes(page, is_accessible)
+    page.get_by_label("Why not?").focus()
+    page.keyboard.type("It is curt.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("2")
+    expect(heading).not_to_have_text(first)
+    expect(page.get_by_label("Why not?")).to_be_hidden()
+    review = Review.objects.get()
+    assert review.answers == {"Tone v1": {"Polite?": "no", "Why not?": "It is curt."}}
+    page.get_by_label("yes", exact=True).focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("1")
+    expect(page.get_by_text("You have reviewed all 2 of your cases.")).to_be_visible()
+    expect(page.get_by_role("row", name=re.compile("Polite"))).to_contain_text("yes 1 · no 1")
+    in_both_schemes(page, is_accessible)

@@ -411,3 +411,25 @@ def test_an_output_that_was_carried_over_is_the_same_output(
         by=alice,
     )
     assert NOTE in client.get(reverse("run_case", args=[told.uuid, 1])).text
+
+
+def test_a_waiver_of_a_case_is_not_told_before_the_own_review(
+    secret: Output, house: dict[str, Any], alice: User
+) -> None:
+    """It says that a scorer fails the case."""
+    client = Client()
+    client.force_login(alice)
+    dataset, scorer = house["dataset"], house["run"].scorers.get().version.scorer
+    terms = Terms(timezone.localdate(), NOTE, alice)
+    (waiver,) = Waiver.objects.waive(dataset, [WaivedScorer("case-1", scorer.pk)], terms, by=alice)
+    page = reverse("dataset_waivers", args=[dataset.uuid])
+    listed = f"{reverse('api:waivers')}?dataset={dataset.uuid}"
+    ending = reverse("end_waiver", args=[waiver.uuid])
+    assert NOTE not in client.get(page).text
+    assert "1 case that you are yet to review" in client.get(page).text
+    assert client.get(listed).json()["results"] == []
+    assert client.post(ending).status_code == 404
+    give_review(house["run"], secret, ReviewVerdict.FAIL, by=alice)
+    assert NOTE in client.get(page).text
+    assert len(client.get(listed).json()["results"]) == 1
+    assert client.post(ending).status_code == 302

@@ -28,7 +28,7 @@ from evalsite.api.signoff.serializers import (
     WaiverQuery,
     WaiverShape,
 )
-from evalsite.blind_review import blind_pairs
+from evalsite.blind_review import blind_pairs, readable_waivers
 from scoring.engine.compare.comparison import NotComparableError, check_comparable
 from scoring.engine.signoff.case_actions import (
     ComparedCases,
@@ -56,7 +56,8 @@ class WaiverList(ListView):
 
     def get_queryset(self) -> QuerySet[Waiver]:
         asked = self.parse_query(self.request, WaiverQuery).validated_data
-        waivers = Waiver.objects.visible_to(self.user).filter(dataset__team=self.team()).for_list()
+        of_team = Waiver.objects.visible_to(self.user).filter(dataset__team=self.team())
+        waivers = readable_waivers(self.user, of_team).for_list()
         if "dataset" in asked:
             waivers = waivers.filter(dataset__uuid=asked["dataset"])
         if "key" in asked:
@@ -65,7 +66,10 @@ class WaiverList(ListView):
 
     @describe(parameters=[WaiverQuery])
     def get(self, request: Request, **_: Any) -> Response:
-        """The newest first; expired and ended ones stay in the list."""
+        """The newest first; expired and ended ones stay in the list.
+
+        Without those of cases that you are yet to review.
+        """
         return self.list(request)
 
     @describe(request=NewWaiver, responses={201: WaiverShape}, examples=[request_example(WAIVER)])

@@ -11,6 +11,7 @@ from django.forms import BoundField
 from scoring.core.contract import Json
 from scoring.core.questions import AnswerError, Answers, Question, QuestionKind, Questions
 
+KEY: Final = {"data-key": "q", "aria-keyshortcuts": "q"}  # leads to the first question
 _NO_QUESTIONS: Final = Questions(())
 
 
@@ -38,6 +39,8 @@ class AnswersForm(forms.Form):
         }
         for question in self._questions.all:
             self.fields[self._names[question.text]] = _make_field(question)
+        if first := next(iter(self._names.values()), ""):
+            self.fields[first].widget.attrs |= KEY
 
     def question_fields(self) -> Iterator[QuestionField]:
         """In their order."""

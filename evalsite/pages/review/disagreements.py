@@ -144,8 +144,12 @@ def _decide(request: SignedInRequest, uid: uuid.UUID, position: int) -> HttpResp
 
 
 def _save(request: SignedInRequest, opened: Opened, form: VerdictForm) -> None:
-    """Keep the final verdict, and offer to undo it. Raises AdjudicationError."""
+    """Keep the final verdict, and offer to undo it: what it replaced holds again then.
+
+    Raises AdjudicationError.
+    """
     run, output = opened.output.run, opened.output.output
+    replaced = opened.disagreement.adjudication
     decided = adjudicate(
         run,
         output,
@@ -154,9 +158,14 @@ def _save(request: SignedInRequest, opened: Opened, form: VerdictForm) -> None:
         note=form.cleaned_data["note"],
         seen=form.cleaned_data["seen"],
     )
-    path = disagreement_url(run.uuid, opened.position, "clear_disagreement")
     text = f"{output.case.key}: {form.chosen_verdict.label}."
-    add_undo_message(request, text, path, {"seen": decided.revision})
+    fields: dict[str, Any] = {"seen": decided.revision}
+    if replaced:
+        path = disagreement_url(run.uuid, opened.position)
+        fields |= {"verdict": replaced.code, "note": replaced.note}
+    else:
+        path = disagreement_url(run.uuid, opened.position, "clear_disagreement")
+    add_undo_message(request, text, path, fields)
 
 
 def _rows(disagreements: Disagreements, outputs: list[int]) -> list[tuple[Disagreement, str]]:

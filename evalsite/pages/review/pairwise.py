@@ -121,9 +121,15 @@ def _baseline(request: SignedInRequest, run: Run) -> Run | None:
 def _save(
     request: SignedInRequest, opened: TaskAccess, pair: OutputPair, form: PreferenceForm
 ) -> None:
-    """Keep the choice, and offer to undo it. Raises StalePreferenceError."""
+    """Keep the choice, and offer to undo it: what it replaced holds again then.
+
+    Raises StalePreferenceError.
+    """
     sent = form.cleaned_data
-    Preference.objects.prefer(
+    replaced = Preference.objects.filter(
+        candidate=pair.candidate, baseline=pair.baseline, reviewer=request.user
+    ).first()
+    kept = Preference.objects.prefer(
         opened.run,
         (pair.candidate, pair.baseline),
         pair.verdict_of(sent["choice"]),
@@ -132,8 +138,13 @@ def _save(
         is_swapped=pair.is_swapped,
         seen=sent["seen"],
     )
-    path = reverse("undo_review_task", args=[opened.queue.uuid, opened.task.position])
-    add_undo_message(request, f"{opened.output.case.key}: {LABELS[sent['choice']]}.", path)
+    task, fields = [opened.queue.uuid, opened.task.position], {}
+    path = reverse("review_task" if replaced else "undo_review_task", args=task)
+    if replaced:
+        fields = {"choice": pair.choice_of(replaced.verdict), "note": replaced.note}
+        fields["seen"] = kept.code
+    text = f"{opened.output.case.key}: {LABELS[sent['choice']]}."
+    add_undo_message(request, text, path, fields)
 
 
 def _render(

@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from evalsite import access
+from evalsite.blind_review import readable_waivers
 from evalsite.pages.web.dataset_frame import dataset_frame
 from evalsite.pages.web.decorators import get_page, post_action
 from evalsite.pages.web.keyset import keyset_page
@@ -25,13 +26,16 @@ STATES: Final = {"active": "Active", "expired": "Expired", "ended": "Ended"}
 def dataset_waivers(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """The waivers of a dataset, the newest first; of one state where the address names it."""
     dataset = access.dataset_for(request.user, uid)
-    waivers = Waiver.objects.filter(dataset=dataset)
+    every = Waiver.objects.filter(dataset=dataset)
+    waivers = readable_waivers(request.user, every)
     chosen = request.GET.get("state", "")
     listed = waivers.in_state(chosen) if chosen in STATES else waivers
     context = dataset_frame(request, dataset, "waivers")
     context |= {
         "page": keyset_page(listed.for_list(), "-id", request.GET),
         "chosen": chosen,
+        "left_out": every.values("case_key").distinct().count()
+        - waivers.values("case_key").distinct().count(),
         "states": [
             (state, title, waivers.in_state(state).count()) for state, title in STATES.items()
         ],

@@ -93,7 +93,7 @@ class ReviewQuerySet(models.QuerySet["Review"]):
             kept = previous.answers if previous else {}
             answered = kept | dict(answers or {})
             fields = {"verdict": verdict, "note": note, "failure_tags": list(failure_tags)}
-            fields["answers"] = answered
+            fields |= {"answers": answered, "reviewer": by, "reviewer_name": ""}
             ReviewTask.objects.mark_done(output, by, answered)
             old = previous.audit_values if previous else None
             for name, value in fields.items():
@@ -126,8 +126,13 @@ class ReviewQuerySet(models.QuerySet["Review"]):
         return review
 
     def _own(self, output: Output, by: User) -> Review | None:
-        """The person's review, locked until the transaction ends."""
-        return self.select_for_update().filter(output=output, reviewer=by).first()
+        """The person's review, locked until the transaction ends.
+
+        Perhaps one that came in under their address, before they were a member.
+        """
+        named = Q(reviewer=None, reviewer_name__iexact=by.email)
+        rows = self.select_for_update().filter(Q(reviewer=by) | named, output=output)
+        return rows.order_by(models.F("reviewer").asc(nulls_last=True)).first()
 
 
 def _check_revision(review: Review | None, seen: int | None) -> None:

@@ -131,3 +131,23 @@ def test_a_first_review_that_is_sent_twice_at_once_is_one(
         Review.objects.record(run, output, FAIL, by=alice, note="no", seen=seen)
     assert stale.value.current == first
     assert Review.objects.get().code == "pass"
+
+
+def test_a_review_that_came_in_by_address_becomes_that_of_the_member(
+    run: Run, output: Output, alice: User
+) -> None:
+    """Whoever joins later is one reviewer, not two."""
+    imported = Review.objects.create(
+        output=output,
+        reviewer_name="Alice@Example.org",
+        verdict=FAIL,
+        score=0.2,
+        is_imported=True,
+        failure_tags=["tone"],
+    )
+    own = Review.objects.record(run, output, PASS, by=alice)
+    assert own.pk == imported.pk
+    own.refresh_from_db()
+    assert (own.reviewer, own.reviewer_name, own.is_imported) == (alice, "", False)
+    assert (own.verdict, own.score, own.failure_tags) == (PASS, None, ["tone"])
+    assert Review.objects.count() == 1

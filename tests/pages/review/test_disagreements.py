@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -157,3 +158,17 @@ def test_whoever_decides_after_the_reviewers_agreed_is_told(
     assert ritas.post(page_url(disputed, 99), form).status_code == 404
     assert browser_of(charlie).post(page_url(disputed), form).status_code == 404
     assert browser_of(bob).post(page_url(disputed), form).status_code == 403
+
+
+def test_undo_of_a_changed_final_verdict_brings_the_earlier_one_back(
+    ritas: Client, browser_of: BrowserOf, disputed: Run
+) -> None:
+    url = page_url(disputed)
+    ritas.post(url, {"verdict": "pass", "note": "first", "seen": "0"})
+    changed = ritas.post(url, {"verdict": "fail", "note": "second", "seen": "1"}, follow=True)
+    assert Adjudication.objects.get().verdict == FAIL
+    path, fields = json.loads(list(changed.context["messages"])[-1].extra_tags)
+    assert path == url
+    ritas.post(path, fields)
+    again = Adjudication.objects.get()
+    assert (again.verdict, again.note, again.revision) == (PASS, "first", 3)

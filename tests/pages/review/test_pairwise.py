@@ -241,3 +241,17 @@ def test_a_closed_queue_says_so_beside_the_pair(
     assert "This queue was closed" not in ritas.get(url_of(pairs)).text
     close_queue(pairs, alice)
     assert "This queue was closed" in ritas.get(url_of(pairs)).text
+
+
+def test_undo_of_a_changed_choice_brings_the_earlier_one_back(
+    ritas: Client, pairs: ReviewQueue
+) -> None:
+    choose(ritas, pairs, 1, "left", note="first")
+    first = Preference.objects.get()
+    form = {"choice": "same", "note": "second", "seen": first.code}
+    changed = ritas.post(url_of(pairs), form, follow=True)
+    path, fields = json.loads(next(iter(changed.context["messages"])).extra_tags)
+    assert path == url_of(pairs)
+    ritas.post(path, fields)
+    again = Preference.objects.get()
+    assert (again.verdict, again.note) == (first.verdict, "first")
