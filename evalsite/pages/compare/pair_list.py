@@ -20,6 +20,7 @@ from evalsite.templatetags.formatting import plain, signed
 from scoring.core.charts.comparison_charts import ScoreRange
 from scoring.core.textdiff.first_difference import DifferenceExcerpt, first_difference
 from scoring.models import Output, Relabel, Run
+from scoring.models.case_list.change_filter import CHANGE_KINDS
 from scoring.models.case_paging import OPENING_LENGTH, PAGE_SIZE, CasePosition
 from scoring.models.pairs.excerpts import OUTPUT_LENGTH, PairRow, read_pair_rows
 from scoring.models.pairs.pair_index import indexed_list
@@ -282,6 +283,16 @@ class PairList:
             if value := self.form.cleaned_data.get(name):
                 query[name] = range_text(value) if isinstance(value, ScoreRange) else value
         return urlencode(query)
+
+    @property
+    def review_url(self) -> str:
+        """Where a review queue of the listed cases is created; "" for lists that a run has not."""
+        filters = self.form.filters
+        if self.kind not in CHANGE_KINDS or filters.scorer or self.form.chosen_state:
+            return ""
+        query = {"change": self.kind.value, "baseline": str(self.baseline.uuid)}
+        query |= {name: text for name in ("tag", "q") if (text := self.form.cleaned_data.get(name))}
+        return reverse("new_review_queue", args=[self.candidate.uuid], query=query)
 
     @cached_property
     def places_without(self) -> frozenset[CasePosition]:

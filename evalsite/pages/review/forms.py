@@ -341,8 +341,8 @@ class ReviewFileForm(forms.Form):
         allow_empty_file=True,
         help_text=(
             "CSV, TSV, JSON, JSONL or XLSX with the columns key, verdict and reviewer and, as far "
-            "as you have them, trial, score, note, failure_tags and date. A verdict is pass, fail, "
-            "unsure or bad_case, or 1 or 0."
+            "as you have them, trial, score, note, failure_tags, answers and date. A verdict is "
+            "pass, fail, unsure or bad_case, or 1 or 0; answers are a JSON object by question."
         ),
     )
     reviewer = forms.CharField(

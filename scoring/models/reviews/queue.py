@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from datetime import date, timedelta
 from typing import Final, Self
 
@@ -184,23 +185,19 @@ class ReviewTaskQuerySet(models.QuerySet["ReviewTask"]):
         is_released = Q(reserved_until__lte=timezone.now())
         return self.filter(Q(reviewer=None) | is_released, done_at=None)
 
-    def reserved(self) -> Self:
-        return self.filter(done_at=None, reserved_until__gt=timezone.now())
-
     def take(self, person: User) -> ReviewTask | None:
         """Reserve the first of these for the person; None where none is free.
 
-        The query leaves out what the person has of the same outputs. Of two people who take at the
-        same moment, the second gets the next one.
+        Of two people who take at the same moment, the second gets the next one; one person never
+        gets an output twice.
         """
-        while task := self.free().first():
-            try:
-                with transaction.atomic():
-                    if ReviewTask.objects.filter(pk=task.pk).free().reserve(person):
-                        task.refresh_from_db()
-                        return task
-            except IntegrityError:  # the same output in another window of theirs
-                continue
+        tried: list[int] = []
+        while task := self.free().exclude(pk__in=tried).first():
+            tried.append(task.pk)
+            with suppress(IntegrityError), transaction.atomic():  # another window has the output
+                if ReviewTask.objects.filter(pk=task.pk).free().reserve(person):
+                    task.refresh_from_db()
+                    return task
         return None
 
     def reserve(self, person: User) -> int:

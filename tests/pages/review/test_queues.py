@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from scoring.engine.compare.comparison import compare_runs
 from scoring.engine.review.queues import QueuePlan, create_queue
 from scoring.models import Member, Review, ReviewQueue, Role, Run, Team, User
+from tests.pages.conftest import MakeSet
+from tests.support.run_states import CLOSE, EXACT, finished_run
 
 BrowserOf = Callable[[User], Client]
 
@@ -162,3 +166,22 @@ def words(answer: Any) -> str:
     """The text of the main part, without tags."""
     main = answer.text.partition("<main")[2].partition("</main>")[0]
     return " ".join(re.sub("<[^>]+>", " ", main).split())
+
+
+def test_the_broken_cases_of_a_comparison_are_reviewed(
+    browser: Client, run: Run, make_set: MakeSet
+) -> None:
+    worse = finished_run(make_set(["no", "yet", "no", None]), CLOSE, EXACT, name="worse")
+    compare_runs(run, worse)
+    pair = {"baseline": str(run.uuid), "candidate": str(worse.uuid)}
+    compared = reverse("compare", args=[run.team.slug], query={**pair, "kind": "broke"})
+    url = browser.get(compared).context["pair"].cases.review_url
+    assert url in unescape(browser.get(compared).text)
+    form = {"name": "broken", "order": "random", "case_count": "9", "reviewers_per_case": "1"}
+    me = browser.get(url).context["form"].person
+    browser.post(url, form | {"reviewers": str(me.pk)})
+    queue = ReviewQueue.objects.get()
+    assert (queue.run, queue.case_count, queue.is_random_sample) == (worse, 1, False)
+    assert queue.tasks.get().output.case.position == 1
+    narrowed = browser.get(f"{compared}&scorer={EXACT[0]}").context["pair"].cases
+    assert narrowed.review_url == ""
