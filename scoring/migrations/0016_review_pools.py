@@ -34,6 +34,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='reviewtask',
-            index=models.Index(fields=['queue', 'done_at', 'position'], name='open_tasks_of_queue'),
+            index=models.Index(fields=['queue', 'position', 'done_at', 'reserved_until'], name='tasks_by_case'),
         ),
     ]

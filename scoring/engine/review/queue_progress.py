@@ -9,8 +9,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, NamedTuple
 
-from django.db.models import Aggregate, Count, F, Max, Q, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Aggregate, Count, Max, Q
 from django.utils import timezone
 
 from scoring.models import ReviewQueue, User
@@ -97,12 +96,12 @@ class QueueProgress:
     @cached_property
     def counts(self) -> QueueCounts:
         numbers = range(1, self._queue.reviewers_per_case + 1)
-        cases = self._queue.tasks.order_by().values("output")
-        cases = cases.annotate(done=Count("done_at"), held=Count("pk", filter=_is_reserved()))
+        cases = self._queue.tasks.order_by().values("position")  # one of each output, and indexed
+        cases = cases.annotate(done=Count("done_at"), held=Count("position", filter=_is_reserved()))
         counted = cases.aggregate(
-            waiting=Count("output", filter=Q(done=0, held=0)),
-            reserved=Count("output", filter=Q(done=0, held__gt=0)),
-            **{f"of_{each}": Count("output", filter=Q(done=each)) for each in numbers},
+            waiting=Count("position", filter=Q(done=0, held=0)),
+            reserved=Count("position", filter=Q(done=0, held__gt=0)),
+            **{f"of_{each}": Count("position", filter=Q(done=each)) for each in numbers},
         )
         reviewed = [counted[f"of_{each}"] for each in numbers]
         return QueueCounts(counted["waiting"], counted["reserved"], reviewed)
@@ -124,10 +123,10 @@ class QueueProgress:
         }
         people = User.objects.in_bulk(rows)
         people |= {person.pk: person for person in self._queue.pool.all()}
-        paces = self._paces()
         progress = [
-            ReviewerProgress(person, rows.get(pk, ReviewerFigures()), paces.get(pk))
+            ReviewerProgress(person, figures, self._pace_of(person) if figures.done else None)
             for pk, person in people.items()
+            for figures in [rows.get(pk, ReviewerFigures())]
         ]
         return sorted(progress, key=lambda each: each.reviewer.email)
 
@@ -140,17 +139,10 @@ class QueueProgress:
         asked = self._queue.tasks.filter(done_at=None).asked_of(person)
         return asked.values("output").distinct().count()
 
-    def _paces(self) -> dict[int, timedelta]:
-        """By the ids of reviewers."""
-        by_reviewer = Window(RowNumber(), partition_by=F("reviewer"), order_by=F("done_at").desc())
-        done = self._queue.tasks.filter(done_at__isnull=False, reviewer__isnull=False)
-        last = done.annotate(number=by_reviewer).filter(number__lte=_PACE_FROM)
-        times: dict[int, list[datetime]] = {}
-        for reviewer, done_at in last.order_by("done_at").values_list("reviewer", "done_at"):
-            if done_at is not None:
-                times.setdefault(reviewer, []).append(done_at)
-        paces = ((reviewer, measure_pace(each)) for reviewer, each in times.items())
-        return {reviewer: pace for reviewer, pace in paces if pace}
+    def _pace_of(self, person: User) -> timedelta | None:
+        done = self._queue.tasks.of(person).filter(done_at__isnull=False).order_by("-done_at")
+        times = done.values_list("done_at", flat=True)[:_PACE_FROM]
+        return measure_pace([when for when in reversed(times) if when])
 
 
 def own_progress(queue: ReviewQueue, person: User) -> ReviewerProgress:

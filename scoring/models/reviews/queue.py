@@ -293,7 +293,9 @@ class ReviewTask(models.Model):
                 fields=["queue", "reviewer", "done_at", "skipped_at", "position"],
                 name="tasks_in_turn",
             ),
-            models.Index(fields=["queue", "done_at", "position"], name="open_tasks_of_queue"),
+            models.Index(
+                fields=["queue", "position", "done_at", "reserved_until"], name="tasks_by_case"
+            ),
             models.Index(fields=["reviewer", "done_at", "queue"], name="tasks_of_reviewer"),
             models.Index(fields=["output", "reviewer"], name="tasks_of_output"),
         ]
