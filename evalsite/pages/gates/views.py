@@ -20,6 +20,7 @@ from evalsite.pages.compare.progress import get_comparison_progress
 from evalsite.pages.gates.forms import AUTO, GateForm
 from evalsite.pages.web.decorators import get_page
 from evalsite.pages.web.responses import SignedInRequest, render_page, retarget_page
+from scoring.engine.calibration.gate_fitness import StampedScorer
 from scoring.engine.compare.gate_text import value_text
 from scoring.engine.compare.gates import GateOutcome, State
 from scoring.engine.runs.neighbours import run_baseline
@@ -91,6 +92,12 @@ class GateResult:
     @cached_property
     def answers(self) -> list[Answer]:
         return [self._answer(outcome) for outcome in self.checked.check.outcomes]
+
+    @property
+    def stamped(self) -> list[StampedScorer]:
+        """The scorers that the gates rest on; none where none of them is stamped."""
+        scorers = self.checked.scorers
+        return scorers if any(each.stamp for each in scorers) else []
 
     @property
     def waived(self) -> list[tuple[str, Sequence[WaivedRow], int]]:
