@@ -406,6 +406,11 @@ RECORDED: Final[dict[tuple[str, str], Change]] = {
     ("page", "delete_comment"): Change("comment.deleted"),
     ("page", "restore_comment"): Change("comment.restored", first=_posted("delete_comment")),
     ("page", "failure_tags"): Change("failure_tag.added", TAG),
+    ("page", "mark_failure_tag"): Change(
+        "failure_tag.changed",
+        {**TAG, "is_severe": "on"},
+        first=lambda desk: desk.send("failure_tags", TAG),
+    ),
     ("page", "remove_failure_tag"): Change(
         "failure_tag.removed", TAG, first=lambda desk: desk.send("failure_tags", TAG)
     ),

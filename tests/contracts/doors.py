@@ -94,6 +94,7 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "clear_disagreement": (None, REVIEWER),
     "review": (VIEWER, None),
     "failure_tags": (VIEWER, EDITOR),
+    "mark_failure_tag": (None, EDITOR),
     "remove_failure_tag": (None, EDITOR),
     "question_sets": (VIEWER, None),
     "dataset_preferences": (VIEWER, None),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.contrib import messages
 from django.db import IntegrityError, transaction
 from django.http import HttpResponse
@@ -12,6 +14,8 @@ from evalsite.pages.review.forms import TAG_EXISTS, FailureTagForm
 from evalsite.pages.web.decorators import form_page, post_action
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.models import AuditEntry, FailureTag, Role, Team, User
+
+GONE: Final = "This tag is not on the list any more."
 
 
 @form_page
@@ -42,12 +46,25 @@ def _add(form: FailureTagForm, team: Team, by: User) -> FailureTag | None:
 
 
 @post_action
+def mark_failure_tag(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Mark a tag as severe, or as not severe any more."""
+    team = access.team_for(request.user, slug, Role.EDITOR)
+    tag = FailureTag.objects.filter(team=team, name=request.POST.get("name", "")).first()
+    if tag is None:
+        messages.info(request, GONE)
+    else:
+        tag.mark(is_severe="is_severe" in request.POST, by=request.user)
+        messages.success(request, f"{tag.name} is {'severe' if tag.is_severe else 'not severe'}.")
+    return redirect("failure_tags", slug)
+
+
+@post_action
 def remove_failure_tag(request: SignedInRequest, slug: str) -> HttpResponse:
     """Take a tag off the list; reviews that name it keep it."""
     team = access.team_for(request.user, slug, Role.EDITOR)
     tag = FailureTag.objects.filter(team=team, name=request.POST.get("name", "")).first()
     if tag is None:
-        messages.info(request, "This tag is not on the list any more.")
+        messages.info(request, GONE)
         return redirect("failure_tags", slug)
     with transaction.atomic():
         old = {"name": tag.name}

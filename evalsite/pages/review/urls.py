@@ -28,6 +28,7 @@ _DISAGREEMENTS: Final = "runs/<uuid:uid>/disagreements"
 urlpatterns = [
     path("teams/<slug:slug>/review/", queues.review, name="review"),
     path("teams/<slug:slug>/review/tags/", tags.failure_tags, name="failure_tags"),
+    path("teams/<slug:slug>/review/tags/mark/", tags.mark_failure_tag, name="mark_failure_tag"),
     path(
         "teams/<slug:slug>/review/tags/remove/", tags.remove_failure_tag, name="remove_failure_tag"
     ),

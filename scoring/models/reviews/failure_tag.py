@@ -52,3 +52,13 @@ class FailureTag(AddressedRow):
 
     def __str__(self) -> str:
         return self.name
+
+    def mark(self, *, is_severe: bool, by: User) -> None:
+        """Say whether it is severe, audited unless it is said already."""
+        if is_severe == self.is_severe:
+            return
+        old, new = {"is_severe": self.is_severe}, {"is_severe": is_severe}
+        with transaction.atomic():
+            self.is_severe = is_severe
+            self.save(update_fields=["is_severe"])
+            AuditEntry.objects.record(self.team, by, "failure_tag.changed", self, old=old, new=new)

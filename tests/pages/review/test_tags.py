@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from evalsite.pages.review.forms import FailureTagForm
-from scoring.models import FailureTag, Review, ReviewQueue, Team, User
+from scoring.models import AuditEntry, FailureTag, Review, ReviewQueue, Team, User
 
 
 def test_editors_add_and_remove_and_reviewers_read(
@@ -55,3 +55,21 @@ def test_a_tag_that_a_colleague_has_just_added_is_an_error_of_the_form(
     assert answer.status_code == 422
     assert "The team has this tag already." in answer.text
     assert FailureTag.objects.count() == 1
+
+
+def test_a_tag_is_marked_as_severe_and_not(browser: Client, ritas: Client, team: Team) -> None:
+    tag = FailureTag.objects.create(team=team, name="harm")
+    page = reverse("failure_tags", args=[team.slug])
+    mark = reverse("mark_failure_tag", args=[team.slug])
+    assert (
+        "harm is severe."
+        in browser.post(mark, {"name": "harm", "is_severe": "on"}, follow=True).text
+    )
+    assert '<span class="tag">severe</span>' in ritas.get(page).text
+    browser.post(mark, {"name": "harm", "is_severe": "on"})
+    assert AuditEntry.objects.filter(action="failure_tag.changed").count() == 1
+    browser.post(mark, {"name": "harm"})
+    tag.refresh_from_db()
+    assert not tag.is_severe
+    assert ritas.post(mark, {"name": "harm"}).status_code == 403
+    assert "not on the list any more" in browser.post(mark, {"name": "gone"}, follow=True).text
