@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -191,6 +192,26 @@ def test_a_verdict_elsewhere_counts_for_the_pool(
     assert queue.tasks.get(position=3).reviewer == rita
     assert counts(queue) == (5, 0, [1])
     assert [take(queue, sam).position, QueueProgress(queue).open_for(sam)] == [1, 5]
+
+
+def test_a_case_reviewed_elsewhere_while_it_was_reserved_is_not_offered_again(
+    queue: ReviewQueue, run: Run, rita: User, sam: User
+) -> None:
+    held = take(queue, sam)
+    Review.objects.record(run, held.output, ReviewVerdict.FAIL, by=rita)
+    assert counts(queue) == (5, 1, [0])
+    let_time_pass(queue)
+    assert [take(queue, rita).position, take(queue, sam).position] == [2, 1]
+
+
+def test_the_next_case_is_found_at_once_however_many_are_skipped(
+    run: Run, rita: User, sam: User, django_assert_max_num_queries: Any
+) -> None:
+    queue = pooled(run, [rita, sam], each=2)
+    for _ in range(5):
+        skip(take(queue, rita))
+    with django_assert_max_num_queries(7):
+        assert take(queue, rita).position == 6
 
 
 def test_what_somebody_reviewed_before_the_queue_or_before_joining_counts(
