@@ -31,11 +31,12 @@ class Unranked(StrEnum):
     NEVER_MET = "never met"
     ALL_WON = "won all"
     ALL_LOST = "lost all"
+    ONE_SIDED = "one-sided"  # between it and each other, one of the two has won all
 
 
 @dataclass(frozen=True)
 class Strength:
-    """A candidate with its decided pairs, among those that are ranked with it.
+    """A candidate with all its decided pairs.
 
     `share` is the probability to win over a candidate of their mean strength; None where there is
     no estimate, for the reason `unranked`.
@@ -84,9 +85,11 @@ def _cause(name: str, enough: Collection[str], ranked: Sequence[str], wins: Wins
     against = [other for other in (ranked or enough) if other != name]
     won = any(wins.get((name, other)) for other in against)
     lost = any(wins.get((other, name)) for other in against)
-    if won == lost:  # neither, or through others that are not ranked
-        return Unranked.NEVER_MET
-    return Unranked.ALL_WON if won else Unranked.ALL_LOST
+    if won and lost:
+        return Unranked.ONE_SIDED
+    if won or lost:
+        return Unranked.ALL_WON if won else Unranked.ALL_LOST
+    return Unranked.NEVER_MET
 
 
 def _groups(names: Collection[str], wins: Wins) -> list[set[str]]:

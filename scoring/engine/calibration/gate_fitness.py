@@ -10,6 +10,7 @@ from scoring.core.stats.calibration import verdict_table
 from scoring.core.stats.gate_fitness import USUAL_KAPPA, Fitness, FitnessFigures
 from scoring.engine.calibration.scorers import ScorerCalibration
 from scoring.models import FailureTag, Review, Run, RunScorer, Score, ScorerStamp, User, Verdict
+from scoring.models.reviews.scorer_stamp import MAX_MODELS
 from scoring.models.runs.judge_models import collect_models
 
 #: What a change of a setting of a judge is called; of any other setting the version says enough.
@@ -131,4 +132,4 @@ def _count_missed(scorer: RunScorer) -> int:
 
 def _models_of(scorer: RunScorer) -> str:
     """The models that answered its judges, as a stamp keeps them."""
-    return ", ".join(collect_models(scorer))
+    return ", ".join(collect_models(scorer))[:MAX_MODELS]

@@ -29,7 +29,7 @@ class ScorerStampQuerySet(models.QuerySet["ScorerStamp"]):
             stamp = self.create(
                 scorer_version=scorer.version,
                 dataset_version=version,
-                judge_models=judge_models[:MAX_MODELS],
+                judge_models=judge_models,
                 run=scorer.run,
                 fitness=figures.fitness,
                 threshold=scorer.threshold,

@@ -101,6 +101,13 @@ def test_who_won_or_lost_every_pair_has_no_strength() -> None:
     assert [each.unranked for each in alone] == [Unranked.ALL_WON, Unranked.ALL_LOST]
 
 
+def test_who_won_all_over_one_and_lost_all_to_another_has_no_strength() -> None:
+    ranked = rank("abc", {("a", "b"): 20, ("b", "c"): 20})
+    assert [each.unranked for each in ranked] == [
+        *(Unranked.ALL_WON, Unranked.ONE_SIDED, Unranked.ALL_LOST)
+    ]
+
+
 def test_candidates_that_never_met_are_not_ranked_together() -> None:
     wins = {("a", "b"): 20, ("b", "a"): 20, ("b", "c"): 9, ("c", "b"): 4, ("d", "e"): 10}
     ranked = rank("abcde", wins | {("e", "d"): 10})
