@@ -144,4 +144,4 @@ class GateCheckShape(serializers.Serializer[object]):
     regressions_unknown = UnknownShape(allow_null=True)
     waivers = WaiversShape(allow_null=True)
     warnings = serializers.ListField(child=serializers.CharField())
-    scorers = StampShape(many=True, help_text="Those that the gates rest on, with their stamps.")
+    stamps = StampShape(many=True, help_text="Of the scorers that the gates rest on.")

@@ -17,11 +17,10 @@ from evalsite.api.gates.serializers import GateCheckShape, GateQuery
 from evalsite.api.openapi.descriptions import describe
 from evalsite.downloads import left_out_header
 from evalsite.gate_checks import ShownCheck, check_gates_for, needs_baseline
-from scoring.engine.calibration.gate_fitness import describe_stamp
 from scoring.engine.compare.comparison import NotComparableError
 from scoring.engine.compare.gates import Gate, GateError, GateLimits, parse_gate
 from scoring.engine.compare.regressions import waivers_json
-from scoring.engine.reports.run_summary import gate_json
+from scoring.engine.reports.run_summary import gate_json, stamps_json
 from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import Run
 
@@ -87,5 +86,5 @@ def _body(shown: ShownCheck) -> dict[str, Any]:
         "regressions_unknown": regressions.as_json() if regressions else None,
         "waivers": waivers_json(shown.waivers) if regressions else None,
         "warnings": list(regressions.warnings) if regressions else [],
-        "scorers": [describe_stamp(each) for each in shown.scorers],
+        "stamps": stamps_json(check.run, check.outcomes),
     }

@@ -90,7 +90,16 @@ def as_json(report: Report) -> dict[str, Any]:
         "regressions_unknown": regressions.as_json() if regressions else None,
         "warnings": list(regressions.warnings) if regressions else [],
         "gates": [gate_json(outcome) for outcome in report.outcomes],
+        "stamps": stamps_json(run, report.outcomes),
     }
+
+
+def stamps_json(run: Run, outcomes: Sequence[GateOutcome]) -> list[dict[str, Any]]:
+    """The scorers behind gates with their stamps, in the shape of the API."""
+    from scoring.engine.calibration.gate_fitness import describe_stamp, stamped_scorers
+
+    found = stamped_scorers(run, find_scorers(outcomes)) if outcomes else []
+    return [describe_stamp(each) for each in found]
 
 
 def gate_json(outcome: GateOutcome) -> dict[str, Any]:
@@ -143,6 +152,7 @@ def _write_test(out: TextIO, group: str, name: str, problem: str, text: str) -> 
 def _write_properties(report: Report, out: TextIO) -> None:
     """The later labels; the baseline, the regressions and the warnings, if there is a baseline."""
     properties = [("relabel", text) for text in _relabel_texts(report.run)]
+    properties += [("stamps", text) for text in stamp_lines(report.run, report.outcomes)]
     if report.baseline and report.regressions:
         properties += [
             ("baseline", report.baseline.name),
@@ -219,18 +229,16 @@ def _facts(report: Report) -> list[str]:
     elif report.seeks_baseline:
         series = run.output_set.series
         facts.append(f"baseline: none, the series {series} has no earlier finished run")
-    return [*facts, *_stamp_texts(report), *map(outcome_text, report.outcomes)]
+    return [*facts, *stamp_lines(report.run, report.outcomes), *map(outcome_text, report.outcomes)]
 
 
-def _stamp_texts(report: Report) -> list[str]:
-    """For what the scorers behind the gates were found fit, where any of them is stamped."""
-    if not report.outcomes:
-        return []
+def stamp_lines(run: Run, outcomes: Sequence[GateOutcome]) -> list[str]:
+    """For what the scorers behind gates were found fit, where any of them is stamped."""
     from scoring.engine.calibration.gate_fitness import (
         stamped_scorers,  # builds wait for its imports
     )
 
-    found = stamped_scorers(report.run, find_scorers(report.outcomes))
+    found = stamped_scorers(run, find_scorers(outcomes)) if outcomes else []
     if not any(each.stamp for each in found):
         return []
     texts = (to_ascii(f"{each.scorer.name}: {each.text}") for each in found)

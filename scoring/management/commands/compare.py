@@ -19,7 +19,12 @@ from scoring.engine.compare.gates import Gate, GateLimits, GateOutcome
 from scoring.engine.compare.regressions import Regressions, waivers_json
 from scoring.engine.compare.report import ComparedRun
 from scoring.engine.reports.comparison_report import comparison_report
-from scoring.engine.reports.run_summary import gate_json, waiver_lines
+from scoring.engine.reports.run_summary import (
+    gate_json,
+    stamp_lines,
+    stamps_json,
+    waiver_lines,
+)
 from scoring.management.console import check_writable, find_team, requires_database, usage_error
 from scoring.management.database import check_database
 from scoring.management.lookups import get_dataset, get_run
@@ -144,10 +149,11 @@ def _missed(gated: list[GatedRun]) -> Iterator[str]:
 
 
 def _gate_lines(run: GatedRun, *, has_name: bool) -> Iterator[str]:
-    """The waivers that the gates went by, and their answers."""
+    """The waivers that the gates went by, the stamps of their scorers, and their answers."""
     name = f"{run.compared.candidate.name}: " if has_name else ""
     waivers = waiver_lines(run.regressions.waivers) if run.regressions else ()
-    for line in (*waivers, *map(outcome_text, run.outcomes)):
+    stamps = stamp_lines(run.compared.candidate, run.outcomes)
+    for line in (*waivers, *stamps, *map(outcome_text, run.outcomes)):
         yield f"{name}{line}"
 
 
@@ -172,4 +178,5 @@ def _run_json(run: GatedRun) -> dict[str, Any]:
         "regressions": run.regressions.unwaived,
         "waivers": waivers_json(run.regressions.waivers),
         "gates": [gate_json(outcome) for outcome in run.outcomes],
+        "stamps": stamps_json(run.compared.candidate, run.outcomes),
     }

@@ -52,7 +52,7 @@ def test_it_answers_as_the_command_does(
     with pytest.raises(CommandError, match="not met: regressions<=0, no_regression"):
         call_command("compare", "w45", "w46", "--json", *words, stdout=out)
     (told,) = json.loads(out.getvalue())["comparisons"]
-    for name in ("gates", "waivers", "broke", "regressions", "warnings"):
+    for name in ("gates", "waivers", "broke", "regressions", "stamps", "warnings"):
         assert answer[name] == told[name], name
     assert (answer["run"], answer["baseline"]) == (str(runs[1].uuid), str(runs[0].uuid))
     assert (answer["state"], answer["broke"], answer["regressions"]) == ("failed", 3, 2)

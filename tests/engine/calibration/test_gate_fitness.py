@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from io import StringIO
+
 import pytest
+from django.core.management import call_command
 
 from scoring.core.stats.gate_fitness import Fitness
 from scoring.engine.calibration.gate_fitness import (
@@ -14,7 +18,7 @@ from scoring.engine.calibration.gate_fitness import (
 )
 from scoring.engine.calibration.scorers import ScorerCalibration, calibrate_run
 from scoring.engine.compare.gates import GateLimits, check_gates, find_scorers, parse_gate
-from scoring.engine.reports.run_summary import Report, as_table
+from scoring.engine.reports.run_summary import Report, as_json, as_table, write_junit
 from scoring.models import (
     AuditEntry,
     DatasetVersion,
@@ -23,7 +27,6 @@ from scoring.models import (
     ReviewVerdict,
     Run,
     RunScorer,
-    Scorer,
     Team,
     User,
 )
@@ -175,4 +178,23 @@ def test_gates_say_it_of_the_scorers_they_rest_on(run: Run, alice: User) -> None
     whole = check_gates(run, None, [parse_gate("pass_rate>=0"), *wanted], GateLimits())
     assert find_scorers(whole.outcomes) is None
     assert "fit to gate: close: gating; lenient: not stamped\n" in as_table(Report(*whole))
-    assert Scorer.objects.count() == 2
+    junit = StringIO()
+    write_junit(Report(*whole), junit)
+    assert '<property name="stamps" value="fit to gate: close: gating;' in junit.getvalue()
+    stamps = as_json(Report(*whole))["stamps"]
+    assert [(each["scorer"], each["is_fit"]) for each in stamps] == [
+        *(("close", True), ("lenient", False))
+    ]
+
+
+def test_the_command_that_compares_says_it_too(
+    run: Run, version: DatasetVersion, alice: User, capsys: pytest.CaptureFixture[str]
+) -> None:
+    later = run_with(version, {"close": [1.0] * CASES, "lenient": [1.0] * CASES}, name="later")
+    review_all(run, alice)
+    give_stamp(calibration_of(run), 0.6, by=alice)
+    call_command("compare", run.name, later.name, "--gate", "pass_rate>=0")
+    assert "fit to gate: close: gating; lenient: not stamped" in capsys.readouterr().out
+    call_command("compare", run.name, later.name, "--gate", "pass_rate>=0", "--json")
+    (compared,) = json.loads(capsys.readouterr().out)["comparisons"]
+    assert [each["is_fit"] for each in compared["stamps"]] == [True, False]
