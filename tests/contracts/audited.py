@@ -19,6 +19,7 @@ from scoring.engine import imports
 from scoring.engine.jobs.runner import JobRunner
 from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.models import (
+    Adjudication,
     Connection,
     Draft,
     DraftEdit,
@@ -457,7 +458,7 @@ RECORDED: Final[dict[tuple[str, str], Change]] = {
     ("page", "adjudicate_disagreement"): Change("review.adjudicated", TASK),
     ("page", "clear_disagreement"): Change(
         "review.adjudication_cleared",
-        {"seen": "1"},
+        lambda _: {"seen": str(Adjudication.objects.latest("pk").revision)},
         first=lambda desk: desk.send("adjudicate_disagreement", TASK),
     ),
     ("page", "new_scorer"): Change(

@@ -44,7 +44,7 @@ class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
             if (current.revision if current else 0) != seen:
                 raise StaleAdjudicationError(current)
             old = current.audit_values if current else None
-            fields = {"verdict": verdict, "note": note, "decided_by": by, "revision": seen + 1}
+            fields = {"verdict": verdict, "note": note, "decided_by": by}
             if current is None:
                 current, is_new = self.get_or_create(output=output, defaults=fields)
                 if not is_new:
@@ -54,7 +54,10 @@ class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
                     setattr(current, name, value)
                 current.save()
             new = current.audit_values
-            AuditEntry.objects.record(run.team, by, "review.adjudicated", current, old=old, new=new)
+            action = "review.adjudicated"
+            entry = AuditEntry.objects.record(run.team, by, action, current, old=old, new=new)
+            current.revision = entry.number
+            current.save(update_fields=["revision"])
         return current
 
     def clear(self, run: Run, output: Output, *, by: User, seen: int) -> Adjudication | None:
@@ -77,7 +80,10 @@ class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
 
 
 class Adjudication(AddressedRow):
-    """The final verdict on an output whose reviewers disagree, by a person who is none of them."""
+    """The final verdict on an output whose reviewers disagree, by a person who is none of them.
+
+    The `revision` is the number of its last audit entry: none comes twice, also after clearing.
+    """
 
     output = models.OneToOneField(
         Output, models.CASCADE, related_name="adjudication", db_constraint=False

@@ -74,7 +74,8 @@ def test_a_third_person_adjudicates_and_two_at_once_do_not_overwrite_each_other(
     decided = ritas.post("adjudications/", sent)
     assert decided.status_code == 200
     check_answer(decided, "adjudications/", "post")
-    assert (decided.json()["decided_by"], decided.json()["revision"]) == (rita.email, 1)
+    assert decided.json()["decided_by"] == rita.email
+    seen = decided.json()["revision"]
     late = api_of(alice).post("adjudications/", review(run, verdict="pass"))
     assert (late.status_code, late.json()["code"]) == (409, "adjudicated_meanwhile")
     assert late.json()["id"] == decided.json()["id"]
@@ -82,8 +83,9 @@ def test_a_third_person_adjudicates_and_two_at_once_do_not_overwrite_each_other(
     listed = api_of(bob).get("adjudications/", run=str(run.uuid))
     check_answer(listed, "adjudications/", "get")
     assert listed.json()["results"] == [decided.json()]
-    changed = api_of(alice).post("adjudications/", review(run, verdict="pass", seen=1)).json()
-    assert (changed["verdict"], changed["revision"]) == ("pass", 2)
+    changed = api_of(alice).post("adjudications/", review(run, verdict="pass", seen=seen)).json()
+    assert changed["verdict"] == "pass"
+    assert changed["revision"] > seen
 
 
 def test_a_comment_is_written_and_listed(ritas: Api, rita: User, run: Run) -> None:

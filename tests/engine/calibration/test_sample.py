@@ -123,9 +123,9 @@ class TestRandomSample:
         for output, given in ((first, verdict), (second, self.VERDICTS[1])):
             Review.objects.record(run, output, ReviewVerdict(given), by=people[0])
         assert counted() == before
-        Adjudication.objects.decide(run, third, BAD_CASE, by=alice, note="", seen=0)
+        said = Adjudication.objects.decide(run, third, BAD_CASE, by=alice, note="", seen=0)
         assert counted().n == 119
-        Adjudication.objects.clear(run, third, by=alice, seen=1)
+        Adjudication.objects.clear(run, third, by=alice, seen=said.revision)
         assert counted() == before
         Review.objects.filter(output=fourth).delete()
         long_ago = timezone.now() - timedelta(days=900)

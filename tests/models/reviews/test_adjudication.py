@@ -23,8 +23,9 @@ def decide(run: Run, by: User, verdict: ReviewVerdict, seen: int) -> Adjudicatio
 
 
 def test_a_third_person_decides_and_may_change_their_mind(run: Run, alice: User) -> None:
-    assert decide(run, alice, ReviewVerdict.FAIL, 0).code == "fail"
-    assert decide(run, alice, ReviewVerdict.PASS, 1).revision == 2
+    first = decide(run, alice, ReviewVerdict.FAIL, 0)
+    assert first.code == "fail"
+    assert decide(run, alice, ReviewVerdict.PASS, first.revision).revision > first.revision
     entries = AuditEntry.objects.filter(action="review.adjudicated").order_by("pk")
     assert [entry.new["verdict"] for entry in entries] == ["fail", "pass"]
     assert str(Adjudication.objects.get()) == "alice@example.org: pass"
@@ -49,14 +50,26 @@ def test_two_people_at_once_do_not_overwrite_each_other(
 
 def test_clearing_removes_the_verdict_that_was_seen_alone(run: Run, alice: User, bob: User) -> None:
     output = Output.objects.get()
-    decide(run, alice, ReviewVerdict.FAIL, 0)
+    seen = decide(run, alice, ReviewVerdict.FAIL, 0).revision
     with pytest.raises(StaleAdjudicationError):
-        Adjudication.objects.clear(run, output, by=alice, seen=2)
+        Adjudication.objects.clear(run, output, by=alice, seen=seen + 1)
     Review.objects.record(run, output, ReviewVerdict.PASS, by=bob)
     with pytest.raises(AdjudicationError, match="may not adjudicate"):
-        Adjudication.objects.clear(run, output, by=bob, seen=1)
-    Adjudication.objects.clear(run, output, by=alice, seen=1)
+        Adjudication.objects.clear(run, output, by=bob, seen=seen)
+    Adjudication.objects.clear(run, output, by=alice, seen=seen)
     assert not Adjudication.objects.exists()
-    assert Adjudication.objects.clear(run, output, by=alice, seen=1) is None
+    assert Adjudication.objects.clear(run, output, by=alice, seen=seen) is None
     entry = AuditEntry.objects.get(action="review.adjudication_cleared")
     assert entry.old == {"verdict": "fail", "note": "n"}
+
+
+def test_a_verdict_that_was_cleared_is_not_taken_for_a_later_one(
+    run: Run, alice: User, bob: User
+) -> None:
+    """Whoever has the page of the first one open does not overwrite the second unseen."""
+    seen = decide(run, alice, ReviewVerdict.FAIL, 0).revision
+    Adjudication.objects.clear(run, Output.objects.get(), by=alice, seen=seen)
+    second = decide(run, bob, ReviewVerdict.PASS, 0)
+    with pytest.raises(StaleAdjudicationError) as stale:
+        decide(run, alice, ReviewVerdict.FAIL, seen)
+    assert stale.value.current == second
