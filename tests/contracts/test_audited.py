@@ -23,7 +23,8 @@ from scoring.models import (
     User,
 )
 from tests.conftest import MakeDataset, MakeOutputs
-from tests.contracts.audited import RECORDED, UNRECORDED, Change, Desk
+from tests.contracts.audit_steps import Change, Desk
+from tests.contracts.audited import RECORDED, UNRECORDED
 from tests.contracts.doors import API, CHANGES, PAGES
 from tests.pages.conftest import spool
 from tests.support.undone import undone
