@@ -33,8 +33,9 @@ def hide_reasons(queue: ReviewQueue, tasks: Iterable[ReviewTask], people: Collec
 
 def _is_by_reason(queue: ReviewQueue) -> bool:
     """Whether whoever drew the queue has all of its tasks, the most informative first."""
-    if queue.is_pooled:
-        return not queue.pool.exclude(pk=queue.created_by_id).exists()
+    if queue.is_pooled:  # nobody alone can give a case several reviews
+        others = queue.pool.exclude(pk=queue.created_by_id)
+        return queue.reviewers_per_case == 1 and not others.exists()
     return not queue.tasks.exclude(reviewer=queue.created_by_id).exists()
 
 

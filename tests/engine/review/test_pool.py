@@ -254,6 +254,18 @@ def test_the_order_tells_no_reason_to_whoever_joins(run: Run, rita: User, sam: U
     assert list(queue.tasks.order_by("position").values_list("output", flat=True)) == after
 
 
+def test_the_places_of_a_case_stay_together_after_everybody_has_left(
+    run: Run, rita: User, sam: User, alice: User
+) -> None:
+    queue = pooled(run, [rita, sam], each=2, by=alice)
+    cases = set(queue.tasks.values_list("position", "output"))
+    for person in (rita, sam):
+        leave_pool(queue, person)
+    join_pool(queue, rita)
+    assert set(queue.tasks.values_list("position", "output")) == cases
+    assert counts(queue) == (6, 0, [0, 0])
+
+
 def test_a_random_sample_from_a_pool_counts_up_to_the_first_open_case(
     run: Run, rita: User, sam: User
 ) -> None:
