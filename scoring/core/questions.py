@@ -250,8 +250,13 @@ def _is_line(value: Json, most: int) -> bool:
 
 
 def _is_number(value: Json) -> bool:
-    is_numeric = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_numeric and isfinite(value)
+    """Whether it is a number that a float can hold."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return isfinite(value)
+    except OverflowError:
+        return False
 
 
 _READERS: Final = {

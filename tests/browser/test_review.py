@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 from django.urls import reverse
@@ -47,6 +48,17 @@ def run(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> Run:
 def queue_for(run: Run, *reviewers: User, cases: int = CASES, each: int = 1) -> ReviewQueue:
     plan = QueuePlan("w46", reviewers, cases, reviewers_per_case=each)
     return create_queue(run, plan, by=reviewers[0])
+
+
+@contextmanager
+def tab_of(
+    person: User, page: Page, sign_in: SignIn, chromium: Browser, live_server: LiveServer
+) -> Iterator[Page]:
+    """The person's tab in a window of their own; the page is for somebody else then."""
+    sign_in(person)
+    with chromium.new_context(base_url=live_server.url) as window:
+        window.add_cookies(page.context.cookies())  # type: ignore[arg-type]
+        yield window.new_page()
 
 
 def test_many_cases_by_keys_without_a_jump_and_without_losing_one(
@@ -134,13 +146,10 @@ def test_two_people_review_at_once_and_neither_sees_the_other(
     alice: User,
 ) -> None:
     queue = queue_for(run, rita, alice, cases=4, each=2)
-    sign_in(rita)
-    cookies = page.context.cookies()
     url = reverse("next_review", args=[queue.uuid])
-    with chromium.new_context(base_url=live_server.url) as second:
-        second.add_cookies(cookies)  # type: ignore[arg-type]
+    with tab_of(rita, page, sign_in, chromium, live_server) as ritas:
         sign_in(alice)
-        ritas, alices = second.new_page(), page
+        alices = page
         for tab in (ritas, alices):
             tab.goto(url)
         for key in "1212":
@@ -211,13 +220,10 @@ def test_two_people_take_the_cases_of_a_pool(
     count = 60 if IS_THOROUGH else 8
     plan = QueuePlan("pool", [rita, alice], count, reviewers_per_case=2, is_pooled=True)
     queue = create_queue(run, plan, by=rita)
-    sign_in(rita)
-    cookies = page.context.cookies()
     url = reverse("next_review", args=[queue.uuid])
-    with chromium.new_context(base_url=live_server.url) as second:
-        second.add_cookies(cookies)  # type: ignore[arg-type]
+    with tab_of(rita, page, sign_in, chromium, live_server) as ritas:
         sign_in(alice)
-        ritas, alices = second.new_page(), page
+        alices = page
         for done in range(count):
             for tab in (ritas, alices):
                 if not done:

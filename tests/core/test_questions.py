@@ -113,6 +113,7 @@ def test_what_is_not_asked_needs_no_answer_and_keeps_none() -> None:
         ({"Polite?": "no", "Why not?": ["rude"], "How rude?": "many"}, "How rude?"),
         ({"Polite?": "no", "Why not?": ["rude"], "How rude?": "nan"}, "How rude?"),
         ({"Polite?": "no", "Why not?": ["rude"], "How rude?": True}, "How rude?"),
+        ({"Polite?": "no", "Why not?": ["rude"], "How rude?": 10**400}, "How rude?"),
         ({"Polite?": "yes", "Anything else?": 5}, "Anything else?"),
         ({"Polite?": "yes", "Anything else?": "x" * 2_001}, "Anything else?"),
         ({"Polite?": "yes", "Who?": "me"}, "Who?"),

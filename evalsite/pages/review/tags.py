@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from django.contrib import messages
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
@@ -13,9 +11,7 @@ from evalsite import access
 from evalsite.pages.review.forms import TAG_EXISTS, FailureTagForm
 from evalsite.pages.web.decorators import form_page, post_action
 from evalsite.pages.web.responses import SignedInRequest, render_page
-from scoring.models import AuditEntry, FailureTag, Role, Team, User
-
-GONE: Final = "This tag is not on the list any more."
+from scoring.models import FailureTag, Role, Team, User
 
 
 @form_page
@@ -49,10 +45,7 @@ def _add(form: FailureTagForm, team: Team, by: User) -> FailureTag | None:
 def mark_failure_tag(request: SignedInRequest, slug: str) -> HttpResponse:
     """Mark a tag as severe, or as not severe any more."""
     team = access.team_for(request.user, slug, Role.EDITOR)
-    tag = FailureTag.objects.filter(team=team, name=request.POST.get("name", "")).first()
-    if tag is None:
-        messages.info(request, GONE)
-    else:
+    if tag := _named_tag(request, team):
         tag.mark(is_severe="is_severe" in request.POST, by=request.user)
         messages.success(request, f"{tag.name} is {'severe' if tag.is_severe else 'not severe'}.")
     return redirect("failure_tags", slug)
@@ -62,13 +55,15 @@ def mark_failure_tag(request: SignedInRequest, slug: str) -> HttpResponse:
 def remove_failure_tag(request: SignedInRequest, slug: str) -> HttpResponse:
     """Take a tag off the list; reviews that name it keep it."""
     team = access.team_for(request.user, slug, Role.EDITOR)
+    if tag := _named_tag(request, team):
+        tag.remove(by=request.user)
+        messages.success(request, f"Failure tag {tag.name} removed. Reviews keep it.")
+    return redirect("failure_tags", slug)
+
+
+def _named_tag(request: SignedInRequest, team: Team) -> FailureTag | None:
+    """The team's tag that was sent; None, and a message, where a colleague has removed it."""
     tag = FailureTag.objects.filter(team=team, name=request.POST.get("name", "")).first()
     if tag is None:
-        messages.info(request, GONE)
-        return redirect("failure_tags", slug)
-    with transaction.atomic():
-        old = {"name": tag.name}
-        AuditEntry.objects.record(team, request.user, "failure_tag.removed", tag, old=old)
-        tag.delete()
-    messages.success(request, f"Failure tag {tag.name} removed. Reviews keep it.")
-    return redirect("failure_tags", slug)
+        messages.info(request, "This tag is not on the list any more.")
+    return tag

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from statistics import fmean
 
 from scoring.core.contract import Json
-from scoring.core.questions import Question, QuestionKind
+from scoring.core.questions import AnswerError, Answers, Question, QuestionKind
 from scoring.models import Review, ReviewQueue
 
 
@@ -48,7 +49,10 @@ class QuestionAnswers:
 
 
 def summarize_answers(queue: ReviewQueue) -> list[QuestionAnswers]:
-    """Each question of the queue with the answers of those who review its outputs."""
+    """Each question of the queue with the answers of those who review its outputs.
+
+    What came in by a file before the team had such questions may not fit them, and is left out.
+    """
     asked = queue.question_set
     if asked is None:
         return []
@@ -60,6 +64,13 @@ def summarize_answers(queue: ReviewQueue) -> list[QuestionAnswers]:
         .values_list("answers", flat=True)
     ]
     return [
-        QuestionAnswers(question, [each[question.text] for each in given if question.text in each])
-        for question in asked.questions.all
+        QuestionAnswers(question, [*_fitting(question, given)]) for question in asked.questions.all
     ]
+
+
+def _fitting(question: Question, given: Iterable[Answers]) -> Iterator[Json]:
+    """The answers to the question that are answers to it."""
+    for answers in given:
+        with suppress(AnswerError):
+            if (answer := question.read(answers.get(question.text))) is not None:
+                yield answer

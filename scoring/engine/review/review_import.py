@@ -13,10 +13,20 @@ from django.utils import timezone
 from scoring.core import json_text
 from scoring.core.contract import CaseProblem, Json
 from scoring.core.files import FileProblem, Notes, Row, RowProblem
+from scoring.core.questions import AnswerError, Questions
 from scoring.engine.imports.json_body import BodyError, BodyProblem
 from scoring.engine.imports.report import MAX_LISTED
 from scoring.engine.review.review_file import COLUMNS, ReviewRow, read_review, read_reviews
-from scoring.models import AuditEntry, Output, OutputSet, Review, ReviewTask, Run, User
+from scoring.models import (
+    AuditEntry,
+    Output,
+    OutputSet,
+    QuestionSet,
+    Review,
+    ReviewTask,
+    Run,
+    User,
+)
 
 MAX_REVIEWS: Final = 10_000  # reviews in one call
 _BATCH: Final = 900  # rows a query names; SQLite may be built for 999 parameters
@@ -110,7 +120,8 @@ def import_review_file(
     report = ReviewReport()
     rows: list[ReviewRow] = []
     try:
-        for row in _unrepeated(read_reviews(stream, name, report.notes, reviewer)):
+        read = read_reviews(stream, name, report.notes, reviewer)
+        for row in _unrepeated(_with_answers(run, read)):
             report.row_count += 1
             if isinstance(row, ReviewRow):
                 rows.append(row)
@@ -133,8 +144,8 @@ def import_reviews(
 ) -> ReviewReport:
     """Store up to MAX_REVIEWS reviews of a JSON body, all of them or none.
 
-    A review is {key, trial, reviewer, verdict, score, note, failure_tags, date}, as exports write
-    it. `blind` as in `import_review_file`. Raises BodyError.
+    A review is {key, trial, reviewer, verdict, score, note, failure_tags, answers, date}, as
+    exports write it. `blind` as in `import_review_file`. Raises BodyError.
     """
     if len(reviews) > MAX_REVIEWS:
         text = f"These are {len(reviews):,}; {MAX_REVIEWS:,} are possible in one call."
@@ -142,7 +153,7 @@ def import_reviews(
     rows: list[ReviewRow] = []
     problems: list[BodyProblem] = []
     read = (_read_object(index, values) for index, values in enumerate(reviews))
-    for index, row in enumerate(_unrepeated(read)):
+    for index, row in enumerate(_unrepeated(_with_answers(run, read))):
         if isinstance(row, ReviewRow):
             rows.append(row)
         else:
@@ -171,6 +182,34 @@ def _read_object(index: int, values: Json | Mapping[str, Json]) -> ReviewRow | R
     except CaseProblem as fault:
         return RowProblem(index + 1, fault.where, fault.code, fault.text)
     return read_review(Row(index + 1, dict(values)))
+
+
+def _with_answers(
+    run: Run, rows: Iterable[ReviewRow | RowProblem]
+) -> Iterator[ReviewRow | RowProblem]:
+    """The rows, where answers to questions that the team asks are what those may be answered by."""
+    asked: dict[str, Questions | None] = {}
+    for row in rows:
+        yield _read_answers(run, row, asked) if isinstance(row, ReviewRow) and row.answers else row
+
+
+def _read_answers(
+    run: Run, row: ReviewRow, asked: dict[str, Questions | None]
+) -> ReviewRow | RowProblem:
+    """The row, or what is wrong with an answer; `asked` keeps the team's questions by label."""
+    read = dict(row.answers)
+    for label, answers in row.answers.items():
+        if label not in asked:
+            known = QuestionSet.objects.filter(team=run.team_id, label=label).first()
+            asked[label] = known.questions if known else None
+        if (questions := asked[label]) is None:
+            continue
+        try:
+            read[label] = questions.read(answers)
+        except AnswerError as fault:
+            message = f"Line {row.line:,}, column answers: {label}: {fault}"
+            return RowProblem(row.line, "answers", "invalid_answer", message)
+    return row._replace(answers=read)
 
 
 def _unrepeated(

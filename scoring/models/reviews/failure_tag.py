@@ -53,6 +53,13 @@ class FailureTag(AddressedRow):
     def __str__(self) -> str:
         return self.name
 
+    def remove(self, *, by: User) -> None:
+        """Take it off the team's list, audited."""
+        with transaction.atomic():
+            old = {"name": self.name}
+            AuditEntry.objects.record(self.team, by, "failure_tag.removed", self, old=old)
+            self.delete()
+
     def mark(self, *, is_severe: bool, by: User) -> None:
         """Say whether it is severe, audited unless it is said already."""
         if is_severe == self.is_severe:

@@ -69,6 +69,11 @@ def calibration_of(run: Run, name: str = "close") -> ScorerCalibration:
     return next(each for each in found if each.scorer.name == name)
 
 
+def run_over_next_version(team: Team) -> Run:
+    later = published_version(team, [{"input": f"q{n}"} for n in range(CASES)], "Stamped")
+    return run_with(later, {"close": [1.0] * CASES})
+
+
 def stamp_of(run: Run, name: str = "close") -> StampedScorer:
     return stamped_scorers(run, [name])[0]
 
@@ -149,8 +154,7 @@ def test_another_dataset_version_or_threshold_makes_it_stale(
 ) -> None:
     review_all(run, alice)
     give_stamp(calibration_of(run), 0.6, by=alice)
-    later = published_version(team, [{"input": f"q{n}"} for n in range(CASES)], "Stamped")
-    again = run_with(later, {"close": [1.0] * CASES})
+    again = run_over_next_version(team)
     assert stamp_of(again).changes == ["version 2 of the dataset, not 1"]
     RunScorer.objects.filter(run=run, name="close").update(threshold=0.9)
     assert stamp_of(run).changes[0].startswith("threshold 0.9, not ")
@@ -161,8 +165,7 @@ def test_a_stamp_of_what_the_run_has_counts_before_later_ones(
 ) -> None:
     review_all(run, alice)
     give_stamp(calibration_of(run), 0.6, by=alice)
-    later = published_version(team, [{"input": f"q{n}"} for n in range(CASES)], "Stamped")
-    again = run_with(later, {"close": [1.0] * CASES})
+    again = run_over_next_version(team)
     give_stamp(calibration_of(again), 0.6, by=alice)
     assert stamp_of(run).text == "gating"
     assert stamp_of(again).text == "exploring"

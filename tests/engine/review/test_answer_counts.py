@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from io import BytesIO
 from typing import Any
 
 import pytest
 
 from scoring.core.questions import Questions
+from scoring.engine.imports.json_body import BodyError
 from scoring.engine.review.answer_counts import summarize_answers
 from scoring.engine.review.feedback import give_review
 from scoring.engine.review.queue_progress import QueueProgress
 from scoring.engine.review.queues import QueuePlan, create_queue
-from scoring.engine.review.review_import import import_reviews
+from scoring.engine.review.review_import import (
+    ReviewsRefusedError,
+    import_review_file,
+    import_reviews,
+)
 from scoring.models import AuditEntry, QuestionSet, Review, ReviewQueue, ReviewVerdict, Run, User
 
 pytestmark = pytest.mark.django_db
@@ -97,3 +104,41 @@ def test_imported_answers_do_the_task(queue: ReviewQueue, run: Run, rita: User) 
     import_reviews(run, [row | {"answers": {"Tone v1": {"Polite?": "no"}}}], by=None)
     assert QueueProgress(queue).done == 1
     assert summarize_answers(queue)[0].choices == [("yes", 0), ("no", 1)]
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [{"Polite?": "rather"}, {"What?": ["c"]}, {"Points": "many"}, {"Points": 11}, {"Who?": "me"}],
+)
+def test_a_wrong_answer_refuses_the_import(
+    queue: ReviewQueue, run: Run, rita: User, answers: dict[str, Any]
+) -> None:
+    key = queue.tasks.get(reviewer=rita, position=1).output.case.key
+    row = {"key": key, "reviewer": rita.email, "verdict": "pass"}
+    with pytest.raises(BodyError) as refused:
+        import_reviews(run, [row | {"answers": {"Tone v1": answers}}], by=None)
+    (problem,) = refused.value.problems
+    assert (problem.path, problem.code) == ("reviews[0].answers", "invalid_answer")
+    assert next(iter(answers)) in problem.message
+    file = json.dumps(row | {"answers": {"Tone v1": answers}}).encode()
+    with pytest.raises(ReviewsRefusedError) as whole:
+        import_review_file(run, BytesIO(file), "reviews.jsonl", by=None)
+    assert [each.code for each in whole.value.report.problems] == ["invalid_answer"]
+    assert not Review.objects.exists()
+
+
+def test_answers_from_before_the_questions_are_kept_and_count_where_they_fit(
+    run: Run, rita: User, alice: User
+) -> None:
+    """Whatever a file called so before the team asked it."""
+    said = {"Polite?": ["yes", 1], "What?": ["a"], "Points": "many", "More": 5, "Who?": "me"}
+    row = {"key": "case-1", "reviewer": rita.email, "verdict": "pass"}
+    with pytest.raises(BodyError):
+        import_reviews(run, [row | {"answers": {"Tone v1": said}}], by=None)
+    said["Polite?"] = ["yes"]
+    import_reviews(run, [row | {"answers": {"Tone v1": said}}], by=None)
+    tone = QuestionSet.objects.publish(run.team, "Tone", ASKED, by=alice)
+    queue = create_queue(run, QueuePlan("w46", [rita], 6, question_set=tone), by=rita)
+    assert [each.n for each in summarize_answers(queue)] == [0, 1, 0, 0]
+    assert summarize_answers(queue)[2].mean is None
+    assert Review.objects.get().answers == {"Tone v1": said}

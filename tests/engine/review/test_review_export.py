@@ -53,14 +53,16 @@ def test_csv_marks_formulas(reviewed: Run) -> None:
 
 @pytest.mark.parametrize("file_format", ["csv", "json", "jsonl"])
 def test_its_own_import_reads_it_back(reviewed: Run, file_format: str) -> None:
+    Review.objects.update(answers={"Tone v1": {"Polite?": ["a,b"], "Points": 2.5, "More": "=1"}})
     content = exported(reviewed, file_format)
     name = f"reviews.{file_format}"
     again = import_review_file(reviewed, BytesIO(content), name, by=None)
     assert (again.unchanged, again.row_count) == (2, 2)
-    before = list(Review.objects.order_by("reviewer_name").values_list("note", "failure_tags"))
+    said = ("note", "failure_tags", "answers")
+    before = list(Review.objects.order_by("reviewer_name").values_list(*said))
     Review.objects.all().delete()
     assert import_review_file(reviewed, BytesIO(content), name, by=None).created == 2
-    after = list(Review.objects.order_by("reviewer_name").values_list("note", "failure_tags"))
+    after = list(Review.objects.order_by("reviewer_name").values_list(*said))
     assert after == before
 
 
