@@ -7,7 +7,7 @@ import pytest
 from scoring.core.questions import Questions
 from scoring.engine.review.given_verdicts import is_given, mark_given
 from scoring.engine.review.queues import QueuePlan, create_queue
-from scoring.models import QuestionSet, Review, ReviewVerdict, Run, User
+from scoring.models import QuestionSet, Review, ReviewQueue, ReviewVerdict, Run, User
 
 pytestmark = pytest.mark.django_db
 
@@ -25,8 +25,8 @@ def test_a_verdict_is_enough_for_a_queue_that_asks_nothing_else(
     Review.objects.record(run, plain, ReviewVerdict.PASS, by=rita)
     Review.objects.record(run, answered, ReviewVerdict.PASS, by=rita, answers=answers)
 
-    def given(found: object, person: User) -> set[int]:
-        tasks = found.tasks.filter(is_given(found, person))  # type: ignore[attr-defined]
+    def given(found: ReviewQueue, person: User) -> set[int]:
+        tasks = found.tasks.filter(is_given(found, person))
         return set(tasks.values_list("output", flat=True))
 
     assert given(queue, rita) == {plain.pk, answered.pk}
