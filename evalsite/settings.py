@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "evalsite.middleware.compression.CompressedPages",
     "evalsite.middleware.private_responses.PrivateResponses",
+    "evalsite.middleware.audited_address.AuditedAddress",
     "evalsite.pages.web.error_pages.StorageFaultMiddleware",
     "evalsite.pages.uploads.size_limit.IncompleteFormCheck",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.http import HttpRequest
 
 from evalsite.middleware.client_address import client_address
-from scoring.models import AttemptCounter, Notice, ReviewQueue, Run, User
+from scoring.models import AttemptCounter, Member, Notice, ReviewQueue, Role, Run, User
 from scoring.models.team.attempt_counter import TooManyAttemptsError, limits_for
 
 log = logging.getLogger(__name__)
@@ -21,8 +21,8 @@ PASSWORD = "password"  # noqa: S105  the kind of attempt
 class Backend(AuthenticationBackend):  # type: ignore[misc]  # allauth is untyped
     """Limits password attempts, whichever page or program makes them.
 
-    Annotates the user with `has_notices`, with `awaits_runs` while a run they started goes on, and
-    with `is_in_pools` of review queues.
+    Annotates the user with `has_notices`, with `awaits_runs` while a run they started goes on, with
+    `is_in_pools` of review queues and with `is_admin` of any team.
     """
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:
@@ -41,8 +41,12 @@ class Backend(AuthenticationBackend):  # type: ignore[misc]  # allauth is untype
         is_own = Q(created_by=OuterRef("pk")) | Q(attempts__started_by=OuterRef("pk"))
         runs = Run.objects.unfinished().filter(is_own)
         pools = ReviewQueue.objects.filter(pool=OuterRef("pk"), closed_at=None)
+        administered = Member.objects.filter(user=OuterRef("pk"), role=Role.ADMIN)
         people = User.objects.annotate(
-            has_notices=Exists(notices), awaits_runs=Exists(runs), is_in_pools=Exists(pools)
+            has_notices=Exists(notices),
+            awaits_runs=Exists(runs),
+            is_in_pools=Exists(pools),
+            is_admin=Exists(administered),
         )
         user = people.filter(pk=user_id).first()
         return user if user and self.user_can_authenticate(user) else None

@@ -23,6 +23,7 @@ ROOMS: Final = (
     "scorers",
     "signoff",
     "suites",
+    "team",
     "thresholds",
     "uploads",
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Final, cast
 
 from django.contrib import admin
 from django.db import models, transaction
@@ -26,6 +26,8 @@ def actor(request: HttpRequest) -> rows.User:
 class AuditedAdmin(admin.ModelAdmin[Any]):
     """Records every addition, change and deletion, with old and new values."""
 
+    deleted_along: ClassVar[Sequence[type[models.Model]]] = ()
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         changed = [name for name in form.changed_data if "password" not in name]
         with transaction.atomic():
@@ -33,21 +35,6 @@ class AuditedAdmin(admin.ModelAdmin[Any]):
             old = {name: _plain(form.initial.get(name)) for name in changed} if change else {}
             new = {name: _plain(form.cleaned_data[name]) for name in changed}
             self._record(request, "changed" if change else "created", obj, old=old, new=new)
-
-    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
-        """Rows of an inline, each with an entry of its own."""
-        with transaction.atomic():
-            for deleted in (f.instance for f in formset.deleted_forms):
-                if deleted.pk:
-                    self._record(request, "deleted", deleted, old=_values(deleted))
-            super().save_formset(request, form, formset, change)
-            for obj in formset.new_objects:
-                self._record(request, "created", obj, new=_values(obj))
-            for obj, names in formset.changed_objects:
-                initial = next(f.initial for f in formset.forms if f.instance.pk == obj.pk)
-                old = {name: _shown(obj, name, initial.get(name)) for name in names}
-                new = {name: value for name, value in _values(obj).items() if name in names}
-                self._record(request, "changed", obj, old=old, new=new)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         """With an entry for each row that goes along and has one of its own otherwise."""
@@ -59,6 +46,14 @@ class AuditedAdmin(admin.ModelAdmin[Any]):
     def delete_queryset(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
         for obj in queryset:
             self.delete_model(request, obj)
+
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """Rows of `deleted_along` do not keep it, though they may not be deleted by themselves."""
+        shown, counts, refused, protected = super().get_deleted_objects(objs, request)
+        along = {str(model._meta.verbose_name) for model in self.deleted_along}
+        return shown, counts, refused - along, protected
 
     def rows_deleted_with(self, obj: Any) -> Iterable[models.Model]:  # noqa: ARG002
         """Rows that people made, which the database deletes with this one."""

@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 
 from scoring import models as rows
 from scoring.admin.base import AuditedAdmin, NotAdded, actor
+from scoring.engine.team import members
 from scoring.models.scorers.threshold_change import UNIT, StaleThresholdError
 
 
@@ -50,6 +51,8 @@ class UserAdmin(AuditedAdmin, auth_admin.UserAdmin[rows.User]):
         (None, {"fields": ["email", "name", "usable_password", "password1", "password2"]})
     ]
 
+    deleted_along = [rows.Member]
+
     def rows_deleted_with(self, obj: rows.User) -> Iterable[models.Model]:
         return [*obj.memberships.select_related("team"), *obj.tokens.select_related("team")]
 
@@ -71,10 +74,13 @@ class UserAdmin(AuditedAdmin, auth_admin.UserAdmin[rows.User]):
         return answer
 
 
-class MemberInline(admin.TabularInline[Any, Any]):
+class MemberInline(NotAdded, admin.TabularInline[Any, Any]):
     model = rows.Member
     extra = 0
-    autocomplete_fields = ["user"]
+    fields = ["user", "role", "joined_at"]
+    readonly_fields = ["user", "role", "joined_at"]
+    show_change_link = True
+    can_delete = False
 
 
 @admin.register(rows.Team)
@@ -83,30 +89,71 @@ class TeamAdmin(AuditedAdmin):
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
     inlines = [MemberInline]
+    deleted_along = [rows.Member, rows.Invitation, rows.JoinLink, rows.OutgoingMail]
 
     def rows_deleted_with(self, obj: rows.Team) -> Iterable[models.Model]:
         return [*obj.members.select_related("user"), *obj.tokens.all()]
 
 
+class MemberForm(ModelForm[rows.Member]):
+    """Keeps an admin in the team, as the team's own page does."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        is_last = self.instance.pk and members.is_last_admin(self.instance)
+        if is_last and cleaned.get("role") != rows.Role.ADMIN:
+            self.add_error("role", str(members.LastAdminError()))
+        return cleaned
+
+
 @admin.register(rows.Member)
 class MemberAdmin(AuditedAdmin):
+    """A member goes and changes as on the team's own page: sessions and tokens end with them."""
+
+    form = MemberForm
     list_display = ["user", "team", "role", "joined_at"]
     list_filter = ["role", "team"]
     search_fields = ["user__email", "team__name"]
     list_select_related = ["user", "team"]
     autocomplete_fields = ["user", "team"]
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:  # noqa: ARG002
+        return ["user", "team"] if obj else []
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        is_kept = obj is not None and members.is_last_admin(obj)
+        return not is_kept and super().has_delete_permission(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        if not change:
+            super().save_model(request, obj, form, change)
+            return
+        role = rows.Role(obj.role)
+        members.change_role(rows.Member.objects.get(pk=obj.pk), role, actor(request))
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        members.remove_member(obj, actor(request))
+
 
 @admin.register(rows.Token)
 class TokenAdmin(NotAdded, AuditedAdmin):
     """Tokens are issued on the command line or a page, where the secret is shown once."""
 
-    list_display = ["name", "team", "user", "role", "expires_at", "revoked_at", "last_used_at"]
+    list_display = [
+        "name",
+        "team",
+        "user",
+        "role",
+        "scopes",
+        "expires_at",
+        "revoked_at",
+        "last_used_at",
+    ]
     list_filter = ["team", "role"]
     search_fields = ["name", "user__email"]
     list_select_related = ["team", "user"]
-    fields = ["name", "team", "user", "role", "last_four", "expires_at", "revoked_at"]
-    readonly_fields = ["team", "user", "last_four"]
+    fields = ["name", "team", "user", "role", "scopes", "last_four", "expires_at", "revoked_at"]
+    readonly_fields = ["team", "user", "scopes", "last_four"]
 
 
 @admin.register(rows.Dataset)

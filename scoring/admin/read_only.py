@@ -166,9 +166,22 @@ _register(
     search_fields=["name"],
 )
 _register(
-    rows.ResetMail,
+    rows.OutgoingMail,
     list_display=["address", "created_at", "try_count", "next_try_at", "error"],
     search_fields=["address", "error"],
+)
+_register(
+    rows.Invitation,
+    list_display=["email", "team", "role", "created_by", "expires_at", "accepted_at", "revoked_at"],
+    list_filter=["role", "team"],
+    search_fields=["email", "uuid"],
+    list_select_related=["team", "created_by"],
+)
+_register(
+    rows.JoinLink,
+    list_display=["team", "domain", "role", "created_at"],
+    search_fields=["domain", "team__name"],
+    list_select_related=["team"],
 )
 _register(
     rows.IdempotencyKey,

@@ -65,8 +65,9 @@ from scoring.models.scorers.threshold_change import ThresholdChange
 from scoring.models.team.attempt_counter import AttemptCounter
 from scoring.models.team.audit_entry import AuditCheckpoint, AuditEntry
 from scoring.models.team.idempotency_key import IdempotencyKey
-from scoring.models.team.reset_mail import ResetMail
-from scoring.models.team.team import Member, Role, Team, Token, User
+from scoring.models.team.invitation import Invitation, JoinLink
+from scoring.models.team.outgoing_mail import OutgoingMail
+from scoring.models.team.team import Member, Role, Scope, Team, Token, User
 
 __all__ = [
     "Adjudication",
@@ -108,15 +109,18 @@ __all__ = [
     "FailureTag",
     "Generation",
     "IdempotencyKey",
+    "Invitation",
     "Job",
     "JobKind",
     "JobState",
+    "JoinLink",
     "JudgeVariance",
     "LevelSums",
     "Member",
     "ModelCall",
     "NearDuplicate",
     "Notice",
+    "OutgoingMail",
     "Output",
     "OutputSet",
     "OutputSetState",
@@ -129,7 +133,6 @@ __all__ = [
     "Relabel",
     "ReleaseDecision",
     "ReleaseState",
-    "ResetMail",
     "Review",
     "ReviewQueue",
     "ReviewTask",
@@ -142,6 +145,7 @@ __all__ = [
     "RunStep",
     "RunSummary",
     "SavedView",
+    "Scope",
     "Score",
     "ScoreHistogram",
     "Scorer",

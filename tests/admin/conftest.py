@@ -24,15 +24,5 @@ def entry(team: Team) -> SuiteEntry:
     return SuiteEntry.objects.get()
 
 
-def change_url(row: rows.SuiteEntry | Team | User) -> str:
+def change_url(row: rows.SuiteEntry | Team | User | rows.Member) -> str:
     return reverse(f"admin:scoring_{row._meta.model_name}_change", args=[row.pk])
-
-
-def inline_form(team: Team, *members: dict[str, str], count: int) -> dict[str, str]:
-    """What the page of a team sends with these rows of members."""
-    sent = {"name": team.name, "slug": team.slug}
-    sent |= {"members-TOTAL_FORMS": str(len(members)), "members-INITIAL_FORMS": str(count)}
-    for place, row in enumerate(members):
-        sent |= {f"members-{place}-{name}": value for name, value in row.items()}
-        sent |= {f"members-{place}-team": str(team.pk)}
-    return sent

@@ -9,14 +9,18 @@ from django.urls import reverse
 from scoring.models import (
     AuditEntry,
     FailureTag,
+    Invitation,
+    JoinLink,
+    Member,
     ReviewQueue,
+    Role,
     Scorer,
     Suite,
     SuiteEntry,
     Team,
     User,
 )
-from tests.admin.conftest import change_url, inline_form
+from tests.admin.conftest import change_url
 from tests.conftest import PASSWORD, MakeDataset, MakeOutputs
 from tests.support.run_states import queued_run
 from tests.support.undone import undone
@@ -128,23 +132,46 @@ def test_a_deleted_person_is_audited(admin: Client, bob: User) -> None:
     assert AuditEntry.objects.get(action="user.deleted").target_name == "bob@example.org"
 
 
-def test_members_changed_within_their_team_are_audited(
-    admin: Client, root: User, team: Team, alice: User, bob: User
-) -> None:
-    first, second = team.members.order_by("pk")
-    newcomer = User.objects.create_user("dana@example.org")
-    kept = {"id": str(first.pk), "user": str(alice.pk), "role": "2"}
-    gone = {"id": str(second.pk), "user": str(bob.pk), "role": "1", "DELETE": "on"}
-    added = {"user": str(newcomer.pk), "role": "3"}
-    sent = inline_form(team, kept, gone, added, count=2)
-    assert admin.post(change_url(team), sent).status_code == 302
-    entries = {e.action: e for e in AuditEntry.objects.of(team).by(root)}
-    assert {(e.team_id, e.actor_id) for e in entries.values()} == {(str(team.uuid), str(root.pk))}
-    created, changed = entries["member.created"], entries["member.changed"]
-    assert created.new == {"team": "Support", "user": "dana@example.org", "role": "editor"}
-    assert (changed.old, changed.new) == ({"role": "admin"}, {"role": "reviewer"})
-    assert entries["member.deleted"].target_id == str(second.pk)
-    assert entries["member.deleted"].old["user"] == "bob@example.org"
+def member_of(user: User) -> Member:
+    return Member.objects.get(user=user)
+
+
+def test_a_role_changes_as_on_the_teams_own_page(admin: Client, root: User, bob: User) -> None:
+    assert admin.post(change_url(member_of(bob)), {"role": "3"}).status_code == 302
+    assert member_of(bob).role == Role.EDITOR
+    entry = AuditEntry.objects.get(action="member.role_changed")
+    assert (entry.action, entry.actor, entry.old, entry.new) == (
+        "member.role_changed",
+        root,
+        {"role": "viewer"},
+        {"role": "editor"},
+    )
+
+
+def test_the_last_admin_keeps_the_role_and_the_team(admin: Client, alice: User, bob: User) -> None:
+    member = member_of(alice)
+    answer = admin.post(change_url(member), {"role": "1"})
+    assert "A team needs an admin." in answer.text
+    url = reverse("admin:scoring_member_delete", args=[member.pk])
+    assert admin.post(url, {"post": "yes"}).status_code == 403
+    assert member_of(alice).role == Role.ADMIN
+
+
+def test_a_removed_member_is_signed_out(admin: Client, alice: User, bob: User) -> None:
+    viewer = Client()
+    viewer.login(email=bob.email, password=PASSWORD)
+    url = reverse("admin:scoring_member_delete", args=[member_of(bob).pk])
+    assert admin.post(url, {"post": "yes"}).status_code == 302
+    assert "/accounts/login/" in viewer.get("/").headers["Location"]
+
+
+def test_a_team_is_deleted_with_its_invitations(admin: Client, root: User) -> None:
+    empty = Team.objects.create(name="Empty", slug="empty")
+    Invitation.objects.create(team=empty, email="new@example.org", created_by=root)
+    JoinLink.objects.create(team=empty, domain="example.org")
+    url = reverse("admin:scoring_team_delete", args=[empty.pk])
+    assert admin.post(url, {"post": "yes"}).status_code == 302
+    assert not Team.objects.filter(pk=empty.pk).exists()
 
 
 def test_a_password_that_an_administrator_sets_is_audited(

@@ -57,6 +57,9 @@ def parameters(name: str, wanted: list[str], house: dict[str, Any], team: Team) 
         "comment": house["comment"].uuid,
         "scorer": house["scorer"].uuid,
         "number": 1,
+        "member": house["the member"].pk,
+        "invitation_key": house["invitation"].key,
+        "join_key": house["join link"].key,
         "token": house.get("token", "no-such-token"),
         "type_name": "exact_match",
         "name": "site.000000000000.css",  # of a version before: a current one may be kept

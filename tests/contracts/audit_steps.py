@@ -16,6 +16,7 @@ from scoring.engine.jobs.runner import JobRunner
 from scoring.engine.processes.process_pool import InlineExecutor
 from scoring.models import (
     Connection,
+    Invitation,
     Member,
     Notice,
     OutputSet,
@@ -324,3 +325,14 @@ def generation(desk: Desk) -> Sent:
 
 def outputs_run(desk: Desk) -> Sent:
     return desk.shown("new_run", f"?outputs={desk.uid('outputs')}") | {"suite": desk.uid("suite")}
+
+
+def second_admin(desk: Desk) -> int:
+    """Another admin of the team."""
+    user = User.objects.create_user("zoe@example.org", "a long word 7")
+    return Member.objects.create(team=desk.team, user=user, role=Role.ADMIN).pk
+
+
+def invited(desk: Desk) -> None:
+    """The invitation of the house is the administrator's own."""
+    Invitation.objects.update(email=desk.alice.email)

@@ -38,6 +38,19 @@ RELEASE: Final = {"state": "approved", "reason": "Good."}
 
 RECORDED: Final[dict[tuple[str, str], Change]] = {
     ("page", "setup"): Change("site.set_up", CREATOR, first=steps.first_person),
+    ("page", "new_team"): Change("team.created", {"name": "Second"}),
+    ("page", "rename_team"): Change("team.renamed", {"name": "Renamed"}),
+    ("page", "member_role"): Change("member.role_changed", {"role": "3"}),
+    ("page", "remove_member"): Change("member.removed"),
+    ("page", "leave_team"): Change("member.left", {"leave": ""}, first=steps.second_admin),
+    ("page", "hand_over_team"): Change(
+        "member.role_changed", lambda desk: {"successor": steps.second_admin(desk), "role": "2"}
+    ),
+    ("page", "invite"): Change("invitation.created", {"email": "g@example.org", "role": "2"}),
+    ("page", "revoke_invitation"): Change("invitation.revoked"),
+    ("page", "join_link"): Change("join_link.created", {"domain": "example.org", "role": "1"}),
+    ("page", "invitation"): Change("invitation.accepted", first=steps.invited),
+    ("page", "join"): Change("invitation.requested", {"email": "g@example.org"}),
     ("page", "load_demo"): Change("team.created"),
     ("page", "publish_draft"): Change("version.created", {"message": "Better"}, first=steps.edited),
     ("page", "discard_draft"): Change("draft.discarded", first=steps.edited),

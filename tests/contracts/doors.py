@@ -12,6 +12,18 @@ VIEWER, REVIEWER, EDITOR, ADMIN = Role.VIEWER, Role.REVIEWER, Role.EDITOR, Role.
 
 #: Address name → (what GET asks for, what POST asks for); None where the method is not offered.
 PAGES: dict[str, tuple[Any, Any]] = {
+    "new_team": (PERSON, PERSON),  # an admin of any team
+    "rename_team": (ADMIN, ADMIN),
+    "members": (VIEWER, None),
+    "member_role": (None, ADMIN),
+    "remove_member": (ADMIN, ADMIN),
+    "leave_team": (VIEWER, PERSON),
+    "hand_over_team": (ADMIN, ADMIN),
+    "invite": (None, ADMIN),
+    "revoke_invitation": (None, ADMIN),
+    "join_link": (None, ADMIN),
+    "invitation": (OPEN, OPEN),  # whoever has the link
+    "join": (OPEN, OPEN),
     "healthz": (OPEN, None),
     "asset": (OPEN, None),
     "setup": (OPEN, OPEN),

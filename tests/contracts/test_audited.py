@@ -17,8 +17,8 @@ from scoring.models import (
     AttemptCounter,
     AuditEntry,
     IdempotencyKey,
+    OutgoingMail,
     OutputSet,
-    ResetMail,
     Team,
     User,
 )
@@ -32,7 +32,7 @@ from tests.support.undone import undone
 __all__ = ["spool"]
 
 #: Bookkeeping of requests, whatever they ask.
-BOOKKEEPING = {AttemptCounter, IdempotencyKey, ResetMail}
+BOOKKEEPING = {AttemptCounter, IdempotencyKey, OutgoingMail}
 
 
 def test_every_address_that_takes_changes_is_listed() -> None:

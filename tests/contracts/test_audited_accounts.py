@@ -52,6 +52,8 @@ VERBS = {"add": "created", "change": "changed", "delete": "deleted"}
 OTHER = {
     ("suiteentry", "change"): "threshold.changed",
     ("connection", "delete"): "connection.removed",
+    ("member", "change"): "member.role_changed",
+    ("member", "delete"): "member.removed",
 }
 
 

@@ -10,19 +10,18 @@ from allauth.account import forms as allauth_forms
 from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
 from django import forms
-from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils import timezone
 
 from evalsite.middleware.client_address import client_address
 from evalsite.middleware.signed_in import count_password_attempt, forget_password_attempts
+from evalsite.pages.web.addresses import sent_address
 from evalsite.pages.web.error_pages import too_many_attempts
-from scoring.models import AttemptCounter, AuditEntry, ResetMail, User
+from scoring.models import AttemptCounter, AuditEntry, OutgoingMail, User
 from scoring.models.team.attempt_counter import TooManyAttemptsError, limits_for, mail_limit
-from scoring.models.team.reset_mail import LINK_KEY
+from scoring.models.team.outgoing_mail import LINK_KEY
 
 #: In place of allauth's labels in title case, by field.
 _LABELS: Final = {
@@ -34,7 +33,7 @@ _LABELS: Final = {
     "password1": "New password",
     "password2": "Confirm password",
 }
-_HELP: Final = "At least 8 characters, not only digits, and not a commonly used password."
+RULES_HELP: Final = "At least 8 characters, not only digits, and not a commonly used password."
 
 
 @contextmanager
@@ -57,7 +56,7 @@ class LabelMixin:
             field.label = _LABELS.get(name, field.label)
             field.widget.attrs.pop("placeholder", None)  # repeats the label
             if name == "password1":
-                field.help_text = _HELP
+                field.help_text = RULES_HELP
 
 
 class NewPasswordMixin:
@@ -92,9 +91,7 @@ class NewPasswordMixin:
 
 def _revoke_tokens(person: User) -> None:
     for token in person.tokens.in_force().select_related("team"):
-        token.revoked_at = timezone.now()
-        token.save(update_fields=["revoked_at"])
-        AuditEntry.objects.record(token.team, person, "token.revoked", token)
+        token.revoke(person)
 
 
 class SignInForm(LabelMixin, allauth_forms.LoginForm):  # type: ignore[misc]  # allauth carries no types
@@ -126,16 +123,14 @@ class LostPasswordForm(LabelMixin, allauth_forms.ResetPasswordForm):  # type: ig
             AttemptCounter.objects.take([mail_limit(email)])
         except TooManyAttemptsError:
             return email  # whoever has the account is not flooded, and nobody is told
-        ResetMail.objects.create(address=email, link=_reset_link(request))
+        OutgoingMail.objects.create(address=email, link=_reset_link(request))
         return email
 
 
 def _reset_link(request: HttpRequest) -> str:
     """The link to a new password, without its key."""
     names = dict(zip(("uidb36", "key"), LINK_KEY.split("-"), strict=True))
-    path = reverse("account_reset_password_from_key", kwargs=names)
-    site: str = settings.EVALSITE_URL
-    return f"{site.rstrip('/')}{path}" if site else request.build_absolute_uri(path)
+    return sent_address(request, reverse("account_reset_password_from_key", kwargs=names))
 
 
 class NewPasswordForm(LabelMixin, NewPasswordMixin, allauth_forms.ResetPasswordKeyForm):  # type: ignore[misc]

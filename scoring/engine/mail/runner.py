@@ -7,10 +7,10 @@ import time
 from typing import Final
 
 from scoring.engine.jobs.tasks import RunningTasks
-from scoring.engine.mail.resets import send_reset_mail
+from scoring.engine.mail.outgoing import send_mail
 from scoring.engine.processes.process_pool import Executor
 from scoring.engine.processes.thread_pool import ThreadPool
-from scoring.models import ResetMail
+from scoring.models import OutgoingMail
 
 log = logging.getLogger(__name__)
 
@@ -22,16 +22,16 @@ class MailRunner:
     """Two workers share the work: each mail is claimed by one."""
 
     def __init__(self, threads: Executor | None = None) -> None:
-        self._mails: RunningTasks[ResetMail] = RunningTasks(
+        self._mails: RunningTasks[OutgoingMail] = RunningTasks(
             threads or ThreadPool(MAX_CONCURRENT), MAX_CONCURRENT
         )
 
     def step(self) -> None:
         """Collect what ended and start what is due."""
         self._collect()
-        due = ResetMail.objects.due().exclude(pk__in=self._mails.ids)
+        due = OutgoingMail.objects.due().exclude(pk__in=self._mails.ids)
         for mail in due[: self._mails.free]:
-            self._mails.start(mail, send_reset_mail, mail)
+            self._mails.start(mail, send_mail, mail)
 
     def stop(self) -> None:
         """Give mails under way a moment: one that is cut short is sent again."""

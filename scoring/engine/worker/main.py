@@ -35,7 +35,7 @@ from scoring.engine.processes.thread_pool import ThreadPool
 from scoring.engine.runs import lifecycle
 from scoring.engine.worker.run_dispatcher import RunDispatcher
 from scoring.engine.worker.upload_runner import UploadRunner
-from scoring.models import AttemptCounter, IdempotencyKey, ResetMail, Worker
+from scoring.models import AttemptCounter, IdempotencyKey, OutgoingMail, Worker
 
 log = logging.getLogger(__name__)
 
@@ -205,7 +205,7 @@ def clean_up() -> None:
         imports.remove_abandoned,
         IdempotencyKey.objects.delete_expired,
         AttemptCounter.objects.forget_expired,
-        ResetMail.objects.delete_old,
+        OutgoingMail.objects.delete_old,
         lifecycle.purge_deleted_runs,
         dataset_lifecycle.purge_deleted_datasets,
         alerts.purge_old,

@@ -26,6 +26,8 @@ OPERATOR: Final = "the operator"
 
 #: Who acts where no person is given.
 _nobody: ContextVar[str] = ContextVar("nobody", default=SITE)
+#: Where the present request comes from.
+_address: ContextVar[str | None] = ContextVar("address", default=None)
 
 
 @contextmanager
@@ -36,6 +38,16 @@ def acting_as_operator() -> Iterator[None]:
         yield
     finally:
         _nobody.reset(token)
+
+
+@contextmanager
+def acting_from(address: str) -> Iterator[None]:
+    """Record this address with what is done meanwhile; "" for none."""
+    token = _address.set(address or None)
+    try:
+        yield
+    finally:
+        _address.reset(token)
 
 
 class AppendOnlyError(Exception):
@@ -80,6 +92,7 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
             old=dict(old or {}),
             new=dict(new or {}),
             at=timezone.now(),
+            address=_address.get(),
         )
         with transaction.atomic(savepoint=False):
             _lock_chain(entry.team_id)
@@ -154,8 +167,9 @@ def _target_columns(target: models.Model) -> dict[str, str]:
 class AuditEntry(models.Model):
     """One state change. It names people and teams by ids and texts, which outlive their rows.
 
-    `team_id` is the team's UUID, `actor_id` the person's number; both are "" for none. `number`
-    counts the entries of a team from 1.
+    `team_id` is the team's UUID, `actor_id` the person's number; both are "" for none. `address` is
+    where the request came from; None for what the site or a command did, and in entries from before
+    addresses were kept. `number` counts the entries of a team from 1.
     """
 
     team_id = models.CharField(max_length=36, blank=True)
@@ -169,6 +183,7 @@ class AuditEntry(models.Model):
     old = models.JSONField(default=dict)
     new = models.JSONField(default=dict)
     at = models.DateTimeField(default=timezone.now, editable=False)
+    address = models.GenericIPAddressField(null=True)
     number = models.PositiveBigIntegerField()
     hash = models.CharField(max_length=64)
 
@@ -197,7 +212,9 @@ class AuditEntry(models.Model):
         """The hash of this entry behind one of the hash `previous`."""
         who = (self.team_id, self.team_name, self.actor_id, self.actor_name)
         what = (self.action, self.target_type, self.target_id, self.target_name)
-        return entry_hash(previous, self.number, self.at, (*who, *what), self.old, self.new)
+        where = (self.address,) if self.address else ()
+        texts = (*who, *what, *where)
+        return entry_hash(previous, self.number, self.at, texts, self.old, self.new)
 
     @cached_property
     def actor(self) -> User | None:

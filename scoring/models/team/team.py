@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from datetime import timedelta
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import ClassVar, Self
 
 from django.apps import apps
@@ -14,6 +15,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.core import signing
 from django.db import models, transaction
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from scoring.models.base import AddressedRow, validate_name
 
@@ -53,7 +55,14 @@ class User(AbstractBaseUser, PermissionsMixin):
     name = models.CharField(max_length=100, blank=True, validators=[validate_name])
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField("may use the Django admin", default=False)
+    is_service = models.BooleanField(
+        "service account",
+        default=False,
+        help_text="Acts for a team through tokens alone, and is not active: it cannot sign in.",
+    )
     date_joined = models.DateTimeField(default=timezone.now)
+    #: How many times all sessions of the person were ended.
+    session_epoch = models.PositiveIntegerField(default=0, editable=False)
 
     objects: ClassVar[UserManager] = UserManager()
 
@@ -66,6 +75,18 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     def __str__(self) -> str:
         return self.name or self.email
+
+    def end_sessions(self) -> None:
+        """Sign the person out everywhere, at their next request."""
+        User.objects.filter(pk=self.pk).update(session_epoch=models.F("session_epoch") + 1)
+
+    def get_session_auth_hash(self) -> str:
+        """Django ends a session that was begun with another one."""
+        own = super().get_session_auth_hash()
+        if not self.session_epoch:
+            return own
+        salt, value = "evalsite.session_epoch", f"{own}:{self.session_epoch}"
+        return salted_hmac(salt, value, algorithm="sha256").hexdigest()
 
 
 class TeamQuerySet(models.QuerySet["Team"]):
@@ -91,6 +112,17 @@ class Team(AddressedRow):
         return self.name
 
 
+class MemberQuerySet(models.QuerySet["Member"]):
+    def people(self) -> Self:
+        """The members who are no service accounts, by name and e-mail address."""
+        people = self.filter(user__is_service=False).select_related("user")
+        return people.order_by("user__name", "user__email")
+
+    def administrators(self) -> Self:
+        """The people who may sign in and administer the team."""
+        return self.people().filter(role=Role.ADMIN, user__is_active=True)
+
+
 class Member(models.Model):
     """A person's role in a team."""
 
@@ -99,6 +131,8 @@ class Member(models.Model):
     role = models.PositiveSmallIntegerField(choices=Role.choices, default=Role.VIEWER)
     joined_at = models.DateTimeField(auto_now_add=True)
 
+    objects = MemberQuerySet.as_manager()
+
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "user"], name="member_once")]
 
@@ -106,9 +140,30 @@ class Member(models.Model):
         return f"{self.user} · {self.get_role_display()}"
 
 
+class Scope(models.TextChoices):
+    """What a token is for; what it may do there, its role says."""
+
+    READ = "read", "read"
+    SCORE = "score", "score"
+    UPLOAD = "upload", "upload"
+    REVIEW = "review", "review"
+    ADMIN = "admin", "admin"
+
+
+def all_scopes() -> list[str]:
+    return list(Scope.values)
+
+
 class TokenQuerySet(models.QuerySet["Token"]):
     def issue(
-        self, team: Team, user: User, name: str, role: Role = Role.EDITOR
+        self,
+        team: Team,
+        user: User,
+        name: str,
+        role: Role = Role.EDITOR,
+        *,
+        scopes: Iterable[str] = tuple(Scope.values),
+        expires_at: datetime | None = None,
     ) -> tuple[Token, str]:
         """A new token row and its secret, which is shown once and stored only as a hash."""
         secret = f"evs_{secrets.token_urlsafe(32)}"
@@ -117,6 +172,8 @@ class TokenQuerySet(models.QuerySet["Token"]):
             user=user,
             name=name,
             role=role,
+            scopes=list(scopes),
+            expires_at=expires_at,
             digest=Token.digest_of(secret),
             last_four=secret[-4:],
         )
@@ -129,7 +186,8 @@ class TokenQuerySet(models.QuerySet["Token"]):
 
     def usable(self, secret: str) -> Token | None:
         """The token with this secret, unless revoked, expired or its owner left."""
-        tokens = self.in_force().filter(digest=Token.digest_of(secret), user__is_active=True)
+        may_act = models.Q(user__is_active=True) | models.Q(user__is_service=True)
+        tokens = self.in_force().filter(may_act, digest=Token.digest_of(secret))
         of_members = tokens.filter(team__members__user=models.F("user"))
         return of_members.select_related("team", "user").first()
 
@@ -141,6 +199,7 @@ class Token(AddressedRow):
     user = models.ForeignKey(User, models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=100, validators=[validate_name])
     role = models.PositiveSmallIntegerField(choices=Role.choices, default=Role.EDITOR)
+    scopes = models.JSONField(default=all_scopes)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     last_four = models.CharField(max_length=4, editable=False)
     expires_at = models.DateTimeField(null=True, blank=True)
@@ -158,6 +217,15 @@ class Token(AddressedRow):
         if self.last_used_at is None or self.last_used_at < now - timedelta(minutes=1):
             self.last_used_at = now
             self.save(update_fields=["last_used_at"])
+
+    def revoke(self, by: User | None) -> None:
+        """End the token for good; whoever uses it is refused at the next request."""
+        audit_entries = apps.get_model("scoring", "AuditEntry").objects
+        with transaction.atomic():
+            now = timezone.now()
+            if Token.objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=now):
+                self.revoked_at = now
+                audit_entries.record(self.team, by, "token.revoked", self)
 
     @staticmethod
     def digest_of(secret: str) -> str:

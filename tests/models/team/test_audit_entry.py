@@ -123,7 +123,7 @@ def test_the_longest_names_fit(db: None) -> None:
     member = Member.objects.create(team=team, user=person, role=Role.ADMIN)
     kept = AuditEntry.objects.record(team, person, "member.added", member)
     fields = [f for f in AuditEntry._meta.fields if f.max_length]
-    assert [f.name for f in fields if len(getattr(kept, f.name)) > (f.max_length or 0)] == []
+    assert [f.name for f in fields if len(getattr(kept, f.name) or "") > (f.max_length or 0)] == []
 
 
 def test_an_audit_entry_is_never_changed_or_deleted(team: Team) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.test import Client
 
-from scoring.engine.mail.resets import send_reset_mail
-from scoring.models import ResetMail
+from scoring.engine.mail.outgoing import send_mail
+from scoring.models import OutgoingMail
 from scoring.models.team.attempt_counter import MAX_PER_ACCOUNT
 
 SIGN_IN = "/accounts/login/"
@@ -26,5 +26,5 @@ def lock(email: str, ip: str = "192.0.2.1") -> None:
 
 def send_waiting_mail() -> None:
     """Send what waits for the worker."""
-    for waiting in ResetMail.objects.due():
-        send_reset_mail(waiting)
+    for waiting in OutgoingMail.objects.due():
+        send_mail(waiting)

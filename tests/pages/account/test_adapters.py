@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from scoring.models import AttemptCounter, AuditEntry, ResetMail, User
+from scoring.models import AttemptCounter, AuditEntry, OutgoingMail, User
 from scoring.models.team.attempt_counter import MAX_MAILS, MAX_PER_ACCOUNT, mail_limit
 from tests.conftest import PASSWORD
 from tests.pages.account.steps import SIGN_IN, lock, send_waiting_mail, sign_in
@@ -158,16 +158,16 @@ def test_a_reset_does_the_same_for_both(alice: User) -> None:
         asked.append(sorted(query["sql"].partition(" ")[0] for query in queries))
         assert AttemptCounter.objects.filter(key=mail_limit(email).key).get().count == 1
     assert asked[0] == asked[1]
-    rows = ResetMail.objects.order_by("pk")
+    rows = OutgoingMail.objects.order_by("pk")
     assert [row.address for row in rows][1:] == [alice.email, "nobody@example.org"]
     assert mail.outbox == []
     assert len(sent()) == 1
-    assert not ResetMail.objects.exists()
+    assert not OutgoingMail.objects.exists()
 
 
 def test_no_key_waits_in_the_database(alice: User) -> None:
     ask_reset(alice.email)
-    assert ResetMail.objects.get().link.endswith("/accounts/password/reset/key/UID-KEY/")
+    assert OutgoingMail.objects.get().link.endswith("/accounts/password/reset/key/UID-KEY/")
     assert "UID-KEY" not in str(sent()[0].body)
 
 
@@ -186,11 +186,11 @@ def test_mail_that_fails_is_not_lost(alice: User, caplog: pytest.LogCaptureFixtu
         assert sent() == []
     assert "the mail server could not be used (ConnectionRefusedError)" in caplog.text
     assert "/key/" not in caplog.text
-    ResetMail.objects.update(next_try_at=timezone.now())
+    OutgoingMail.objects.update(next_try_at=timezone.now())
     assert len(sent()) == 1
 
 
-def test_resets_have_the_same_limits(alice: User) -> None:
+def test_outgoing_have_the_same_limits(alice: User) -> None:
     for email in (alice.email, "nobody@example.org"):
         answers = [ask_reset(email) for _ in range(MAX_PER_ACCOUNT + 1)]
         assert [answer.status_code for answer in answers] == [200] * MAX_PER_ACCOUNT + [429]

@@ -1,4 +1,4 @@
-"""Mail for lost passwords that waits to be sent."""
+"""Mail with a link into the site that waits to be sent."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Final, Self
 from django.db import models
 from django.utils import timezone
 
+from scoring.models.team.invitation import Invitation
+
 LINK_KEY: Final = "UID-KEY"  # what stands in a link for its key
 RETENTION: Final = timedelta(days=7)
 
 
-class ResetMailQuerySet(models.QuerySet["ResetMail"]):
+class OutgoingMailQuerySet(models.QuerySet["OutgoingMail"]):
     def due(self) -> Self:
         """Those to send now, the longest waiting first."""
         return self.filter(next_try_at__lte=timezone.now()).order_by("next_try_at", "pk")
@@ -22,26 +24,28 @@ class ResetMailQuerySet(models.QuerySet["ResetMail"]):
         self.filter(created_at__lt=timezone.now() - RETENTION).delete()
 
 
-class ResetMail(models.Model):
-    """A mail that somebody asked for, at an address as typed: nobody may have an account there.
+class OutgoingMail(models.Model):
+    """A mail with the link of an invitation, or without one the link to a new password.
 
-    `link` has LINK_KEY in place of the key, which is made when the mail is sent, so that no row and
-    no backup holds one. A mail that was sent is deleted; `next_try_at` is None for one that was
-    given up.
+    `address` is as somebody typed it: nobody may have an account there. `link` has LINK_KEY in
+    place of the key, which is made when the mail is sent, so that no row and no backup holds one. A
+    mail that was sent is deleted; `next_try_at` is None for one that was given up.
     """
 
     address = models.EmailField(max_length=254)
+    invitation = models.ForeignKey(Invitation, models.CASCADE, null=True, related_name="mails")
     link = models.URLField(max_length=500)
     try_count = models.PositiveSmallIntegerField(default=0)
     next_try_at = models.DateTimeField(null=True, default=timezone.now, db_index=True)
     error = models.CharField(max_length=200, blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
 
-    objects = ResetMailQuerySet.as_manager()
+    objects = OutgoingMailQuerySet.as_manager()
 
     class Meta:
-        verbose_name = "mail for a lost password"
-        verbose_name_plural = "mails for lost passwords"
+        verbose_name = "outgoing mail"
+        verbose_name_plural = "outgoing mail"
 
     def __str__(self) -> str:
-        return f"mail for a lost password, {self.created_at:%Y-%m-%d %H:%M}"
+        subject = "an invitation" if self.invitation_id else "a lost password"
+        return f"mail about {subject}, {self.created_at:%Y-%m-%d %H:%M}"

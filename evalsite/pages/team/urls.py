@@ -1,0 +1,30 @@
+"""The addresses of teams: settings, members, and the ways in."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from evalsite.pages.team import invitations, joining, members, names
+
+urlpatterns = [
+    path("new_team/", names.new_team, name="new_team"),
+    path("teams/<slug:slug>/rename/", names.rename_team, name="rename_team"),
+    path("teams/<slug:slug>/members/", members.members, name="members"),
+    path("teams/<slug:slug>/members/<int:member>/role/", members.member_role, name="member_role"),
+    path(
+        "teams/<slug:slug>/members/<int:member>/remove/",
+        members.remove_member,
+        name="remove_member",
+    ),
+    path("teams/<slug:slug>/leave/", members.leave_team, name="leave_team"),
+    path("teams/<slug:slug>/hand_over/", members.hand_over_team, name="hand_over_team"),
+    path("teams/<slug:slug>/invitations/", invitations.invite, name="invite"),
+    path(
+        "teams/<slug:slug>/invitations/<uuid:uid>/revoke/",
+        invitations.revoke_invitation,
+        name="revoke_invitation",
+    ),
+    path("teams/<slug:slug>/join_link/", invitations.join_link, name="join_link"),
+    path("invitations/<str:invitation_key>/", joining.invitation, name="invitation"),
+    path("join/<str:join_key>/", joining.join, name="join"),
+]

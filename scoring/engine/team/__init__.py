@@ -1,0 +1,1 @@
+"""A team as a whole: its members, how they come in, and its name."""
