@@ -25,7 +25,7 @@ class TokenAuthentication(BaseAuthentication):
             _count_failure(request)
             raise AuthenticationFailed(
                 "This token is unknown, revoked or expired, or its owner left the team. "
-                "Make a new one with manage.py token.",
+                "An admin creates a new one in the team settings.",
                 code="bad_token",
             )
         token.note_use()

@@ -21,7 +21,7 @@ from evalsite.api.errors import Problem, missing_problem
 from evalsite.api.pagination import NewestFirst
 from evalsite.api.parsers import refuse_cut_form
 from scoring.engine.processes.disk_space import DISK_FULL, is_out_of_space
-from scoring.models import Role, Team, User
+from scoring.models import Role, Scope, Team, User
 
 Query = TypeVar("Query", bound=BaseSerializer[Any])
 Found = TypeVar("Found")
@@ -32,12 +32,20 @@ class ApiView(GenericAPIView[Any]):
 
     pagination_class: type[BasePagination] | None = None
     stores = True  # whether requests of unsafe methods store anything
+    scope: Scope = Scope.READ  # what a token needs for requests of unsafe methods
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse what would be stored while the disk is full."""
+        """Refuse what the token is not for, and what would be stored while the disk is full."""
         super().initial(request, *args, **kwargs)
+        self._check_scope(Scope.READ if request.method in SAFE_METHODS else self.scope)
         if self.stores and request.method not in SAFE_METHODS and is_out_of_space():
             raise OSError(ENOSPC, DISK_FULL)
+
+    def _check_scope(self, scope: Scope) -> None:
+        token = self.user.token
+        if token and scope not in token.scopes:
+            text = f"The token {token.name} lacks the scope {scope.label}, which this takes."
+            raise Problem(403, "scope_missing", text)
 
     @property
     def user(self) -> User:

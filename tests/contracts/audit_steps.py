@@ -336,3 +336,9 @@ def second_admin(desk: Desk) -> int:
 def invited(desk: Desk) -> None:
     """The invitation of the house is the administrator's own."""
     Invitation.objects.update(email=desk.alice.email)
+
+
+def own_token(desk: Desk) -> Sent:
+    """What the form for a token of one's own sends."""
+    member = Member.objects.get(team=desk.team, user=desk.alice)
+    return {"name": "ci", "member": str(member.pk), "role": "3", "scopes": ["read"], "days": "30"}

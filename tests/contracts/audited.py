@@ -39,6 +39,12 @@ RELEASE: Final = {"state": "approved", "reason": "Good."}
 RECORDED: Final[dict[tuple[str, str], Change]] = {
     ("page", "setup"): Change("site.set_up", CREATOR, first=steps.first_person),
     ("page", "new_team"): Change("team.created", {"name": "Second"}),
+    ("page", "new_token"): Change("token.created", steps.own_token),
+    ("page", "revoke_token"): Change("token.revoked"),
+    ("page", "service_accounts"): Change(
+        "service_account.created", {"name": "nightly", "role": "3"}
+    ),
+    ("page", "remove_service_account"): Change("member.removed"),
     ("page", "rename_team"): Change("team.renamed", {"name": "Renamed"}),
     ("page", "member_role"): Change("member.role_changed", {"role": "3"}),
     ("page", "remove_member"): Change("member.removed"),

@@ -13,6 +13,11 @@ VIEWER, REVIEWER, EDITOR, ADMIN = Role.VIEWER, Role.REVIEWER, Role.EDITOR, Role.
 #: Address name → (what GET asks for, what POST asks for); None where the method is not offered.
 PAGES: dict[str, tuple[Any, Any]] = {
     "new_team": (PERSON, PERSON),  # an admin of any team
+    "tokens": (ADMIN, None),
+    "new_token": (ADMIN, ADMIN),
+    "revoke_token": (None, ADMIN),
+    "service_accounts": (None, ADMIN),
+    "remove_service_account": (None, ADMIN),
     "rename_team": (ADMIN, ADMIN),
     "members": (VIEWER, None),
     "member_role": (None, ADMIN),
@@ -248,3 +253,51 @@ CHANGES: dict[str, dict[str, Any]] = {
     "waiver": {"delete": REVIEWER},
     "release_decision": {"delete": ADMIN},
 }
+#: The scope that a token needs for what changes something there; for the rest it is "read".
+SCOPES: dict[str, str] = {
+    "score": "score",
+    "scorers": "score",
+    "suites": "score",
+    "threshold_proposals": "score",
+    "run_cancel": "score",
+    "run_retry": "score",
+    "datasets": "upload",
+    "versions": "upload",
+    "runs": "upload",
+    "run_outputs": "upload",
+    "run_start": "upload",
+    "run_reviews": "review",
+    "review_queues": "review",
+    "close_review_queue": "review",
+    "next_review_task": "review",
+    "review_task": "review",
+    "reviews": "review",
+    "adjudications": "review",
+    "comments": "review",
+    "preferences": "review",
+    "corrections": "review",
+    "decide_corrections": "review",
+    "case_decisions": "review",
+    "waivers": "review",
+    "waiver": "review",
+    "acknowledge_alert": "review",
+    "run_relabel": "admin",
+    "run_release_decisions": "admin",
+    "release_decision": "admin",
+    "thresholds": "admin",
+    "alert_rules": "admin",
+    "alert_rule": "admin",
+    "alert_rule_secret": "admin",
+}
+#: What only a person signs, by method: no token does it, whatever its role and scopes.
+SIGNED: frozenset[tuple[str, str]] = frozenset(
+    {
+        ("thresholds", "post"),
+        ("waivers", "post"),
+        ("waiver", "delete"),
+        ("case_decisions", "post"),
+        ("decide_corrections", "post"),
+        ("run_release_decisions", "post"),
+        ("release_decision", "delete"),
+    }
+)

@@ -28,7 +28,7 @@ from evalsite.api.idempotency import idempotent
 from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import ALERT_RULE, request_example
 from evalsite.api.pagination import NewestFirst
-from scoring.models import Alert, AlertRule, Role, User
+from scoring.models import Alert, AlertRule, Role, Scope, User
 from scoring.models.alerts.rule import RuleExistsError
 
 
@@ -56,6 +56,7 @@ class AlertList(ListView):
 class AlertAcknowledgement(ApiView):
     """That somebody is at it."""
 
+    scope = Scope.REVIEW
     serializer_class = AlertShape
 
     @describe(request=None, responses=AlertShape)
@@ -73,6 +74,7 @@ class AlertAcknowledgement(ApiView):
 class AlertRuleList(ListView):
     """The team's alert rules."""
 
+    scope = Scope.ADMIN
     serializer_class = AlertRuleShape
 
     def get_queryset(self) -> QuerySet[AlertRule]:
@@ -100,6 +102,7 @@ class AlertRuleList(ListView):
 class AlertRuleDetail(ApiView):
     """One rule, as it is now."""
 
+    scope = Scope.ADMIN
     serializer_class = AlertRuleShape
 
     def get(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
@@ -122,6 +125,7 @@ class AlertRuleDetail(ApiView):
 class AlertRuleSecret(ApiView):
     """What the webhook's calls are signed with."""
 
+    scope = Scope.ADMIN
     serializer_class = SecretShape
 
     @describe(request=None, responses=SecretShape)

@@ -28,7 +28,7 @@ from scoring.engine.drafts import ContentError, DraftError
 from scoring.engine.review import corrections
 from scoring.engine.review.corrections import CorrectionError
 from scoring.engine.review.jobs import approve_or_enqueue
-from scoring.models import Correction, Role
+from scoring.models import Correction, Role, Scope
 from scoring.models.reviews.correction import DecidedError
 
 
@@ -39,6 +39,7 @@ class CorrectionPages(NewestFirst):
 class CorrectionList(ListView):
     """The expected values that reviewers propose for cases of a dataset."""
 
+    scope = Scope.REVIEW
     asks_team = False
     serializer_class = CorrectionShape
     pagination_class = CorrectionPages
@@ -83,17 +84,21 @@ class CorrectionList(ListView):
 class CorrectionDecisions(ApiView):
     """Approving and rejecting corrections."""
 
+    scope = Scope.REVIEW
     serializer_class = DecidedShape
 
     @describe(request=CorrectionDecision, responses={200: DecidedShape, 202: DecidedShape})
     @idempotent
     def post(self, request: Request) -> Response:  # noqa: ARG002
         """Approve these as the next version of the dataset, or reject them; editors may, but not
-        on their own ones. All of them or none; 409 where somebody decided or published meanwhile.
+        on their own ones, and tokens may not. All of them or none; 409 where somebody decided or
+        published meanwhile.
 
         The next version of a large dataset is made by the worker: 202, and the corrections stay
         open until it is there.
         """
+        instead = "It may propose corrections at /api/v1/corrections/."
+        self.refuse_program("decides on corrections", instead)
         wanted = self.parse_body(CorrectionDecision)
         get_dataset = partial(access.dataset_for, role=Role.EDITOR)
         dataset = self.look_up("dataset", wanted["dataset"], get_dataset)

@@ -30,7 +30,16 @@ from evalsite.api.parsers import BoundedMultiPart, StrictJson
 from scoring.core.files import FileProblem
 from scoring.core.files.xlsx import CellReading
 from scoring.engine import imports
-from scoring.models import Dataset, DatasetVersion, Role, Team, Upload, UploadKind, UploadState
+from scoring.models import (
+    Dataset,
+    DatasetVersion,
+    Role,
+    Scope,
+    Team,
+    Upload,
+    UploadKind,
+    UploadState,
+)
 
 _OPTIONS = ("encoding", "delimiter", "skip_lines", "sheet", *CellReading._fields)
 _ENDED_BADLY = (UploadState.FAILED, UploadState.CANCELLED)
@@ -39,6 +48,7 @@ _ENDED_BADLY = (UploadState.FAILED, UploadState.CANCELLED)
 class DatasetList(ListView):
     """The team's datasets."""
 
+    scope = Scope.UPLOAD
     serializer_class = DatasetShape
     parser_classes = [StrictJson, BoundedMultiPart]
 
@@ -108,6 +118,7 @@ class DatasetDetail(ApiView):
 class VersionList(ListView):
     """The versions of a dataset."""
 
+    scope = Scope.UPLOAD
     serializer_class = VersionShape
     asks_team = False
 

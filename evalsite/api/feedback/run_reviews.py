@@ -25,11 +25,13 @@ from evalsite.blind_review import blind_outputs
 from evalsite.downloads import stream_file
 from scoring.engine.review.review_export import review_sheet
 from scoring.engine.review.review_import import NamedReview, ReviewReport, import_reviews
-from scoring.models import Role
+from scoring.models import Role, Scope
 
 
 class RunReviews(ApiView):
     """All reviews of a run's outputs."""
+
+    scope = Scope.REVIEW
 
     @describe(parameters=[ExportQuery, ROW_COUNT], responses=export_response(ExportedReviewShape))
     def get(self, request: Request, uid: uuid.UUID) -> StreamingHttpResponse:

@@ -31,7 +31,7 @@ from evalsite.api.pagination import NewestFirst
 from evalsite.blind_review import blind_outputs
 from scoring.engine.review.disagreements import Disagreements, adjudicate
 from scoring.engine.review.feedback import add_comment, give_review
-from scoring.models import Adjudication, Output, ReviewVerdict, Role, Run
+from scoring.models import Adjudication, Output, ReviewVerdict, Role, Run, Scope
 from scoring.models.reviews.adjudication import AdjudicationError, StaleAdjudicationError
 
 
@@ -42,6 +42,7 @@ class FeedbackPages(NewestFirst):
 class FeedbackList(ListView):
     """Feedback on a run's outputs. The address names the run, and with it the team."""
 
+    scope = Scope.REVIEW
     asks_team = False
     pagination_class = FeedbackPages
 

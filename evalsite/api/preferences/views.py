@@ -19,7 +19,7 @@ from evalsite.api.openapi.examples import PREFERENCE, request_example
 from evalsite.api.pagination import NewestFirst
 from evalsite.api.preferences.serializers import NewPreference, PreferenceQuery, PreferenceShape
 from scoring.engine.review.pairwise import find_counterpart
-from scoring.models import Preference, PreferenceVerdict, Role
+from scoring.models import Preference, PreferenceVerdict, Role, Scope
 
 
 class PreferencePages(NewestFirst):
@@ -29,6 +29,7 @@ class PreferencePages(NewestFirst):
 class PreferenceList(ListView):
     """People's preferences between the outputs of a run and those of a baseline."""
 
+    scope = Scope.REVIEW
     asks_team = False
     serializer_class = PreferenceShape
     pagination_class = PreferencePages

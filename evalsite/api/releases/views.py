@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, Final
 
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
@@ -28,17 +28,21 @@ from scoring.engine.compare.jobs import compare_or_enqueue
 from scoring.engine.reports.release_report import build_release_report, report_file
 from scoring.engine.runs.neighbours import run_baseline
 from scoring.engine.signoff.evidence import gather_evidence
-from scoring.models import ReleaseDecision, ReleaseState, Role
+from scoring.models import ReleaseDecision, ReleaseState, Role, Scope
 from scoring.models.runs.release_decision import (
     ReleaseDecisionQuerySet,
     StaleReleaseError,
     UnfinishedRunError,
 )
 
+#: What a program may do in place of a decision.
+CHECK: Final = "It may check the run against gates at /api/v1/runs/{id}/gate/."
+
 
 class ReleaseDecisionList(ListView):
     """The decisions on a run."""
 
+    scope = Scope.ADMIN
     serializer_class = ReleaseDecisionShape
     asks_team = False
 
@@ -57,10 +61,11 @@ class ReleaseDecisionList(ListView):
     )
     @idempotent
     def post(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
-        """Approve or reject the run, with the evidence of this moment; admins may.
+        """Approve or reject the run, with the evidence of this moment; admins may, tokens may not.
 
         409 for a run that has not finished, and where another decision than the `seen` one stands.
         """
+        self.refuse_program("decides on a release", CHECK)
         run = access.run_for(self.user, uid, Role.ADMIN)
         wanted = self.parse_body(NewReleaseDecision)
         baseline = run_baseline(run)
@@ -87,6 +92,7 @@ class ReleaseDecisionList(ListView):
 class ReleaseDecisionDetail(ApiView):
     """One decision on a run."""
 
+    scope = Scope.ADMIN
     serializer_class = ReleaseDecisionShape
 
     def get(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
@@ -94,10 +100,12 @@ class ReleaseDecisionDetail(ApiView):
 
     @describe(responses={204: None})
     def delete(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
-        """Withdraw the decision; admins may. It stays in the list, and the run has none then.
+        """Withdraw the decision; admins may, tokens may not. It stays in the list, and the run has
+        none then.
 
         409 for one that was withdrawn or replaced before.
         """
+        self.refuse_program("withdraws a decision on a release", CHECK)
         decision = access.release_decision_for(self.user, uid, Role.ADMIN)
         if not decision.withdraw(by=self.user):
             text = "This decision has already been withdrawn or replaced."

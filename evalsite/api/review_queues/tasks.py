@@ -25,7 +25,7 @@ from scoring.core.questions import AnswerError, Questions
 from scoring.engine.review.feedback import give_review
 from scoring.engine.review.pairwise import OutputPair, task_pair
 from scoring.engine.review.queues import next_task
-from scoring.models import FailureTag, Preference, Review, ReviewTask, ReviewVerdict, Role
+from scoring.models import FailureTag, Preference, Review, ReviewTask, ReviewVerdict, Role, Scope
 
 
 class InTurn(NewestFirst):
@@ -51,6 +51,7 @@ class TaskList(ListView):
 class NextTask(ApiView):
     """The task that is your turn."""
 
+    scope = Scope.REVIEW
     serializer_class = OpenedTaskShape
 
     @describe(request=None, responses=OpenedTaskShape)
@@ -70,6 +71,7 @@ class NextTask(ApiView):
 class TaskDetail(ApiView):
     """One of your tasks."""
 
+    scope = Scope.REVIEW
     serializer_class = OpenedTaskShape
 
     def get(self, request: Request, uid: uuid.UUID, number: int) -> Response:  # noqa: ARG002

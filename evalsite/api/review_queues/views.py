@@ -38,7 +38,7 @@ from scoring.engine.review.queues import (
     close_queue,
     create_queue,
 )
-from scoring.models import QuestionSet, QueueOrder, ReviewQueue, Role, Run, User
+from scoring.models import QuestionSet, QueueOrder, ReviewQueue, Role, Run, Scope, User
 from scoring.models.case_list.filters import NO_FILTERS, CaseFilters
 
 #: The filters of results by the names that the address of the run's page has for them.
@@ -49,6 +49,7 @@ _PAGED: Final = ("cursor", "page_size", "ordering")
 class QueueList(ListView):
     """The team's review queues."""
 
+    scope = Scope.REVIEW
     serializer_class = QueueShape
 
     def get_queryset(self) -> QuerySet[ReviewQueue]:
@@ -170,6 +171,7 @@ class QueueDetail(ApiView):
 class QueueClosing(ApiView):
     """The end of a queue."""
 
+    scope = Scope.REVIEW
     serializer_class = QueueProgressShape
 
     @describe(request=None, responses=QueueProgressShape)

@@ -57,6 +57,7 @@ from scoring.models import (
     OutputSetState,
     Role,
     Run,
+    Scope,
     Scorer,
     Suite,
     User,
@@ -70,6 +71,7 @@ Chosen = tuple[Suite | None, list[tuple[Scorer, float]]]
 class RunList(ListView):
     """The team's runs."""
 
+    scope = Scope.UPLOAD
     serializer_class = RunShape
 
     def get_queryset(self) -> QuerySet[Run]:
@@ -150,6 +152,8 @@ class RunDetail(ApiView):
 class RunOutputs(ApiView):
     """The outputs of a run that is not yet started."""
 
+    scope = Scope.UPLOAD
+
     @describe(
         request=MoreOutputs,
         responses=AcceptedShape,
@@ -170,6 +174,8 @@ class RunOutputs(ApiView):
 class RunAction(ApiView):
     """Something done to a run, after which its state is shown."""
 
+    scope = Scope.SCORE
+
     def act(self, run: Run) -> None:
         raise NotImplementedError
 
@@ -186,6 +192,8 @@ class RunAction(ApiView):
 
 class RunStart(RunAction):
     """Says that all outputs are there. Starting twice starts once."""
+
+    scope = Scope.UPLOAD
 
     def act(self, run: Run) -> None:
         if run.is_unfinished and run.output_set.state == OutputSetState.LOADING:
@@ -212,6 +220,8 @@ class RunRetry(RunAction):
 
 class RunRelabel(ApiView):
     """The later labels of a run, by the thresholds that its suite has now."""
+
+    scope = Scope.ADMIN
 
     @describe(request=None, responses=StateShape)
     @idempotent

@@ -15,11 +15,13 @@ from evalsite.api.openapi.examples import SCORE, SCORED, request_example, respon
 from evalsite.api.score.serializers import ResultsShape, ScoreBody
 from scoring.core.contract import Case, ConfigError
 from scoring.engine.tryout import tryout
+from scoring.models import Scope
 
 
 class ScoreView(ApiView):
     """Scores cases at once and keeps nothing."""
 
+    scope = Scope.SCORE
     serializer_class = ScoreBody
     stores = False
 

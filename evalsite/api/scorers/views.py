@@ -18,12 +18,13 @@ from evalsite.api.openapi.descriptions import describe
 from evalsite.api.openapi.examples import SCORER, SUITE, request_example
 from evalsite.api.scorers.serializers import NewScorer, NewSuite, ScorerShape, SuiteShape
 from scoring.core.contract import ConfigError
-from scoring.models import Role, Scorer, Suite, Team
+from scoring.models import Role, Scope, Scorer, Suite, Team
 
 
 class ScorerList(ListView):
     """The team's scorers."""
 
+    scope = Scope.SCORE
     serializer_class = ScorerShape
 
     def get_queryset(self) -> QuerySet[Scorer]:
@@ -58,6 +59,7 @@ class ScorerDetail(ApiView):
 class SuiteList(ListView):
     """The team's suites."""
 
+    scope = Scope.SCORE
     serializer_class = SuiteShape
 
     def get_queryset(self) -> QuerySet[Suite]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
@@ -37,11 +37,14 @@ from scoring.engine.signoff.case_actions import (
     record_change,
     reopen_cases,
 )
-from scoring.models import Case, CaseDecisionState, Dataset, Role, Run, User, Waiver
+from scoring.models import Case, CaseDecisionState, Dataset, Role, Run, Scope, User, Waiver
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import Pair, PairKind
 from scoring.models.reviews.broken_cases import BrokenCases, CaseState
 from scoring.models.reviews.waiver import Terms, WaivedScorer
+
+#: What a program may do in place of a decision.
+COMMENT: Final = "It may comment on the case at /api/v1/comments/."
 
 
 class WaiverPages(NewestFirst):
@@ -51,6 +54,7 @@ class WaiverPages(NewestFirst):
 class WaiverList(ListView):
     """The team's waivers."""
 
+    scope = Scope.REVIEW
     serializer_class = WaiverShape
     pagination_class = WaiverPages
 
@@ -75,11 +79,12 @@ class WaiverList(ListView):
     @describe(request=NewWaiver, responses={201: WaiverShape}, examples=[request_example(WAIVER)])
     @idempotent
     def post(self, request: Request) -> Response:  # noqa: ARG002
-        """Waive one scorer's failure of a case until a day; reviewers may.
+        """Waive one scorer's failure of a case until a day; reviewers may, tokens may not.
 
         It takes the place of the open waiver that the case has for the scorer. A case counts as
         waived once every scorer that fails it is.
         """
+        self.refuse_program("waives a case", COMMENT)
         wanted = self.parse_body(NewWaiver)
         get_dataset = partial(access.dataset_for, role=Role.REVIEWER)
         dataset = self.look_up("dataset", wanted["dataset"], get_dataset)
@@ -118,6 +123,7 @@ class WaiverList(ListView):
 class WaiverDetail(ApiView):
     """One waiver."""
 
+    scope = Scope.REVIEW
     serializer_class = WaiverShape
 
     def get(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
@@ -125,7 +131,11 @@ class WaiverDetail(ApiView):
 
     @describe(responses={204: None})
     def delete(self, request: Request, uid: uuid.UUID) -> Response:  # noqa: ARG002
-        """End the waiver before its last day; reviewers may. It stays in the list."""
+        """End the waiver before its last day; reviewers may, tokens may not.
+
+        It stays in the list.
+        """
+        self.refuse_program("ends a waiver", COMMENT)
         waiver = access.waiver_for(self.user, uid, Role.REVIEWER)
         Waiver.objects.end(waiver.dataset, [waiver], by=self.user)
         return Response(status=204)
@@ -134,17 +144,19 @@ class WaiverDetail(ApiView):
 class CaseDecisions(ApiView):
     """Broken cases of a comparison, accepted or rejected."""
 
+    scope = Scope.REVIEW
     serializer_class = DecisionsShape
 
     @describe(request=NewDecisions, responses=DecisionsShape, examples=[request_example(DECISIONS)])
     @idempotent
     def post(self, request: Request) -> Response:  # noqa: ARG002
-        """Accept or reject broken cases, or reopen them; reviewers may.
+        """Accept or reject broken cases, or reopen them; reviewers may, tokens may not.
 
         `open` clears their decisions and ends the waivers of the scorers that fail them. Answers
         how many broken cases of the comparison are in each state. 409 where a case is in another
         state than the `seen` one; then nothing is changed.
         """
+        self.refuse_program("decides on broken cases", COMMENT)
         wanted = self.parse_body(NewDecisions)
         get_run = partial(access.run_for, role=Role.REVIEWER)
         baseline = self.look_up("baseline", wanted["baseline"], get_run)

@@ -41,7 +41,7 @@ from scoring.engine.thresholds.description import (
 from scoring.engine.thresholds.flips import FlipCursor, FlipPage
 from scoring.engine.thresholds.preview import Preview, RunPreview
 from scoring.engine.thresholds.proposals import propose
-from scoring.models import Role, Scorer, SuiteEntry, ThresholdProposal
+from scoring.models import Role, Scope, Scorer, SuiteEntry, ThresholdProposal
 from scoring.models.scorers.proposal import TOO_MANY_CODE
 from scoring.models.scorers.suite import ThresholdStep
 from scoring.models.scorers.threshold_change import StaleThresholdError
@@ -52,6 +52,7 @@ PROPOSE: Final = "Propose the change at /api/v1/thresholds/proposals/."
 class Thresholds(ApiView):
     """The thresholds of a suite, their effect on the last runs, and their history."""
 
+    scope = Scope.ADMIN
     serializer_class = ThresholdsShape
 
     @describe(parameters=[ThresholdsQuery], responses=ThresholdsShape)
@@ -121,6 +122,7 @@ class ThresholdPreview(ApiView):
 class ThresholdProposalList(ListView):
     """Thresholds that people and programs propose, until an administrator decides."""
 
+    scope = Scope.SCORE
     serializer_class = ThresholdProposalShape
 
     def get_queryset(self) -> QuerySet[ThresholdProposal]:

@@ -17,12 +17,12 @@ from evalsite.pages.alerts.forms import AlertRuleForm, DatasetChoice
 from evalsite.pages.alerts.rows import alert_rows, describe_channels, list_open_alerts, rule_rows
 from evalsite.pages.web.addresses import next_address
 from evalsite.pages.web.decorators import form_page, get_page, post_action
+from evalsite.pages.web.one_time_secret import keep_secret, take_secret
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.engine.alerts import queue_test_message
 from scoring.engine.alerts.runner import RULE_RETENTION
 from scoring.engine.runs.progress import find_worker_problem
 from scoring.models import Alert, AlertRule, DeliveryState, Event, Notice, Role, Team
-from scoring.models.encryption import DecryptionError, decrypt, encrypt
 
 MAX_PAST: Final = 50
 MAX_DELIVERIES: Final = 20
@@ -176,7 +176,7 @@ def _rule_context(request: SignedInRequest, rule: AlertRule) -> dict[str, Any]:
         "team": rule.team,
         "rule": rule,
         "row": row,
-        "secret": _secret_once(request, rule),
+        "secret": take_secret(request, _secret_key(rule)),
         "open": alert_rows(rule.alerts.unresolved().for_list()),
         "may_review": True,  # only admins come here
         "deliveries": deliveries,
@@ -188,18 +188,10 @@ def _rule_context(request: SignedInRequest, rule: AlertRule) -> dict[str, Any]:
 
 
 def _redirect_to_rule(request: SignedInRequest, rule: AlertRule, secret: str) -> HttpResponse:
-    """Redirect to the rule's page, which shows a new secret once, kept encrypted until then."""
+    """Redirect to the rule's page, which shows a new secret once."""
     if secret:
-        request.session[_secret_key(rule)] = encrypt(secret, _secret_key(rule))
+        keep_secret(request, _secret_key(rule), secret)
     return redirect("alert_rule", rule.uuid)
-
-
-def _secret_once(request: SignedInRequest, rule: AlertRule) -> str:
-    if request.method == "POST" or _secret_key(rule) not in request.session:
-        return ""
-    with suppress(DecryptionError):
-        return decrypt(request.session.pop(_secret_key(rule)), _secret_key(rule))
-    return ""
 
 
 def _secret_key(rule: AlertRule) -> str:

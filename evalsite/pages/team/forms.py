@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django import forms
+from django.db.models import Q
+from django.utils import timezone
 
 from evalsite.pages.account.new_account import NewAccountForm
 from evalsite.pages.web.fields import NameField
-from scoring.models import JoinLink, Member, Role, User
+from scoring.models import JoinLink, Member, Role, Scope, Team, User
 from scoring.models.team.invitation import JOIN_ROLES
 
 #: What a member of each role may do, on top of the role before.
 ABILITIES: Final = {
     Role.VIEWER: "reads",
     Role.REVIEWER: "also reviews and comments",
-    Role.EDITOR: "also uploads, runs and edits scorers",
+    Role.EDITOR: "also uploads and edits",
     Role.ADMIN: "also manages members, thresholds and connections",
+}
+#: What requests a scope is for.
+SCOPE_HELP: Final = {
+    Scope.READ: "see everything the role sees",
+    Scope.SCORE: "try and define scorers, start, cancel and retry runs",
+    Scope.UPLOAD: "add datasets, versions, runs and outputs",
+    Scope.REVIEW: "queues, reviews, comments, corrections, alerts acknowledged",
+    Scope.ADMIN: "alert rules, labels of runs",
 }
 _DOMAIN: Final = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}", re.ASCII)
 
@@ -120,3 +131,46 @@ class InvitedPersonForm(NewAccountForm):
 
     def new_user(self) -> User:
         return User(email=self.email, name=self.cleaned_data.get("name", ""))
+
+
+class TokenForm(forms.Form):
+    """A token's name, whom it acts for, and what it may do until when."""
+
+    DAYS: Final = {"30": "in 30 days", "90": "in 90 days", "365": "in a year", "": "never"}
+
+    name = NameField(max_length=100, help_text="What uses the token, such as nightly CI.")
+    member = forms.ModelChoiceField(Member.objects.none(), label="Acts for", empty_label=None)
+    role = RoleField(
+        initial=Role.EDITOR, help_text="At most that of whom it acts for, whatever is chosen here."
+    )
+    scopes = forms.MultipleChoiceField(
+        choices=[(scope.value, f"{scope.label}: {SCOPE_HELP[scope]}") for scope in Scope],
+        initial=[Scope.READ, Scope.SCORE, Scope.UPLOAD],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Role and scope both have to allow a request.",
+    )
+    days = forms.ChoiceField(
+        choices=list(DAYS.items()), label="Expires", required=False, initial="90"
+    )
+
+    def __init__(self, data: Any = None, *, team: Team, user: User) -> None:
+        super().__init__(data)
+        own_or_service = Q(user=user) | Q(user__is_service=True)
+        members = Member.objects.select_related("user", "team").filter(own_or_service, team=team)
+        field = self.fields["member"]
+        field.queryset = members.order_by("user__is_service", "user__name")  # type: ignore[attr-defined]
+        field.label_from_instance = lambda row: (  # type: ignore[attr-defined]
+            f"{row.user}, service account" if row.user.is_service else f"{row.user} (you)"
+        )
+
+    @property
+    def expires_at(self) -> datetime | None:
+        days = self.cleaned_data["days"]
+        return timezone.now() + timedelta(days=int(days)) if days else None
+
+
+class ServiceAccountForm(forms.Form):
+    """A service account's name and role."""
+
+    name = NameField(max_length=100)
+    role = RoleField(initial=Role.EDITOR)

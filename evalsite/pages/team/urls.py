@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evalsite.pages.team import invitations, joining, members, names
+from evalsite.pages.team import invitations, joining, members, names, tokens
 
 urlpatterns = [
     path("new_team/", names.new_team, name="new_team"),
@@ -25,6 +25,19 @@ urlpatterns = [
         name="revoke_invitation",
     ),
     path("teams/<slug:slug>/join_link/", invitations.join_link, name="join_link"),
+    path("teams/<slug:slug>/tokens/", tokens.tokens, name="tokens"),
+    path("teams/<slug:slug>/tokens/new/", tokens.new_token, name="new_token"),
+    path("teams/<slug:slug>/tokens/<uuid:uid>/revoke/", tokens.revoke_token, name="revoke_token"),
+    path(
+        "teams/<slug:slug>/service_accounts/",
+        tokens.service_accounts,
+        name="service_accounts",
+    ),
+    path(
+        "teams/<slug:slug>/service_accounts/<int:account>/remove/",
+        tokens.remove_service_account,
+        name="remove_service_account",
+    ),
     path("invitations/<str:invitation_key>/", joining.invitation, name="invitation"),
     path("join/<str:join_key>/", joining.join, name="join"),
 ]

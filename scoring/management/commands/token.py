@@ -6,12 +6,12 @@ from argparse import ArgumentParser
 from datetime import timedelta
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
+from scoring.engine.team.tokens import create_token
 from scoring.management.console import OperatorCommand, checked_name, requires_database, usage_error
 from scoring.management.database import check_database
-from scoring.models import AuditEntry, Member, Role, Token
+from scoring.models import Member, Role, Scope
 
 MAX_DAYS = 3_650
 ROLES = {role.label: role for role in Role}
@@ -27,6 +27,10 @@ class Command(OperatorCommand):
         parser.add_argument(
             "--role", choices=ROLES, default="editor", help="what it may do at most"
         )
+        parser.add_argument(
+            "--scope", choices=Scope.values, action="append",
+            help="what it is for, once for each; without any, everything its role may do",
+        )  # fmt: skip
         parser.add_argument("--days", type=int, metavar="N", help="until it expires; else never")
 
     def handle(self, **options: Any) -> None:
@@ -38,13 +42,9 @@ class Command(OperatorCommand):
         days = options["days"]
         if days is not None and not 1 <= days <= MAX_DAYS:
             raise usage_error(f"--days is a number from 1 to {MAX_DAYS:,}.")
-        with transaction.atomic():
-            token, secret = Token.objects.issue(member.team, member.user, name, role)
-            if days is not None:
-                token.expires_at = timezone.now() + timedelta(days=days)
-                token.save(update_fields=["expires_at"])
-            new = {"role": role.label, "expires_at": str(token.expires_at or "never")}
-            AuditEntry.objects.record(member.team, None, "token.created", token, new=new)
+        expires_at = None if days is None else timezone.now() + timedelta(days=days)
+        scopes = options["scope"] or Scope.values
+        _, secret = create_token(member, name, role, scopes, expires_at, None)
         self.stderr.write("Keep this secret: it is not shown again.")
         self.stdout.write(secret)
 
@@ -53,6 +53,6 @@ def _member(slug: str, email: str) -> Member:
     members = Member.objects.select_related("team", "user")
     member = members.filter(team__slug=slug, user__email=email.lower()).first()
     if member is None:
-        text = f"The team {slug} has no member {email}. Look at both in the Django admin."
+        text = f"The team {slug} has no member {email}. Team settings on the site list the members."
         raise usage_error(text)
     return member

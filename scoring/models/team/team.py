@@ -118,6 +118,10 @@ class MemberQuerySet(models.QuerySet["Member"]):
         people = self.filter(user__is_service=False).select_related("user")
         return people.order_by("user__name", "user__email")
 
+    def service_accounts(self) -> Self:
+        """The members that are no people, by name."""
+        return self.filter(user__is_service=True).select_related("user").order_by("user__name")
+
     def administrators(self) -> Self:
         """The people who may sign in and administer the team."""
         return self.people().filter(role=Role.ADMIN, user__is_active=True)
@@ -179,6 +183,10 @@ class TokenQuerySet(models.QuerySet["Token"]):
         )
         return token, secret
 
+    def for_list(self, team: Team) -> Self:
+        """The team's, the newest first, with whom they act for."""
+        return self.filter(team=team).select_related("user").order_by("-pk")
+
     def in_force(self) -> Self:
         """Those that are neither revoked nor expired."""
         unexpired = models.Q(expires_at=None) | models.Q(expires_at__gt=timezone.now())
@@ -210,6 +218,12 @@ class Token(AddressedRow):
 
     def __str__(self) -> str:
         return f"{self.name} (…{self.last_four})"
+
+    @property
+    def is_in_force(self) -> bool:
+        """Whether it is neither revoked nor expired."""
+        is_expired = self.expires_at is not None and self.expires_at <= timezone.now()
+        return self.revoked_at is None and not is_expired
 
     def note_use(self) -> None:
         """Keep when the token was last used, written at most once a minute."""

@@ -10,9 +10,12 @@ from scoring.engine.jobs import job_queue
 from scoring.engine.review import jobs
 from scoring.models import Case, Correction, Job, JobKind, Run, User
 from tests.api.conftest import Api, ApiOf
+from tests.api.in_person import api_of
 from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import queued_run
+
+__all__ = ["api_of"]
 
 
 @pytest.fixture

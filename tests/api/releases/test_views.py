@@ -9,13 +9,16 @@ import pytest
 from django.utils import timezone
 
 from scoring.engine.reports.verification import verify_file
-from scoring.models import AuditEntry, ReleaseDecision, Role, Run, RunState, User
+from scoring.models import AuditEntry, ReleaseDecision, Run, RunState, User
 from tests.api.conftest import MISSING, Api, ApiOf, codes
+from tests.api.in_person import api_of
 from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
 from tests.support.reviewed_runs import ask_to_review
 from tests.support.undone import undone
+
+__all__ = ["api_of"]
 
 SENT = {"state": "approved", "reason": "Good."}
 
@@ -124,11 +127,11 @@ def test_a_decision_is_withdrawn_once(alices: Api, path: str) -> None:
 
 
 def test_admins_decide_and_members_read(
-    api_of: ApiOf, alices: Api, alice: User, bobs: Api, path: str, report_path: str
+    api_of: ApiOf, alices: Api, erin: User, bobs: Api, path: str, report_path: str
 ) -> None:
     made = alices.post(path, SENT).json()
     one = f"release-decisions/{made['id']}/"
-    for refused in (bobs, api_of(alice, Role.EDITOR)):
+    for refused in (bobs, api_of(erin)):
         assert refused.post(path, SENT).status_code == 403
         assert refused.delete(one).status_code == 403
         assert refused.get(report_path).status_code == 200

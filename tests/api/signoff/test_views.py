@@ -10,10 +10,13 @@ from django.utils import timezone
 
 from scoring.models import CaseDecision, Member, Role, Run, Scorer, Team, User, Waiver
 from tests.api.conftest import MISSING, Api, ApiOf, codes
+from tests.api.in_person import api_of
 from tests.api.openapi.test_schema import check_answer
 from tests.conftest import MakeDataset
 from tests.support.finished_runs import run_with
 from tests.support.undone import undone
+
+__all__ = ["api_of"]
 
 
 @pytest.fixture

@@ -52,6 +52,14 @@ def test_it_ends(team: Team, alice: User, bob: User, field: str) -> None:
     assert not User.objects.filter(email="new@example.org").exists()
 
 
+def test_whose_account_was_made_meanwhile_gets_no_second_one(team: Team, alice: User) -> None:
+    invitation = invite(team, alice)
+    User.objects.create_user("new@example.org")
+    with pytest.raises(InvitationEndedError):
+        invitations.create_account(invitation, "", PASSWORD)
+    assert invitation in Invitation.objects.open()
+
+
 def test_another_one_to_the_same_address_replaces_it(team: Team, alice: User) -> None:
     first, second = invite(team, alice), invite(team, alice, "new@example.org")
     assert list(Invitation.objects.open()) == [second]

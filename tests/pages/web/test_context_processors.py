@@ -34,6 +34,10 @@ urlpatterns = [
     path("login/", _empty, name="account_login"),
     path("logout/", _empty, name="account_logout"),
     path("password/", _empty, name="account_change_password"),
+    path("teams/<slug>/members/", _empty, name="members"),
+    path("new_team/", _empty, name="new_team"),
+    path("help/", _empty, name="scorer_types"),
+    path("api/", _empty, name="api_docs"),
 ]
 pytestmark = pytest.mark.urls(__name__)
 
