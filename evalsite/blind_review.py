@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from django.db import models
 
@@ -24,9 +24,15 @@ from scoring.engine.review.blind_outputs import (
     list_outputs,
 )
 from scoring.engine.runs.neighbours import run_baseline
-from scoring.models import Output, ReviewTask, Run, User
+from scoring.models import AuditEntry, Output, ReviewTask, Run, Team, User
 from scoring.models.case_list.filters import CaseFilters
 from scoring.models.reviews.waiver import WaiverQuerySet
+
+#: How actions begin whose audit entries tell what somebody said of an output.
+TELLING_ACTIONS: Final = (
+    *("review.", "reviews.", "preference.", "comment.", "correction."),
+    *("case.", "waiver."),
+)
 
 
 class BlindPairs(NamedTuple):
@@ -120,6 +126,21 @@ def readable_waivers(user: User, waivers: WaiverQuerySet) -> WaiverQuerySet:
         output__case__key=models.OuterRef("case_key"),
     )
     return waivers.filter(~models.Exists(asked))
+
+
+class HiddenAuditValues:
+    """Tells the audit entries of a team whose values a user may not see.
+
+    They are what others said of outputs, while the user is still asked to review any.
+    """
+
+    def __init__(self, user: User, team: Team) -> None:
+        self._user = user
+        self._is_asked = blinding_tasks(user).filter(queue__team=team).exists()
+
+    def __call__(self, entry: AuditEntry) -> bool:
+        is_others = entry.actor_id != str(self._user.pk)
+        return self._is_asked and is_others and entry.action.startswith(TELLING_ACTIONS)
 
 
 def blind_task_for(user: User, outputs: Sequence[Output]) -> ReviewTask | None:

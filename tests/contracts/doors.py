@@ -18,6 +18,8 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "revoke_token": (None, ADMIN),
     "service_accounts": (None, ADMIN),
     "remove_service_account": (None, ADMIN),
+    "audit": (ADMIN, None),
+    "export_audit": (ADMIN, None),
     "rename_team": (ADMIN, ADMIN),
     "members": (VIEWER, None),
     "member_role": (None, ADMIN),

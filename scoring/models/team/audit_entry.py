@@ -66,6 +66,17 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
         """What this person did."""
         return self.filter(actor_id=str(actor.pk))
 
+    def matching(self, who: str, action: str, target: str) -> Self:
+        """Those with these texts in the name of who acted, the action, and what it was done to.
+
+        "" matches all; an object is also found by its type and its id.
+        """
+        is_target = models.Q(target_id=target)
+        for column in ("target_name", "target_type"):
+            is_target |= models.Q(**{f"{column}__icontains": target})
+        entries = self.filter(is_target) if target else self.all()
+        return entries.filter(actor_name__icontains=who, action__icontains=action)
+
     def of(self, team: Team | None) -> Self:
         """The entries of a team; of None those of no team."""
         return self.filter(team_id=_team_id(team))
