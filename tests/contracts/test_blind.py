@@ -50,7 +50,7 @@ CODED = {"scorer": "same", "code": CODE}
 RANGE = {"scorer": "same", "min": "0.1", "max": "0.2"}
 #: How the paths end whose answers tell the secrets after the own verdict.
 TELLING = {"1", "export", "results", "report", "release-report"}
-TELLING |= {"preview", "reviews", "comments", "audit"}
+TELLING |= {"preview", "reviews", "comments"}
 
 
 def scored_run(outputs: Any, house: dict[str, Any], name: str) -> Run:
