@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import django_stubs_ext
 from django.apps import AppConfig
+from django.contrib.auth.signals import user_logged_in
+from django.db.models.signals import post_delete, post_save
 
 django_stubs_ext.monkeypatch()  # lets forms and admin classes name their model's type
 
@@ -11,3 +13,17 @@ django_stubs_ext.monkeypatch()  # lets forms and admin classes name their model'
 class SiteConfig(AppConfig):
     name = "evalsite"
     verbose_name = "Evalsite's pages"
+
+    def ready(self) -> None:
+        """Audit second factors, and list every session that begins."""
+        from allauth.mfa.models import Authenticator
+
+        from evalsite.pages.account.signals import (
+            record_added,
+            record_removed,
+            remember_session,
+        )
+
+        post_save.connect(record_added, sender=Authenticator)
+        post_delete.connect(record_removed, sender=Authenticator)
+        user_logged_in.connect(remember_session)

@@ -57,6 +57,8 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "csp",
     "django_htmx",
     "lucide",
@@ -155,6 +157,23 @@ ACCOUNT_FORMS = {
     "change_password": "evalsite.pages.account.forms.ChangePasswordForm",
     "reset_password": "evalsite.pages.account.forms.LostPasswordForm",
     "reset_password_from_key": "evalsite.pages.account.forms.NewPasswordForm",
+    "reauthenticate": "evalsite.pages.account.forms.ConfirmPasswordForm",
+}
+MFA_ADAPTER = "evalsite.pages.account.second_factors.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # who is invited by a copied link has no other
+MFA_TOTP_TOLERANCE = 1  # steps of half a minute, for clocks that differ
+MFA_RATE_LIMITS = False  # codes are limited as passwords are; a passkey is not guessed
+MFA_FORMS = {
+    "authenticate": "evalsite.pages.account.second_factors.SignInCodeForm",
+    "reauthenticate": "evalsite.pages.account.second_factors.ConfirmCodeForm",
+    "activate_totp": "evalsite.pages.account.second_factors.ActivateAppForm",
+    "authenticate_webauthn": "evalsite.pages.account.second_factors.PasskeySecondStepForm",
+    "reauthenticate_webauthn": "evalsite.pages.account.second_factors.PasskeyConfirmForm",
+    "login_webauthn": "evalsite.pages.account.second_factors.PasskeySignInForm",
+    "add_webauthn": "evalsite.pages.account.second_factors.AddPasskeyForm",
+    "edit_webauthn": "evalsite.pages.account.second_factors.RenamePasskeyForm",
 }
 ACCOUNT_RATE_LIMITS = False  # in the memory of one process: see docs/decisions/sign-in.md
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False

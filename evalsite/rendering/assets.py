@@ -42,6 +42,7 @@ STYLES: Final = (
 SCRIPTS: Final = (
     *("app", "responses", "focus", "late_responses", "notices", "unsent_text", "bulk_actions"),
     *("settings", "upload", "compare", "sign_off", "drift", "thresholds", "run", "review"),
+    "passkeys",
 )
 SOURCES: Final = {
     "site.css": tuple(f"css/{name}.css" for name in STYLES),

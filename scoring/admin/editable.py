@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from allauth.mfa.models import Authenticator
 from django import forms
 from django.contrib import admin
 from django.contrib.auth import admin as auth_admin
@@ -33,6 +34,16 @@ class NewUserForm(AdminUserCreationForm[rows.User]):
         fields = ["email", "name"]
 
 
+class SecondFactorInline(NotAdded, admin.TabularInline[Any, Any]):
+    """Removed for a person who has lost all of them; the audit log is told by the row's signals."""
+
+    model = Authenticator
+    verbose_name = "second factor"
+    extra = 0
+    fields = ["type", "created_at", "last_used_at"]
+    readonly_fields = ["type", "created_at", "last_used_at"]
+
+
 @admin.register(rows.User)
 class UserAdmin(AuditedAdmin, auth_admin.UserAdmin[rows.User]):
     add_form = NewUserForm
@@ -52,6 +63,10 @@ class UserAdmin(AuditedAdmin, auth_admin.UserAdmin[rows.User]):
     ]
 
     deleted_along = [rows.Member]
+
+    def get_inlines(self, request: HttpRequest, obj: Any) -> list[type[Any]]:  # noqa: ARG002
+        has_factor = obj is not None and Authenticator.objects.filter(user=obj).exists()
+        return [SecondFactorInline] if has_factor else []
 
     def rows_deleted_with(self, obj: rows.User) -> Iterable[models.Model]:
         return [*obj.memberships.select_related("team"), *obj.tokens.select_related("team")]

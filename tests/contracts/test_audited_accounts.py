@@ -130,6 +130,7 @@ def test_what_the_admin_changes_is_recorded(
 SESSION = "the person's own session"
 MAIL = "sends a mail; the password it leads to is recorded"
 CLOSED = "answers nobody here"
+READ = "is read alone"
 ACCOUNTS = {
     "account_login": SESSION,
     "account_logout": SESSION,
@@ -141,6 +142,24 @@ ACCOUNTS = {
     "account_confirm_email": CLOSED,
     "account_reset_password_done": CLOSED,
     "account_reset_password_from_key_done": CLOSED,
+    "account_reauthenticate": SESSION,
+    "profile": "user.renamed",
+    "usersessions_list": "sessions.ended",
+    "end_session": "session.ended",
+    "mfa_authenticate": SESSION,
+    "mfa_reauthenticate": SESSION,
+    "mfa_reauthenticate_webauthn": SESSION,
+    "mfa_login_webauthn": SESSION,
+    "mfa_index": READ,
+    "mfa_list_webauthn": READ,
+    "mfa_view_recovery_codes": READ,
+    "mfa_download_recovery_codes": READ,
+    "mfa_activate_totp": "second_factor.added",
+    "mfa_add_webauthn": "second_factor.added",
+    "mfa_generate_recovery_codes": "second_factor.added",
+    "mfa_edit_webauthn": "second_factor.renamed",
+    "mfa_remove_webauthn": "second_factor.removed",
+    "mfa_deactivate_totp": "second_factor.removed",
 }
 
 

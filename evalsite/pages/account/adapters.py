@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 
 from evalsite.middleware.client_address import client_address
 from evalsite.pages.account.forms import refuse_too_many_attempts
+from evalsite.pages.account.sessions import NO_ADDRESS
 from scoring.models import User
 
 
@@ -30,7 +31,7 @@ class ClosedSignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allau
         return reverse("home")
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        return client_address(request)
+        return client_address(request) or NO_ADDRESS
 
     def is_safe_url(self, url: str | None) -> bool:
         """Only this very host, not every host the site answers to."""

@@ -98,6 +98,10 @@ class SignInForm(LabelMixin, allauth_forms.LoginForm):  # type: ignore[misc]  # 
     pass
 
 
+class ConfirmPasswordForm(LabelMixin, allauth_forms.ReauthenticateForm):  # type: ignore[misc]
+    """Guesses count as attempts to sign in, as the backend sees to."""
+
+
 class ChangePasswordForm(LabelMixin, NewPasswordMixin, allauth_forms.ChangePasswordForm):  # type: ignore[misc]
     """Guesses of the current password count as attempts to sign in."""
 

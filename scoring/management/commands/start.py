@@ -27,6 +27,7 @@ from scoring.models.team.team import SETUP_LINK_HOURS, setup_token
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 ENDING_SECONDS: Final = 3.0
+DEFAULT_HOST: Final = "127.0.0.1"
 LOOPBACK: Final = ("localhost", "::1")
 PUBLIC_WARNING: Final = (
     "Warning: {host} can be reached from other machines, without encryption. Keep the site on"
@@ -44,7 +45,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--host", default=DEFAULT_HOST)
         parser.add_argument("--demo", action="store_true", help="load the demo team, once")
 
     def handle(self, *_: Any, **options: Any) -> None:
@@ -69,7 +70,9 @@ class Command(BaseCommand):
             host = options["host"]
             if _is_public(host):
                 self.stderr.write(PUBLIC_WARNING.format(host=host))
-            self._greet(_site_url() or f"http://{host}:{listener.getsockname()[1]}")
+            # Passkeys need a name, which a number is not.
+            shown = "localhost" if host == DEFAULT_HOST else host
+            self._greet(_site_url() or f"http://{shown}:{listener.getsockname()[1]}")
         connection.close()
         command = [sys.executable, str(ROOT / "manage.py"), "worker", "--parent-fd", "0"]
         if not Supervisor([_web(listener), Child("worker", command, ROOT)]).run():

@@ -122,7 +122,7 @@ def test_a_fresh_folder_gets_its_database(shared: Running) -> None:
 
 
 def test_a_fresh_site_prints_a_link_that_works(shared: Running) -> None:
-    (link,) = re.findall(r"(http://127\.0\.0\.1:\d+/setup/\S+/)", shared.log)
+    (link,) = re.findall(r"(http://localhost:\d+/setup/\S+/)", shared.log)
     with urllib.request.urlopen(link, timeout=DEADLINE_SECONDS) as reply:
         assert reply.status == 200
 
@@ -166,12 +166,12 @@ def test_killed_or_stopped_it_leaves_nothing_running_and_keeps_what_it_has(
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     wait_until(lambda: not alive(family))
-    assert f"127.0.0.1:{port}/setup/" in site.log
+    assert f"http://localhost:{port}/setup/" in site.log
 
     User.objects.create_user("alice@example.org", "a long enough phrase")
     again = site.start("start", "--port", str(port))
     wait_until(lambda: answers(port))
-    assert f"Sign in at http://127.0.0.1:{port}/" in site.log
+    assert f"Sign in at http://localhost:{port}/" in site.log
     assert site.log.count("/setup/") == 1
     assert "Setting up the database" not in site.log
     # it, the worker, gunicorn and its two processes: the second may still be starting

@@ -122,7 +122,7 @@ def test_nobody_signs_up(client: Client, db: None, method: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["reauthenticate/", "confirm-email/", "login/code/confirm/", "password/set/", "email/"]
+    "url", ["confirm-email/", "login/code/confirm/", "password/set/", "email/"]
 )
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_pages_without_a_use_are_not_there(

@@ -96,7 +96,8 @@ def test_the_fields_carry_the_sites_labels_alone(
 
 
 def test_the_menu_leads_to_the_change_of_the_password(browser: Client) -> None:
-    assert 'href="/accounts/password/change/"' in browser.get("/", follow=True).text
+    assert 'href="/accounts/profile/"' in browser.get("/", follow=True).text
+    assert 'href="/accounts/password/change/"' in browser.get("/accounts/profile/").text
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
