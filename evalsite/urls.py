@@ -12,6 +12,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from evalsite.pages.account.adapters import change_admin_password, page_not_found, sign_in_to_admin
+from evalsite.pages.account.new_address import confirm_address, new_address
 from evalsite.pages.account.profile import profile
 from evalsite.pages.account.second_factors import atomic_post, in_transactions
 from evalsite.pages.account.sessions import Sessions, end_session
@@ -24,7 +25,7 @@ admin.site.password_change = change_admin_password  # type: ignore[assignment,me
 admin.site.unregister([Group, EmailAddress, Authenticator, UserSession])
 
 #: allauth's pages that the site has no use for: an account has one address and one password.
-UNUSED = ["email/", "confirm-email/", "login/code/confirm/", "password/set/"]
+UNUSED = ["confirm-email/", "login/code/confirm/", "password/set/"]
 #: In place of allauth's own.
 ACCOUNTS = [
     path("reauthenticate/", atomic_post(reauthenticate), name="account_reauthenticate"),
@@ -33,6 +34,8 @@ ACCOUNTS = [
     path("sessions/", Sessions.as_view(), name="usersessions_list"),
     path("sessions/<int:pk>/end/", end_session, name="end_session"),
     path("profile/", profile, name="profile"),
+    path("email/", new_address, name="account_email"),
+    path("email/confirm/<str:address_key>/", confirm_address, name="confirm_address"),
 ]
 
 urlpatterns = [

@@ -62,7 +62,7 @@ class UserAdmin(AuditedAdmin, auth_admin.UserAdmin[rows.User]):
         (None, {"fields": ["email", "name", "usable_password", "password1", "password2"]})
     ]
 
-    deleted_along = [rows.Member]
+    deleted_along = [rows.Member, rows.OutgoingMail]
 
     def get_inlines(self, request: HttpRequest, obj: Any) -> list[type[Any]]:  # noqa: ARG002
         has_factor = obj is not None and Authenticator.objects.filter(user=obj).exists()

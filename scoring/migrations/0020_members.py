@@ -83,4 +83,9 @@ class Migration(migrations.Migration):
             name='invitation',
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='mails', to='scoring.invitation'),
         ),
+        migrations.AddField(
+            model_name='outgoingmail',
+            name='new_address_of',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
+        ),
     ]

@@ -66,8 +66,9 @@ def test_an_app_is_set_up_and_signs_in(page: Page, is_accessible: Check, bob: Us
     page.get_by_label("Code").fill(code_of(secret, 1))
     page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("navigation", name="Team")).to_be_visible()
-    page.goto("/accounts/sessions/")
-    in_both_schemes(page, is_accessible)
+    for path in ("/accounts/sessions/", "/accounts/email/"):
+        page.goto(path)
+        in_both_schemes(page, is_accessible)
 
 
 def test_a_passkey_signs_in_alone(

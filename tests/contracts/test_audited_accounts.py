@@ -128,7 +128,7 @@ def test_what_the_admin_changes_is_recorded(
 # Account pages
 
 SESSION = "the person's own session"
-MAIL = "sends a mail; the password it leads to is recorded"
+MAIL = "sends a mail; what it leads to is recorded"
 CLOSED = "answers nobody here"
 READ = "is read alone"
 ACCOUNTS = {
@@ -144,6 +144,8 @@ ACCOUNTS = {
     "account_reset_password_from_key_done": CLOSED,
     "account_reauthenticate": SESSION,
     "profile": "user.renamed",
+    "account_email": MAIL,
+    "confirm_address": "user.address_changed",
     "usersessions_list": "sessions.ended",
     "end_session": "session.ended",
     "mfa_authenticate": SESSION,

@@ -7,6 +7,7 @@ from typing import Final
 from django.core.mail import EmailMessage
 
 from scoring.models import Invitation, OutgoingMail, User
+from scoring.models.team.address_change import LINK_DAYS, address_key
 from scoring.models.team.invitation import LIFETIME
 from scoring.models.team.outgoing_mail import LINK_KEY
 
@@ -28,11 +29,22 @@ INVITATION_TEXT: Final = """\
 The link works once, within {days} days, and lets whoever opens it in: do not pass it on.
 """
 
+ADDRESS_SUBJECT: Final = "Your new address for Evalsite"
+ADDRESS_TEXT: Final = """\
+{person} wants to sign in to Evalsite with this address. Confirm it here:
+
+{link}
+
+The link works once, within {days} days. If this is not you, ignore this mail: nothing changes.
+"""
+
 
 def write_messages(mail: OutgoingMail) -> list[EmailMessage]:
     """What to send: nothing to an address without an account, or for an invitation that ended."""
     if mail.invitation:
         return [_invitation_message(mail, mail.invitation)] if mail.invitation.is_open else []
+    if mail.new_address_of:
+        return [_address_message(mail, mail.new_address_of)]
     people = User.objects.filter(email__iexact=mail.address, is_active=True)
     return [_reset_message(mail, person) for person in people]
 
@@ -46,6 +58,12 @@ def _reset_message(mail: OutgoingMail, person: User) -> EmailMessage:
     return EmailMessage(
         RESET_SUBJECT, RESET_TEXT.format(address=person.email, link=link), to=[person.email]
     )
+
+
+def _address_message(mail: OutgoingMail, person: User) -> EmailMessage:
+    link = mail.link.replace(LINK_KEY, address_key(person, mail.address))
+    text = ADDRESS_TEXT.format(person=person.email, link=link, days=LINK_DAYS)
+    return EmailMessage(ADDRESS_SUBJECT, text, to=[mail.address])
 
 
 def _invitation_message(mail: OutgoingMail, invitation: Invitation) -> EmailMessage:

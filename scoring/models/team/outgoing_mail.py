@@ -9,6 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from scoring.models.team.invitation import Invitation
+from scoring.models.team.team import User
 
 LINK_KEY: Final = "UID-KEY"  # what stands in a link for its key
 RETENTION: Final = timedelta(days=7)
@@ -25,7 +26,8 @@ class OutgoingMailQuerySet(models.QuerySet["OutgoingMail"]):
 
 
 class OutgoingMail(models.Model):
-    """A mail with the link of an invitation, or without one the link to a new password.
+    """A mail with a link: of an invitation, to confirm a person's new address, or without either to
+    a new password.
 
     `address` is as somebody typed it: nobody may have an account there. `link` has LINK_KEY in
     place of the key, which is made when the mail is sent, so that no row and no backup holds one. A
@@ -34,6 +36,7 @@ class OutgoingMail(models.Model):
 
     address = models.EmailField(max_length=254)
     invitation = models.ForeignKey(Invitation, models.CASCADE, null=True, related_name="mails")
+    new_address_of = models.ForeignKey(User, models.CASCADE, null=True, related_name="+")
     link = models.URLField(max_length=500)
     try_count = models.PositiveSmallIntegerField(default=0)
     next_try_at = models.DateTimeField(null=True, default=timezone.now, db_index=True)
@@ -47,5 +50,7 @@ class OutgoingMail(models.Model):
         verbose_name_plural = "outgoing mail"
 
     def __str__(self) -> str:
-        subject = "an invitation" if self.invitation_id else "a lost password"
+        subject = "a new address" if self.new_address_of_id else "a lost password"
+        if self.invitation_id:
+            subject = "an invitation"
         return f"mail about {subject}, {self.created_at:%Y-%m-%d %H:%M}"

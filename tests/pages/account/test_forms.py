@@ -100,11 +100,6 @@ def test_the_menu_leads_to_the_change_of_the_password(browser: Client) -> None:
     assert 'href="/accounts/password/change/"' in browser.get("/accounts/profile/").text
 
 
-@pytest.mark.parametrize("method", ["get", "post"])
-def test_an_account_has_one_address(browser: Client, method: str) -> None:
-    assert getattr(browser, method)("/accounts/email/").status_code == 404
-
-
 @pytest.mark.django_db(transaction=True)
 def test_a_reset_link_posted_eight_times_at_once_sets_one_password(
     client: Client, person: User, monkeypatch: pytest.MonkeyPatch
