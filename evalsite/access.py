@@ -29,6 +29,7 @@ from scoring.models import (
     Correction,
     Dataset,
     DatasetVersion,
+    Invitation,
     Job,
     Member,
     ModelCall,
@@ -49,6 +50,7 @@ from scoring.models import (
     SuiteProposal,
     Team,
     ThresholdProposal,
+    Token,
     Upload,
     User,
     Waiver,
@@ -537,6 +539,18 @@ def alert_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Alert:
     if role > Role.VIEWER:
         _check_role(_held_role(user, alert.rule.team_id), role, alert.rule.team_id)
     return alert
+
+
+def invitation_for(user: User, uid: uuid.UUID) -> Invitation:
+    """An invitation with its team joined; only the team's admins get at one."""
+    own = Invitation.objects.filter(team__in=Team.objects.of(user).order_by())
+    return _get_row(user, own.select_related("team"), uid, Role.ADMIN)
+
+
+def token_for(user: User, uid: uuid.UUID) -> Token:
+    """An API token with its team joined; only the team's admins get at one."""
+    own = Token.objects.filter(team__in=Team.objects.of(user).order_by())
+    return _get_row(user, own.select_related("team"), uid, Role.ADMIN)
 
 
 def job_for(user: User, uid: uuid.UUID, role: Role) -> Job:

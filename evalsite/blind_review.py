@@ -136,11 +136,12 @@ class HiddenAuditValues:
 
     def __init__(self, user: User, team: Team) -> None:
         self._user = user
-        self._is_asked = blinding_tasks(user).filter(queue__team=team).exists()
+        tasks = ReviewTask.objects.open().asked_of(user)
+        self.hides_any = tasks.filter(queue__team=team).exists()
 
     def __call__(self, entry: AuditEntry) -> bool:
         is_others = entry.actor_id != str(self._user.pk)
-        return self._is_asked and is_others and entry.action.startswith(TELLING_ACTIONS)
+        return self.hides_any and is_others and entry.action.startswith(TELLING_ACTIONS)
 
 
 def blind_task_for(user: User, outputs: Sequence[Output]) -> ReviewTask | None:

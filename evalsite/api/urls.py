@@ -25,6 +25,7 @@ from evalsite.api.runs import views as runs
 from evalsite.api.score import views as score
 from evalsite.api.scorers import views as scorers
 from evalsite.api.signoff import views as signoff
+from evalsite.api.team import views as team
 from evalsite.api.thresholds import views as thresholds
 
 v1 = [
@@ -116,6 +117,13 @@ v1 = [
         name="threshold_proposals",
     ),
     path("thresholds/preview/", thresholds.ThresholdPreview.as_view(), name="threshold_preview"),
+    path("teams/", team.TeamList.as_view(), name="teams"),
+    path("members/", team.MemberList.as_view(), name="members"),
+    path("invitations/", team.InvitationList.as_view(), name="invitations"),
+    path("invitations/<uuid:uid>/", team.InvitationDetail.as_view(), name="revoke_invitation"),
+    path("tokens/", team.TokenList.as_view(), name="tokens"),
+    path("tokens/<uuid:uid>/", team.TokenDetail.as_view(), name="revoke_token"),
+    path("audit/", team.AuditList.as_view(), name="audit"),
     path("alerts/", alerts.AlertList.as_view(), name="alerts"),
     path(
         "alerts/<uuid:uid>/acknowledge/",

@@ -63,7 +63,7 @@ def walk(page: Page, site: Site, alice: User) -> Walk:
     page.goto("/")
     page.get_by_label("E-mail").fill(alice.email)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("main").get_by_role("button", name="Sign in").click()
+    page.get_by_role("main").get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Support")
     return Walk(page)
 

@@ -237,6 +237,13 @@ API: dict[str, tuple[Any, Any]] = {
     "thresholds": (PERSON, PERSON),  # address and body name the suite, and with it the team
     "threshold_proposals": (PERSON, PERSON),
     "threshold_preview": (PERSON, None),
+    "teams": (PERSON, None),
+    "members": (PERSON, None),  # the address's query names the team where there are several
+    "invitations": (ADMIN, ADMIN),
+    "revoke_invitation": (None, None),
+    "tokens": (ADMIN, ADMIN),
+    "revoke_token": (None, None),
+    "audit": (ADMIN, None),
     "alerts": (PERSON, None),
     "acknowledge_alert": (None, REVIEWER),
     "alert_rules": (PERSON, ADMIN),
@@ -253,6 +260,8 @@ CHANGES: dict[str, dict[str, Any]] = {
     "alert_rule": {"patch": ADMIN, "delete": ADMIN},
     "run_relabel": {"delete": ADMIN},
     "waiver": {"delete": REVIEWER},
+    "revoke_invitation": {"delete": ADMIN},
+    "revoke_token": {"delete": ADMIN},
     "release_decision": {"delete": ADMIN},
 }
 #: The scope that a token needs for what changes something there; for the rest it is "read".
@@ -290,11 +299,16 @@ SCOPES: dict[str, str] = {
     "alert_rules": "admin",
     "alert_rule": "admin",
     "alert_rule_secret": "admin",
+    "invitations": "admin",
+    "revoke_invitation": "admin",
+    "tokens": "admin",
+    "revoke_token": "admin",
 }
 #: What only a person signs, by method: no token does it, whatever its role and scopes.
 SIGNED: frozenset[tuple[str, str]] = frozenset(
     {
         ("thresholds", "post"),
+        ("tokens", "post"),
         ("waivers", "post"),
         ("waiver", "delete"),
         ("case_decisions", "post"),

@@ -45,6 +45,8 @@ DATASET_MADE = {
     "case_count": 1,
     "state": "ready",
 }
+INVITATION = {"email": "jo@example.org", "role": "reviewer"}
+TOKEN = {"name": "nightly", "role": "editor", "scopes": ["read", "upload"], "days": 90}
 SCORER = {"name": "close enough", "type": "levenshtein", "config": {}, "threshold": 0.7}
 SUITE = {"name": "release", "entries": [{"scorer": OTHER_ID, "threshold": 0.8}]}
 THRESHOLD = {

@@ -17,8 +17,8 @@ from django.urls import reverse
 
 from evalsite.middleware.client_address import client_address
 from evalsite.middleware.signed_in import count_password_attempt, forget_password_attempts
-from evalsite.pages.web.addresses import sent_address
 from evalsite.pages.web.error_pages import too_many_attempts
+from evalsite.site_links import site_link
 from scoring.models import AttemptCounter, AuditEntry, OutgoingMail, User
 from scoring.models.team.attempt_counter import TooManyAttemptsError, limits_for, mail_limit
 from scoring.models.team.outgoing_mail import LINK_KEY
@@ -134,7 +134,7 @@ class LostPasswordForm(LabelMixin, allauth_forms.ResetPasswordForm):  # type: ig
 def _reset_link(request: HttpRequest) -> str:
     """The link to a new password, without its key."""
     names = dict(zip(("uidb36", "key"), LINK_KEY.split("-"), strict=True))
-    return sent_address(request, reverse("account_reset_password_from_key", kwargs=names))
+    return site_link(request, reverse("account_reset_password_from_key", kwargs=names))
 
 
 class NewPasswordForm(LabelMixin, NewPasswordMixin, allauth_forms.ResetPasswordKeyForm):  # type: ignore[misc]

@@ -16,9 +16,9 @@ from django.views.decorators.http import require_http_methods
 
 from evalsite.middleware.signed_in import count_password_attempt, forget_password_attempts
 from evalsite.pages.account.forms import refuse_too_many_attempts
-from evalsite.pages.web.addresses import sent_address
 from evalsite.pages.web.decorators import form_page
 from evalsite.pages.web.responses import SignedInRequest, render_page
+from evalsite.site_links import site_link
 from scoring.engine.team.invitations import can_send_mail
 from scoring.models import AttemptCounter, OutgoingMail, User
 from scoring.models.team.address_change import LINK_DAYS, change_address, read_address_key
@@ -70,7 +70,7 @@ def new_address(request: SignedInRequest) -> HttpResponse:
         except TooManyAttemptsError:
             pass  # whoever has the address is not flooded
         else:
-            link = sent_address(request, reverse("confirm_address", args=[LINK_KEY]))
+            link = site_link(request, reverse("confirm_address", args=[LINK_KEY]))
             OutgoingMail.objects.create(address=email, new_address_of=request.user, link=link)
         messages.success(request, f"A link is on its way to {email}. Your address changes with it.")
         return redirect("profile")

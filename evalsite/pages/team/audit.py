@@ -37,8 +37,11 @@ class AuditFilterForm(forms.Form):
         label="To", required=False, widget=forms.DateInput(attrs={"type": "date"})
     )
 
-    def entries(self, team: Team) -> AuditQuerySet:
-        """The team's entries that pass; both days are included, in UTC."""
+    def entries(self, team: Team, *, by_name: bool) -> AuditQuerySet:
+        """The team's entries that pass; both days are included, in UTC.
+
+        `by_name` says whether objects are looked for by names, which may tell what is hidden.
+        """
         entries = AuditEntry.objects.of(team)
         if not self.is_valid():
             return entries.none()
@@ -47,7 +50,8 @@ class AuditFilterForm(forms.Form):
             entries = entries.filter(at__gte=_midnight(since))
         if until := chosen["until"]:
             entries = entries.filter(at__lt=_midnight(until) + timedelta(days=1))
-        return entries.matching(chosen["who"], chosen["action"], chosen["target"])
+        texts = (chosen["who"], chosen["action"], chosen["target"])
+        return entries.matching(*texts, by_name=by_name)
 
     @property
     def is_on(self) -> bool:
@@ -81,8 +85,9 @@ def audit(request: SignedInRequest, slug: str) -> HttpResponse:
     """The entries, the newest first."""
     opened = team_access_for(request.user, slug, Role.ADMIN)
     form = AuditFilterForm(request.GET)
-    page = keyset_page(form.entries(opened.team), "-number", request.GET)
     is_hidden = HiddenAuditValues(request.user, opened.team)
+    entries = form.entries(opened.team, by_name=not is_hidden.hides_any)
+    page = keyset_page(entries, "-number", request.GET)
     query = request.GET.copy()
     for cursor in ("after", "before"):
         query.pop(cursor, None)
@@ -102,8 +107,9 @@ def audit(request: SignedInRequest, slug: str) -> HttpResponse:
 def export_audit(request: SignedInRequest, slug: str) -> HttpResponseBase:
     """The entries that pass the filter as a file, the oldest first."""
     team = team_for(request.user, slug, Role.ADMIN)
-    entries = AuditFilterForm(request.GET).entries(team)
-    return send_export(request, audit_table(team, entries, HiddenAuditValues(request.user, team)))
+    is_hidden = HiddenAuditValues(request.user, team)
+    entries = AuditFilterForm(request.GET).entries(team, by_name=not is_hidden.hides_any)
+    return send_export(request, audit_table(team, entries, is_hidden))
 
 
 def _midnight(day: Any) -> datetime:

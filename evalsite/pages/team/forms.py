@@ -28,7 +28,7 @@ SCOPE_HELP: Final = {
     Scope.SCORE: "try and define scorers, start, cancel and retry runs",
     Scope.UPLOAD: "add datasets, versions, runs and outputs",
     Scope.REVIEW: "queues, reviews, comments, corrections, alerts acknowledged",
-    Scope.ADMIN: "alert rules, labels of runs",
+    Scope.ADMIN: "alert rules, labels of runs, invitations",
 }
 _DOMAIN: Final = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}", re.ASCII)
 

@@ -12,9 +12,9 @@ from django.urls import reverse
 from evalsite.access import team_access_for, team_for
 from evalsite.pages.team.forms import InvitationForm, JoinLinkForm
 from evalsite.pages.team.members import render_members
-from evalsite.pages.web.addresses import sent_address
 from evalsite.pages.web.decorators import post_action
 from evalsite.pages.web.responses import SignedInRequest
+from evalsite.site_links import site_link
 from scoring.engine.team import invitations as engine
 from scoring.models import Role
 from scoring.models.team.outgoing_mail import LINK_KEY
@@ -42,8 +42,8 @@ def invite(request: SignedInRequest, slug: str) -> HttpResponse:
 @post_action
 def revoke_invitation(request: SignedInRequest, slug: str, uid: uuid.UUID) -> HttpResponse:
     team = team_for(request.user, slug, Role.ADMIN)
-    invitation = get_object_or_404(team.invitations, uuid=uid)
-    engine.revoke_invitation(invitation, request.user)
+    invitation = get_object_or_404(team.invitations.select_related("team"), uuid=uid)
+    invitation.revoke(request.user)
     messages.success(request, f"The invitation of {invitation.email} is revoked.")
     return redirect("members", slug)
 
@@ -67,4 +67,4 @@ def join_link(request: SignedInRequest, slug: str) -> HttpResponse:
 
 def link_to_invitation(request: HttpRequest) -> str:
     """The link of an invitation, without its key."""
-    return sent_address(request, reverse("invitation", args=[LINK_KEY]))
+    return site_link(request, reverse("invitation", args=[LINK_KEY]))

@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from evalsite.access import TeamAccess, team_access_for
 from evalsite.pages.team.forms import HandOverForm, InvitationForm, JoinLinkForm, RoleForm
-from evalsite.pages.web.addresses import sent_address
 from evalsite.pages.web.decorators import form_page, get_page, post_action
 from evalsite.pages.web.responses import SignedInRequest, render_page
+from evalsite.site_links import site_link
 from scoring.engine.team import members as engine
 from scoring.engine.team.invitations import can_send_mail
 from scoring.engine.team.members import LastAdminError
@@ -42,13 +42,12 @@ def render_members(
         join_link = getattr(team, "join_link", None)
         context |= {
             "invitations": [
-                (invitation, sent_address(request, reverse("invitation", args=[invitation.key])))
+                (invitation, site_link(request, reverse("invitation", args=[invitation.key])))
                 for invitation in team.invitations.open().select_related("created_by")
             ],
             "invitation_form": invitation_form or InvitationForm(),
             "join_link": join_link,
-            "join_address": join_link
-            and sent_address(request, reverse("join", args=[join_link.key])),
+            "join_address": join_link and site_link(request, reverse("join", args=[join_link.key])),
             "join_form": join_form or JoinLinkForm(),
             "can_send_mail": can_send_mail(),
             "rows": [(member, RoleForm(member=member)) for member in people],

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from django.conf import settings
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
 from evalsite.pages.web.responses import SignedInRequest
 from scoring.models import OutputSet, Suite
-
-
-def sent_address(request: HttpRequest, path: str) -> str:
-    """The path as a whole link, for a mail or for somebody to pass on."""
-    site: str = settings.EVALSITE_URL
-    return f"{site.rstrip('/')}{path}" if site else request.build_absolute_uri(path)
 
 
 def new_run_address(outputs: OutputSet, suite: Suite | None) -> str:

@@ -35,7 +35,7 @@ def invite(team: Team, email: str, role: Role, by: User, link: str) -> Invitatio
         if Member.objects.filter(team=team, user__email=email).exists():
             raise AlreadyMemberError
         for earlier in team.invitations.open().filter(email=email):
-            revoke_invitation(earlier, by)
+            earlier.revoke(by)
         invitation = Invitation.objects.create(team=team, email=email, role=role, created_by=by)
         new = {"email": email, "role": role.label}
         AuditEntry.objects.record(team, by, "invitation.created", invitation, new=new)
@@ -65,14 +65,6 @@ def request_invitation(join_link: JoinLink, email: str, link: str, by: User | No
             new = {"email": email, "role": role.label}
             AuditEntry.objects.record(team, by, "invitation.requested", invitation, new=new)
         OutgoingMail.objects.create(address=email, invitation=invitation, link=link)
-
-
-def revoke_invitation(invitation: Invitation, by: User | None) -> None:
-    """Its link lets nobody in any more; one that was accepted stays so."""
-    with transaction.atomic():
-        unused = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, revoked_at=None)
-        if unused.update(revoked_at=timezone.now()):
-            AuditEntry.objects.record(invitation.team, by, "invitation.revoked", invitation)
 
 
 def accept_invitation(invitation: Invitation, user: User) -> Member:
@@ -115,7 +107,7 @@ def remove_join_link(team: Team, by: User) -> None:
         old = {"domain": join_link.domain}
         AuditEntry.objects.record(team, by, "join_link.removed", join_link, old=old)
         for invitation in team.invitations.open().filter(is_requested=True):
-            revoke_invitation(invitation, by)
+            invitation.revoke(by)
         join_link.delete()
 
 

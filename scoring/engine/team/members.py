@@ -35,6 +35,8 @@ def change_role(member: Member, role: Role, by: User | None) -> None:
         old = Role(member.role)
         member.role = role
         member.save(update_fields=["role"])
+        if old == Role.ADMIN:
+            _revoke_invitations(member, by)
         AuditEntry.objects.record(
             member.team,
             by,
@@ -78,17 +80,26 @@ def is_last_admin(member: Member) -> bool:
 
 
 def _leave(member: Member, by: User | None, action: str) -> None:
-    """What the person holds in the team goes along: tokens, and places in pools of reviewers."""
+    """What the person holds in the team goes along: tokens, open invitations of theirs, places in
+    pools of reviewers.
+    """
     member = _lock(member)
     _keep_admin(member, None)
     team, user = member.team, member.user
     for token in team.tokens.in_force().filter(user=user):
         token.revoke(by)
+    _revoke_invitations(member, by)
     for queue in ReviewQueue.objects.filter(team=team, closed_at=None, pool=user):
         change_pool(queue, set(queue.pool.all()) - {user}, by)
     old = {"role": Role(member.role).label}
     AuditEntry.objects.record(team, by, action, member, old=old)
     member.delete()
+
+
+def _revoke_invitations(member: Member, by: User | None) -> None:
+    """Who is no admin any more may have kept the links of the invitations they made."""
+    for invitation in member.team.invitations.open().filter(created_by=member.user):
+        invitation.revoke(by)
 
 
 def _lock(member: Member) -> Member:

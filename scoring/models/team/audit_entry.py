@@ -66,14 +66,14 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
         """What this person did."""
         return self.filter(actor_id=str(actor.pk))
 
-    def matching(self, who: str, action: str, target: str) -> Self:
+    def matching(self, who: str, action: str, target: str, *, by_name: bool = True) -> Self:
         """Those with these texts in the name of who acted, the action, and what it was done to.
 
-        "" matches all; an object is also found by its type and its id.
+        "" matches all; an object is found by its id, its type, and with `by_name` its name.
         """
-        is_target = models.Q(target_id=target)
-        for column in ("target_name", "target_type"):
-            is_target |= models.Q(**{f"{column}__icontains": target})
+        is_target = models.Q(target_id=target) | models.Q(target_type__icontains=target)
+        if by_name:
+            is_target |= models.Q(target_name__icontains=target)
         entries = self.filter(is_target) if target else self.all()
         return entries.filter(actor_name__icontains=who, action__icontains=action)
 

@@ -8,10 +8,11 @@ from typing import Final, Self
 from uuid import UUID
 
 from django.core import signing
-from django.db import models
+from django.db import models, transaction
 from django.utils import timezone
 
 from scoring.models.base import AddressedRow
+from scoring.models.team.audit_entry import AuditEntry
 from scoring.models.team.team import Role, Team, User
 
 LIFETIME: Final = timedelta(days=7)
@@ -66,6 +67,13 @@ class Invitation(AddressedRow):
         """Whether it can still be accepted."""
         is_unused = self.accepted_at is None and self.revoked_at is None
         return is_unused and self.expires_at > timezone.now()
+
+    def revoke(self, by: User | None) -> None:
+        """Its link lets nobody in any more; one that was accepted stays so."""
+        with transaction.atomic():
+            unused = Invitation.objects.filter(pk=self.pk, accepted_at=None, revoked_at=None)
+            if unused.update(revoked_at=timezone.now()):
+                AuditEntry.objects.record(self.team, by, "invitation.revoked", self)
 
     @property
     def key(self) -> str:

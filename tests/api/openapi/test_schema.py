@@ -92,6 +92,8 @@ def test_keys_and_teams_are_told_where_they_count() -> None:
 
 
 EXAMPLES = [
+    ("invitations/", examples.INVITATION),
+    ("tokens/", examples.TOKEN),
     ("score/", examples.SCORE),
     ("datasets/", examples.DATASET),
     ("scorers/", examples.SCORER),

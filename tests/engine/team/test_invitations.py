@@ -90,7 +90,7 @@ def test_a_member_keeps_their_role(team: Team, alice: User) -> None:
 def test_revoking_is_recorded_once(team: Team, alice: User) -> None:
     invitation = invite(team, alice)
     for _ in range(2):
-        invitations.revoke_invitation(invitation, alice)
+        invitation.revoke(alice)
     assert AuditEntry.objects.filter(action="invitation.revoked").count() == 1
 
 

@@ -9,7 +9,7 @@ from django.test import Client
 
 from scoring.engine.team import members
 from scoring.engine.team.members import LastAdminError
-from scoring.models import AuditEntry, Member, ReviewQueue, Role, Team, Token, User
+from scoring.models import AuditEntry, Invitation, Member, ReviewQueue, Role, Team, Token, User
 from tests.conftest import PASSWORD
 from tests.support.concurrency import call_at_once, locked_tables
 from tests.support.fixtures.house import house
@@ -111,6 +111,19 @@ def test_places_in_pools_of_reviewers_are_free_again(
     members.remove_member(member_of(rita), alice)
     assert list(queue.pool.all()) == [erin]
     assert "review_queue.pool_changed" in actions()
+
+
+def test_invitations_end_with_who_made_them(team: Team, alice: User, bob: User) -> None:
+    """They may have kept a link, for an address of their own."""
+    Member.objects.filter(user=bob).update(role=Role.ADMIN)
+    open_one = Invitation.objects.create(team=team, email="a@example.org", created_by=alice)
+    for act in (
+        lambda: members.change_role(member_of(bob), Role.EDITOR, alice),
+        lambda: members.remove_member(member_of(bob), alice),
+    ):
+        Invitation.objects.create(team=team, email="b@example.org", created_by=bob)
+        act()
+        assert list(Invitation.objects.open()) == [open_one]
 
 
 def test_a_team_is_handed_over_in_one_step(alice: User, bob: User) -> None:

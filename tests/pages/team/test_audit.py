@@ -133,5 +133,7 @@ def test_what_others_said_is_hidden_from_who_still_reviews(
 
     assert readable() == [True, False, True, False]
     assert "hidden until you have reviewed your cases" in admin.get(url).text
+    assert shown(admin, url, target=queue.name) == []  # nor is it found by what its name tells
     ReviewTask.objects.all().delete()
     assert readable() == [True] * 4
+    assert "review.said" in shown(admin, url, target=queue.name)
