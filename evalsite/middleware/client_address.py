@@ -49,10 +49,10 @@ def _is_trusted(address: str, trusted: Proxies) -> bool:
 
 
 def _address(text: str) -> str:
-    """An address without its port; "" for what is none."""
+    """An address without its port and its zone; "" for what is none."""
     host = split_domain_port(text.strip())[0] or text.strip()
     try:
-        address = ipaddress.ip_address(host.strip("[]"))
+        address = ipaddress.ip_address(host.strip("[]").partition("%")[0])
     except ValueError:
         return ""
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None

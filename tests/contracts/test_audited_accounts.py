@@ -225,3 +225,18 @@ def test_a_closed_page_changes_nothing(
             typed = {"email": "new@example.org", "password1": NEW, "password2": NEW}
             assert client.post(reverse(name, args=args), typed).status_code in {200, 302, 404, 405}
             assert tables() == before
+
+
+def test_account_pages_are_for_who_is_signed_in(client: Client, db: None) -> None:
+    """All but those that lead to being signed in."""
+    ways_in = {"account_login", "account_logout", "account_signup", "account_inactive"}
+    ways_in |= {name for name in ACCOUNTS if "reset_password" in name}
+    ways_in |= {"account_confirm_email", "confirm_address", "mfa_authenticate"}
+    ways_in.add("mfa_login_webauthn")
+    for name in set(ACCOUNTS) - ways_in:
+        takes_row = name in {"end_session", "mfa_edit_webauthn", "mfa_remove_webauthn"}
+        url = reverse(name, args=[1] if takes_row else [])
+        for method in (client.get, client.post):
+            answer = method(url, follow=True)
+            ends = answer.redirect_chain[-1][0] if answer.redirect_chain else url
+            assert ends.startswith("/accounts/login/"), (name, ends)

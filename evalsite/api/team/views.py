@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
 from django.db.models import QuerySet
 from django.urls import reverse
-from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -128,17 +126,15 @@ class TokenList(ListView):
         self.refuse_program("creates tokens", instead)
         team = self.team(Role.ADMIN)
         wanted = self.parse_body(NewToken)
-        days = wanted["days"]
         token, secret = tokens.create_token(
             self._find_member(team, wanted),
             wanted["name"],
             wanted["role"],
             list(dict.fromkeys(wanted["scopes"])),
-            timezone.now() + timedelta(days=days) if days else None,
+            wanted["days"],
             self.user,
         )
-        token.secret = secret  # type: ignore[attr-defined]
-        return Response(NewTokenShape(token).data, 201)
+        return Response({**TokenShape(token).data, "secret": secret}, 201)
 
     def _find_member(self, team: Team, wanted: dict[str, Any]) -> Member:
         members = Member.objects.select_related("team", "user").filter(team=team)

@@ -20,7 +20,7 @@ from evalsite.middleware.signed_in import count_password_attempt, forget_passwor
 from evalsite.pages.web.error_pages import too_many_attempts
 from evalsite.site_links import site_link
 from scoring.models import AttemptCounter, AuditEntry, OutgoingMail, User
-from scoring.models.team.attempt_counter import TooManyAttemptsError, limits_for, mail_limit
+from scoring.models.team.attempt_counter import TooManyAttemptsError, limits_for
 from scoring.models.team.outgoing_mail import LINK_KEY
 
 #: In place of allauth's labels in title case, by field.
@@ -123,11 +123,8 @@ class LostPasswordForm(LabelMixin, allauth_forms.ResetPasswordForm):  # type: ig
         email: str = self.cleaned_data["email"]
         with refuse_too_many_attempts():
             AttemptCounter.objects.take(limits_for("reset", email, client_address(request)))
-        try:
-            AttemptCounter.objects.take([mail_limit(email)])
-        except TooManyAttemptsError:
-            return email  # whoever has the account is not flooded, and nobody is told
-        OutgoingMail.objects.create(address=email, link=_reset_link(request))
+        if AttemptCounter.objects.take_mail(email):
+            OutgoingMail.objects.create(address=email, link=_reset_link(request))
         return email
 
 

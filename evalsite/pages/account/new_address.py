@@ -22,7 +22,6 @@ from evalsite.site_links import site_link
 from scoring.engine.team.invitations import can_send_mail
 from scoring.models import AttemptCounter, OutgoingMail, User
 from scoring.models.team.address_change import LINK_DAYS, change_address, read_address_key
-from scoring.models.team.attempt_counter import TooManyAttemptsError, mail_limit
 from scoring.models.team.outgoing_mail import LINK_KEY
 
 
@@ -65,11 +64,7 @@ def new_address(request: SignedInRequest) -> HttpResponse:
     form = NewAddressForm(request.POST or None, person=request.user)
     if form.is_valid():
         email = form.cleaned_data["email"]
-        try:
-            AttemptCounter.objects.take([mail_limit(email)])
-        except TooManyAttemptsError:
-            pass  # whoever has the address is not flooded
-        else:
+        if AttemptCounter.objects.take_mail(email):
             link = site_link(request, reverse("confirm_address", args=[LINK_KEY]))
             OutgoingMail.objects.create(address=email, new_address_of=request.user, link=link)
         messages.success(request, f"A link is on its way to {email}. Your address changes with it.")

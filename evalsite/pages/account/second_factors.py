@@ -12,6 +12,7 @@ from functools import wraps
 from importlib import import_module
 from typing import Any, Final
 
+from allauth.core.internal.cryptokit import normalize_user_code
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.base import forms as mfa_forms
 from allauth.mfa.models import Authenticator
@@ -82,8 +83,9 @@ class CodeMixin:
         with refuse_too_many_attempts():
             AttemptCounter.objects.take([guesses])
         code: str = super().clean_code()  # type: ignore[misc]  # of the form
+        used = Limit(("used code", account, normalize_user_code(code)), 1, USED_SECONDS)
         try:
-            AttemptCounter.objects.take([Limit(("used code", account, code), 1, USED_SECONDS)])
+            AttemptCounter.objects.take([used])
         except TooManyAttemptsError:
             raise SecondFactorAdapter().validation_error("incorrect_code") from None
         AttemptCounter.objects.forget(guesses)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django import forms
 from django.db.models import Q
-from django.utils import timezone
 
 from evalsite.pages.account.new_account import NewAccountForm
 from evalsite.pages.web.fields import NameField
@@ -163,10 +161,9 @@ class TokenForm(forms.Form):
             f"{row.user}, service account" if row.user.is_service else f"{row.user} (you)"
         )
 
-    @property
-    def expires_at(self) -> datetime | None:
+    def clean_days(self) -> int | None:
         days = self.cleaned_data["days"]
-        return timezone.now() + timedelta(days=int(days)) if days else None
+        return int(days) if days else None
 
 
 class ServiceAccountForm(forms.Form):

@@ -17,7 +17,7 @@ from evalsite.pages.web.responses import render_page
 from scoring.engine.team import invitations as engine
 from scoring.engine.team.invitations import InvitationEndedError
 from scoring.models import AttemptCounter, Invitation, JoinLink, User
-from scoring.models.team.attempt_counter import TooManyAttemptsError, limits_for, mail_limit
+from scoring.models.team.attempt_counter import TooManyAttemptsError, limits_for
 
 METHODS = ["GET", "HEAD", "POST"]
 
@@ -85,11 +85,7 @@ def join(request: HttpRequest, join_key: str) -> HttpResponse:
         AttemptCounter.objects.take(limits_for("join", email, client_address(request)))
     except TooManyAttemptsError as error:
         return too_many_attempts(error.wait_seconds)
-    try:
-        AttemptCounter.objects.take([mail_limit(email)])
-    except TooManyAttemptsError:
-        pass  # whoever has the address is not flooded, and nobody is told
-    else:
+    if AttemptCounter.objects.take_mail(email):
         by = request.user if isinstance(request.user, User) else None
         engine.request_invitation(join_link, email, link_to_invitation(request), by)
     return render_page(request, "team/join_sent.html", context | {"email": email})

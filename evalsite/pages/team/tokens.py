@@ -53,7 +53,7 @@ def new_token(request: SignedInRequest, slug: str) -> HttpResponse:
             cleaned["name"],
             cleaned["role"],
             cleaned["scopes"],
-            form.expires_at,
+            cleaned["days"],
             request.user,
         )
         keep_secret(request, _secret_key(slug), secret)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import timedelta
 from typing import Final
 
 from django.db import transaction
+from django.utils import timezone
 
 from scoring.engine.team.members import add_member
 from scoring.models import AuditEntry, Member, Role, Team, Token, User
@@ -20,10 +21,14 @@ def create_token(
     name: str,
     role: Role,
     scopes: Iterable[str],
-    expires_at: datetime | None,
+    days: int | None,
     by: User | None,
 ) -> tuple[Token, str]:
-    """A token that acts for this member, and its secret, which is stored nowhere."""
+    """A token that acts for this member for so many days, and its secret, which is stored nowhere.
+
+    `days` is None for a token that does not expire.
+    """
+    expires_at = None if days is None else timezone.now() + timedelta(days=days)
     with transaction.atomic():
         token, secret = Token.objects.issue(
             member.team, member.user, name, role, scopes=scopes, expires_at=expires_at

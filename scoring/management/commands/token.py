@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from datetime import timedelta
 from typing import Any
-
-from django.utils import timezone
 
 from scoring.engine.team.tokens import create_token
 from scoring.management.console import OperatorCommand, checked_name, requires_database, usage_error
@@ -42,9 +39,8 @@ class Command(OperatorCommand):
         days = options["days"]
         if days is not None and not 1 <= days <= MAX_DAYS:
             raise usage_error(f"--days is a number from 1 to {MAX_DAYS:,}.")
-        expires_at = None if days is None else timezone.now() + timedelta(days=days)
         scopes = options["scope"] or Scope.values
-        _, secret = create_token(member, name, role, scopes, expires_at, None)
+        _, secret = create_token(member, name, role, scopes, days, None)
         self.stderr.write("Keep this secret: it is not shown again.")
         self.stdout.write(secret)
 

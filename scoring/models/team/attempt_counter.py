@@ -101,6 +101,17 @@ class AttemptCounterQuerySet(models.QuerySet["AttemptCounter"]):
             for limit in ordered:
                 self._add(limit)
 
+    def take_mail(self, account: str) -> bool:
+        """Count one mail to an account; False where it had too many.
+
+        The caller says the same then: whoever asked for it learns nothing.
+        """
+        try:
+            self.take([mail_limit(account)])
+        except TooManyAttemptsError:
+            return False
+        return True
+
     def give_back(self, limits: Iterable[Limit]) -> None:
         """Take back one attempt under each limit, because it succeeded."""
         keys = [limit.key for limit in limits]
