@@ -30,6 +30,12 @@ _register(
     search_fields=["team_id", "hash"],
 )
 _register(
+    rows.RetentionPolicy,
+    list_display=["team", *rows.RetentionPolicy.RULES, "due_at"],
+    search_fields=["team__name"],
+    list_select_related=["team"],
+)
+_register(
     rows.OutputSet,
     list_display=["__str__", "version", "series", "dated", "state", "output_count"],
     list_filter=["state", "series"],

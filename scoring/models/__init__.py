@@ -67,6 +67,7 @@ from scoring.models.team.audit_entry import AuditCheckpoint, AuditEntry
 from scoring.models.team.idempotency_key import IdempotencyKey
 from scoring.models.team.invitation import Invitation, JoinLink
 from scoring.models.team.outgoing_mail import OutgoingMail
+from scoring.models.team.retention_policy import RetentionPolicy
 from scoring.models.team.team import Member, Role, Scope, Team, Token, User
 
 __all__ = [
@@ -133,6 +134,7 @@ __all__ = [
     "Relabel",
     "ReleaseDecision",
     "ReleaseState",
+    "RetentionPolicy",
     "Review",
     "ReviewQueue",
     "ReviewTask",

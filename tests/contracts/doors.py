@@ -20,6 +20,7 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "remove_service_account": (None, ADMIN),
     "audit": (ADMIN, None),
     "export_audit": (ADMIN, None),
+    "retention": (ADMIN, ADMIN),
     "rename_team": (ADMIN, ADMIN),
     "members": (VIEWER, None),
     "member_role": (None, ADMIN),

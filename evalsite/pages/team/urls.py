@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evalsite.pages.team import audit, invitations, joining, members, names, tokens
+from evalsite.pages.team import audit, invitations, joining, members, names, retention, tokens
 
 urlpatterns = [
     path("new_team/", names.new_team, name="new_team"),
@@ -38,6 +38,7 @@ urlpatterns = [
         tokens.remove_service_account,
         name="remove_service_account",
     ),
+    path("teams/<slug:slug>/retention/", retention.retention, name="retention"),
     path("teams/<slug:slug>/audit/", audit.audit, name="audit"),
     path("teams/<slug:slug>/audit/export/", audit.export_audit, name="export_audit"),
     path("invitations/<str:invitation_key>/", joining.invitation, name="invitation"),

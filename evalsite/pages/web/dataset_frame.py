@@ -28,7 +28,7 @@ def dataset_frame(request: SignedInRequest, dataset: Dataset, tab: str) -> dict[
 
 
 def dataset_output_sets(dataset: Dataset) -> OutputSetQuerySet:
-    return OutputSet.objects.ready().filter(version__dataset=dataset)
+    return OutputSet.objects.whole().filter(version__dataset=dataset)
 
 
 def dataset_runs(dataset: Dataset) -> RunQuerySet:

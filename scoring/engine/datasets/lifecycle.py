@@ -86,7 +86,8 @@ def restore_dataset(dataset: Dataset, by: User | None) -> None:
         rules.update(deleted_at=None)
         runs = Run.with_deleted.of_dataset(dataset).filter(**deleted_with_it)
         restored = list(runs.values_list("pk", flat=True))
-        Run.with_deleted.filter(pk__in=restored).update(deleted_at=None)
+        back = {"deleted_at": None, "restored_at": timezone.now()}
+        Run.with_deleted.filter(pk__in=restored).update(**back)
         dataset.deleted_at = None
         dataset.save(update_fields=["deleted_at"])
         AuditEntry.objects.record(dataset.team, by, "dataset.restored", dataset)

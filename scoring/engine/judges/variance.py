@@ -25,7 +25,17 @@ from scoring.engine.estimates.scoring_estimate import CostEstimate, QuestionReco
 from scoring.engine.jobs.job_queue import JobError
 from scoring.engine.runs.execution import cases_of_outputs, configured_scorer
 from scoring.engine.services.team_services import TeamServices
-from scoring.models import CallPurpose, Job, JobKind, JudgeVariance, RunScorer, Score, User, Verdict
+from scoring.models import (
+    CallPurpose,
+    Job,
+    JobKind,
+    JudgeVariance,
+    OutputSetState,
+    RunScorer,
+    Score,
+    User,
+    Verdict,
+)
 from scoring.models.runs.judge_models import collect_models
 
 SAMPLE: Final = 50
@@ -72,6 +82,8 @@ def measure_variance(
     Each check of a judge takes another sample. Raises TooFewOutputsError when too few of the
     outputs have two scores, and ServiceError; then nothing is stored but the paid replies.
     """
+    if scorer.run.output_set.state == OutputSetState.EMPTIED:
+        raise TooFewOutputsError("The texts of this run's outputs were removed.")
     check = _next_check(scorer)
     first = _sample_scores(scorer, sample, check)
     with use_services(FreshReplies(services, check)):

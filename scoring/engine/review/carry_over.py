@@ -72,6 +72,8 @@ def carry_over(
     """
     if made := find_carried(outputs, version):
         return made
+    if outputs.state == OutputSetState.EMPTIED:
+        raise CarryOverError("The texts of these outputs were removed.")
     copied = ("name", "series", "dated", "labels", "source_name")
     fields = {name: getattr(outputs, name) for name in copied}
     fields |= {"copied_from": outputs, "original_id": outputs.identity}

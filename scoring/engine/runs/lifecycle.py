@@ -59,7 +59,9 @@ def delete_run(run: Run, by: User | None) -> None:
 def restore_run(run: Run, by: User | None) -> None:
     """Show a run again that was deleted less than RETENTION ago."""
     with transaction.atomic():
-        _mark(run, "deleted_at", None, "run.restored", by)
+        if _mark(run, "deleted_at", None, "run.restored", by):
+            run.restored_at = timezone.now()
+            run.save(update_fields=["restored_at"])
         call_hooks(SERIES_CHANGED, [run])
 
 
@@ -68,13 +70,15 @@ def restorable_until(run: Run) -> datetime | None:
     return run.deleted_at + RETENTION if run.deleted_at else None
 
 
-def _mark(run: Run, field: str, when: datetime | None, action: str, by: User | None) -> None:
-    """Set or clear the time and audit that, unless it is set or clear already."""
+def _mark(run: Run, field: str, when: datetime | None, action: str, by: User | None) -> bool:
+    """Set or clear the time and audit that, unless it is set or clear already, which is False."""
     with transaction.atomic():
         unmarked = Run.with_deleted.filter(pk=run.pk, **{f"{field}__isnull": when is not None})
-        if unmarked.update(**{field: when}):
+        is_changed = bool(unmarked.update(**{field: when}))
+        if is_changed:
             AuditEntry.objects.record(run.team, by, action, run)
     setattr(run, field, when)
+    return is_changed
 
 
 def purge_deleted_runs() -> None:

@@ -107,12 +107,15 @@ def _refuse_gone(output_set: OutputSet) -> None:
     """
     rows = OutputSet.objects.filter(pk=output_set.pk, version__dataset__deleted_at=None)
     if output_set.state == OutputSetState.READY:
-        rows = rows.filter(state=OutputSetState.READY)
+        rows = rows.whole()
     locked = rows.select_related("version__dataset").select_for_update(
         of=["self", "version__dataset"]
     )
-    if locked.first() is None:
+    found = locked.first()
+    if found is None:
         raise ConfigError({"output_set": ["these outputs are no longer there"]})
+    if found.state == OutputSetState.EMPTIED:
+        raise ConfigError({"output_set": ["the texts of these outputs were removed"]})
 
 
 def _check_budget(budget_usd: float | None) -> None:
@@ -147,14 +150,16 @@ def retry_errors(
     """A further attempt over the ranges that hold errors, for which the run is queued again.
 
     `only` limits it to the outputs with these ids, `code` to the errors of this cause. A new budget
-    counts for the whole run, from its first call on. None when the run has not finished or has no
-    such errors. Raises ConfigError when the budget is no amount.
+    counts for the whole run, from its first call on. None when the run has not finished, has no
+    such errors, or lost the texts of its outputs. Raises ConfigError when the budget is no amount.
     """
     _check_budget(budget_usd)
     ranges = list(_ranges_of_errors(run, only, code))
     if not ranges:
         return None
     with transaction.atomic():
+        if _is_emptied(run):
+            return None
         if not change_state(run, (RunState.FINISHED,), RunState.QUEUED, by, cause=code):
             return None
         if budget_usd is not None:
@@ -176,8 +181,20 @@ def _set_budget(run: Run, budget_usd: float, by: User | None) -> None:
 
 
 def resume_run(run: Run, by: User | None) -> bool:
-    """Queue a cancelled run again; what it had scored is kept. False when it is not cancelled."""
-    return change_state(run, (RunState.CANCELLED,), RunState.QUEUED, by)
+    """Queue a cancelled run again; what it had scored is kept.
+
+    False when it is not cancelled, or its outputs' texts were removed.
+    """
+    with transaction.atomic():
+        if _is_emptied(run):
+            return False
+        return change_state(run, (RunState.CANCELLED,), RunState.QUEUED, by)
+
+
+def _is_emptied(run: Run) -> bool:
+    """Whether there is nothing to score; where there is, it stays for this transaction."""
+    output_set = OutputSet.objects.select_for_update().only("state").get(pk=run.output_set_id)
+    return output_set.state == OutputSetState.EMPTIED
 
 
 def cancel_run(run: Run, by: User | None) -> bool:

@@ -199,6 +199,7 @@ def clean_up() -> None:
     from scoring.engine import imports
     from scoring.engine.datasets import lifecycle as dataset_lifecycle
     from scoring.engine.drafts import jobs
+    from scoring.engine.retention.policies import apply_due_policies
 
     tasks: list[Callable[[], Any]] = [
         jobs.reopen_abandoned_drafts,
@@ -206,6 +207,7 @@ def clean_up() -> None:
         IdempotencyKey.objects.delete_expired,
         AttemptCounter.objects.forget_expired,
         OutgoingMail.objects.delete_old,
+        apply_due_policies,
         lifecycle.purge_deleted_runs,
         dataset_lifecycle.purge_deleted_datasets,
         alerts.purge_old,

@@ -39,7 +39,8 @@ class ModelCall(models.Model):
 
     `cache_key` is SHA-256 over everything that decides the reply, the team included; it is None
     for a reply that is no use (refused, cut off, faulty) and so is asked for again. `reply` is what
-    came, as it came; of a reply that is no use at most 4 KB. A cache hit adds no row.
+    came, as it came; of a reply that is no use at most 4 KB. A cache hit adds no row. `removed_at`
+    is when retention rules took the reply, and the key with it.
     """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="model_calls", db_index=False)
@@ -60,6 +61,7 @@ class ModelCall(models.Model):
     )
     latency_ms = models.FloatField(null=True)
     attempts = models.PositiveSmallIntegerField(default=1)
+    removed_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = ModelCallQuerySet.as_manager()

@@ -20,6 +20,8 @@ _EXPLAINING: Final = frozenset(
     {"code", "choice", "number", "attempts", "refs", "winner", "references", "answer", "answers"}
 )
 _KEPT_OF_PARTS: Final = (_EXPLAINING | {"similarities"}, _EXPLAINING, frozenset[str]())
+#: What a score's metadata may hold of itself once the output's text is removed.
+_NOT_QUOTED: Final = frozenset({"code", "choice", "model", "refs"})
 _LEVELS: Final = ((200, 5), (80, 3), (40, 2), (20, 1))  # characters of a text, items of a list
 
 OutputRow = tuple[Any, ...]  # OUTPUT_COLUMNS
@@ -115,6 +117,13 @@ def metadata_text(metadata: Mapping[str, Json]) -> str:
             return text.decode()
     code = {"code": str(metadata["code"])[:40]} if "code" in metadata else {}
     return _json({**code, "trimmed": True}).decode()
+
+
+def without_quotations(metadata: Mapping[str, Json]) -> str:
+    """As `metadata_text`, with nothing that quotes the output: codes, choices and parts' scores."""
+    kept = {name: metadata[name] for name in metadata if name in _NOT_QUOTED}
+    parts = _part_scores(metadata, _NOT_QUOTED) if _has_parts(metadata) else {}
+    return metadata_text({**kept, **parts, "trimmed": True})
 
 
 def _cuts(metadata: Mapping[str, Json]) -> Iterator[dict[str, Any]]:

@@ -34,11 +34,21 @@ class OutputSetState(models.TextChoices):
     LOADING = "loading"
     GENERATING = "generating"  # a run makes them by calling a model
     READY = "ready"
+    EMPTIED = "emptied"  # the team's retention rules took its texts
+
+
+#: What an output says in place of its text.
+TEXT_REMOVED: Final = "The text was removed by the team's retention rules."
 
 
 class OutputSetQuerySet(models.QuerySet["OutputSet"]):
     def ready(self) -> Self:
+        """Those that can be scored, exported and copied."""
         return self.filter(state=OutputSetState.READY)
+
+    def whole(self) -> Self:
+        """Those that nothing is still adding to, with or without their texts."""
+        return self.filter(state__in=(OutputSetState.READY, OutputSetState.EMPTIED))
 
     def visible_to(self, user: User) -> Self:
         teams = Team.objects.of(user)
@@ -67,6 +77,7 @@ class OutputSet(AddressedRow):
 
     `dated` is when they were made, as people say. `series_time` is their place in the series: that
     date, but no later than they came, lest a date in the future hides whatever comes after it.
+    `emptied_at` is when the last of its texts was removed.
     """
 
     version = models.ForeignKey(DatasetVersion, models.CASCADE, related_name="output_sets")
@@ -96,6 +107,7 @@ class OutputSet(AddressedRow):
         help_text="As what they were first stored, where they were carried over.",
     )  # fmt: skip
     output_count = models.PositiveIntegerField(default=0)
+    emptied_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
 
     objects = OutputSetQuerySet.as_manager()
@@ -130,9 +142,9 @@ class OutputQuerySet(models.QuerySet["Output"]):
 class Output(models.Model):
     """What was answered for one case in one trial.
 
-    `text` is None where nothing was produced; `error` then says why. `is_json` tells a stored JSON
-    value from plain text. Bulk rows carry no database constraint on `case`: removing a failed
-    import would otherwise search this table once per case.
+    `text` is None where nothing was produced, or it was removed; `error` then says why. `is_json`
+    tells a stored JSON value from plain text. Bulk rows carry no database constraint on `case`:
+    removing a failed import would otherwise search this table once per case.
     """
 
     output_set = models.ForeignKey(
@@ -232,7 +244,7 @@ class Run(AddressedRow):
     `lease_owner` and `lease_expires_at` are the lease of the process that works on it.
     `stall_reason` says why its calls of a model pause, and is empty while they do not. `failure`
     says why the worker gave the run up, and is empty where it did not. A deleted run is kept for a
-    while, and can only be restored.
+    while, and can only be restored; retention rules count its days anew from then.
     """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="runs")
@@ -292,6 +304,7 @@ class Run(AddressedRow):
     note = models.TextField(blank=True, default="")
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+    restored_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     objects = UndeletedRuns()
     with_deleted = RunQuerySet.as_manager()

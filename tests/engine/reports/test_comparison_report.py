@@ -188,7 +188,7 @@ def test_the_number_of_queries_does_not_grow_with_the_cases(make_dataset: MakeDa
 
 def test_a_case_without_an_output_on_one_side_is_told(runs: tuple[Run, Run]) -> None:
     Output.objects.filter(output_set=runs[1].output_set, case__key="q0").update(text=None)
-    assert "no output was produced" in found(*runs).text
+    assert "no output is stored" in found(*runs).text
 
 
 def test_an_edited_case_is_marked_and_shown_as_it_is_now(

@@ -123,7 +123,7 @@ def test_a_case_shows_its_texts_what_differs_and_why(
     found = sound(text)
     for told in ("When?", "billing", "4 / 10 = 0.6 < 0.7 → fail", "0 < 1 → fail"):
         assert told in found.text, told
-    assert "no output was produced" in found.text
+    assert "no output is stored" in found.text
     assert found.text.count("failed") >= 1
     assert found.elements["details"] == 2
 

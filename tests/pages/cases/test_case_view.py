@@ -30,4 +30,4 @@ def test_an_output_that_was_not_produced_is_said(
     browser_of: BrowserOf, bob: User, baseline: Run, run: Run
 ) -> None:
     told(baseline, None)
-    assert "no output was produced" in words(browser_of(bob).get(url(run, baseline)))
+    assert "no output is stored" in words(browser_of(bob).get(url(run, baseline)))

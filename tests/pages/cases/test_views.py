@@ -120,7 +120,7 @@ def test_null_empty_and_missing_are_told_apart(browser_of: BrowserOf, bob: User,
     assert browser.get(url(run, 3)).text.count("an empty text") == 2
     assert "nothing is expected" in browser.get(url(run, 4)).text
     failed = words(browser.get(url(run, 5)))
-    assert "no output was produced" in failed
+    assert "no output is stored" in failed
     assert "failed" in failed
     assert "null is expected, which counts as nothing" in failed
     assert "nothing is expected" not in failed
@@ -166,7 +166,7 @@ def test_a_json_output_is_shown_as_json_and_null_is_no_missing_output(
     assert '"name": "Eve"' in words(browser.get(url(run, 2, "?diff=plain")))
     fourth = browser.get(url(run, 4)).text
     assert ">null<" in fourth
-    assert "no output was produced" not in fourth
+    assert "no output is stored" not in fourth
 
 
 def test_json_is_compared_as_json_and_shown_as_it_is_on_request(
