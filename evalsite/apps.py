@@ -15,15 +15,18 @@ class SiteConfig(AppConfig):
     verbose_name = "Evalsite's pages"
 
     def ready(self) -> None:
-        """Audit second factors, and list every session that begins."""
+        """Audit the ways to sign in, and list every session that begins."""
         from allauth.mfa.models import Authenticator
+        from allauth.socialaccount.models import SocialAccount
 
         from evalsite.pages.account.signals import (
             record_added,
+            record_parted,
             record_removed,
             remember_session,
         )
 
         post_save.connect(record_added, sender=Authenticator)
         post_delete.connect(record_removed, sender=Authenticator)
+        post_delete.connect(record_parted, sender=SocialAccount)
         user_logged_in.connect(remember_session)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -91,6 +95,68 @@ def read_url(name: str) -> str:
     return url
 
 
+@dataclass(frozen=True)
+class SingleSignOn:
+    """The OpenID Connect provider through which people sign in."""
+
+    issuer: str
+    client_id: str
+    client_secret: str
+    name: str
+    scopes: tuple[str, ...] = ("openid", "profile", "email")
+    groups_claim: str = "groups"
+    trusts_addresses: bool = False
+    is_only: bool = False
+
+    @property
+    def provider_id(self) -> str:
+        """What the provider's accounts are kept under: those of another issuer are others."""
+        return f"sso-{sha256(self.issuer.encode()).hexdigest()[:16]}"
+
+    @property
+    def apps(self) -> list[dict[str, Any]]:
+        """The provider as allauth's settings name it."""
+        app = {
+            "provider_id": self.provider_id,
+            "name": self.name,
+            "client_id": self.client_id,
+            "secret": self.client_secret,
+            "settings": {
+                "server_url": self.issuer,
+                "scope": list(self.scopes),
+                "oauth_pkce_enabled": True,
+            },
+        }
+        return [app]
+
+
+def read_single_sign_on() -> SingleSignOn | None:
+    """The provider; None where none is named."""
+    issuer = read_line("EVALSITE_SSO_ISSUER").rstrip("/")
+    if not issuer:
+        return None
+    is_local = urlsplit(issuer).hostname in {"localhost", "127.0.0.1", "::1"}
+    if not (issuer.startswith("https://") or (is_local and issuer.startswith("http://"))):
+        raise ImproperlyConfigured(f"EVALSITE_SSO_ISSUER is {issuer!r}; it begins with https://")
+    if any(find_spec(library) is None for library in ("requests", "oauthlib", "jwt")):
+        raise ImproperlyConfigured(
+            "EVALSITE_SSO_ISSUER needs more packages: install those of requirements-sso.txt"
+        )
+    client_id = read_line("EVALSITE_SSO_CLIENT_ID")
+    if not client_id:
+        raise ImproperlyConfigured("EVALSITE_SSO_CLIENT_ID is missing")
+    return SingleSignOn(
+        issuer=issuer,
+        client_id=client_id,
+        client_secret=os.environ.get("EVALSITE_SSO_CLIENT_SECRET", ""),
+        name=os.environ.get("EVALSITE_SSO_NAME", "").strip() or "single sign-on",
+        scopes=tuple(read_list("EVALSITE_SSO_SCOPES", "openid,profile,email")),
+        groups_claim=os.environ.get("EVALSITE_SSO_GROUPS_CLAIM", "").strip() or "groups",
+        trusts_addresses=read_flag("EVALSITE_SSO_TRUST_ADDRESSES", False),
+        is_only=read_flag("EVALSITE_SSO_ONLY", False),
+    )
+
+
 def read_proxies(name: str) -> Proxies:
     """How many proxies on this machine are trusted, or the networks of those anywhere."""
     text = os.environ.get(name, "0").strip()
@@ -153,3 +219,4 @@ MAIL_PASSWORD = os.environ.get("EVALSITE_MAIL_PASSWORD", "")
 MAIL_FROM = os.environ.get("EVALSITE_MAIL_FROM") or "Evalsite <evalsite@localhost>"
 OPENAI_API_KEY = read_line("OPENAI_API_KEY")
 OPENAI_BASE_URL = read_line("OPENAI_BASE_URL")
+SINGLE_SIGN_ON = read_single_sign_on()

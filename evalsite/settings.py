@@ -58,6 +58,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
     "allauth.usersessions",
     "csp",
     "django_htmx",
@@ -85,6 +86,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "evalsite.middleware.sso_only.SsoOnly",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 
@@ -175,6 +177,13 @@ MFA_FORMS = {
     "add_webauthn": "evalsite.pages.account.second_factors.AddPasskeyForm",
     "edit_webauthn": "evalsite.pages.account.second_factors.RenamePasskeyForm",
 }
+EVALSITE_SSO = env.SINGLE_SIGN_ON
+if EVALSITE_SSO:
+    INSTALLED_APPS.append("evalsite.pages.account.sso")  # its libraries are an extra
+SOCIALACCOUNT_PROVIDERS = {"sso": {"APPS": EVALSITE_SSO.apps if EVALSITE_SSO else []}}
+SOCIALACCOUNT_ADAPTER = "evalsite.pages.account.sso.adapter.SingleSignOnAdapter"
+SOCIALACCOUNT_SOCIALACCOUNT_STR = "evalsite.pages.account.sso.adapter.account_name"
+SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_RATE_LIMITS = False  # in the memory of one process: see docs/decisions/sign-in.md
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 EVALSITE_TRUSTED_PROXIES = env.TRUSTED_PROXIES

@@ -5,6 +5,7 @@ from __future__ import annotations
 from allauth.account.models import EmailAddress
 from allauth.account.views import reauthenticate
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.contrib.auth.models import Group
@@ -16,6 +17,7 @@ from evalsite.pages.account.new_address import confirm_address, new_address
 from evalsite.pages.account.profile import profile
 from evalsite.pages.account.second_factors import atomic_post, in_transactions
 from evalsite.pages.account.sessions import Sessions, end_session
+from evalsite.pages.account.signing_in import SignIn
 from evalsite.rendering.assets import asset_file
 
 admin.site.login = sign_in_to_admin  # type: ignore[method-assign]
@@ -23,11 +25,17 @@ admin.site.password_change = change_admin_password  # type: ignore[assignment,me
 
 # Nothing here has groups or further addresses, and their pages would leave no audit entry.
 admin.site.unregister([Group, EmailAddress, Authenticator, UserSession])
+admin.site.unregister([SocialAccount, SocialApp, SocialToken])
 
 #: allauth's pages that the site has no use for: an account has one address and one password.
-UNUSED = ["confirm-email/", "login/code/confirm/", "password/set/"]
+UNUSED = ["confirm-email/", "login/code/confirm/", "password/set/", "3rdparty/signup/", "3rdparty/"]
+UNUSED += ["3rdparty/login/error/", "3rdparty/login/cancelled/"]
+UNUSED += [
+    f"social/{page}/" for page in ("login/cancelled", "login/error", "signup", "connections")
+]
 #: In place of allauth's own.
 ACCOUNTS = [
+    path("login/", SignIn.as_view(), name="account_login"),
     path("reauthenticate/", atomic_post(reauthenticate), name="account_reauthenticate"),
     path("2fa/webauthn/", RedirectView.as_view(pattern_name="mfa_index"), name="mfa_list_webauthn"),
     path("2fa/", include(in_transactions("allauth.mfa.urls"))),

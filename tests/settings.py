@@ -24,6 +24,7 @@ os.environ["EVALSITE_JUDGE_CHECK_SAMPLE"] = "0"  # tests of judges count calls
 from evalsite.settings import *  # noqa: F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+INSTALLED_APPS.append("evalsite.pages.account.sso")  # noqa: F405  on where a test names a provider
 EVALSITE_OPENAI_API_KEY = EVALSITE_OPENAI_BASE_URL = ""
 EVALSITE_MODEL_HOSTS: frozenset[str] = frozenset()
 # Tests kill processes, not the machine: what is committed need not be on the disk.

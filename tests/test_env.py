@@ -131,3 +131,58 @@ def test_mail_goes_to_the_server_that_is_named(
     tmp_path: Path, given: dict[str, str], shown: str
 ) -> None:
     assert settings_of(tmp_path, MAIL, **given) == shown
+
+
+SSO = {
+    "EVALSITE_SSO_ISSUER": "https://id.example.org/",
+    "EVALSITE_SSO_CLIENT_ID": "evalsite",
+    "EVALSITE_SSO_CLIENT_SECRET": "a secret",
+}
+
+
+def single_sign_on(monkeypatch: pytest.MonkeyPatch, **more: str) -> env.SingleSignOn | None:
+    for name, value in {**SSO, **more}.items():
+        monkeypatch.setenv(name, value)
+    return env.read_single_sign_on()
+
+
+def test_single_sign_on_has_the_usual_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.read_single_sign_on() is None
+    sso = single_sign_on(monkeypatch)
+    assert sso == env.SingleSignOn(
+        "https://id.example.org", "evalsite", "a secret", "single sign-on"
+    )
+    other = single_sign_on(monkeypatch, EVALSITE_SSO_ISSUER="https://other.example.org")
+    assert sso
+    assert other
+    assert sso.provider_id != other.provider_id
+    chosen = single_sign_on(monkeypatch, EVALSITE_SSO_NAME="Example ID", EVALSITE_SSO_ONLY="1")
+    assert chosen
+    assert (chosen.name, chosen.is_only) == ("Example ID", True)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"EVALSITE_SSO_ISSUER": "http://id.example.org"}, "EVALSITE_SSO_ISSUER"),
+        ({"EVALSITE_SSO_ISSUER": "id.example.org"}, "EVALSITE_SSO_ISSUER"),
+        ({"EVALSITE_SSO_CLIENT_ID": ""}, "EVALSITE_SSO_CLIENT_ID"),
+    ],
+)
+def test_half_a_provider_is_refused(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], named: str
+) -> None:
+    with pytest.raises(ImproperlyConfigured, match=named):
+        single_sign_on(monkeypatch, **given)
+
+
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(env, "find_spec", lambda name: None if name == "jwt" else object())
+    with pytest.raises(ImproperlyConfigured, match=r"requirements-sso\.txt"):
+        single_sign_on(monkeypatch)
+
+
+def test_a_site_with_a_provider_has_its_pages(tmp_path: Path) -> None:
+    shown = "'evalsite.pages.account.sso' in s.INSTALLED_APPS, len(s.SOCIALACCOUNT_PROVIDERS)"
+    assert settings_of(tmp_path, shown) == "False 1"
+    assert settings_of(tmp_path, shown, **SSO) == "True 1"

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django import forms
 from django.contrib import admin
 from django.contrib.auth import admin as auth_admin
@@ -44,6 +45,17 @@ class SecondFactorInline(NotAdded, admin.TabularInline[Any, Any]):
     readonly_fields = ["type", "created_at", "last_used_at"]
 
 
+class SingleSignOnInline(NotAdded, admin.TabularInline[Any, Any]):
+    """Removed where the provider's account is no longer the person's."""
+
+    model = SocialAccount
+    verbose_name = "single sign-on"
+    verbose_name_plural = "single sign-on"
+    extra = 0
+    fields = ["uid", "date_joined", "last_login"]
+    readonly_fields = ["uid", "date_joined", "last_login"]
+
+
 @admin.register(rows.User)
 class UserAdmin(AuditedAdmin, auth_admin.UserAdmin[rows.User]):
     add_form = NewUserForm
@@ -65,8 +77,8 @@ class UserAdmin(AuditedAdmin, auth_admin.UserAdmin[rows.User]):
     deleted_along = [rows.Member, rows.OutgoingMail]
 
     def get_inlines(self, request: HttpRequest, obj: Any) -> list[type[Any]]:  # noqa: ARG002
-        has_factor = obj is not None and Authenticator.objects.filter(user=obj).exists()
-        return [SecondFactorInline] if has_factor else []
+        ways = (SecondFactorInline, SingleSignOnInline)
+        return [way for way in ways if obj and way.model.objects.filter(user=obj).exists()]
 
     def rows_deleted_with(self, obj: rows.User) -> Iterable[models.Model]:
         return [*obj.memberships.select_related("team"), *obj.tokens.select_related("team")]
@@ -104,7 +116,14 @@ class TeamAdmin(AuditedAdmin):
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
     inlines = [MemberInline]
-    deleted_along = [rows.Member, rows.Invitation, rows.JoinLink, rows.OutgoingMail]
+    deleted_along = [
+        rows.GroupRole,
+        rows.Invitation,
+        rows.JoinLink,
+        rows.Member,
+        rows.OutgoingMail,
+        rows.RetentionPolicy,
+    ]
 
     def rows_deleted_with(self, obj: rows.Team) -> Iterable[models.Model]:
         return [*obj.members.select_related("user"), *obj.tokens.all()]

@@ -30,6 +30,13 @@ _register(
     search_fields=["team_id", "hash"],
 )
 _register(
+    rows.GroupRole,
+    list_display=["group", "team", "role"],
+    list_filter=["role", "team"],
+    search_fields=["group"],
+    list_select_related=["team"],
+)
+_register(
     rows.RetentionPolicy,
     list_display=["team", *rows.RetentionPolicy.RULES, "due_at"],
     search_fields=["team__name"],

@@ -64,6 +64,7 @@ from scoring.models.scorers.suite import Suite, SuiteEntry
 from scoring.models.scorers.threshold_change import ThresholdChange
 from scoring.models.team.attempt_counter import AttemptCounter
 from scoring.models.team.audit_entry import AuditCheckpoint, AuditEntry
+from scoring.models.team.group_role import GroupRole
 from scoring.models.team.idempotency_key import IdempotencyKey
 from scoring.models.team.invitation import Invitation, JoinLink
 from scoring.models.team.outgoing_mail import OutgoingMail
@@ -109,6 +110,7 @@ __all__ = [
     "Event",
     "FailureTag",
     "Generation",
+    "GroupRole",
     "IdempotencyKey",
     "Invitation",
     "Job",

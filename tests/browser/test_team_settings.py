@@ -1,4 +1,4 @@
-"""Tokens and the audit log in a real browser: made, copied, filtered; in light, dark and narrow."""
+"""Tokens, groups, retention and the audit log in a real browser; in light, dark and narrow."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from playwright.sync_api import Page, expect
 
 from scoring.models import AuditEntry, Team, User
 from tests.browser.compare_steps import in_both_schemes
+from tests.support.fixtures.single_sign_on import provider
+from tests.support.identity_provider import IdentityProvider
+
+__all__ = ["provider"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -71,3 +75,63 @@ def test_the_log_is_filtered_and_read(
     page.set_viewport_size({"width": 1280, "height": 720})
     page.get_by_role("link", name="Clear filters").click()
     expect(page.get_by_text("name name 59", exact=True)).to_be_visible()
+
+
+def test_a_group_gets_somebody_in(
+    page: Page,
+    sign_in: SignIn,
+    is_accessible: Check,
+    team: Team,
+    alice: User,
+    provider: IdentityProvider,
+    complaints: list[str],
+) -> None:
+    provider.person["groups"] = ["staff"]
+    sign_in(alice)
+    page.goto(reverse("members", args=[team.slug]))
+    page.get_by_role("textbox", name="Group").fill("staff")
+    page.get_by_role("button", name="Set role of group").click()
+    expect(
+        page.get_by_role("table", name="Groups").get_by_role("row", name="staff")
+    ).to_be_visible()
+    in_both_schemes(page, is_accessible)
+    page.context.clear_cookies()
+    page.goto(reverse("retention", args=[team.slug]))
+    is_accessible(page)
+    page.get_by_role("link", name="Sign in with Example ID").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your role does not allow this")
+    provider.person |= {"sub": "43", "email": "eve@example.org", "groups": []}
+    page.context.clear_cookies()
+    page.goto(reverse("account_login"))
+    page.get_by_role("link", name="Sign in with Example ID").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Not signed in")
+    is_accessible(page)
+    assert ["403" in said for said in complaints] == [True, True]
+    complaints.clear()
+
+
+def test_rules_are_previewed_while_they_are_typed(
+    page: Page,
+    sign_in: SignIn,
+    is_accessible: Check,
+    team: Team,
+    alice: User,
+    complaints: list[str],
+) -> None:
+    sign_in(alice)
+    page.goto(reverse("retention", args=[team.slug]))
+    save = page.get_by_role("button", name="Save rules")
+    expect(save).to_have_count(0)
+    page.get_by_label("Audit log, days").fill("9")
+    expect(page.get_by_role("alert")).to_contain_text("greater than or equal to 90")
+    assert ["422" in said for said in complaints] == [True]
+    complaints.clear()
+    page.get_by_label("Audit log, days").fill("365")
+    expect(page.get_by_role("row", name="Audit log")).to_contain_text("0 entries")
+    in_both_schemes(page, is_accessible)
+    save.click()
+    expect(page.get_by_text("Rules saved. Nothing is removed before")).to_be_visible()
+    expect(save).to_have_count(0)
+    page.set_viewport_size({"width": 360, "height": 800})
+    assert fits(page)
+    page.set_viewport_size({"width": 1280, "height": 720})

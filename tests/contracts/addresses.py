@@ -58,6 +58,7 @@ def parameters(name: str, wanted: list[str], house: dict[str, Any], team: Team) 
         "scorer": house["scorer"].uuid,
         "number": 1,
         "member": house["the member"].pk,
+        "group_role": house["the group"].pk,
         "account": house["the account"].pk,
         "invitation_key": house["invitation"].key,
         "join_key": house["join link"].key,

@@ -45,6 +45,8 @@ RECORDED: Final[dict[tuple[str, str], Change]] = {
         "service_account.created", {"name": "nightly", "role": "3"}
     ),
     ("page", "remove_service_account"): Change("member.removed"),
+    ("page", "group_roles"): Change("group_role.set", {"group": "staff", "role": "3"}),
+    ("page", "remove_group_role"): Change("group_role.removed"),
     ("page", "retention"): Change("retention.changed", {"runs_days": "365"}),
     ("page", "rename_team"): Change("team.renamed", {"name": "Renamed"}),
     ("page", "member_role"): Change("member.role_changed", {"role": "3"}),

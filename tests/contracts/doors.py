@@ -21,6 +21,8 @@ PAGES: dict[str, tuple[Any, Any]] = {
     "audit": (ADMIN, None),
     "export_audit": (ADMIN, None),
     "retention": (ADMIN, ADMIN),
+    "group_roles": (None, ADMIN),
+    "remove_group_role": (None, ADMIN),
     "rename_team": (ADMIN, ADMIN),
     "members": (VIEWER, None),
     "member_role": (None, ADMIN),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -20,6 +20,8 @@ from evalsite.pages.account.forms import refuse_too_many_attempts
 from evalsite.pages.account.sessions import NO_ADDRESS
 from scoring.models import User
 
+SSO_SESSION_SECONDS: Final = 12 * 3600
+
 
 class ClosedSignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth carries no types
     """Closes the public sign-up page, and answers 429 beyond the limits of sign-in."""
@@ -36,6 +38,13 @@ class ClosedSignupAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allau
     def is_safe_url(self, url: str | None) -> bool:
         """Only this very host, not every host the site answers to."""
         return _is_own(self.request, url)
+
+    def post_login(self, request: HttpRequest, user: User, **login: Any) -> HttpResponse:
+        """Sessions by single sign-on are short: whoever leaves the company is soon out here."""
+        if "sociallogin" in (login["signal_kwargs"] or {}):
+            request.session.set_expiry(SSO_SESSION_SECONDS)
+        answer: HttpResponse = super().post_login(request, user, **login)
+        return answer
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         with refuse_too_many_attempts():

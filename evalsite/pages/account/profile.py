@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
@@ -47,6 +49,8 @@ def profile(request: SignedInRequest) -> HttpResponse:
     context = {
         "form": form,
         "memberships": request.user.memberships.select_related("team").order_by("team__name"),
+        "sso": settings.EVALSITE_SSO,
+        "has_sso": SocialAccount.objects.filter(user=request.user).exists(),
         "has_second_factor": factors.exclude(type=Authenticator.Type.RECOVERY_CODES).exists(),
     }
     status = 422 if form.errors else 200

@@ -1,4 +1,4 @@
-"""What follows when second factors come and go, and when a session begins.
+"""What follows when ways to sign in come and go, and when a session begins.
 
 Every command imports this, so it imports little.
 """
@@ -14,6 +14,7 @@ from scoring.models import AuditEntry, User
 
 if TYPE_CHECKING:
     from allauth.mfa.models import Authenticator
+    from allauth.socialaccount.models import SocialAccount
 
 #: What the audit log calls each kind of second factor.
 KINDS: Final = {
@@ -34,12 +35,21 @@ def record_removed(instance: Authenticator, **_: Any) -> None:
     _record("removed", instance)
 
 
-def _record(verb: str, factor: Authenticator) -> None:
+def record_parted(instance: SocialAccount, **_: Any) -> None:
+    """Audit that somebody no longer comes in by an account of the provider."""
+    AuditEntry.objects.record(None, _actor(), "single_sign_on.removed", instance.user)
+
+
+def _actor() -> User | None:
+    """Whoever is signed in."""
     user = getattr(context.request, "user", None)
-    actor = user if isinstance(user, User) else None
+    return user if isinstance(user, User) else None
+
+
+def _record(verb: str, factor: Authenticator) -> None:
     kind = {"kind": KINDS[factor.type]}
     values = {"new": kind} if verb == "added" else {"old": kind}
-    AuditEntry.objects.record(None, actor, f"second_factor.{verb}", factor.user, **values)
+    AuditEntry.objects.record(None, _actor(), f"second_factor.{verb}", factor.user, **values)
 
 
 def remember_session(request: HttpRequest | None, user: User, **_: Any) -> None:

@@ -11,6 +11,7 @@ from django.db.models import Q
 from evalsite.pages.account.new_account import NewAccountForm
 from evalsite.pages.web.fields import NameField
 from scoring.models import JoinLink, Member, Role, Scope, Team, User
+from scoring.models.team.group_role import MAX_GROUP
 from scoring.models.team.invitation import JOIN_ROLES
 
 #: What a member of each role may do, on top of the role before.
@@ -71,6 +72,13 @@ class JoinLinkForm(forms.Form):
         if not _DOMAIN.fullmatch(domain):
             raise forms.ValidationError("Enter a domain such as example.org.")
         return domain
+
+
+class GroupRoleForm(forms.Form):
+    """A group of single sign-on, and what its members may do."""
+
+    group = NameField(max_length=MAX_GROUP, help_text="As the provider names it in its claims.")
+    role = RoleField(label="Role", initial=Role.VIEWER)
 
 
 class HandOverForm(forms.Form):

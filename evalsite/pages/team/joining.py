@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -32,8 +33,9 @@ def invitation(request: HttpRequest, invitation_key: str) -> HttpResponse:
         return _ended(request, found)
     if isinstance(request.user, User):
         return _join_signed_in(request, found, request.user)
-    if User.objects.filter(email=found.email).exists():
-        context = {"invitation": found, "path": request.path}
+    sso = settings.EVALSITE_SSO
+    if User.objects.filter(email=found.email).exists() or (sso and sso.is_only):
+        context = {"invitation": found, "path": request.path, "sso": sso}
         return render_page(request, "team/sign_in_to_join.html", context)
     form = InvitedPersonForm(request.POST or None, email=found.email)
     if form.is_valid():
@@ -43,7 +45,7 @@ def invitation(request: HttpRequest, invitation_key: str) -> HttpResponse:
         except InvitationEndedError:
             return _ended(request, found)
         return redirect("team_home", found.team.slug)
-    context = {"invitation": found, "form": form}
+    context = {"invitation": found, "form": form, "path": request.path, "sso": sso}
     status = 422 if form.errors else 200
     return render_page(request, "team/new_account.html", context, status=status)
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
 from evalsite.access import TeamAccess, team_access_for
-from evalsite.pages.team.forms import HandOverForm, InvitationForm, JoinLinkForm, RoleForm
+from evalsite.pages.team.forms import (
+    GroupRoleForm,
+    HandOverForm,
+    InvitationForm,
+    JoinLinkForm,
+    RoleForm,
+)
 from evalsite.pages.web.decorators import form_page, get_page, post_action
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from evalsite.site_links import site_link
@@ -33,6 +40,7 @@ def render_members(
     *,
     invitation_form: InvitationForm | None = None,
     join_form: JoinLinkForm | None = None,
+    group_form: GroupRoleForm | None = None,
 ) -> HttpResponse:
     """The page of members, with forms that were refused."""
     team = opened.team
@@ -50,11 +58,14 @@ def render_members(
             "join_address": join_link and site_link(request, reverse("join", args=[join_link.key])),
             "join_form": join_form or JoinLinkForm(),
             "can_send_mail": can_send_mail(),
+            "sso": settings.EVALSITE_SSO,
+            "group_roles": team.group_roles.all(),
+            "group_form": group_form or GroupRoleForm(),
             "rows": [(member, RoleForm(member=member)) for member in people],
         }
     else:
         context["rows"] = [(member, None) for member in people]
-    refused = any(form and form.errors for form in (invitation_form, join_form))
+    refused = any(form and form.errors for form in (invitation_form, join_form, group_form))
     return render_page(request, "team/members.html", context, status=422 if refused else 200)
 
 

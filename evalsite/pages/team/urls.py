@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evalsite.pages.team import audit, invitations, joining, members, names, retention, tokens
+from evalsite.pages.team import (
+    audit,
+    groups,
+    invitations,
+    joining,
+    members,
+    names,
+    retention,
+    tokens,
+)
 
 urlpatterns = [
     path("new_team/", names.new_team, name="new_team"),
@@ -25,6 +34,12 @@ urlpatterns = [
         name="revoke_invitation",
     ),
     path("teams/<slug:slug>/join_link/", invitations.join_link, name="join_link"),
+    path("teams/<slug:slug>/groups/", groups.group_roles, name="group_roles"),
+    path(
+        "teams/<slug:slug>/groups/<int:group_role>/remove/",
+        groups.remove_group_role,
+        name="remove_group_role",
+    ),
     path("teams/<slug:slug>/tokens/", tokens.tokens, name="tokens"),
     path("teams/<slug:slug>/tokens/new/", tokens.new_token, name="new_token"),
     path("teams/<slug:slug>/tokens/<uuid:uid>/revoke/", tokens.revoke_token, name="revoke_token"),

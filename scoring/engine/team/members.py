@@ -15,18 +15,21 @@ class LastAdminError(Exception):
         super().__init__("A team needs an admin. Make somebody else an admin first.")
 
 
-def add_member(team: Team, user: User, role: Role, by: User | None) -> Member:
+def add_member(
+    team: Team, user: User, role: Role, by: User | None, *, from_groups: bool = False
+) -> Member:
     """The person as a member; who is one already stays as they are."""
     with transaction.atomic():
-        member, is_new = Member.objects.get_or_create(team=team, user=user, defaults={"role": role})
+        fields = {"role": role, "from_groups": from_groups}
+        member, is_new = Member.objects.get_or_create(team=team, user=user, defaults=fields)
         if is_new:
-            new = {"role": role.label}
+            new = {"role": role.label} | ({"from_groups": True} if from_groups else {})
             AuditEntry.objects.record(team, by, "member.added", member, new=new)
     return member
 
 
 def change_role(member: Member, role: Role, by: User | None) -> None:
-    """Raises LastAdminError."""
+    """Groups no longer decide about a role that somebody has given. Raises LastAdminError."""
     with transaction.atomic():
         member = _lock(member)
         if member.role == role:
@@ -34,7 +37,8 @@ def change_role(member: Member, role: Role, by: User | None) -> None:
         _keep_admin(member, role)
         old = Role(member.role)
         member.role = role
-        member.save(update_fields=["role"])
+        member.from_groups = member.from_groups and by is None
+        member.save(update_fields=["role", "from_groups"])
         if old == Role.ADMIN:
             _revoke_invitations(member, by)
         AuditEntry.objects.record(

@@ -128,12 +128,16 @@ class MemberQuerySet(models.QuerySet["Member"]):
 
 
 class Member(models.Model):
-    """A person's role in a team."""
+    """A person's role in a team.
+
+    `from_groups` says that groups of single sign-on gave it, and take it.
+    """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="members")
     user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
     role = models.PositiveSmallIntegerField(choices=Role.choices, default=Role.VIEWER)
     joined_at = models.DateTimeField(auto_now_add=True)
+    from_groups = models.BooleanField(default=False, editable=False)
 
     objects = MemberQuerySet.as_manager()
 

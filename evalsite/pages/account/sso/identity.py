@@ -1,0 +1,56 @@
+"""Whom the provider says that somebody is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+from django.conf import settings
+from django.http import Http404
+
+from evalsite.env import SingleSignOn
+from scoring.core.names import is_one_line
+
+MAX_NAME: Final = 100
+
+
+def get_sso() -> SingleSignOn:
+    """The site's provider. Raises Http404 where it has none."""
+    sso: SingleSignOn | None = settings.EVALSITE_SSO
+    if sso is None:
+        raise Http404
+    return sso
+
+
+@dataclass(frozen=True)
+class Identity:
+    """An address, in lower case; a name, "" for none; groups, None where nothing is said of any."""
+
+    email: str
+    is_verified: bool
+    name: str
+    groups: frozenset[str] | None
+
+    @classmethod
+    def from_claims(cls, claims: Mapping[str, Any]) -> Self:
+        """From allauth's `extra_data`: what the user-info endpoint said, else the ID token."""
+        sso = get_sso()
+        said = {**(claims.get("id_token") or {}), **(claims.get("userinfo") or {})}
+        email = said.get("email")
+        is_verified = said.get("email_verified") in (True, "true")
+        name = said.get("name")
+        return cls(
+            email=email.strip().lower() if isinstance(email, str) else "",
+            is_verified=is_verified or sso.trusts_addresses,
+            name=name[:MAX_NAME] if isinstance(name, str) and is_one_line(name) else "",
+            groups=_groups(said.get(sso.groups_claim)),
+        )
+
+
+def _groups(said: object) -> frozenset[str] | None:
+    if isinstance(said, str):
+        return frozenset({said})
+    if isinstance(said, list):
+        return frozenset(group for group in said if isinstance(group, str))
+    return None
