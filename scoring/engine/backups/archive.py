@@ -110,16 +110,16 @@ def open_members(path: Path) -> Iterator[Iterator[Member]]:
                         pass
                 return
             if path.stat().st_size % tarfile.RECORDSIZE:
-                raise BackupError("it is no backup, or not whole: it was cut off")
+                raise BackupError("it is no archive of Evalsite, or not whole: it was cut off")
             with tarfile.open(fileobj=file, mode="r|") as archive:
                 yield _members(archive)
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as fault:
-        raise BackupError(f"it is no backup, or not whole ({fault})") from None
+        raise BackupError(f"it is no archive of Evalsite, or not whole ({fault})") from None
 
 
 def _members(archive: tarfile.TarFile) -> Iterator[Member]:
     for member in archive:
         content = archive.extractfile(member) if member.isreg() else None
         if content is None:
-            raise BackupError("it is not a backup of Evalsite, or it was altered")
+            raise BackupError("it is no archive of Evalsite, or it was altered")
         yield Member(member.name, member.size, content)

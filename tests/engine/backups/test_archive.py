@@ -16,13 +16,13 @@ from tests.support.fixtures.backups import SECRET, refuse, restored
 def test_a_cut_backup_is_refused(backup: Path, unused: Path, share: float) -> None:
     content = backup.read_bytes()
     backup.write_bytes(content[: int(len(content) * share)])
-    refuse(backup, unused, "not whole|no backup|not a backup")
+    refuse(backup, unused, "not whole|no archive|not a backup")
 
 
 @pytest.mark.parametrize("missing", [1, 8, 100, 512, 1024])
 def test_a_backup_without_its_very_end_is_refused(backup: Path, unused: Path, missing: int) -> None:
     backup.write_bytes(backup.read_bytes()[:-missing])
-    refuse(backup, unused, "not whole|no backup")
+    refuse(backup, unused, "not whole|no archive")
 
 
 def test_any_changed_byte_of_what_it_holds_is_noticed(
@@ -54,4 +54,4 @@ def test_any_changed_byte_of_what_it_holds_is_noticed(
 )
 def test_what_is_no_backup_is_refused(tmp_path: Path, unused: Path, content: bytes) -> None:
     (tmp_path / "b.tar").write_bytes(content)
-    refuse(tmp_path / "b.tar", unused, "not a backup|no backup")
+    refuse(tmp_path / "b.tar", unused, "not a backup|no archive")
