@@ -24,12 +24,13 @@ class IdentityProvider:
     """Lets in whoever `person` is; what it is asked for is checked as the standard says.
 
     `person` are the claims of the user-info endpoint. `broken` names an endpoint that answers with
-    something else.
+    something else; `token_subject` is whom the ID token speaks of, where that is somebody else.
     """
 
     def __init__(self) -> None:
         self.person: dict[str, Any] = {}
         self.broken = ""
+        self.token_subject = ""
         self.denies = False
         self._codes: dict[str, dict[str, str]] = {}
         self._tokens: set[str] = set()
@@ -80,8 +81,9 @@ class IdentityProvider:
         token = f"token {len(self._tokens)}"
         self._tokens.add(token)
         now = int(time.time())
-        claims = {"iss": self.issuer, "aud": CLIENT_ID, "iat": now, "exp": now + 60}
-        identity = jwt.encode({**claims, "sub": self.person.get("sub", "")}, KEY, "HS256")
+        claims: dict[str, Any] = {"iss": self.issuer, "aud": CLIENT_ID, "iat": now, "exp": now + 60}
+        claims["sub"] = self.token_subject or self.person.get("sub", "")
+        identity = jwt.encode(claims, KEY, "HS256")
         return {"access_token": token, "token_type": "Bearer", "id_token": identity}
 
     def userinfo(self, authorization: str) -> dict[str, Any]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
+import os
 import tarfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple, cast
 
+from scoring.core.private_files import open_private
 from scoring.engine.backups.integrity import DATABASE
 
 FORMAT: Final = "evalsite-backup"
@@ -22,6 +25,7 @@ END: Final = "manifest.sha256"  # the last member: the manifest's own hash
 KEYS: Final = ("secret_key", "encryption_key")
 MEMBERS: Final = (*KEYS, DATABASE)
 MANIFEST_BYTES: Final = 1024**2
+ALTERED: Final = "it was altered, or is not whole: its content is not what it was when it was made"
 CHUNK_BYTES: Final = 1024**2
 
 
@@ -48,8 +52,8 @@ class Manifest:
         return json.dumps(asdict(self), indent=2).encode()
 
     def seal(self) -> bytes:
-        """The content of the last member, by which changes and truncation are noticed."""
-        return hashlib.sha256(self.write()).hexdigest().encode()
+        """The content of the last member."""
+        return seal_of(self.write())
 
 
 class Member(NamedTuple):
@@ -84,6 +88,37 @@ def describe(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"size": path.stat().st_size, "sha256": digest}
+
+
+def seal_of(manifest: bytes) -> bytes:
+    """The content of an archive's last member, by which changes and truncation are noticed."""
+    return hashlib.sha256(manifest).hexdigest().encode()
+
+
+def write_archive(
+    staged: Path, manifest: bytes, sources: Mapping[str, Path], *, packs: bool
+) -> None:
+    """Write manifest, files and seal into a private file, and have the disk keep it."""
+    with open_private(staged, "wb") as file, ExitStack() as streams:
+        stream: IO[bytes] = file
+        if packs:
+            packed = gzip.GzipFile("", "wb", 6, file, mtime=0)
+            stream = cast("IO[bytes]", streams.enter_context(packed))
+        with tarfile.open(fileobj=stream, mode="w|") as archive:
+            add_member(archive, MANIFEST, len(manifest), io.BytesIO(manifest))
+            for name, path in sources.items():
+                with path.open("rb") as part:
+                    add_member(archive, name, path.stat().st_size, part)
+            seal = seal_of(manifest)
+            add_member(archive, END, len(seal), io.BytesIO(seal))
+        streams.close()
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def is_packed(target: Path) -> bool:
+    """Whether a file of this name is a packed one."""
+    return target.suffix in {".gz", ".tgz"}
 
 
 def add_member(archive: tarfile.TarFile, name: str, size: int, content: IO[bytes]) -> None:

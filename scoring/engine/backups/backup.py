@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import os
 import sqlite3
-import tarfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import Final
 from uuid import uuid4
 
 from django.utils import timezone
@@ -18,13 +15,12 @@ from django.utils import timezone
 from scoring.core.files.disk_full import is_disk_full
 from scoring.core.private_files import open_private
 from scoring.engine.backups.archive import (
-    END,
     KEYS,
-    MANIFEST,
     BackupError,
     Manifest,
-    add_member,
     describe,
+    is_packed,
+    write_archive,
 )
 from scoring.engine.backups.integrity import ADVICE, DATABASE, find_damage
 
@@ -62,7 +58,7 @@ def make_backup(
             files={name: describe(path) for name, path in sources.items()},
             keys_elsewhere=sorted(keys_elsewhere),
         )
-        _write_archive(staged, manifest, sources, packs=target.suffix in {".gz", ".tgz"})
+        write_archive(staged, manifest.write(), sources, packs=is_packed(target))
         _publish(staged, target, overwrites=overwrites)
     return manifest
 
@@ -119,29 +115,6 @@ def _find_damage(copy: Path) -> str:
         return find_damage(copy)
     except sqlite3.OperationalError as fault:
         raise BackupError(f"the copy of the database cannot be checked: {fault}") from fault
-
-
-def _write_archive(
-    staged: Path, manifest: Manifest, sources: Mapping[str, Path], *, packs: bool
-) -> None:
-    with open_private(staged, "wb") as file, ExitStack() as streams:
-        stream: IO[bytes] = file
-        if packs:
-            packed = gzip.GzipFile("", "wb", 6, file, mtime=0)
-            stream = cast("IO[bytes]", streams.enter_context(packed))
-        with tarfile.open(fileobj=stream, mode="w|") as archive:
-            _add_bytes(archive, MANIFEST, manifest.write())
-            for name, path in sources.items():
-                with path.open("rb") as part:
-                    add_member(archive, name, manifest.files[name]["size"], part)
-            _add_bytes(archive, END, manifest.seal())
-        streams.close()
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _add_bytes(archive: tarfile.TarFile, name: str, content: bytes) -> None:
-    add_member(archive, name, len(content), io.BytesIO(content))
 
 
 def _publish(staged: Path, target: Path, *, overwrites: bool) -> None:

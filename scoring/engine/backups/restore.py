@@ -8,11 +8,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, Final
+from typing import IO
 from uuid import uuid4
 
 from scoring.core.private_files import FOLDER_MODE, make_private, open_private
 from scoring.engine.backups.archive import (
+    ALTERED,
     CHUNK_BYTES,
     END,
     KEYS,
@@ -34,8 +35,6 @@ from scoring.engine.backups.integrity import (
 )
 from scoring.engine.backups.upgrades import find_upgrade_problem
 from scoring.models import Job, Run, Upload, Worker
-
-ALTERED: Final = "it was altered, or is not whole: its content is not what it was when it was made"
 
 
 def restore_backup(source: Path, folder: Path, *, spool: Path) -> Manifest:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import base64
-import gzip
-import io
-import os
-import tarfile
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
@@ -19,11 +15,9 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from scoring.core.private_files import open_private
-from scoring.engine.backups.archive import add_member, describe
+from scoring.engine.backups.archive import describe, is_packed, write_archive
 from scoring.engine.team_archive.layout import (
     AUDIT,
-    END,
-    MANIFEST,
     PEOPLE,
     TeamArchiveError,
     TeamManifest,
@@ -54,7 +48,8 @@ def export_team(team: Team, target: Path, *, overwrites: bool = False) -> TeamMa
         with _one_moment():
             manifest = _Export(team, folder).write()
         staged = folder / "archive"
-        _write_tar(staged, manifest, folder, packs=target.suffix in {".gz", ".tgz"})
+        sources = {name: folder / name for name in FILES}
+        write_archive(staged, manifest.write(), sources, packs=is_packed(target))
         staged.replace(target)
     AuditEntry.objects.record(None, None, "team.exported", team)
     return manifest
@@ -231,26 +226,5 @@ def _referred_to() -> frozenset[Model]:
 REFERRED_TO: Final = _referred_to()
 
 
-def _write_tar(staged: Path, manifest: TeamManifest, folder: Path, *, packs: bool) -> None:
-    with open_private(staged, "wb") as file, ExitStack() as streams:
-        stream: IO[bytes] = file
-        if packs:
-            packed = gzip.GzipFile("", "wb", 6, file, mtime=0)
-            stream = cast("IO[bytes]", streams.enter_context(packed))
-        with tarfile.open(fileobj=stream, mode="w|") as archive:
-            _add_bytes(archive, MANIFEST, manifest.write())
-            for name in FILES:
-                with (folder / name).open("rb") as part:
-                    add_member(archive, name, manifest.files[name]["size"], part)
-            _add_bytes(archive, END, manifest.seal())
-        streams.close()
-        file.flush()
-        os.fsync(file.fileno())
-
-
 #: In the order of an import: whoever is named comes first.
 FILES: Final = (PEOPLE, *(file_of(table.name) for table in TABLES), AUDIT)
-
-
-def _add_bytes(archive: tarfile.TarFile, name: str, content: bytes) -> None:
-    add_member(archive, name, len(content), io.BytesIO(content))

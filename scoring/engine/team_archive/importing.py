@@ -16,15 +16,21 @@ from django.db import DataError, IntegrityError, connection, models, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
-from scoring.engine.backups.archive import BackupError, Member, open_members
+from scoring.engine.backups.archive import (
+    ALTERED,
+    END,
+    MANIFEST,
+    MANIFEST_BYTES,
+    BackupError,
+    Member,
+    open_members,
+)
 from scoring.engine.retention.policies import PERIOD
 from scoring.engine.runs.tag_index import store_tag_index
 from scoring.engine.team.teams import free_slug
 from scoring.engine.team_archive.exporting import BY_TARGET_TYPE, FILES
 from scoring.engine.team_archive.layout import (
     AUDIT,
-    END,
-    MANIFEST,
     OTHER_VERSION,
     PEOPLE,
     TeamArchiveError,
@@ -49,8 +55,6 @@ from scoring.models import (
 from scoring.models.bulk import bulk_insert
 
 CHUNK: Final = 2_000
-MANIFEST_BYTES: Final = 1024**2
-ALTERED: Final = "it was altered, or is not whole: its content is not what it was when it was made"
 NOT_A_TEAM: Final = "it is not the archive of a team"
 #: What odd values in an archive raise on their way into rows.
 ODD_VALUES: Final = (ValidationError, TypeError, ValueError, LookupError, OverflowError)

@@ -5,15 +5,14 @@ A file of rows has one JSON array a line, its values in the order of the manifes
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from scoring.engine.backups.archive import seal_of
+
 FORMAT: Final = "evalsite-team"
 FORMAT_VERSION: Final = 1
-MANIFEST: Final = "manifest.json"
-END: Final = "manifest.sha256"  # the last member
 PEOPLE: Final = "people.jsonl"
 AUDIT: Final = "audit.jsonl"
 
@@ -46,8 +45,8 @@ class TeamManifest:
         return json.dumps(asdict(self), indent=2).encode()
 
     def seal(self) -> bytes:
-        """The content of the last member, by which changes and truncation are noticed."""
-        return hashlib.sha256(self.write()).hexdigest().encode()
+        """The content of the last member."""
+        return seal_of(self.write())
 
 
 def read_manifest(content: bytes) -> TeamManifest:

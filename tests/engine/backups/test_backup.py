@@ -63,13 +63,13 @@ def test_a_file_that_comes_meanwhile_is_not_replaced(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "b.tar"
-    write = making._write_archive
+    write = making.write_archive
 
     def write_late(*given: Any, **named: Any) -> None:
         write(*given, **named)
         target.write_text("precious")
 
-    monkeypatch.setattr(making, "_write_archive", write_late)
+    monkeypatch.setattr(making, "write_archive", write_late)
     with pytest.raises(BackupError, match="is there already"):
         make_backup(folder, target, keys_elsewhere=[])
     assert target.read_text() == "precious"
@@ -82,7 +82,7 @@ def test_a_backup_that_fails_leaves_nothing(
     def fail(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(making, "_write_archive", fail)
+    monkeypatch.setattr(making, "write_archive", fail)
     before = set(tmp_path.iterdir())
     with pytest.raises(OSError, match="No space"):
         make_backup(folder, tmp_path / "b.tar", keys_elsewhere=[])

@@ -82,7 +82,7 @@ def test_a_failed_export_leaves_nothing(
     def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(exporting, "_write_tar", fail)
+    monkeypatch.setattr(exporting, "write_archive", fail)
     with pytest.raises(OSError, match="No space"):
         export_team(furnished, tmp_path / "team.tar")
     assert list(tmp_path.iterdir()) == []

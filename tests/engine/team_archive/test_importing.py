@@ -14,10 +14,10 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from scoring.engine.backups.archive import add_member
+from scoring.engine.backups.archive import MANIFEST, add_member
 from scoring.engine.retention.removal import remove_entries
 from scoring.engine.team_archive import TeamArchiveError, export_team, import_team
-from scoring.engine.team_archive.layout import MANIFEST, TeamManifest, read_manifest
+from scoring.engine.team_archive.layout import TeamManifest, read_manifest
 from scoring.models import (
     AuditEntry,
     Connection,

@@ -8,13 +8,12 @@ from typing import Any
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from evalsite.pages.account.sso.identity import Identity, get_sso
+from evalsite.pages.account.sso.identity import Identity, get_sso, is_of_one_person
 from evalsite.pages.web.responses import render_page
 from scoring.engine.team import groups
 from scoring.models import AuditEntry, Invitation, User
@@ -33,10 +32,12 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  #
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         """Bring the teams of a known person up to date; refuse a new one who has no place."""
-        identity = Identity.from_claims(sociallogin.account.extra_data)
+        claims = sociallogin.account.extra_data
+        if not is_of_one_person(claims):
+            raise ImmediateHttpResponse(refused(request, "failed"))
+        identity = Identity.from_claims(claims)
         if sociallogin.is_existing:
-            if identity.groups is not None:
-                groups.bring_up_to_date(sociallogin.user, identity.groups)
+            _bring_up_to_date(sociallogin.user, identity)
             return
         _check_address(request, identity)
         if User.objects.filter(email=identity.email).exists():
@@ -87,9 +88,16 @@ def account_name(account: Any) -> str:
     return f"{account.uid} at {account.provider}"
 
 
+def _bring_up_to_date(user: User, identity: Identity) -> None:
+    """Their teams by their groups, where these are said; the session that begins is a new one."""
+    if identity.groups is not None and user.is_active:
+        groups.bring_up_to_date(user, identity.groups)
+        user.refresh_from_db(fields=["session_epoch"])
+
+
 def _check_address(request: HttpRequest, identity: Identity) -> None:
     try:
-        validate_email(identity.email)
+        User._meta.get_field("email").clean(identity.email, None)
     except ValidationError:
         raise ImmediateHttpResponse(refused(request, "no_address", identity)) from None
     if not identity.is_verified:

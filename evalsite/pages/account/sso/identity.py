@@ -36,16 +36,23 @@ class Identity:
     def from_claims(cls, claims: Mapping[str, Any]) -> Self:
         """From allauth's `extra_data`: what the user-info endpoint said, else the ID token."""
         sso = get_sso()
-        said = {**(claims.get("id_token") or {}), **(claims.get("userinfo") or {})}
-        email = said.get("email")
-        is_verified = said.get("email_verified") in (True, "true")
-        name = said.get("name")
+        token, info = claims.get("id_token") or {}, claims.get("userinfo") or {}
+        said = {**token, **info}
+        of_address = info if "email" in info else token
+        email, name = of_address.get("email"), said.get("name")
+        is_verified = of_address.get("email_verified") in (True, "true")
         return cls(
             email=email.strip().lower() if isinstance(email, str) else "",
             is_verified=is_verified or sso.trusts_addresses,
             name=name[:MAX_NAME] if isinstance(name, str) and is_one_line(name) else "",
             groups=_groups(said.get(sso.groups_claim)),
         )
+
+
+def is_of_one_person(claims: Mapping[str, Any]) -> bool:
+    """Whether the ID token and the user-info endpoint speak of the same one."""
+    sources = (claims.get("id_token"), claims.get("userinfo"))
+    return len({source.get("sub") for source in sources if source}) == 1
 
 
 def _groups(said: object) -> frozenset[str] | None:

@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django.fixtures import Settings
 
+from scoring.engine.team.groups import set_group_role
 from scoring.models import AuditEntry, Invitation, Member, Role, Team, User
 from tests.support.fixtures.single_sign_on import change_sso, go_through, signed_in
 from tests.support.identity_provider import IdentityProvider
@@ -74,6 +75,7 @@ def test_an_invitation_gives_a_place(
         ({"email_verified": None}, "does not confirm that"),
         ({"email": None}, "gives no e-mail address"),
         ({"email": "no address"}, "gives no e-mail address"),
+        ({"email": f"{'a' * 60}@{'b.' * 110}example.org"}, "gives no e-mail address"),
         ({"email": ["a@example.org"]}, "gives no e-mail address"),
     ],
 )
@@ -112,3 +114,37 @@ def test_the_accounts_of_another_provider_are_others(
     go_through(Client(), provider)
     change_sso(settings, issuer=provider.issuer + "/")
     assert go_through(client, provider)["Location"] == reverse("sso_join")
+
+
+def test_who_loses_a_team_is_signed_in_all_the_same(
+    client: Client, provider: IdentityProvider, team: Team, alice: User
+) -> None:
+    other = Team.objects.create(name="Other", slug="other")
+    set_group_role(other, "others", Role.VIEWER, alice)
+    provider.person["groups"] = ["staff", "others"]
+    earlier = Client()
+    go_through(earlier, provider)
+    provider.person["groups"] = ["others"]
+    go_through(client, provider)
+    assert signed_in(client) == "dora@example.org"
+    assert signed_in(earlier) == ""
+    assert [member.team for member in Member.objects.filter(user__email="dora@example.org")] == [
+        other
+    ]
+
+
+def test_groups_that_are_not_said_change_nothing(
+    client: Client, provider: IdentityProvider
+) -> None:
+    provider.person["groups"] = ["staff"]
+    go_through(Client(), provider)
+    del provider.person["groups"]
+    go_through(client, provider)
+    assert Member.objects.filter(user__email="dora@example.org").exists()
+
+
+def test_two_sources_speak_of_one_person(client: Client, provider: IdentityProvider) -> None:
+    provider.person["groups"] = ["staff"]
+    provider.token_subject = "somebody else"
+    assert go_through(client, provider).status_code == 403
+    assert signed_in(client) == ""

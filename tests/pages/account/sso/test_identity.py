@@ -9,7 +9,7 @@ from django.http import Http404
 from pytest_django.fixtures import Settings
 
 from evalsite.env import SingleSignOn
-from evalsite.pages.account.sso.identity import Identity
+from evalsite.pages.account.sso.identity import Identity, is_of_one_person
 from tests.support.fixtures.single_sign_on import change_sso, set_sso
 
 
@@ -44,3 +44,15 @@ def test_there_is_no_identity_without_a_provider(settings: Settings) -> None:
     settings.EVALSITE_SSO = None
     with pytest.raises(Http404):
         Identity.from_claims({})
+
+
+def test_an_address_and_its_confirmation_come_from_one_source() -> None:
+    claims = {"id_token": {"email": "a@example.org"}, "userinfo": {"email_verified": True}}
+    assert not Identity.from_claims(claims).is_verified
+
+
+def test_sources_that_name_different_people_are_told_apart() -> None:
+    assert is_of_one_person({"userinfo": {"sub": "1"}})
+    assert is_of_one_person({"id_token": {"sub": "1"}, "userinfo": {"sub": "1"}})
+    assert not is_of_one_person({"id_token": {"sub": "1"}, "userinfo": {"sub": "2"}})
+    assert not is_of_one_person({})
