@@ -44,7 +44,7 @@ class Store:
 @pytest.fixture
 def store(make_dataset: MakeDataset, make_outputs: MakeOutputs) -> Store:
     version = make_dataset([{"expected": "the red fox"}, {"expected": "a blue bird"}])
-    said = [["the red dog", "a blue bird"], ["the red fox", "a green bird"]]
+    said = [["the red dog Ä", "a blue bird"], ["the red fox", "a green bird"]]
     old, new = (
         finished_run(make_outputs(version, texts), CLOSE, COMBINATION, name=name)
         for texts, name in zip(said, ["old", "new"], strict=True)

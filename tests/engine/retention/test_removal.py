@@ -55,6 +55,7 @@ def test_a_run_that_was_started_again_meanwhile_stays(store: Store) -> None:
 def test_texts_go_and_figures_stay(store: Store) -> None:
     rows = Score.objects.order_by("pk").values_list("pk", "status", "score", "verdict", "code")
     before = list(rows), list(CaseVerdict.objects.values()), list(RunSummary.objects.values())
+    assert Output.objects.exclude(search_text=None).count() == 1
     removal.remove_texts(store.team, store.before)
     assert before == (
         list(rows),
@@ -69,6 +70,13 @@ def test_texts_go_and_figures_stay(store: Store) -> None:
     assert emptied.state == "emptied"
     assert emptied.emptied_at
     assert entries("output_set.texts_removed") == [{"outputs": 2}]
+
+
+def test_of_two_workers_one_marks_the_outputs(store: Store) -> None:
+    outputs = OutputSet.objects.get(pk=store.old.output_set_id)
+    for _ in range(2):
+        removal._mark_emptied(outputs)
+    assert len(entries("output_set.texts_removed")) == 1
 
 
 def test_no_quotation_of_the_texts_is_left(store: Store) -> None:

@@ -27,7 +27,7 @@ def test_the_largest_role_counts_and_follows_the_groups(dora: User) -> None:
         ({"guests", "staff", "others"}, Role.EDITOR),
         ({"guests"}, Role.VIEWER),
         (set(), None),
-        ({"heads", "guests"}, Role.ADMIN),
+        ({"heads", "guests", "staff"}, Role.ADMIN),
         (set(), None),
     ]:
         groups.bring_up_to_date(dora, said)

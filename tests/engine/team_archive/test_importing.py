@@ -171,8 +171,11 @@ def test_a_team_is_imported_once(archive: Path, move_out: MoveOut) -> None:
 Change = Callable[[dict[str, bytes]], object]
 
 
-def rebuilt(archive: Path, change: Change, *, is_sealed: bool = True) -> Path:
-    """The archive with other rows, as if it had been made with them."""
+def rebuilt(archive: Path, change: Change, *, is_sealed: bool = True, missing: str = "") -> Path:
+    """The archive with other rows, as if it had been made with them.
+
+    It says one row more of the table `missing` than there is.
+    """
     files = rows_of(archive)
     change(files)
     with tarfile.open(archive) as opened:
@@ -181,7 +184,10 @@ def rebuilt(archive: Path, change: Change, *, is_sealed: bool = True) -> Path:
     if is_sealed:
         described = {name: _described(content) for name, content in files.items()}
         fields = {**manifest.__dict__, "files": described}
-        counts = {name: len(files[f"{name}.jsonl"].splitlines()) for name in manifest.counts}
+        counts = {
+            name: len(files[f"{name}.jsonl"].splitlines()) + (name == missing)
+            for name in manifest.counts
+        }
         manifest = TeamManifest(**{**fields, "counts": counts})
     target = archive.with_name("changed.tar")
     with tarfile.open(target, "w") as made:
@@ -266,10 +272,11 @@ def test_what_was_altered_or_cut_imports_nothing(
     cut.write_bytes(whole[: 10240 * (len(whole) // 20480)])
     text = tmp_path / "text.tar"
     text.write_text("no archive at all")
-    swapped = rebuilt(archive, swap, is_sealed=False)
+    swapped = rebuilt(archive, swap, is_sealed=False).rename(tmp_path / "swapped.tar")
+    short = rebuilt(archive, lambda files: None, missing="case")
     move_out()
     before = tables()
-    for path in (broken, cut, text, swapped):
+    for path in (broken, cut, text, swapped, short):
         with subtests.test(path=path.name):
             with pytest.raises(TeamArchiveError):
                 import_team(path)
