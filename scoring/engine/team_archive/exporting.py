@@ -93,6 +93,7 @@ class _Export:
         migrations = MigrationRecorder.Migration.objects.filter(app="scoring")
         return TeamManifest(
             team=self._team.name,
+            slug=self._team.slug,
             made_at=timezone.now().isoformat(),
             migration=max(migrations.values_list("name", flat=True)),
             columns={table.name: [column.name for column in table.columns] for table in TABLES},

@@ -15,6 +15,7 @@ from django.core.management.color import no_style
 from django.db import DataError, IntegrityError, connection, models, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
+from django.utils.text import slugify
 
 from scoring.engine.backups.archive import (
     ALTERED,
@@ -27,7 +28,7 @@ from scoring.engine.backups.archive import (
 )
 from scoring.engine.retention.policies import PERIOD
 from scoring.engine.runs.tag_index import store_tag_index
-from scoring.engine.team.teams import free_slug
+from scoring.engine.team.teams import MAX_SLUG, free_slug
 from scoring.engine.team_archive.exporting import BY_TARGET_TYPE, FILES
 from scoring.engine.team_archive.layout import (
     AUDIT,
@@ -194,7 +195,14 @@ class _Import:
             str(column.column): column.get_db_prep_save(column.get_default(), connection)
             for column in cast("list[models.Field[Any, Any]]", columns)
         }
-        return values | ({"slug": free_slug(self._manifest.team)} if table.model is Team else {})
+        return values | ({"slug": self._slug()} if table.model is Team else {})
+
+    def _slug(self) -> str:
+        """That of the other site, so that links stay, unless another team has it here."""
+        slug = self._manifest.slug
+        is_free = not Team.objects.filter(slug=slug).exists()
+        is_slug = slug == slugify(slug)[:MAX_SLUG] != ""
+        return slug if is_free and is_slug else free_slug(self._manifest.team)
 
     def _converter(self, column: models.Field[Any, Any]) -> Convert:
         target = column.related_model

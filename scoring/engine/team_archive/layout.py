@@ -31,6 +31,7 @@ class TeamManifest:
     """
 
     team: str
+    slug: str
     made_at: str
     migration: str
     columns: dict[str, list[str]]

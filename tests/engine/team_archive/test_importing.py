@@ -171,8 +171,15 @@ def test_a_team_is_imported_once(archive: Path, move_out: MoveOut) -> None:
 Change = Callable[[dict[str, bytes]], object]
 
 
-def rebuilt(archive: Path, change: Change, *, is_sealed: bool = True, missing: str = "") -> Path:
-    """The archive with other rows, as if it had been made with them.
+def rebuilt(
+    archive: Path,
+    change: Change,
+    *,
+    is_sealed: bool = True,
+    missing: str = "",
+    slug: str | None = None,
+) -> Path:
+    """The archive with other rows, or another slug, as if it had been made with them.
 
     It says one row more of the table `missing` than there is.
     """
@@ -184,6 +191,7 @@ def rebuilt(archive: Path, change: Change, *, is_sealed: bool = True, missing: s
     if is_sealed:
         described = {name: _described(content) for name, content in files.items()}
         fields = {**manifest.__dict__, "files": described}
+        fields |= {} if slug is None else {"slug": slug}
         counts = {
             name: len(files[f"{name}.jsonl"].splitlines()) + (name == missing)
             for name in manifest.counts
@@ -257,6 +265,17 @@ def test_an_archive_that_was_rebuilt_unchanged_is_imported(
     changed = rebuilt(archive, lambda files: None)
     move_out()
     import_team(changed)
+
+
+@pytest.mark.parametrize(
+    ("slug", "shown"), [("helpdesk", "helpdesk"), ("../../x", "support-2"), ("", "support-2")]
+)
+def test_the_name_in_addresses_stays_where_it_is_free_and_one(
+    archive: Path, move_out: MoveOut, slug: str, shown: str
+) -> None:
+    changed = rebuilt(archive, lambda files: None, slug=slug)
+    move_out()
+    assert import_team(changed).slug == shown
 
 
 def test_what_was_altered_or_cut_imports_nothing(

@@ -9,12 +9,13 @@ import pytest
 
 from scoring.engine.team_archive.layout import TeamArchiveError, TeamManifest, read_manifest
 
-MANIFEST = TeamManifest("Support", "2026-01-02", "0001", {"team": ["name"]}, {"team": 1}, {})
+COLUMNS, COUNTS = {"team": ["name"]}, {"team": 1}
+MANIFEST = TeamManifest("Support", "support", "2026-01-02", "0001", COLUMNS, COUNTS, {})
 
 
 def test_a_manifest_is_read_as_it_was_written() -> None:
     found = read_manifest(MANIFEST.write())
-    assert (found.team, found.columns, found.counts) == ("Support", {"team": ["name"]}, {"team": 1})
+    assert (found.team, found.columns, found.counts) == ("Support", COLUMNS, COUNTS)
     assert found.seal() == MANIFEST.seal()
 
 
