@@ -21,12 +21,12 @@ class SiteConfig(AppConfig):
 
         from evalsite.pages.account.signals import (
             record_added,
-            record_parted,
+            record_disconnected,
             record_removed,
             remember_session,
         )
 
         post_save.connect(record_added, sender=Authenticator)
         post_delete.connect(record_removed, sender=Authenticator)
-        post_delete.connect(record_parted, sender=SocialAccount)
+        post_delete.connect(record_disconnected, sender=SocialAccount)
         user_logged_in.connect(remember_session)

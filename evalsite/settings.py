@@ -182,7 +182,6 @@ if EVALSITE_SSO:
     INSTALLED_APPS.append("evalsite.pages.account.sso")  # its libraries are an extra
 SOCIALACCOUNT_PROVIDERS = {"sso": {"APPS": EVALSITE_SSO.apps if EVALSITE_SSO else []}}
 SOCIALACCOUNT_ADAPTER = "evalsite.pages.account.sso.adapter.SingleSignOnAdapter"
-SOCIALACCOUNT_SOCIALACCOUNT_STR = "evalsite.pages.account.sso.adapter.account_name"
 SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_RATE_LIMITS = False  # in the memory of one process: see docs/decisions/sign-in.md
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False

@@ -150,7 +150,7 @@ ACCOUNTS = {
     "end_session": "session.ended",
     "sso": SESSION,
     "sso_callback": "user.created",
-    "sso_join": "single_sign_on.joined",
+    "sso_connect": "single_sign_on.connected",
     "mfa_authenticate": SESSION,
     "mfa_reauthenticate": SESSION,
     "mfa_reauthenticate_webauthn": SESSION,
@@ -235,7 +235,7 @@ def test_account_pages_are_for_who_is_signed_in(client: Client, db: None) -> Non
     ways_in = {"account_login", "account_logout", "account_signup", "account_inactive"}
     ways_in |= {name for name in ACCOUNTS if "reset_password" in name}
     ways_in |= {"account_confirm_email", "confirm_address", "mfa_authenticate"}
-    ways_in |= {"mfa_login_webauthn", "sso", "sso_callback", "sso_join"}
+    ways_in |= {"mfa_login_webauthn", "sso", "sso_callback", "sso_connect"}
     for name in set(ACCOUNTS) - ways_in:
         takes_row = name in {"end_session", "mfa_edit_webauthn", "mfa_remove_webauthn"}
         url = reverse(name, args=[1] if takes_row else [])

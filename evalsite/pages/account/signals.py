@@ -35,9 +35,9 @@ def record_removed(instance: Authenticator, **_: Any) -> None:
     _record("removed", instance)
 
 
-def record_parted(instance: SocialAccount, **_: Any) -> None:
+def record_disconnected(instance: SocialAccount, **_: Any) -> None:
     """Audit that somebody no longer comes in by an account of the provider."""
-    AuditEntry.objects.record(None, _actor(), "single_sign_on.removed", instance.user)
+    AuditEntry.objects.record(None, _actor(), "single_sign_on.disconnected", instance.user)
 
 
 def _actor() -> User | None:

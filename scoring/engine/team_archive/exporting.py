@@ -23,7 +23,7 @@ from scoring.engine.team_archive.layout import (
     TeamManifest,
     file_of,
 )
-from scoring.engine.team_archive.references import Numbers, People, map_refs, shard_model
+from scoring.engine.team_archive.references import RANGE, Numbers, People, map_refs, shard_model
 from scoring.engine.team_archive.tables import ENTRY, PERSON, TABLES, Model, Table
 from scoring.models import AuditCheckpoint, AuditEntry, ModelCall, Run, Score, Shard, Team, User
 
@@ -143,7 +143,7 @@ class _Export:
         required = [
             place
             for place, column in enumerate(table.columns)
-            if column.is_relation and not column.null
+            if not column.null and (column.is_relation or column.name in RANGE)
         ]
         names = [column.attname for column in table.columns]
         extra = ["attempt__kind"] if table.model is Shard else []
@@ -152,11 +152,10 @@ class _Export:
                 convert(value) if convert and value is not None else value
                 for convert, value in zip(converters, values, strict=False)
             ]
-            if any(row[place] is None for place in required):
-                continue  # its parent is not archived
             if table.model is Shard:
                 self._number_range(row, names, values[-1])
-            yield row
+            if all(row[place] is not None for place in required):  # its parents are archived
+                yield row
 
     def _converter(self, column: models.Field[Any, Any]) -> Convert | None:
         if column.related_model is not None:
@@ -173,7 +172,7 @@ class _Export:
 
     def _number_range(self, row: list[Any], names: list[str], kind: str) -> None:
         numbers = self._numbers[shard_model(kind)]
-        for name in ("first_output", "last_output"):
+        for name in RANGE:
             place = names.index(name)
             row[place] = numbers.number_of(row[place])
 

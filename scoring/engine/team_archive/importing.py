@@ -39,7 +39,7 @@ from scoring.engine.team_archive.layout import (
     file_of,
     read_manifest,
 )
-from scoring.engine.team_archive.references import map_refs, shard_model
+from scoring.engine.team_archive.references import RANGE, map_refs, shard_model
 from scoring.engine.team_archive.tables import ENTRY, TABLES, Model, Table
 from scoring.models import (
     Attempt,
@@ -224,7 +224,7 @@ class _Import:
 
     def _place_range(self, table: Table, row: list[Any]) -> None:
         kind = self._kinds[row[_place_of(table, "attempt")]]
-        for name in ("first_output", "last_output"):
+        for name in RANGE:
             at = _place_of(table, name)
             row[at] = self._places[shard_model(kind)].id_of(row[at])
 

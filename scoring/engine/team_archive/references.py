@@ -14,6 +14,9 @@ from scoring.models import AttemptKind, Case, Output
 REFS: Final = "refs"  # in a judge's metadata: the model calls that it rests on
 
 
+RANGE: Final = ("first_output", "last_output")  # of a shard: ids that are no foreign keys
+
+
 class Numbers:
     """The numbers of rows by their ids, which are given in order."""
 

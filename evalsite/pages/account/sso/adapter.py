@@ -20,7 +20,7 @@ from scoring.models import AuditEntry, Invitation, User
 
 log = logging.getLogger(__name__)
 
-#: In the session: a sign-in that waits for the password of the account it is to be joined with.
+#: In the session: a sign-in that waits for the password of the account to connect.
 WAITING = "sso_waiting"
 
 
@@ -42,7 +42,7 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  #
         _check_address(request, identity)
         if User.objects.filter(email=identity.email).exists():
             request.session[WAITING] = sociallogin.serialize()
-            raise ImmediateHttpResponse(redirect("sso_join"))
+            raise ImmediateHttpResponse(redirect("sso_connect"))
         invitation = Invitation.objects.open().filter(email=identity.email).first()
         if not groups.has_place_by(identity.groups or ()):
             if invitation is None:
@@ -81,11 +81,6 @@ def refused(request: HttpRequest, why: str, identity: Identity | None = None) ->
     """The page that says why somebody is not let in."""
     context = {"why": why, "identity": identity, "sso": get_sso()}
     return render_page(request, "account/sso/refused.html", context, status=403)
-
-
-def account_name(account: Any) -> str:
-    """An account of the provider, as Django's admin lists it."""
-    return f"{account.uid} at {account.provider}"
 
 
 def _bring_up_to_date(user: User, identity: Identity) -> None:

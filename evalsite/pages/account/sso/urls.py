@@ -9,5 +9,5 @@ from evalsite.pages.account.sso import views
 urlpatterns = [
     path("sso/", views.sign_in, name="sso"),
     path("sso/callback/", views.callback, name="sso_callback"),
-    path("sso/join/", views.join_account, name="sso_join"),
+    path("sso/connect/", views.connect_account, name="sso_connect"),
 ]

@@ -1,4 +1,4 @@
-"""To the provider of single sign-on, back from it, and a password once where accounts join."""
+"""To the provider of single sign-on, back from it, and a password once to connect an account."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def callback(request: HttpRequest) -> HttpResponse:
     return answer
 
 
-class JoinForm(forms.Form):
-    """The password of the account that is to be joined."""
+class ConnectForm(forms.Form):
+    """The password of the account to connect."""
 
     password = forms.CharField(
         strip=False, widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
@@ -74,7 +74,7 @@ class JoinForm(forms.Form):
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_post_parameters()
-def join_account(request: HttpRequest) -> HttpResponse:
+def connect_account(request: HttpRequest) -> HttpResponse:
     """Ask for the password of the account with the address that the provider gave."""
     sso, waiting = get_sso(), request.session.get(WAITING)
     if waiting is None:
@@ -84,8 +84,8 @@ def join_account(request: HttpRequest) -> HttpResponse:
     person = User.objects.filter(email=identity.email).first()
     if person is None or not (person.is_active and person.has_usable_password()):
         del request.session[WAITING]
-        return refused(request, "not_joined", identity)
-    form = JoinForm(request.POST or None)
+        return refused(request, "not_connected", identity)
+    form = ConnectForm(request.POST or None)
     if form.is_valid():
         credentials = {"email": person.email, "password": form.cleaned_data["password"]}
         try:
@@ -101,7 +101,7 @@ def join_account(request: HttpRequest) -> HttpResponse:
         form.add_error("password", "This is not the account's password.")
     context = {"form": form, "identity": identity, "sso": sso}
     status = 422 if form.errors else 200
-    return render_page(request, "account/sso/join.html", context, status=status)
+    return render_page(request, "account/sso/connect.html", context, status=status)
 
 
 def _connect(login: Any, person: User) -> None:
@@ -114,7 +114,7 @@ def _connect(login: Any, person: User) -> None:
         )
         if is_new:
             new = {"provider": get_sso().name}
-            AuditEntry.objects.record(None, person, "single_sign_on.joined", person, new=new)
+            AuditEntry.objects.record(None, person, "single_sign_on.connected", person, new=new)
 
 
 def _failed(request: HttpRequest, provider: Any, fault: Exception) -> HttpResponse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.test import Client
 from django.urls import reverse
@@ -113,7 +114,7 @@ def test_the_accounts_of_another_provider_are_others(
     provider.person["groups"] = ["staff"]
     go_through(Client(), provider)
     change_sso(settings, issuer=provider.issuer + "/")
-    assert go_through(client, provider)["Location"] == reverse("sso_join")
+    assert go_through(client, provider)["Location"] == reverse("sso_connect")
 
 
 def test_who_loses_a_team_is_signed_in_all_the_same(
@@ -147,4 +148,15 @@ def test_two_sources_speak_of_one_person(client: Client, provider: IdentityProvi
     provider.person["groups"] = ["staff"]
     provider.token_subject = "somebody else"
     assert go_through(client, provider).status_code == 403
+    assert signed_in(client) == ""
+
+
+def test_a_second_factor_is_asked_for_all_the_same(
+    client: Client, provider: IdentityProvider
+) -> None:
+    provider.person["groups"] = ["staff"]
+    go_through(Client(), provider)
+    dora = User.objects.get(email="dora@example.org")
+    Authenticator.objects.create(user=dora, type=Authenticator.Type.TOTP, data={})
+    assert go_through(client, provider)["Location"] == reverse("mfa_authenticate")
     assert signed_in(client) == ""

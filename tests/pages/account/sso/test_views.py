@@ -1,4 +1,4 @@
-"""To the stub provider and back: joined accounts, faults, limits."""
+"""To the stub provider and back: connected accounts, faults, limits."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def test_sessions_are_short(client: Client, provider: IdentityProvider) -> None:
     assert client.session.get_expiry_age() == SSO_SESSION_SECONDS
 
 
-def test_an_account_is_joined_by_its_password_alone(
+def test_an_account_is_connected_by_its_password_alone(
     client: Client, provider: IdentityProvider, bob: User
 ) -> None:
     provider.person |= {"email": bob.email, "groups": ["staff"]}
-    assert go_through(client, provider)["Location"] == reverse("sso_join")
+    assert go_through(client, provider)["Location"] == reverse("sso_connect")
     assert signed_in(client) == ""
-    page = client.get(reverse("sso_join"))
+    page = client.get(reverse("sso_connect"))
     assert bob.email in page.text
-    wrong = client.post(reverse("sso_join"), {"password": "wrong"})
+    wrong = client.post(reverse("sso_connect"), {"password": "wrong"})
     assert wrong.status_code == 422
     assert not SocialAccount.objects.exists()
-    assert client.post(reverse("sso_join"), {"password": PASSWORD}).status_code == 302
+    assert client.post(reverse("sso_connect"), {"password": PASSWORD}).status_code == 302
     assert signed_in(client) == bob.email
-    assert actions()[-1] == "single_sign_on.joined"
+    assert actions()[-1] == "single_sign_on.connected"
     assert Member.objects.get(user=bob).role == Role.VIEWER  # an admin gave it
     again = Client()
     go_through(again, provider)
@@ -50,22 +50,22 @@ def test_guesses_of_that_password_are_limited(
     provider.person["email"] = bob.email
     go_through(client, provider)
     lock(bob.email, ip="127.0.0.1")
-    answer = client.post(reverse("sso_join"), {"password": PASSWORD})
+    answer = client.post(reverse("sso_connect"), {"password": PASSWORD})
     assert answer.status_code == 429
     assert not SocialAccount.objects.exists()
 
 
-def test_an_account_without_a_password_is_not_joined(
+def test_an_account_without_a_password_is_not_connected(
     client: Client, provider: IdentityProvider, bob: User
 ) -> None:
     bob.set_unusable_password()
     bob.save()
     provider.person["email"] = bob.email
     go_through(client, provider)
-    answer = client.get(reverse("sso_join"))
+    answer = client.get(reverse("sso_connect"))
     assert answer.status_code == 403
     assert "cannot be" in answer.text
-    assert client.get(reverse("sso_join"))["Location"] == reverse("account_login")
+    assert client.get(reverse("sso_connect"))["Location"] == reverse("account_login")
 
 
 def test_a_provider_that_cancels_or_answers_oddly_lets_nobody_in(
@@ -106,7 +106,7 @@ def test_starts_are_limited(client: Client, provider: IdentityProvider) -> None:
 
 
 def test_without_a_provider_there_are_no_such_pages(client: Client) -> None:
-    for name in ("sso", "sso_callback", "sso_join"):
+    for name in ("sso", "sso_callback", "sso_connect"):
         assert client.get(reverse(name)).status_code == 404
     assert reverse("sso") not in client.get(reverse("account_login")).text
 
@@ -114,7 +114,7 @@ def test_without_a_provider_there_are_no_such_pages(client: Client) -> None:
 def test_a_session_that_waits_for_nothing_is_sent_to_sign_in(
     client: Client, provider: IdentityProvider
 ) -> None:
-    assert client.get(reverse("sso_join"))["Location"] == reverse("account_login")
+    assert client.get(reverse("sso_connect"))["Location"] == reverse("account_login")
 
 
 def test_connecting_while_signed_in_is_not_offered(
