@@ -34,7 +34,19 @@ class BackupError(Exception):
 
 
 @dataclass(frozen=True)
-class Manifest:
+class SealedManifest:
+    """What an archive holds, in its first member; the last one is its seal."""
+
+    def write(self) -> bytes:
+        return json.dumps(asdict(self), indent=2).encode()
+
+    def seal(self) -> bytes:
+        """By which changes and truncation are noticed."""
+        return seal_of(self.write())
+
+
+@dataclass(frozen=True)
+class Manifest(SealedManifest):
     """What a backup holds: `files` are {name: {"size", "sha256"}}.
 
     `migrations` are those of the app `scoring` that its database has; `keys_elsewhere` names the
@@ -47,13 +59,6 @@ class Manifest:
     keys_elsewhere: list[str] = field(default_factory=list)
     format: str = FORMAT
     format_version: int = FORMAT_VERSION
-
-    def write(self) -> bytes:
-        return json.dumps(asdict(self), indent=2).encode()
-
-    def seal(self) -> bytes:
-        """The content of the last member."""
-        return seal_of(self.write())
 
 
 class Member(NamedTuple):

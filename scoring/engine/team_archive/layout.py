@@ -6,10 +6,10 @@ A file of rows has one JSON array a line, its values in the order of the manifes
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
-from scoring.engine.backups.archive import seal_of
+from scoring.engine.backups.archive import SealedManifest
 
 FORMAT: Final = "evalsite-team"
 FORMAT_VERSION: Final = 1
@@ -22,7 +22,7 @@ class TeamArchiveError(Exception):
 
 
 @dataclass(frozen=True)
-class TeamManifest:
+class TeamManifest(SealedManifest):
     """What an archive holds: `files` are {name: {"size", "sha256"}}, `columns` and `counts`
     the columns of each table and how many rows it has.
 
@@ -41,13 +41,6 @@ class TeamManifest:
     audit_end: tuple[int, str] = (0, "")
     format: str = FORMAT
     format_version: int = FORMAT_VERSION
-
-    def write(self) -> bytes:
-        return json.dumps(asdict(self), indent=2).encode()
-
-    def seal(self) -> bytes:
-        """The content of the last member."""
-        return seal_of(self.write())
 
 
 def read_manifest(content: bytes) -> TeamManifest:

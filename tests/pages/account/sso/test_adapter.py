@@ -160,3 +160,16 @@ def test_a_second_factor_is_asked_for_all_the_same(
     Authenticator.objects.create(user=dora, type=Authenticator.Type.TOTP, data={})
     assert go_through(client, provider)["Location"] == reverse("mfa_authenticate")
     assert signed_in(client) == ""
+
+
+def test_who_has_no_password_sets_up_a_second_factor(
+    client: Client, provider: IdentityProvider
+) -> None:
+    provider.person["groups"] = ["staff"]
+    go_through(client, provider)
+    account = client.get(reverse("profile")).text
+    assert reverse("account_change_password") not in account
+    assert "connected" in account
+    answer = client.get(reverse("mfa_activate_totp"))
+    assert answer.status_code == 200
+    assert "totp" in answer.text
