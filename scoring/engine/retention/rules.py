@@ -37,10 +37,19 @@ def runs_still_needed(team: Team, before: datetime) -> RunQuerySet:
 
 
 def sets_to_empty(team: Team, before: datetime) -> OutputSetQuerySet:
-    """The team's output sets stored before then, unless a run of them has not ended."""
-    rows = OutputSet.objects.filter(version__dataset__team=team, created_at__lt=before)
+    """The team's output sets first stored before then, unless a run of them has not ended.
+
+    A copy over another version of the dataset is as old as what it was copied from.
+    """
+    first_stored = Coalesce("original__created_at", "created_at")
+    rows = OutputSet.objects.alias(first_stored=first_stored)
     unfinished = Run.with_deleted.filter(output_set=OuterRef("pk"), state__in=UNFINISHED)
-    return rows.filter(~Exists(unfinished), state=OutputSetState.READY)
+    return rows.filter(
+        ~Exists(unfinished),
+        version__dataset__team=team,
+        first_stored__lt=before,
+        state=OutputSetState.READY,
+    )
 
 
 def replies_to_remove(team: Team, before: datetime) -> ModelCallQuerySet:

@@ -23,6 +23,7 @@ from scoring.models import (
 )
 from scoring.models.bulk import bulk_insert
 
+TEXTS_REMOVED: Final = "The texts of these outputs were removed."
 _PER_QUERY: Final = 900  # SQLite may be built for no more than 999 parameters
 _COPIED: Final = (
     *("trial", "text", "is_json", "error", "latency_ms", "tokens_in", "tokens_out", "cost_usd"),
@@ -73,7 +74,7 @@ def carry_over(
     if made := find_carried(outputs, version):
         return made
     if outputs.state == OutputSetState.EMPTIED:
-        raise CarryOverError("The texts of these outputs were removed.")
+        raise CarryOverError(TEXTS_REMOVED)
     copied = ("name", "series", "dated", "labels", "source_name")
     fields = {name: getattr(outputs, name) for name in copied}
     fields |= {"copied_from": outputs, "original_id": outputs.identity}
@@ -81,6 +82,8 @@ def carry_over(
     try:
         _copy_outputs(outputs, made, report)
         with transaction.atomic():
+            if OutputSet.objects.filter(pk=outputs.pk, state=OutputSetState.EMPTIED).exists():
+                raise CarryOverError(TEXTS_REMOVED)  # meanwhile: some copies may lack theirs
             made.output_count = Output.objects.filter(output_set=made).count()
             if not made.output_count:
                 raise CarryOverError(f"No case of version {version.number} has the same input.")

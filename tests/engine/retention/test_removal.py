@@ -12,6 +12,7 @@ from django.core.management import call_command
 from scoring.core.contract import ConfigError
 from scoring.engine.judges.variance import TooFewOutputsError, measure_variance
 from scoring.engine.retention import removal
+from scoring.engine.review import carry_over as copying
 from scoring.engine.review.carry_over import CarryOverError, carry_over
 from scoring.engine.runs import lifecycle, planning
 from scoring.models import (
@@ -141,6 +142,22 @@ def test_emptied_outputs_are_not_carried_over(
     later: DatasetVersion = make_dataset([{"expected": "the red fox"}], name="other")
     with pytest.raises(CarryOverError):
         carry_over(OutputSet.objects.get(pk=store.old.output_set_id), later, alice)
+
+
+def test_a_copy_of_outputs_that_are_emptied_meanwhile_is_none(
+    store: Store, alice: User, make_dataset: MakeDataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = make_dataset([{"expected": "the red fox"}, {"expected": "a blue bird"}], name="later")
+    copy = copying._copy_outputs
+
+    def copy_late(*given: Any) -> None:
+        copy(*given)
+        removal.remove_texts(store.team, store.before)
+
+    monkeypatch.setattr(copying, "_copy_outputs", copy_late)
+    with pytest.raises(CarryOverError):
+        copying.carry_over(store.old.output_set, later, alice)
+    assert not OutputSet.objects.filter(version=later).exists()
 
 
 def test_replies_go_and_costs_stay(store: Store) -> None:

@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from scoring.engine.retention import rules
+from scoring.engine.review.carry_over import carry_over
 from scoring.engine.runs import lifecycle
 from scoring.models import (
     AuditEntry,
@@ -22,6 +23,7 @@ from scoring.models import (
     User,
 )
 from scoring.models.runs.release_decision import ReleaseState
+from tests.conftest import MakeDataset
 from tests.engine.retention.conftest import Store, backdate
 
 
@@ -33,6 +35,15 @@ def test_only_what_is_older_than_the_moment(store: Store) -> None:
     assert not rules.entries_to_remove(team, before).exists()
     everything = timezone.now() + timedelta(hours=1)
     assert rules.entries_to_remove(team, everything).count() == AuditEntry.objects.count()
+
+
+def test_a_copy_is_as_old_as_what_was_first_stored(
+    store: Store, alice: User, make_dataset: MakeDataset
+) -> None:
+    """Or copying outputs from version to version would keep their texts for ever."""
+    later = make_dataset([{"expected": "the red fox"}, {"expected": "a blue bird"}], name="later")
+    copy = carry_over(store.old.output_set, later, alice)
+    assert set(rules.sets_to_empty(store.team, store.before)) == {store.old.output_set, copy}
 
 
 def test_another_team_keeps_its_own(store: Store) -> None:

@@ -46,7 +46,7 @@ def test_at_first_everything_is_kept(admin: Client, url: str) -> None:
 def test_other_days_say_what_would_go(admin: Client, url: str, store: Store) -> None:
     said = words(admin.get(url, RULES))
     assert "1 run, counted from its end: old" in said
-    assert "2 outputs in 1 set, counted from when they were stored" in said
+    assert "2 outputs in 1 set, counted from when they were first stored" in said
     assert "1 reply" in said
     assert "0 entries" in said
     assert "Save rules" in said
