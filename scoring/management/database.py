@@ -16,10 +16,11 @@ from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
-from scoring.engine.backups.upgrades import find_upgrade_problem, known_migrations
+from scoring.engine.backups.upgrades import INITIAL, find_upgrade_problem, known_migrations
 from scoring.management.console import usage_error
 
 ROOT: Final = Path(__file__).resolve().parents[2]
+ACCOUNT: Final = "0001_user"
 
 
 def check_database() -> None:
@@ -70,6 +71,16 @@ def find_problem(database: BaseDatabaseWrapper) -> str:
     applied = _applied(database)
     problem = find_upgrade_problem(applied) if applied else ""
     return f"{settings.DATA_DIR}: {problem}" if problem else ""
+
+
+def note_account_table(database: BaseDatabaseWrapper) -> None:
+    """Record `0001_user` where the account's table is there already.
+
+    `0001_schema` made it until it got a migration of its own, which has to come first.
+    """
+    applied = _applied(database)
+    if INITIAL in applied and ACCOUNT not in applied:
+        MigrationRecorder(database).record_applied("scoring", ACCOUNT)
 
 
 def _applied(database: BaseDatabaseWrapper) -> set[str]:

@@ -1,4 +1,4 @@
-"""The whole schema, made at once; see CreateModels for why."""
+"""The first schema, made at once; see CreateModels for why."""
 
 import django.core.validators
 import django.db.models.deletion
@@ -12,30 +12,12 @@ from scoring.migrations._operations import CreateModels, InstallAuditTriggers
 
 class Migration(migrations.Migration):
 
-    initial = True
-
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ('scoring', '0001_user'),
     ]
 
     operations = [
         CreateModels([
-            migrations.CreateModel(
-                name='User',
-                fields=[
-                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                    ('password', models.CharField(max_length=128, verbose_name='password')),
-                    ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                    ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                    ('email', models.EmailField(max_length=254, unique=True, verbose_name='e-mail')),
-                    ('name', models.CharField(blank=True, max_length=100)),
-                    ('is_active', models.BooleanField(default=True)),
-                    ('is_staff', models.BooleanField(default=False, verbose_name='may use the Django admin')),
-                    ('date_joined', models.DateTimeField(default=django.utils.timezone.now)),
-                    ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                    ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
-                ],
-            ),
             migrations.CreateModel(
                 name='Team',
                 fields=[

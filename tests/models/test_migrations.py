@@ -1,8 +1,14 @@
-"""A new database is set up by one migration, which makes all models at once."""
+"""A new database is set up by two migrations; one that is there goes on step by step."""
 
 from __future__ import annotations
 
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from django.apps import apps
@@ -11,6 +17,8 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ModelState, StateApps
 
+from scoring.engine.backups.integrity import DATABASE
+from scoring.engine.backups.upgrades import known_migrations
 from scoring.models import (
     CaseVerdict,
     ModelCall,
@@ -23,6 +31,7 @@ from scoring.models import (
 )
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.finished_runs import Given, run_with
+from tests.support.paths import ROOT
 
 
 @pytest.mark.django_db
@@ -42,14 +51,88 @@ def test_many_models_are_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(StateApps, "render_multiple", counted)
     loader = MigrationLoader(connection)
-    (squashed,) = (name for app, name in loader.graph.nodes if app == "scoring" and "0001" in name)
-    operation, _ = loader.get_migration("scoring", squashed).operations
-    before = loader.project_state(("auth", "0012_alter_user_first_name_max_length"))
+    (squashed,) = (migration for migration in loader.replacements.values())
+    *_, operation, _ = squashed.operations
+    before = loader.project_state(("scoring", "0001_user"))
     before.apps  # noqa: B018  rendered, as the executor does
     rendered.clear()
     operation.state_forwards("scoring", before)
     before.apps  # noqa: B018
     assert sum(rendered) == len(before.models)
+
+
+#: Sets a database up as versions did that had no migration of the account alone.
+STEP_BY_STEP = """
+import sys
+import django
+django.setup()
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+executor = MigrationExecutor(connection)
+executor.loader = MigrationLoader(connection, replace_migrations=False)
+others = [node for node in executor.loader.graph.leaf_nodes() if node[0] != "scoring"]
+executor.migrate([*others, ("scoring", sys.argv[1])])
+later = [name for _, name in executor.loader.replacements]
+MigrationRecorder.Migration.objects.filter(name__in=["0001_user", *later]).delete()
+"""
+
+
+@pytest.mark.long("every migration, once one by one and twice by `migrate`")
+@pytest.mark.parametrize("last", ["0010_names_are_one_line", "0022_groups"])
+def test_a_database_that_is_there_becomes_what_a_new_one_is(tmp_path: Path, last: str) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    _manage(old, "-c", STEP_BY_STEP, last)
+    assert not _is_upgraded(old)
+    _manage(old, "manage.py", "migrate")
+    _manage(new, "manage.py", "migrate")
+    assert _is_upgraded(old)
+    assert _is_upgraded(new)
+    assert _schema(old) == _schema(new)
+
+
+def _manage(folder: Path, *arguments: str) -> None:
+    environment = {**os.environ, "EVALSITE_DATA_DIR": str(folder), "EVALSITE_DEBUG": "1"}
+    environment["DJANGO_SETTINGS_MODULE"] = "evalsite.settings"
+    command = [sys.executable, *arguments]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def _is_upgraded(folder: Path) -> bool:
+    """Whether all that this version knows is recorded, as commands look at it."""
+    with closing(sqlite3.connect(folder / DATABASE)) as database:
+        rows = database.execute("SELECT name FROM django_migrations WHERE app = 'scoring'")
+        return {name for (name,) in rows} == known_migrations()
+
+
+def _schema(folder: Path) -> dict[str, list[str]]:
+    """What tables, indexes and triggers say, by their table; columns come in any order."""
+    found: dict[str, list[str]] = {}
+    with closing(sqlite3.connect(folder / DATABASE)) as database:
+        for table, name, sql in database.execute(
+            "SELECT tbl_name, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        ):
+            # An index keeps its name where its table was renamed.
+            clauses = _clauses(sql) if table == name else [sql.replace(name, "")]
+            found.setdefault(table, []).extend(clauses)
+    return {table: sorted(clauses) for table, clauses in found.items()}
+
+
+def _clauses(sql: str) -> list[str]:
+    """Columns and constraints of CREATE TABLE: what commas part outside inner brackets."""
+    parts, depth = [""], 0
+    for sign in sql[sql.index("(") + 1 : sql.rindex(")")]:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts]
 
 
 def test_runs_that_counted_each_trial_count_each_case(make_dataset: MakeDataset) -> None:

@@ -8,11 +8,13 @@ from django.core.management.commands import migrate
 from django.db import connections
 
 from scoring.management.console import usage_error
-from scoring.management.database import find_problem
+from scoring.management.database import find_problem, note_account_table
 
 
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
-        if problem := find_problem(connections[options["database"]]):
+        database = connections[options["database"]]
+        if problem := find_problem(database):
             raise usage_error(problem)
+        note_account_table(database)
         super().handle(*args, **options)

@@ -16,6 +16,7 @@ def test_a_database_with_a_problem_is_not_migrated(
     monkeypatch: pytest.MonkeyPatch, problem: str
 ) -> None:
     asked: list[str] = []
+    noted: list[str] = []
     migrated: list[str] = []
 
     def find_problem(connection: Any) -> str:
@@ -23,6 +24,7 @@ def test_a_database_with_a_problem_is_not_migrated(
         return problem
 
     monkeypatch.setattr(migrate, "find_problem", find_problem)
+    monkeypatch.setattr(migrate, "note_account_table", lambda found: noted.append(found.alias))
     monkeypatch.setattr(
         django_migrate.Command, "handle", lambda _, *__, **options: migrated.append("done")
     )
@@ -33,3 +35,4 @@ def test_a_database_with_a_problem_is_not_migrated(
     else:
         call_command("migrate", skip_checks=True)
     assert (asked, migrated) == (["default"], [] if problem else ["done"])
+    assert noted == ([] if problem else ["default"])
