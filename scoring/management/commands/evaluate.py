@@ -218,7 +218,8 @@ def _executor(run: Run) -> AbstractContextManager[Executor]:
         return ThreadPool()
     if run.output_set.output_count <= planning.SHARD_OUTPUTS:
         return nullcontext(InlineExecutor())
-    return ProcessPool(settings.EVALSITE_WORKER_PROCESSES)
+    # Elsewhere system libraries may have started threads, which no copy survives.
+    return ProcessPool(settings.EVALSITE_WORKER_PROCESSES, forks=sys.platform == "linux")
 
 
 def _amount(text: str) -> float:
