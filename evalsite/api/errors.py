@@ -28,9 +28,9 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from scoring.core import database_lock
+from scoring.core import database_lock, disk_full
 from scoring.core.contract import CaseProblem, ConfigError, ServiceError
-from scoring.core.files import FileProblem, disk_full
+from scoring.core.files import FileProblem
 from scoring.core.json_path import Path, path_text
 from scoring.engine.imports import BodyError
 from scoring.engine.tryout.queue import BusyError

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from scoring.core.config import Config
 from scoring.core.contract import Case, ConfigError, Json, Result
@@ -137,7 +137,16 @@ def all_types() -> Mapping[str, ScorerType]:
 
 def find_type(name: str) -> ScorerType | None:
     """The type of that name; None where there is none."""
-    return CUSTOM_TYPES.get(name) or built_in_types().get(name) or all_types().get(name)
+    return CUSTOM_TYPES.get(name) or _find_built_in(name) or all_types().get(name)
+
+
+def _find_built_in(name: str) -> ScorerType | None:
+    """Importing no more modules than it takes, which counts for commands."""
+    for module in map(import_module, SCORER_MODULES):
+        for kind in module.SCORER_TYPES:
+            if kind.name == name:
+                return cast("ScorerType", kind)
+    return None
 
 
 def scorer_type(name: str) -> ScorerType:

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, OperationalError, transaction
 from django.utils.text import slugify
 
-from scoring.core.files.disk_full import is_disk_full
+from scoring.core.disk_full import is_disk_full
 from scoring.core.names import is_one_line
 from scoring.models import AuditEntry, Team
 from scoring.models.team.audit_entry import acting_as_operator

@@ -16,7 +16,7 @@ from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
-from scoring.engine.backups.upgrades import INITIAL, find_upgrade_problem, known_migrations
+from scoring.engine.upgrades import INITIAL, find_upgrade_problem, known_migrations
 from scoring.management.console import usage_error
 
 ROOT: Final = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from scoring.core.files.suite_format import read_suite
+from scoring.core.suites.suite_format import read_suite
 from scoring.engine.suites.suite_file import ImportPlan
 from scoring.models import Dataset, Scorer, Suite, Team, User
 from tests.browser.actions import HANDS, Bench

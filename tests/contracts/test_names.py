@@ -20,7 +20,7 @@ import evalsite.pages
 from evalsite.api.fields import BodySerializer, NameField
 from evalsite.pages.web import fields
 from scoring.core.contract import ConfigError
-from scoring.core.files.suite_format import read_suite
+from scoring.core.suites.suite_format import read_suite
 from scoring.models import Dataset, OutputSet, Team
 from scoring.models.base import validate_name
 

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
 
-from scoring.core.files.suite_format import DescribedScorer, SuiteDocument
+from scoring.core.suites.suite_format import DescribedScorer, SuiteDocument
 from scoring.engine.suites.proposals import plan_proposal
 from scoring.engine.suites.suite_file import ImportPlan
 from scoring.engine.thresholds.proposals import ProposedChange

@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db.migrations.recorder import MigrationRecorder
 
-from scoring.engine.backups.upgrades import INITIAL
+from scoring.engine.upgrades import INITIAL
 from scoring.management import database
 from scoring.management.database import check_database
 from tests.support.paths import ROOT

@@ -18,7 +18,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ModelState, StateApps
 
 from scoring.engine.backups.integrity import DATABASE
-from scoring.engine.backups.upgrades import known_migrations
+from scoring.engine.upgrades import known_migrations
 from scoring.models import (
     CaseVerdict,
     ModelCall,

@@ -13,13 +13,13 @@ from evalsite.pages.scorers.forms import free_name
 from evalsite.pages.web.fields import NameField, code_area
 from evalsite.pages.web.stale_forms import ConcurrentEditForm
 from scoring.core.contract import ConfigError
-from scoring.core.files.suite_format import (
+from scoring.core.json_text import to_text
+from scoring.core.suites.suite_format import (
     MAX_CHARS,
     SuiteDocument,
     detect_suite_format,
     read_suite,
 )
-from scoring.core.json_text import to_text
 from scoring.engine.suites.suite_file import ImportPlan
 from scoring.models import AuditEntry, Scorer, Suite, SuiteEntry, Team, User
 from scoring.models.scorers.suite import UNUSED, Entry

@@ -18,7 +18,7 @@ from evalsite.pages.suites.suite_page import render_suite_page
 from evalsite.pages.web.decorators import form_page, get_page
 from evalsite.pages.web.responses import SignedInRequest, render_page
 from scoring.core.contract import ConfigError
-from scoring.core.files.suite_format import SuiteFormat, write_suite
+from scoring.core.suites.suite_format import SuiteFormat, write_suite
 from scoring.engine.suites.suite_file import ImportPlan, describe_suite
 from scoring.models import Role, Suite, Team
 

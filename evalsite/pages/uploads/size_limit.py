@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 
 from evalsite.middleware.request_body import BODY, TOO_LARGE, BodyWatcher, is_cut_short, watch_body
 from evalsite.pages.web.error_pages import incomplete_form, insufficient_storage, unread_body
-from scoring.core.files.disk_full import is_disk_full
+from scoring.core.disk_full import is_disk_full
 
 _READ_BYTES: Final = 64 * 1024
 

@@ -15,8 +15,7 @@ from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.views.defaults import server_error
 
-from scoring.core import database_lock
-from scoring.core.files import disk_full
+from scoring.core import database_lock, disk_full
 from scoring.engine.processes.disk_space import is_out_of_space, release_reserve
 from scoring.engine.tryout.queue import BusyError
 

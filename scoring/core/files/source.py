@@ -12,9 +12,10 @@ from tempfile import TemporaryFile
 from typing import BinaryIO, Final, cast
 from weakref import finalize
 
+from scoring.core.disk_full import close_quietly
 from scoring.core.files.binary_detection import BOMS, guess_encoding, refuse_binary
 from scoring.core.files.decompression import Allowance, Gunzip
-from scoring.core.files.disk_full import close_quietly, reporting_disk_full
+from scoring.core.files.disk_problem import reporting_disk_full
 from scoring.core.files.rows import EncodingProblem, FileProblem
 
 PACKED: Final = ".gz"

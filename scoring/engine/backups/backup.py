@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from scoring.core.files.disk_full import is_disk_full
+from scoring.core.disk_full import is_disk_full
 from scoring.core.private_files import open_private
 from scoring.engine.backups.archive import (
     KEYS,

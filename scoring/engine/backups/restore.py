@@ -33,7 +33,7 @@ from scoring.engine.backups.integrity import (
     lock_exclusively,
     mark_clean,
 )
-from scoring.engine.backups.upgrades import find_upgrade_problem
+from scoring.engine.upgrades import find_upgrade_problem
 from scoring.models import Job, Run, Upload, Worker
 
 

@@ -15,6 +15,7 @@ from uuid import uuid4
 from django.conf import settings
 from django.core.files.base import File
 
+from scoring.core import disk_full
 from scoring.core.files import (
     DetectedFormat,
     FileProblem,
@@ -22,10 +23,9 @@ from scoring.core.files import (
     Row,
     Source,
     detect_format,
-    disk_full,
     guess_mapping,
 )
-from scoring.core.files.disk_full import reporting_disk_full
+from scoring.core.files.disk_problem import reporting_disk_full
 from scoring.engine.imports.reader import FileOptions, resolve_options
 from scoring.models import Dataset, Team, Upload, User
 

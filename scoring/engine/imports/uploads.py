@@ -14,9 +14,10 @@ from uuid import uuid4
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from scoring.core.files import FileProblem, NearDuplicates, disk_full
+from scoring.core import disk_full
+from scoring.core.files import FileProblem, NearDuplicates
 from scoring.core.files.columns.slots import case_slots, output_slots
-from scoring.core.files.disk_full import reporting_disk_full
+from scoring.core.files.disk_problem import reporting_disk_full
 from scoring.core.names import as_one_line
 from scoring.engine.imports import cleanup, upload_storage, writer
 from scoring.engine.imports.case_writer import CaseWriter, OutputWriter

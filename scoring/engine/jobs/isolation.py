@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from django.db import InterfaceError, OperationalError
 
 from scoring.core.database_lock import is_locked
-from scoring.core.files.disk_full import is_disk_full
+from scoring.core.disk_full import is_disk_full
 
 log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from scoring.core.files.suite_format import read_suite
+from scoring.core.suites.suite_format import read_suite
 from scoring.engine.suites.suite_file import ImportPlan
 from scoring.models import ProposalState, SuiteProposal, User
 from scoring.models.scorers.proposal import AlreadyDecidedError

@@ -16,7 +16,9 @@ from scoring.core.config import config_mapping
 from scoring.core.config_diff import SettingChange, find_changes, spell_out_defaults
 from scoring.core.configured import configure_scorer, resolve_defaults
 from scoring.core.contract import ConfigError, Json
-from scoring.core.files.suite_format import (
+from scoring.core.json_text import to_text
+from scoring.core.services import AvailableServices
+from scoring.core.suites.suite_format import (
     MAX_CHARS,
     DescribedScorer,
     SuiteDocument,
@@ -24,8 +26,6 @@ from scoring.core.files.suite_format import (
     read_suite,
     write_suite,
 )
-from scoring.core.json_text import to_text
-from scoring.core.services import AvailableServices
 from scoring.models import Connection, Scorer, Suite, SuiteEntry, SuiteProposal, Team, User
 from scoring.models.scorers.suite import ThresholdStep
 

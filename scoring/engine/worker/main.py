@@ -19,8 +19,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from scoring.core.database_lock import is_locked
+from scoring.core.disk_full import is_disk_full
 from scoring.core.embeddings import child_process
-from scoring.core.files.disk_full import is_disk_full
 from scoring.core.private_files import open_private
 from scoring.engine import alerts
 from scoring.engine.backups.integrity import open_site

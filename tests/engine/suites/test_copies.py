@@ -10,7 +10,7 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scoring.core.files.suite_format import SuiteFormat, write_suite
+from scoring.core.suites.suite_format import SuiteFormat, write_suite
 from scoring.engine.suites.suite_file import describe_suite, plan_import
 from scoring.models import Scorer, ScorerVersion, Suite, Team
 from tests.support.thoroughness import examples

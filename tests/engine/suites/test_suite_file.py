@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from scoring.core.contract import ConfigError
-from scoring.core.files.suite_format import DescribedScorer, SuiteDocument, write_suite
+from scoring.core.suites.suite_format import DescribedScorer, SuiteDocument, write_suite
 from scoring.engine.suites.suite_file import ImportPlan, describe_suite, plan_import
 from scoring.models import (
     Scorer,

@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from evalsite.pages.suites.forms import SuiteForm
-from scoring.core.files.suite_format import MAX_CHARS
+from scoring.core.suites.suite_format import MAX_CHARS
 from scoring.models import AuditEntry, Scorer, Suite, Team, ThresholdChange, User
 from tests.conftest import MakeDataset
 from tests.support.browser_forms import as_sent

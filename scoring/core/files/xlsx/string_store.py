@@ -11,7 +11,8 @@ from tempfile import TemporaryFile
 from typing import IO, Final
 from weakref import finalize
 
-from scoring.core.files.disk_full import close_quietly, reporting_disk_full
+from scoring.core.disk_full import close_quietly
+from scoring.core.files.disk_problem import reporting_disk_full
 
 _HELD: Final = 16 * 1024 * 1024  # characters in memory
 _FRESH: Final = 2 * 1024 * 1024  # characters of the file's last texts, which are read next
