@@ -191,11 +191,11 @@ class Mapping:
             line=row.line,
             key=self._key(cells, input_value),
             has_id=bool(self.id),
-            trial=read_count(self.value(cells, self.trial), self.trial) or 0,
+            trial=self._trial(cells) if self.trial else 0,
             input=input_value,
             expected=self.value(cells, self.expected),
-            references=tuple(self._items(cells, self.references, self.references_separator)),
-            tags=tuple(dict.fromkeys(self._items(cells, self.tags, self.tags_separator))),
+            references=self._references(cells) if self.references else (),
+            tags=self._tags(cells) if self.tags else (),
             metadata=self._metadata(cells),
             outputs=self._outputs(cells) if self.output else {},
         )
@@ -222,6 +222,15 @@ class Mapping:
             raise CellProblem("id_too_long", self.id, text)
         return key
 
+    def _trial(self, cells: dict[str, Json]) -> int:
+        return read_count(self.value(cells, self.trial), self.trial) or 0
+
+    def _references(self, cells: dict[str, Json]) -> tuple[str, ...]:
+        return tuple(self._items(cells, self.references, self.references_separator))
+
+    def _tags(self, cells: dict[str, Json]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._items(cells, self.tags, self.tags_separator)))
+
     def _items(
         self, cells: dict[str, Json], columns: tuple[str, ...], separator: str
     ) -> Iterator[str]:
@@ -244,7 +253,7 @@ class Mapping:
         return rest if own is MISSING else {self.metadata: own, **rest}
 
     def _outputs(self, cells: dict[str, Json]) -> dict[str, OutputText]:
-        failure = self.value(cells, self.error)
+        failure = self.value(cells, self.error) if self.error else MISSING
         error = "" if failure is MISSING else to_text(failure)
         numbers = self._numbers(cells) if self._has_numbers else _NO_NUMBERS
         outputs: dict[str, OutputText] = {}

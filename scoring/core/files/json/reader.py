@@ -41,8 +41,8 @@ def read_jsonl(
         if end is not None:  # an ordinary row after all
             yield end
             rows, end = rows + 1, None
-        row = _row(line, text.rstrip("\r\n"), f"Line {line:,}")
-        if isinstance(row, Row) and row.fields.keys() == {ROWS} and type(row.fields[ROWS]) is int:
+        row = _row(line, text.rstrip("\r\n"))
+        if isinstance(row, Row) and len(row.fields) == 1 and type(row.fields.get(ROWS)) is int:
             end = row
         else:
             yield row
@@ -74,17 +74,22 @@ def read_json(source: Source, encoding: str = "") -> Iterator[Row | RowProblem]:
         raise FileProblem("no_rows", "The list is empty. Add at least one object.")
 
 
-def _row(line: int, text: str, where: str) -> Row | RowProblem:
+def _row(line: int, text: str, item: str = "") -> Row | RowProblem:
+    """The row of a text; `item` names it in a problem, else its line does."""
     try:
         fields = parse(text, refuse_nul=True)
     except CaseProblem as fault:
         message = _shorten(fault.text.replace(" at line 1, column ", " at column "))
         column = _shorten(fault.where.removeprefix("$"))
-        return RowProblem(line, column, fault.code, f"{where}: {message}. Correct it.")
+        return RowProblem(line, column, fault.code, f"{_where(line, item)}: {message}. Correct it.")
     if not isinstance(fields, dict):
-        message = f"{where}: this is {_kind(fields)}. Each row must be one JSON object: {{…}}."
-        return RowProblem(line, "", "wrong_shape", message)
+        message = f"this is {_kind(fields)}. Each row must be one JSON object: {{…}}."
+        return RowProblem(line, "", "wrong_shape", f"{_where(line, item)}: {message}")
     return Row(line, fields)
+
+
+def _where(line: int, item: str) -> str:
+    return item or f"Line {line:,}"
 
 
 def _shorten(text: str) -> str:
