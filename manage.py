@@ -20,6 +20,8 @@ if __name__ == "__main__":
     atexit.register(gc.freeze)
     # numpy's threads go on turning after each sum; ours are too small to be shared among them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # pydantic would look through all that is installed for plugins, of which nothing here has any.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     has_pages = not sys.argv[1:] or sys.argv[1] not in WITHOUT_PAGES
     chosen = "evalsite.settings" if has_pages else "evalsite.command_settings"
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", chosen)

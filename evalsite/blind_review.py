@@ -26,6 +26,7 @@ from scoring.engine.review.blind_outputs import (
 from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import AuditEntry, Output, ReviewTask, Run, Team, User
 from scoring.models.case_list.filters import CaseFilters
+from scoring.models.reviews.queue import may_have_tasks
 from scoring.models.reviews.waiver import WaiverQuerySet
 
 #: How actions begin whose audit entries tell what somebody said of an output.
@@ -53,7 +54,8 @@ class BlindPairs(NamedTuple):
 
 def has_blind_outputs(user: User, run: Run) -> bool:
     """Whether the user has an open task over the run's dataset."""
-    return blinding_tasks_over(user, run.output_set.version.dataset_id).exists()
+    dataset = run.output_set.version.dataset_id
+    return may_have_tasks(user) and blinding_tasks_over(user, dataset).exists()
 
 
 def blind_outputs(user: User, run: Run) -> frozenset[int]:
@@ -136,8 +138,8 @@ class HiddenAuditValues:
 
     def __init__(self, user: User, team: Team) -> None:
         self._user = user
-        tasks = ReviewTask.objects.open().asked_of(user)
-        self.hides_any = tasks.filter(queue__team=team).exists()
+        tasks = ReviewTask.objects.open().asked_of(user).filter(queue__team=team)
+        self.hides_any = may_have_tasks(user) and tasks.exists()
 
     def __call__(self, entry: AuditEntry) -> bool:
         is_others = entry.actor_id != str(self._user.pk)

@@ -20,6 +20,7 @@ from scoring.models import (
     ThresholdProposal,
     User,
 )
+from scoring.models.reviews.queue import may_have_tasks
 
 MAX_LISTED: Final = 8  # of each kind
 
@@ -53,7 +54,8 @@ class WaitingList:
 
         Each has the count `own_open` and its run joined.
         """
-        if not ReviewTask.objects.open().asked_of(self._user).exists():
+        has_any = may_have_tasks(self._user)
+        if not (has_any and ReviewTask.objects.open().asked_of(self._user).exists()):
             return []
         waiting = (
             ReviewQueue.objects.waiting_for(self._user)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
@@ -27,27 +28,33 @@ class Regression(NamedTuple):
 def latest_regressions(standings: Sequence[SeriesStatus]) -> list[Regression]:
     """Most broken cases first, in one query. Runs that are not measured yet are left out."""
     by_run = {standing.latest.run: standing for standing in standings}
-    names = ("after__uuid", "before__uuid", "before__name", "pairs", "broke", "fixed")
-    rows = _steps(standings).values_list("after", *names)
+    rows = _steps().filter(_to_latest(standings))
     broken = [Regression(by_run[after], *figures) for after, *figures in rows]
     return sorted(
         broken, key=lambda regression: (-regression.broke, regression.standing.dataset_name)
     )
 
 
-def _steps(standings: Sequence[SeriesStatus]) -> QuerySet[RunStep]:
-    """The steps to the latest run of each series from its pinned run, else from the run before."""
+@cache
+def _steps() -> QuerySet[RunStep, Any]:
+    """The columns of all steps that broke cases, with the run that is `pinned`; built once."""
     baselines = Baseline.objects.filter(
         dataset=OuterRef("after__output_set__version__dataset"),
         series=OuterRef("after__output_set__series"),
     )
-    wanted = Q(after__in=[standing.latest.run for standing in standings], before=F("pinned"))
-    for standing in standings:
-        if len(standing.stops) > 1:
-            wanted |= Q(after=standing.latest.run, before=standing.stops[-2].run, pinned=None)
-    return RunStep.objects.annotate(pinned=Subquery(baselines.values("run")[:1])).filter(
-        wanted,
+    steps = RunStep.objects.annotate(pinned=Subquery(baselines.values("run")[:1])).filter(
         before_finished_at=F("before__finished_at"),
         after_finished_at=F("after__finished_at"),
         broke__gt=0,
     )
+    names = ("after__uuid", "before__uuid", "before__name", "pairs", "broke", "fixed")
+    return steps.values_list("after", *names)
+
+
+def _to_latest(standings: Sequence[SeriesStatus]) -> Q:
+    """The steps to the latest run of each series from its pinned run, else from the run before."""
+    wanted = Q(after__in=[standing.latest.run for standing in standings], before=F("pinned"))
+    for standing in standings:
+        if len(standing.stops) > 1:
+            wanted |= Q(after=standing.latest.run, before=standing.stops[-2].run, pinned=None)
+    return wanted

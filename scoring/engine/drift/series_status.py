@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import takewhile
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -166,8 +166,11 @@ def _rank(standing: SeriesStatus) -> tuple[int, float, str, str]:
 
 
 def _runs(of: Team | Dataset) -> QuerySet[Run]:
-    owner = Q(team=of) if isinstance(of, Team) else Q(output_set__version__dataset=of)
-    return Run.objects.filter(owner, state=RunState.FINISHED).order_by()
+    return Run.objects.filter(_owned_by(of), state=RunState.FINISHED).order_by()
+
+
+def _owned_by(owner: Team | Dataset) -> Q:
+    return Q(team=owner) if isinstance(owner, Team) else Q(output_set__version__dataset=owner)
 
 
 def _run_counts(
@@ -182,31 +185,46 @@ def _run_counts(
 
 
 def _newest_of_series(of: Team | Dataset) -> list[ScorerRow]:
+    newest = _numbered_runs().filter(_owned_by(of), number__lte=MAX_RUNS_PER_SERIES)
+    return _seen(run__in=newest.values("pk"))
+
+
+@cache
+def _numbered_runs() -> QuerySet[Any]:
+    """Of each series the newest is number 1; built once, as many pages ask for some of them."""
     number = Window(
         RowNumber(),
         partition_by=[F("output_set__version__dataset"), F("output_set__series")],
         order_by=NEWEST_FIRST,
     )
-    newest = _runs(of).annotate(number=number).filter(number__lte=MAX_RUNS_PER_SERIES)
-    return _seen(RunScorer.objects.filter(run__in=newest.values("pk")))
+    finished = Run.objects.filter(state=RunState.FINISHED).order_by()
+    return finished.annotate(number=number)
 
 
-def _seen(scorers: QuerySet[RunScorer]) -> list[ScorerRow]:
-    """Oldest first; of runs over the same outputs the newest one that has the scorer."""
-    rows = with_freshness(scorers.filter(summary__isnull=False))
-    rows = rows.annotate(outputs=identity_of("run__output_set"))
-    newest = rows.order_by(
-        "-run__output_set__series_time", "-run__output_set", "-run_id", "-position"
-    )
-    values: Iterable[Any] = newest.values_list(*FIELDS, *RESULT_COLUMNS)[:MAX_SCORER_ROWS]
+def _seen(**scorers: Any) -> list[ScorerRow]:
+    """Those that the lookups find, oldest first; of runs over the same outputs the newest one that
+    has the scorer.
+    """
+    rows: Iterable[Any] = _scorer_rows().filter(**scorers)[:MAX_SCORER_ROWS]
     every = [
-        ScorerRow._make([*row[: len(FIELDS)], StoredResults(*row[len(FIELDS) :])]) for row in values
+        ScorerRow._make([*row[: len(FIELDS)], StoredResults(*row[len(FIELDS) :])]) for row in rows
     ]
     runs: dict[tuple[int, str], int] = {}
     for seen in every:
         point = seen.outputs, seen.scorer
         runs[point] = max(runs.get(point, 0), seen.run)
     return [seen for seen in reversed(every) if runs[seen.outputs, seen.scorer] == seen.run]
+
+
+@cache
+def _scorer_rows() -> QuerySet[RunScorer, Any]:
+    """The columns of each scorer with a summary, the newest run first; built once."""
+    rows = with_freshness(RunScorer.objects.filter(summary__isnull=False))
+    rows = rows.annotate(outputs=identity_of("run__output_set"))
+    newest = rows.order_by(
+        "-run__output_set__series_time", "-run__output_set", "-run_id", "-position"
+    )
+    return newest.values_list(*FIELDS, *RESULT_COLUMNS)
 
 
 def _lines(on_series: Sequence[ScorerRow], run_count: int) -> list[_Line]:
@@ -239,7 +257,7 @@ def _whole_lines(of: Team | Dataset, lines: Iterable[_Line]) -> dict[LineKey, _L
     if not wanted:
         return {}
     last = [line.runs[-1] for line in wanted]
-    scorers = RunScorer.objects.filter(
+    rows = _seen(
         run__in=_runs(of),
         name__in={seen.scorer for seen in last},
         version__in={seen.version for seen in last},
@@ -247,7 +265,7 @@ def _whole_lines(of: Team | Dataset, lines: Iterable[_Line]) -> dict[LineKey, _L
         run__output_set__series__in={seen.series for seen in last},
     )
     by_line: dict[LineKey, list[ScorerRow]] = {line.key: [] for line in wanted}
-    for seen in _seen(scorers):
+    for seen in rows:
         if (key := (seen.dataset, seen.series, seen.scorer)) in by_line:
             by_line[key].append(seen)
     return {

@@ -13,7 +13,7 @@ from django.core.cache import cache
 from django.db.models import Exists, OuterRef
 
 from scoring.models import Case, Output, OutputSet, Review, ReviewTask, User
-from scoring.models.reviews.queue import ReviewTaskQuerySet
+from scoring.models.reviews.queue import ReviewTaskQuerySet, may_have_tasks
 
 CaseTrial = tuple[str, int]  # the key of a case and a trial
 #: By the ids of output sets the blind cases, each with the id of its output where that is known.
@@ -38,8 +38,10 @@ def blinding_tasks_over(person: User, dataset: int) -> ReviewTaskQuerySet:
 def find_blind_cases(person: User, dataset: int) -> BlindCases:
     """The cases of the dataset that the person is yet to review; copies and originals included.
 
-    One query where there are none, else two.
+    One query where there are none, none where that is known, else two.
     """
+    if not may_have_tasks(person):
+        return {}
     tasks = blinding_tasks_over(person, dataset)
     columns = ("queue__run__output_set", "output", "output__case__key", "output__trial")
     rows = list(tasks.values_list(*columns).distinct())

@@ -20,6 +20,7 @@ from scoring.models import (
     Run,
     User,
 )
+from scoring.models.reviews.queue import may_have_tasks
 
 _BATCH: Final = 500  # pairs whose texts are compared at once
 #: The key of each choice, from the left: left is better, the same, right is better.
@@ -143,7 +144,7 @@ def has_open_tasks(person: User, run: Run, baseline: Run) -> bool:
     of_pair = tasks.filter(
         queue__run__output_set=run.output_set_id, queue__baseline__output_set=baseline.output_set_id
     )
-    return of_pair.exists()
+    return may_have_tasks(person) and of_pair.exists()
 
 
 def _sums(rows: QuerySet[Preference]) -> list[tuple[int, int]]:

@@ -12,6 +12,7 @@ from django.db.models import Count, F, Sum
 from scoring.core.stats.bradley_terry import Strength, rank
 from scoring.core.stats.preferences import WinCounts, count_wins
 from scoring.models import Dataset, OutputSet, Preference, ReviewTask, User
+from scoring.models.reviews.queue import may_have_tasks
 
 
 class SeriesPair(NamedTuple):
@@ -72,4 +73,5 @@ def compare_series(dataset: Dataset) -> SeriesPreferences:
 def has_open_pairs(person: User, dataset: Dataset) -> bool:
     """Whether the person is still to say which of two outputs of the dataset they prefer."""
     tasks = ReviewTask.objects.open().asked_of(person).filter(queue__baseline__isnull=False)
-    return tasks.filter(queue__run__output_set__version__dataset=dataset).exists()
+    over_dataset = tasks.filter(queue__run__output_set__version__dataset=dataset)
+    return may_have_tasks(person) and over_dataset.exists()

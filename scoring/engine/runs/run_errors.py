@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from scoring.core.explain.result_codes import code_meaning
 from scoring.core.wording.numbers import plain_share
@@ -97,18 +98,7 @@ def find_failed_runs(team: Team, most: int) -> list[RunErrors]:
     """The latest runs of which every case has an error and after which no run of their series has
     scored anything. One query, and another where there are any.
     """
-    scored = Q(pass_count__gt=0) | Q(fail_count__gt=0)
-    later = Run.objects.filter(
-        scored,
-        pk__gt=OuterRef("pk"),
-        output_set__version__dataset=OuterRef("output_set__version__dataset"),
-        output_set__series=OuterRef("output_set__series"),
-    )
-    failed = team.runs.unarchived().filter(
-        ~Exists(later), state=RunState.FINISHED, pass_count=0, fail_count=0, error_count__gt=0
-    )
-    runs = failed.filter(skipped_count=0).select_related("output_set__version__dataset")
-    latest = {run.pk: run for run in runs.order_by("-pk")[:most]}
+    latest = {run.pk: run for run in _failed_runs().filter(team=team)[:most]}
     if not latest:
         return []
     counts: dict[int, Counter[str]] = {pk: Counter() for pk in latest}
@@ -116,6 +106,21 @@ def find_failed_runs(team: Team, most: int) -> list[RunErrors]:
     for pk, causes in summaries.values_list("scorer__run", "error_causes"):
         counts[pk].update(causes)
     return [RunErrors(run, _ranked(counts[pk])) for pk, run in latest.items()]
+
+
+@cache
+def _failed_runs() -> QuerySet[Run]:
+    """Newest first; built once, as a page asks for those of its team each time."""
+    scored = Q(pass_count__gt=0) | Q(fail_count__gt=0)
+    later = Run.objects.filter(
+        scored,
+        pk__gt=OuterRef("pk"),
+        output_set__version__dataset=OuterRef("output_set__version__dataset"),
+        output_set__series=OuterRef("output_set__series"),
+    )
+    counts = {"pass_count": 0, "fail_count": 0, "skipped_count": 0, "error_count__gt": 0}
+    failed = Run.objects.unarchived().filter(~Exists(later), state=RunState.FINISHED, **counts)
+    return failed.select_related("output_set__version__dataset").order_by("-pk")
 
 
 def _ranked(counts: Counter[str]) -> list[str]:

@@ -158,6 +158,13 @@ class ReviewQueue(AddressedRow):
         return self.is_open and self.due_on is not None and self.due_on < _today()
 
 
+def may_have_tasks(person: User) -> bool:
+    """False where it is known without a query that nothing is left for the person to review: they
+    are in no pool (`is_in_pools`) and all tasks of their own are done (`has_tasks`).
+    """
+    return getattr(person, "is_in_pools", True) or getattr(person, "has_tasks", True)
+
+
 class ReviewTaskQuerySet(models.QuerySet["ReviewTask"]):
     def open(self) -> Self:
         """Those not done yet, of queues that are open."""
