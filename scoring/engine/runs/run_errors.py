@@ -96,11 +96,13 @@ def find_run_errors(run: Run, scorers: Iterable[RunScorer] | None = None) -> Run
 
 def find_failed_runs(team: Team, most: int) -> list[RunErrors]:
     """The latest runs of which every case has an error and after which no run of their series has
-    scored anything. One query, and another where there are any.
+    scored anything. One query, and two more where there are any.
     """
-    latest = {run.pk: run for run in _failed_runs().filter(team=team)[:most]}
-    if not latest:
+    found = list(_failed_runs().filter(team=team)[:most])
+    if not found:
         return []
+    rows = Run.objects.filter(pk__in=found).select_related("output_set__version__dataset")
+    latest = {run.pk: run for run in rows.order_by("-pk")}
     counts: dict[int, Counter[str]] = {pk: Counter() for pk in latest}
     summaries = RunSummary.objects.filter(scorer__run__in=latest)
     for pk, causes in summaries.values_list("scorer__run", "error_causes"):
@@ -109,8 +111,8 @@ def find_failed_runs(team: Team, most: int) -> list[RunErrors]:
 
 
 @cache
-def _failed_runs() -> QuerySet[Run]:
-    """Newest first; built once, as a page asks for those of its team each time."""
+def _failed_runs() -> QuerySet[Run, int]:
+    """Their ids, newest first; built once, as a page asks for those of its team each time."""
     scored = Q(pass_count__gt=0) | Q(fail_count__gt=0)
     later = Run.objects.filter(
         scored,
@@ -120,7 +122,7 @@ def _failed_runs() -> QuerySet[Run]:
     )
     counts = {"pass_count": 0, "fail_count": 0, "skipped_count": 0, "error_count__gt": 0}
     failed = Run.objects.unarchived().filter(~Exists(later), state=RunState.FINISHED, **counts)
-    return failed.select_related("output_set__version__dataset").order_by("-pk")
+    return failed.order_by("-pk").values_list("pk", flat=True)
 
 
 def _ranked(counts: Counter[str]) -> list[str]:

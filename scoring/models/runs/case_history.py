@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import pairwise
-from operator import or_
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import QuerySet
 
 from scoring.models.data.dataset import Case
 from scoring.models.runs.run import OLDEST_FIRST, Run, RunState
@@ -90,12 +88,13 @@ def read_case_history(
     rows = list(runs.values_list(*columns))
     cases = Case.objects.filter(version__in={version for _, version, *_ in rows}, key=key)
     positions = dict(cases.values_list("version", "position"))
-    verdicts = _find_verdicts({pk: positions.get(version) for pk, version, *_ in rows}, trial)
+    verdicts = _find_verdicts(runs, set(positions.values()), trial)
+    placed = [(*row, positions.get(row[1], 0)) for row in rows]  # positions count from 1
     return CaseHistory(
         [
-            CaseOutcome(uid, name, dated, positions[version], verdicts[pk].verdict, bool(suite))
-            for pk, version, uid, name, dated, suite in rows
-            if pk in verdicts and verdicts[pk].output not in hidden
+            CaseOutcome(uid, name, dated, position, found.verdict, bool(suite))
+            for pk, _, uid, name, dated, suite, position in placed
+            if (found := verdicts.get((pk, position))) and found.output not in hidden
         ]
     )
 
@@ -105,15 +104,15 @@ class _FoundVerdict(NamedTuple):
     output: int
 
 
-def _find_verdicts(positions: Mapping[int, int | None], trial: int) -> dict[int, _FoundVerdict]:
-    """By run, from the position of the case in each, None where it has none."""
-    runs_at = defaultdict(list)
-    for run, position in positions.items():
-        if position is not None:
-            runs_at[position].append(run)
-    if not runs_at:
-        return {}
-    places = [Q(position=position, run__in=runs) for position, runs in runs_at.items()]
-    verdicts = CaseVerdict.objects.filter(reduce(or_, places), trial=trial)
-    rows = verdicts.values_list("run", "verdict", "output")
-    return {run: _FoundVerdict(Verdict(verdict), output) for run, verdict, output in rows}
+def _find_verdicts(
+    runs: QuerySet[Run], positions: Collection[int], trial: int
+) -> dict[tuple[int, int], _FoundVerdict]:
+    """By run and position. In versions of a dataset a case may stand in different places."""
+    verdicts = CaseVerdict.objects.filter(
+        run__in=runs.order_by().values("pk"), position__in=positions, trial=trial
+    )
+    rows = verdicts.values_list("run", "position", "verdict", "output")
+    return {
+        (run, position): _FoundVerdict(Verdict(verdict), output)
+        for run, position, verdict, output in rows
+    }

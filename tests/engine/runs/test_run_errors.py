@@ -111,6 +111,6 @@ def test_failed_runs_cost_the_same_however_many_they_are(
 ) -> None:
     for week in range(3):
         run_of(version, "ee", "timeout", week=week)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         sentences = [each.sentence for each in find_failed_runs(version.dataset.team, 9)]
     assert len(sentences) == 3

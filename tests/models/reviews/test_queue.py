@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from evalsite.middleware.signed_in import Backend
 from scoring.models import (
     Output,
     QueueOrder,
@@ -16,7 +17,7 @@ from scoring.models import (
     TaskReason,
     User,
 )
-from scoring.models.reviews.queue import sampled_outputs
+from scoring.models.reviews.queue import may_have_tasks, sampled_outputs
 from tests.conftest import MakeDataset, MakeOutputs
 from tests.support.run_states import finished_run
 
@@ -98,3 +99,21 @@ def test_the_order_is_named_as_what_it_says_to_all(run: Run, alice: User) -> Non
     labels = [make_queue(run, alice, order=order).order_label for order in QueueOrder]
     assert labels == ["most informative cases", "random sample"]
     assert make_queue(run, alice, baseline=run).order_label == "pairwise, at random"
+
+
+def test_who_may_have_tasks_is_known_of_the_signed_in_user_alone(run: Run, alice: User) -> None:
+    def signed_in() -> User:
+        user = Backend().get_user(alice.pk)
+        assert user
+        return user
+
+    assert may_have_tasks(alice)  # who came another way is looked up
+    assert not may_have_tasks(signed_in())
+    queue = make_queue(run, alice)
+    assert may_have_tasks(signed_in())
+    queue.tasks.update(done_at=timezone.now())
+    assert not may_have_tasks(signed_in())
+    queue.pool.add(alice)
+    assert may_have_tasks(signed_in())
+    ReviewQueue.objects.update(closed_at=timezone.now())
+    assert not may_have_tasks(signed_in())

@@ -310,7 +310,7 @@ def test_a_trial_is_a_case_of_its_own(browser_of: BrowserOf, bob: User, outputs:
     assert neighbours(second)[1] == url(run, 2, "?")
 
 
-@pytest.mark.parametrize(("query", "queries"), [("", 16), ("?verdict=fail&sort=close", 17)])
+@pytest.mark.parametrize(("query", "queries"), [("", 15), ("?verdict=fail&sort=close", 16)])
 def test_the_page_costs_few_queries(
     browser_of: BrowserOf, bob: User, run: Run, query: str, queries: int
 ) -> None:

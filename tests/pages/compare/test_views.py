@@ -295,7 +295,7 @@ def test_the_page_costs_few_queries_whatever_its_size(
     version = make_dataset([{} for _ in range(cases)])
     runs = [run_with(version, {"close": [score] * cases}) for score in (1.0, 0.0, 0.5)]
     browser = browser_of(bob)
-    assert _queries(browser, url(*runs[:2])) == 15
+    assert _queries(browser, url(*runs[:2])) == 14
     assert _queries(browser, url(*runs)) == 6
 
 

@@ -78,7 +78,7 @@ def test_nothing_is_saved_by_looking(browser: Client, run: Run, close: Scorer) -
 
 
 @pytest.mark.parametrize("few", [1, preview.MAX_IDS])  # a large run is sampled in another way
-def test_a_preview_takes_at_most_thirteen_queries(
+def test_a_preview_takes_twelve_queries(
     browser: Client,
     run: Run,
     close: Scorer,
@@ -89,7 +89,7 @@ def test_a_preview_takes_at_most_thirteen_queries(
     monkeypatch.setattr(preview, "MAX_IDS", few)
     fields = {"name": "close", "config-decimals": "0"}
     previewed(browser, edit(close), run, **fields)
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(12):
         page = previewed(browser, edit(close), run, **fields)
     assert "1 of 3 cases would flip" in said(page)
 
