@@ -147,8 +147,8 @@ class TaskAccess(OutputAccess):
 
 def team_access_for(user: User, slug: str, role: Role = Role.VIEWER) -> TeamAccess:
     """The team with this slug, if the user is a member with at least `role`."""
-    members = Member.objects.select_related("team").filter(team__in=Team.objects.of(user))
-    member = get_object_or_404(members, user=user, team__slug=slug)
+    members = Member.objects.select_related("team").filter(user=user, team__slug=slug)
+    member = get_object_or_404(members.filter(team=user.token.team_id) if user.token else members)
     _check_role(_narrow_role(user, member.role), role, member.team_id)
     return TeamAccess(user, member.role, member.team)
 
