@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS: Final = 5
 POLL_SECONDS: Final = 0.3  # how soon a new run or upload is noticed
-IDLE_CHECK_SECONDS: Final = 6  # how long nothing is looked for where nothing was stored
+IDLE_CHECK_SECONDS: Final = 20  # how long nothing is looked for where nothing was stored
 LOCKED_SECONDS: Final = 1
 DISK_SECONDS: Final = 2
 STOP_SECONDS: Final = 5  # for shards under way when the worker is asked to stop
