@@ -39,9 +39,10 @@ CASES: Final = 2_000
 MODES: Final = ("char", "word", "line")
 LAYOUTS: Final = ("side", "inline")
 SENTENCE: Final = "the refund was issued on Monday to your card and may take five days"
-#: Of pages, as multiples of the bare view: a fifth above what they took when it began to read its
-#: user as Django does; the goals are 4, for those with figures 6.
-LIST, FIGURES, MISSED, HISTORY = 6.0, 11.5, 8.0, 1.6
+#: Of pages, as multiples of the bare view. Since that reads its user as Django does it takes two
+#: thirds of what it took, so these are at most 1.5 times what they were (5, 7.5 and 6); the goals
+#: are 4, for pages with figures 6.
+LIST, FIGURES, MISSED, HISTORY = 6.0, 11.25, 8.0, 1.6
 PAGES: Final = {
     "home": MISSED,
     "runs": LIST,
