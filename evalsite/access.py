@@ -56,6 +56,7 @@ from scoring.models import (
     Waiver,
 )
 from scoring.models.data.dataset import DatasetQuerySet
+from scoring.models.prepared_query import prepared_query
 from scoring.models.reviews.preference import PreferenceQuerySet
 from scoring.models.reviews.review import ReviewQuerySet
 from scoring.models.runs.run import RunQuerySet
@@ -123,6 +124,11 @@ class OutputAccess(RunAccess):
 
     output: Output
 
+    @cached_property
+    def reviews(self) -> list[Review]:
+        """The reviews of the output, the oldest first, with their reviewers joined."""
+        return _reviews_of(self.output.pk)
+
     @property
     def has_blind_case(self) -> bool:
         """Whether the user is yet to review any trial of the output's case, of this run or another,
@@ -147,10 +153,16 @@ class TaskAccess(OutputAccess):
 
 def team_access_for(user: User, slug: str, role: Role = Role.VIEWER) -> TeamAccess:
     """The team with this slug, if the user is a member with at least `role`."""
-    members = Member.objects.select_related("team").filter(user=user, team__slug=slug)
-    member = get_object_or_404(members.filter(team=user.token.team_id) if user.token else members)
+    member = _memberships.first(user.pk, slug)
+    if member is None or not _is_within_token(user, member.team_id):
+        raise Http404
     _check_role(_narrow_role(user, member.role), role, member.team_id)
     return TeamAccess(user, member.role, member.team)
+
+
+@prepared_query
+def _memberships(user: int, slug: str) -> models.QuerySet[Member]:
+    return Member.objects.select_related("team").filter(user=user, team__slug=slug)
 
 
 def team_for(user: User, slug: str, role: Role = Role.VIEWER) -> Team:
@@ -181,8 +193,18 @@ def _permissions(held: int) -> dict[str, bool]:
 
 def dataset_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Dataset:
     """A dataset with its team and latest version joined; it may still be loading."""
-    datasets = Dataset.objects.visible_to(user).select_related("team", "latest", "suite")
-    return _get_row(user, datasets, uid, role)
+    dataset = _datasets_of_member.first(user.pk, uid)
+    if dataset is None or not _is_within_token(user, dataset.team_id):
+        raise Http404
+    if role > Role.VIEWER:
+        _check_role(_held_role(user, dataset.team_id), role, dataset.team_id)
+    return dataset
+
+
+@prepared_query
+def _datasets_of_member(user: int, uid: uuid.UUID) -> models.QuerySet[Dataset]:
+    datasets = Dataset.objects.select_related("team", "latest", "suite")
+    return datasets.filter(uuid=uid, team__members__user=user)
 
 
 def deleted_dataset_for(user: User, uid: uuid.UUID) -> Dataset:
@@ -210,18 +232,24 @@ def output_set_for(user: User, uid: uuid.UUID) -> OutputSet:
 
 def run_access_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> RunAccess:
     """A run with its team, output set, version, dataset and the recipe of its outputs joined."""
-    related = ("output_set__generation", "created_by", "suite")
-    run, member_role = _run_and_role(user, uid, role, *related)
+    run, member_role = _run_and_role(user, uid, role)
     return RunAccess(user, member_role, run)
 
 
 def paired_run_for(opened: RunAccess, uid: uuid.UUID) -> Run:
     """A run over the same dataset as the one that is opened, as `run_for`, by one query."""
     team, dataset = opened.run.team, opened.run.output_set.version.dataset
-    runs = Run.objects.select_related("output_set__version")
-    run = get_object_or_404(runs, uuid=uid, team=team, output_set__version__dataset=dataset)
+    run = _runs_over_dataset.first(uid, team.pk, dataset.pk)
+    if run is None:
+        raise Http404
     run.team, run.output_set.version.dataset = team, dataset
     return run
+
+
+@prepared_query
+def _runs_over_dataset(uid: uuid.UUID, team: int, dataset: int) -> models.QuerySet[Run]:
+    runs = Run.objects.select_related("output_set__version")
+    return runs.filter(uuid=uid, team=team, output_set__version__dataset=dataset)
 
 
 def run_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Run:
@@ -229,19 +257,31 @@ def run_for(user: User, uid: uuid.UUID, role: Role = Role.VIEWER) -> Run:
     return run_access_for(user, uid, role).run
 
 
-def _run_and_role(user: User, uid: uuid.UUID, role: Role, *related: str) -> tuple[Run, int]:
+def _run_and_role(user: User, uid: uuid.UUID, role: Role) -> tuple[Run, int]:
     """The run and the user's role as a member of its team, by one query.
 
     A stranger's run takes as long to be refused as one that does not exist.
     """
-    runs = Run.objects.select_related("team", "output_set__version__dataset__latest", *related)
-    members = Member.objects.filter(user=user, team=models.OuterRef("team"))
-    known = runs.annotate(member_role=models.Subquery(members.values("role")))
-    own_teams = {"team": user.token.team_id} if user.token else {"member_role__isnull": False}
-    run = get_object_or_404(known, uuid=uid, **own_teams)
-    member_role: int = run.member_role or 0  # type: ignore[attr-defined]
+    run = _runs_of_member.first(user.pk, uid)
+    if run is None or not _is_within_token(user, run.team_id):
+        raise Http404
+    member_role: int = run.member_role  # type: ignore[attr-defined]
     _check_role(_narrow_role(user, member_role), role, run.team_id)
     return run, member_role
+
+
+@prepared_query
+def _runs_of_member(user: int, uid: uuid.UUID) -> models.QuerySet[Run]:
+    members = Member.objects.filter(user=user, team=models.OuterRef("team"))
+    runs = Run.objects.select_related(
+        "team",
+        "output_set__version__dataset__latest",
+        "output_set__generation",
+        "created_by",
+        "suite",
+    )
+    known = runs.annotate(member_role=models.Subquery(members.values("role")))
+    return known.filter(uuid=uid, member_role__isnull=False)
 
 
 def deleted_run_for(user: User, uid: uuid.UUID) -> Run:
@@ -269,22 +309,23 @@ def output_for(
 ) -> OutputAccess:
     """The output a run has for the case at `position` of its dataset version.
 
-    The run has its team, output set, version and dataset joined, and the output its reviews and
-    comments prefetched.
+    The run has its team, output set, version and dataset joined, and the output its case.
     """
     run, member_role = _run_and_role(user, uid, role)
-    outputs = Output.objects.select_related("case").prefetch_related(
-        models.Prefetch("reviews", Review.objects.select_related("reviewer").order_by("pk")),
-        models.Prefetch("comments", Comment.objects.select_related("author").order_by("pk")),
-    )
-    output = get_object_or_404(
-        outputs,
-        output_set=run.output_set_id,
-        case__version=run.output_set.version_id,
-        case__position=position,
-        trial=trial,
-    )
+    output_set = run.output_set
+    output = _outputs_at.first(output_set.pk, output_set.version_id, position, trial)
+    if output is None:
+        raise Http404
     return OutputAccess(user, member_role, run, output)
+
+
+@prepared_query
+def _outputs_at(
+    output_set: int, version: int, position: int, trial: int
+) -> models.QuerySet[Output]:
+    outputs = Output.objects.filter(output_set=output_set, trial=trial)
+    at_place = outputs.filter(case__version=version, case__position=position)
+    return at_place.select_related("case")
 
 
 def reviews_for(opened: OutputAccess) -> list[Review] | None:
@@ -292,9 +333,14 @@ def reviews_for(opened: OutputAccess) -> list[Review] | None:
 
     None while the review is blind: reviewers see those of others after their own verdict.
     """
-    reviews = list(opened.output.reviews.all())
+    reviews = opened.reviews
     has_reviewed = any(review.reviewer_id == opened.user.pk for review in reviews)
     return reviews if has_reviewed or opened.role < Role.REVIEWER else None
+
+
+@prepared_query
+def _reviews_of(output: int) -> models.QuerySet[Review]:
+    return Review.objects.filter(output=output).select_related("reviewer").order_by("pk")
 
 
 def output_of_case(run: Run, key: str, trial: int) -> Output:
@@ -423,7 +469,12 @@ def members_with_role(team: Team, role: Role) -> list[User]:
 
 def comments_for(opened: OutputAccess) -> list[Comment]:
     """The comments on an output, the oldest first."""
-    return list(opened.output.comments.all())
+    return _comments_on(opened.output.pk)
+
+
+@prepared_query
+def _comments_on(output: int) -> models.QuerySet[Comment]:
+    return Comment.objects.filter(output=output).select_related("author").order_by("pk")
 
 
 def can_delete(opened: OutputAccess, comment: Comment) -> bool:
@@ -583,10 +634,17 @@ def _get_row(user: User, rows: models.QuerySet[Row], uid: uuid.UUID, role: Role)
 
 def _member_role(user: User, team_id: int) -> int:
     """The user's role as a member of the team; 0 for a stranger and for another team's token."""
-    if user.token and user.token.team_id != team_id:
-        return 0
-    members = Member.objects.filter(user=user, team=team_id)
-    return members.values_list("role", flat=True).first() or 0
+    return (_roles.first(user.pk, team_id) or 0) if _is_within_token(user, team_id) else 0
+
+
+@prepared_query
+def _roles(user: int, team: int) -> models.QuerySet[Member, int]:
+    return Member.objects.filter(user=user, team=team).values_list("role", flat=True)
+
+
+def _is_within_token(user: User, team_id: int) -> bool:
+    """Whether a token that the user has come with is one of this team."""
+    return user.token is None or user.token.team_id == team_id
 
 
 def _narrow_role(user: User, role: int) -> int:

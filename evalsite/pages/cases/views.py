@@ -146,7 +146,7 @@ def _find_neighbours(
         return listed.neighbours(position)
     scores = [answer.score for answer in view.judgement.answers if answer.score]
     cases = open_case_list(opened, view.scorers, request.GET, baseline_choice)
-    return cases.neighbours(position, scores, is_reviewed=bool(view.output.reviews.all()))
+    return cases.neighbours(position, scores, is_reviewed=bool(opened.reviews))
 
 
 def _get_baseline_choice(request: SignedInRequest, run: Run) -> BaselineChoice:

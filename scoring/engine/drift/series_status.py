@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import takewhile
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -17,6 +17,7 @@ from scoring.core.stats.change_points import DecidedRun
 from scoring.core.wording.drift_status import DriftStatus, Severity, find_drift_status, join_names
 from scoring.engine.drift.results import RESULT_COLUMNS, StoredResults, judged_runs, with_freshness
 from scoring.models import Dataset, Run, RunScorer, RunState, Team
+from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.run import NEWEST_FIRST, identity_of
 
 #: The latest ones; earlier runs are read where there is news to tell of them.
@@ -185,27 +186,44 @@ def _run_counts(
 
 
 def _newest_of_series(of: Team | Dataset) -> list[ScorerRow]:
-    newest = _numbered_runs().filter(_owned_by(of), number__lte=MAX_RUNS_PER_SERIES)
-    return _seen(run__in=newest.values("pk"))
+    newest = _newest_of_team if isinstance(of, Team) else _newest_of_dataset
+    return _seen(newest(of.pk, MAX_RUNS_PER_SERIES))
 
 
-@cache
-def _numbered_runs() -> QuerySet[Any]:
-    """Of each series the newest is number 1; built once, as many pages ask for some of them."""
+@prepared_query
+def _newest_of_team(team: int, most: int) -> QuerySet[RunScorer, Any]:
+    return _scorer_rows(run__in=_newest_runs(most, team=team))
+
+
+@prepared_query
+def _newest_of_dataset(dataset: int, most: int) -> QuerySet[RunScorer, Any]:
+    return _scorer_rows(run__in=_newest_runs(most, output_set__version__dataset=dataset))
+
+
+def _newest_runs(most: int, **owner: int) -> QuerySet[Run, Any]:
     number = Window(
         RowNumber(),
         partition_by=[F("output_set__version__dataset"), F("output_set__series")],
         order_by=NEWEST_FIRST,
     )
-    finished = Run.objects.filter(state=RunState.FINISHED).order_by()
-    return finished.annotate(number=number)
+    finished = Run.objects.filter(state=RunState.FINISHED, **owner).order_by()
+    return finished.annotate(number=number).filter(number__lte=most).values("pk")
 
 
-def _seen(**scorers: Any) -> list[ScorerRow]:
-    """Those that the lookups find, oldest first; of runs over the same outputs the newest one that
+def _scorer_rows(**scorers: Any) -> QuerySet[RunScorer, Any]:
+    """The columns of each scorer with a summary that the lookups find, the newest run first."""
+    rows = with_freshness(RunScorer.objects.filter(summary__isnull=False, **scorers))
+    rows = rows.annotate(outputs=identity_of("run__output_set"))
+    newest = rows.order_by(
+        "-run__output_set__series_time", "-run__output_set", "-run_id", "-position"
+    )
+    return newest.values_list(*FIELDS, *RESULT_COLUMNS)[:MAX_SCORER_ROWS]
+
+
+def _seen(rows: Iterable[Any]) -> list[ScorerRow]:
+    """The rows of `_scorer_rows`, oldest first; of runs over the same outputs the newest one that
     has the scorer.
     """
-    rows: Iterable[Any] = _scorer_rows().filter(**scorers)[:MAX_SCORER_ROWS]
     every = [
         ScorerRow._make([*row[: len(FIELDS)], StoredResults(*row[len(FIELDS) :])]) for row in rows
     ]
@@ -214,17 +232,6 @@ def _seen(**scorers: Any) -> list[ScorerRow]:
         point = seen.outputs, seen.scorer
         runs[point] = max(runs.get(point, 0), seen.run)
     return [seen for seen in reversed(every) if runs[seen.outputs, seen.scorer] == seen.run]
-
-
-@cache
-def _scorer_rows() -> QuerySet[RunScorer, Any]:
-    """The columns of each scorer with a summary, the newest run first; built once."""
-    rows = with_freshness(RunScorer.objects.filter(summary__isnull=False))
-    rows = rows.annotate(outputs=identity_of("run__output_set"))
-    newest = rows.order_by(
-        "-run__output_set__series_time", "-run__output_set", "-run_id", "-position"
-    )
-    return newest.values_list(*FIELDS, *RESULT_COLUMNS)
 
 
 def _lines(on_series: Sequence[ScorerRow], run_count: int) -> list[_Line]:
@@ -257,7 +264,7 @@ def _whole_lines(of: Team | Dataset, lines: Iterable[_Line]) -> dict[LineKey, _L
     if not wanted:
         return {}
     last = [line.runs[-1] for line in wanted]
-    rows = _seen(
+    rows = _scorer_rows(
         run__in=_runs(of),
         name__in={seen.scorer for seen in last},
         version__in={seen.version for seen in last},
@@ -265,7 +272,7 @@ def _whole_lines(of: Team | Dataset, lines: Iterable[_Line]) -> dict[LineKey, _L
         run__output_set__series__in={seen.series for seen in last},
     )
     by_line: dict[LineKey, list[ScorerRow]] = {line.key: [] for line in wanted}
-    for seen in rows:
+    for seen in _seen(rows):
         if (key := (seen.dataset, seen.series, seen.scorer)) in by_line:
             by_line[key].append(seen)
     return {

@@ -1,0 +1,129 @@
+"""Queries whose SQL Django writes once instead of at each call.
+
+For most of a page's queries, building the queryset and writing its SQL takes several times as long
+as the database takes to answer.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from inspect import signature
+from typing import Any, Final, Generic, ParamSpec, TypeVar
+
+from django.core.exceptions import EmptyResultSet
+from django.db import connections
+from django.db.models import Expression, QuerySet, Value
+
+P = ParamSpec("P")
+RowT = TypeVar("RowT")
+
+MAX_STATEMENTS: Final = 64  # of one query and thread
+
+
+class PreparedQuery(Generic[P, RowT]):
+    """A function that returns a queryset, made into one that returns the list of its rows.
+
+    Its positional arguments are plain values (ids, numbers, texts, times) or lists of them, never
+    None. The function is called with placeholders in their stead, so only the values of lookups may
+    depend on them. On keyword-only arguments, which stay what they are, all may depend.
+
+    Its SQL is kept for each thread, for each value of the latter and each length of the lists.
+    """
+
+    def __init__(self, build: Callable[P, QuerySet[Any, RowT]]) -> None:
+        self._build: Callable[..., QuerySet[Any, RowT]] = build
+        self._bind = signature(build).bind
+        self._kept = threading.local()
+        update_wrapper(self, build)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> list[RowT]:
+        bound = self._bind(*args, **kwargs)
+        bound.apply_defaults()
+        shape = (*map(_shape, bound.args), *bound.kwargs.values())
+        statements: dict[Any, _Statement[RowT]] = vars(self._kept)
+        statement = statements.get(shape)
+        if statement is None or not statement.is_current:
+            if len(statements) >= MAX_STATEMENTS:
+                statements.clear()
+            placeholders = [_placeholder(n, value) for n, value in enumerate(bound.args)]
+            statement = _Statement(self._build(*placeholders, **bound.kwargs))
+            statements[shape] = statement
+        return statement.read(bound.args)
+
+    def first(self, *args: P.args, **kwargs: P.kwargs) -> RowT | None:
+        """The first row, None without one. All are read: the queryset says how many."""
+        return next(iter(self(*args, **kwargs)), None)
+
+
+prepared_query = PreparedQuery
+
+
+class Placeholder(Expression):
+    """Stands in a queryset for an argument, or for the value at `place` of one that is a list."""
+
+    def __init__(self, argument: int, value: Any, place: int | None = None) -> None:
+        super().__init__(output_field=Value(value).output_field)
+        self._argument, self._place = argument, place
+
+    def as_sql(self, *_: Any) -> Any:
+        """The parameter is the placeholder, until a value takes its place."""
+        return "%s", [self]
+
+    def bind(self, arguments: Sequence[Any], connection: Any) -> Any:
+        """What the database is given."""
+        value = arguments[self._argument]
+        value = value if self._place is None else value[self._place]
+        return self.output_field.get_db_prep_value(value, connection)
+
+
+class _Statement(Generic[RowT]):
+    """A queryset with its SQL. Not for two threads: it keeps the arguments while it reads."""
+
+    def __init__(self, queryset: Any) -> None:
+        self._queryset = queryset
+        if queryset._prefetch_related_lookups:
+            raise TypeError("what is prefetched has queries of its own; prepare those")
+        self._arguments: Sequence[Any] = ()
+        self._compiler = compiler = queryset.query.get_compiler(queryset.db)
+        try:
+            self._sql, self._parameters = compiler.as_sql()
+        except EmptyResultSet:
+            self._sql, self._parameters = "", ()
+        converters = compiler.get_converters([column for column, *_ in compiler.select or ()])
+        vars(compiler).update(as_sql=self._bound_sql, get_converters=lambda _: converters)
+        vars(queryset.query).update(get_compiler=lambda *_, **__: compiler)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the thread has still the connection that this is for."""
+        return self._compiler.connection is connections[self._queryset.db]
+
+    def read(self, arguments: Sequence[Any]) -> list[RowT]:
+        self._arguments = arguments
+        try:
+            return list(self._queryset._iterable_class(self._queryset))
+        except OverflowError:  # SQLite's, for an integer that no column can hold
+            return []
+
+    def _bound_sql(self, *_: Any, **__: Any) -> tuple[str, tuple[Any, ...]]:
+        connection, arguments = self._compiler.connection, self._arguments
+        return self._sql, tuple(
+            value.bind(arguments, connection) if isinstance(value, Placeholder) else value
+            for value in self._parameters
+        )
+
+
+def _shape(value: Any) -> Any:
+    """What a queryset may depend on: the type of a value, the length of a list."""
+    if value is None:
+        raise TypeError("None is no value to look for: nothing equals it in SQL")
+    is_list = isinstance(value, (list, tuple))
+    return (len(value), *map(type, value[:1])) if is_list else type(value)
+
+
+def _placeholder(argument: int, value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [Placeholder(argument, one, place) for place, one in enumerate(value)]
+    return Placeholder(argument, value)
