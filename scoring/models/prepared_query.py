@@ -6,8 +6,10 @@ as the database takes to answer.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
+from datetime import date
 from functools import update_wrapper
 from inspect import signature
 from typing import Any, Final, Generic, ParamSpec, TypeVar
@@ -19,6 +21,7 @@ from django.db.models import Expression, QuerySet, Value
 P = ParamSpec("P")
 RowT = TypeVar("RowT")
 
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d\b")
 MAX_STATEMENTS: Final = 64  # of one query and thread
 
 
@@ -29,7 +32,8 @@ class PreparedQuery(Generic[P, RowT]):
     None. The function is called with placeholders in their stead, so only the values of lookups may
     depend on them. On keyword-only arguments, which stay what they are, all may depend.
 
-    Its SQL is kept for each thread, for each value of the latter and each length of the lists.
+    Its SQL is kept for each thread, for each value of the latter and each length of the lists. What
+    else the function reads stays as it was, so the time of day is an argument too.
     """
 
     def __init__(self, build: Callable[P, QuerySet[Any, RowT]]) -> None:
@@ -84,13 +88,15 @@ class _Statement(Generic[RowT]):
     def __init__(self, queryset: Any) -> None:
         self._queryset = queryset
         if queryset._prefetch_related_lookups:
-            raise TypeError("what is prefetched has queries of its own; prepare those")
+            raise TypeError("what is prefetched has queries of its own: prepare those")
         self._arguments: Sequence[Any] = ()
         self._compiler = compiler = queryset.query.get_compiler(queryset.db)
         try:
             self._sql, self._parameters = compiler.as_sql()
         except EmptyResultSet:
             self._sql, self._parameters = "", ()
+        if any(_is_time(parameter) for parameter in self._parameters):
+            raise TypeError("a time would stay the same at each call: make it an argument")
         converters = compiler.get_converters([column for column, *_ in compiler.select or ()])
         vars(compiler).update(as_sql=self._bound_sql, get_converters=lambda _: converters)
         vars(queryset.query).update(get_compiler=lambda *_, **__: compiler)
@@ -113,6 +119,12 @@ class _Statement(Generic[RowT]):
             value.bind(arguments, connection) if isinstance(value, Placeholder) else value
             for value in self._parameters
         )
+
+
+def _is_time(parameter: Any) -> bool:
+    """Whether the database is given a date or time, which may be the present one."""
+    is_text = isinstance(parameter, str)
+    return isinstance(parameter, date) or (is_text and bool(_DATE.match(parameter)))
 
 
 def _shape(value: Any) -> Any:

@@ -12,8 +12,9 @@ import pytest
 from django.db import connection
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from scoring.models import Case, Dataset, DatasetVersion, Team
+from scoring.models import Case, Dataset, DatasetVersion, Team, Waiver
 from scoring.models.prepared_query import MAX_STATEMENTS, prepared_query
 from tests.conftest import MakeDataset
 from tests.support.concurrency import call_at_once
@@ -57,6 +58,17 @@ def annotated_teams(uid: uuid.UUID, position: int) -> QuerySet[Team]:
 def first_keys(version: int, *, limit: int, is_last: bool = False) -> QuerySet[Case, str]:
     cases = Case.objects.filter(version=version).order_by("-position" if is_last else "position")
     return cases.values_list("key", flat=True)[:limit]
+
+
+@prepared_query
+def older_versions(pk: int) -> QuerySet[DatasetVersion]:
+    return DatasetVersion.objects.filter(pk__lt=pk, created_at__lt=timezone.now())
+
+
+@prepared_query
+def waived_versions(pk: int) -> QuerySet[DatasetVersion]:
+    waivers = Waiver.objects.filter(until__gte=timezone.localdate()).values("dataset")
+    return DatasetVersion.objects.filter(pk__lt=pk, dataset__in=waivers)
 
 
 @prepared_query
@@ -148,6 +160,12 @@ def test_an_argument_that_is_none_or_missing_is_refused(version: DatasetVersion)
         cases_by_key(none, [])
     with pytest.raises(TypeError, match="keys"):
         cases_by_key(version.pk)  # type: ignore[call-arg]
+
+
+def test_a_time_that_would_stay_the_same_is_refused(version: DatasetVersion) -> None:
+    for query in (older_versions, waived_versions):
+        with pytest.raises(TypeError, match="make it an argument"):
+            query(version.pk)
 
 
 def test_prefetched_rows_are_refused(version: DatasetVersion) -> None:

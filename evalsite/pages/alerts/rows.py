@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 
 from evalsite.templatetags.formatting import NOTHING
@@ -22,6 +22,7 @@ from scoring.models import (
     Team,
     WatchState,
 )
+from scoring.models.prepared_query import prepared_query
 
 #: The verdict that a state looks like, and its mark; the worst first.
 STATE_MARKS: Final = {
@@ -90,11 +91,15 @@ def alert_rows(alerts: Iterable[Alert]) -> list[AlertRow]:
 
 def list_open_alerts(owner: Team | Dataset, most: int | None = None) -> list[AlertRow]:
     """The open alerts of the team or dataset, the newest first, at most so many."""
-    field = "rule__team" if isinstance(owner, Team) else "rule__dataset"
-    alerts = Alert.objects.unresolved().of_living().filter(**{field: owner})
-    if not alerts.exists():  # as mostly; Django takes longer to write the joins than to ask this
-        return []
-    return alert_rows(alerts.for_open_list()[:most])
+    is_team = isinstance(owner, Team)
+    return alert_rows(_open_alerts(owner.pk, is_team=is_team, most=most))
+
+
+@prepared_query
+def _open_alerts(owner: int, *, is_team: bool, most: int | None) -> QuerySet[Alert]:
+    of_owner = {"rule__team" if is_team else "rule__dataset": owner}
+    alerts = Alert.objects.unresolved().of_living().filter(**of_owner)
+    return alerts.for_open_list()[:most]
 
 
 def group_by_line(rows: Sequence[AlertRow], lines: Sequence[LineName]) -> list[list[AlertRow]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from evalsite.access import TeamAccess
 from evalsite.pages.thresholds.proposals import page_of
@@ -20,6 +20,7 @@ from scoring.models import (
     ThresholdProposal,
     User,
 )
+from scoring.models.prepared_query import prepared_query
 from scoring.models.reviews.queue import may_have_tasks
 
 MAX_LISTED: Final = 8  # of each kind
@@ -100,10 +101,17 @@ class WaitingList:
         """Expected values that others propose, which an editor approves or rejects."""
         if not self.opened.permissions["may_edit"]:
             return []
-        if not Correction.objects.open().filter(dataset__team=self.opened.team).exists():
+        if not _open_corrections(self.opened.team.pk):
             return []
         return list(Correction.objects.waiting_for(self._user, self.opened.team)[:MAX_LISTED])
 
     def __bool__(self) -> bool:
         proposals = self.proposals or self.threshold_proposals
         return bool(self.queues or self.corrections or proposals or self.notices)
+
+
+@prepared_query
+def _open_corrections(team: int) -> QuerySet[Correction, int]:
+    """The id of one, if there is any."""
+    corrections = Correction.objects.open().filter(dataset__team=team).order_by()
+    return corrections.values_list("pk", flat=True)[:1]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from scoring.engine.processes.disk_space import DISK_FULL, is_out_of_space
 from scoring.models import Notice, Team, User
+from scoring.models.prepared_query import prepared_query
 
 THEMES = {"light", "dark"}
 #: Which link of the bar an address belongs to, by its first word behind the team.
@@ -45,7 +47,7 @@ def page_frame(request: HttpRequest) -> dict[str, Any]:
         "team": None,
         "disk_problem": DISK_FULL if is_out_of_space() else "",
         "notices": SimpleLazyObject(lambda: _unread(user)) if user and has_notices else (),
-        "teams": Team.objects.of(user) if user and user.is_authenticated else Team.objects.none(),
+        "teams": SimpleLazyObject(lambda: _teams_of(user.pk)) if user and user.pk else (),
     }
 
 
@@ -53,6 +55,11 @@ def site_section(path: str) -> str:
     """The section of the bar that the address belongs to, from `SECTIONS`; "" for none."""
     first = _FIRST.match(path)
     return SECTIONS.get(first[1], "") if first else ""
+
+
+@prepared_query
+def _teams_of(user: int) -> QuerySet[Team]:
+    return Team.objects.filter(members__user=user).order_by("name")
 
 
 def _unread(user: User) -> list[Notice]:

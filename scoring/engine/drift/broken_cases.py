@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -11,6 +10,7 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
 from scoring.engine.drift.series_status import SeriesStatus
 from scoring.models import Baseline, RunStep
+from scoring.models.prepared_query import prepared_query
 
 
 class Regression(NamedTuple):
@@ -28,33 +28,30 @@ class Regression(NamedTuple):
 def latest_regressions(standings: Sequence[SeriesStatus]) -> list[Regression]:
     """Most broken cases first, in one query. Runs that are not measured yet are left out."""
     by_run = {standing.latest.run: standing for standing in standings}
-    rows = _steps().filter(_to_latest(standings))
+    latest = [standing.latest.run for standing in standings]
+    before = [standing.stops[-2:][0].run for standing in standings]
+    rows = _broken_steps(latest, before)
     broken = [Regression(by_run[after], *figures) for after, *figures in rows]
     return sorted(
         broken, key=lambda regression: (-regression.broke, regression.standing.dataset_name)
     )
 
 
-@cache
-def _steps() -> QuerySet[RunStep, Any]:
-    """The columns of all steps that broke cases, with the run that is `pinned`; built once."""
+@prepared_query
+def _broken_steps(latest: Sequence[int], before: Sequence[int]) -> QuerySet[RunStep, Any]:
+    """The columns of the steps to these runs, from the pinned run or else from the run before, that
+    broke cases.
+    """
     baselines = Baseline.objects.filter(
         dataset=OuterRef("after__output_set__version__dataset"),
         series=OuterRef("after__output_set__series"),
     )
     steps = RunStep.objects.annotate(pinned=Subquery(baselines.values("run")[:1])).filter(
+        Q(before=F("pinned")) | Q(before__pk__in=before, pinned=None),
+        after__pk__in=latest,
         before_finished_at=F("before__finished_at"),
         after_finished_at=F("after__finished_at"),
         broke__gt=0,
     )
     names = ("after__uuid", "before__uuid", "before__name", "pairs", "broke", "fixed")
     return steps.values_list("after", *names)
-
-
-def _to_latest(standings: Sequence[SeriesStatus]) -> Q:
-    """The steps to the latest run of each series from its pinned run, else from the run before."""
-    wanted = Q(after__in=[standing.latest.run for standing in standings], before=F("pinned"))
-    for standing in standings:
-        if len(standing.stops) > 1:
-            wanted |= Q(after=standing.latest.run, before=standing.stops[-2].run, pinned=None)
-    return wanted

@@ -1,11 +1,14 @@
-"""A team's latest runs at a glance, in five queries, and one for later labels of runs of suites."""
+"""A team's latest runs at a glance, in three queries, and one for later labels."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from django.db.models import Q, QuerySet
+
 from scoring.engine.runs.progress import RunProgress, is_worker_alive, progress_by_run
 from scoring.models import Run, Team
+from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.relabel import attach_later_labels
 
 
@@ -27,12 +30,19 @@ class LatestRuns(NamedTuple):
 
 def latest_runs(team: Team, limit: int) -> LatestRuns:
     """The team's unfinished runs and those that have ended, each at most `limit`."""
-    unfinished = team.runs.unfinished()
-    ended = team.runs.ended().unarchived()
-    latest = [rows.order_by("-id").values_list("pk", flat=True) for rows in (unfinished, ended)]
-    runs = team.runs.filter(pk__in=[pk for rows in latest for pk in rows[:limit]]).for_list()
+    runs = _latest_runs(team.pk, limit=limit)
     running = [run for run in runs if run.is_unfinished]
     progress = progress_by_run(running, has_worker=is_worker_alive()) if running else {}
     ended_runs = [run for run in runs if not run.is_unfinished]
     attach_later_labels(ended_runs)
     return LatestRuns([RunningRun(run, progress[run.pk]) for run in running], ended_runs)
+
+
+@prepared_query
+def _latest_runs(team: int, *, limit: int) -> QuerySet[Run]:
+    runs = Run.objects.filter(team=team)
+    latest = [
+        rows.order_by("-id").values("pk")[:limit]
+        for rows in (runs.unfinished(), runs.ended().unarchived())
+    ]
+    return runs.filter(Q(pk__in=latest[0]) | Q(pk__in=latest[1])).for_list()

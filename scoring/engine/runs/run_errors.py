@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -13,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from scoring.core.explain.result_codes import code_meaning
 from scoring.core.wording.numbers import plain_share
 from scoring.models import Run, RunScorer, RunState, RunSummary, Team
+from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.run import MAX_ERROR_SHARE
 
 #: Codes of errors that stay however often the case is scored by the same scorers.
@@ -98,7 +98,7 @@ def find_failed_runs(team: Team, most: int) -> list[RunErrors]:
     """The latest runs of which every case has an error and after which no run of their series has
     scored anything. One query, and two more where there are any.
     """
-    found = list(_failed_runs().filter(team=team)[:most])
+    found = _failed_runs(team.pk, limit=most)
     if not found:
         return []
     rows = Run.objects.filter(pk__in=found).select_related("output_set__version__dataset")
@@ -110,9 +110,9 @@ def find_failed_runs(team: Team, most: int) -> list[RunErrors]:
     return [RunErrors(run, _ranked(counts[pk])) for pk, run in latest.items()]
 
 
-@cache
-def _failed_runs() -> QuerySet[Run, int]:
-    """Their ids, newest first; built once, as a page asks for those of its team each time."""
+@prepared_query
+def _failed_runs(team: int, *, limit: int) -> QuerySet[Run, int]:
+    """Their ids, newest first."""
     scored = Q(pass_count__gt=0) | Q(fail_count__gt=0)
     later = Run.objects.filter(
         scored,
@@ -121,8 +121,9 @@ def _failed_runs() -> QuerySet[Run, int]:
         output_set__series=OuterRef("output_set__series"),
     )
     counts = {"pass_count": 0, "fail_count": 0, "skipped_count": 0, "error_count__gt": 0}
-    failed = Run.objects.unarchived().filter(~Exists(later), state=RunState.FINISHED, **counts)
-    return failed.order_by("-pk").values_list("pk", flat=True)
+    finished = Run.objects.unarchived().filter(team=team, state=RunState.FINISHED)
+    failed = finished.filter(~Exists(later), **counts)
+    return failed.order_by("-pk").values_list("pk", flat=True)[:limit]
 
 
 def _ranked(counts: Counter[str]) -> list[str]:

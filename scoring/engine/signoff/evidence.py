@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date
 from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils import timezone
 
 from scoring.engine.compare.claims import read_figures
 from scoring.engine.compare.comparison import stored_comparison
@@ -13,6 +18,7 @@ from scoring.models import CaseDecision, Run, Waiver
 from scoring.models.pairs.pair_index import indexed_list
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import PairKind
+from scoring.models.prepared_query import prepared_query
 from scoring.models.reviews.broken_cases import BrokenCases, StateCounts
 
 
@@ -83,11 +89,9 @@ def count_unsigned(regressions: Sequence[Regression]) -> Iterator[int]:
 
     Two queries, and some more for each regression that is asked for and has waivers or decisions.
     """
-    datasets = {regression.standing.dataset for regression in regressions}
-    waivers = Waiver.objects.active().filter(dataset__uuid__in=datasets)
-    waived = set(waivers.values_list("dataset__uuid", flat=True))
-    decisions = CaseDecision.objects.filter(candidate__uuid__in=[each.run for each in regressions])
-    decided = set(decisions.values_list("candidate__uuid", flat=True))
+    datasets = [each.standing.dataset for each in regressions]
+    waived = set(_waived_datasets(datasets, timezone.localdate()))
+    decided = set(_decided_runs([each.run for each in regressions]))
 
     def count(regression: Regression) -> int:
         if regression.run not in decided and regression.standing.dataset not in waived:
@@ -101,3 +105,15 @@ def count_unsigned(regressions: Sequence[Regression]) -> Iterator[int]:
         return BrokenCases(baseline, run).counts(regression.broke).unsigned
 
     return map(count, regressions)
+
+
+@prepared_query
+def _waived_datasets(datasets: Sequence[UUID], today: date) -> QuerySet[Waiver, UUID]:
+    waivers = Waiver.objects.active(today).filter(dataset__uuid__in=datasets)
+    return waivers.values_list("dataset__uuid", flat=True)
+
+
+@prepared_query
+def _decided_runs(runs: Sequence[UUID]) -> QuerySet[CaseDecision, UUID]:
+    decisions = CaseDecision.objects.filter(candidate__uuid__in=runs)
+    return decisions.values_list("candidate__uuid", flat=True)
