@@ -115,7 +115,7 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         Notice.objects.filter(user=request.user, run=run).mark_read()
     scorers = list(run.scorers.with_summary())
     baselines = find_offered_baselines(request.user, run, request.GET)
-    baseline_choice = choose_baseline(baselines, request.GET)
+    baseline_choice = choose_baseline(run, baselines, request.GET)
     # Queries that a page which polls can do without.
     thresholds = None if run.is_unfinished else RunThresholds(run)
     shown_labels = request.GET.get("labels", "")

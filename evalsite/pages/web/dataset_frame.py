@@ -5,10 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from django.db.models import QuerySet
+
 from evalsite import access
 from evalsite.pages.web.responses import SignedInRequest
-from scoring.models import Dataset, Draft, OutputSet, Run, Waiver
+from scoring.models import Correction, Dataset, DatasetVersion, Draft, OutputSet, Run, Waiver
+from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.run import OutputSetQuerySet, RunQuerySet
+from scoring.models.subqueries import count_rows
 
 
 def dataset_frame(request: SignedInRequest, dataset: Dataset, tab: str) -> dict[str, Any]:
@@ -19,12 +23,20 @@ def dataset_frame(request: SignedInRequest, dataset: Dataset, tab: str) -> dict[
         "tab": tab,
         **access.permissions(request.user, dataset.team),
         "draft": partial(Draft.objects.open_of, dataset),
-        "open_corrections": dataset.corrections.open().count(),
-        "version_count": dataset.versions.count(),
-        "output_set_count": dataset_output_sets(dataset).count(),
-        "run_count": dataset_runs(dataset).count(),
-        "waiver_count": Waiver.objects.open().filter(dataset=dataset).count(),
+        **(_counts.first(dataset.pk) or {}),
     }
+
+
+@prepared_query
+def _counts(dataset: int) -> QuerySet[Dataset, Any]:
+    output_sets = OutputSet.objects.whole().filter(version__dataset=dataset)
+    return Dataset.objects.filter(pk=dataset).values(
+        open_corrections=count_rows(Correction.objects.open().filter(dataset=dataset)),
+        version_count=count_rows(DatasetVersion.objects.filter(dataset=dataset)),
+        output_set_count=count_rows(output_sets),
+        run_count=count_rows(Run.objects.filter(output_set__version__dataset=dataset)),
+        waiver_count=count_rows(Waiver.objects.open().filter(dataset=dataset)),
+    )
 
 
 def dataset_output_sets(dataset: Dataset) -> OutputSetQuerySet:

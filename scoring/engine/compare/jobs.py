@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
-
-from django.db.models import CharField, Exists, OuterRef, QuerySet, Subquery, Value
-from django.db.models.fields.json import KT
-from django.db.models.functions import Cast, Replace
 
 from scoring.engine.compare import comparison
 from scoring.engine.jobs import job_queue
@@ -24,6 +20,13 @@ REQUESTED_STATES: Final = (
     *UNFINISHED,
     JobState.FAILED,
 )  # states of a job that is not enqueued once more
+
+
+class ComparisonState(NamedTuple):
+    """Whether the pairs of two runs are indexed, and whether that was asked for already."""
+
+    is_compared: bool
+    is_requested: bool
 
 
 def compare_or_enqueue(baseline: Run, candidate: Run, by: User | None) -> Comparison | None:
@@ -114,22 +117,19 @@ def enqueue_after(run: Run) -> None:
         job_queue.enqueue(JobKind.COMPARE, run.team, _request(run, following))
 
 
-def with_comparison_state(baselines: QuerySet[Run], candidate: Run) -> QuerySet[Run]:
-    """With the attributes `is_compared`, whether the pairs with the candidate are indexed, and
-    `comparison_asked`, the state of the latest job that compares the runs, or None.
-    """
+def read_comparison_state(baseline: Run, candidate: Run) -> ComparisonState:
+    """Two queries."""
     index = PairIndex.objects.current().filter(
-        comparison__baseline=OuterRef("pk"), comparison__candidate=candidate
+        comparison__baseline=baseline, comparison__candidate=candidate
     )
     jobs = Job.objects.filter(
-        team=candidate.team_id, kind=JobKind.COMPARE, request__candidate=str(candidate.uuid)
-    ).annotate(baseline=_bare(KT("request__baseline")))
-    latest = jobs.filter(baseline=OuterRef("bare_uuid")).order_by("-pk")
-    return baselines.annotate(
-        bare_uuid=_bare(Cast("uuid", CharField())),
-        is_compared=Exists(index),
-        comparison_asked=Subquery(latest.values("state")[:1]),
+        team=candidate.team_id,
+        kind=JobKind.COMPARE,
+        request__baseline=str(baseline.uuid),
+        request__candidate=str(candidate.uuid),
     )
+    latest = jobs.order_by("-pk").values_list("state", flat=True).first()
+    return ComparisonState(index.exists(), latest in REQUESTED_STATES)
 
 
 def enqueue_large(baseline: Run, candidate: Run) -> None:
@@ -138,11 +138,6 @@ def enqueue_large(baseline: Run, candidate: Run) -> None:
     if not (is_unfinished or is_small(baseline, candidate)):
         request = _request(baseline, candidate)
         Job.objects.create(team=candidate.team, kind=JobKind.COMPARE, request=request)
-
-
-def _bare(uuid: Any) -> Replace:
-    """The text of a UUID without hyphens: some databases store it with them, some without."""
-    return Replace(uuid, Value("-"), Value(""), output_field=CharField())
 
 
 def enqueue_comparison(baseline: Run, candidate: Run, by: User | None) -> None:

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from django.db import models, transaction
 
 from scoring.models.data.dataset import DatasetVersion
+from scoring.models.prepared_query import prepared_query
 
 MAX_POSITIONS: Final = 2_000  # cases of a tag whose positions are kept
 TAG_LENGTH: Final = 200
@@ -49,9 +50,14 @@ class TagIndexQuerySet(models.QuerySet["TagIndex"]):
         All up to MAX_OFFERED where the worker has looked, else those of the first cases. One
         query or two.
         """
-        rows = self.filter(version=version).order_by("tag").values_list("tag", flat=True)
-        tags = set(rows[: MAX_OFFERED + 1]) or _first_tags(version)
+        tags = set(_first_indexed_tags(version.pk, limit=MAX_OFFERED + 1)) or _first_tags(version)
         return sorted(tag for tag in tags if is_indexable(tag) and tag.isprintable())[:MAX_OFFERED]
+
+
+@prepared_query
+def _first_indexed_tags(version: int, *, limit: int) -> models.QuerySet[TagIndex, str]:
+    rows = TagIndex.objects.filter(version=version).order_by("tag")
+    return rows.values_list("tag", flat=True)[:limit]
 
 
 def _first_tags(version: DatasetVersion) -> set[str]:

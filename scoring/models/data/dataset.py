@@ -16,6 +16,7 @@ from django.utils import timezone
 from scoring.core.search_text import fold_text
 from scoring.models.base import AddressedRow, validate_name
 from scoring.models.search_text import SearchTextField, quoted_text
+from scoring.models.subqueries import count_rows
 from scoring.models.team.team import Team, User
 
 KEY_LENGTH = 200
@@ -42,11 +43,10 @@ class DatasetQuerySet(models.QuerySet["Dataset"]):
 
     def for_list(self) -> Self:
         """Newest first, with `latest` joined and the attribute `run_count`."""
-        runs = apps.get_model("scoring", "Run").objects.order_by()
+        runs = apps.get_model("scoring", "Run").objects
         own = runs.filter(output_set__version__dataset=models.OuterRef("pk"))
-        counts = own.annotate(row_count=models.Func(models.F("pk"), function="COUNT"))
-        count = models.Subquery(counts.values("row_count"))
-        return self.select_related("latest").annotate(run_count=count).order_by("-id")
+        counted = self.annotate(run_count=count_rows(own))
+        return counted.select_related("latest").order_by("-id")
 
 
 _Datasets = models.Manager.from_queryset(DatasetQuerySet)

@@ -8,6 +8,7 @@ from django.db import models
 
 from scoring.models.base import AddressedRow
 from scoring.models.data.dataset import KEY_LENGTH, CaseContent, Dataset, DatasetVersion
+from scoring.models.prepared_query import prepared_query
 from scoring.models.team.team import Team, User
 
 
@@ -23,13 +24,18 @@ class DraftQuerySet(models.QuerySet["Draft"]):
 
     def open_of(self, dataset: Dataset) -> Draft | None:
         """The dataset's open draft with the version it edits, if there is one."""
-        drafts = self.filter(dataset=dataset, state=DraftState.OPEN)
-        return drafts.select_related("based_on").first() if drafts.exists() else None
+        return _open_drafts.first(dataset.pk)
 
     def last_of(self, dataset: Dataset) -> Draft | None:
         """The newest draft in any state, with the version that was made of it."""
         drafts = self.filter(dataset=dataset).order_by("-pk")
         return drafts.select_related("based_on", "published__created_by").first()
+
+
+@prepared_query
+def _open_drafts(dataset: int) -> models.QuerySet[Draft]:
+    drafts = Draft.objects.filter(dataset=dataset, state=DraftState.OPEN)
+    return drafts.select_related("based_on")
 
 
 class Draft(AddressedRow):

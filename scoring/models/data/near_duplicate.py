@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import models
 
 from scoring.models.data.dataset import DatasetVersion
+from scoring.models.prepared_query import prepared_query
 
 
 class NearDuplicate(NamedTuple):
@@ -20,7 +21,7 @@ class NearDuplicate(NamedTuple):
 class VersionDuplicatesQuerySet(models.QuerySet["VersionDuplicates"]):
     def of(self, version: DatasetVersion) -> dict[int, NearDuplicate]:
         """By position the cases that are like an earlier one; none before they were looked for."""
-        row = self.filter(pk=version.pk).values_list("repeats", "near").first()
+        row = _repeats_and_near.first(version.pk)
         repeats, near = row or ((), ())
         alike = {position: NearDuplicate(first, share) for position, first, share in near}
         return alike | {position: NearDuplicate(first, 1.0) for position, first in repeats}
@@ -32,6 +33,12 @@ class VersionDuplicatesQuerySet(models.QuerySet["VersionDuplicates"]):
         near: Sequence[tuple[int, int, float]],
     ) -> None:
         self.update_or_create(pk=version.pk, defaults={"repeats": repeats, "near": near})
+
+
+@prepared_query
+def _repeats_and_near(version: int) -> models.QuerySet[VersionDuplicates, tuple[Any, Any]]:
+    rows = VersionDuplicates.objects.filter(pk=version)
+    return rows.values_list("repeats", "near")
 
 
 class VersionDuplicates(models.Model):

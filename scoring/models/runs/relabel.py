@@ -9,6 +9,7 @@ from django.db import models
 
 from scoring.core.json_text import to_text
 from scoring.models.base import AddressedRow
+from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.result_rows import RANK, VERDICT_OF_RANK
 from scoring.models.runs.run import Run
 from scoring.models.runs.score import Score, ScoreRow, Status, Verdict
@@ -25,7 +26,7 @@ class RelabelQuerySet(models.QuerySet["Relabel"]):
         """
         if not run.suite_name:
             return None
-        return self.filter(run=run).select_related("created_by").order_by("-id").first()
+        return _latest_relabels.first(run.pk)
 
     def of_runs(self, runs: Iterable[Run]) -> dict[int, Relabel]:
         """By the run's id those that count, of runs that have any.
@@ -45,6 +46,11 @@ class RelabelQuerySet(models.QuerySet["Relabel"]):
         """Of each run the one that counts."""
         later = self.model.objects.filter(run=models.OuterRef("run"), pk__gt=models.OuterRef("pk"))
         return self.exclude(models.Exists(later))
+
+
+@prepared_query
+def _latest_relabels(run: int) -> models.QuerySet[Relabel]:
+    return Relabel.objects.filter(run=run).select_related("created_by").order_by("-id")[:1]
 
 
 class Relabel(AddressedRow):
