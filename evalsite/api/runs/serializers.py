@@ -281,7 +281,7 @@ def page_url(request: HttpRequest | Request, run: Run) -> str:
 def state_body(run: Run) -> dict[str, Any]:
     """A run as StateShape describes it."""
     progress = run_progress(run)
-    scorers = list(run.scorers.with_summary())
+    scorers = run.read_scorers()
     errors = find_run_errors(run, scorers)
     return {
         "id": str(run.uuid),

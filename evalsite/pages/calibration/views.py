@@ -161,7 +161,7 @@ def run_calibration(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """The scorers of a run against people's reviews, and people against each other."""
     opened = access.run_access_for(request.user, uid)
     run = opened.run
-    scorers = list(run.scorers.with_summary())
+    scorers = run.read_scorers()
     calibration = calibrate_run(run, scorers)
     reviews = Review.objects.of_run(run).exclude(output__in=opened.blind_outputs)
     context = {

@@ -56,7 +56,7 @@ def _posted_cases(request: SignedInRequest, opened: RunAccess) -> CaseList:
     if not any(query.getlist("place")):
         query.setlist("place", query.getlist(ALL_LISTED))
     baseline_choice = get_baseline_choice(request.user, run, query)
-    return open_case_list(opened, list(run.scorers.with_summary()), query, baseline_choice)
+    return open_case_list(opened, run.read_scorers(), query, baseline_choice)
 
 
 def _table_query(cases: CaseList) -> str:

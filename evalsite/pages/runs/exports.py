@@ -25,7 +25,7 @@ def export_run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponseBase:
     opened = access.run_access_for(request.user, uid)
     run = opened.run
     baseline_choice = get_baseline_choice(request.user, run, request.GET)
-    scorers = list(run.scorers.with_summary())
+    scorers = run.read_scorers()
     cases = open_case_list(opened, scorers, request.GET, baseline_choice, masks=False)
     if not cases.form.is_valid():
         query = cases.changed(**dict.fromkeys(QUERY_NAMES))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -35,6 +36,7 @@ from scoring.engine.runs.run_errors import find_run_errors
 from scoring.engine.runs.scorer_figures import MEAN
 from scoring.engine.suites.suggested_suite import create_suggested_suite
 from scoring.models import Alert, Notice, Role, Run, RunDrift, RunState, SavedView, Team
+from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.missing_outputs import missing_keys
 from scoring.models.runs.relabel import attach_later_labels
 
@@ -113,7 +115,7 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     run, permissions = opened.run, opened.permissions
     if getattr(request.user, "has_notices", False):
         Notice.objects.filter(user=request.user, run=run).mark_read()
-    scorers = list(run.scorers.with_summary())
+    scorers = run.read_scorers()
     baselines = find_offered_baselines(request.user, run, request.GET)
     baseline_choice = choose_baseline(run, baselines, request.GET)
     # Queries that a page which polls can do without.
@@ -132,7 +134,7 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     context = {
         "team": run.team,
         "run": run,
-        "has_alerts": Alert.objects.filter(run=run).exists(),
+        "has_alerts": bool(_alerts_of(run.pk)),
         "costs": RunCosts(run, figures),
         "trial_figures": trial_figures(figures),
         "progress": run_progress(run) if run.is_unfinished else None,
@@ -145,18 +147,34 @@ def run(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
         "missing_keys": keys,
         "disagreements": find_disagreements(opened, reviews),
         "missing_more": (run.missing_output_count or 0) - len(keys),
-        "drift": RunDrift.objects.filter(run=run).first(),
+        "drift": _drift_of.first(run.pk),
         "errors": find_run_errors(run, scorers),
         "has_errors": any(figure.summary and figure.summary.error_causes for figure in figures),
         "cases": cases,
         **baselines,
-        "views": list(SavedView.objects.for_person(request.user, run.team)),
+        "views": _views_of(request.user.pk, run.team_id),
         "run_release": RunRelease(run, baselines["measured_by"]),
         "may_retry": permissions["may_edit"] and run.state == RunState.FINISHED,
         **permissions,
     }
     response = render_page(request, "runs/page.html", context, parts=["progress", "cases"])
     return response if run.is_unfinished else trigger_client_event(response, "run-ended")
+
+
+@prepared_query
+def _alerts_of(run: int) -> QuerySet[Alert, int]:
+    """The id of one, if there is any."""
+    return Alert.objects.filter(run=run).order_by().values_list("pk", flat=True)[:1]
+
+
+@prepared_query
+def _drift_of(run: int) -> QuerySet[RunDrift]:
+    return RunDrift.objects.filter(run=run)
+
+
+@prepared_query
+def _views_of(user: int, team: int) -> QuerySet[SavedView]:
+    return SavedView.objects.for_person(user, team)
 
 
 @post_action

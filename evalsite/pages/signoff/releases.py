@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -26,6 +27,7 @@ from scoring.engine.reports.release_report import build_release_report, report_f
 from scoring.engine.runs.neighbours import run_baseline
 from scoring.engine.signoff.evidence import count_states, gather_evidence
 from scoring.models import ReleaseDecision, ReleaseState, Role, Run, RunState
+from scoring.models.prepared_query import prepared_query
 from scoring.models.reviews.broken_cases import StateCounts
 from scoring.models.runs.release_decision import MAX_REASON, StaleReleaseError
 
@@ -39,8 +41,7 @@ class RunRelease:
 
     @cached_property
     def standing(self) -> ReleaseDecision | None:
-        decisions = ReleaseDecision.objects.filter(run=self.run).standing()
-        return decisions.select_related("decided_by").first()
+        return _standing_decisions.first(self.run.pk)
 
     @cached_property
     def states(self) -> StateCounts | None:
@@ -53,6 +54,11 @@ class RunRelease:
         assert self.baseline is not None  # noqa: S101  there are states only with one
         runs = urlencode({"baseline": self.baseline.uuid, "candidate": self.run.uuid})
         return f"{reverse('compare', args=[self.run.team.slug])}?{runs}&kind=broke#cases"
+
+
+@prepared_query
+def _standing_decisions(run: int) -> QuerySet[ReleaseDecision]:
+    return ReleaseDecision.objects.filter(run=run).standing().select_related("decided_by")
 
 
 class ReleaseForm(forms.Form):

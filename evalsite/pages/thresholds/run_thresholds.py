@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 from typing import Final
 
@@ -10,6 +11,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from scoring.models import Relabel, Run, RunScorer, SuiteEntry, ThresholdChange
+from scoring.models.prepared_query import prepared_query
 
 MAX_LISTED: Final = 20
 
@@ -23,8 +25,7 @@ class RunThresholds:
     @cached_property
     def current(self) -> Mapping[int, float]:
         """By the scorer's id."""
-        entries = SuiteEntry.objects.filter(suite=self.run.suite_id)
-        return dict(entries.values_list("scorer", "threshold")) if self.run.suite_id else {}
+        return dict(_thresholds_of(self.run.suite_id)) if self.run.suite_id else {}
 
     def url_of(self, scorer: RunScorer) -> str:
         """The page of the scorer's threshold in the suite, else of its default."""
@@ -39,11 +40,18 @@ class RunThresholds:
         new = {s.name: t for s, t in found if t is not None and t != s.threshold}
         return bool(new) and new != (latest.thresholds if latest else {})
 
-    def changes(self) -> QuerySet[ThresholdChange]:
+    def changes(self) -> Sequence[ThresholdChange]:
         """In the suite since the run was made, the newest first."""
-        if self.run.suite_id is None:
-            return ThresholdChange.objects.none()
-        changes = ThresholdChange.objects.filter(
-            suite=self.run.suite_id, changed_at__gt=self.run.created_at
-        )
-        return changes.select_related("scorer", "changed_by")[:MAX_LISTED]
+        suite = self.run.suite_id
+        return _changes_since(suite, self.run.created_at) if suite else ()
+
+
+@prepared_query
+def _thresholds_of(suite: int) -> QuerySet[SuiteEntry, tuple[int, float]]:
+    return SuiteEntry.objects.filter(suite=suite).values_list("scorer", "threshold")
+
+
+@prepared_query
+def _changes_since(suite: int, moment: datetime) -> QuerySet[ThresholdChange]:
+    changes = ThresholdChange.objects.filter(suite=suite, changed_at__gt=moment)
+    return changes.select_related("scorer", "changed_by")[:MAX_LISTED]

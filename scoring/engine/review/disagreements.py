@@ -23,6 +23,7 @@ from scoring.models import (
     User,
 )
 from scoring.models.case_paging import CasePosition
+from scoring.models.prepared_query import prepared_query
 from scoring.models.reviews.adjudication import AdjudicationError
 
 _OPPOSED = (ReviewVerdict.PASS, ReviewVerdict.FAIL)
@@ -70,6 +71,12 @@ class Disagreement(NamedTuple):
         return any(review.reviewer_id == person.pk for review in self.reviews)
 
 
+@prepared_query
+def _adjudicated_outputs(output_set: int) -> QuerySet[Adjudication, int]:
+    rows = Adjudication.objects.filter(output_set=output_set).order_by()
+    return rows.values_list("output", flat=True)
+
+
 @dataclass(frozen=True)
 class Disagreements:
     """The disputed outputs of a run, as a person of this role in the team may see them.
@@ -85,7 +92,7 @@ class Disagreements:
     @cached_property
     def all(self) -> list[DisputedOutput]:
         """In the order of the cases."""
-        decided = set(self._adjudications.values_list("output", flat=True))
+        decided = set(_adjudicated_outputs(self.run.output_set_id))
         outputs = [*decided.union(_find_split(self.run, self.state or read_review_state(self.run)))]
         disputed = [
             DisputedOutput(output, position, trial, output in decided)
@@ -148,10 +155,6 @@ class Disagreements:
             Disagreement(row, reviews.get(row.pk, []), getattr(row, "adjudication", None))
             for row in rows.order_by("case__position", "trial")
         ]
-
-    @property
-    def _adjudications(self) -> QuerySet[Adjudication]:
-        return Adjudication.objects.of_run(self.run).order_by()
 
     @cached_property
     def _own_open(self) -> frozenset[int]:

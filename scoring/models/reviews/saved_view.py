@@ -16,7 +16,7 @@ MAX_QUERY = 4_000
 
 
 class SavedViewQuerySet(models.QuerySet["SavedView"]):
-    def for_person(self, user: User, team: Team) -> Self:
+    def for_person(self, user: User | int, team: Team | int) -> Self:
         """The team's views and the person's own ones there, the team's first, by name."""
         views = self.filter(Q(owner=None) | Q(owner=user), team=team)
         return views.order_by(models.F("owner").asc(nulls_first=True), "name")

@@ -16,6 +16,7 @@ from django.utils import timezone
 from scoring.core.search_text import fold_text
 from scoring.models.base import AddressedRow, validate_name
 from scoring.models.data.dataset import RETENTION, Case, Dataset, DatasetVersion
+from scoring.models.prepared_query import prepared_query
 from scoring.models.scorers.scorer import ScorerVersion
 from scoring.models.scorers.suite import Suite
 from scoring.models.scorers.threshold_change import UNIT
@@ -381,7 +382,26 @@ class Run(AddressedRow):
     @cached_property
     def frozen_scorers(self) -> list[RunScorer]:
         """In their order, with their versions; read once, as nothing of them ever changes."""
-        return list(self.scorers.select_related("version"))
+        return self._own(_frozen_scorers(self.pk))
+
+    def read_scorers(self) -> list[RunScorer]:
+        """As `with_summary` has them."""
+        return self._own(_scorers_with_summary(self.pk))
+
+    def _own(self, scorers: list[RunScorer]) -> list[RunScorer]:
+        for scorer in scorers:
+            scorer.run = self
+        return scorers
+
+
+@prepared_query
+def _frozen_scorers(run: int) -> models.QuerySet[RunScorer]:
+    return RunScorer.objects.filter(run=run).select_related("version")
+
+
+@prepared_query
+def _scorers_with_summary(run: int) -> models.QuerySet[RunScorer]:
+    return RunScorer.objects.filter(run=run).with_summary()
 
 
 class RunScorerQuerySet(models.QuerySet["RunScorer"]):

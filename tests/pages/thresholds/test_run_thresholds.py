@@ -51,4 +51,4 @@ def test_without_the_scorer_in_the_suite_it_leads_to_the_default(run: Run) -> No
     alone = Run.objects.get()
     alone.suite = None
     assert RunThresholds(alone).url_of(scorer) == default
-    assert not RunThresholds(alone).changes().exists()
+    assert not RunThresholds(alone).changes()
