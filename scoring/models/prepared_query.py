@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
-from django.db.models import Expression, QuerySet, Value
+from django.db.models import Expression, Field, QuerySet, Value
 
 P = ParamSpec("P")
 RowT = TypeVar("RowT")
@@ -67,8 +67,8 @@ prepared_query = PreparedQuery
 class Placeholder(Expression):
     """Stands in a queryset for an argument, or for the value at `place` of one that is a list."""
 
-    def __init__(self, argument: int, value: Any, place: int | None = None) -> None:
-        super().__init__(output_field=Value(value).output_field)
+    def __init__(self, argument: int, field: Field[Any, Any], place: int | None = None) -> None:
+        super().__init__(output_field=field)
         self._argument, self._place = argument, place
 
     def as_sql(self, *_: Any) -> Any:
@@ -136,6 +136,10 @@ def _shape(value: Any) -> Any:
 
 
 def _placeholder(argument: int, value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return [Placeholder(argument, one, place) for place, one in enumerate(value)]
-    return Placeholder(argument, value)
+    is_list = isinstance(value, (list, tuple))
+    if is_list and not value:
+        return []
+    field = Value(value[0] if is_list else value).output_field
+    if is_list:
+        return [Placeholder(argument, field, place) for place in range(len(value))]
+    return Placeholder(argument, field)

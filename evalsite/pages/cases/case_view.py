@@ -37,7 +37,7 @@ class CaseView:
 
     @cached_property
     def scorers(self) -> Sequence[RunScorer]:
-        return list(self.run.scorers.select_related("version"))
+        return self.run.frozen_scorers
 
     @cached_property
     def texts(self) -> ComparedTexts:

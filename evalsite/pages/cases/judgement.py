@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
+from django.db.models import QuerySet
+
 from evalsite import access
 from evalsite.pages.cases.baseline_output import BaselineOutput, ScorePair, pair_scores
 from evalsite.pages.cases.compared_texts import ComparedTexts
@@ -21,6 +23,7 @@ from evalsite.pages.cases.texts.row_limits import RowLimits
 from scoring.core.explain.explanation import Explanation, explain
 from scoring.core.explain.json_inside import JSON, find_json_inside
 from scoring.models import ModelCall, Output, Relabel, Run, RunScorer, Score, ScorerVersion
+from scoring.models.prepared_query import prepared_query
 
 
 class ScorerAnswer(NamedTuple):
@@ -146,8 +149,7 @@ class Judgement:
             runs.append(self.baseline.baseline)
             outputs += [self.baseline.output] if self.baseline.output else []
         by_run: dict[int, dict[str, Score]] = {run.pk: {} for run in runs}
-        scores = Score.objects.filter(scorer__run__in=runs, output__in=outputs)
-        for score in scores.select_related("scorer").order_by("scorer__position"):
+        for score in _scores_of([run.pk for run in runs], [output.pk for output in outputs]):
             by_run[score.scorer.run_id][score.scorer.name] = score
         return by_run
 
@@ -180,6 +182,12 @@ class Judgement:
     def _path_table(self, names: Sequence[str], sides: tuple[str, str]) -> PathTable:
         rows = self.texts.path_rows_of(names)
         return build_path_table(names, rows, sides, self.leaves, self.row_limits)
+
+
+@prepared_query
+def _scores_of(runs: Sequence[int], outputs: Sequence[int]) -> QuerySet[Score]:
+    scores = Score.objects.filter(scorer__run__pk__in=runs, output__pk__in=outputs)
+    return scores.select_related("scorer").order_by("scorer__position")
 
 
 def _reply_names(explanation: Explanation | None) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from django.db.models import QuerySet
 from django.http import QueryDict
 from django.urls import reverse
 
@@ -15,6 +16,7 @@ from evalsite.pages.compare.links import change_query
 from scoring.models import Output, RunScorer
 from scoring.models.case_list.table import CaseRow, CaseTable
 from scoring.models.case_paging import CasePosition
+from scoring.models.prepared_query import prepared_query
 
 MAX_TRIALS: Final = 50  # trials that are listed
 SCORERS: Final = 6
@@ -49,8 +51,7 @@ def list_trials(
     Verdicts are shown by the later `labels` of the run, if these are.
     """
     run, output = opened.run, opened.output
-    others = Output.objects.filter(output_set=output.output_set_id, case=output.case_id)
-    if not others.exclude(trial=output.trial).exists():
+    if not _other_trials(output.output_set_id, output.case_id, output.trial):
         return None
     position, shown = output.case.position, scorers[:SCORERS]
     read = scorers if labels else shown  # the later verdict of a case needs all of them
@@ -69,3 +70,10 @@ def list_trials(
         label = labels.label_case(row) if labels else CaseLabel(row.verdict, "")
         trials.append(Trial(row, label, cells, url, is_here=row.place.trial == output.trial))
     return Trials(shown, trials, is_unsteady={"pass", "fail"} <= {row.verdict for row in rows})
+
+
+@prepared_query
+def _other_trials(output_set: int, case: int, trial: int) -> QuerySet[Output, int]:
+    """The id of one, if there is any."""
+    others = Output.objects.filter(output_set=output_set, case=case).exclude(trial=trial)
+    return others.order_by().values_list("pk", flat=True)[:1]

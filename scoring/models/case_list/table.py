@@ -34,6 +34,7 @@ from scoring.models.case_list.index_scan import (
 )
 from scoring.models.case_list.selection import Selection
 from scoring.models.case_paging import OPENING_LENGTH, PAGE_SIZE, CasePosition, opening_text
+from scoring.models.prepared_query import prepared_query
 from scoring.models.queries import case_verdict_of, partner_verdict
 from scoring.models.reviews.comment import Comment
 from scoring.models.reviews.review import Review
@@ -269,27 +270,19 @@ class CaseTable:
         return [rows[output] for output in outputs]
 
     def _texts_of(self, outputs: Sequence[int]) -> Iterable[Mapping[str, Any]]:
-        verdict = CaseVerdict.objects.filter(
-            run=self.run, position=OuterRef("case__position"), trial=OuterRef("trial")
-        )
-        rows: Iterable[Mapping[str, Any]] = Output.objects.filter(pk__in=outputs).values(
-            "pk",
-            "trial",
-            "is_json",
-            "error",
-            *_SPENT,
-            position=F("case__position"),
-            key=F("case__key"),
-            tags=F("case__tags_json"),
-            verdict=Subquery(verdict.values("verdict")[:1]),
-            input_opening=Left("case__input_json", OPENING_LENGTH),
-            output=F("text") if self.is_whole else Left("text", OPENING_LENGTH),
-            **self._marks(verdict),
-        )
-        return rows
+        wanted = {
+            "is_whole": self.is_whole,
+            "counts_reviews": self.counts_reviews,
+            "counts_comments": self.counts_comments,
+        }
+        marks = self._marks()
+        if not marks:
+            return _prepared_texts(self.run.pk, outputs, **wanted)
+        return _texts(self.run.pk, outputs, **wanted).annotate(**marks)
 
-    def _marks(self, verdict: QuerySet[CaseVerdict]) -> dict[str, Any]:
-        """The columns that cost a look at other rows, as far as they are wanted."""
+    def _marks(self) -> dict[str, Any]:
+        """The columns that say what a case is in other trials and runs, as far as wanted."""
+        verdict = _verdict_of_row(self.run.pk)
         marks: dict[str, Any] = {}
         if self.marks_unsteady and not self.hidden:  # other trials would tell
             marks["unsteady"] = ExpressionWrapper(
@@ -301,18 +294,59 @@ class CaseTable:
             )
             marks["earlier"] = Subquery(partner.values(case_verdict_of(self.compared_with)))
             marks["case_verdict"] = Subquery(verdict.values(case_verdict_of(self.run))[:1])
-        if self.counts_reviews:
-            marks["review_count"] = _count_by_output(Review.objects.all())
-        if self.counts_comments:
-            marks["comment_count"] = _count_by_output(Comment.objects.all())
         return marks
 
     def _scores_of(self, outputs: Sequence[int]) -> dict[tuple[int, int], ScoreRow]:
         scorers = [scorer.pk for scorer in self.scorers]
-        scores = Score.objects.filter(scorer__in=scorers, output__in=outputs)
-        columns = ScoreRow._fields if self.is_whole else ScoreRow._fields[:-1]
-        rows: Iterable[Any] = scores.values_list(*columns)
+        rows = _scores(scorers, outputs, is_whole=self.is_whole)
         return {row[:2]: ScoreRow(*row) for row in rows}
+
+
+def _texts(
+    run: int,
+    outputs: Sequence[int],
+    *,
+    is_whole: bool,
+    counts_reviews: bool,
+    counts_comments: bool,
+) -> QuerySet[Output, Any]:
+    counts = {}
+    if counts_reviews:
+        counts["review_count"] = _count_by_output(Review.objects.all())
+    if counts_comments:
+        counts["comment_count"] = _count_by_output(Comment.objects.all())
+    rows: QuerySet[Output, Any] = Output.objects.filter(pk__in=outputs).values(
+        "pk",
+        "trial",
+        "is_json",
+        "error",
+        *_SPENT,
+        position=F("case__position"),
+        key=F("case__key"),
+        tags=F("case__tags_json"),
+        verdict=Subquery(_verdict_of_row(run).values("verdict")[:1]),
+        input_opening=Left("case__input_json", OPENING_LENGTH),
+        output=F("text") if is_whole else Left("text", OPENING_LENGTH),
+        **counts,
+    )
+    return rows
+
+
+_prepared_texts = prepared_query(_texts)
+
+
+def _verdict_of_row(run: int) -> QuerySet[CaseVerdict]:
+    """The verdict of an output in the run."""
+    position, trial = OuterRef("case__position"), OuterRef("trial")
+    return CaseVerdict.objects.filter(run=run, position=position, trial=trial)
+
+
+@prepared_query
+def _scores(
+    scorers: Sequence[int], outputs: Sequence[int], *, is_whole: bool
+) -> QuerySet[Score, Any]:
+    scores = Score.objects.filter(scorer__pk__in=scorers, output__pk__in=outputs)
+    return scores.values_list(*(ScoreRow._fields if is_whole else ScoreRow._fields[:-1]))
 
 
 def _row(values: Mapping[str, Any]) -> CaseRow:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from django.db.models import QuerySet
 from django.db.models.functions import Left
 
 from scoring.core.stats.trials import reduce_scores
 from scoring.models.case_paging import OPENING_LENGTH, opening_text
 from scoring.models.pairs.rows import Pair, RunSide
+from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.case_scores import find_trials
 from scoring.models.runs.run import Output, Run
 from scoring.models.runs.score import Score
@@ -72,7 +74,8 @@ def _row(
     )
 
 
-def _texts_of(outputs: Sequence[int]) -> Iterable[Mapping[str, Any]]:
+@prepared_query
+def _texts_of(outputs: Sequence[int]) -> QuerySet[Output, Any]:
     return Output.objects.filter(pk__in=outputs).values(
         "pk",
         "error",
@@ -83,10 +86,7 @@ def _texts_of(outputs: Sequence[int]) -> Iterable[Mapping[str, Any]]:
 
 def _scores_of(trials: Mapping[int, int], runs: Iterable[Run]) -> _Scores:
     """The mean scores of the `trials` of each case, by the output that names it."""
-    # Without the status, SQLite would walk the index over all of a run's scores.
-    rows = Score.objects.filter(scorer__run__in=runs, output__in=list(trials)).values_list(
-        "scorer__run", "output", "scorer__name", "score", "status"
-    )
+    rows = _named_scores([run.pk for run in runs], list(trials))
     scores: dict[tuple[int, int], dict[str, list[float]]] = {}
     for run, output, name, score, _ in rows:
         if score is not None:
@@ -96,3 +96,10 @@ def _scores_of(trials: Mapping[int, int], runs: Iterable[Run]) -> _Scores:
         case: {name: reduce_scores(given, "mean") for name, given in of_case.items()}
         for case, of_case in scores.items()
     }
+
+
+@prepared_query
+def _named_scores(runs: Sequence[int], outputs: Sequence[int]) -> QuerySet[Score, Any]:
+    """With the status, which keeps SQLite from walking the index over all of a run's scores."""
+    scores = Score.objects.filter(scorer__run__pk__in=runs, output__pk__in=outputs)
+    return scores.values_list("scorer__run", "output", "scorer__name", "score", "status")

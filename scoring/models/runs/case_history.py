@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import QuerySet
 
 from scoring.models.data.dataset import Case
+from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.run import OLDEST_FIRST, Run, RunState
 from scoring.models.runs.score import CaseVerdict, Verdict
 
@@ -78,17 +79,15 @@ def read_case_history(
 
     Those on `hidden` outputs are left out.
     """
-    outputs = run.output_set
-    runs = (
-        Run.objects.of_dataset(outputs.version.dataset)
-        .filter(output_set__series=outputs.series, state=RunState.FINISHED)
-        .order_by(*OLDEST_FIRST)
-    )
-    columns = ("pk", "output_set__version", "uuid", "name", "output_set__dated", "suite_name")
-    rows = list(runs.values_list(*columns))
-    cases = Case.objects.filter(version__in={version for _, version, *_ in rows}, key=key)
-    positions = dict(cases.values_list("version", "position"))
-    verdicts = _find_verdicts(runs, set(positions.values()), trial)
+    series = run.output_set.version.dataset_id, run.output_set.series
+    rows = _runs(*series)
+    positions = dict(_positions(key, sorted({version for _, version, *_ in rows})))
+    verdicts = {
+        (pk, position): _FoundVerdict(Verdict(verdict), output)
+        for pk, position, verdict, output in _verdicts(
+            *series, sorted(set(positions.values())), trial
+        )
+    }
     placed = [(*row, positions.get(row[1], 0)) for row in rows]  # positions count from 1
     return CaseHistory(
         [
@@ -104,15 +103,30 @@ class _FoundVerdict(NamedTuple):
     output: int
 
 
-def _find_verdicts(
-    runs: QuerySet[Run], positions: Collection[int], trial: int
-) -> dict[tuple[int, int], _FoundVerdict]:
-    """By run and position. In versions of a dataset a case may stand in different places."""
-    verdicts = CaseVerdict.objects.filter(
-        run__in=runs.order_by().values("pk"), position__in=positions, trial=trial
+def _finished_runs(dataset: int, series: str) -> QuerySet[Run]:
+    runs = Run.objects.filter(output_set__version__dataset=dataset, output_set__series=series)
+    return runs.filter(state=RunState.FINISHED)
+
+
+@prepared_query
+def _runs(dataset: int, series: str) -> QuerySet[Run, Any]:
+    runs = _finished_runs(dataset, series).order_by(*OLDEST_FIRST)
+    return runs.values_list(
+        "pk", "output_set__version", "uuid", "name", "output_set__dated", "suite_name"
     )
-    rows = verdicts.values_list("run", "position", "verdict", "output")
-    return {
-        (run, position): _FoundVerdict(Verdict(verdict), output)
-        for run, position, verdict, output in rows
-    }
+
+
+@prepared_query
+def _positions(key: str, versions: Sequence[int]) -> QuerySet[Case, tuple[int, int]]:
+    """By version: in those of a dataset a case may stand in different places."""
+    cases = Case.objects.filter(version__pk__in=versions, key=key)
+    return cases.values_list("version", "position")
+
+
+@prepared_query
+def _verdicts(
+    dataset: int, series: str, positions: Sequence[int], trial: int
+) -> QuerySet[CaseVerdict, Any]:
+    runs = _finished_runs(dataset, series).order_by().values("pk")
+    verdicts = CaseVerdict.objects.filter(run__in=runs, position__in=positions, trial=trial)
+    return verdicts.values_list("run", "position", "verdict", "output")

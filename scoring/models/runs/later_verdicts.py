@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
+from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.case_history import CaseOutcome
 from scoring.models.runs.relabel import Relabel, combine_verdicts
 from scoring.models.runs.score import CaseVerdict, Score, Verdict
@@ -39,8 +40,7 @@ def read_later_outcomes(outcomes: Sequence[CaseOutcome], trial: int) -> dict[UUI
     Four queries, one where no run has later labels, none where no run is of a suite.
     """
     runs = [outcome.run for outcome in outcomes if outcome.has_suite]
-    rows = Relabel.objects.filter(run__uuid__in=runs).order_by("pk")
-    latest = dict(rows.values_list("run", "pk")) if runs else {}
+    latest = dict(_relabels_of(runs))
     if not latest:
         return {}
     in_force = Relabel.objects.filter(pk__in=latest.values()).select_related("run")
@@ -53,3 +53,10 @@ def read_later_outcomes(outcomes: Sequence[CaseOutcome], trial: int) -> dict[UUI
     outputs = set(verdicts.values_list("output", flat=True))
     later = read_later_verdicts(relabels, outputs)
     return {relabels[run].run.uuid: verdict for (run, _), verdict in later.items()}
+
+
+@prepared_query
+def _relabels_of(runs: Sequence[UUID]) -> QuerySet[Relabel, tuple[int, int]]:
+    """The ids of run and relabel, the latest relabel last."""
+    relabels = Relabel.objects.filter(run__uuid__in=runs)
+    return relabels.order_by("pk").values_list("run", "pk")
