@@ -297,11 +297,16 @@ def deleted_runs_for(team: Team) -> RunQuerySet:
 
 def runs_for(user: User, team: Team, uids: Sequence[uuid.UUID]) -> list[Run]:
     """The team's runs with these ids, in their order; team, output set, version, dataset joined."""
-    rows = Run.objects.visible_to(user).select_related("team", "output_set__version__dataset")
-    runs = {run.uuid: run for run in rows.filter(team=team, uuid__in=uids)}
-    if any(uid not in runs for uid in uids):
+    runs = {run.uuid: run for run in _runs_of_team(user.pk, team.pk, uids)}
+    if any(uid not in runs or not _is_within_token(user, runs[uid].team_id) for uid in uids):
         raise Http404
     return [runs[uid] for uid in uids]
+
+
+@prepared_query
+def _runs_of_team(user: int, team: int, uids: Sequence[uuid.UUID]) -> models.QuerySet[Run]:
+    runs = Run.objects.filter(team=team, team__members__user=user, uuid__in=uids)
+    return runs.select_related("team", "output_set__version__dataset")
 
 
 def output_for(

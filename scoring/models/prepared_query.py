@@ -16,13 +16,14 @@ from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
-from django.db.models import Expression, Field, QuerySet, Value
+from django.db.models import Expression, QuerySet, Value
 
 P = ParamSpec("P")
 RowT = TypeVar("RowT")
 
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d\b")
 MAX_STATEMENTS: Final = 64  # of one query and thread
+MAX_LISTED: Final = 200  # values of a list; longer ones rarely come twice and take much memory
 
 
 class PreparedQuery(Generic[P, RowT]):
@@ -32,8 +33,9 @@ class PreparedQuery(Generic[P, RowT]):
     None. The function is called with placeholders in their stead, so only the values of lookups may
     depend on them. On keyword-only arguments, which stay what they are, all may depend.
 
-    Its SQL is kept for each thread, for each value of the latter and each length of the lists. What
-    else the function reads stays as it was, so the time of day is an argument too.
+    Its SQL is kept for each thread, for each value of the latter and each length of the lists, but
+    not for lists of more than MAX_LISTED. What else the function reads stays as it was, so the time
+    of day is an argument too.
     """
 
     def __init__(self, build: Callable[P, QuerySet[Any, RowT]]) -> None:
@@ -45,6 +47,8 @@ class PreparedQuery(Generic[P, RowT]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> list[RowT]:
         bound = self._bind(*args, **kwargs)
         bound.apply_defaults()
+        if any(_is_list(value) and len(value) > MAX_LISTED for value in bound.args):
+            return list(self._build(*bound.args, **bound.kwargs))
         shape = (*map(_shape, bound.args), *bound.kwargs.values())
         statements: dict[Any, _Statement[RowT]] = vars(self._kept)
         statement = statements.get(shape)
@@ -67,7 +71,7 @@ prepared_query = PreparedQuery
 class Placeholder(Expression):
     """Stands in a queryset for an argument, or for the value at `place` of one that is a list."""
 
-    def __init__(self, argument: int, field: Field[Any, Any], place: int | None = None) -> None:
+    def __init__(self, argument: int, field: Any, place: int | None = None) -> None:
         super().__init__(output_field=field)
         self._argument, self._place = argument, place
 
@@ -131,15 +135,15 @@ def _shape(value: Any) -> Any:
     """What a queryset may depend on: the type of a value, the length of a list."""
     if value is None:
         raise TypeError("None is no value to look for: nothing equals it in SQL")
-    is_list = isinstance(value, (list, tuple))
-    return (len(value), *map(type, value[:1])) if is_list else type(value)
+    return (len(value), *map(type, value[:1])) if _is_list(value) else type(value)
 
 
 def _placeholder(argument: int, value: Any) -> Any:
-    is_list = isinstance(value, (list, tuple))
-    if is_list and not value:
-        return []
-    field = Value(value[0] if is_list else value).output_field
-    if is_list:
-        return [Placeholder(argument, field, place) for place in range(len(value))]
-    return Placeholder(argument, field)
+    if not _is_list(value):
+        return Placeholder(argument, Value(value).output_field)
+    field = Value(value[0]).output_field if value else None
+    return [Placeholder(argument, field, place) for place in range(len(value))]
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple))

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from scoring.models import Case, Dataset, DatasetVersion, Team, Waiver
-from scoring.models.prepared_query import MAX_STATEMENTS, prepared_query
+from scoring.models.prepared_query import MAX_LISTED, MAX_STATEMENTS, prepared_query
 from tests.conftest import MakeDataset
 from tests.support.concurrency import call_at_once
 
@@ -91,6 +91,13 @@ def test_a_query_may_depend_on_keyword_only_arguments(version: DatasetVersion) -
     for limit in (3, 1, 3):
         assert first_keys(version.pk, limit=limit) == KEYS[:limit]
         assert first_keys(version.pk, limit=limit, is_last=True) == KEYS[::-1][:limit]
+
+
+def test_the_sql_for_long_lists_is_not_kept(version: DatasetVersion) -> None:
+    kept = len(vars(cases_by_key._kept))
+    long = [*KEYS, *(f"no {n}" for n in range(MAX_LISTED))]
+    assert [key for _, key in cases_by_key(version.pk, long)] == KEYS
+    assert len(vars(cases_by_key._kept)) == kept
 
 
 def test_few_statements_are_kept(version: DatasetVersion) -> None:

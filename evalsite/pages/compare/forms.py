@@ -11,7 +11,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django import forms
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
 from evalsite.pages.web.fields import PositionField
@@ -20,8 +20,10 @@ from scoring.core.charts.comparison_charts import ScoreRange
 from scoring.engine.runs.neighbours import run_baseline
 from scoring.models import Dataset, Run, Team
 from scoring.models.pairs.rows import PairFilters, PairKind, ScoreRanges
+from scoring.models.prepared_query import prepared_query
 from scoring.models.reviews.broken_cases import BrokenCases, CaseState
 from scoring.models.runs.run import RunQuerySet
+from scoring.models.subqueries import count_rows
 
 MAX_RUNS: Final = 10  # candidates beside one baseline
 INITIAL_OFFERED: Final = 50  # runs of a dataset at first, the newest
@@ -99,10 +101,19 @@ class DatasetForm(forms.Form):
         dataset: Dataset | None = self.cleaned_data["dataset"] if self.is_valid() else None
         if dataset or self.errors:
             return dataset
-        runs = Run.objects.filter(team=team).ended().for_list()
         named = _parse_runs(self.data)  # type: ignore[arg-type]
-        run = (named and runs.filter(uuid__in=named).first()) or runs.unarchived().first()
+        run = _newest_named.first(team.pk, named) or _newest_ended.first(team.pk)
         return run.output_set.version.dataset if run else None
+
+
+@prepared_query
+def _newest_named(team: int, uids: Sequence[UUID]) -> QuerySet[Run]:
+    return Run.objects.filter(team=team, uuid__in=uids).ended().for_list()[:1]
+
+
+@prepared_query
+def _newest_ended(team: int) -> QuerySet[Run]:
+    return Run.objects.filter(team=team).ended().unarchived().for_list()[:1]
 
 
 class OfferedRuns:
@@ -115,7 +126,7 @@ class OfferedRuns:
         self.has_archived = query.get("choose") == ARCHIVED
         self.has_all = query.get("runs") == ALL
         self._chosen = _parse_runs(query)
-        self._ended = Run.objects.of_dataset(dataset).ended()
+        self._dataset = dataset.pk
 
     @cached_property
     def runs(self) -> list[Run]:
@@ -123,16 +134,14 @@ class OfferedRuns:
         even if they are archived.
         """
         limit = MAX_OFFERED if self.has_all else INITIAL_OFFERED
-        newest = list(self._listed.for_list()[:limit])
-        is_chosen = Q(is_baseline=True) | Q(uuid__in=self._chosen)
-        chosen = self._ended.for_list().filter(is_chosen)
-        others = chosen.exclude(pk__in=[run.pk for run in newest])
-        return sorted([*newest, *others], key=lambda run: run.pk, reverse=True)
+        return _offered_runs(
+            self._dataset, self._chosen, has_archived=self.has_archived, limit=limit
+        )
 
     @cached_property
     def count(self) -> int:
         """The number of runs; archived ones count on request."""
-        return self._listed.count()
+        return _count_listed(self._dataset, has_archived=self.has_archived)[0]
 
     @property
     def lacks_older(self) -> bool:
@@ -141,17 +150,40 @@ class OfferedRuns:
             not self.has_all and len(self.runs) >= INITIAL_OFFERED and self.count > len(self.runs)
         )
 
-    @property
-    def _listed(self) -> RunQuerySet:
-        return self._ended if self.has_archived else self._ended.unarchived()
-
     @cached_property
     def lacks_archived(self) -> bool:
         """Whether there are archived ones that are left out."""
         if self.has_archived:
             return False
-        archived = self._ended.exclude(archived_at=None)
-        return archived.exclude(pk__in=[run.pk for run in self.runs]).exists()
+        return bool(_other_archived(self._dataset, [run.pk for run in self.runs]))
+
+
+def _listed_runs(dataset: int, *, has_archived: bool) -> RunQuerySet:
+    ended = Run.objects.filter(output_set__version__dataset=dataset).ended()
+    return ended if has_archived else ended.unarchived()
+
+
+@prepared_query
+def _offered_runs(
+    dataset: int, chosen: Sequence[UUID], *, has_archived: bool, limit: int
+) -> QuerySet[Run]:
+    listed = _listed_runs(dataset, has_archived=has_archived)
+    is_newest = Q(pk__in=listed.order_by("-pk").values("pk")[:limit])
+    is_offered = is_newest | Q(is_baseline=True) | Q(uuid__in=chosen)
+    return _listed_runs(dataset, has_archived=True).for_list().filter(is_offered)
+
+
+@prepared_query
+def _count_listed(dataset: int, *, has_archived: bool) -> QuerySet[Dataset, int]:
+    count = count_rows(_listed_runs(dataset, has_archived=has_archived))
+    return Dataset.objects.filter(pk=dataset).values_list(count, flat=True)
+
+
+@prepared_query
+def _other_archived(dataset: int, offered: Sequence[int]) -> QuerySet[Run, int]:
+    """The id of one, if there is any."""
+    runs = _listed_runs(dataset, has_archived=True).exclude(archived_at=None)
+    return runs.exclude(pk__in=offered).order_by().values_list("pk", flat=True)[:1]
 
 
 def _parse_runs(query: QueryDict) -> list[UUID]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from scoring.engine.compare.claims import correct_claims
 from scoring.engine.compare.columns import match_cases, tag_columns
@@ -23,6 +24,7 @@ from scoring.engine.jobs.progress import ReportProgress, StageProgress, ignore_p
 from scoring.models import Comparison, Run
 from scoring.models.pairs.pair_index import PairIndex
 from scoring.models.pairs.pairs import Pairs
+from scoring.models.prepared_query import prepared_query
 
 
 class NotComparableError(Exception):
@@ -53,12 +55,18 @@ def stored_comparison(baseline: Run, candidate: Run) -> Comparison | None:
 
 def stored_comparisons(baseline: Run, candidates: Sequence[Run]) -> dict[int, Comparison]:
     """The stored comparisons that are up to date, by the candidate's id; one query."""
-    rows = Comparison.objects.current().filter(baseline=baseline, candidate__in=candidates)
+    rows = _current_comparisons(baseline.pk, [candidate.pk for candidate in candidates])
     stored = {row.candidate_id: row for row in rows if row.figures.get("shape") == SHAPE}
     runs = {candidate.pk: candidate for candidate in candidates}
     for pk, row in stored.items():
         row.baseline, row.candidate = baseline, runs[pk]
     return stored
+
+
+@prepared_query
+def _current_comparisons(baseline: int, candidates: Sequence[int]) -> QuerySet[Comparison]:
+    comparisons = Comparison.objects.current()
+    return comparisons.filter(baseline=baseline, candidate__pk__in=candidates)
 
 
 def compare_runs(

@@ -6,14 +6,15 @@ To find them again would mean to join all cases of both runs for every page of t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from django.db import models
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from scoring.core.charts.comparison_charts import ScoreRange
 from scoring.models.pairs.comparison import Comparison
 from scoring.models.pairs.rows import PairKind
+from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.run import Run
 
 
@@ -24,9 +25,6 @@ class PairIndexQuerySet(models.QuerySet["PairIndex"]):
             comparison__baseline_finished_at=F("comparison__baseline__finished_at"),
             comparison__candidate_finished_at=F("comparison__candidate__finished_at"),
         )
-
-    def between(self, baseline: Run, candidate: Run) -> Self:
-        return self.filter(comparison__baseline=baseline, comparison__candidate=candidate)
 
 
 class PairIndex(models.Model):
@@ -79,10 +77,19 @@ def indexed_list(
     change: ScoreRange | None = None,
 ) -> IndexedList:
     """What is kept of the list of the two runs and still holds; one query."""
-    rows = PairIndex.objects.current().between(baseline, candidate)
-    own = rows.filter(kind=kind, scorer=scorer, change=change_text(change) if change else "")
-    row = own.values_list("total", "positions").first()
+    changed = change_text(change) if change else ""
+    row = _current_lists.first(baseline.pk, candidate.pk, kind.value, scorer, changed)
     return IndexedList(*row) if row else NOT_INDEXED
+
+
+@prepared_query
+def _current_lists(
+    baseline: int, candidate: int, kind: str, scorer: str, change: str
+) -> QuerySet[PairIndex, Any]:
+    rows = PairIndex.objects.current().filter(
+        comparison__baseline=baseline, comparison__candidate=candidate
+    )
+    return rows.filter(kind=kind, scorer=scorer, change=change).values_list("total", "positions")
 
 
 def change_text(change: ScoreRange) -> str:

@@ -14,16 +14,18 @@ from functools import cached_property
 from typing import Final, NamedTuple, Self, TypeVar
 
 from django.db import models
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from scoring.models.data.dataset import Case
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import Pair, PairKind
+from scoring.models.prepared_query import prepared_query
 from scoring.models.reviews.case_decision import CaseDecision, CaseDecisionState
 from scoring.models.reviews.waiver import Waiver
 from scoring.models.runs.case_scores import read_scorer_verdicts
 from scoring.models.runs.run import Run
-from scoring.models.runs.score import Verdict
+from scoring.models.runs.score import CaseVerdict, Verdict
 
 T = TypeVar("T")
 
@@ -136,11 +138,8 @@ class BrokenCases:
         """Id, output of the candidate, and state. Of cases with several trials the first one's
         decision counts: before comparisons were by case, each trial could have one.
         """
-        rows = CaseDecision.objects.between(self.baseline, self.candidate)
-        if self.candidate.has_trials:
-            firsts = self.candidate.verdicts.exclude(of_case=None)
-            rows = rows.filter(output__in=firsts.values("output"))
-        return list(rows.values_list("pk", "output", "state"))
+        has_trials = self.candidate.has_trials
+        return _read_decisions(self.baseline.pk, self.candidate.pk, has_trials=has_trials)
 
     @cached_property
     def waiver_use(self) -> WaiverUse:
@@ -213,8 +212,7 @@ class BrokenCases:
         """The open waivers of the dataset by case and scorer."""
         dataset = self.candidate.output_set.version.dataset_id
         waivers: dict[str, dict[int, OpenWaiver]] = {}
-        rows = Waiver.objects.open().filter(dataset=dataset)
-        for key, scorer, pk, until in rows.values_list("case_key", "scorer", "pk", "until"):
+        for key, scorer, pk, until in _open_waivers(dataset):
             waivers.setdefault(key, {})[scorer] = OpenWaiver(pk, until)
         return waivers
 
@@ -294,3 +292,20 @@ def _output(pair: Pair) -> int:
 
 def _parts(values: Sequence[T]) -> Iterable[Sequence[T]]:
     return (values[start : start + PART] for start in range(0, len(values), PART))
+
+
+@prepared_query
+def _read_decisions(
+    baseline: int, candidate: int, *, has_trials: bool
+) -> QuerySet[CaseDecision, tuple[int, int, str]]:
+    rows = CaseDecision.objects.filter(baseline=baseline, candidate=candidate)
+    if has_trials:
+        firsts = CaseVerdict.objects.filter(run=candidate).exclude(of_case=None)
+        rows = rows.filter(output__in=firsts.values("output"))
+    return rows.values_list("pk", "output", "state")
+
+
+@prepared_query
+def _open_waivers(dataset: int) -> QuerySet[Waiver, tuple[str, int, int, date]]:
+    waivers = Waiver.objects.open().filter(dataset=dataset)
+    return waivers.values_list("case_key", "scorer", "pk", "until")

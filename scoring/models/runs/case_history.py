@@ -82,11 +82,10 @@ def read_case_history(
     series = run.output_set.version.dataset_id, run.output_set.series
     rows = _runs(*series)
     positions = dict(_positions(key, sorted({version for _, version, *_ in rows})))
+    places = sorted(set(positions.values()))
     verdicts = {
         (pk, position): _FoundVerdict(Verdict(verdict), output)
-        for pk, position, verdict, output in _verdicts(
-            *series, sorted(set(positions.values())), trial
-        )
+        for pk, position, verdict, output in _verdicts(*series, places, trial)
     }
     placed = [(*row, positions.get(row[1], 0)) for row in rows]  # positions count from 1
     return CaseHistory(

@@ -36,8 +36,7 @@ class RelabelQuerySet(models.QuerySet["Relabel"]):
         of_suites = {run.pk: run for run in runs if run.suite_name}
         if not of_suites:
             return {}
-        relabels = self.in_force().filter(run__in=of_suites).select_related("created_by")
-        found = {relabel.run_id: relabel for relabel in relabels}
+        found = {relabel.run_id: relabel for relabel in _relabels_in_force(list(of_suites))}
         for pk, relabel in found.items():
             relabel.run = of_suites[pk]
         return found
@@ -51,6 +50,11 @@ class RelabelQuerySet(models.QuerySet["Relabel"]):
 @prepared_query
 def _latest_relabels(run: int) -> models.QuerySet[Relabel]:
     return Relabel.objects.filter(run=run).select_related("created_by").order_by("-id")[:1]
+
+
+@prepared_query
+def _relabels_in_force(runs: Sequence[int]) -> models.QuerySet[Relabel]:
+    return Relabel.objects.in_force().filter(run__pk__in=runs).select_related("created_by")
 
 
 class Relabel(AddressedRow):
