@@ -23,7 +23,7 @@ RowT = TypeVar("RowT")
 
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d\b")
 MAX_STATEMENTS: Final = 64  # of one query and thread
-MAX_LISTED: Final = 200  # values of a list; longer ones rarely come twice and take much memory
+MAX_LISTED: Final = 300  # values of a list; longer ones rarely come twice and take much memory
 
 
 class PreparedQuery(Generic[P, RowT]):

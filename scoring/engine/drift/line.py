@@ -1,4 +1,4 @@
-"""The drift lines of a dataset, in five queries however many and large the runs."""
+"""The drift lines of a dataset, in five queries however large the runs, up to 900 points."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from scoring.engine.drift.line_runs import MAX_POINTS, LineKey, LineRun, runs_by
 from scoring.engine.drift.point import Point, PointRow, build_point, point_rows
 from scoring.engine.drift.reference import ReferenceRun, reference_runs
 from scoring.engine.drift.results import judged_runs
-from scoring.models import Dataset, RunScorer
-from scoring.models.runs.run_drift import CountedStep, counted_steps, runs_in_time
+from scoring.models import Dataset
+from scoring.models.runs.run_drift import CountedStep, counted_steps
 
 MAX_BY_ID: Final = 900  # SQLite may be built for no more than 999 parameters
 
@@ -307,7 +307,7 @@ def drift_lines(
     by_line = runs_by_line(dataset, scorers, series)
     references = reference_runs(dataset, series) if by_line else {}
     lines = [_line(dataset, key, runs, references[key[0]], part) for key, runs in by_line.items()]
-    rows = _read_rows(dataset, lines, scorers, series) if lines else {}
+    rows = _read_rows(lines)
     steps = counted_steps({row.run_id for row in rows.values()})
     for line in lines:
         line.details.update(_points(line, rows, steps, references[line.series]))
@@ -328,9 +328,7 @@ def _line(
     return DriftLine(dataset, scorer, series, runs, part, name, pinned)
 
 
-def _read_rows(
-    dataset: Dataset, lines: Sequence[DriftLine], scorers: Collection[str], series: Collection[str]
-) -> dict[int, PointRow]:
+def _read_rows(lines: Sequence[DriftLine]) -> dict[int, PointRow]:
     """The rows of the points that the lines have to hold and of those before them, by id."""
     wanted = {
         line.runs[max(0, place - back)].scorer
@@ -338,10 +336,9 @@ def _read_rows(
         for place in line.places
         for back in (0, 1)
     }
-    if len(wanted) <= MAX_BY_ID:  # by nothing else: SQLite would look at every run for each id
-        return point_rows(RunScorer.objects.filter(pk__in=wanted))
-    rows = runs_in_time(dataset, scorers=scorers, series=series)
-    return point_rows(rows.select_related(None).defer(None).order_by())
+    ids = sorted(wanted)
+    parts = [ids[start : start + MAX_BY_ID] for start in range(0, len(ids), MAX_BY_ID)]
+    return {pk: row for part in parts for pk, row in point_rows(part).items()}
 
 
 def _points(

@@ -10,12 +10,13 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from django.db.models import F, Min, TextField
+from django.db.models import F, Min, QuerySet, TextField
 from django.db.models.functions import Cast, Substr
 
 from scoring.engine.drift.breaks import Break, Versions, find_breaks, find_rescoring
 from scoring.engine.drift.results import RESULT_COLUMNS, StoredResults, with_freshness
-from scoring.models import Dataset
+from scoring.models import Dataset, RunScorer
+from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.run import identity_of
 from scoring.models.runs.run_drift import runs_in_time
 
@@ -41,10 +42,14 @@ class LineName(NamedTuple):
 
 def line_names(dataset: Dataset) -> list[LineName]:
     """By series and, within one, in the order of the suite; no run is read."""
+    return [LineName(series, scorer) for series, scorer, _ in _names_in_order(dataset.pk)]
+
+
+@prepared_query
+def _names_in_order(dataset: int) -> QuerySet[RunScorer, Any]:
     scorers = runs_in_time(dataset).select_related(None).defer(None).order_by()
     names = scorers.values_list("run__output_set__series", "name").annotate(first=Min("position"))
-    ordered = names.order_by("run__output_set__series", "first", "name")
-    return [LineName(series, scorer) for series, scorer, _ in ordered]
+    return names.order_by("run__output_set__series", "first", "name")
 
 
 class LineRun(NamedTuple):
@@ -113,15 +118,21 @@ def runs_by_line(
 def _read_rows(
     dataset: Dataset, names: Collection[str], series: Collection[str]
 ) -> Iterator[tuple[LineKey, _Row]]:
-    scorers = runs_in_time(dataset, scorers=names, series=series).select_related(None).defer(None)
-    day = Substr(Cast(F("run__output_set__dated"), TextField()), 1, 10)
-    dated = with_freshness(scorers).annotate(day=day, outputs=identity_of("run__output_set"))
-    rows: Any = dated.values_list(*_NAMES, *_FIGURES, *RESULT_COLUMNS, *_VERSIONS)
     figures, kept = len(_FIGURES), len(_FIGURES) + len(RESULT_COLUMNS)
-    for series_name, scorer, outputs, run_name, day, *others in rows:
+    for series_name, scorer, outputs, run_name, day, *others in _columns(
+        dataset.pk, sorted(names), sorted(series)
+    ):
         results = StoredResults._make(others[figures:kept])
         row = _Row(outputs, run_name, day, others[:figures], results, others[kept:])
         yield (series_name, scorer), row
+
+
+@prepared_query
+def _columns(dataset: int, names: Sequence[str], series: Sequence[str]) -> QuerySet[RunScorer, Any]:
+    scorers = runs_in_time(dataset, scorers=names, series=series).select_related(None).defer(None)
+    day = Substr(Cast(F("run__output_set__dated"), TextField()), 1, 10)
+    dated = with_freshness(scorers).annotate(day=day, outputs=identity_of("run__output_set"))
+    return dated.values_list(*_NAMES, *_FIGURES, *RESULT_COLUMNS, *_VERSIONS)
 
 
 def _line_runs(rows: Sequence[_Row]) -> list[LineRun]:

@@ -16,6 +16,7 @@ from scoring.engine.drift.breaks import Break
 from scoring.engine.drift.line_runs import LineRun
 from scoring.engine.drift.reference import ReferenceRun
 from scoring.models import RunScorer
+from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.run_drift import CountedStep
 
 
@@ -106,12 +107,17 @@ FIELDS: Final = (
 )  # fmt: skip
 
 
-def point_rows(scorers: QuerySet[RunScorer]) -> dict[int, PointRow]:
-    """The rows of scorers of `runs_in_time`, by id."""
+def point_rows(scorers: Sequence[int]) -> dict[int, PointRow]:
+    """The rows of the scorers of runs with these ids, by id."""
+    return {pk: PointRow._make(fields) for pk, *fields in _columns(scorers)}
+
+
+@prepared_query
+def _columns(scorers: Sequence[int]) -> QuerySet[RunScorer, Any]:
     same = When(run__drift__run_finished_at=F("run__finished_at"), then=Value(1))
     holds = Case(same, default=Value(0), output_field=IntegerField())
-    rows: Any = scorers.annotate(drift_holds=holds).values_list("pk", *FIELDS)
-    return {pk: PointRow._make(fields) for pk, *fields in rows}
+    rows = RunScorer.objects.filter(pk__in=scorers).annotate(drift_holds=holds)
+    return rows.values_list("pk", *FIELDS)
 
 
 def build_point(

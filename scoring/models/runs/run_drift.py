@@ -10,6 +10,7 @@ from django.db import models
 from scoring.core.stats.flips import FlipCounts
 from scoring.core.wording.drift import same_text
 from scoring.models.data.dataset import Dataset
+from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.run import OLDEST_FIRST, OutputSet, Run, RunScorer, RunState
 
 
@@ -152,7 +153,7 @@ class LevelSums(models.Model):
 
 
 def runs_in_time(
-    dataset: Dataset, *, scorers: Collection[str] = (), series: Collection[str] = ()
+    dataset: Dataset | int, *, scorers: Collection[str] = (), series: Collection[str] = ()
 ) -> models.QuerySet[RunScorer]:
     """The scorers of finished runs, all or those with these names in these series, oldest first by
     the time of their outputs.
@@ -182,11 +183,16 @@ def steps_into(runs: Iterable[Run]) -> dict[tuple[int, int], RunStep]:
 
 def counted_steps(runs: Iterable[int]) -> dict[tuple[int, int], CountedStep]:
     """Those into the runs with these ids that hold, by the ids of the runs before and after."""
+    rows = _counted_steps(sorted(runs))
+    return {(before, after): CountedStep(*figures) for before, after, *figures in rows}
+
+
+@prepared_query
+def _counted_steps(runs: Sequence[int]) -> models.QuerySet[RunStep, Any]:
     steps = RunStep.objects.filter(
-        after__in=list(runs),
+        after__pk__in=runs,
         scorers__isnull=False,
         before_finished_at=models.F("before__finished_at"),
         after_finished_at=models.F("after__finished_at"),
     )
-    rows: Iterable[Any] = steps.values_list("before", "after", *CountedStep._fields)
-    return {(before, after): CountedStep(*figures) for before, after, *figures in rows}
+    return steps.values_list("before", "after", *CountedStep._fields)
