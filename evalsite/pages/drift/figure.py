@@ -92,7 +92,7 @@ class DriftFigure:
     @property
     def overview(self) -> Sparkline:
         """The means of all runs."""
-        means = [run.mean for run in self.line.runs]
+        means = [run.kept.mean if run.kept else None for run in self.line.runs]
         low = min((mean for mean in means if mean is not None), default=0.0) // GRID * GRID
         return sparkline(means, self.line.points[-1].threshold, low=min(low, 1 - GRID))
 

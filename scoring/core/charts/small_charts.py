@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from math import ceil
+from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
 Side = Literal["pass", "fail", "both", "none"]
 
 MIN_BAR: Final = 1.0  # height of a bar that stands for anything at all
+MAX_POINTS: Final = 120  # about as many points of a line as can be told apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +113,35 @@ def sparkline(
 ) -> Sparkline:
     """A line through the values over an axis from `low` to `high`; None breaks it.
 
-    Values outside the axis lie on its edge. A single value lies in the middle.
+    Values outside the axis lie on its edge. A single value lies in the middle. Of more than
+    MAX_POINTS values those are drawn that reach farthest.
     """
-    runs: list[list[Point]] = [[]]
-    for place, value in enumerate(values):
-        if value is None:
-            runs.append([])
-        else:
-            x = width * place / (len(values) - 1) if len(values) > 1 else width / 2
-            runs[-1].append(Point(round_length(x), _y(value, low, high, height), place, value))
+    step = width / (len(values) - 1) if len(values) > 1 else 0.0
+    first = 0.0 if step else width / 2
+    runs = [
+        tuple(
+            Point(round_length(first + step * place), _y(value, low, high, height), place, value)
+            for place, value in run
+        )
+        for run in _drawn_runs(values)
+    ]
     threshold_y = None if threshold is None else _y(threshold, low, high, height)
-    return Sparkline(width, height, tuple(tuple(run) for run in runs if run), threshold_y)
+    return Sparkline(width, height, tuple(runs), threshold_y)
+
+
+def _drawn_runs(values: Sequence[float | None]) -> Iterable[list[tuple[int, float]]]:
+    """The values between gaps with their places: all of few, else the ends of each run and the
+    lowest and highest of each part of it.
+    """
+    size = ceil(2 * len(values) / MAX_POINTS) if len(values) > MAX_POINTS else 1
+    gaps = [value is None for value in values]
+    for is_gap, places in groupby(range(len(values)), gaps.__getitem__):
+        if is_gap:
+            continue
+        run = [(place, value) for place in places if (value := values[place]) is not None]
+        parts = [run[start : start + size] for start in range(0, len(run), size)]
+        farthest = {end(part, key=itemgetter(1)) for part in parts for end in (min, max)}
+        yield sorted({run[0], run[-1], *farthest})
 
 
 def _side(low: float, high: float, threshold: float | None) -> Side:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.core.charts.small_charts import MIN_BAR, Point, histogram_chart, sparkline
+from scoring.core.charts.small_charts import MAX_POINTS, MIN_BAR, Point, histogram_chart, sparkline
 
 counts = st.lists(st.integers(0, 10**6), min_size=1, max_size=20)
 
@@ -88,6 +88,28 @@ def test_another_axis_can_be_chosen(value: float, y: float) -> None:
 
 def test_an_axis_without_extent_puts_the_line_in_the_middle() -> None:
     assert sparkline([3.0, 3.0], low=3, high=3, height=20).runs[0][1].y == 10
+
+
+@given(st.lists(st.none() | st.floats(0, 1), min_size=MAX_POINTS + 1, max_size=700))
+def test_of_many_values_the_farthest_the_ends_and_the_gaps_are_drawn(
+    values: list[float | None],
+) -> None:
+    runs = sparkline(values).runs
+    drawn = {point.place: point.value for run in runs for point in run}
+    known = [value for value in values if value is not None]
+    assert all(values[place] == value for place, value in drawn.items())
+    assert not known or {min(known), max(known)} <= set(drawn.values())
+    for end in (0, len(values) - 1):
+        assert values[end] is None or end in drawn
+    gaps = [place for place, value in enumerate(values) if value is None]
+    edges = {edge for place in gaps for edge in (place - 1, place + 1)}
+    assert all(edge in drawn for edge in edges if 0 <= edge < len(values) and edge not in gaps)
+
+
+def test_a_long_line_has_few_points() -> None:
+    for count in (MAX_POINTS, 500, 5_000):
+        points = sparkline([place % 7 / 7 for place in range(count)]).runs[0]
+        assert MAX_POINTS / 2 <= len(points) <= MAX_POINTS + 2
 
 
 @given(st.lists(st.none() | st.floats(-2, 3), max_size=30))
