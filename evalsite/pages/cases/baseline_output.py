@@ -9,7 +9,7 @@ from typing import ClassVar, Final, NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db.models import Case, OuterRef, Subquery, When
+from django.db.models import Case, OuterRef, QuerySet, Subquery, When
 from django.http import Http404, QueryDict
 
 from evalsite import access
@@ -26,6 +26,7 @@ from scoring.models.case_paging import PAGE_SIZE, CasePosition
 from scoring.models.pairs.pair_index import NOT_INDEXED, IndexedList, indexed_list
 from scoring.models.pairs.pairs import Pairs
 from scoring.models.pairs.rows import PairKind
+from scoring.models.prepared_query import prepared_query
 
 #: Which two of the three texts are compared, by the name that addresses bear.
 BETWEEN: Final[Mapping[str, tuple[str, str]]] = {
@@ -242,14 +243,20 @@ def pair_scores(
 
 def _find_output(baseline: Run, output: Output) -> Output | None:
     """The baseline's output for the case, of the same trial, else of the first one it has."""
+    outputs = baseline.output_set
+    place = output.case.key, output.trial
+    return _outputs_of_case.first(baseline.pk, outputs.pk, outputs.version_id, *place)
+
+
+@prepared_query
+def _outputs_of_case(
+    run: int, output_set: int, version: int, key: str, trial: int
+) -> QuerySet[Output]:
+    """With their verdicts in the run, the one of the trial first."""
     verdicts = CaseVerdict.objects.filter(
-        run=baseline, position=OuterRef("case__position"), trial=OuterRef("trial")
+        run=run, position=OuterRef("case__position"), trial=OuterRef("trial")
     )
-    outputs = Output.objects.select_related("case").filter(
-        output_set=baseline.output_set_id,
-        case__version=baseline.output_set.version_id,
-        case__key=output.case.key,
-    )
-    is_another = Case(When(trial=output.trial, then=0), default=1)
-    same_first = outputs.order_by(is_another, "trial")
-    return same_first.annotate(verdict=Subquery(verdicts.values("verdict")[:1])).first()
+    outputs = Output.objects.filter(output_set=output_set, case__version=version, case__key=key)
+    is_another = Case(When(trial=trial, then=0), default=1)
+    same_first = outputs.select_related("case").order_by(is_another, "trial")
+    return same_first.annotate(verdict=Subquery(verdicts.values("verdict")[:1]))[:1]

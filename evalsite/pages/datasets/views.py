@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404
 from evalsite import access
 from evalsite.pages.cases.texts.case_texts import CaseTexts
 from evalsite.pages.drift.series_list import list_series
+from evalsite.pages.runs.run_list import list_runs
 from evalsite.pages.web.dataset_frame import dataset_frame, dataset_output_sets, dataset_runs
 from evalsite.pages.web.decorators import get_page
 from evalsite.pages.web.exports import send_export
@@ -20,7 +21,6 @@ from evalsite.pages.web.search_forms import CaseSearchForm
 from scoring.engine import imports
 from scoring.engine.export import output_set_table, version_table
 from scoring.models import Dataset, DatasetVersion, Role, TagIndex, VersionDuplicates
-from scoring.models.runs.relabel import attach_later_labels
 
 
 @get_page
@@ -74,9 +74,7 @@ def runs(request: SignedInRequest, uid: uuid.UUID) -> HttpResponse:
     """The runs over any of its versions, newest first."""
     dataset = access.dataset_for(request.user, uid)
     context = dataset_frame(request, dataset, "runs")
-    page = keyset_page(dataset_runs(dataset).unarchived().for_list(), "-id", request.GET)
-    attach_later_labels(page.rows)
-    context["page"] = page
+    context["page"] = list_runs(dataset_runs(dataset).unarchived(), request.GET)
     context["standings"] = partial(list_series, dataset)
     return render_page(request, "datasets/runs.html", context)
 

@@ -12,15 +12,14 @@ from django.db import models, transaction
 from evalsite.pages.web.fields import NameField
 from scoring.engine.runs.planning import create_run
 from scoring.models import Dataset, IdempotencyKey, OutputSet, Run, Scorer, Suite, Team, User
+from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.run import RunQuerySet
 
 
 class RunFilters(forms.Form):
     """Which of a team's runs are listed."""
 
-    dataset = forms.ModelChoiceField(
-        Dataset.objects.none(), required=False, to_field_name="uuid", empty_label="all datasets"
-    )
+    dataset = forms.ChoiceField(required=False)
     shown = forms.ChoiceField(
         required=False,
         choices=[
@@ -35,8 +34,9 @@ class RunFilters(forms.Form):
 
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.datasets = [(str(uid), name) for uid, name in _published_datasets(team.pk)]
         field = self.fields["dataset"]
-        field.queryset = team.datasets.published().order_by("name")  # type: ignore[attr-defined]
+        field.choices = [("", "all datasets"), *self.datasets]  # type: ignore[attr-defined]
         field.widget.attrs["data-submits"] = True
 
     def applied_to(self, runs: RunQuerySet, deleted: RunQuerySet) -> RunQuerySet:
@@ -46,7 +46,14 @@ class RunFilters(forms.Form):
         dataset, shown = self.cleaned_data["dataset"], self.cleaned_data["shown"]
         archived = runs.filter(archived_at__isnull=False)
         choices = {"": runs.unarchived(), "archived": archived, "all": runs, "deleted": deleted}
-        return choices[shown].of_dataset(dataset) if dataset else choices[shown]
+        listed = choices[shown]
+        return listed.filter(output_set__version__dataset__uuid=dataset) if dataset else listed
+
+
+@prepared_query
+def _published_datasets(team: int) -> models.QuerySet[Dataset, tuple[uuid.UUID, str]]:
+    datasets = Dataset.objects.filter(team=team).published().order_by("name")
+    return datasets.values_list("uuid", "name")
 
 
 class OutputSetField(forms.ModelChoiceField[OutputSet]):

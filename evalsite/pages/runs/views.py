@@ -18,12 +18,12 @@ from evalsite.pages.cases.table.case_table import open_case_list
 from evalsite.pages.review.disagreements import find_disagreements
 from evalsite.pages.runs.costs import RunCosts
 from evalsite.pages.runs.forms import RetryForm, RunFilters, RunForm
+from evalsite.pages.runs.run_list import list_runs
 from evalsite.pages.runs.scorer_figures import scorer_figures, trial_figures
 from evalsite.pages.signoff.releases import RunRelease
 from evalsite.pages.thresholds.run_thresholds import RunThresholds
 from evalsite.pages.web.cost_estimates import TotalCostEstimate, combine_estimates
 from evalsite.pages.web.decorators import form_page, get_page, post_action
-from evalsite.pages.web.keyset import keyset_page
 from evalsite.pages.web.responses import SignedInRequest, redirect_browser, render_page
 from scoring.engine.calibration.sample import calibrate_sample
 from scoring.engine.compare import jobs as compare_jobs
@@ -38,7 +38,6 @@ from scoring.engine.suites.suggested_suite import create_suggested_suite
 from scoring.models import Alert, Notice, Role, Run, RunDrift, RunState, SavedView, Team
 from scoring.models.prepared_query import prepared_query
 from scoring.models.runs.missing_outputs import missing_keys
-from scoring.models.runs.relabel import attach_later_labels
 
 
 @get_page
@@ -48,12 +47,10 @@ def runs(request: SignedInRequest, slug: str) -> HttpResponse:
     form = RunFilters(request.GET, team=team)
     listed = form.applied_to(Run.objects.filter(team=team), access.deleted_runs_for(team))
     deleted = _find_deleted(team, request.GET.get("undo", ""))
-    page = keyset_page(listed.for_list(), "-id", request.GET)
-    attach_later_labels(page.rows)
     context = {
         "team": team,
         "form": form,
-        "page": page,
+        "page": list_runs(listed, request.GET),
         # Queried only where the template shows it.
         "may_edit": lambda: access.has_role(request.user, team, Role.EDITOR),
         "deleted": deleted,
