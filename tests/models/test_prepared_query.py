@@ -190,3 +190,12 @@ def test_threads_read_side_by_side(version: DatasetVersion) -> None:
         return all(cases_by_key(version.pk, [KEYS[place]]) == wanted for _ in range(50))
 
     assert all(call_at_once(read_often))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_each_thread_keeps_its_own_sql(version: DatasetVersion) -> None:
+    cases_by_key(version.pk, ["q-1"])
+    built.clear()
+    call_at_once(lambda: cases_by_key(version.pk, ["q-2"]), times=1)
+    cases_by_key(version.pk, ["q-3"])
+    assert built == ["cases_by_key"]
