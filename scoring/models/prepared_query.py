@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
-from django.db.models import Expression, QuerySet, Value
+from django.db.models import BigIntegerField, Expression, QuerySet, Value
 
 P = ParamSpec("P")
 RowT = TypeVar("RowT")
@@ -140,9 +140,15 @@ def _shape(value: Any) -> Any:
 
 def _placeholder(argument: int, value: Any) -> Any:
     if not _is_list(value):
-        return Placeholder(argument, Value(value).output_field)
-    field = Value(value[0]).output_field if value else None
+        return Placeholder(argument, _field_of(value))
+    field = _field_of(value[0]) if value else None
     return [Placeholder(argument, field, place) for place in range(len(value))]
+
+
+def _field_of(value: Any) -> Any:
+    """What prepares such values for the database; of integers all that an id can be."""
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return BigIntegerField() if is_integer else Value(value).output_field
 
 
 def _is_list(value: Any) -> bool:

@@ -15,11 +15,8 @@ def test_rows_are_counted_for_each_row_of_the_query(make_dataset: MakeDataset) -
     Dataset.objects.create(team=Dataset.objects.get(name="few").team, name="empty")
     cases = Case.objects.filter(version__dataset=OuterRef("pk"))
     counted = Dataset.objects.annotate(case_count=count_rows(cases)).order_by("name")
-    assert list(counted.values_list("name", "case_count")) == [
-        ("empty", 0),
-        ("few", 2),
-        ("many", 5),
-    ]
+    counts = dict(counted.values_list("name", "case_count"))
+    assert counts == {"empty": 0, "few": 2, "many": 5}
 
 
 def test_the_order_of_the_rows_does_not_matter(make_dataset: MakeDataset) -> None:
