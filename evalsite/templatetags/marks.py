@@ -35,6 +35,21 @@ def verdict_mark(verdict: str) -> SafeString:
 
 
 @register.simple_tag
+@lru_cache(maxsize=64)
+def verdict_label(verdict: str) -> SafeString:
+    """`web/_verdict.html`: pass, fail, error or skipped."""
+    return render_to_string("web/_verdict.html", {"verdict": verdict})
+
+
+@register.simple_tag
+@lru_cache(maxsize=4096)
+def score_bar(score: float, threshold: float, verdict: str) -> SafeString:
+    """`web/_score.html` without its mark."""
+    context = {"score": score, "threshold": threshold, "verdict": verdict}
+    return render_to_string("web/_score.html", context)
+
+
+@register.simple_tag
 @lru_cache(maxsize=4096)
 def score_mark(score: float, threshold: float, verdict: str) -> SafeString:
     """`web/_score.html` with its mark."""
@@ -52,13 +67,8 @@ def _score_text(cell: ScoreCell) -> str:
     if cell.score is not None:
         return score_mark(cell.score, cell.threshold, cell.verdict)
     if cell.verdict:
-        return f'<span title="{escape(cell.reason)}">{_status(cell.verdict)}</span>'
+        return f'<span title="{escape(cell.reason)}">{verdict_label(cell.verdict)}</span>'
     return _NOT_YET
-
-
-@lru_cache(maxsize=64)
-def _status(verdict: str) -> SafeString:
-    return render_to_string("web/_verdict.html", {"verdict": verdict})
 
 
 @register.simple_tag
