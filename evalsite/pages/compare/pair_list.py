@@ -170,7 +170,7 @@ class PairList:
         runs = self.baseline, self.candidate
         return indexed_list(*runs, self.kind, listed.scorer, listed.ranges.change).positions
 
-    @property
+    @cached_property
     def columns(self) -> Sequence[str]:
         """The scorers with a column: the first ones and the chosen one."""
         chosen = self.form.filters.scorer
@@ -198,7 +198,7 @@ class PairList:
         """Whether cases of either run have several trials."""
         return Pairs(self.baseline, self.candidate).has_trials
 
-    @property
+    @cached_property
     def has_states(self) -> bool:
         """Whether these are broken cases, each accepted, rejected, waived or open."""
         return self.kind == PairKind.BROKE and self.form.has_states
