@@ -76,11 +76,9 @@ class FirstLines:
         """The key's first line, or 0 for a new key, which is added."""
         if self._count * 3 >= len(self._hashes) * 2:
             self._double()
-        return self._insert(hash(key) or 1, line)  # 0 is a free slot
-
-    def _insert(self, key_hash: int, line: int) -> int:
         hashes = self._hashes
         last = len(hashes) - 1
+        key_hash = hash(key) or 1  # 0 is a free slot
         slot = key_hash & last
         while other := hashes[slot]:
             if other == key_hash:
@@ -91,10 +89,13 @@ class FirstLines:
         return 0
 
     def _double(self) -> None:
-        hashes, lines = self._hashes, self._lines
-        self._count = 0
-        self._hashes = array("q", bytes(16 * len(hashes)))
-        self._lines = array("I", bytes(8 * len(lines)))
-        for key_hash, line in zip(hashes, lines, strict=True):
+        slots = 2 * len(self._hashes)
+        last = slots - 1
+        hashes, lines = array("q", bytes(8 * slots)), array("I", bytes(4 * slots))
+        for key_hash, line in zip(self._hashes, self._lines, strict=True):
             if key_hash:
-                self._insert(key_hash, line)
+                slot = key_hash & last
+                while hashes[slot]:
+                    slot = (slot + 1) & last
+                hashes[slot], lines[slot] = key_hash, line
+        self._hashes, self._lines = hashes, lines

