@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import ROUND_UP, Decimal
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from scoring.core.stats.change_points import (
     LINE_LEVEL,
@@ -37,27 +37,50 @@ class Step(NamedTuple):
     p: float
 
 
-class DescribedRun(NamedTuple):
-    """A point as far as sentences speak of it; None is a figure that is not there."""
+class RunOnLine(Protocol):
+    """What is known of every run of a line; None is a figure that is not there."""
 
-    label: str
-    n: int
-    mean: float | None
-    pass_rate: float | None
-    pairs: int | None  # this and the next two of the scorer's own verdicts
-    fixed: int | None
-    broke: int | None
-    similarity: float | None
-    distinct: float | None
-    sampled: int = 0
-    commonest: int = 0  # of `sampled` outputs, those with the text that most have
-    step: Step | None = None
-    churn_p: float | None = None  # corrected; None where flips are as many as usual
-    mcnemar_p: float | None = None  # corrected; None where they go both ways
+    @property
+    def label(self) -> str: ...
+    @property
+    def mean(self) -> float | None: ...
+    @property
+    def distinct_share(self) -> float | None: ...
+    @property
+    def sampled(self) -> int | None: ...
+
+    @property
+    def commonest(self) -> int | None:
+        """Of `sampled` outputs, those with the text that most have."""
+
+    @property
+    def churn_p(self) -> float | None:
+        """Corrected; None where flips are as many as usual."""
+
+    @property
+    def mcnemar_p(self) -> float | None:
+        """Corrected; None where flips go both ways."""
+
+
+class RunFigures(Protocol):
+    """What is known besides of the runs that sentences dwell on. The first are of `n` outputs, the
+    next three of the scorer's own verdicts against the run before.
+    """
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def similarity(self) -> float | None: ...
+    @property
+    def pairs(self) -> int | None: ...
+    @property
+    def fixed(self) -> int | None: ...
+    @property
+    def broke(self) -> int | None: ...
 
 
 class Level(NamedTuple):
-    """The decisions on the newest runs. Places are indexes of the line's points; `newest` is None
+    """The decisions on the newest runs. Places are indexes of the line's runs; `newest` is None
     while the newest run is not tested, `tested` counts the runs it was tested against.
     """
 
@@ -67,25 +90,33 @@ class Level(NamedTuple):
     changes: Sequence[ChangePoint]
     limits: ControlLimits | None
     detectable: float | None = None
+    step: Step | None = None  # of the newest run
 
 
 def drift_sentences(
     scorer: str,
-    points: Sequence[DescribedRun],
+    runs: Sequence[RunOnLine],
+    figures: Mapping[int, RunFigures],
     level: Level,
     reference: str,
     *,
     parted: Collection[int] = (),
+    flipped: Collection[int] = (),
 ) -> list[str]:
-    """In order of weight. Means on the two sides of a place in `parted` are not compared."""
+    """In order of weight. Means on the two sides of a place in `parted` are not compared; at those
+    in `flipped`, in order, unusually many verdicts flipped, or more one way than the other.
+
+    `figures` are by place: those of the newest run and of the last MAX_CHANGES_SHOWN flipped ones.
+    """
+    steps = [place for place in flipped if place and place not in parted]
     return [
-        *_mean_sentence(scorer, points, parted),
-        *_test_sentence(points, level),
-        *_change_sentences(points, level),
-        *_return_sentences(points, level),
-        *_limit_sentences(points, level),
-        *_flip_sentences(scorer, points, parted),
-        *_text_sentences(points, reference),
+        *_mean_sentence(scorer, runs, figures, parted),
+        *_test_sentence(runs, level),
+        *_change_sentences(runs, level),
+        *_return_sentences(runs, level),
+        *_limit_sentences(runs, figures, level),
+        *_flip_sentences(scorer, runs, figures, steps),
+        *_text_sentences(runs, figures, reference),
     ]
 
 
@@ -98,35 +129,39 @@ def same_text(sampled: int, commonest: int) -> str:
 
 
 def _mean_sentence(
-    scorer: str, points: Sequence[DescribedRun], parted: Collection[int]
+    scorer: str,
+    runs: Sequence[RunOnLine],
+    figures: Mapping[int, RunFigures],
+    parted: Collection[int],
 ) -> Iterator[str]:
-    last = len(points) - 1
-    point = points[last]
-    if point.mean is None:
-        yield f"{scorer} has scored nothing in {point.label}."
+    last = len(runs) - 1
+    run = runs[last]
+    if run.mean is None:
+        yield f"{scorer} has scored nothing in {run.label}."
         return
-    text = f"{scorer} is at {number_text(point.mean, 3)} in {point.label} (n = {point.n:,})"
-    before = points[last - 1] if last and last not in parted else None
+    n = figures[last].n
+    text = f"{scorer} is at {number_text(run.mean, 3)} in {run.label} (n = {n:,})"
+    before = runs[last - 1] if last and last not in parted else None
     if before and before.mean is not None:
-        size = round_half_up(abs(point.mean - before.mean), 3)
-        way = f"{size} {'more' if point.mean > before.mean else 'less'} than in"
+        size = round_half_up(abs(run.mean - before.mean), 3)
+        way = f"{size} {'more' if run.mean > before.mean else 'less'} than in"
         text += f", {way if float(size) else 'the same as in'} {before.label}"
     yield f"{text}."
 
 
-def _test_sentence(points: Sequence[DescribedRun], level: Level) -> Iterator[str]:
+def _test_sentence(runs: Sequence[RunOnLine], level: Level) -> Iterator[str]:
     """What the test of the newest run says, unless its level changed."""
-    last = points[-1].label
-    if points[-1].mean is None or not level.period.runs:
+    last = runs[-1].label
+    if runs[-1].mean is None or not level.period.runs:
         return
     if level.newest is None:
         yield f"{last} is not tested against earlier runs yet."
     elif level.newest.outcome == Outcome.STEADY and level.newest.p_corrected is None:
         yield f"{last} has too few cases in common with earlier runs to test for a change."
     elif level.newest.outcome == Outcome.STEADY:
-        first = points[level.period.runs[0]].label
-        runs = first if level.tested == 1 else f"the {level.tested:,} runs since {first}"
-        yield _steady_sentence(last, runs, level.newest)
+        first = runs[level.period.runs[0]].label
+        earlier = first if level.tested == 1 else f"the {level.tested:,} runs since {first}"
+        yield _steady_sentence(last, earlier, level.newest)
 
 
 def _steady_sentence(last: str, runs: str, newest: DecidedRun) -> str:
@@ -140,12 +175,12 @@ def _steady_sentence(last: str, runs: str, newest: DecidedRun) -> str:
     return f"No significant change against {runs} ({p_text(corrected)}{needed})."
 
 
-def _change_sentences(points: Sequence[DescribedRun], level: Level) -> Iterator[str]:
+def _change_sentences(runs: Sequence[RunOnLine], level: Level) -> Iterator[str]:
     """The latest first."""
     for change in list(level.changes)[-MAX_CHANGES_SHOWN:][::-1]:
         verb = "decreased" if change.after < change.before else "increased"
         yield (
-            f"The level {verb} with {points[change.place].label}: "
+            f"The level {verb} with {runs[change.place].label}: "
             f"from {number_text(change.before, 3)} to {number_text(change.after, 3)} "
             f"({p_text(change.p)})."
         )
@@ -154,43 +189,43 @@ def _change_sentences(points: Sequence[DescribedRun], level: Level) -> Iterator[
         yield f"It changed {earlier:,} {'time' if earlier == 1 else 'times'} before."
 
 
-def _return_sentences(points: Sequence[DescribedRun], level: Level) -> Iterator[str]:
+def _return_sentences(runs: Sequence[RunOnLine], level: Level) -> Iterator[str]:
     """Runs at another level between runs of this one."""
     stretch = level.period
     if stretch.is_varied:
         yield (
             "The level changed and came back more than once, so that all runs since "
-            f"{points[stretch.runs[0]].label} count as its usual variation."
+            f"{runs[stretch.runs[0]].label} count as its usual variation."
         )
     shown = stretch.left[-MAX_CHANGES_SHOWN:]
-    first = (points[stretch.runs[0]].mean or 0.0) if shown else 0.0
+    first = (runs[stretch.runs[0]].mean or 0.0) if shown else 0.0
     for is_below in (True, False):
         names = [
-            points[place].label
-            for place in shown
-            if ((points[place].mean or 0.0) < first) == is_below
+            runs[place].label for place in shown if ((runs[place].mean or 0.0) < first) == is_below
         ]
         if names:
             back = min(place for place in stretch.runs if place > stretch.left[-1])
             was = f"{'was' if len(names) == 1 else 'were'} {'below' if is_below else 'above'}"
-            yield f"{join_names(names)} {was} this level; back at it since {points[back].label}."
+            yield f"{join_names(names)} {was} this level; back at it since {runs[back].label}."
 
 
-def _limit_sentences(points: Sequence[DescribedRun], level: Level) -> Iterator[str]:
+def _limit_sentences(
+    runs: Sequence[RunOnLine], figures: Mapping[int, RunFigures], level: Level
+) -> Iterator[str]:
     """The limits of what is usual; without them the step from the run before, case by case."""
-    limits, last = level.limits, points[-1]
+    limits = level.limits
     if limits:
         span = f"{number_text(limits.low, 3)} to {number_text(limits.high, 3)}"
-        since = points[level.period.runs[0]].label
+        since = runs[level.period.runs[0]].label
         yield f"Control limits of the latest {limits.n} runs since {since}: {span}."
-    elif last.step and last.mean is not None:
-        yield _step_sentence(last, last.step)
+    elif level.step and runs[-1].mean is not None:
+        yield _step_sentence(figures[len(runs) - 1], level.step)
     if level.detectable is not None:
         size = Decimal(repr(level.detectable)).quantize(Decimal("0.001"), ROUND_UP)
         yield f"A decrease of {size} in the next run is detectable with 80{PER_CENT} power."
 
 
-def _step_sentence(last: DescribedRun, step: Step) -> str:
+def _step_sentence(last: RunFigures, step: Step) -> str:
     low, high = (_signed_text(end) for end in (step.low, step.high))
     flips = ""
     if last.fixed is not None and last.broke is not None:
@@ -207,31 +242,24 @@ def _signed_text(value: float) -> str:
 
 
 def _flip_sentences(
-    scorer: str, points: Sequence[DescribedRun], parted: Collection[int]
+    scorer: str,
+    runs: Sequence[RunOnLine],
+    figures: Mapping[int, RunFigures],
+    steps: Sequence[int],
 ) -> Iterator[str]:
     """The latest steps with unusual flips."""
-    places = [
-        place
-        for place in range(1, len(points))
-        if place not in parted and has_unusual_flips(points[place])
-    ]
-    for place in places[-MAX_CHANGES_SHOWN:]:
-        yield _flip_sentence(scorer, points[place - 1], points[place])
-    if len(places) > MAX_CHANGES_SHOWN:
-        yield f"The same is true of {len(places) - MAX_CHANGES_SHOWN:,} earlier steps."
+    for place in steps[-MAX_CHANGES_SHOWN:]:
+        yield _flip_sentence(scorer, runs[place - 1], runs[place], figures[place])
+    if len(steps) > MAX_CHANGES_SHOWN:
+        yield f"The same is true of {len(steps) - MAX_CHANGES_SHOWN:,} earlier steps."
 
 
-def has_unusual_flips(point: DescribedRun) -> bool:
-    """Whether more verdicts flipped than usual, or significantly more one way than the other."""
-    return point.churn_p is not None or point.mcnemar_p is not None
-
-
-def _flip_sentence(scorer: str, before: DescribedRun, after: DescribedRun) -> str:
+def _flip_sentence(scorer: str, before: RunOnLine, after: RunOnLine, figures: RunFigures) -> str:
     one, other = before.mean or 0.0, after.mean or 0.0
     is_flat = abs(other - one) < NEGLIGIBLE_CHANGE
     means = f"{number_text(one, 3)} to {number_text(other, 3)}"
     moved = f"the mean hardly moved ({means}), but" if is_flat else f"the mean moved ({means}), and"
-    fixed, broke = after.fixed or 0, after.broke or 0
+    fixed, broke = figures.fixed or 0, figures.broke or 0
     why = []
     if after.churn_p is not None:
         why.append(f"more than usual, {p_text(after.churn_p)}")
@@ -239,25 +267,30 @@ def _flip_sentence(scorer: str, before: DescribedRun, after: DescribedRun) -> st
         more = "fixed than broke" if fixed > broke else "broke than were fixed"
         why.append(f"significantly more {more}, {p_text(after.mcnemar_p)}")
     return (
-        f"From {before.label} to {after.label} {moved} {fixed + broke:,} of {after.pairs or 0:,} "
+        f"From {before.label} to {after.label} {moved} {fixed + broke:,} of {figures.pairs or 0:,} "
         f"cases changed their verdict by {scorer}: {fixed:,} fixed, {broke:,} broke "
         f"({'; '.join(why)})."
     )
 
 
-def _text_sentences(points: Sequence[DescribedRun], reference: str) -> Iterator[str]:
-    last = points[-1]
-    if last.similarity is not None and last.label != reference:
-        similarity = number_text(last.similarity)
-        yield f"The similarity of its outputs to those of {reference} is {similarity}."
-    earlier = [point.distinct for point in points[:-1] if point.distinct is not None]
-    if earlier and last.distinct is not None and earlier[0] - last.distinct >= DISTINCT_DROP:
-        were, now = share_text(earlier[0], 0), share_text(last.distinct, 0)
-        yield f"Outputs are more alike: {now} are unique, {were} in {points[0].label}."
+def _text_sentences(
+    runs: Sequence[RunOnLine], figures: Mapping[int, RunFigures], reference: str
+) -> Iterator[str]:
+    last, similarity = runs[-1], figures[len(runs) - 1].similarity
+    if similarity is not None and last.label != reference:
+        told = number_text(similarity)
+        yield f"The similarity of its outputs to those of {reference} is {told}."
+    first = next((run for run in runs[:-1] if run.distinct_share is not None), last)
+    was, now = first.distinct_share, last.distinct_share
+    if was is not None and now is not None and was - now >= DISTINCT_DROP:
+        yield (
+            f"Outputs are more alike: {share_text(now, 0)} are unique, {share_text(was, 0)} in "
+            f"{first.label}."
+        )
     same = [
-        (point.label, text)
-        for point in points
-        if (text := same_text(point.sampled, point.commonest))
+        (run.label, text)
+        for run in runs
+        if (text := same_text(run.sampled or 0, run.commonest or 0))
     ]
     for label, text in same[-MAX_CHANGES_SHOWN:]:
         yield f"In {label} {text}."

@@ -43,6 +43,8 @@ def read_versions(scorer: RunScorer) -> Versions:
 
 def find_breaks(before: Versions, after: Versions) -> list[Break]:
     """The differences of the later run's scorer and dataset; empty for equal versions."""
+    if before == after:  # as nearly all are
+        return []
     breaks = []
     if before.version != after.version:
         is_same = before.scorer == after.scorer

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from statistics import fmean
 from typing import Final, NamedTuple
 
@@ -22,7 +21,6 @@ from scoring.core.stats.change_points import (
 )
 from scoring.core.wording.drift import (
     MAX_CHANGES_SHOWN,
-    DescribedRun,
     Level,
     Step,
     drift_sentences,
@@ -95,8 +93,7 @@ class DriftLine:
         """The places of the points that `details` has to hold."""
         last = len(self.runs) - 1
         newest = next((place for place in range(last, -1, -1) if self.runs[place].kept), last)
-        flipped = [place for place in sorted(self._judged) if self.runs[place].has_unusual_flips]
-        named = {newest, last, self.part.next(self.runs), *flipped[-MAX_CHANGES_SHOWN:]}
+        named = {newest, last, self.part.next(self.runs), *self._flipped[-MAX_CHANGES_SHOWN:]}
         return sorted({*self.visible, *named})
 
     @property
@@ -235,10 +232,16 @@ class DriftLine:
     @cached_property
     def sentences(self) -> list[str]:
         """The line described in sentences."""
-        parted = [place for place, run in enumerate(self.runs) if run.is_cut_off]
-        runs, reason = self._described_runs, self.limits_reason
-        sentences = drift_sentences(self.scorer, runs, self.level, self.reference, parted=parted)
-        return [*sentences, reason] if reason else sentences
+        sentences = drift_sentences(
+            self.scorer,
+            self.runs,
+            self.details,
+            self.level,
+            self.reference,
+            parted=[place for place, run in enumerate(self.runs) if run.is_cut_off],
+            flipped=self._flipped,
+        )
+        return [*sentences, self.limits_reason] if self.limits_reason else sentences
 
     @cached_property
     def level(self) -> Level:
@@ -246,21 +249,21 @@ class DriftLine:
         newest = judged[-1] if judged and self.is_tested else None
         detectable = self.details[self.parts[-1][-1]].detectable if newest else None
         tested = len(period.runs) - 1
-        return Level(newest, tested, period, self.changes, self.limits, detectable)
+        return Level(newest, tested, period, self.changes, self.limits, detectable, self._step)
 
     @property
-    def _described_runs(self) -> list[DescribedRun]:
-        labels = {
-            place: self.runs[before].label
-            for part in self.parts
-            for before, place in pairwise(part)
-        }
-        return [
-            _describe_run(
-                run, self.details.get(place), labels.get(place, ""), is_judged=place in self._judged
-            )
-            for place, run in enumerate(self.runs)
-        ]
+    def _step(self) -> Step | None:
+        """From the comparable run before it to the newest run, where that has a mean."""
+        last, part = len(self.runs) - 1, self.parts[-1]
+        step = self.details[last].step
+        if not step or last not in self._judged or len(part) < 2:
+            return None
+        return Step._make((self.runs[part[-2]].label, *step))
+
+    @cached_property
+    def _flipped(self) -> list[int]:
+        """The places of the runs whose flips from the run before are unusual, in order."""
+        return [place for place in sorted(self._judged) if self.runs[place].has_unusual_flips]
 
     @cached_property
     def _judged(self) -> set[int]:
@@ -275,23 +278,6 @@ class DriftLine:
 def _level_note(change: ChangePoint) -> str:
     verb = "decreased" if change.after < change.before else "increased"
     return f"level {verb} {number_text(change.before, 3)} → {number_text(change.after, 3)}"
-
-
-def _describe_run(
-    run: LineRun, point: Point | None, before: str, *, is_judged: bool
-) -> DescribedRun:
-    """A run as sentences need it; earlier runs have no point. `before` labels the run before it."""
-    tests = (run.churn_p, run.mcnemar_p) if is_judged else (None, None)
-    texts = run.distinct_share, run.sampled or 0, run.commonest or 0
-    if point is None:
-        return DescribedRun(
-            run.label, 0, run.mean, None, None, None, None, None, *texts, None, *tests
-        )
-    step = Step._make((before, *point.step)) if point.step and is_judged and before else None
-    return DescribedRun(
-        run.label, point.n, run.mean, point.pass_rate, point.pairs, point.fixed, point.broke,
-        point.similarity, *texts, step, *tests,
-    )  # fmt: skip
 
 
 def drift_lines(

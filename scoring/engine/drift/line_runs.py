@@ -6,7 +6,7 @@ No date and no UUID is read: creating their objects would take as long as all th
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
@@ -22,15 +22,15 @@ from scoring.models.runs.run_drift import runs_in_time
 
 MAX_POINTS: Final = 500  # the newest ones of a line
 
-_NAMES: Final = ("run__output_set__series", "name", "outputs", "run__name", "day")
-_FIGURES: Final = (
+_COLUMNS: Final = (
+    "run__output_set__series", "name", "outputs", "run__name", "day",
     "run_id", "drift_result__churn_p", "drift_result__mcnemar_p",
     "run__drift__sampled", "run__drift__distinct", "run__drift__commonest",
-)  # fmt: skip
-_VERSIONS: Final = (
+    *RESULT_COLUMNS,
     "version_id", "version__number", "version__scorer",
     "run__output_set__version_id", "run__output_set__version__number", "threshold",
 )  # fmt: skip
+_RESULTS: Final = slice(11, 11 + len(RESULT_COLUMNS))
 
 LineKey = tuple[str, str]  # series and scorer
 
@@ -85,22 +85,21 @@ class LineRun(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A run as it is read: `figures` are the last fields of a LineRun."""
+    """A run as it is read: _COLUMNS."""
 
+    series: str
+    scorer: str
     outputs: int
     run_name: str
     day: str
-    figures: Sequence[Any]
-    kept: StoredResults
-    versions: Sequence[Any]
-
-    @property
-    def run(self) -> int:
-        return int(self.figures[0])
-
-    @property
-    def measured_with(self) -> Versions:
-        return Versions._make(self.versions)
+    run: int
+    churn_p: float | None
+    mcnemar_p: float | None
+    sampled: int | None
+    distinct: int | None
+    commonest: int | None
+    results: StoredResults
+    versions: Versions
 
 
 def runs_by_line(
@@ -110,21 +109,12 @@ def runs_by_line(
     same outputs the latest. Without names it is every scorer, or every series.
     """
     by_line: dict[LineKey, list[_Row]] = defaultdict(list)
-    for key, row in _read_rows(dataset, scorers, series):
-        by_line[key].append(row)
+    for columns in _columns(dataset.pk, sorted(scorers), sorted(series)):
+        results = StoredResults._make(columns[_RESULTS])
+        versions = Versions._make(columns[_RESULTS.stop :])
+        row = _Row._make((*columns[: _RESULTS.start], results, versions))
+        by_line[row.series, row.scorer].append(row)
     return {key: _line_runs(by_line[key]) for key in sorted(by_line)}
-
-
-def _read_rows(
-    dataset: Dataset, names: Collection[str], series: Collection[str]
-) -> Iterator[tuple[LineKey, _Row]]:
-    figures, kept = len(_FIGURES), len(_FIGURES) + len(RESULT_COLUMNS)
-    for series_name, scorer, outputs, run_name, day, *others in _columns(
-        dataset.pk, sorted(names), sorted(series)
-    ):
-        results = StoredResults._make(others[figures:kept])
-        row = _Row(outputs, run_name, day, others[:figures], results, others[kept:])
-        yield (series_name, scorer), row
 
 
 @prepared_query
@@ -132,7 +122,7 @@ def _columns(dataset: int, names: Sequence[str], series: Sequence[str]) -> Query
     scorers = runs_in_time(dataset, scorers=names, series=series).select_related(None).defer(None)
     day = Substr(Cast(F("run__output_set__dated"), TextField()), 1, 10)
     dated = with_freshness(scorers).annotate(day=day, outputs=identity_of("run__output_set"))
-    return dated.values_list(*_NAMES, *_FIGURES, *RESULT_COLUMNS, *_VERSIONS)
+    return dated.values_list(*_COLUMNS)
 
 
 def _line_runs(rows: Sequence[_Row]) -> list[LineRun]:
@@ -142,27 +132,24 @@ def _line_runs(rows: Sequence[_Row]) -> list[LineRun]:
         newest[row.outputs] = max(newest.get(row.outputs, 0), row.run)
         first.setdefault(row.outputs, row)
     shown = [row for row in rows if newest[row.outputs] == row.run][-MAX_POINTS:]
+    if not shown:
+        return []
     names = Counter(row.run_name for row in shown)
-    runs = []
-    for before, row in pairwise([*shown[:1], *shown]):
-        breaks = _breaks_between(before, row)
-        if before is row:
-            breaks = find_rescoring(first[row.outputs].measured_with, row.measured_with)
-        runs.append(
-            LineRun(
-                row.kept.scorer,
-                f"{row.run_name} ({row.day})" if names[row.run_name] > 1 else row.run_name,
-                breaks,
-                any(change.parts for change in breaks) if breaks else False,
-                row.kept if row.kept.mean is not None else None,
-                *row.figures,
-            )
+    breaks = [find_rescoring(first[shown[0].outputs].versions, shown[0].versions)]
+    breaks += [find_breaks(before.versions, row.versions) for before, row in pairwise(shown)]
+    return [
+        LineRun(
+            row.results.scorer,
+            f"{row.run_name} ({row.day})" if names[row.run_name] > 1 else row.run_name,
+            changes,
+            changes != [] and any(change.parts for change in changes),
+            row.results if row.results.mean is not None else None,
+            row.run,
+            row.churn_p,
+            row.mcnemar_p,
+            row.sampled,
+            row.distinct,
+            row.commonest,
         )
-    return runs
-
-
-def _breaks_between(before: _Row, row: _Row) -> Sequence[Break]:
-    """Most runs are measured with the same versions as the run before."""
-    if before.versions == row.versions:
-        return ()
-    return find_breaks(before.measured_with, row.measured_with)
+        for row, changes in zip(shown, breaks, strict=True)
+    ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from django.db.models import Case, F, IntegerField, QuerySet, Value, When
+from django.db.models import Case, F, QuerySet, When
 
 from scoring.core.stats.change_points import DecidedRun, Outcome
 from scoring.engine.drift.breaks import find_breaks, read_versions
@@ -16,18 +16,19 @@ from scoring.models import DriftResult, RunScorer
 
 #: The fields of StoredResults, of the scorers of `with_freshness`.
 RESULT_COLUMNS: Final = (
-    "id", "is_fresh", "summary__mean", "drift_result__before", "drift_result__outcome",
+    "id", "fresh", "summary__mean", "drift_result__before", "drift_result__outcome",
     "drift_result__back", "drift_result__p", "drift_result__p_corrected",
 )  # fmt: skip
+_OUTCOMES: Final = tuple(Outcome)  # by value: looked up in a quarter of the time
 
 
 class StoredResults(NamedTuple):
-    """The stored results of a comparable run. `scorer` is its RunScorer's id; `is_fresh` is true
-    unless the run was scored again since.
+    """The stored results of a comparable run. `scorer` is its RunScorer's id, and so is `fresh`
+    unless the run was scored again since: then it is None.
     """
 
     scorer: int
-    is_fresh: bool | int
+    fresh: int | None
     mean: float
     before: int | None
     outcome: int | None
@@ -37,11 +38,12 @@ class StoredResults(NamedTuple):
 
 
 def with_freshness(scorers: QuerySet[RunScorer]) -> QuerySet[RunScorer]:
-    """With the attribute `is_fresh`, 1 or 0. The database compares the dates: reading two of each
-    run takes longer than reading the rest of a line.
+    """With the attribute `fresh`. The database compares the dates: reading two of each run takes
+    longer than reading the rest of a line. It is an id as Django leaves ids as they are, where it
+    converts the numbers and truths that an expression gives, row by row.
     """
-    same = When(drift_result__run_finished_at=F("run__finished_at"), then=Value(1))
-    return scorers.annotate(is_fresh=Case(same, default=Value(0), output_field=IntegerField()))
+    same = When(drift_result__run_finished_at=F("run__finished_at"), then=F("pk"))
+    return scorers.annotate(fresh=Case(same))
 
 
 def stored_results(scorer: RunScorer) -> StoredResults:
@@ -50,7 +52,8 @@ def stored_results(scorer: RunScorer) -> StoredResults:
     is_fresh = result is not None and result.run_finished_at == scorer.run.finished_at
     names = ("before", "outcome", "back", "p", "p_corrected")
     values = [getattr(result, name) if result else None for name in names]
-    return StoredResults(scorer.pk, is_fresh, scorer.summary.mean or 0.0, *values)
+    fresh = scorer.pk if is_fresh else None
+    return StoredResults(scorer.pk, fresh, scorer.summary.mean or 0.0, *values)
 
 
 def judged_runs(runs: Sequence[StoredResults], *, is_whole: bool = True) -> list[DecidedRun]:
@@ -62,9 +65,9 @@ def judged_runs(runs: Sequence[StoredResults], *, is_whole: bool = True) -> list
     before: int | None = None
     for run in runs:
         follows = run.before == before or (not decided and not is_whole)
-        if run.outcome is None or not run.is_fresh or not follows:
+        if run.outcome is None or run.fresh is None or not follows:
             break
-        outcome = Outcome(run.outcome)
+        outcome = _OUTCOMES[run.outcome]
         decided.append(DecidedRun(run.mean, outcome, run.back or 0, run.p, run.p_corrected))
         before = run.scorer
     return decided

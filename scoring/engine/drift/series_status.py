@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, F, Q, QuerySet, Window
+from django.db.models import Count, F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from scoring.core.stats.change_points import DecidedRun
@@ -166,12 +166,9 @@ def _rank(standing: SeriesStatus) -> tuple[int, float, str, str]:
     return -standing.severity, delta, standing.dataset_name, standing.series
 
 
-def _runs(of: Team | Dataset) -> QuerySet[Run]:
-    return Run.objects.filter(_owned_by(of), state=RunState.FINISHED).order_by()
-
-
-def _owned_by(owner: Team | Dataset) -> Q:
-    return Q(team=owner) if isinstance(owner, Team) else Q(output_set__version__dataset=owner)
+def _owner(of: Team | Dataset) -> str:
+    """The field of a run that leads to it."""
+    return "team" if isinstance(of, Team) else "output_set__version__dataset"
 
 
 def _run_counts(
@@ -180,34 +177,34 @@ def _run_counts(
     """Runs over the same outputs count once. One query where not all runs may have been read."""
     if all(len({row.run for row in seen}) < MAX_RUNS_PER_SERIES for seen in by_series.values()):
         return {key: len({row.outputs for row in seen}) for key, seen in by_series.items()}
-    grouped = _runs(of).values_list("output_set__version__dataset__uuid", "output_set__series")
-    rows = grouped.annotate(runs=Count(identity_of("output_set"), distinct=True))
-    return {(dataset, series): count for dataset, series, count in rows}
+    counts = _counts_by_series(of.pk, owner=_owner(of))
+    return {(dataset, series): count for dataset, series, count in counts}
+
+
+@prepared_query
+def _counts_by_series(of: int, *, owner: str) -> QuerySet[Run, Any]:
+    runs = _finished_runs(of, owner)
+    by_series = runs.values_list("output_set__version__dataset__uuid", "output_set__series")
+    return by_series.annotate(runs=Count(identity_of("output_set"), distinct=True))
 
 
 def _newest_of_series(of: Team | Dataset) -> list[ScorerRow]:
-    newest = _newest_of_team if isinstance(of, Team) else _newest_of_dataset
-    return _seen(newest(of.pk, MAX_RUNS_PER_SERIES))
+    return _seen(_newest_rows(of.pk, MAX_RUNS_PER_SERIES, owner=_owner(of)))
 
 
 @prepared_query
-def _newest_of_team(team: int, most: int) -> QuerySet[RunScorer, Any]:
-    return _scorer_rows(run__in=_newest_runs(most, team=team))
-
-
-@prepared_query
-def _newest_of_dataset(dataset: int, most: int) -> QuerySet[RunScorer, Any]:
-    return _scorer_rows(run__in=_newest_runs(most, output_set__version__dataset=dataset))
-
-
-def _newest_runs(most: int, **owner: int) -> QuerySet[Run, Any]:
+def _newest_rows(of: int, most: int, *, owner: str) -> QuerySet[RunScorer, Any]:
     number = Window(
         RowNumber(),
         partition_by=[F("output_set__version__dataset"), F("output_set__series")],
         order_by=NEWEST_FIRST,
     )
-    finished = Run.objects.filter(state=RunState.FINISHED, **owner).order_by()
-    return finished.annotate(number=number).filter(number__lte=most).values("pk")
+    numbered = _finished_runs(of, owner).annotate(number=number)
+    return _scorer_rows(run__in=numbered.filter(number__lte=most).values("pk"))
+
+
+def _finished_runs(of: int, owner: str) -> QuerySet[Run]:
+    return Run.objects.filter(state=RunState.FINISHED, **{owner: of}).order_by()
 
 
 def _scorer_rows(**scorers: Any) -> QuerySet[RunScorer, Any]:
@@ -265,7 +262,7 @@ def _whole_lines(of: Team | Dataset, lines: Iterable[_Line]) -> dict[LineKey, _L
         return {}
     last = [line.runs[-1] for line in wanted]
     rows = _scorer_rows(
-        run__in=_runs(of),
+        run__in=_finished_runs(of.pk, _owner(of)),
         name__in={seen.scorer for seen in last},
         version__in={seen.version for seen in last},
         run__output_set__version__in={seen.dataset_version for seen in last},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pytest
 
 from scoring.core.stats.change_points import (
@@ -11,19 +13,45 @@ from scoring.core.stats.change_points import (
     LevelPeriod,
     Outcome,
 )
-from scoring.core.wording.drift import DescribedRun, Level, Step, drift_sentences, same_text
+from scoring.core.wording.drift import (
+    MAX_CHANGES_SHOWN,
+    Level,
+    Step,
+    drift_sentences,
+    same_text,
+)
 
 LIMITS = ControlLimits(0.8, 0.7, 0.9, 12)
 NOTHING = Level(None, 0, LevelPeriod(), [], None)
 
 
-def told(number: int, mean: float | None = 0.8, **fields: object) -> DescribedRun:
-    plain = DescribedRun(f"w{number}", 1_200, mean, 0.7, None, None, None, None, None)
-    return plain._replace(**fields)
+class Told(NamedTuple):
+    """A run with all its figures."""
+
+    label: str
+    mean: float | None
+    n: int = 1_200
+    pairs: int | None = None
+    fixed: int | None = None
+    broke: int | None = None
+    similarity: float | None = None
+    distinct_share: float | None = None
+    sampled: int | None = None
+    commonest: int | None = None
+    churn_p: float | None = None
+    mcnemar_p: float | None = None
 
 
-def said(*points: DescribedRun, level: Level = NOTHING, parted: tuple[int, ...] = ()) -> list[str]:
-    return drift_sentences("close enough", points, level, "w0", parted=parted)
+def told(number: int, mean: float | None = 0.8, **fields: object) -> Told:
+    return Told(f"w{number}", mean)._replace(**fields)
+
+
+def said(*runs: Told, level: Level = NOTHING, parted: tuple[int, ...] = ()) -> list[str]:
+    flipped = [place for place, run in enumerate(runs) if run.churn_p or run.mcnemar_p]
+    needed = {place: runs[place] for place in {len(runs) - 1, *flipped[-MAX_CHANGES_SHOWN:]}}
+    return drift_sentences(
+        "close enough", runs, needed, level, "w0", parted=parted, flipped=flipped
+    )
 
 
 def about(points: int, **fields: object) -> list[str]:
@@ -110,8 +138,8 @@ def test_limits_are_told_and_without_them_the_last_step() -> None:
     level = NOTHING._replace(
         limits=LIMITS, period=LevelPeriod([1, 2]), newest=steady(0.5), tested=1
     )
-    step = Step("w1", 200, -0.05, -0.09, -0.01, 0.012)
-    last = told(2, step=step, pairs=200, fixed=2, broke=12)
+    level = level._replace(step=Step("w1", 200, -0.05, -0.09, -0.01, 0.012))
+    last = told(2, pairs=200, fixed=2, broke=12)
     assert said(told(0), told(1), last, level=level)[-1] == (
         "Control limits of the latest 12 runs since w1: 0.700 to 0.900."
     )
@@ -167,10 +195,15 @@ def test_texts_are_told_apart_from_the_reference() -> None:
 
 @pytest.mark.parametrize(("share", "is_told"), [(0.8, False), (0.7, True), (0.1, True)])
 def test_outputs_that_become_alike_are_told(share: float, is_told: bool) -> None:
-    last = said(told(0, distinct=0.9), told(1, distinct=share))[-1]
+    last = said(told(0, distinct_share=0.9), told(1, distinct_share=share))[-1]
     now = f"{100 * share:.0f}\u202f%"
     text = f"Outputs are more alike: {now} are unique, 90\u202f% in w0."
     assert (last == text) == is_told
+
+
+def test_outputs_are_compared_with_those_of_the_first_run_that_was_looked_at() -> None:
+    last = said(told(0), told(1, distinct_share=0.9), told(2, distinct_share=0.5))[-1]
+    assert last == "Outputs are more alike: 50\u202f% are unique, 90\u202f% in w1."
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from scoring.engine.drift.results import StoredResults, judged_runs
 def stored(scorer: int, **changed: Any) -> StoredResults:
     """The results of a run after that of the scorer before it."""
     before = scorer - 1 if scorer > 1 else None
-    result = StoredResults(scorer, True, scorer / 10, before, bool(before), 0, None, None)
+    result = StoredResults(scorer, scorer, scorer / 10, before, bool(before), 0, None, None)
     return result._replace(**changed)
 
 
@@ -21,7 +21,7 @@ def stored(scorer: int, **changed: Any) -> StoredResults:
     [
         ({}, True, 4),
         ({"outcome": None}, True, 2),  # not judged yet
-        ({"is_fresh": 0}, True, 2),  # scored again
+        ({"fresh": None}, True, 2),  # scored again
         ({"before": 1}, True, 2),  # judged before the run between them came
         ({"before": 1}, False, 2),
         ({"before": None}, True, 2),
