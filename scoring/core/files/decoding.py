@@ -19,16 +19,17 @@ class Text:
     """The text of a source in chunks, without its byte order mark.
 
     A byte that does not decode raises FileProblem `encoding`, or `invalid_unicode` for half a
-    surrogate pair, once everything before it has been yielded.
+    surrogate pair, once everything before it has been yielded. Its line is `line`, which who splits
+    the text into lines sets, so that they are not counted twice.
     """
 
-    def __init__(self, source: Source, encoding: str = "") -> None:
-        self._source = source
+    def __init__(self, source: Source, encoding: str = "", *, counts_lines: bool = True) -> None:
+        self._source, self._counts_lines = source, counts_lines
         name, self._skip = detect_encoding(source.peek(4096), encoding)
         self.encoding = name
         self._decoder = codecs.getincrementaldecoder(name)()
         self._offset = self._skip  # of the next byte to be decoded
-        self._line = 1  # in which that byte lies
+        self.line = 1  # in which that byte lies
         self._ends_in_cr = False
         self.has_nul = False
 
@@ -46,19 +47,20 @@ class Text:
             text = self._decoder.decode(chunk, is_last)
         except UnicodeDecodeError as fault:
             good = fault.object[: fault.start].decode(self.encoding)
-            yield from self._count_lines(good)
+            yield from self._look_at(good)
             raise self._undecodable(fault) from None
         except UnicodeError:  # the rarer codecs name no position
             text = f"The file is not {self.encoding.upper()}. {_OTHER_ENCODING}"
-            raise FileProblem("encoding", text, line=self._line) from None
-        yield from self._count_lines(text)
+            raise FileProblem("encoding", text, line=self.line) from None
+        yield from self._look_at(text)
         self._offset += len(chunk)
 
-    def _count_lines(self, text: str) -> Iterator[str]:
+    def _look_at(self, text: str) -> Iterator[str]:
         if not text:
             return
-        self._line += line_ends(text) - (self._ends_in_cr and text[0] == "\n")
-        self._ends_in_cr = text[-1] == "\r"
+        if self._counts_lines:
+            self.line += line_ends(text) - (self._ends_in_cr and text[0] == "\n")
+            self._ends_in_cr = text[-1] == "\r"
         if "\0" in text:
             self.has_nul = True
         yield text
@@ -68,14 +70,14 @@ class Text:
         buffered = len(self._decoder.getstate()[0])
         offset = self._offset - buffered + fault.start
         bad = fault.object[fault.start : fault.start + 3]
-        where = f"Byte {offset:,} (line {self._line:,})"
+        where = f"Byte {offset:,} (line {self.line:,})"
         if _is_surrogate(fault, bad):
             text = f"{where} is half a character (a lone surrogate). Remove or replace it."
-            return FileProblem("invalid_unicode", text, line=self._line)
+            return FileProblem("invalid_unicode", text, line=self.line)
         text = f"{where}, 0x{bad[0]:02X}, is not {self.encoding.upper()}."
         if self.encoding == "utf-8":
-            return EncodingProblem(text, WESTERN, line=self._line)
-        return FileProblem("encoding", f"{text} {_OTHER_ENCODING}", line=self._line)
+            return EncodingProblem(text, WESTERN, line=self.line)
+        return FileProblem("encoding", f"{text} {_OTHER_ENCODING}", line=self.line)
 
 
 class Lines:
@@ -85,7 +87,7 @@ class Lines:
     """
 
     def __init__(self, source: Source, encoding: str = "") -> None:
-        self._text = Text(source, encoding)
+        self._text = Text(source, encoding, counts_lines=False)
 
     @property
     def has_nul(self) -> bool:
@@ -108,6 +110,7 @@ class Lines:
                 _refuse_long([*lines, rest], count)
             yield from lines
             count += len(lines)
+            self._text.line = 1 + count + rest.endswith("\r")
             buffer, size = [rest] if rest else [], len(rest)
         yield from split_lines("".join(buffer))
 

@@ -235,8 +235,12 @@ class RowKeyer:
         self._keys = keys or CaseKeys(has_trials=bool(columns.trial))
 
     def place(self, row: Row) -> KeyedRow | RowProblem:
-        read = self._read(row)
-        case = self._columns.apply(read) if isinstance(read, Row) else read
+        if self.blanks and self.literals:
+            read = self.literals.take(self.blanks.drop(row))
+            if isinstance(read, RowProblem):
+                return read
+            row = read
+        case = self._columns.apply(row)
         if isinstance(case, RowProblem):
             return case
         line, key, has_id, trial = case[:4]
@@ -246,12 +250,6 @@ class RowKeyer:
         if isinstance(keyed, RowProblem):
             return keyed._replace(column=self._columns.id)
         return KeyedRow(*keyed, case, _NO_VALUES if self.blanks else self._values(row))
-
-    def _read(self, row: Row) -> Row | RowProblem:
-        """The row with what the cells of a table stand for."""
-        if not (self.blanks and self.literals):
-            return row
-        return self.literals.take(self.blanks.drop(row))
 
     def _values(self, row: Row) -> dict[str, str]:
         columns = self._columns

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from scoring.core.files import FileProblem, Source, decoding, detect_format, read_rows
 from scoring.core.files.binary_detection import refuse_binary
-from scoring.core.files.decoding import Lines, line_ends, split_lines
+from scoring.core.files.decoding import Lines, Text, line_ends, split_lines
 
 
 def lines_of(content: bytes, encoding: str = "") -> list[str]:
@@ -117,7 +117,13 @@ def test_a_line_end_across_two_chunks_counts_once(
 ) -> None:
     monkeypatch.setattr(decoding, "CHUNK", size)
     monkeypatch.setattr(Source, "peek", lambda self, _: self._head)
-    assert problem(b"a\r\nb\r\n\xff").line == 3
+    content = b"a\r\nb\r\n\xff"
+    assert problem(content).line == 3
+    with pytest.raises(FileProblem) as unsplit:
+        list(Text(Source(io.BytesIO(content))).chunks())
+    assert unsplit.value.line == 3
+    assert problem(b"a\rb\r\xff").line == 3
+    assert problem(b"a\r\nb\xff").line == 2
 
 
 def test_lines_before_the_fault_are_given_first() -> None:
